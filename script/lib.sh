@@ -1,0 +1,23 @@
+# Shared by the scripts: where we are, quiet steps that say exactly what failed.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build="$root/build"
+export PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH" # the distribution's python3 and meson before anybody's own
+
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+
+# step NAME COMMAND…: silent when it works, else its whole output.
+step() {
+    local name=$1 log status=0
+    shift
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 || status=$?
+    if [ "$status" != 0 ]; then
+        cat "$log" >&2
+        echo "FAILED: $name (exit $status): $*" >&2
+    fi
+    rm -f "$log"
+    return "$status"
+}

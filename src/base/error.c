@@ -1,0 +1,39 @@
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int error_set(Error *reterr, int code, const char *format, ...) {
+        va_list ap;
+
+        if (!reterr)
+                return code;
+
+        reterr->code = code;
+        errno = code < 0 ? -code : code; /* for %m */
+        va_start(ap, format);
+        (void) vsnprintf(reterr->text, sizeof(reterr->text), format, ap);
+        va_end(ap);
+        return code;
+}
+
+int error_prefix(Error *reterr, int code, const char *format, ...) {
+        char old[ERROR_TEXT_MAX];
+        va_list ap;
+        size_t n;
+
+        if (!reterr)
+                return code;
+
+        memcpy(old, reterr->text, sizeof(old));
+        va_start(ap, format);
+        (void) vsnprintf(reterr->text, sizeof(reterr->text), format, ap);
+        va_end(ap);
+
+        n = strlen(reterr->text);
+        (void) snprintf(reterr->text + n, sizeof(reterr->text) - n, ": %s", old);
+        reterr->code = code;
+        return code;
+}

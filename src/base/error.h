@@ -1,0 +1,23 @@
+/* error.h: what a person will read about a failure.
+ *
+ * Functions return negative errno; an Error travels beside it and carries one sentence that names the value and, where
+ * there is one, the cure. The deepest function that knows the value writes it; callers on the way up may put their
+ * context in front. Fixed size: usable between clone and exec, where nothing may be allocated.
+ * Knows libc only. */
+#pragma once
+
+#include "base/macro.h"
+
+#define ERROR_TEXT_MAX 512
+
+typedef struct Error {
+        int code; /* negative errno, 0 when unset */
+        char text[ERROR_TEXT_MAX];
+} Error;
+
+/* Sets the text and returns the code, so that a failing line reads `return error_set(e, -EINVAL, "…")`.
+ * A %m in the text is the words for the code. The error pointer may be NULL. */
+int error_set(Error *reterr, int code, const char *format, ...) _printf_(3, 4);
+
+/* Puts "context: " in front of what is there already. */
+int error_prefix(Error *reterr, int code, const char *format, ...) _printf_(3, 4);

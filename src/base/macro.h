@@ -1,0 +1,46 @@
+/* macro.h: the few language helpers that everything uses.
+ *
+ * Cleanup attributes, ownership hand-over, array length. Knows libc only. */
+#pragma once
+
+#include <stddef.h>
+
+#define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
+
+#define MIN_OF(a, b)                                                                                         \
+        ({                                                                                                   \
+                typeof(a) _min_a = (a);                                                                      \
+                typeof(b) _min_b = (b);                                                                      \
+                _min_a < _min_b ? _min_a : _min_b;                                                           \
+        })
+#define MAX_OF(a, b)                                                                                         \
+        ({                                                                                                   \
+                typeof(a) _max_a = (a);                                                                      \
+                typeof(b) _max_b = (b);                                                                      \
+                _max_a > _max_b ? _max_a : _max_b;                                                           \
+        })
+
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
+#define _noreturn_ __attribute__((noreturn))
+#define _unused_ __attribute__((unused))
+#define _sentinel_ __attribute__((sentinel))
+
+/* Hands ownership on: the variable is left empty, so that its cleanup does nothing. */
+#define TAKE_PTR(p)                                                                                          \
+        ({                                                                                                   \
+                typeof(p) *_take_pp = &(p);                                                                  \
+                typeof(p) _take_p = *_take_pp;                                                               \
+                *_take_pp = NULL;                                                                            \
+                _take_p;                                                                                     \
+        })
+#define TAKE_FD(fd)                                                                                          \
+        ({                                                                                                   \
+                int *_take_fdp = &(fd);                                                                      \
+                int _take_fd = *_take_fdp;                                                                   \
+                *_take_fdp = -EBADF;                                                                         \
+                _take_fd;                                                                                    \
+        })
+
+void freep(void *p);
+#define _cleanup_free_ _cleanup_(freep)

@@ -1,0 +1,49 @@
+#include "base/path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+int path_normalize(const char *path, char **ret) {
+        _cleanup_free_ char *result = NULL;
+        size_t used = 0;
+
+        if (path[0] != '/')
+                return -EINVAL;
+        if (strlen(path) >= PATH_MAX)
+                return -ENAMETOOLONG;
+        result = malloc(strlen(path) + 2);
+        if (!result)
+                return -ENOMEM;
+
+        for (const char *p = path; *p;) {
+                size_t n;
+
+                p += strspn(p, "/");
+                n = strcspn(p, "/");
+                if (n > NAME_MAX)
+                        return -ENAMETOOLONG;
+                if (n == 2 && p[0] == '.' && p[1] == '.')
+                        return -EXDEV;
+                if (n > 0 && !(n == 1 && p[0] == '.')) {
+                        result[used++] = '/';
+                        memcpy(result + used, p, n);
+                        used += n;
+                }
+                p += n;
+        }
+        if (used == 0)
+                result[used++] = '/';
+        result[used] = '\0';
+        *ret = TAKE_PTR(result);
+        return 0;
+}
+
+bool path_is_below(const char *path, const char *directory) {
+        size_t n = strlen(directory);
+
+        return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}

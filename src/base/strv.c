@@ -1,0 +1,72 @@
+#include "base/strv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+void strv_done(Strv *v) {
+        for (size_t i = 0; i < v->n; i++)
+                free(v->items[i]);
+        free(v->items);
+        v->items = NULL;
+        v->n = v->room = 0;
+}
+
+int strv_push_take(Strv *v, char *text) {
+        if (v->n >= v->max)
+                return -E2BIG;
+        if (v->n + 1 >= v->room) {
+                size_t room = v->room ? v->room * 2 : 16;
+                char **bigger = reallocarray(v->items, room, sizeof(char *));
+                if (!bigger)
+                        return -ENOMEM;
+                v->items = bigger;
+                v->room = room;
+        }
+        v->items[v->n++] = text;
+        v->items[v->n] = NULL;
+        return 0;
+}
+
+int strv_push(Strv *v, const char *text) {
+        _cleanup_free_ char *copy = strdup(text);
+        int r;
+
+        if (!copy)
+                return -ENOMEM;
+        r = strv_push_take(v, copy);
+        if (r < 0)
+                return r;
+        TAKE_PTR(copy);
+        return 0;
+}
+
+static size_t name_length(const char *assignment) {
+        return strcspn(assignment, "=");
+}
+
+int strv_set_env(Strv *v, const char *assignment) {
+        size_t n = name_length(assignment);
+
+        for (size_t i = 0; i < v->n; i++)
+                if (name_length(v->items[i]) == n && memcmp(v->items[i], assignment, n) == 0) {
+                        char *copy = strdup(assignment);
+                        if (!copy)
+                                return -ENOMEM;
+                        free(v->items[i]);
+                        v->items[i] = copy;
+                        return 0;
+                }
+        return strv_push(v, assignment);
+}
+
+const char *strv_get_env(const Strv *v, const char *name) {
+        size_t n = strlen(name);
+
+        for (size_t i = 0; i < v->n; i++)
+                if (strncmp(v->items[i], name, n) == 0 && v->items[i][n] == '=')
+                        return v->items[i] + n + 1;
+        return NULL;
+}

@@ -1,0 +1,4 @@
+#include "cli/verbs.h"
+int verb_doctor(int argc, char **argv) {
+        return 0;
+}

@@ -1,0 +1,116 @@
+#include "cli/pump.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/macro.h"
+
+#define SPLICE_CHUNK (1024 * 1024)
+#define WRITE_CHUNK  4096 /* PIPE_BUF: what a pipe that poll() calls writable takes without blocking */
+
+void pump_init(Pump *p, int from, int to) {
+        *p = (Pump) { .from = from, .to = to, .open = true };
+}
+
+void pump_done(Pump *p) {
+        free(p->buffer);
+        p->buffer = NULL;
+        p->open = false;
+}
+
+void pump_poll(const Pump *p, struct pollfd *ret) {
+        bool out = p->waits_out || p->end > p->start;
+
+        *ret = (struct pollfd) {
+                .fd = p->open ? (out ? p->to : p->from) : -1,
+                .events = out ? POLLOUT : POLLIN,
+        };
+}
+
+static int failed(Pump *p, int error) {
+        p->open = false;
+        if (error == EPIPE) {
+                p->broken = true;
+                return 0;
+        }
+        return error == EIO || error == ECONNRESET ? 0 : -error; /* EIO: the last writer of a terminal is gone */
+}
+
+static int step_splice(Pump *p, uint64_t max) {
+        ssize_t n = splice(p->from, NULL, p->to, NULL, (size_t) MIN_OF(max, (uint64_t) SPLICE_CHUNK),
+                        SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+        if (n > 0) {
+                p->bytes += (uint64_t) n;
+                p->waits_out = false;
+                return 0;
+        }
+        if (n == 0) {
+                p->open = false;
+                return 0;
+        }
+        switch (errno) {
+        case EINTR: return 0;
+        case EAGAIN: p->waits_out = true; return 0; /* from is readable, so it is the output that is full */
+        case EINVAL: p->copies = true; return 0;    /* a terminal, a file in append mode, … */
+        default: return failed(p, errno);
+        }
+}
+
+static int step_read(Pump *p, uint64_t max) {
+        ssize_t n;
+
+        if (!p->buffer) {
+                p->buffer = malloc(PUMP_BUFFER_SIZE);
+                if (!p->buffer)
+                        return -ENOMEM;
+        }
+        n = read(p->from, p->buffer, (size_t) MIN_OF(max, (uint64_t) PUMP_BUFFER_SIZE));
+        if (n < 0)
+                return errno == EINTR || errno == EAGAIN ? 0 : failed(p, errno);
+        if (n == 0)
+                p->open = false;
+        p->start = 0;
+        p->end = (size_t) n;
+        return 0;
+}
+
+static int step_write(Pump *p) {
+        ssize_t n = write(p->to, p->buffer + p->start, MIN_OF(p->end - p->start, (size_t) WRITE_CHUNK));
+
+        if (n < 0)
+                return errno == EINTR || errno == EAGAIN ? 0 : failed(p, errno);
+        p->start += (size_t) n;
+        p->bytes += (uint64_t) n;
+        return 0;
+}
+
+static bool has_input(int fd) {
+        int n = 0;
+        return ioctl(fd, FIONREAD, &n) == 0 && n > 0;
+}
+
+int pump_step(Pump *p, short revents, uint64_t max) {
+        if (!p->open || !revents)
+                return 0;
+        if (p->end > p->start)
+                return step_write(p);
+        if (p->waits_out) {
+                p->waits_out = false; /* look at the input again: it may have ended meanwhile */
+                if (revents & POLLERR)
+                        return failed(p, EPIPE);
+                return 0;
+        }
+        if (max == 0) {
+                if (has_input(p->from))
+                        return 1;
+                if (revents & (POLLHUP | POLLERR))
+                        p->open = false;
+                return 0;
+        }
+        return p->copies ? step_read(p, max) : step_splice(p, max);
+}

@@ -1,0 +1,39 @@
+/* run-options.h: what `cove run` was asked for, checked.
+ *
+ * Reads the command line into a JailSpec and the few things that concern the supervisor. Everything that can be known to
+ * be wrong before anything is made, is refused here, by a message that names the value. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/strv.h"
+#include "jail/spec.h"
+
+#define RUN_ENV_MAX  4096
+#define RUN_ARGS_MAX 65536
+
+typedef struct RunOptions {
+        JailSpec spec;
+        Strv env;
+        char **argv;         /* of the command; borrowed from main */
+        usec_t timeout;      /* USEC_INFINITY: none */
+        usec_t cpu_time;     /* likewise */
+        uint64_t output_max; /* UINT64_MAX: none */
+        uint64_t nofile;
+        const char *report; /* NULL: none */
+        bool tty, help;
+        bool disk_given;
+        char *workdir; /* owned */
+        char *keep;    /* owned */
+        size_t binds_room, files_room;
+} RunOptions;
+
+/* Returns 0, or -errno with the words. --help sets `help`. */
+int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr);
+void run_options_done(RunOptions *o);
+void run_options_print_help(void);
+
+/* PATH of the guest. */
+const char *run_options_path(const RunOptions *o);

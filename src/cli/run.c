@@ -1,0 +1,117 @@
+/* cove run: one command in one sandbox, no daemon. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cli/report.h"
+#include "cli/run-options.h"
+#include "cli/supervise.h"
+#include "cli/verbs.h"
+
+static int open_report(const char *path, int *ret_fd, Error *reterr) {
+        int fd;
+
+        if (!path)
+                return 0;
+        if (strcmp(path, "-") == 0)
+                fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        else
+                fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+        if (fd < 0)
+                return error_set(reterr, -errno, "--report: cannot write '%s': %m", path);
+        *ret_fd = fd;
+        return 0;
+}
+
+/* The layer must be the sandbox's alone: a directory that we make, or one with nothing in it. */
+static int open_keep(const char *path, bool *ret_made, Error *reterr) {
+        if (!path)
+                return 0;
+        if (mkdir(path, 0755) == 0) {
+                *ret_made = true;
+                return 0;
+        }
+        if (errno != EEXIST)
+                return error_set(reterr, -errno, "--keep: cannot make '%s': %m", path);
+        if (rmdir(path) < 0) {
+                if (errno == ENOTEMPTY || errno == EEXIST)
+                        return error_set(reterr, -ENOTEMPTY, "--keep: '%s' is not empty", path);
+                return error_set(reterr, -errno, "--keep: '%s': %m", path);
+        }
+        if (mkdir(path, 0755) < 0)
+                return error_set(reterr, -errno, "--keep: cannot make '%s': %m", path);
+        return 0;
+}
+
+static int prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_made, Error *reterr) {
+        int r = open_report(o->report, ret_report_fd, reterr);
+        if (r < 0)
+                return r;
+        return open_keep(o->keep, ret_keep_made, reterr);
+}
+
+/* One line on stderr whenever the end was not the program's own doing. */
+static void tell(const RunOptions *o, const Outcome *out) {
+        bool own_end = out->reason == REASON_EXITED || out->reason == REASON_SIGNALED || out->reason == REASON_DISK;
+
+        if (out->message[0] && !own_end)
+                log_error("%s", out->message);
+        else if (out->message[0])
+                log_debug("%s", out->message);
+        for (Guard g = 0; g < _GUARD_MAX && log_verbosity > 0 && out->started; g++)
+                if (out->guards_missing & GUARD_BIT(g))
+                        log_debug("guard left out: %s (%s)", guard_name(g), guard_purpose(g));
+}
+
+static int run(RunOptions *o) {
+        _cleanup_close_ int report_fd = -EBADF;
+        bool keep_made = false;
+        Error error = { 0 };
+        Outcome out;
+        int r;
+
+        r = prepare(o, &report_fd, &keep_made, &error);
+        if (r < 0) {
+                log_error("%s", error.text);
+                return EXIT_OWN_FAILURE;
+        }
+
+        supervise(o, &out);
+        tell(o, &out);
+        if (keep_made && !out.started)
+                (void) rmdir(o->keep);
+
+        if (report_fd >= 0) {
+                _cleanup_json_ json_t *report = report_make(o, &out);
+
+                r = json_write_fd(report_fd, report);
+                if (r < 0) {
+                        errno = -r;
+                        log_error("--report: cannot write '%s': %m", o->report);
+                        return EXIT_OWN_FAILURE;
+                }
+        }
+        return out.exit_status;
+}
+
+int verb_run(int argc, char **argv) {
+        Error error = { 0 };
+        RunOptions o;
+        int status;
+
+        if (run_options_parse(&o, argc, argv, &error) < 0) {
+                log_error("%s", error.text);
+                status = EXIT_OWN_FAILURE;
+        } else if (o.help) {
+                run_options_print_help();
+                status = 0;
+        } else
+                status = run(&o);
+        run_options_done(&o);
+        return status;
+}

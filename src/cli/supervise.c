@@ -1,0 +1,476 @@
+#include "cli/supervise.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "cli/pump.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "confine/caps.h"
+#include "confine/seccomp.h"
+#include "init/init.h"
+#include "wire/channel.h"
+
+#define PIPE_SIZE          (1024 * 1024)
+#define CPU_CHECK_MIN_USEC (5 * USEC_PER_MSEC)
+#define CTRL_D             "\x04"
+
+enum { FD_CONTROL, FD_SIGNAL, FD_OUT, FD_ERR, FD_IN, _FD_MAX };
+
+typedef struct Supervisor {
+        const RunOptions *o;
+        Outcome *out;
+        Jail jail;
+        int signal_fd;
+        int pipes[3]; /* our ends of the guest's stdout and stderr */
+        int master;   /* of its terminal */
+        Pump pump_out, pump_err, pump_in;
+        usec_t started, deadline, next_cpu_check;
+        bool alive;  /* PID 1 has not hung up yet */
+        bool killed; /* by us, for out->reason */
+        bool exited; /* PID 1 has told how the command ended */
+        int wait_status;
+} Supervisor;
+
+static const char *const reason_names[_REASON_MAX] = {
+        [REASON_EXITED] = "exited",
+        [REASON_SIGNALED] = "signaled",
+        [REASON_TIMEOUT] = "timeout",
+        [REASON_CPU_TIME] = "cpu_time",
+        [REASON_MEMORY] = "memory",
+        [REASON_OUTPUT_LIMIT] = "output_limit",
+        [REASON_DISK] = "disk",
+        [REASON_CANCELLED] = "cancelled",
+        [REASON_INTERNAL] = "internal",
+};
+
+const char *reason_name(Reason r) {
+        return reason_names[r];
+}
+
+/* The inside: what PID 1 is told. Runs in the new process, with a copy of our memory. */
+static void inside_main(const JailInside *inside, void *arg) {
+        const RunOptions *o = ((Supervisor *) arg)->o;
+        GuardSet missing = inside->missing;
+        unsigned seccomp_flags = 0;
+
+        /* Files made in a writable bind belong to somebody real on the host. */
+        for (size_t i = 0; i < o->spec.n_binds; i++)
+                if (o->spec.binds[i].writable)
+                        seccomp_flags |= SECCOMP_NOSUID;
+
+        init_main(&(InitSpec) {
+                .control_fd = inside->control_fd,
+                .guards_missing = missing,
+                .tty = o->tty,
+                .window = terminal_size(),
+                .measure_disk = !(missing & GUARD_BIT(GUARD_DISK)),
+                .command = {
+                        .argv = o->argv,
+                        .envp = o->env.items,
+                        .path = run_options_path(o),
+                        .workdir = o->spec.workdir,
+                        .uid = o->spec.uid,
+                        .gid = o->spec.gid,
+                        .single_id = inside->single_id,
+                        .capabilities = o->spec.uid == 0 ? caps_guest_root() : 0,
+                        .seccomp = !(missing & GUARD_BIT(GUARD_SECCOMP)),
+                        .seccomp_flags = seccomp_flags,
+                        .stdio = { -EBADF, -EBADF, -EBADF },
+                        .rlimits = {
+                                .nofile = o->nofile,
+                                .data_bytes = missing & GUARD_BIT(GUARD_MEMORY) ? o->spec.limits.memory_bytes :
+                                                                                  RLIMIT_VALUE_UNSET,
+                                .nproc = missing & GUARD_BIT(GUARD_PIDS) ? o->spec.limits.pids + 1 : RLIMIT_VALUE_UNSET,
+                                .cpu_seconds = (missing & GUARD_BIT(GUARD_CPU)) && o->cpu_time != USEC_INFINITY ?
+                                                (o->cpu_time + USEC_PER_SEC - 1) / USEC_PER_SEC :
+                                                RLIMIT_VALUE_UNSET,
+                        },
+                },
+        });
+}
+
+static int open_signals(void) {
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
+        sigset_t set;
+
+        (void) sigemptyset(&set);
+        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+                (void) sigaddset(&set, signals[i]);
+        (void) sigprocmask(SIG_BLOCK, &set, NULL);
+        (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away is the guest's news, not ours */
+        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Output goes straight to the caller's descriptors unless somebody wants it counted or limited. */
+static bool wants_pipes(const RunOptions *o) {
+        return !o->tty && (o->report || o->output_max != UINT64_MAX);
+}
+
+static int open_pipe(int *ret_ours, int *ret_theirs) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        (void) fcntl(fds[0], F_SETPIPE_SZ, PIPE_SIZE);
+        (void) fchmod(fds[1], 0622); /* the guest may open /dev/stdout again */
+        *ret_ours = fds[0];
+        *ret_theirs = fds[1];
+        return 0;
+}
+
+static int start(Supervisor *s, Error *reterr) {
+        int stdio[3] = { 0, 1, 2 };
+        _cleanup_close_ int theirs_out = -EBADF, theirs_err = -EBADF;
+        int r;
+
+        if (s->o->tty)
+                stdio[0] = stdio[1] = stdio[2] = -EBADF;
+        else if (wants_pipes(s->o)) {
+                r = open_pipe(s->pipes + 1, &theirs_out);
+                if (r >= 0)
+                        r = open_pipe(s->pipes + 2, &theirs_err);
+                if (r < 0)
+                        return error_set(reterr, r, "cannot make a pipe: %m");
+                stdio[1] = theirs_out;
+                stdio[2] = theirs_err;
+                pump_init(&s->pump_out, s->pipes[1], STDOUT_FILENO);
+                pump_init(&s->pump_err, s->pipes[2], STDERR_FILENO);
+                s->out->counted = true;
+        }
+        return jail_start(&s->o->spec, stdio, inside_main, s, &s->jail, reterr);
+}
+
+static void stop(Supervisor *s, Reason reason, const char *format, ...) _printf_(3, 4);
+static void stop(Supervisor *s, Reason reason, const char *format, ...) {
+        va_list ap;
+
+        if (s->killed || s->exited)
+                return;
+        s->killed = true;
+        s->out->reason = reason;
+        va_start(ap, format);
+        (void) vsnprintf(s->out->message, sizeof(s->out->message), format, ap);
+        va_end(ap);
+        (void) jail_kill(&s->jail);
+}
+
+static void on_started(Supervisor *s, const WireMessage *m, int master) {
+        s->out->started = true;
+        s->out->guards_missing |= m->started.guards_missing & GUARD_ALL;
+        s->started = clock_usec();
+        s->deadline = s->o->timeout == USEC_INFINITY ? USEC_INFINITY : s->started + s->o->timeout;
+        s->next_cpu_check = s->o->cpu_time == USEC_INFINITY ? USEC_INFINITY : s->started;
+        if (!s->o->tty || master < 0)
+                return;
+
+        s->master = master;
+        (void) fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
+        pump_init(&s->pump_out, master, STDOUT_FILENO);
+        s->pump_out.copies = true;
+        pump_init(&s->pump_in, STDIN_FILENO, master);
+        s->pump_in.copies = true;
+        (void) terminal_raw(STDIN_FILENO);
+        s->out->counted = true;
+}
+
+/* The steps of setting up are ours; exec is the caller's: not found and not executable have their own status. */
+static void on_failed(Supervisor *s, const WireFailed *f) {
+        Outcome *out = s->out;
+
+        out->reason = REASON_INTERNAL;
+        s->killed = true;
+        if (strcmp(f->step, "exec") == 0 && (f->error == ENOENT || f->error == ENOTDIR)) {
+                out->exit_status = EXIT_NOT_FOUND;
+                (void) snprintf(out->message, sizeof(out->message), "command not found in the sandbox: '%s'%s", f->detail,
+                                strchr(f->detail, '/') ? " (or the interpreter it names)" : "");
+        } else if (strcmp(f->step, "exec") == 0 && f->error != ENOMEM && f->error != E2BIG) {
+                out->exit_status = EXIT_NOT_EXECUTABLE;
+                (void) snprintf(out->message, sizeof(out->message), "cannot execute '%s': %s", f->detail,
+                                strerror(f->error));
+        } else {
+                out->exit_status = EXIT_OWN_FAILURE;
+                (void) snprintf(out->message, sizeof(out->message), "cannot set up the sandbox: %s: %s%s%s", f->step,
+                                f->detail, f->detail[0] ? ": " : "", strerror(f->error));
+        }
+}
+
+static void on_control(Supervisor *s) {
+        _cleanup_close_ int fd = -EBADF;
+        WireMessage m;
+        int r = jail_receive(&s->jail, MSG_DONTWAIT, &m, &fd);
+
+        if (r == -EAGAIN)
+                return;
+        if (r == 0) {
+                s->alive = false;
+                return;
+        }
+        if (r < 0) {
+                stop(s, REASON_INTERNAL, "the sandbox's PID 1 sent rubbish");
+                s->alive = false;
+                return;
+        }
+        switch (m.type) {
+        case WIRE_STARTED:
+                if (!s->out->started)
+                        on_started(s, &m, TAKE_FD(fd));
+                break;
+        case WIRE_FAILED: on_failed(s, &m.failed); break;
+        case WIRE_EXITED:
+                s->exited = true;
+                s->wait_status = m.exited.wait_status;
+                s->out->disk_full = m.exited.disk_full;
+                s->out->disk_bytes = m.exited.disk_bytes;
+                break;
+        case WIRE_GO:
+        case _WIRE_TYPE_MAX:
+        default: break;
+        }
+}
+
+static void on_signal(Supervisor *s) {
+        struct signalfd_siginfo info;
+
+        while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+                if (info.ssi_signo == SIGWINCH) {
+                        struct winsize size = terminal_size();
+                        if (s->master >= 0)
+                                (void) ioctl(s->master, TIOCSWINSZ, &size);
+                        continue;
+                }
+                /* When the guest is gone already, what is left to cancel is the output that nobody reads. */
+                s->pump_out.open = s->pump_err.open = false;
+                s->out->exit_status = EXIT_SIGNAL_BASE + (int) info.ssi_signo;
+                stop(s, REASON_CANCELLED, "cancelled by %s", sigabbrev_np((int) info.ssi_signo));
+        }
+}
+
+static uint64_t output_left(const Supervisor *s) {
+        uint64_t used = s->pump_out.bytes + s->pump_err.bytes;
+        return s->o->output_max > used ? s->o->output_max - used : 0;
+}
+
+static void on_output(Supervisor *s, Pump *p, short revents, bool *truncated) {
+        int r = pump_step(p, revents, output_left(s));
+
+        if (r == 1) {
+                *truncated = true;
+                p->open = false;
+                stop(s, REASON_OUTPUT_LIMIT, "more output than --output-limit");
+        } else if (r < 0)
+                stop(s, REASON_INTERNAL, "cannot pass on the output: %s", strerror(-r));
+        /* The guest shall meet a closed pipe where its reader has closed it. */
+        if (p->broken)
+                for (int i = 1; i < 3; i++)
+                        if (p->from == s->pipes[i])
+                                s->pipes[i] = fd_close(s->pipes[i]);
+}
+
+static void on_input(Supervisor *s, short revents) {
+        (void) pump_step(&s->pump_in, revents, UINT64_MAX);
+        if (!s->pump_in.open && s->master >= 0 && !s->pump_in.broken) {
+                (void) write(s->master, CTRL_D, 1); /* end of input, as a terminal says it */
+                s->pump_in.broken = true;
+        }
+}
+
+/* The next look is due when all cores together could have used up what is left. */
+static void check_cpu_time(Supervisor *s, usec_t now) {
+        usec_t used, left;
+
+        if (now < s->next_cpu_check || cgroup_cpu_usec(&s->jail.cgroup, &used) < 0)
+                return;
+        if (used >= s->o->cpu_time) {
+                stop(s, REASON_CPU_TIME, "used up its CPU time");
+                s->next_cpu_check = USEC_INFINITY;
+                return;
+        }
+        left = (s->o->cpu_time - used) / (usec_t) MAX_OF(get_nprocs(), 1);
+        s->next_cpu_check = now + MAX_OF(left, CPU_CHECK_MIN_USEC);
+}
+
+static void check_time(Supervisor *s) {
+        usec_t now = clock_usec();
+
+        if (!s->out->started)
+                return;
+        if (now >= s->deadline) {
+                stop(s, REASON_TIMEOUT, "timed out");
+                s->deadline = USEC_INFINITY;
+        }
+        check_cpu_time(s, now);
+}
+
+static int poll_timeout(const Supervisor *s) {
+        usec_t next = MIN_OF(s->deadline, s->next_cpu_check), now;
+
+        if (!s->out->started || next == USEC_INFINITY)
+                return -1;
+        now = clock_usec();
+        if (next <= now)
+                return 0;
+        return (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) 3600000);
+}
+
+static bool is_busy(const Supervisor *s) {
+        return s->alive || s->pump_out.open || s->pump_err.open;
+}
+
+static void loop(Supervisor *s) {
+        while (is_busy(s)) {
+                struct pollfd fds[_FD_MAX] = {
+                        [FD_CONTROL] = { .fd = s->alive ? s->jail.control_fd : -1, .events = POLLIN },
+                        [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
+                };
+
+                pump_poll(&s->pump_out, fds + FD_OUT);
+                pump_poll(&s->pump_err, fds + FD_ERR);
+                pump_poll(&s->pump_in, fds + FD_IN);
+                if (poll(fds, _FD_MAX, poll_timeout(s)) < 0 && errno != EINTR)
+                        stop(s, REASON_INTERNAL, "poll: %s", strerror(errno));
+
+                if (fds[FD_CONTROL].revents)
+                        on_control(s);
+                if (fds[FD_SIGNAL].revents)
+                        on_signal(s);
+                on_output(s, &s->pump_out, fds[FD_OUT].revents, &s->out->stdout_truncated);
+                on_output(s, &s->pump_err, fds[FD_ERR].revents, &s->out->stderr_truncated);
+                if (fds[FD_IN].revents)
+                        on_input(s, fds[FD_IN].revents);
+                check_time(s);
+        }
+}
+
+static void conclude_program(Supervisor *s) {
+        Outcome *out = s->out;
+        bool oom = out->usage.cgroup.oom_kills > 0;
+
+        if (WIFEXITED(s->wait_status)) {
+                out->exit_code = WEXITSTATUS(s->wait_status);
+                out->exit_status = out->exit_code;
+                out->reason = REASON_EXITED;
+        } else {
+                out->signal = WTERMSIG(s->wait_status);
+                out->exit_status = EXIT_SIGNAL_BASE + out->signal;
+                out->reason = REASON_SIGNALED;
+        }
+
+        /* The kernel counts its own kills; a shell passes its child's on as 137. */
+        if (oom && (out->signal == SIGKILL || out->exit_code == EXIT_SIGNAL_BASE + SIGKILL)) {
+                out->reason = REASON_MEMORY;
+                (void) snprintf(out->message, sizeof(out->message), "out of memory: killed by the kernel at the limit");
+        } else if (out->disk_full && out->exit_status != 0) {
+                out->reason = REASON_DISK;
+                (void) snprintf(out->message, sizeof(out->message), "failed with its disk full");
+        } else if (out->signal == SIGXCPU && (out->guards_missing & GUARD_BIT(GUARD_CPU)) &&
+                        s->o->cpu_time != USEC_INFINITY) {
+                out->reason = REASON_CPU_TIME;
+                out->exit_status = EXIT_TIMED_OUT;
+                (void) snprintf(out->message, sizeof(out->message), "used up its CPU time");
+        }
+}
+
+static void conclude_killed(Supervisor *s) {
+        Outcome *out = s->out;
+
+        switch (out->reason) {
+        case REASON_TIMEOUT:
+        case REASON_CPU_TIME:
+                out->signal = SIGKILL;
+                out->exit_status = EXIT_TIMED_OUT;
+                break;
+        case REASON_OUTPUT_LIMIT:
+                out->signal = SIGKILL;
+                out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
+                break;
+        case REASON_CANCELLED: /* the status tells our signal */
+                out->signal = SIGKILL;
+                break;
+        default:
+                if (out->exit_status == 0)
+                        out->exit_status = EXIT_OWN_FAILURE;
+        }
+}
+
+static void conclude(Supervisor *s) {
+        Outcome *out = s->out;
+
+        if (s->exited && out->reason != REASON_OUTPUT_LIMIT)
+                conclude_program(s);
+        else if (s->killed)
+                conclude_killed(s);
+        else if (out->usage.cgroup.oom_kills > 0) {
+                out->reason = REASON_MEMORY;
+                out->signal = SIGKILL;
+                out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
+                (void) snprintf(out->message, sizeof(out->message), "out of memory: killed by the kernel at the limit");
+        } else {
+                out->reason = REASON_INTERNAL;
+                out->exit_status = EXIT_OWN_FAILURE;
+                (void) snprintf(out->message, sizeof(out->message), "the sandbox was killed from outside");
+        }
+}
+
+static void finish(Supervisor *s) {
+        Outcome *out = s->out;
+        int r;
+
+        terminal_restore();
+        if (s->out->started)
+                out->wall_usec = clock_usec() - s->started;
+        r = jail_finish(&s->jail, &out->usage);
+        out->guards_missing |= s->jail.missing;
+        out->guards = GUARD_ALL & ~out->guards_missing;
+        out->disk_backing = s->jail.disk_backing;
+        out->stdout_bytes = s->pump_out.bytes;
+        out->stderr_bytes = s->pump_err.bytes;
+        conclude(s);
+        if (r < 0)
+                (void) snprintf(out->message, sizeof(out->message), "cannot remove the sandbox's cgroup: %s", strerror(-r));
+}
+
+void supervise(const RunOptions *o, Outcome *ret) {
+        Supervisor s = {
+                .o = o,
+                .out = ret,
+                .signal_fd = -EBADF,
+                .pipes = { -EBADF, -EBADF, -EBADF },
+                .master = -EBADF,
+                .deadline = USEC_INFINITY,
+                .next_cpu_check = USEC_INFINITY,
+                .alive = true,
+        };
+        Error error = { 0 };
+        int r;
+
+        *ret = (Outcome) { .reason = REASON_INTERNAL, .exit_code = -1 };
+        s.signal_fd = open_signals();
+        r = s.signal_fd < 0 ? error_set(&error, -errno, "signalfd: %m") : start(&s, &error);
+        if (r < 0) {
+                ret->exit_status = EXIT_OWN_FAILURE;
+                (void) snprintf(ret->message, sizeof(ret->message), "%s", error.text);
+        } else {
+                loop(&s);
+                finish(&s);
+        }
+
+        pump_done(&s.pump_out);
+        pump_done(&s.pump_err);
+        pump_done(&s.pump_in);
+        for (int i = 0; i < 3; i++)
+                (void) fd_close(s.pipes[i]);
+        (void) fd_close(s.master);
+        (void) fd_close(s.signal_fd);
+}

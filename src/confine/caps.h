@@ -1,0 +1,21 @@
+/* caps.h: capability sets of one process.
+ *
+ * What a process does to itself, by raw system calls: no allocation, usable between clone and exec.
+ * Must not know: namespaces, who the guest is. */
+#pragma once
+
+#include <stdint.h>
+
+#define CAP_BIT(cap) (UINT64_C(1) << (cap))
+
+/* What guest root may do inside its own user namespace; the table with reasons is in caps.c. */
+uint64_t caps_guest_root(void);
+
+/* What PID 1 keeps. A strict superset of caps_guest_root(), so that no guest can trace it. */
+uint64_t caps_init(void);
+
+/* Takes everything but `keep` out of the bounding set, for good. */
+int caps_drop_bounding(uint64_t keep);
+
+/* Effective and permitted become `set`; inheritable and ambient become empty. */
+int caps_set(uint64_t set);

@@ -1,0 +1,44 @@
+#include "confine/rlimits.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "base/macro.h"
+
+static int lower(__rlimit_resource_t resource, uint64_t value) {
+        struct rlimit old, new;
+
+        if (value == RLIMIT_VALUE_UNSET)
+                return 0;
+        if (getrlimit(resource, &old) < 0)
+                return -errno;
+        new.rlim_cur = new.rlim_max = old.rlim_max == RLIM_INFINITY ? value : MIN_OF(value, (uint64_t) old.rlim_max);
+        if (setrlimit(resource, &new) < 0)
+                return -errno;
+        return 0;
+}
+
+int rlimits_apply(const GuestRlimits *limits) {
+        const struct {
+                __rlimit_resource_t resource;
+                uint64_t value;
+        } table[] = {
+                { RLIMIT_CORE,       0                      }, /* a core goes to the host's core_pattern */
+                { RLIMIT_NOFILE,     limits->nofile         },
+                { RLIMIT_MEMLOCK,    8 * 1024 * 1024        },
+                { RLIMIT_MSGQUEUE,   819200                 }, /* kernel memory outside of the memory cgroup's reach on v1 */
+                { RLIMIT_SIGPENDING, 4096                   },
+                { RLIMIT_RTPRIO,     0                      },
+                { RLIMIT_NICE,       0                      },
+                { RLIMIT_DATA,       limits->data_bytes     },
+                { RLIMIT_CPU,        limits->cpu_seconds    },
+                { RLIMIT_NPROC,      limits->nproc          },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                int r = lower(table[i].resource, table[i].value);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

@@ -1,0 +1,19 @@
+/* rlimits.h: per-process limits of the guest.
+ *
+ * Where cgroups count, these are the second line; where there is no right to cgroups, they are the only one.
+ * No allocation. Must not know: cgroups, who asked. */
+#pragma once
+
+#include <stdint.h>
+
+#define RLIMIT_VALUE_UNSET UINT64_MAX
+
+typedef struct GuestRlimits {
+        uint64_t nofile;
+        uint64_t data_bytes;  /* fallback for memory: private writable memory of each process */
+        uint64_t cpu_seconds; /* fallback for CPU time: of each process */
+        uint64_t nproc;       /* fallback for pids: per user namespace */
+} GuestRlimits;
+
+/* Sets hard and soft alike. A hard limit that is lower already stays: it cannot be raised without privilege. */
+int rlimits_apply(const GuestRlimits *limits);

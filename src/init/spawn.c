@@ -1,0 +1,158 @@
+#include "init/spawn.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "confine/caps.h"
+#include "confine/seccomp.h"
+
+#define SPAWN_STACK_SIZE (64 * 1024)
+
+typedef struct Child {
+        const SpawnSpec *spec;
+        SpawnFailure failure;
+} Child;
+
+static int step_signals(Child *c) {
+        sigset_t none;
+
+        for (int signal_number = 1; signal_number < _NSIG; signal_number++) {
+                struct sigaction action = { .sa_handler = SIG_DFL };
+                (void) sigaction(signal_number, &action, NULL); /* fails for KILL, STOP and libc's own */
+        }
+        (void) sigemptyset(&none);
+        return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
+}
+
+static int step_session(Child *c) {
+        return setsid() < 0 ? -errno : 0;
+}
+
+static int step_stdio(Child *c) {
+        for (int i = 0; i < 3; i++)
+                if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
+                        return -errno;
+        if (c->spec->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+                return -errno;
+        return 0;
+}
+
+static int step_rlimits(Child *c) {
+        return rlimits_apply(&c->spec->rlimits);
+}
+
+static int step_bounding(Child *c) {
+        return caps_drop_bounding(c->spec->capabilities);
+}
+
+static int step_ids(Child *c) {
+        /* Raw calls: the C library's would look for threads of the process whose memory this is. */
+        if (!c->spec->single_id) {
+                if (syscall(SYS_setgroups, 0, NULL) < 0)
+                        return -errno;
+                if (syscall(SYS_setresgid, c->spec->gid, c->spec->gid, c->spec->gid) < 0)
+                        return -errno;
+                if (syscall(SYS_setresuid, c->spec->uid, c->spec->uid, c->spec->uid) < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+static int step_capabilities(Child *c) {
+        return caps_set(c->spec->capabilities);
+}
+
+static int step_workdir(Child *c) {
+        (void) umask(022);
+        if (chdir(c->spec->workdir) < 0) {
+                c->failure.detail = c->spec->workdir;
+                return -errno;
+        }
+        return 0;
+}
+
+static int step_seccomp(Child *c) {
+        return c->spec->seccomp ? seccomp_load(c->spec->seccomp_flags) : 0;
+}
+
+/* As the shell does it: the first file on the path that can be executed; one that may not be is remembered. */
+static int step_exec(Child *c) {
+        const char *name = c->spec->argv[0], *path = c->spec->path;
+        int error = ENOENT;
+
+        c->failure.detail = name;
+        if (strchr(name, '/')) {
+                (void) execve(name, c->spec->argv, c->spec->envp);
+                return -errno;
+        }
+        while (*path) {
+                size_t n = strcspn(path, ":");
+                char full[4096];
+
+                if ((size_t) snprintf(full, sizeof(full), "%.*s/%s", (int) n, path, name) < sizeof(full)) {
+                        (void) execve(full, c->spec->argv, c->spec->envp);
+                        if (errno != ENOENT && errno != ENOTDIR)
+                                error = errno;
+                }
+                path += n + (path[n] == ':');
+        }
+        return -error;
+}
+
+static const struct {
+        const char *name;
+        int (*function)(Child *c);
+} steps[] = {
+        { "signals",      step_signals      },
+        { "session",      step_session      },
+        { "stdio",        step_stdio        }, /* after setsid: only a session leader gets a terminal */
+        { "rlimits",      step_rlimits      },
+        { "bounding-set", step_bounding     }, /* needs CAP_SETPCAP */
+        { "ids",          step_ids          }, /* from here on we are the guest's user */
+        { "capabilities", step_capabilities },
+        { "workdir",      step_workdir      }, /* as the user: a directory closed to it is an error */
+        { "seccomp",      step_seccomp      }, /* last: it forbids what the steps above used */
+        { "exec",         step_exec         },
+};
+
+static int child_main(void *arg) {
+        Child *c = arg;
+
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                int r = steps[i].function(c);
+                if (r < 0) {
+                        c->failure.step = steps[i].name;
+                        c->failure.error = -r;
+                        _exit(127);
+                }
+        }
+        _exit(127);
+}
+
+pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure) {
+        static _Alignas(16) char stack[SPAWN_STACK_SIZE]; /* one child at a time borrows it, until it execs */
+        Child child = { .spec = spec };
+        pid_t pid;
+
+        pid = clone(child_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+        if (pid < 0) {
+                *ret_failure = (SpawnFailure) { .step = "fork", .error = errno };
+                return -errno;
+        }
+        if (child.failure.error != 0) {
+                (void) waitpid(pid, NULL, 0);
+                *ret_failure = child.failure;
+                return -child.failure.error;
+        }
+        return pid;
+}

@@ -1,0 +1,38 @@
+/* spawn.h: from PID 1 to a guest process.
+ *
+ * The list of steps that a new guest process takes before exec. They are per process; what holds for the sandbox as a
+ * whole is there already. The child borrows PID 1's memory until exec (vfork), which saves copying it, and lets the
+ * failing step be told by a variable. PID 1 is not dumpable, so nobody can look in while both share it.
+ * Must not know: the control channel, terminals' other ends. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "confine/rlimits.h"
+
+typedef struct SpawnSpec {
+        char *const *argv;
+        char *const *envp;
+        const char *path; /* PATH of the guest, for a command without a slash */
+        const char *workdir;
+        uid_t uid;
+        gid_t gid;
+        bool single_id;        /* one id only: it is ours already, and setgroups is closed */
+        uint64_t capabilities; /* what the guest keeps */
+        GuestRlimits rlimits;
+        bool seccomp;
+        unsigned seccomp_flags;
+        int stdio[3]; /* what becomes 0–2; -EBADF: stays */
+        bool terminal; /* stdio[0] becomes the controlling terminal */
+} SpawnSpec;
+
+typedef struct SpawnFailure {
+        const char *step;
+        int error;          /* positive errno */
+        const char *detail; /* may be NULL */
+} SpawnFailure;
+
+/* Returns the pid, or a negative errno with the failure filled in. */
+pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure);

@@ -1,0 +1,232 @@
+/* cgroup-v1.c: the old controllers, one hierarchy each.
+ *
+ * A process is moved by writing "0" to a `tasks` file itself: the kernel then need not stop all forks of the machine,
+ * which a write of another pid to cgroup.procs makes it do, for milliseconds. */
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/cgroup-ops.h"
+
+static const struct {
+        const char *name;
+        Guard guard;
+} controllers[_CGROUP_CONTROLLER_MAX] = {
+        [CGROUP_MEMORY]  = { "memory",  GUARD_MEMORY },
+        [CGROUP_PIDS]    = { "pids",    GUARD_PIDS   },
+        [CGROUP_CPU]     = { "cpu",     GUARD_CPU    },
+        [CGROUP_CPUACCT] = { "cpuacct", GUARD_CPU    },
+        [CGROUP_IO]      = { "blkio",   GUARD_IO     },
+};
+
+#define CPU_PERIOD_USEC 100000u
+
+/* Below our own group, so that limits which were put on us hold for our sandboxes too. In a container the path that
+ * /proc names may not exist in what is mounted; then the mount's top is ours. */
+static int plan_one(Cgroup *cg, CgroupController c, const char *name) {
+        char own[CGROUP_PATH_MAX / 2] = "", base[CGROUP_PATH_MAX];
+        struct statfs fs;
+        int n;
+
+        (void) snprintf(base, sizeof(base), CGROUP_MOUNT "/%s", controllers[c].name);
+        if (statfs(base, &fs) < 0 || fs.f_type != CGROUP_SUPER_MAGIC)
+                return 0;
+
+        if (cgroup_own_path(controllers[c].name, own, sizeof(own)) < 0)
+                own[0] = '\0';
+        (void) snprintf(base, sizeof(base), CGROUP_MOUNT "/%s%s", controllers[c].name, own);
+        if (own[0] && access(base, F_OK) < 0)
+                own[0] = '\0';
+
+        n = snprintf(cg->dirs[c].path, sizeof(cg->dirs[c].path), CGROUP_MOUNT "/%s%s/%s", controllers[c].name, own,
+                        name);
+        if ((size_t) n >= sizeof(cg->dirs[c].path))
+                return -ENAMETOOLONG;
+        cg->controllers |= 1u << c;
+        return 0;
+}
+
+/* cpu and cpuacct are often mounted together, one name a link to the other. */
+static bool same_hierarchy(CgroupController a, CgroupController b) {
+        char path[64];
+        struct stat sa, sb;
+
+        (void) snprintf(path, sizeof(path), CGROUP_MOUNT "/%s", controllers[a].name);
+        if (stat(path, &sa) < 0)
+                return false;
+        (void) snprintf(path, sizeof(path), CGROUP_MOUNT "/%s", controllers[b].name);
+        return stat(path, &sb) == 0 && sa.st_dev == sb.st_dev;
+}
+
+static int v1_plan(Cgroup *cg, const char *name, Error *reterr) {
+        for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
+                int r = plan_one(cg, c, name);
+                if (r < 0)
+                        return error_set(reterr, r, "path of our own %s cgroup", controllers[c].name);
+        }
+        return 0;
+}
+
+static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        int r = cgroup_limit(dir, "memory.limit_in_bytes", limits->memory_bytes, reterr);
+        if (r < 0)
+                return r;
+        /* Memory and swap together; absent when the kernel does not count swap, as when it has none. */
+        r = cgroup_limit(dir, "memory.memsw.limit_in_bytes", limits->memory_bytes, reterr);
+        return r == -ENOENT ? 0 : r;
+}
+
+static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        int r;
+
+        if (limits->cpu_milli == 0)
+                return 0;
+        r = cgroup_limit(dir, "cpu.cfs_period_us", CPU_PERIOD_USEC, reterr);
+        if (r < 0)
+                return r;
+        return cgroup_limit(dir, "cpu.cfs_quota_us", (uint64_t) limits->cpu_milli * CPU_PERIOD_USEC / 1000, reterr);
+}
+
+static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        return cgroup_limit(dir, "pids.max", limits->pids, reterr);
+}
+
+static int no_limit(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        return 0;
+}
+
+static int (*const limit_functions[_CGROUP_CONTROLLER_MAX])(const CgroupDir *, const JailLimits *, Error *) = {
+        [CGROUP_MEMORY] = limit_memory,
+        [CGROUP_PIDS] = limit_pids,
+        [CGROUP_CPU] = limit_cpu,
+        [CGROUP_CPUACCT] = no_limit,
+        [CGROUP_IO] = no_limit,
+};
+
+static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits, Error *reterr) {
+        int r = cgroup_dir_make(dir, reterr);
+        if (r < 0)
+                return r;
+        r = limit_functions[c](dir, limits, reterr);
+        if (r < 0)
+                return r;
+        dir->enter_fd = openat(dir->fd, "tasks", O_WRONLY | O_CLOEXEC);
+        if (dir->enter_fd < 0)
+                return error_set(reterr, -errno, "cannot open %s/tasks: %m", dir->path);
+        return 0;
+}
+
+static int v1_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
+        GuardSet missing = 0;
+
+        if ((cg->controllers & (1u << CGROUP_CPUACCT)) && same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT)) {
+                cg->dirs[CGROUP_CPUACCT].path[0] = '\0';
+                cg->controllers &= ~(1u << CGROUP_CPUACCT);
+        }
+        for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
+                int r;
+
+                if (!(cg->controllers & (1u << c))) {
+                        if (c != CGROUP_CPUACCT)
+                                missing |= GUARD_BIT(controllers[c].guard);
+                        continue;
+                }
+                r = make_one(cg->dirs + c, c, limits, reterr);
+                if (r < 0)
+                        return r;
+        }
+        *ret_missing = missing;
+        return 0;
+}
+
+static int cpuacct_fd(const Cgroup *cg) {
+        int fd = cg->dirs[CGROUP_CPUACCT].fd;
+        return fd >= 0 ? fd : cg->dirs[CGROUP_CPU].fd;
+}
+
+static int v1_cpu_usec(const Cgroup *cg, usec_t *ret) {
+        uint64_t nsec;
+        int r = file_read_uint64(cpuacct_fd(cg), "cpuacct.usage", &nsec);
+
+        if (r < 0)
+                return r;
+        *ret = nsec / 1000;
+        return 0;
+}
+
+/* blkio.throttle.io_service_bytes: lines "8:0 Read 4096". */
+static int read_io(int dirfd, CgroupUsage *ret) {
+        char text[8192], *state = NULL;
+        ssize_t n = file_read(dirfd, "blkio.throttle.io_service_bytes_recursive", text, sizeof(text));
+
+        if (n < 0)
+                n = file_read(dirfd, "blkio.throttle.io_service_bytes", text, sizeof(text));
+        if (n < 0)
+                return (int) n;
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                unsigned long long bytes;
+
+                if (sscanf(line, "%*u:%*u Read %llu", &bytes) == 1)
+                        ret->io_read_bytes += bytes;
+                else if (sscanf(line, "%*u:%*u Write %llu", &bytes) == 1)
+                        ret->io_write_bytes += bytes;
+        }
+        return 0;
+}
+
+static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
+        const CgroupDir *memory = cg->dirs + CGROUP_MEMORY, *pids = cg->dirs + CGROUP_PIDS, *io = cg->dirs + CGROUP_IO;
+
+        if (memory->fd >= 0) {
+                ret->has_memory = file_read_uint64(memory->fd, "memory.max_usage_in_bytes", &ret->memory_peak_bytes) >= 0;
+                (void) cgroup_read_key(memory->fd, "memory.oom_control", "oom_kill", &ret->oom_kills);
+        }
+        if (pids->fd >= 0)
+                ret->has_pids_peak = file_read_uint64(pids->fd, "pids.peak", &ret->pids_peak) >= 0;
+        if (io->fd >= 0)
+                ret->has_io = read_io(io->fd, ret) >= 0;
+
+        ret->has_cpu = v1_cpu_usec(cg, &ret->cpu_usec) >= 0;
+        if (ret->has_cpu) {
+                uint64_t user = 0, system = 0;
+
+                /* Precise, unlike cpuacct.stat, which counts in ticks. */
+                (void) file_read_uint64(cpuacct_fd(cg), "cpuacct.usage_user", &user);
+                (void) file_read_uint64(cpuacct_fd(cg), "cpuacct.usage_sys", &system);
+                ret->cpu_user_usec = user / 1000;
+                ret->cpu_system_usec = system / 1000;
+        }
+        return 0;
+}
+
+static int v1_kill(const CgroupDir *dir) {
+        char path[CGROUP_PATH_MAX + 16], text[65536], *state = NULL;
+        ssize_t n;
+
+        (void) snprintf(path, sizeof(path), "%s/cgroup.procs", dir->path);
+        n = file_read(AT_FDCWD, path, text, sizeof(text));
+        if (n < 0)
+                return (int) n;
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                long pid = strtol(line, NULL, 10);
+                if (pid > 1)
+                        (void) kill((pid_t) pid, SIGKILL);
+        }
+        return 0;
+}
+
+const CgroupOps cgroup_v1_ops = {
+        .plan = v1_plan,
+        .make = v1_make,
+        .usage = v1_usage,
+        .cpu_usec = v1_cpu_usec,
+        .kill = v1_kill,
+};

@@ -1,0 +1,256 @@
+/* cgroup-v2.c: the unified hierarchy.
+ *
+ * Where the sandbox's group goes, the first that works:
+ *   - as root: at the top, beside the slices;
+ *   - beside our own group, when the parent is delegated to us (a user manager's slice);
+ *   - below our own group, when that is delegated to us (Delegate=yes) and nobody else is in it: a group with
+ *     controllers for its children may hold no processes, so we step aside into a leaf first. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/cgroup-ops.h"
+
+#define CPU_PERIOD_USEC 100000u
+
+static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        int r;
+
+        if (limits->cpu_milli == 0)
+                return 0;
+        r = file_write_format(dir->fd, "cpu.max", "%llu %u",
+                        (unsigned long long) limits->cpu_milli * CPU_PERIOD_USEC / 1000, CPU_PERIOD_USEC);
+        return r < 0 ? error_set(reterr, r, "cannot write %s/cpu.max: %m", dir->path) : 0;
+}
+
+static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        int r = cgroup_limit(dir, "memory.max", limits->memory_bytes, reterr);
+        if (r < 0)
+                return r;
+        /* Nothing may go to swap: memory.max and memory.swap.max add up. Absent where the kernel has no swap. */
+        r = cgroup_limit(dir, "memory.swap.max", 0, reterr);
+        return r == -ENOENT ? 0 : r;
+}
+
+static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+        return cgroup_limit(dir, "pids.max", limits->pids, reterr);
+}
+
+/* The io controller has no limit of its own: its group alone makes the sandbox one party among others for the disk, and
+ * counts. */
+static const struct {
+        const char *name;
+        CgroupController controller;
+        Guard guard;
+        int (*limit)(const CgroupDir *dir, const JailLimits *limits, Error *reterr);
+} controllers[] = {
+        { "memory", CGROUP_MEMORY, GUARD_MEMORY, limit_memory },
+        { "pids",   CGROUP_PIDS,   GUARD_PIDS,   limit_pids   },
+        { "cpu",    CGROUP_CPU,    GUARD_CPU,    limit_cpu    },
+        { "io",     CGROUP_IO,     GUARD_IO,     NULL         },
+};
+
+static bool may_write(const char *directory, const char *file) {
+        char path[CGROUP_PATH_MAX + 64];
+
+        (void) snprintf(path, sizeof(path), "%s/%s", directory, file);
+        return access(path, W_OK) == 0;
+}
+
+static bool delegated(const char *directory) {
+        return access(directory, W_OK) == 0 && may_write(directory, "cgroup.procs") &&
+               may_write(directory, "cgroup.subtree_control");
+}
+
+/* The group that will hold the sandbox's, and whether we must leave it first. */
+static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr) {
+        char own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX - 128], *slash;
+        int r;
+
+        *ret_step_aside = false;
+        if (geteuid() == 0 && delegated(CGROUP_MOUNT)) {
+                (void) snprintf(ret, size, "%s", CGROUP_MOUNT);
+                return 0;
+        }
+
+        r = cgroup_own_path("", own, sizeof(own));
+        if (r < 0)
+                return error_set(reterr, r, "cannot find our own cgroup: %m");
+        (void) snprintf(path, sizeof(path), CGROUP_MOUNT "%s", own);
+
+        slash = strrchr(path, '/');
+        if (own[0] && slash) {
+                *slash = '\0';
+                if (delegated(path)) {
+                        (void) snprintf(ret, size, "%s", path);
+                        return 0;
+                }
+                *slash = '/';
+        }
+        if (delegated(path)) {
+                (void) snprintf(ret, size, "%s", path);
+                *ret_step_aside = true;
+                return 0;
+        }
+        return error_set(reterr, -EACCES, "cgroup %s is not delegated to us", path);
+}
+
+static int v2_plan(Cgroup *cg, const char *name, Error *reterr) {
+        char base[CGROUP_PATH_MAX - 128];
+        bool step_aside;
+        int r;
+
+        r = find_base(base, sizeof(base), &step_aside, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(cg->home, sizeof(cg->home), "%s", base);
+        (void) snprintf(cg->dirs[0].path, sizeof(cg->dirs[0].path), "%s/%s", base, name);
+        if (step_aside)
+                (void) snprintf(cg->leaf, sizeof(cg->leaf), "%s/%s-main", base, name);
+        return 0;
+}
+
+static int move_self(const char *directory) {
+        char path[CGROUP_PATH_MAX + 16];
+
+        (void) snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+        return file_write(AT_FDCWD, path, "0");
+}
+
+static bool has_word(const char *text, const char *word) {
+        size_t n = strlen(word);
+
+        for (const char *p = text; (p = strstr(p, word)); p += n)
+                if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
+                        return true;
+        return false;
+}
+
+/* Switches on what is there and off; each on its own, so that one that is refused does not take the rest along. */
+static void enable_controllers(const char *base) {
+        char path[CGROUP_PATH_MAX + 32], on[512] = "";
+
+        (void) snprintf(path, sizeof(path), "%s/cgroup.subtree_control", base);
+        (void) file_read(AT_FDCWD, path, on, sizeof(on));
+        for (size_t i = 0; i < ELEMENTSOF(controllers); i++)
+                if (!has_word(on, controllers[i].name)) {
+                        char word[16];
+                        (void) snprintf(word, sizeof(word), "+%s", controllers[i].name);
+                        (void) file_write(AT_FDCWD, path, word);
+                }
+}
+
+static int v2_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
+        CgroupDir *dir = cg->dirs;
+        GuardSet missing = 0;
+        char have[512] = "";
+        int r;
+
+        if (cg->leaf[0]) {
+                if (mkdir(cg->leaf, 0755) < 0)
+                        return error_set(reterr, -errno, "cannot make cgroup %s: %m", cg->leaf);
+                r = move_self(cg->leaf);
+                if (r < 0)
+                        return error_set(reterr, r, "cannot move to cgroup %s: %m", cg->leaf);
+        }
+        enable_controllers(cg->home);
+
+        r = cgroup_dir_make(dir, reterr);
+        if (r < 0)
+                return r;
+        (void) file_read(dir->fd, "cgroup.controllers", have, sizeof(have));
+        for (size_t i = 0; i < ELEMENTSOF(controllers); i++) {
+                if (!has_word(have, controllers[i].name)) {
+                        missing |= GUARD_BIT(controllers[i].guard);
+                        continue;
+                }
+                cg->controllers |= 1u << controllers[i].controller;
+                if (!controllers[i].limit)
+                        continue;
+                r = controllers[i].limit(dir, limits, reterr);
+                if (r < 0)
+                        return r;
+        }
+        *ret_missing = missing;
+        return 0;
+}
+
+static int v2_cpu_usec(const Cgroup *cg, usec_t *ret) {
+        return cgroup_read_key(cg->dirs[0].fd, "cpu.stat", "usage_usec", ret);
+}
+
+/* io.stat: lines "8:0 rbytes=1 wbytes=2 rios=…". */
+static int read_io(int dirfd, CgroupUsage *ret) {
+        char text[8192], *state = NULL;
+        ssize_t n = file_read(dirfd, "io.stat", text, sizeof(text));
+
+        if (n < 0)
+                return (int) n;
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                unsigned long long in, out;
+                const char *p = strstr(line, "rbytes=");
+
+                if (p && sscanf(p, "rbytes=%llu wbytes=%llu", &in, &out) == 2) {
+                        ret->io_read_bytes += in;
+                        ret->io_write_bytes += out;
+                }
+        }
+        return 0;
+}
+
+static int v2_usage(const Cgroup *cg, CgroupUsage *ret) {
+        int fd = cg->dirs[0].fd;
+
+        if (cg->controllers & (1u << CGROUP_MEMORY)) {
+                /* memory.peak since Linux 5.19. */
+                ret->has_memory = file_read_uint64(fd, "memory.peak", &ret->memory_peak_bytes) >= 0;
+                (void) cgroup_read_key(fd, "memory.events", "oom_kill", &ret->oom_kills);
+        }
+        if (cg->controllers & (1u << CGROUP_PIDS)) /* pids.peak since Linux 6.1 */
+                ret->has_pids_peak = file_read_uint64(fd, "pids.peak", &ret->pids_peak) >= 0;
+        if (cg->controllers & (1u << CGROUP_IO))
+                ret->has_io = read_io(fd, ret) >= 0;
+
+        ret->has_cpu = v2_cpu_usec(cg, &ret->cpu_usec) >= 0;
+        (void) cgroup_read_key(fd, "cpu.stat", "user_usec", &ret->cpu_user_usec);
+        (void) cgroup_read_key(fd, "cpu.stat", "system_usec", &ret->cpu_system_usec);
+        return 0;
+}
+
+static int v2_kill(const CgroupDir *dir) {
+        char path[CGROUP_PATH_MAX + 16];
+
+        (void) snprintf(path, sizeof(path), "%s/cgroup.kill", dir->path); /* since Linux 5.14 */
+        return file_write(AT_FDCWD, path, "1");
+}
+
+/* The leaf can go when we are back in the group it belongs to, which takes no processes while it has controllers
+ * switched on for its children. A group that two runs share keeps them for the other one. */
+static void v2_leave(Cgroup *cg) {
+        char path[CGROUP_PATH_MAX + 32];
+
+        if (!cg->leaf[0])
+                return;
+        (void) snprintf(path, sizeof(path), "%s/cgroup.subtree_control", cg->home);
+        for (size_t i = 0; i < ELEMENTSOF(controllers); i++) {
+                char word[16];
+                (void) snprintf(word, sizeof(word), "-%s", controllers[i].name);
+                (void) file_write(AT_FDCWD, path, word);
+        }
+        (void) move_self(cg->home);
+        (void) rmdir(cg->leaf);
+}
+
+const CgroupOps cgroup_v2_ops = {
+        .plan = v2_plan,
+        .make = v2_make,
+        .usage = v2_usage,
+        .cpu_usec = v2_cpu_usec,
+        .kill = v2_kill,
+        .leave = v2_leave,
+};

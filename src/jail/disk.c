@@ -1,0 +1,156 @@
+#include "jail/disk.h"
+
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/tree.h"
+
+#define DISK_ATTRIBUTES  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define BYTES_PER_INODE  4096 /* tmpfs inodes cost kernel memory: they are limited along with the bytes */
+#define INODES_MIN       4096
+#define LOOP_TRIES       16
+#define IMAGE_DIRECTORY  "/var/tmp"
+#define IMAGE_BYTES_MIN  (UINT64_C(2) << 20) /* mkfs.ext4 wants that much */
+
+static const char *const backing_names[_DISK_BACKING_MAX] = {
+        [DISK_MEMORY] = "memory",
+        [DISK_IMAGE] = "image",
+        [DISK_DIRECTORY] = "directory",
+};
+
+const char *disk_backing_name(DiskBacking b) {
+        return backing_names[b];
+}
+
+DiskBacking disk_choose(const JailSpec *spec, bool privileged) {
+        if (spec->keep_dir)
+                return DISK_DIRECTORY;
+        if (privileged && spec->limits.disk_bytes > spec->limits.memory_bytes / 2)
+                return DISK_IMAGE;
+        return DISK_MEMORY;
+}
+
+int disk_open_memory(uint64_t bytes, Error *reterr) {
+        char size[32], inodes[32];
+        const FsOption options[] = {
+                { "size",      size   },
+                { "nr_inodes", inodes },
+                { "mode",      "0755" },
+        };
+        int tree;
+
+        (void) snprintf(size, sizeof(size), "%llu", (unsigned long long) bytes);
+        (void) snprintf(inodes, sizeof(inodes), "%llu",
+                        (unsigned long long) MAX_OF(bytes / BYTES_PER_INODE, (uint64_t) INODES_MIN));
+        tree = tree_make("tmpfs", options, ELEMENTSOF(options), DISK_ATTRIBUTES, /* ret_failed= */ NULL);
+        if (tree < 0)
+                return error_set(reterr, tree, "tmpfs of %s bytes", size);
+        return tree;
+}
+
+int disk_open_directory(const char *path, uid_t owner, gid_t group, Error *reterr) {
+        int tree;
+
+        /* The guest's root must be able to write there; it is no real user of the host. */
+        if (geteuid() == 0 && (chown(path, owner, group) < 0 || chmod(path, 0755) < 0))
+                return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
+        tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+        if (tree < 0)
+                return error_set(reterr, tree, "cannot use '%s' as the writable layer: %m", path);
+        return tree;
+}
+
+static int make_file_system(int image_fd, Error *reterr) {
+        static const char *const candidates[] = { "/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4" };
+        posix_spawn_file_actions_t actions;
+        char *environment[] = { NULL };
+        int r = ENOENT, status;
+        char image[32];
+        pid_t pid;
+
+        (void) snprintf(image, sizeof(image), "/proc/self/fd/%d", 3);
+        (void) posix_spawn_file_actions_init(&actions);
+        (void) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        (void) posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        (void) posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+        (void) posix_spawn_file_actions_adddup2(&actions, image_fd, 3);
+
+        for (size_t i = 0; i < ELEMENTSOF(candidates) && r == ENOENT; i++) {
+                /* No journal: the image dies with the sandbox. Lazy tables are never filled in (noinit_itable). */
+                const char *argv[] = { candidates[i], "-q", "-F", "-m", "0", "-O", "^has_journal,^resize_inode", "-E",
+                        "lazy_itable_init=1,nodiscard", image, NULL };
+                r = posix_spawn(&pid, candidates[i], &actions, NULL, (char *const *) argv, environment);
+        }
+        (void) posix_spawn_file_actions_destroy(&actions);
+        if (r != 0)
+                return error_set(reterr, -r, "cannot run mkfs.ext4: %m (apt-get install e2fsprogs)");
+        if (waitpid(pid, &status, 0) < 0)
+                return error_set(reterr, -errno, "mkfs.ext4: %m");
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                return error_set(reterr, -EIO, "mkfs.ext4 failed on an image in " IMAGE_DIRECTORY);
+        return 0;
+}
+
+/* Somebody else may take the free device between asking and using: then ask again. */
+static int attach_loop(int image_fd, char *ret_path, size_t size, Error *reterr) {
+        _cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+        const struct loop_config config = { .fd = (uint32_t) image_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
+
+        if (control < 0)
+                return error_set(reterr, -errno, "/dev/loop-control: %m (modprobe loop)");
+        for (int i = 0; i < LOOP_TRIES; i++) {
+                _cleanup_close_ int loop = -EBADF;
+                int n = ioctl(control, LOOP_CTL_GET_FREE);
+
+                if (n < 0)
+                        return error_set(reterr, -errno, "no free loop device: %m");
+                (void) snprintf(ret_path, size, "/dev/loop%d", n);
+                loop = open(ret_path, O_RDWR | O_CLOEXEC);
+                if (loop < 0)
+                        return error_set(reterr, -errno, "%s: %m", ret_path);
+                if (ioctl(loop, LOOP_CONFIGURE, &config) == 0)
+                        return TAKE_FD(loop);
+                if (errno != EBUSY)
+                        return error_set(reterr, -errno, "%s: %m", ret_path);
+        }
+        return error_set(reterr, -EBUSY, "no free loop device");
+}
+
+int disk_open_image(uint64_t bytes, Error *reterr) {
+        _cleanup_close_ int image = -EBADF, loop = -EBADF;
+        char path[32];
+        const FsOption options[] = {
+                { "source",        path },
+                { "noinit_itable", NULL },
+        };
+        int tree, r;
+
+        if (bytes < IMAGE_BYTES_MIN)
+                return error_set(reterr, -EINVAL, "a disk image needs at least 2M");
+        image = open(IMAGE_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (image < 0)
+                return error_set(reterr, -errno, "cannot make a disk image in " IMAGE_DIRECTORY ": %m");
+        if (ftruncate(image, (off_t) bytes) < 0)
+                return error_set(reterr, -errno, "cannot make a disk image of %llu bytes: %m",
+                                (unsigned long long) bytes);
+        r = make_file_system(image, reterr);
+        if (r < 0)
+                return r;
+        loop = attach_loop(image, path, sizeof(path), reterr);
+        if (loop < 0)
+                return loop;
+
+        /* The mount holds the device from here on; when it goes, the device clears itself. */
+        tree = tree_make("ext4", options, ELEMENTSOF(options), DISK_ATTRIBUTES, /* ret_failed= */ NULL);
+        if (tree < 0)
+                return error_set(reterr, tree, "cannot mount the disk image on %s: %m", path);
+        return tree;
+}

@@ -1,0 +1,34 @@
+/* disk.h: the room in which a sandbox may write.
+ *
+ * One file system holds everything writable, so that one size limits it all, and the guest meets the limit as ENOSPC.
+ *
+ *      memory      a tmpfs of that size, made inside; counts as the sandbox's memory
+ *      image       a sparse ext4 image on a loop device, for more than half of the memory limit; the image has no name
+ *                  and the loop device clears itself, so nothing stays whoever is killed
+ *      directory   one that the caller keeps; no limit is possible there
+ *
+ * Must not know: what is written into it. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "jail/spec.h"
+
+typedef enum DiskBacking {
+        DISK_MEMORY,
+        DISK_IMAGE,
+        DISK_DIRECTORY,
+        _DISK_BACKING_MAX,
+} DiskBacking;
+
+const char *disk_backing_name(DiskBacking b);
+
+DiskBacking disk_choose(const JailSpec *spec, bool privileged);
+
+/* For image and directory, before the sandbox's processes exist: a detached tree. */
+int disk_open_image(uint64_t bytes, Error *reterr);
+int disk_open_directory(const char *path, uid_t owner, gid_t group, Error *reterr);
+
+/* For memory, inside: a detached tree. */
+int disk_open_memory(uint64_t bytes, Error *reterr);

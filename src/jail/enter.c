@@ -1,0 +1,258 @@
+#include "jail/enter.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "confine/caps.h"
+#include "confine/landlock.h"
+#include "jail/dev.h"
+#include "jail/net.h"
+#include "jail/proc.h"
+#include "wire/channel.h"
+
+/* A guard that is not there may be left out only if the caller named it. */
+static int missing_or(Enter *e, Guard g, int r, Error *reterr, const char *what) {
+        if (e->spec->allow_missing & GUARD_BIT(g)) {
+                e->missing |= GUARD_BIT(g);
+                return 0;
+        }
+        return error_set(reterr, r, "%s", what);
+}
+
+static int enter_death(Enter *e, Error *reterr) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+                return error_set(reterr, -errno, "PR_SET_PDEATHSIG");
+        return 0;
+}
+
+static int enter_maps(Enter *e, Error *reterr) {
+        WireMessage m;
+        int r = channel_receive(e->control_fd, 0, &m, /* ret_fd= */ NULL);
+
+        if (r < 0)
+                return error_set(reterr, r, "waiting for the id map");
+        if (r == 0 || m.type != WIRE_GO)
+                _exit(1); /* the supervisor is gone, or has given up and knows why */
+        return 0;
+}
+
+static int enter_ids(Enter *e, Error *reterr) {
+        if (e->privileged) {
+                if (syscall(SYS_setresgid, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 ||
+                                syscall(SYS_setresuid, 0, 0, 0) < 0)
+                        return error_set(reterr, -errno, "guest root");
+        }
+        /* A change of ids takes the parent-death signal away. */
+        if (prctl(PR_SET_DUMPABLE, 0) < 0)
+                return error_set(reterr, -errno, "PR_SET_DUMPABLE");
+        (void) umask(0);
+        return enter_death(e, reterr);
+}
+
+static int enter_session(Enter *e, Error *reterr) {
+        if (setsid() < 0)
+                return error_set(reterr, -errno, "setsid");
+        return 0;
+}
+
+static int enter_cgroup(Enter *e, Error *reterr) {
+        int r;
+
+        if (e->cgroup->version != CGROUP_NONE) {
+                r = cgroup_enter(e->cgroup);
+                if (r < 0)
+                        return error_set(reterr, r, "entering %s", e->cgroup->dirs[0].path);
+        }
+        /* Its root is the group we are in now, so it cannot be made by clone. */
+        if (unshare(CLONE_NEWCGROUP) < 0)
+                return missing_or(e, GUARD_CGROUPNS, -errno, reterr, "cgroup namespace");
+        return 0;
+}
+
+static int enter_hostname(Enter *e, Error *reterr) {
+        if (e->missing & GUARD_BIT(GUARD_UTSNS))
+                return 0;
+        if (sethostname(e->spec->hostname, strlen(e->spec->hostname)) < 0)
+                return error_set(reterr, -errno, "'%s'", e->spec->hostname);
+        (void) setdomainname("(none)", 6);
+        return 0;
+}
+
+static int enter_network(Enter *e, Error *reterr) {
+        int r;
+
+        if (e->missing & GUARD_BIT(GUARD_NETNS))
+                return 0;
+        r = net_loopback_up();
+        if (r < 0)
+                return error_set(reterr, r, "loopback interface");
+        return 0;
+}
+
+static int enter_propagation(Enter *e, Error *reterr) {
+        if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return error_set(reterr, -errno, "making mounts private");
+        return 0;
+}
+
+/* Without privilege only the sandbox itself, root of its own namespaces, can clone trees of what it sees. */
+static int enter_trees(Enter *e, Error *reterr) {
+        bool idmap_failed;
+        int r;
+
+        if (e->privileged)
+                return 0;
+        r = rootfs_open(e->fs, e->spec, /* base= */ 0, reterr);
+        if (r < 0)
+                return r;
+        return rootfs_restrict(e->fs, e->spec, /* userns_fd= */ -EBADF, /* base= */ 0, &idmap_failed, reterr);
+}
+
+static int enter_layer(Enter *e, Error *reterr) {
+        return rootfs_make_layer(e->fs, e->spec, reterr);
+}
+
+static int enter_pivot(Enter *e, Error *reterr) {
+        return rootfs_pivot(e->fs, reterr);
+}
+
+static int enter_populate(Enter *e, Error *reterr) {
+        return rootfs_populate(e->fs, e->spec, reterr);
+}
+
+static int enter_dev(Enter *e, Error *reterr) {
+        return dev_setup(e->fs->host_root_fd, e->fs->shm_tree, reterr);
+}
+
+static int enter_proc(Enter *e, Error *reterr) {
+        return proc_setup(reterr);
+}
+
+static int enter_binds(Enter *e, Error *reterr) {
+        return rootfs_bind(e->fs, e->spec, reterr);
+}
+
+static int enter_let_go(Enter *e, Error *reterr) {
+        return rootfs_let_go(e->fs, reterr);
+}
+
+static int enter_keyring(Enter *e, Error *reterr) {
+        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)
+                return missing_or(e, GUARD_KEYRING, -errno, reterr, "session keyring");
+        return 0;
+}
+
+static int enter_descriptors(Enter *e, Error *reterr) {
+        /* First out of the way of 0–3, then into place. */
+        int control = fcntl(e->control_fd, F_DUPFD_CLOEXEC, 10);
+
+        if (control < 0)
+                return error_set(reterr, -errno, "control channel");
+        e->control_fd = control; /* so that a failure from here on still finds its way */
+        for (int i = 0; i < 3; i++) {
+                if (e->stdio[i] < 0)
+                        continue;
+                e->stdio[i] = fcntl(e->stdio[i], F_DUPFD_CLOEXEC, 10);
+                if (e->stdio[i] < 0)
+                        return error_set(reterr, -errno, "descriptor %d", i);
+        }
+        for (int i = 0; i < 3; i++) {
+                int fd = e->stdio[i] >= 0 ? e->stdio[i] : open("/dev/null", O_RDWR | O_CLOEXEC);
+                if (fd < 0 || (fd != i && dup3(fd, i, 0) < 0))
+                        return error_set(reterr, -errno, "descriptor %d", i);
+        }
+        if (dup3(control, ENTER_CONTROL_FD, O_CLOEXEC) < 0)
+                return error_set(reterr, -errno, "control channel");
+        e->control_fd = ENTER_CONTROL_FD;
+        if (close_range(ENTER_CONTROL_FD + 1, ~0u, 0) < 0)
+                return error_set(reterr, -errno, "close_range");
+        return 0;
+}
+
+static int enter_capabilities(Enter *e, Error *reterr) {
+        int r = caps_drop_bounding(caps_init());
+        if (r < 0)
+                return error_set(reterr, r, "bounding set");
+        r = caps_set(caps_init());
+        if (r < 0)
+                return error_set(reterr, r, "capset");
+        return 0;
+}
+
+static int enter_no_new_privs(Enter *e, Error *reterr) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return error_set(reterr, -errno, "PR_SET_NO_NEW_PRIVS");
+        return 0;
+}
+
+static int enter_landlock(Enter *e, Error *reterr) {
+        int r;
+
+        if (e->missing & GUARD_BIT(GUARD_LANDLOCK))
+                return 0;
+        r = landlock_confine_to_root();
+        if (r < 0)
+                return error_set(reterr, r, "landlock");
+        return 0;
+}
+
+/* Order is policy: each line stands where it stands for the reason beside it. */
+static const struct {
+        const char *name;
+        int (*function)(Enter *e, Error *reterr);
+} steps[] = {
+        { "parent-death", enter_death        }, /* first: from here on nothing outlives the supervisor */
+        { "id-map",       enter_maps         }, /* the supervisor writes it from outside */
+        { "guest-root",   enter_ids          }, /* files made from here on belong to the guest's ids */
+        { "session",      enter_session      }, /* off the caller's terminal */
+        { "cgroup",       enter_cgroup       }, /* what is done from here on counts, and is limited */
+        { "hostname",     enter_hostname     },
+        { "network",      enter_network      },
+        { "propagation",  enter_propagation  }, /* before the first mount: none may reach the host */
+        { "trees",        enter_trees        },
+        { "layer",        enter_layer        },
+        { "pivot",        enter_pivot        }, /* from here on "/" is the guest's, and no path leads out by name */
+        { "populate",     enter_populate     },
+        { "dev",          enter_dev          },
+        { "proc",         enter_proc         }, /* needs the host's /proc still mounted, and /dev/null for masks */
+        { "binds",        enter_binds        }, /* last of the mounts: they may cover anything */
+        { "old-root",     enter_let_go       },
+        { "keyring",      enter_keyring      },
+        { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
+        { "capabilities", enter_capabilities }, /* after the last mount */
+        { "no-new-privs", enter_no_new_privs }, /* Landlock asks for it */
+        { "landlock",     enter_landlock     }, /* after the last mount, which it forbids */
+};
+
+void enter_run(Enter *e, JailMain main, void *arg) {
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                WireMessage m = { .type = WIRE_FAILED };
+                Error error = { 0 };
+                int r;
+
+                r = steps[i].function(e, &error);
+                if (r >= 0)
+                        continue;
+
+                m.failed.error = -r;
+                (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", steps[i].name);
+                (void) snprintf(m.failed.detail, sizeof(m.failed.detail), "%.255s", error.text);
+                (void) channel_send(e->control_fd, &m, /* pass_fd= */ -EBADF);
+                _exit(1);
+        }
+
+        main(&(JailInside) { .control_fd = e->control_fd, .missing = e->missing, .single_id = !e->privileged }, arg);
+        _exit(1);
+}

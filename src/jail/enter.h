@@ -1,0 +1,34 @@
+/* enter.h: from a fresh clone to PID 1 of a finished sandbox.
+ *
+ * The list of steps that the new process takes, in the order in which it must take them. Runs in the new process; there
+ * is no undo: a step that fails is told to the supervisor over the control channel, and the process ends.
+ * Must not know: what PID 1 will do then. */
+#pragma once
+
+#include "jail/cgroup.h"
+#include "jail/rootfs.h"
+#include "jail/spec.h"
+
+/* What PID 1 finds when the walls are up. Descriptors 0–2 are the guest's, 3 is the control channel, there is no
+ * other. */
+typedef struct JailInside {
+        int control_fd;
+        GuardSet missing;
+        bool single_id;
+} JailInside;
+
+typedef void (*JailMain)(const JailInside *inside, void *arg);
+
+typedef struct Enter {
+        const JailSpec *spec;
+        Rootfs *fs;
+        const Cgroup *cgroup;
+        int control_fd;
+        int stdio[3];
+        bool privileged;
+        GuardSet missing; /* known before clone; steps add to it */
+} Enter;
+
+#define ENTER_CONTROL_FD 3
+
+_noreturn_ void enter_run(Enter *e, JailMain main, void *arg);

@@ -1,0 +1,243 @@
+#include "jail/hostetc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/tree.h"
+
+#define USER_UID_DEFAULT 1000
+#define COPY_MAX         (1024 * 1024)
+
+/* Copied, so that programs inside may replace them by rename. */
+static const char *const copied[] = {
+        "etc/ld.so.cache",
+        "etc/ld.so.conf",
+        "etc/bash.bashrc",
+        "etc/profile",
+        "etc/services",
+        "etc/protocols",
+        "etc/login.defs",
+        "etc/debian_version",
+        "etc/timezone",
+};
+
+/* Links such as localtime and os-release point into /usr. */
+static const char *const links[] = { "etc/localtime", "etc/os-release", "etc/mtab" };
+
+static const char *const bound[] = {
+        "etc/alternatives",
+        "etc/ssl/certs",
+        "etc/dpkg",
+        "etc/fonts",
+        "etc/java-11-openjdk",
+        "etc/java-17-openjdk",
+        "etc/java-21-openjdk",
+        "etc/ld.so.conf.d",
+        "etc/perl",
+        "etc/python3",
+        "etc/python3.11",
+        "var/lib/dpkg",
+};
+
+/* Only guest root has use for these: installing packages and making users. Credentials (auth.conf) stay outside. */
+static const char *const copied_for_root[] = {
+        "etc/adduser.conf",      "etc/apt/sources.list",   "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
+        "etc/debconf.conf",      "etc/default/useradd",    "etc/deluser.conf",    "etc/mke2fs.conf",
+};
+static const char *const bound_for_root[] = {
+        "etc/apt/keyrings",
+        "etc/apt/preferences.d",
+        "etc/apt/sources.list.d",
+        "etc/apt/trusted.gpg.d",
+        "etc/skel",
+};
+
+static int write_file(const char *path, const char *text, Error *reterr) {
+        _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+        int r;
+
+        if (fd < 0)
+                return error_set(reterr, -errno, "%s", path);
+        r = fd_write_all(fd, text, strlen(text));
+        if (r < 0)
+                return error_set(reterr, r, "%s", path);
+        return 0;
+}
+
+static void make_parents(const char *path) {
+        char parent[128];
+
+        (void) snprintf(parent, sizeof(parent), "/%s", path);
+        for (char *p = strchr(parent + 1, '/'); p; p = strchr(p + 1, '/')) {
+                *p = '\0';
+                (void) mkdir(parent, 0755);
+                *p = '/';
+        }
+}
+
+/* What the host does not have, or keeps from its own users, is not there inside either. */
+static int copy_one(int host_root_fd, const char *path, Error *reterr) {
+        _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
+        char target[128];
+        struct stat st;
+
+        if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPY_MAX)
+                return 0;
+        (void) snprintf(target, sizeof(target), "/%s", path);
+        to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+        if (to < 0 && errno == ENOENT) {
+                make_parents(path);
+                to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+        }
+        if (to < 0)
+                return error_set(reterr, -errno, "%s", target);
+        for (off_t left = st.st_size; left > 0;) {
+                ssize_t n = sendfile(to, from, NULL, (size_t) left);
+                if (n < 0)
+                        return error_set(reterr, -errno, "%s", target);
+                if (n == 0)
+                        break;
+                left -= n;
+        }
+        return 0;
+}
+
+static int link_one(int host_root_fd, const char *path, Error *reterr) {
+        char target[256], place[128];
+        ssize_t n = readlinkat(host_root_fd, path, target, sizeof(target) - 1);
+
+        if (n < 0)
+                return 0;
+        target[n] = '\0';
+        (void) snprintf(place, sizeof(place), "/%s", path);
+        if (symlink(target, place) < 0)
+                return error_set(reterr, -errno, "%s", place);
+        return 0;
+}
+
+static int bind_one(int host_root_fd, const char *path, Error *reterr) {
+        _cleanup_close_ int tree = -EBADF;
+        char target[128];
+        struct stat st;
+        int r;
+
+        if (fstatat(host_root_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+                return 0;
+        /* Recursive: in a plain user's namespace the kernel does not uncover what lies under a mount. */
+        tree = tree_clone(host_root_fd, path, /* recursive= */ true);
+        if (tree < 0)
+                return error_set(reterr, tree, "/%s of the host", path);
+        r = tree_restrict(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, -EBADF, true);
+        if (r < 0)
+                return error_set(reterr, r, "/%s of the host", path);
+
+        (void) snprintf(target, sizeof(target), "/%s", path);
+        if (mkdir(target, 0755) < 0) {
+                make_parents(path);
+                if (mkdir(target, 0755) < 0 && errno != EEXIST)
+                        return error_set(reterr, -errno, "%s", target);
+        }
+        r = tree_attach(tree, AT_FDCWD, target);
+        if (r < 0)
+                return error_set(reterr, r, "%s", target);
+        return 0;
+}
+
+static int write_names(const JailSpec *spec, Error *reterr) {
+        unsigned uid = spec->uid ? spec->uid : USER_UID_DEFAULT, gid = spec->gid ? spec->gid : USER_UID_DEFAULT;
+        char text[1024];
+        int r;
+
+        (void) snprintf(text, sizeof(text),
+                        "root:*:0:0:root:/root:/bin/bash\n"
+                        "daemon:*:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
+                        "bin:*:2:2:bin:/bin:/usr/sbin/nologin\n"
+                        "sys:*:3:3:sys:/dev:/usr/sbin/nologin\n"
+                        "man:*:6:12:man:/var/cache/man:/usr/sbin/nologin\n"
+                        "mail:*:8:8:mail:/var/mail:/usr/sbin/nologin\n"
+                        "www-data:*:33:33:www-data:/var/www:/usr/sbin/nologin\n"
+                        "_apt:*:42:65534::/nonexistent:/usr/sbin/nologin\n"
+                        "user:*:%u:%u:user:/home/user:/bin/bash\n"
+                        "nobody:*:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+                        uid, gid);
+        r = write_file("/etc/passwd", text, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(text, sizeof(text),
+                        "root:*:0:\ndaemon:*:1:\nbin:*:2:\nsys:*:3:\nadm:*:4:\ntty:*:5:\ndisk:*:6:\nmail:*:8:\nman:*:12:\n"
+                        "kmem:*:15:\nsudo:*:27:\nwww-data:*:33:\nshadow:*:42:\nutmp:*:43:\nstaff:*:50:\nusers:*:100:\n"
+                        "user:*:%u:\nnogroup:*:65534:\n",
+                        gid);
+        return write_file("/etc/group", text, reterr);
+}
+
+static int write_network(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        char text[512];
+        int r;
+
+        (void) snprintf(text, sizeof(text),
+                        "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", spec->hostname);
+        r = write_file("/etc/hosts", text, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
+        r = write_file("/etc/hostname", text, reterr);
+        if (r < 0)
+                return r;
+        r = write_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
+                                             "networks: files\nprotocols: files\nservices: files\nethers: files\n",
+                        reterr);
+        if (r < 0)
+                return r;
+        /* With a network of its own there is no resolver to name; a lookup then fails at once. */
+        if (spec->net_host)
+                return copy_one(host_root_fd, "etc/resolv.conf", reterr);
+        return write_file("/etc/resolv.conf", "# no network\n", reterr);
+}
+
+typedef int (*PerPath)(int host_root_fd, const char *path, Error *reterr);
+
+static int for_each(PerPath function, int host_root_fd, const char *const *paths, size_t n, Error *reterr) {
+        for (size_t i = 0; i < n; i++) {
+                int r = function(host_root_fd, paths[i], reterr);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const char *path, const void *arg),
+                const void *arg, Error *reterr) {
+        int r;
+
+        r = write_names(spec, reterr);
+        if (r < 0)
+                return r;
+        r = write_network(spec, host_root_fd, reterr);
+        if (r < 0)
+                return r;
+        r = for_each(copy_one, host_root_fd, copied, ELEMENTSOF(copied), reterr);
+        if (r < 0)
+                return r;
+        r = for_each(link_one, host_root_fd, links, ELEMENTSOF(links), reterr);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < ELEMENTSOF(bound); i++) {
+                if (writable(bound[i], arg))
+                        continue;
+                r = bind_one(host_root_fd, bound[i], reterr);
+                if (r < 0)
+                        return r;
+        }
+        if (spec->uid != 0)
+                return 0;
+        r = for_each(copy_one, host_root_fd, copied_for_root, ELEMENTSOF(copied_for_root), reterr);
+        if (r < 0)
+                return r;
+        return for_each(bind_one, host_root_fd, bound_for_root, ELEMENTSOF(bound_for_root), reterr);
+}

@@ -1,0 +1,334 @@
+#include "jail/jail.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "confine/landlock.h"
+#include "confine/seccomp.h"
+#include "jail/ids.h"
+#include "jail/userns.h"
+#include "wire/channel.h"
+
+#define REMOVE_PATIENCE (10 * USEC_PER_SEC)
+
+static const struct {
+        Guard guard;
+        uint64_t flag;
+} namespaces[] = {
+        { GUARD_USERNS,  CLONE_NEWUSER },
+        { GUARD_PIDNS,   CLONE_NEWPID  },
+        { GUARD_MOUNTNS, CLONE_NEWNS   },
+        { GUARD_IPCNS,   CLONE_NEWIPC  },
+        { GUARD_UTSNS,   CLONE_NEWUTS  },
+        { GUARD_NETNS,   CLONE_NEWNET  },
+        { GUARD_TIMENS,  CLONE_NEWTIME },
+};
+
+/* Real root, not the root of somebody's user namespace, which may map nobody but itself. */
+static bool is_privileged(void) {
+        char map[128];
+        unsigned inside, outside, count;
+
+        if (geteuid() != 0)
+                return false;
+        if (file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) < 0)
+                return false;
+        return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
+               count == UINT32_MAX;
+}
+
+static GuardSet missing_before_start(const JailSpec *spec, bool privileged) {
+        GuardSet missing = 0;
+
+        if (!privileged)
+                missing |= GUARD_BIT(GUARD_ID_RANGE) | GUARD_BIT(GUARD_IDMAP);
+        if (spec->net_host)
+                missing |= GUARD_BIT(GUARD_NETNS);
+        if (spec->keep_dir)
+                missing |= GUARD_BIT(GUARD_DISK);
+        if (landlock_probe() < 0) /* "where the kernel has it" */
+                missing |= GUARD_BIT(GUARD_LANDLOCK);
+        return missing;
+}
+
+static int check_seccomp(const JailSpec *spec, GuardSet *missing, Error *reterr) {
+        int r = seccomp_probe();
+
+        if (r >= 0)
+                return 0;
+        if (!(spec->allow_missing & GUARD_BIT(GUARD_SECCOMP)))
+                return error_set(reterr, r, "this kernel has no seccomp filters: %m");
+        *missing |= GUARD_BIT(GUARD_SECCOMP);
+        return 0;
+}
+
+/* No right to cgroups is a plain user's normal state: rlimits take over and the report says so. Root is told. */
+static bool cgroup_failure_is_normal(int r, bool privileged) {
+        return !privileged && (r == -EACCES || r == -EPERM || r == -EROFS || r == -EOPNOTSUPP || r == -EBUSY ||
+                                              r == -ENOENT || r == -EINVAL);
+}
+
+static const char *first_guard(GuardSet set) {
+        for (Guard g = 0; g < _GUARD_MAX; g++)
+                if (set & GUARD_BIT(g))
+                        return guard_name(g);
+        return "";
+}
+
+static int start_cgroup(Jail *j, const JailSpec *spec, bool privileged, Error *reterr) {
+        GuardSet missing = 0, refused;
+        int r;
+
+        r = cgroup_plan(spec->id, &j->cgroup, reterr);
+        if (r >= 0)
+                r = warden_start(&j->cgroup, &j->warden);
+        if (r >= 0)
+                r = cgroup_make(&j->cgroup, &spec->limits, &missing, reterr);
+        if (r < 0) {
+                bool allowed = (spec->allow_missing & GUARDS_OF_CGROUP) == GUARDS_OF_CGROUP;
+
+                if (!allowed && !cgroup_failure_is_normal(r, privileged))
+                        return r;
+                log_debug("no cgroup: %s", reterr->text);
+                warden_dismiss(&j->warden);
+                cgroup_close(&j->cgroup);
+                j->cgroup = (Cgroup) CGROUP_EMPTY;
+                missing = GUARDS_OF_CGROUP;
+        }
+        j->missing |= missing;
+
+        refused = missing & ~spec->allow_missing;
+        if (privileged && refused)
+                return error_set(reterr, -EOPNOTSUPP,
+                                "this host has no %s controller in its cgroups: see `cove doctor`, or leave it out with "
+                                "--allow-missing %s",
+                                first_guard(refused), first_guard(refused));
+        if ((refused & GUARD_BIT(GUARD_CPU)) && spec->limits.cpu_milli > 0)
+                return error_set(reterr, -EOPNOTSUPP,
+                                "--cpus needs a cgroup with the cpu controller: see `cove doctor`, or leave it out with "
+                                "--allow-missing cpu");
+        return 0;
+}
+
+static int explain_clone(int r, Error *reterr) {
+        switch (-r) {
+        case EPERM:
+        case EACCES:
+                return error_set(reterr, r, "user namespaces are closed to this user: see `cove doctor`");
+        case ENOSPC: return error_set(reterr, r, "no more namespaces: see sysctl user.max_user_namespaces");
+        case EAGAIN: return error_set(reterr, r, "no more processes: see ulimit -u and the pids cgroup");
+        case EINVAL: return error_set(reterr, r, "this kernel lacks a namespace type: see `cove doctor`");
+        default: return error_set(reterr, r, "cannot clone: %m");
+        }
+}
+
+static pid_t clone_into(Jail *j, const JailSpec *spec) {
+        int cgroup_fd = cgroup_clone_fd(&j->cgroup);
+        struct clone_args args = {
+                .flags = CLONE_PIDFD,
+                .pidfd = (uint64_t) (uintptr_t) &j->pidfd,
+                .exit_signal = SIGCHLD,
+        };
+        pid_t pid;
+
+        if (j->cgroup.version == CGROUP_V2) {
+                args.flags |= CLONE_INTO_CGROUP;
+                args.cgroup = (uint64_t) cgroup_fd;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(namespaces); i++)
+                if (!(j->missing & GUARD_BIT(namespaces[i].guard)))
+                        args.flags |= namespaces[i].flag;
+
+        pid = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
+        return pid < 0 ? -errno : pid;
+}
+
+/* A namespace type that the kernel does not know is left out if the caller named it. */
+static pid_t clone_jail(Jail *j, const JailSpec *spec, Error *reterr) {
+        pid_t pid = clone_into(j, spec);
+
+        for (size_t i = 0; i < ELEMENTSOF(namespaces) && pid == -EINVAL; i++) {
+                if (!(spec->allow_missing & GUARD_BIT(namespaces[i].guard)))
+                        continue;
+                j->missing |= GUARD_BIT(namespaces[i].guard);
+                pid = clone_into(j, spec);
+        }
+        if (pid < 0)
+                return explain_clone(pid, reterr);
+        return pid;
+}
+
+static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, Error *reterr) {
+        _cleanup_close_ int userns = -EBADF;
+        IdMap map = {
+                .inside_uid = privileged ? 0 : spec->uid,
+                .outside_uid = privileged ? j->id_base : geteuid(),
+                .inside_gid = privileged ? 0 : spec->gid,
+                .outside_gid = privileged ? j->id_base : getegid(),
+                .count = privileged ? ID_RANGE_SIZE : 1,
+                .single = !privileged,
+        };
+        bool idmap_failed;
+        int r;
+
+        r = userns_write_maps(j->pid, &map);
+        if (r < 0)
+                return error_set(reterr, r, "cannot map user ids: %m (see `cove doctor`)");
+        if (!privileged)
+                return 0;
+
+        userns = userns_open(j->pid);
+        if (userns < 0)
+                return error_set(reterr, userns, "cannot open the user namespace: %m");
+        r = rootfs_restrict(fs, spec, userns, j->id_base, &idmap_failed, reterr);
+        if (r < 0)
+                return r;
+        if (idmap_failed) {
+                if (!(spec->allow_missing & GUARD_BIT(GUARD_IDMAP)))
+                        return error_set(reterr, -EOPNOTSUPP,
+                                        "the template's file system does not take id-mapped mounts (an overlay, as in a "
+                                        "container?); --allow-missing idmap runs without, its files then belong to nobody");
+                j->missing |= GUARD_BIT(GUARD_IDMAP);
+        }
+        return 0;
+}
+
+
+/* Undoes everything, in the middle of a start. */
+static void jail_abort(Jail *j) {
+        int status;
+
+        if (j->pid > 0) {
+                (void) jail_kill(j);
+                (void) waitpid(j->pid, &status, 0);
+                j->pid = 0;
+        }
+        if (cgroup_remove(&j->cgroup, REMOVE_PATIENCE) >= 0)
+                warden_dismiss(&j->warden);
+        cgroup_close(&j->cgroup);
+        j->pidfd = fd_close(j->pidfd);
+        j->control_fd = fd_close(j->control_fd);
+        j->id_holder_fd = fd_close(j->id_holder_fd);
+}
+
+static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
+                JailMain main, void *arg, Error *reterr) {
+        _cleanup_close_ int inside_fd = -EBADF;
+        int fds[2], r;
+        pid_t pid;
+
+        r = channel_pair(fds);
+        if (r < 0)
+                return error_set(reterr, r, "cannot make the control channel: %m");
+        j->control_fd = fds[0];
+        inside_fd = fds[1];
+
+        pid = clone_jail(j, spec, reterr);
+        if (pid < 0)
+                return pid;
+        if (pid == 0) {
+                Enter e = {
+                        .spec = spec,
+                        .fs = fs,
+                        .cgroup = &j->cgroup,
+                        .control_fd = inside_fd,
+                        .stdio = { stdio[0], stdio[1], stdio[2] },
+                        .privileged = privileged,
+                        .missing = j->missing,
+                };
+                (void) fd_close(j->control_fd);
+                (void) fd_close(j->warden.alive_fd);
+                enter_run(&e, main, arg);
+        }
+        j->pid = pid;
+
+        r = map_ids(j, spec, fs, privileged, reterr);
+        if (r < 0)
+                return r;
+        r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_GO }, /* pass_fd= */ -EBADF);
+        if (r < 0)
+                return error_set(reterr, r, "the sandbox died while it was set up");
+        return 0;
+}
+
+int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr) {
+        Jail j = {
+                .pidfd = -EBADF,
+                .control_fd = -EBADF,
+                .id_holder_fd = -EBADF,
+                .cgroup = CGROUP_EMPTY,
+                .warden = WARDEN_EMPTY,
+        };
+        bool privileged = is_privileged();
+        Rootfs fs;
+        int r;
+
+        j.missing = missing_before_start(spec, privileged);
+        r = rootfs_init(&fs, spec, privileged);
+        if (r < 0)
+                return error_set(reterr, r, "out of memory");
+        j.disk_backing = fs.backing;
+
+        r = check_seccomp(spec, &j.missing, reterr);
+        if (r >= 0 && privileged)
+                r = id_range_claim(&j.id_base, &j.id_holder_fd, reterr);
+        if (r >= 0 && privileged)
+                r = rootfs_open(&fs, spec, j.id_base, reterr);
+        if (r >= 0)
+                r = start_cgroup(&j, spec, privileged, reterr);
+        if (r >= 0)
+                r = start_inside(&j, spec, stdio, &fs, privileged, main, arg, reterr);
+
+        rootfs_done(&fs, spec);
+        if (r < 0) {
+                jail_abort(&j);
+                return r;
+        }
+        *ret = j;
+        return 0;
+}
+
+int jail_receive(Jail *j, int flags, WireMessage *ret, int *ret_fd) {
+        return channel_receive(j->control_fd, flags, ret, ret_fd);
+}
+
+int jail_kill(Jail *j) {
+        if (syscall(SYS_pidfd_send_signal, j->pidfd, SIGKILL, NULL, 0) < 0)
+                return errno == ESRCH ? 0 : -errno;
+        return 0;
+}
+
+int jail_finish(Jail *j, JailUsage *ret) {
+        struct rusage usage = { 0 };
+        int status, r;
+
+        while (wait4(j->pid, &status, 0, &usage) < 0)
+                if (errno != EINTR)
+                        return -errno;
+        j->pid = 0;
+
+        memset(ret, 0, sizeof(*ret));
+        (void) cgroup_usage(&j->cgroup, &ret->cgroup);
+        ret->user_usec = (usec_t) usage.ru_utime.tv_sec * USEC_PER_SEC + (usec_t) usage.ru_utime.tv_usec;
+        ret->system_usec = (usec_t) usage.ru_stime.tv_sec * USEC_PER_SEC + (usec_t) usage.ru_stime.tv_usec;
+        ret->max_rss_bytes = (uint64_t) usage.ru_maxrss * 1024;
+
+        r = cgroup_remove(&j->cgroup, REMOVE_PATIENCE);
+        if (r >= 0)
+                warden_dismiss(&j->warden); /* else it goes on trying */
+        cgroup_close(&j->cgroup);
+        j->pidfd = fd_close(j->pidfd);
+        j->control_fd = fd_close(j->control_fd);
+        j->id_holder_fd = fd_close(j->id_holder_fd);
+        return r;
+}

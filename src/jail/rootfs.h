@@ -1,0 +1,61 @@
+/* rootfs.h: the sandbox's root directory.
+ *
+ * Builds it out of a template and one writable layer, and makes it "/":
+ *
+ *      layer/                 the writable file system (disk.h)
+ *        root/                what the guest sees as "/"
+ *          usr/               an overlay: lower = template's /usr, id-mapped and read-only; upper = ../up-0
+ *          etc/ home/ …       plain directories of the layer
+ *        up-0/ wk-0/          upper and work directory of the first overlay, and so on
+ *        low-0/               where its lower layer is attached while the overlay is made
+ *
+ * With a directory as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
+ * the old root is let go.
+ *
+ * Two sides: a privileged caller opens and id-maps the trees before and just after clone; a plain user's sandbox does
+ * it itself, inside its namespaces, without the id map.
+ * Must not know: processes, cgroups, what will run. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "jail/disk.h"
+#include "jail/spec.h"
+
+#define ROOTFS_LOWERS_MAX 16
+
+typedef struct Lower {
+        const char *path; /* in the template and in the sandbox */
+        int tree;
+} Lower;
+
+typedef struct Rootfs {
+        Lower lowers[ROOTFS_LOWERS_MAX];
+        size_t n_lowers;
+        DiskBacking backing;
+        int disk_tree;   /* image and directory; memory is made inside */
+        int *bind_trees; /* one for each bind of the spec */
+        int host_root_fd;
+        int shm_tree;
+        bool privileged;
+        bool single_id; /* the guest has one id only: nothing can be given to another */
+} Rootfs;
+
+/* Without making or opening anything yet. */
+int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged);
+void rootfs_done(Rootfs *fs, const JailSpec *spec);
+
+/* Opens template, disk and binds as detached trees. base: host id of guest root. */
+int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr);
+
+/* Makes them read-only, nosuid, nodev; and id-mapped when userns_fd is given. -EINVAL with GUARD_IDMAP in *ret_missing's
+ * place is told by `idmap_failed`. */
+int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base, bool *ret_idmap_failed, Error *reterr);
+
+/* The steps inside, in this order. */
+int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr);
+int rootfs_pivot(Rootfs *fs, Error *reterr);
+int rootfs_populate(Rootfs *fs, const JailSpec *spec, Error *reterr);
+int rootfs_bind(Rootfs *fs, const JailSpec *spec, Error *reterr);
+int rootfs_let_go(Rootfs *fs, Error *reterr);

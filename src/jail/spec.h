@@ -1,0 +1,50 @@
+/* spec.h: what a sandbox shall be, as plain data.
+ *
+ * Filled and checked by whoever asks (the CLI today, the spawner tomorrow); the jail only reads it. Strings are
+ * borrowed for the length of jail_start(). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "jail/guard.h"
+
+#define JAIL_ID_LENGTH 21
+
+typedef struct JailBind {
+        char *source; /* host path, exists */
+        char *target; /* absolute, normalised path inside */
+        bool writable;
+} JailBind;
+
+typedef struct JailFile {
+        char *source; /* host path of a regular file */
+        char *target;
+        int fd; /* the source, opened for reading */
+} JailFile;
+
+typedef struct JailLimits {
+        uint64_t memory_bytes; /* swap included */
+        uint32_t cpu_milli;    /* thousandths of a core; 0: no quota */
+        uint32_t pids;
+        uint64_t disk_bytes;
+} JailLimits;
+
+typedef struct JailSpec {
+        char id[JAIL_ID_LENGTH + 1];
+        const char *template_dir; /* NULL: the host's own /usr */
+        const char *hostname;
+        const char *workdir;
+        const char *keep_dir; /* NULL: the writable layer goes with the sandbox */
+        uid_t uid;            /* of the guest, inside */
+        gid_t gid;
+        bool net_host;
+        JailLimits limits;
+        GuardSet allow_missing;
+        JailBind *binds;
+        size_t n_binds;
+        JailFile *files;
+        size_t n_files;
+} JailSpec;

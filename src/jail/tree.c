@@ -1,0 +1,73 @@
+#include "jail/tree.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+static int set_option(int fs, const FsOption *o) {
+        int r = fsconfig(fs, o->value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, o->key, o->value, 0);
+        return r < 0 ? -errno : 0;
+}
+
+int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes,
+                const char **ret_failed) {
+        _cleanup_close_ int fs = fsopen(type, FSOPEN_CLOEXEC);
+        int tree;
+
+        if (ret_failed)
+                *ret_failed = NULL;
+        if (fs < 0)
+                return -errno;
+
+        for (size_t i = 0; i < n_options; i++) {
+                int r = set_option(fs, options + i);
+                if (r < 0) {
+                        if (ret_failed)
+                                *ret_failed = options[i].key;
+                        return r;
+                }
+        }
+        if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return -errno;
+        tree = fsmount(fs, FSMOUNT_CLOEXEC, (unsigned) attributes);
+        return tree < 0 ? -errno : tree;
+}
+
+int tree_clone(int dirfd, const char *path, bool recursive) {
+        int tree = open_tree(dirfd, path,
+                        OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? (unsigned) AT_RECURSIVE : 0u));
+        return tree < 0 ? -errno : tree;
+}
+
+int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive) {
+        struct mount_attr attr = {
+                .attr_set = attributes | (userns_fd >= 0 ? MOUNT_ATTR_IDMAP : 0),
+                .propagation = MS_PRIVATE,
+                .userns_fd = userns_fd >= 0 ? (uint64_t) userns_fd : 0,
+        };
+
+        if (mount_setattr(tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr, sizeof(attr)) < 0)
+                return -errno;
+        return 0;
+}
+
+int tree_attach(int tree, int dirfd, const char *path) {
+        if (move_mount(tree, "", dirfd, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+                return -errno;
+        return 0;
+}
+
+int tree_bind(const char *source, const char *target, uint64_t attributes, bool recursive) {
+        _cleanup_close_ int tree = tree_clone(AT_FDCWD, source, recursive);
+        int r;
+
+        if (tree < 0)
+                return tree;
+        r = tree_restrict(tree, attributes, /* userns_fd= */ -EBADF, recursive);
+        if (r < 0)
+                return r;
+        return tree_attach(tree, AT_FDCWD, target);
+}

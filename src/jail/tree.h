@@ -1,0 +1,32 @@
+/* tree.h: mounts as descriptors.
+ *
+ * Thin words over the kernel's descriptor-based mount calls: make a file system, clone a directory as a detached
+ * tree, set its flags, attach it. Nothing is visible to anybody before it is attached.
+ * Must not know: what is mounted where, or why. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mount.h>
+
+typedef struct FsOption {
+        const char *key;
+        const char *value; /* NULL: a flag */
+} FsOption;
+
+/* A new file system instance, detached. Returns the mount's descriptor. On failure *ret_failed (may be NULL) names the
+ * option, or is NULL when creating failed as a whole. */
+int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes,
+                const char **ret_failed);
+
+/* A detached copy of what is at the path, in no propagation group. */
+int tree_clone(int dirfd, const char *path, bool recursive);
+
+/* Sets MOUNT_ATTR_* flags, and maps ids when a user namespace is given (-EBADF: none). */
+int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive);
+
+int tree_attach(int tree, int dirfd, const char *path);
+
+/* Clone, restrict, attach in one go, for paths of the present root. */
+int tree_bind(const char *source, const char *target, uint64_t attributes, bool recursive);

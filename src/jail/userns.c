@@ -1,0 +1,64 @@
+#include "jail/userns.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+static int proc_write(pid_t pid, const char *name, const char *text) {
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+        return file_write(AT_FDCWD, path, text);
+}
+
+int userns_write_maps(pid_t pid, const IdMap *map) {
+        char line[64];
+        int r;
+
+        if (map->single) {
+                r = proc_write(pid, "setgroups", "deny"); /* the kernel asks for it before a plain user's gid_map */
+                if (r < 0)
+                        return r;
+        }
+        (void) snprintf(line, sizeof(line), "%u %u %u", map->inside_uid, map->outside_uid, map->count);
+        r = proc_write(pid, "uid_map", line);
+        if (r < 0)
+                return r;
+        (void) snprintf(line, sizeof(line), "%u %u %u", map->inside_gid, map->outside_gid, map->count);
+        return proc_write(pid, "gid_map", line);
+}
+
+int userns_open(pid_t pid) {
+        char path[64];
+        int fd;
+
+        (void) snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+int userns_make(const IdMap *map) {
+        struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
+        pid_t pid;
+        int fd, r;
+
+        pid = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
+        if (pid < 0)
+                return -errno;
+        if (pid == 0)
+                for (;;)
+                        (void) pause();
+
+        r = userns_write_maps(pid, map);
+        fd = r < 0 ? r : userns_open(pid);
+        (void) kill(pid, SIGKILL);
+        (void) waitpid(pid, NULL, 0);
+        return fd;
+}

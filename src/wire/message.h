@@ -1,0 +1,58 @@
+/* message.h: what a sandbox's PID 1 and its supervisor say to each other.
+ *
+ * Pure encode and decode of one datagram each, little-endian, with bounds; sending and receiving over a
+ * SOCK_SEQPACKET pair is in channel.h. The supervisor treats every message as if an enemy had written it.
+ * Must not know: what a jail is, how processes are made.
+ *
+ *      offset 0   u16 type
+ *             2   u16 length of the body
+ *             4   body: the fields of the type in the order below; strings are u16 length + bytes, no NUL inside
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WIRE_MESSAGE_MAX 512
+#define WIRE_STEP_MAX    32
+#define WIRE_DETAIL_MAX  256
+
+typedef enum WireType {
+        WIRE_GO = 1,      /* supervisor → init: ids are mapped, go on */
+        WIRE_FAILED = 2,  /* init → supervisor: could not start; last message */
+        WIRE_STARTED = 3, /* init → supervisor: the command runs (with the terminal's master as descriptor) */
+        WIRE_EXITED = 4,  /* init → supervisor: the command ended; last message */
+        _WIRE_TYPE_MAX,
+} WireType;
+
+typedef struct WireFailed {
+        int32_t error;                /* positive errno */
+        char step[WIRE_STEP_MAX];     /* which step */
+        char detail[WIRE_DETAIL_MAX]; /* the object it was about, may be empty */
+} WireFailed;
+
+typedef struct WireStarted {
+        uint64_t guards_missing; /* those that could not be raised from inside, and need not be */
+} WireStarted;
+
+typedef struct WireExited {
+        int32_t wait_status; /* as wait(2) gives it */
+        uint8_t disk_full;   /* the writable layer had no room left when the command ended */
+        uint64_t disk_bytes; /* used in the writable layer */
+} WireExited;
+
+typedef struct WireMessage {
+        WireType type;
+        union {
+                WireFailed failed;
+                WireStarted started;
+                WireExited exited;
+        };
+} WireMessage;
+
+/* Returns the size, or -ENOSPC. */
+ssize_t wire_encode(const WireMessage *message, uint8_t *buffer, size_t size);
+
+/* -EBADMSG for anything that wire_encode would not have made. */
+int wire_decode(const uint8_t *data, size_t size, WireMessage *ret);
