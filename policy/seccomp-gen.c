@@ -2,11 +2,12 @@
  *
  *      seccomp-gen ARCH POLICY HEADER
  *
- * The one door to libseccomp, which knows the names and numbers of system calls on every architecture; the programs
- * carry the finished arrays and need neither the library nor its work when a sandbox starts. The code is made here and
- * not by the library: it compares single numbers only and has no "none of these" for 32-bit arguments, and what it made
- * of this table was four times as long and took 0.25 ms to load, for each sandbox.
- * Anything in the table that is unknown, twice there, out of order or without effect ends the build, with file and line.
+ * The one door to libseccomp, which knows the names and numbers of system calls on every architecture; the
+ * programs carry the finished arrays and need neither the library nor its work when a sandbox starts. The code is
+ * made here and not by the library, which compares single numbers and has no "none of these" for 32-bit
+ * arguments: what it made of this table was five times as long and took 0.25 ms to load, for each sandbox.
+ * Anything in the table that is unknown, twice there, out of order or without effect ends the build, with file
+ * and line.
  * Must not know: what the calls are for. That is the table's.
  *
  *      a filter    architecture and x32 check
@@ -51,6 +52,7 @@ typedef struct Constant {
         uint32_t value;
 } Constant;
 
+/* clang-format off */
 #define CONSTANT(name) { #name, (uint32_t) (name) }
 
 /* Of the machine that builds; all of them are the same on every architecture we know. */
@@ -93,13 +95,19 @@ static const Constant constants[] = {
         CONSTANT(TIOCSETD),
         CONSTANT(TIOCSTI),
         { "SOCK_TYPE_MASK", 0xf },    /* the kernel's own; above it are SOCK_CLOEXEC and SOCK_NONBLOCK */
-        { "__O_TMPFILE", 020000000 }, /* the kernel's one bit; libc's macro of this name has O_DIRECTORY in it */
+        { "__O_TMPFILE", 020000000 }, /* the kernel's one bit; libc's macro has O_DIRECTORY in it */
 };
 
 static const Constant errors[] = {
-        CONSTANT(EAFNOSUPPORT), CONSTANT(EINVAL), CONSTANT(ENOPROTOOPT),     CONSTANT(ENOSYS),
-        CONSTANT(EOPNOTSUPP),   CONSTANT(EPERM),  CONSTANT(EPROTONOSUPPORT),
+        CONSTANT(EAFNOSUPPORT),
+        CONSTANT(EINVAL),
+        CONSTANT(ENOPROTOOPT),
+        CONSTANT(ENOSYS),
+        CONSTANT(EOPNOTSUPP),
+        CONSTANT(EPERM),
+        CONSTANT(EPROTONOSUPPORT),
 };
+/* clang-format on */
 
 typedef enum Section { SECTION_NONE, SECTION_ALLOW, SECTION_ARGS, SECTION_NOSUID, _SECTION_MAX } Section;
 
@@ -233,11 +241,11 @@ static void check_order_or_die(Policy *p, const char *name) {
         (void) snprintf(p->previous, sizeof(p->previous), "%s", name);
 }
 
-/* Finds the number behind NAME or NAME=NUMBER. libseccomp answers -1 for a name it has never heard of, and less for one
- * that it knows from other architectures only. */
+/* Finds the number behind NAME or NAME=NUMBER. libseccomp answers -1 for a name it has never heard of, and less
+ * for one that it knows from other architectures only. */
 static int resolve_or_die(const Policy *p, const char *name, const char *number) {
         int known = seccomp_syscall_resolve_name_arch(p->arch, name), given;
-        _cleanup_free_ char *owner = NULL;
+        char *owner;
 
         if (!number) {
                 if (known == __NR_SCMP_ERROR)
@@ -252,6 +260,7 @@ static int resolve_or_die(const Policy *p, const char *name, const char *number)
         owner = seccomp_syscall_resolve_num_arch(p->arch, given);
         if (owner && strcmp(owner, name) != 0)
                 die(p, "number %d belongs to '%s'", given, owner);
+        free(owner);
         return known == __NR_SCMP_ERROR ? given : known;
 }
 
@@ -411,7 +420,7 @@ static void parse_line_or_die(Policy *p, char *line) {
 }
 
 static void parse_or_die(Policy *p) {
-        _cleanup_free_ char *line = NULL;
+        char *line = NULL;
         size_t room = 0;
         FILE *f;
 
@@ -424,6 +433,7 @@ static void parse_or_die(Policy *p) {
         if (ferror(f))
                 die(p, "cannot be read to the end");
         (void) fclose(f);
+        free(line);
 
         if (p->section + 1 != _SECTION_MAX)
                 die(p, "sections are missing");
@@ -436,9 +446,10 @@ static bool rule_counts(const Rule *rule, const Call *call, Section upto) {
 }
 
 static Range range_of_number(const Policy *p, int number, Section upto) {
-        _cleanup_free_ char *name = seccomp_syscall_resolve_num_arch(p->arch, number);
+        char *name = seccomp_syscall_resolve_num_arch(p->arch, number);
         Range range = { .first = (uint32_t) number, .verdict = SECCOMP_RET_ERRNO | (name ? EPERM : ENOSYS) };
 
+        free(name);
         for (size_t i = 0; i < p->n_calls; i++) {
                 const Call *call = p->calls + i;
 
@@ -472,10 +483,10 @@ static struct sock_filter *emit_or_die(const Policy *p, Program *out, uint16_t c
         return out->code + out->n++;
 }
 
-/* Falls through when the rule does not match. */
+/* Comes out behind the rule when it does not match. The jumps that lead there are filled in at the end. */
 static void emit_rule_or_die(const Policy *p, Program *out, const Rule *rule) {
-        uint8_t *leaves[CONDITIONS_MAX * VALUES_MAX]; /* jumps to behind the rule: their places, to be filled in */
-        size_t at[CONDITIONS_MAX * VALUES_MAX], n_leaves = 0;
+        uint8_t *jumps[CONDITIONS_MAX * VALUES_MAX];
+        size_t from[CONDITIONS_MAX * VALUES_MAX], n_jumps = 0;
 
         for (size_t i = 0; i < rule->n_conditions; i++) {
                 const Condition *condition = rule->conditions + i;
@@ -495,20 +506,21 @@ static void emit_rule_or_die(const Policy *p, Program *out, const Rule *rule) {
                                 jump->jt = (uint8_t) left; /* met: over the other values */
                                 continue;
                         }
-                        leaves[n_leaves] = condition->negated ? &jump->jt : &jump->jf;
-                        at[n_leaves++] = out->n;
+                        jumps[n_jumps] = condition->negated ? &jump->jt : &jump->jf;
+                        from[n_jumps++] = out->n;
                 }
         }
 
         (void) emit_or_die(p, out, BPF_RET | BPF_K, rule->verdict);
-        for (size_t i = 0; i < n_leaves; i++) {
-                if (out->n - at[i] > UINT8_MAX)
+        for (size_t i = 0; i < n_jumps; i++) {
+                if (out->n - from[i] > UINT8_MAX)
                         die(p, "a rule for '%s' is too long for one jump", rule->call->name);
-                *leaves[i] = (uint8_t) (out->n - at[i]);
+                *jumps[i] = (uint8_t) (out->n - from[i]);
         }
 }
 
-static void emit_search_or_die(const Policy *p, Program *out, const Range *ranges, size_t n_ranges, Section upto) {
+static void emit_search_or_die(
+                const Policy *p, Program *out, const Range *ranges, size_t n_ranges, Section upto) {
         size_t middle = n_ranges / 2, at, over;
 
         if (n_ranges == 1) {
@@ -527,8 +539,8 @@ static void emit_search_or_die(const Policy *p, Program *out, const Range *range
         if (over <= UINT8_MAX)
                 out->code[at - 1].jt = (uint8_t) over;
         else {
-                /* Too far for a conditional jump: a long one comes between. All jumps are relative, so what they jump
-                 * over can be moved as it is. */
+                /* Too far for a conditional jump: a long one comes between. All jumps are relative, so what is
+                 * jumped over can be moved as it is. */
                 (void) emit_or_die(p, out, 0, 0);
                 memmove(out->code + at + 1, out->code + at, over * sizeof(out->code[0]));
                 out->code[at] = (struct sock_filter){ .code = BPF_JMP | BPF_JA, .k = (uint32_t) over };
@@ -566,8 +578,8 @@ static void write_filter_or_die(const Policy *p, Section upto, const char *name,
         for (size_t i = 0; i < program.n; i++) {
                 const struct sock_filter *f = program.code + i;
 
-                (void) fprintf(out, "%s{ 0x%02x, %u, %u, 0x%x },", i % 4 == 0 ? "\n        " : " ", (unsigned) f->code,
-                                (unsigned) f->jt, (unsigned) f->jf, (unsigned) f->k);
+                (void) fprintf(out, "%s{ 0x%02x, %u, %u, 0x%x },", i % 4 == 0 ? "\n        " : " ",
+                                (unsigned) f->code, (unsigned) f->jt, (unsigned) f->jf, (unsigned) f->k);
         }
         (void) fprintf(out, "\n};\n");
 }
@@ -591,11 +603,6 @@ static void write_header_or_die(const Policy *p, const char *arch, const char *p
 
         if (ferror(out) || fclose(out) != 0)
                 die(p, "cannot write '%s'", path);
-}
-
-/* base/macro.h declares it; its home is not worth a second compilation for the building machine. */
-void freep(void *p) {
-        free(*(void **) p);
 }
 
 int main(int argc, char *argv[]) {

@@ -58,6 +58,21 @@ ssize_t fd_read_full(int fd, void *buffer, size_t size) {
         return (ssize_t) done;
 }
 
+int fd_copy(int from, int to) {
+        char buffer[65536];
+
+        for (;;) {
+                ssize_t n = fd_read_full(from, buffer, sizeof(buffer));
+                int r;
+
+                if (n <= 0)
+                        return (int) n;
+                r = fd_write_all(to, buffer, (size_t) n);
+                if (r < 0)
+                        return r;
+        }
+}
+
 int file_write(int dirfd, const char *path, const char *text) {
         _cleanup_close_ int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC);
         if (fd < 0)

@@ -20,6 +20,9 @@ int fd_write_all(int fd, const void *data, size_t size);
 /* Reads until end of file or until the buffer is full; returns the bytes read. */
 ssize_t fd_read_full(int fd, void *buffer, size_t size);
 
+/* Everything that is left of one file into another, through a small buffer: for small files cheaper than sendfile. */
+int fd_copy(int from, int to);
+
 /* Writes one short string to an existing file, as /proc, /sys and cgroup files want it: one write(2). */
 int file_write(int dirfd, const char *path, const char *text);
 int file_write_format(int dirfd, const char *path, const char *format, ...) _printf_(3, 4);

@@ -1,4 +1,112 @@
+/* cove doctor: every guard, tried for real, and the cure for each lack. */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/options.h"
 #include "cli/verbs.h"
-int verb_doctor(int argc, char **argv) {
+#include "jail/probe.h"
+#include "json/json.h"
+
+typedef struct DoctorOptions {
+        bool json, help;
+} DoctorOptions;
+
+static int apply_json(void *target, const char *value, Error *reterr) {
+        ((DoctorOptions *) target)->json = true;
         return 0;
+}
+
+static int apply_help(void *target, const char *value, Error *reterr) {
+        ((DoctorOptions *) target)->help = true;
+        return 0;
+}
+
+static const Option doctor_options[] = {
+        { "json", 0, NULL, "for programs", apply_json },
+        { "help", 'h', NULL, "print this", apply_help },
+};
+
+static const char *const cgroup_names[] = {
+        [CGROUP_NONE] = "none",
+        [CGROUP_V1] = "v1",
+        [CGROUP_V2] = "v2",
+};
+
+static const char *const level_words[_PROBE_LEVEL_MAX] = {
+        [PROBE_FULL] = "every guard can be raised",
+        [PROBE_ROOTLESS] = "cove run works; a plain user cannot have the rest",
+        [PROBE_REDUCED] = "cove run works only with --allow-missing for what is missing",
+        [PROBE_NONE] = "no sandbox can be made here",
+};
+
+static int exit_status(const Probe *p) {
+        return p->level == PROBE_FULL ? 0 : p->level == PROBE_NONE ? 2 : 1;
+}
+
+static void print_table(const Probe *p, const struct utsname *host) {
+        bool colour = isatty(STDOUT_FILENO);
+
+        printf("kernel %s, %s, cgroup %s\n\n", host->release, p->privileged ? "root" : "plain user",
+                        cgroup_names[p->cgroup]);
+        for (Guard g = 0; g < _GUARD_MAX; g++) {
+                const Finding *f = p->guards + g;
+
+                printf("%s%s%s %-13s %-60s %s\n", colour ? (f->ok ? "\033[32m" : "\033[31m") : "", f->ok ? "✓" : "✗",
+                                colour ? "\033[0m" : "", guard_name(g), guard_purpose(g), f->detail);
+                if (!f->ok && f->cure[0])
+                        printf("  %-13s cure: %s\n", "", f->cure);
+        }
+        printf("\nlevel: %s (%s)\n", probe_level_name(p->level), level_words[p->level]);
+}
+
+static int print_json(const Probe *p, const struct utsname *host) {
+        _cleanup_json_ json_t *root = json_pack("{s:s,s:s,s:b,s:s,s:o}", "level", probe_level_name(p->level), "kernel",
+                        host->release, "privileged", p->privileged, "cgroup", cgroup_names[p->cgroup], "guards",
+                        json_array());
+
+        for (Guard g = 0; root && g < _GUARD_MAX; g++) {
+                const Finding *f = p->guards + g;
+                (void) json_array_append_new(json_object_get(root, "guards"),
+                                json_pack("{s:s,s:b,s:s,s:s,s:s*}", "name", guard_name(g), "ok", f->ok, "purpose",
+                                                guard_purpose(g), "detail", f->detail, "cure",
+                                                f->cure[0] ? f->cure : NULL));
+        }
+        return json_write_fd(STDOUT_FILENO, root);
+}
+
+int verb_doctor(int argc, char **argv) {
+        DoctorOptions o = { 0 };
+        Error error = { 0 };
+        struct utsname host;
+        Probe p;
+        int i;
+
+        i = options_parse(doctor_options, ELEMENTSOF(doctor_options), argc, argv, &o, &error);
+        if (i >= 0 && i < argc)
+                i = error_set(&error, -EINVAL, "cove doctor takes no argument, got '%s'", argv[i]);
+        if (i < 0) {
+                log_error("%s", error.text);
+                return EXIT_OWN_FAILURE;
+        }
+        if (o.help) {
+                printf("usage: cove doctor [--json]\n\n"
+                       "Tries every guard on this host and tells what is missing and how to get it.\n\noptions:\n");
+                options_print(doctor_options, ELEMENTSOF(doctor_options));
+                printf("\nexit status: 0 every guard can be raised, 1 some cannot, 2 no sandbox can be made here.\n");
+                return 0;
+        }
+
+        probe_host(&p);
+        (void) uname(&host);
+        if (!o.json)
+                print_table(&p, &host);
+        else if (print_json(&p, &host) < 0)
+                return EXIT_OWN_FAILURE;
+        return exit_status(&p);
 }

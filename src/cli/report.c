@@ -20,8 +20,16 @@ static double milliseconds(usec_t usec) {
 /* Counted by the cgroup where there is one: it has all of the tree, also what nobody waited for. */
 static void add_usage(json_t *report, const Outcome *out) {
         const CgroupUsage *cg = &out->usage.cgroup;
-        usec_t user = cg->has_cpu ? cg->cpu_user_usec : out->usage.user_usec;
-        usec_t system = cg->has_cpu ? cg->cpu_system_usec : out->usage.system_usec;
+        usec_t user = out->usage.user_usec, system = out->usage.system_usec;
+
+        /* v1 splits by ticks, and so calls a short run free: then the sum is its, the shares are wait(2)'s. */
+        if (cg->has_cpu && cg->cpu_user_usec + cg->cpu_system_usec < cg->cpu_usec / 2 && user + system > 0) {
+                user = (usec_t) ((double) cg->cpu_usec * (double) user / (double) (user + system));
+                system = cg->cpu_usec - user;
+        } else if (cg->has_cpu) {
+                user = cg->cpu_user_usec;
+                system = cg->cpu_system_usec;
+        }
 
         (void) json_object_set_new(report, "wall_ms", json_real(milliseconds(out->wall_usec)));
         (void) json_object_set_new(report, "cpu_user_ms", json_real(milliseconds(user)));

@@ -28,7 +28,8 @@
 #define ENV_FILE_MAX    (16 << 20)
 #define STRING_MAX      (128 * 1024)        /* the kernel's MAX_ARG_STRLEN */
 #define STRINGS_MAX     (2 * 1024 * 1024 - 128 * 1024) /* a quarter of an 8 MiB stack, less some room */
-#define PATH_DEFAULT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+#define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static int apply_size(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
         uint64_t bytes;
@@ -515,7 +516,7 @@ static int default_environment(RunOptions *o, Error *reterr) {
         const struct {
                 const char *name, *value;
         } defaults[] = {
-                { "PATH",    PATH_DEFAULT                                    },
+                { "PATH",    o->spec.uid == 0 ? PATH_OF_ROOT : PATH_OF_USER  },
                 { "HOME",    o->spec.uid == 0 ? "/root" : "/home/user"       },
                 { "USER",    o->spec.uid == 0 ? "root" : "user"              },
                 { "LOGNAME", o->spec.uid == 0 ? "root" : "user"              },
@@ -551,6 +552,7 @@ static int finish_spec(RunOptions *o, Error *reterr) {
                 if (!o->workdir)
                         return error_set(reterr, -ENOMEM, "out of memory");
         }
+        o->spec.limits.count_cpu = o->report || o->cpu_time != USEC_INFINITY;
         o->spec.workdir = o->workdir;
         o->spec.keep_dir = o->keep;
         r = default_environment(o, reterr);
@@ -613,6 +615,5 @@ void run_options_done(RunOptions *o) {
 }
 
 const char *run_options_path(const RunOptions *o) {
-        const char *path = strv_get_env(&o->env, "PATH");
-        return path ? path : PATH_DEFAULT;
+        return strv_get_env(&o->env, "PATH"); /* there is always one, be it a default */
 }

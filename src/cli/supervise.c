@@ -423,6 +423,14 @@ static void conclude(Supervisor *s) {
         }
 }
 
+/* For the report, and to tell the kernel's kills from others. */
+static bool wants_usage(const Supervisor *s) {
+        bool clean = s->exited && WIFEXITED(s->wait_status) &&
+                     WEXITSTATUS(s->wait_status) != EXIT_SIGNAL_BASE + SIGKILL;
+
+        return s->o->report || !clean;
+}
+
 static void finish(Supervisor *s) {
         Outcome *out = s->out;
         int r;
@@ -430,7 +438,7 @@ static void finish(Supervisor *s) {
         terminal_restore();
         if (s->out->started)
                 out->wall_usec = clock_usec() - s->started;
-        r = jail_finish(&s->jail, &out->usage);
+        r = jail_finish(&s->jail, wants_usage(s) ? &out->usage : NULL);
         out->guards_missing |= s->jail.missing;
         out->guards = GUARD_ALL & ~out->guards_missing;
         out->disk_backing = s->jail.disk_backing;

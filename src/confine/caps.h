@@ -14,8 +14,10 @@ uint64_t caps_guest_root(void);
 /* What PID 1 keeps. A strict superset of caps_guest_root(), so that no guest can trace it. */
 uint64_t caps_init(void);
 
-/* Takes everything but `keep` out of the bounding set, for good. */
-int caps_drop_bounding(uint64_t keep);
+#define CAPS_ALL UINT64_MAX
+
+/* Takes everything but `keep` out of the bounding set, for good. `have` is what may still be in it. */
+int caps_drop_bounding(uint64_t have, uint64_t keep);
 
 /* Effective and permitted become `set`; inheritable and ambient become empty. */
 int caps_set(uint64_t set);

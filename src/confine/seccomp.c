@@ -10,11 +10,15 @@
 #include "base/macro.h"
 #include "seccomp-filters.h"
 
-/* The kernel only reads the program; its type is older than const. */
-#define PROGRAM(array) { .len = ELEMENTSOF(array), .filter = (struct sock_filter *) (array) }
-
-static const struct sock_fprog program = PROGRAM(seccomp_filter);
-static const struct sock_fprog program_nosuid = PROGRAM(seccomp_filter_nosuid);
+/* The kernel only reads the programs; its type for them is older than const. */
+static const struct sock_fprog program = {
+        .len = ELEMENTSOF(seccomp_filter),
+        .filter = (struct sock_filter *) seccomp_filter,
+};
+static const struct sock_fprog program_nosuid = {
+        .len = ELEMENTSOF(seccomp_filter_nosuid),
+        .filter = (struct sock_filter *) seccomp_filter_nosuid,
+};
 
 int seccomp_load(SeccompFlags flags) {
         const struct sock_fprog *p = flags & SECCOMP_NOSUID ? &program_nosuid : &program;

@@ -1,18 +1,19 @@
 /* seccomp.h: which system calls a sandbox may make.
  *
- * Installs the filter that policy/seccomp.policy was compiled into; the table has the reasons. What a process does to
- * itself, by raw system calls: no allocation, async-signal-safe, usable between clone and exec.
- * Irrevocable; inherited by all children, kept across exec. Needs no_new_privs, and a process with one thread.
+ * Installs the filter that policy/seccomp.policy was compiled into; the table has the reasons. What a process
+ * does to itself, by raw system calls: no allocation, async-signal-safe, usable between clone and exec.
+ * Irrevocable; inherited by all children, kept across exec. Needs no_new_privs and a process with one thread.
  * Must not know: what the guest is, the policy's text, libseccomp. */
 #pragma once
 
 typedef enum SeccompFlags {
-        SECCOMP_NOSUID = 1 << 0, /* also closes the ways to make set-id files and file capabilities; for guests with a
-                                  * writable bind whose files belong to host root */
+        /* Also closes the ways to make set-id files and file capabilities: for guests with a writable bind
+         * whose files belong to host root. */
+        SECCOMP_NOSUID = 1 << 0,
 } SeccompFlags;
 
 int seccomp_load(SeccompFlags flags);
 
-/* Asks the kernel, changes nothing. -EOPNOTSUPP when it has no seccomp filters, or not the actions which ours uses
- * (Linux 4.14). */
+/* Asks the kernel, changes nothing. -EOPNOTSUPP when it has no seccomp filters, or not the actions which ours
+ * uses (Linux 4.14). */
 int seccomp_probe(void);

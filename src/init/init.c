@@ -24,7 +24,7 @@ static _noreturn_ void fail(int control_fd, const SpawnFailure *failure) {
         (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", failure->step);
         if (failure->detail)
                 (void) snprintf(m.failed.detail, sizeof(m.failed.detail), "%.255s", failure->detail);
-        (void) channel_send(control_fd, &m, /* pass_fd= */ -EBADF);
+        (void) channel_send(control_fd, &m, NULL, 0);
         _exit(1);
 }
 
@@ -57,7 +57,7 @@ static pid_t start(const InitSpec *spec) {
         if (pid < 0)
                 fail(spec->control_fd, &failure);
 
-        if (channel_send(spec->control_fd, &m, master) < 0)
+        if (channel_send(spec->control_fd, &m, &master, spec->tty ? 1 : 0) < 0)
                 _exit(1);
         return pid;
 }
@@ -116,9 +116,8 @@ void init_main(const InitSpec *spec) {
         if (spec->measure_disk)
                 measure_disk(&m.exited);
 
-        (void) kill(-1, SIGKILL);
-        while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-                ;
-        (void) channel_send(spec->control_fd, &m, /* pass_fd= */ -EBADF);
+        /* Our end is everybody's: the kernel kills and reaps whoever is left in the namespace. (kill(-1) would do it
+         * too, but looks at every process of the host for it.) */
+        (void) channel_send(spec->control_fd, &m, NULL, 0);
         _exit(0);
 }

@@ -52,7 +52,7 @@ static int step_rlimits(Child *c) {
 }
 
 static int step_bounding(Child *c) {
-        return caps_drop_bounding(c->spec->capabilities);
+        return caps_drop_bounding(caps_init(), c->spec->capabilities);
 }
 
 static int step_ids(Child *c) {

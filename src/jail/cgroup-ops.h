@@ -22,8 +22,11 @@ int cgroup_dir_make(CgroupDir *dir, Error *reterr);
 /* Writes a limit; the error names file and value. */
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr);
 
-/* The path of our own group in a hierarchy, as /proc/self/cgroup tells it. "" names the v2 line. */
-int cgroup_own_path(const char *controller, char *ret, size_t size);
+#define CGROUP_OWN_MAX 8192 /* of /proc/self/cgroup */
+
+/* The path of our own group in a hierarchy, out of the text of /proc/self/cgroup; the top is "". The controller "" names
+ * the v2 line. */
+int cgroup_own_path(const char *text, const char *controller, char *ret, size_t size);
 
 /* A value of a "key value" file such as memory.events or cpu.stat. */
 int cgroup_read_key(int dirfd, const char *file, const char *key, uint64_t *ret);

@@ -31,7 +31,7 @@ static const struct {
 
 /* Below our own group, so that limits which were put on us hold for our sandboxes too. In a container the path that
  * /proc names may not exist in what is mounted; then the mount's top is ours. */
-static int plan_one(Cgroup *cg, CgroupController c, const char *name) {
+static int plan_one(Cgroup *cg, CgroupController c, const char *name, const char *own_text) {
         char own[CGROUP_PATH_MAX / 2] = "", base[CGROUP_PATH_MAX];
         struct statfs fs;
         int n;
@@ -40,7 +40,7 @@ static int plan_one(Cgroup *cg, CgroupController c, const char *name) {
         if (statfs(base, &fs) < 0 || fs.f_type != CGROUP_SUPER_MAGIC)
                 return 0;
 
-        if (cgroup_own_path(controllers[c].name, own, sizeof(own)) < 0)
+        if (cgroup_own_path(own_text, controllers[c].name, own, sizeof(own)) < 0)
                 own[0] = '\0';
         (void) snprintf(base, sizeof(base), CGROUP_MOUNT "/%s%s", controllers[c].name, own);
         if (own[0] && access(base, F_OK) < 0)
@@ -67,8 +67,12 @@ static bool same_hierarchy(CgroupController a, CgroupController b) {
 }
 
 static int v1_plan(Cgroup *cg, const char *name, Error *reterr) {
+        char own_text[CGROUP_OWN_MAX];
+
+        if (file_read(AT_FDCWD, "/proc/self/cgroup", own_text, sizeof(own_text)) < 0)
+                own_text[0] = '\0';
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
-                int r = plan_one(cg, c, name);
+                int r = plan_one(cg, c, name, own_text);
                 if (r < 0)
                         return error_set(reterr, r, "path of our own %s cgroup", controllers[c].name);
         }
@@ -96,7 +100,7 @@ static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *rete
 }
 
 static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
-        return cgroup_limit(dir, "pids.max", limits->pids, reterr);
+        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + 1, reterr);
 }
 
 static int no_limit(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
@@ -127,7 +131,7 @@ static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits
 static int v1_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
         GuardSet missing = 0;
 
-        if ((cg->controllers & (1u << CGROUP_CPUACCT)) && same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT)) {
+        if (!limits->count_cpu || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT)) {
                 cg->dirs[CGROUP_CPUACCT].path[0] = '\0';
                 cg->controllers &= ~(1u << CGROUP_CPUACCT);
         }

@@ -38,7 +38,7 @@ static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *r
 }
 
 static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
-        return cgroup_limit(dir, "pids.max", limits->pids, reterr);
+        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + 1, reterr);
 }
 
 /* The io controller has no limit of its own: its group alone makes the sandbox one party among others for the disk, and
@@ -69,7 +69,8 @@ static bool delegated(const char *directory) {
 
 /* The group that will hold the sandbox's, and whether we must leave it first. */
 static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr) {
-        char own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX - 128], *slash;
+        char own_text[CGROUP_OWN_MAX], own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX - 128], *slash;
+        ssize_t n;
         int r;
 
         *ret_step_aside = false;
@@ -78,7 +79,8 @@ static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr
                 return 0;
         }
 
-        r = cgroup_own_path("", own, sizeof(own));
+        n = file_read(AT_FDCWD, "/proc/self/cgroup", own_text, sizeof(own_text));
+        r = n < 0 ? (int) n : cgroup_own_path(own_text, "", own, sizeof(own));
         if (r < 0)
                 return error_set(reterr, r, "cannot find our own cgroup: %m");
         (void) snprintf(path, sizeof(path), CGROUP_MOUNT "%s", own);

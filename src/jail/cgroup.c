@@ -61,10 +61,18 @@ int cgroup_clone_fd(const Cgroup *cg) {
         return cg->version == CGROUP_V2 ? cg->dirs[0].fd : -EBADF;
 }
 
-int cgroup_enter(const Cgroup *cg) {
-        for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
-                if (cg->version == CGROUP_V1 && cg->dirs[i].enter_fd >= 0 &&
-                                write(cg->dirs[i].enter_fd, "0", 1) < 0)
+size_t cgroup_enter_fds(const Cgroup *cg, int ret_fds[static _CGROUP_CONTROLLER_MAX]) {
+        size_t n = 0;
+
+        for (size_t i = 0; cg->version == CGROUP_V1 && i < _CGROUP_CONTROLLER_MAX; i++)
+                if (cg->dirs[i].enter_fd >= 0)
+                        ret_fds[n++] = cg->dirs[i].enter_fd;
+        return n;
+}
+
+int cgroup_enter(const int *fds, size_t n_fds) {
+        for (size_t i = 0; i < n_fds; i++)
+                if (write(fds[i], "0", 1) < 0)
                         return -errno;
         return 0;
 }
@@ -161,21 +169,22 @@ static bool line_has_controller(const char *line, const char *controller, const 
         return false;
 }
 
-int cgroup_own_path(const char *controller, char *ret, size_t size) {
-        char text[8192], *state = NULL;
-        ssize_t n = file_read(AT_FDCWD, "/proc/self/cgroup", text, sizeof(text));
+int cgroup_own_path(const char *text, const char *controller, char *ret, size_t size) {
+        for (const char *line = text; *line;) {
+                const char *end = strchrnul(line, '\n'), *path;
 
-        if (n < 0)
-                return (int) n;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                const char *path;
+                if (line_has_controller(line, controller, &path) && path <= end) {
+                        size_t n = (size_t) (end - path);
 
-                if (!line_has_controller(line, controller, &path))
-                        continue;
-                if (strlen(path) >= size)
-                        return -ENAMETOOLONG;
-                strcpy(ret, strcmp(path, "/") == 0 ? "" : path);
-                return 0;
+                        if (n == 1)
+                                n = 0;
+                        if (n >= size)
+                                return -ENAMETOOLONG;
+                        memcpy(ret, path, n);
+                        ret[n] = '\0';
+                        return 0;
+                }
+                line = *end ? end + 1 : end;
         }
         return -ENOENT;
 }

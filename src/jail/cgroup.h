@@ -5,7 +5,7 @@
  * Must not know: who asked for the sandbox, how it is started, how its limits were chosen.
  *
  *      1. cgroup_make()     directories with limits written
- *      2. clone3 with cgroup_clone_fd() (v2), or cgroup_enter() in the child (v1)
+ *      2. clone3 with cgroup_clone_fd() (v2); or the child is given cgroup_enter_fds() and calls cgroup_enter() (v1)
  *      3. cgroup_usage()    at any time, also after the last process is gone
  *      4. cgroup_remove()   kills what is left, takes the directories away
  */
@@ -77,8 +77,11 @@ int cgroup_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Err
 /* Descriptor for CLONE_INTO_CGROUP, or -EBADF on v1. */
 int cgroup_clone_fd(const Cgroup *cg);
 
-/* v1: moves the calling, single-threaded process in. On v2 clone3 has done it. */
-int cgroup_enter(const Cgroup *cg);
+/* v1: what the child needs to move itself in; returns how many. None on v2, where clone3 has done it. */
+size_t cgroup_enter_fds(const Cgroup *cg, int ret_fds[static _CGROUP_CONTROLLER_MAX]);
+
+/* Moves the calling, single-threaded process. */
+int cgroup_enter(const int *fds, size_t n_fds);
 
 int cgroup_usage(const Cgroup *cg, CgroupUsage *ret);
 

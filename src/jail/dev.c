@@ -63,19 +63,10 @@ static int mount_pts(Error *reterr) {
         return 0;
 }
 
-int dev_setup(int host_root_fd, int shm_tree, Error *reterr) {
-        static const FsOption options[] = {
-                { "size",      "64k"  },
-                { "nr_inodes", "32"   },
-                { "mode",      "0755" },
-        };
-        _cleanup_close_ int tree = tree_make("tmpfs", options, ELEMENTSOF(options),
-                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* ret_failed= */ NULL);
+int dev_setup(int host_root_fd, int dev_tree, int shm_tree, Error *reterr) {
         int r;
 
-        if (tree < 0)
-                return error_set(reterr, tree, "tmpfs for /dev");
-        r = tree_attach(tree, AT_FDCWD, "/dev");
+        r = tree_attach(dev_tree, AT_FDCWD, "/dev");
         if (r < 0)
                 return error_set(reterr, r, "/dev");
 
@@ -97,7 +88,7 @@ int dev_setup(int host_root_fd, int shm_tree, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "/dev/shm");
 
-        r = tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, false);
+        r = tree_restrict(dev_tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, false);
         if (r < 0)
                 return error_set(reterr, r, "/dev read-only");
         return 0;

@@ -1,10 +1,11 @@
 /* dev.h: the sandbox's /dev.
  *
- * A small read-only tmpfs with null, zero, full, random, urandom and tty of the host, its own devpts instance, shm out
- * of the writable layer, and the usual links. Runs inside, as guest root, before the old root is let go. */
+ * A read-only directory with null, zero, full, random, urandom and tty of the host, its own devpts instance, shm out of
+ * the writable layer, and the usual links. Runs inside, as guest root, before the old root is let go. */
 #pragma once
 
 #include "base/error.h"
 
-/* root_fd: the host's root, where the device nodes come from. shm: a detached tree for /dev/shm. */
-int dev_setup(int host_root_fd, int shm_tree, Error *reterr);
+/* host_root_fd: where the device nodes come from. dev_tree, shm_tree: detached trees of two empty directories of the
+ * writable layer. */
+int dev_setup(int host_root_fd, int dev_tree, int shm_tree, Error *reterr);

@@ -37,15 +37,21 @@ static int enter_death(Enter *e, Error *reterr) {
         return 0;
 }
 
-static int enter_maps(Enter *e, Error *reterr) {
-        WireMessage m;
-        int r = channel_receive(e->control_fd, 0, &m, /* ret_fd= */ NULL);
+/* The supervisor speaks when it is ready; its silence is its end. */
+static int await(Enter *e, WireType type, WireMessage *ret, int *ret_fds, size_t *ret_n_fds, Error *reterr) {
+        int r = channel_receive(e->control_fd, 0, ret, ret_fds, ret_fds ? CHANNEL_FDS_MAX : 0, ret_n_fds);
 
         if (r < 0)
-                return error_set(reterr, r, "waiting for the id map");
-        if (r == 0 || m.type != WIRE_GO)
-                _exit(1); /* the supervisor is gone, or has given up and knows why */
+                return error_set(reterr, r, "waiting for the supervisor");
+        if (r == 0 || ret->type != type)
+                _exit(1);
         return 0;
+}
+
+static int enter_maps(Enter *e, Error *reterr) {
+        WireMessage m;
+
+        return await(e, WIRE_GO, &m, NULL, NULL, reterr);
 }
 
 static int enter_ids(Enter *e, Error *reterr) {
@@ -62,19 +68,48 @@ static int enter_ids(Enter *e, Error *reterr) {
 }
 
 static int enter_session(Enter *e, Error *reterr) {
+        static const struct sched_param normal = { 0 };
+
         if (setsid() < 0)
                 return error_set(reterr, -errno, "setsid");
+        /* A caller's real-time priority is not for the guest; and the cpu controller takes no such process. */
+        if (sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
+                return error_set(reterr, -errno, "scheduler");
         return 0;
 }
 
-static int enter_cgroup(Enter *e, Error *reterr) {
+static int enter_network_begin(Enter *e, Error *reterr) {
         int r;
 
-        if (e->cgroup->version != CGROUP_NONE) {
-                r = cgroup_enter(e->cgroup);
-                if (r < 0)
-                        return error_set(reterr, r, "entering %s", e->cgroup->dirs[0].path);
-        }
+        if (e->missing & GUARD_BIT(GUARD_NETNS))
+                return 0;
+        r = net_begin(&e->net);
+        return r < 0 ? error_set(reterr, r, "helper for the network namespace") : 0;
+}
+
+static int enter_network(Enter *e, Error *reterr) {
+        int r;
+
+        if (e->missing & GUARD_BIT(GUARD_NETNS))
+                return 0;
+        r = net_join(&e->net);
+        return r < 0 ? missing_or(e, GUARD_NETNS, r, reterr, "network namespace") : 0;
+}
+
+static int enter_cgroup(Enter *e, Error *reterr) {
+        int fds[CHANNEL_FDS_MAX], r;
+        size_t n_fds = 0;
+        WireMessage m;
+
+        r = await(e, WIRE_CGROUP, &m, fds, &n_fds, reterr);
+        if (r < 0)
+                return r;
+        e->missing |= m.cgroup.guards_missing;
+        r = cgroup_enter(fds, n_fds);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]);
+        if (r < 0)
+                return error_set(reterr, r, "entering the cgroup");
         /* Its root is the group we are in now, so it cannot be made by clone. */
         if (unshare(CLONE_NEWCGROUP) < 0)
                 return missing_or(e, GUARD_CGROUPNS, -errno, reterr, "cgroup namespace");
@@ -87,17 +122,6 @@ static int enter_hostname(Enter *e, Error *reterr) {
         if (sethostname(e->spec->hostname, strlen(e->spec->hostname)) < 0)
                 return error_set(reterr, -errno, "'%s'", e->spec->hostname);
         (void) setdomainname("(none)", 6);
-        return 0;
-}
-
-static int enter_network(Enter *e, Error *reterr) {
-        int r;
-
-        if (e->missing & GUARD_BIT(GUARD_NETNS))
-                return 0;
-        r = net_loopback_up();
-        if (r < 0)
-                return error_set(reterr, r, "loopback interface");
         return 0;
 }
 
@@ -133,7 +157,7 @@ static int enter_populate(Enter *e, Error *reterr) {
 }
 
 static int enter_dev(Enter *e, Error *reterr) {
-        return dev_setup(e->fs->host_root_fd, e->fs->shm_tree, reterr);
+        return dev_setup(e->fs->host_root_fd, e->fs->dev_tree, e->fs->shm_tree, reterr);
 }
 
 static int enter_proc(Enter *e, Error *reterr) {
@@ -182,7 +206,7 @@ static int enter_descriptors(Enter *e, Error *reterr) {
 }
 
 static int enter_capabilities(Enter *e, Error *reterr) {
-        int r = caps_drop_bounding(caps_init());
+        int r = caps_drop_bounding(CAPS_ALL, caps_init());
         if (r < 0)
                 return error_set(reterr, r, "bounding set");
         r = caps_set(caps_init());
@@ -217,9 +241,8 @@ static const struct {
         { "id-map",       enter_maps         }, /* the supervisor writes it from outside */
         { "guest-root",   enter_ids          }, /* files made from here on belong to the guest's ids */
         { "session",      enter_session      }, /* off the caller's terminal */
-        { "cgroup",       enter_cgroup       }, /* what is done from here on counts, and is limited */
+        { "net-helper",   enter_network_begin }, /* takes longest: begin early */
         { "hostname",     enter_hostname     },
-        { "network",      enter_network      },
         { "propagation",  enter_propagation  }, /* before the first mount: none may reach the host */
         { "trees",        enter_trees        },
         { "layer",        enter_layer        },
@@ -227,8 +250,10 @@ static const struct {
         { "populate",     enter_populate     },
         { "dev",          enter_dev          },
         { "proc",         enter_proc         }, /* needs the host's /proc still mounted, and /dev/null for masks */
+        { "cgroup",       enter_cgroup       }, /* before the caller's files are written: they count */
         { "binds",        enter_binds        }, /* last of the mounts: they may cover anything */
         { "old-root",     enter_let_go       },
+        { "network",      enter_network      }, /* the helper has had all that time */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
         { "capabilities", enter_capabilities }, /* after the last mount */
@@ -249,7 +274,7 @@ void enter_run(Enter *e, JailMain main, void *arg) {
                 m.failed.error = -r;
                 (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", steps[i].name);
                 (void) snprintf(m.failed.detail, sizeof(m.failed.detail), "%.255s", error.text);
-                (void) channel_send(e->control_fd, &m, /* pass_fd= */ -EBADF);
+                (void) channel_send(e->control_fd, &m, NULL, 0);
                 _exit(1);
         }
 

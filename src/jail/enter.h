@@ -6,6 +6,7 @@
 #pragma once
 
 #include "jail/cgroup.h"
+#include "jail/net.h"
 #include "jail/rootfs.h"
 #include "jail/spec.h"
 
@@ -22,11 +23,11 @@ typedef void (*JailMain)(const JailInside *inside, void *arg);
 typedef struct Enter {
         const JailSpec *spec;
         Rootfs *fs;
-        const Cgroup *cgroup;
         int control_fd;
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */
+        NetHelper net;
 } Enter;
 
 #define ENTER_CONTROL_FD 3

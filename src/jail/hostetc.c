@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,47 +13,27 @@
 #define COPY_MAX         (1024 * 1024)
 
 /* Copied, so that programs inside may replace them by rename. */
-static const char *const copied[] = {
-        "etc/ld.so.cache",
-        "etc/ld.so.conf",
-        "etc/bash.bashrc",
-        "etc/profile",
-        "etc/services",
-        "etc/protocols",
-        "etc/login.defs",
-        "etc/debian_version",
-        "etc/timezone",
-};
+static const char *const copied[] = { "etc/ld.so.cache", "etc/bash.bashrc", "etc/services", "etc/protocols" };
 
 /* Links such as localtime and os-release point into /usr. */
 static const char *const links[] = { "etc/localtime", "etc/os-release", "etc/mtab" };
 
 static const char *const bound[] = {
-        "etc/alternatives",
-        "etc/ssl/certs",
-        "etc/dpkg",
-        "etc/fonts",
-        "etc/java-11-openjdk",
-        "etc/java-17-openjdk",
-        "etc/java-21-openjdk",
-        "etc/ld.so.conf.d",
-        "etc/perl",
-        "etc/python3",
-        "etc/python3.11",
-        "var/lib/dpkg",
+        "etc/alternatives",    "etc/ssl/certs",       "etc/fonts",
+        "etc/java-11-openjdk", "etc/java-17-openjdk", "etc/java-21-openjdk",
 };
 
 /* Only guest root has use for these: installing packages and making users. Credentials (auth.conf) stay outside. */
 static const char *const copied_for_root[] = {
-        "etc/adduser.conf",      "etc/apt/sources.list",   "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
-        "etc/debconf.conf",      "etc/default/useradd",    "etc/deluser.conf",    "etc/mke2fs.conf",
+        "etc/adduser.conf",     "etc/apt/sources.list", "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
+        "etc/debconf.conf",     "etc/debian_version",   "etc/default/useradd", "etc/deluser.conf",
+        "etc/ld.so.conf",       "etc/login.defs",       "etc/mke2fs.conf",     "etc/profile",
+        "etc/timezone",
 };
 static const char *const bound_for_root[] = {
-        "etc/apt/keyrings",
-        "etc/apt/preferences.d",
-        "etc/apt/sources.list.d",
-        "etc/apt/trusted.gpg.d",
-        "etc/skel",
+        "etc/apt/keyrings", "etc/apt/preferences.d", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d",
+        "etc/dpkg",         "etc/ld.so.conf.d",      "etc/perl",               "etc/python3",
+        "etc/skel",         "var/lib/dpkg",
 };
 
 static int write_file(const char *path, const char *text, Error *reterr) {
@@ -85,6 +64,7 @@ static int copy_one(int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
         char target[128];
         struct stat st;
+        int r;
 
         if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPY_MAX)
                 return 0;
@@ -96,15 +76,8 @@ static int copy_one(int host_root_fd, const char *path, Error *reterr) {
         }
         if (to < 0)
                 return error_set(reterr, -errno, "%s", target);
-        for (off_t left = st.st_size; left > 0;) {
-                ssize_t n = sendfile(to, from, NULL, (size_t) left);
-                if (n < 0)
-                        return error_set(reterr, -errno, "%s", target);
-                if (n == 0)
-                        break;
-                left -= n;
-        }
-        return 0;
+        r = fd_copy(from, to);
+        return r < 0 ? error_set(reterr, r, "%s", target) : 0;
 }
 
 static int link_one(int host_root_fd, const char *path, Error *reterr) {
@@ -211,6 +184,16 @@ static int for_each(PerPath function, int host_root_fd, const char *const *paths
         return 0;
 }
 
+static int bind_all(int host_root_fd, const char *const *paths, size_t n,
+                bool (*writable)(const char *path, const void *arg), const void *arg, Error *reterr) {
+        for (size_t i = 0; i < n; i++) {
+                int r = writable(paths[i], arg) ? 0 : bind_one(host_root_fd, paths[i], reterr);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const char *path, const void *arg),
                 const void *arg, Error *reterr) {
         int r;
@@ -227,17 +210,13 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const
         r = for_each(link_one, host_root_fd, links, ELEMENTSOF(links), reterr);
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < ELEMENTSOF(bound); i++) {
-                if (writable(bound[i], arg))
-                        continue;
-                r = bind_one(host_root_fd, bound[i], reterr);
-                if (r < 0)
-                        return r;
-        }
+        r = bind_all(host_root_fd, bound, ELEMENTSOF(bound), writable, arg, reterr);
+        if (r < 0)
+                return r;
         if (spec->uid != 0)
                 return 0;
         r = for_each(copy_one, host_root_fd, copied_for_root, ELEMENTSOF(copied_for_root), reterr);
         if (r < 0)
                 return r;
-        return for_each(bind_one, host_root_fd, bound_for_root, ELEMENTSOF(bound_for_root), reterr);
+        return bind_all(host_root_fd, bound_for_root, ELEMENTSOF(bound_for_root), writable, arg, reterr);
 }

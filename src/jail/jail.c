@@ -16,11 +16,13 @@
 #include "confine/landlock.h"
 #include "confine/seccomp.h"
 #include "jail/ids.h"
+#include "jail/probe.h"
 #include "jail/userns.h"
 #include "wire/channel.h"
 
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
 
+/* Made by clone; the network and cgroup namespaces are made inside, when their time has come (enter.c). */
 static const struct {
         Guard guard;
         uint64_t flag;
@@ -30,22 +32,8 @@ static const struct {
         { GUARD_MOUNTNS, CLONE_NEWNS   },
         { GUARD_IPCNS,   CLONE_NEWIPC  },
         { GUARD_UTSNS,   CLONE_NEWUTS  },
-        { GUARD_NETNS,   CLONE_NEWNET  },
         { GUARD_TIMENS,  CLONE_NEWTIME },
 };
-
-/* Real root, not the root of somebody's user namespace, which may map nobody but itself. */
-static bool is_privileged(void) {
-        char map[128];
-        unsigned inside, outside, count;
-
-        if (geteuid() != 0)
-                return false;
-        if (file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) < 0)
-                return false;
-        return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
-               count == UINT32_MAX;
-}
 
 static GuardSet missing_before_start(const JailSpec *spec, bool privileged) {
         GuardSet missing = 0;
@@ -221,6 +209,14 @@ static void jail_abort(Jail *j) {
         j->id_holder_fd = fd_close(j->id_holder_fd);
 }
 
+static int send_cgroup(Jail *j, Error *reterr) {
+        int fds[_CGROUP_CONTROLLER_MAX], r;
+        size_t n = cgroup_enter_fds(&j->cgroup, fds);
+
+        r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_CGROUP, .cgroup.guards_missing = j->missing }, fds, n);
+        return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
+}
+
 static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
                 JailMain main, void *arg, Error *reterr) {
         _cleanup_close_ int inside_fd = -EBADF;
@@ -240,7 +236,6 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                 Enter e = {
                         .spec = spec,
                         .fs = fs,
-                        .cgroup = &j->cgroup,
                         .control_fd = inside_fd,
                         .stdio = { stdio[0], stdio[1], stdio[2] },
                         .privileged = privileged,
@@ -255,10 +250,24 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
         r = map_ids(j, spec, fs, privileged, reterr);
         if (r < 0)
                 return r;
-        r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_GO }, /* pass_fd= */ -EBADF);
-        if (r < 0)
-                return error_set(reterr, r, "the sandbox died while it was set up");
-        return 0;
+        r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_GO }, NULL, 0);
+        return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
+}
+
+/* With v2 the new process is born in its group. With v1 it moves there itself, so that the groups can be made while it
+ * is busy with its mounts. */
+static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
+                JailMain main, void *arg, Error *reterr) {
+        bool cgroup_first = cgroup_detect() != CGROUP_V1;
+        int r = 0;
+
+        if (cgroup_first)
+                r = start_cgroup(j, spec, privileged, reterr);
+        if (r >= 0)
+                r = start_inside(j, spec, stdio, fs, privileged, main, arg, reterr);
+        if (r >= 0 && !cgroup_first)
+                r = start_cgroup(j, spec, privileged, reterr);
+        return r < 0 ? r : send_cgroup(j, reterr);
 }
 
 int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr) {
@@ -269,7 +278,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
                 .cgroup = CGROUP_EMPTY,
                 .warden = WARDEN_EMPTY,
         };
-        bool privileged = is_privileged();
+        bool privileged = probe_is_privileged();
         Rootfs fs;
         int r;
 
@@ -285,9 +294,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
         if (r >= 0 && privileged)
                 r = rootfs_open(&fs, spec, j.id_base, reterr);
         if (r >= 0)
-                r = start_cgroup(&j, spec, privileged, reterr);
-        if (r >= 0)
-                r = start_inside(&j, spec, stdio, &fs, privileged, main, arg, reterr);
+                r = start_both(&j, spec, stdio, &fs, privileged, main, arg, reterr);
 
         rootfs_done(&fs, spec);
         if (r < 0) {
@@ -299,13 +306,23 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
 }
 
 int jail_receive(Jail *j, int flags, WireMessage *ret, int *ret_fd) {
-        return channel_receive(j->control_fd, flags, ret, ret_fd);
+        size_t n_fds = 0;
+        int fd = -EBADF, r;
+
+        r = channel_receive(j->control_fd, flags, ret, &fd, 1, &n_fds);
+        if (r > 0)
+                *ret_fd = n_fds > 0 ? fd : -EBADF;
+        return r;
 }
 
 int jail_kill(Jail *j) {
         if (syscall(SYS_pidfd_send_signal, j->pidfd, SIGKILL, NULL, 0) < 0)
                 return errno == ESRCH ? 0 : -errno;
         return 0;
+}
+
+static usec_t timeval_usec(const struct timeval *t) {
+        return (usec_t) t->tv_sec * USEC_PER_SEC + (usec_t) t->tv_usec;
 }
 
 int jail_finish(Jail *j, JailUsage *ret) {
@@ -317,11 +334,13 @@ int jail_finish(Jail *j, JailUsage *ret) {
                         return -errno;
         j->pid = 0;
 
-        memset(ret, 0, sizeof(*ret));
-        (void) cgroup_usage(&j->cgroup, &ret->cgroup);
-        ret->user_usec = (usec_t) usage.ru_utime.tv_sec * USEC_PER_SEC + (usec_t) usage.ru_utime.tv_usec;
-        ret->system_usec = (usec_t) usage.ru_stime.tv_sec * USEC_PER_SEC + (usec_t) usage.ru_stime.tv_usec;
-        ret->max_rss_bytes = (uint64_t) usage.ru_maxrss * 1024;
+        if (ret) {
+                memset(ret, 0, sizeof(*ret));
+                (void) cgroup_usage(&j->cgroup, &ret->cgroup);
+                ret->user_usec = timeval_usec(&usage.ru_utime);
+                ret->system_usec = timeval_usec(&usage.ru_stime);
+                ret->max_rss_bytes = (uint64_t) usage.ru_maxrss * 1024;
+        }
 
         r = cgroup_remove(&j->cgroup, REMOVE_PATIENCE);
         if (r >= 0)

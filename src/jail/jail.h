@@ -41,4 +41,6 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
 int jail_receive(Jail *j, int flags, WireMessage *ret, int *ret_fd);
 
 int jail_kill(Jail *j);
+
+/* The counters cost a dozen reads: NULL when nobody wants them. */
 int jail_finish(Jail *j, JailUsage *ret);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,47 +21,51 @@
 static const char *const host_directories[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 
 /* Those that guest root expects to change: packages put things there. For others they are plain read-only binds. */
-static const char *const host_directories_for_root[] = { "etc/alternatives", "etc/ssl/certs", "etc/dpkg", "etc/fonts",
-        "etc/perl", "etc/python3", "etc/python3.11", "var/lib/dpkg" };
+static const char *const host_directories_for_root[] = {
+        "etc/alternatives", "etc/ssl/certs", "etc/dpkg", "etc/fonts", "etc/perl", "etc/python3", "var/lib/dpkg",
+};
 
-typedef enum Owner { OWNER_ROOT, OWNER_USER } Owner;
+typedef enum SkeletonFlags {
+        FOR_USER = 1 << 0, /* belongs to the guest's user */
+        FOR_ROOT = 1 << 1, /* only guest root has use for it: installing packages, making users */
+} SkeletonFlags;
 
 static const struct {
         const char *path;
         mode_t mode;
-        Owner owner;
+        SkeletonFlags flags;
 } skeleton[] = {
-        { "/dev",                0755,  OWNER_ROOT },
-        { "/etc",                0755,  OWNER_ROOT },
-        { "/etc/apt",            0755,  OWNER_ROOT },
-        { "/etc/ssl",            0755,  OWNER_ROOT },
-        { "/home",               0755,  OWNER_ROOT },
-        { "/home/user",          0755,  OWNER_USER },
-        { "/opt",                0755,  OWNER_ROOT },
-        { "/proc",               0555,  OWNER_ROOT },
-        { "/root",               0700,  OWNER_ROOT },
-        { "/run",                0755,  OWNER_ROOT },
-        { "/run/lock",           01777, OWNER_ROOT },
-        { "/sys",                0555,  OWNER_ROOT },
-        { "/tmp",                01777, OWNER_ROOT },
-        { "/var",                0755,  OWNER_ROOT },
-        { "/var/cache",          0755,  OWNER_ROOT },
-        { "/var/lib",            0755,  OWNER_ROOT },
-        { "/var/log",            0755,  OWNER_ROOT },
-        { "/var/tmp",            01777, OWNER_ROOT },
-        { "/workspace",          0755,  OWNER_USER },
-}, skeleton_for_root[] = {
-        { "/mnt",                        0755,  OWNER_ROOT },
-        { "/srv",                        0755,  OWNER_ROOT },
-        { "/var/cache/apt",              0755,  OWNER_ROOT },
-        { "/var/cache/apt/archives",     0755,  OWNER_ROOT },
-        { "/var/cache/apt/archives/partial", 0755, OWNER_ROOT },
-        { "/var/lib/apt",                0755,  OWNER_ROOT },
-        { "/var/lib/apt/lists",          0755,  OWNER_ROOT },
-        { "/var/lib/apt/lists/partial",  0755,  OWNER_ROOT },
-        { "/var/log/apt",                0755,  OWNER_ROOT },
-        { "/var/mail",                   0755,  OWNER_ROOT },
-        { "/var/spool",                  0755,  OWNER_ROOT },
+        { "/dev",                            0755,  0        },
+        { "/etc",                            0755,  0        },
+        { "/etc/ssl",                        0755,  0        },
+        { "/home",                           0755,  0        },
+        { "/home/user",                      0755,  FOR_USER },
+        { "/opt",                            0755,  0        },
+        { "/proc",                           0555,  0        },
+        { "/root",                           0700,  0        },
+        { "/run",                            0755,  0        },
+        { "/sys",                            0555,  0        },
+        { "/tmp",                            01777, 0        },
+        { "/var",                            0755,  0        },
+        { "/var/lib",                        0755,  0        },
+        { "/var/tmp",                        01777, 0        },
+        { "/workspace",                      0755,  FOR_USER },
+        { "/etc/apt",                        0755,  FOR_ROOT },
+        { "/etc/apt/apt.conf.d",             0755,  FOR_ROOT },
+        { "/mnt",                            0755,  FOR_ROOT },
+        { "/run/lock",                       01777, FOR_ROOT },
+        { "/srv",                            0755,  FOR_ROOT },
+        { "/var/cache",                      0755,  FOR_ROOT },
+        { "/var/cache/apt",                  0755,  FOR_ROOT },
+        { "/var/cache/apt/archives",         0755,  FOR_ROOT },
+        { "/var/cache/apt/archives/partial", 0755,  FOR_ROOT },
+        { "/var/lib/apt",                    0755,  FOR_ROOT },
+        { "/var/lib/apt/lists",              0755,  FOR_ROOT },
+        { "/var/lib/apt/lists/partial",      0755,  FOR_ROOT },
+        { "/var/log",                        0755,  FOR_ROOT },
+        { "/var/log/apt",                    0755,  FOR_ROOT },
+        { "/var/mail",                       0755,  FOR_ROOT },
+        { "/var/spool",                      0755,  FOR_ROOT },
 };
 
 static void add_lower(Rootfs *fs, const char *path) {
@@ -86,6 +89,7 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .backing = disk_choose(spec, privileged),
                 .disk_tree = -EBADF,
                 .host_root_fd = -EBADF,
+                .dev_tree = -EBADF,
                 .shm_tree = -EBADF,
                 .privileged = privileged,
                 .single_id = !privileged,
@@ -116,6 +120,7 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->bind_trees = NULL;
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
+        fs->dev_tree = fd_close(fs->dev_tree);
         fs->shm_tree = fd_close(fs->shm_tree);
 }
 
@@ -300,11 +305,12 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r < 0)
                 return r;
 
-        if (mkdir("root", 0755) < 0 || mkdir("shm", 01777) < 0)
+        if (mkdir("root", 0755) < 0 || mkdir("dev", 0755) < 0 || mkdir("shm", 01777) < 0)
                 return error_set(reterr, -errno, "writable layer");
+        fs->dev_tree = tree_clone(AT_FDCWD, "dev", false);
         fs->shm_tree = tree_clone(AT_FDCWD, "shm", false);
-        if (fs->shm_tree < 0)
-                return error_set(reterr, fs->shm_tree, "directory for /dev/shm");
+        if (fs->dev_tree < 0 || fs->shm_tree < 0)
+                return error_set(reterr, MIN_OF(fs->dev_tree, fs->shm_tree), "directories for /dev");
 
         /* pivot_root wants a mount: root/ is bound onto itself. With a template directory the overlay is the mount. */
         if (!spec->template_dir) {
@@ -334,22 +340,21 @@ static int give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path
         return lchown(path, spec->uid, spec->gid) < 0 ? -errno : 0;
 }
 
-static int make_skeleton(const Rootfs *fs, const JailSpec *spec, bool for_root, Error *reterr) {
-        const typeof(skeleton[0]) *table = for_root ? skeleton_for_root : skeleton;
-        size_t n = for_root ? ELEMENTSOF(skeleton_for_root) : ELEMENTSOF(skeleton);
-
-        for (size_t i = 0; i < n; i++) {
+static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(skeleton); i++) {
                 int r = 0;
 
-                if (mkdir(table[i].path, table[i].mode) < 0) {
+                if ((skeleton[i].flags & FOR_ROOT) && (spec->uid != 0 || spec->template_dir))
+                        continue;
+                if (mkdir(skeleton[i].path, skeleton[i].mode) < 0) {
                         if (errno == EEXIST)
                                 continue;
-                        return error_set(reterr, -errno, "%s", table[i].path);
+                        return error_set(reterr, -errno, "%s", skeleton[i].path);
                 }
-                if (table[i].owner == OWNER_USER)
-                        r = give_to_user(fs, spec, table[i].path);
+                if (skeleton[i].flags & FOR_USER)
+                        r = give_to_user(fs, spec, skeleton[i].path);
                 if (r < 0)
-                        return error_set(reterr, r, "%s", table[i].path);
+                        return error_set(reterr, r, "%s", skeleton[i].path);
         }
         return 0;
 }
@@ -382,17 +387,12 @@ static bool is_overlay(const char *path, const void *arg) {
 int rootfs_populate(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
-        r = make_skeleton(fs, spec, /* for_root= */ false, reterr);
+        r = make_skeleton(fs, spec, reterr);
         if (r < 0 || spec->template_dir)
                 return r;
         r = copy_links(fs, reterr);
         if (r < 0)
                 return r;
-        if (spec->uid == 0) {
-                r = make_skeleton(fs, spec, /* for_root= */ true, reterr);
-                if (r < 0)
-                        return r;
-        }
         return hostetc_setup(spec, fs->host_root_fd, is_overlay, fs, reterr);
 }
 
@@ -456,13 +456,9 @@ static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file
         to = open(file->target, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
         if (to < 0)
                 return error_set(reterr, -errno, "'%s'", file->target);
-        for (;;) {
-                ssize_t n = sendfile(to, file->fd, NULL, 1 << 20);
-                if (n < 0)
-                        return error_set(reterr, -errno, "'%s'", file->target);
-                if (n == 0)
-                        break;
-        }
+        r = fd_copy(file->fd, to);
+        if (r < 0)
+                return error_set(reterr, r, "'%s'", file->target);
         if (fchmod(to, st.st_mode & 0777) < 0)
                 return error_set(reterr, -errno, "'%s'", file->target);
         r = give_to_user(fs, spec, file->target);

@@ -28,8 +28,9 @@ typedef struct JailFile {
 typedef struct JailLimits {
         uint64_t memory_bytes; /* swap included */
         uint32_t cpu_milli;    /* thousandths of a core; 0: no quota */
-        uint32_t pids;
+        uint32_t pids; /* of the guest; PID 1 comes on top */
         uint64_t disk_bytes;
+        bool count_cpu; /* somebody will ask for CPU time */
 } JailLimits;
 
 typedef struct JailSpec {

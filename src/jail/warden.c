@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,10 +11,18 @@
 #include "base/fd.h"
 
 #define REMOVE_PATIENCE (30 * USEC_PER_SEC)
+#define STACK_SIZE      (256 * 1024)
 
-/* Situation: a fork of the supervisor, all namespaces are the host's. */
-static _noreturn_ void warden_main(const Cgroup *cg, int pipe_fd) {
-        Cgroup mine = *cg;
+typedef struct Post {
+        Cgroup cgroup;
+        int pipe_fd;
+        _Alignas(16) char stack[STACK_SIZE];
+} Post;
+
+/* Situation: all namespaces are the host's. The memory is the supervisor's, shared and not copied, which makes this
+ * process cheap; it touches none of it while the supervisor lives, but for its own stack and post. */
+static int warden_main(void *arg) {
+        Post *post = arg;
         char byte;
 
         (void) setsid(); /* Ctrl-C is meant for the supervisor */
@@ -22,36 +31,35 @@ static _noreturn_ void warden_main(const Cgroup *cg, int pipe_fd) {
         (void) signal(SIGHUP, SIG_IGN);
 
         /* Let go of the caller's stdout: whoever reads it waits for its end. */
-        if (dup3(pipe_fd, 0, 0) < 0)
+        if (dup3(post->pipe_fd, 0, 0) < 0)
                 _exit(1);
         (void) close_range(1, ~0u, 0);
 
         while (read(0, &byte, 1) < 0 && errno == EINTR)
                 ;
-        (void) cgroup_remove(&mine, REMOVE_PATIENCE);
+        (void) cgroup_remove(&post->cgroup, REMOVE_PATIENCE);
         _exit(0);
 }
 
 int warden_start(const Cgroup *cg, Warden *ret) {
-        _cleanup_close_ int read_fd = -EBADF, write_fd = -EBADF;
+        static Post post; /* one supervisor has one sandbox */
         int fds[2];
         pid_t pid;
 
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return -errno;
-        read_fd = fds[0];
-        write_fd = fds[1];
+        post.cgroup = *cg;
+        post.pipe_fd = fds[0];
 
-        pid = fork();
-        if (pid < 0)
-                return -errno;
-        if (pid == 0) {
-                write_fd = fd_close(write_fd);
-                warden_main(cg, read_fd);
+        pid = clone(warden_main, post.stack + STACK_SIZE, CLONE_VM | SIGCHLD, &post);
+        (void) fd_close(fds[0]);
+        if (pid < 0) {
+                int r = -errno;
+                (void) fd_close(fds[1]);
+                return r;
         }
-
         ret->pid = pid;
-        ret->alive_fd = TAKE_FD(write_fd);
+        ret->alive_fd = fds[1];
         return 0;
 }
 

@@ -10,7 +10,7 @@ int json_write_fd(int fd, const json_t *value) {
 
         if (!value)
                 return -ENOMEM;
-        text = json_dumps(value, JSON_INDENT(2));
+        text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
         if (!text)
                 return -ENOMEM;
         r = fd_write_all(fd, text, strlen(text));

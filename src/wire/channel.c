@@ -12,11 +12,11 @@ int channel_pair(int ret_fds[static 2]) {
         return 0;
 }
 
-int channel_send(int fd, const WireMessage *message, int pass_fd) {
+int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fds) {
         uint8_t buffer[WIRE_MESSAGE_MAX];
         union {
                 struct cmsghdr align;
-                char data[CMSG_SPACE(sizeof(int))];
+                char data[CMSG_SPACE(sizeof(int) * CHANNEL_FDS_MAX)];
         } control = { 0 };
         ssize_t size = wire_encode(message, buffer, sizeof(buffer));
         struct iovec iov = { .iov_base = buffer };
@@ -24,18 +24,20 @@ int channel_send(int fd, const WireMessage *message, int pass_fd) {
 
         if (size < 0)
                 return (int) size;
+        if (n_fds > CHANNEL_FDS_MAX)
+                return -E2BIG;
         iov.iov_len = (size_t) size;
 
-        if (pass_fd >= 0) {
+        if (n_fds > 0) {
                 struct cmsghdr *c;
 
                 mh.msg_control = control.data;
-                mh.msg_controllen = sizeof(control.data);
+                mh.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
                 c = CMSG_FIRSTHDR(&mh);
                 c->cmsg_level = SOL_SOCKET;
                 c->cmsg_type = SCM_RIGHTS;
-                c->cmsg_len = CMSG_LEN(sizeof(int));
-                memcpy(CMSG_DATA(c), &pass_fd, sizeof(int));
+                c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+                memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
         }
 
         while (sendmsg(fd, &mh, MSG_NOSIGNAL) < 0)
@@ -44,9 +46,9 @@ int channel_send(int fd, const WireMessage *message, int pass_fd) {
         return 0;
 }
 
-/* Any descriptors that were sent are ours now: at most one is wanted, the rest must not pile up. */
-static int take_descriptor(struct msghdr *mh) {
-        int wanted = -EBADF;
+/* Any descriptors that were sent are ours now, wanted or not. */
+static size_t take_descriptors(struct msghdr *mh, int *ret_fds, size_t max_fds) {
+        size_t taken = 0;
 
         for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
                 size_t n;
@@ -58,20 +60,20 @@ static int take_descriptor(struct msghdr *mh) {
                         int fd;
 
                         memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-                        if (wanted < 0)
-                                wanted = fd;
+                        if (taken < max_fds)
+                                ret_fds[taken++] = fd;
                         else
                                 (void) fd_close(fd);
                 }
         }
-        return wanted;
+        return taken;
 }
 
-int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fd) {
+int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t max_fds, size_t *ret_n_fds) {
         uint8_t buffer[WIRE_MESSAGE_MAX];
         union {
                 struct cmsghdr align;
-                char data[CMSG_SPACE(sizeof(int))];
+                char data[CMSG_SPACE(sizeof(int) * CHANNEL_FDS_MAX)];
         } control;
         struct iovec iov = { .iov_base = buffer, .iov_len = sizeof(buffer) };
         struct msghdr mh = {
@@ -80,7 +82,7 @@ int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fd) {
                 .msg_control = control.data,
                 .msg_controllen = sizeof(control.data),
         };
-        _cleanup_close_ int passed = -EBADF;
+        size_t n_fds;
         ssize_t n;
         int r;
 
@@ -89,16 +91,21 @@ int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fd) {
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return errno == ECONNRESET ? 0 : -errno;
-        passed = take_descriptor(&mh);
-        if (n == 0)
-                return 0;
-        if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
-                return -EBADMSG;
 
-        r = wire_decode(buffer, (size_t) n, ret);
-        if (r < 0)
-                return r;
-        if (ret_fd)
-                *ret_fd = TAKE_FD(passed);
-        return 1;
+        n_fds = take_descriptors(&mh, ret_fds, max_fds);
+        if (n == 0)
+                r = 0;
+        else if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+                r = -EBADMSG;
+        else {
+                r = wire_decode(buffer, (size_t) n, ret);
+                if (r >= 0) {
+                        if (ret_n_fds)
+                                *ret_n_fds = n_fds;
+                        return 1;
+                }
+        }
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(ret_fds[i]);
+        return r;
 }

@@ -20,9 +20,10 @@
 
 typedef enum WireType {
         WIRE_GO = 1,      /* supervisor → init: ids are mapped, go on */
-        WIRE_FAILED = 2,  /* init → supervisor: could not start; last message */
-        WIRE_STARTED = 3, /* init → supervisor: the command runs (with the terminal's master as descriptor) */
-        WIRE_EXITED = 4,  /* init → supervisor: the command ended; last message */
+        WIRE_CGROUP = 2,  /* supervisor → init: the cgroup is ready (with what lets you in, as descriptors) */
+        WIRE_FAILED = 3,  /* init → supervisor: could not start; last message */
+        WIRE_STARTED = 4, /* init → supervisor: the command runs (with the terminal's master as descriptor) */
+        WIRE_EXITED = 5,  /* init → supervisor: the command ended; last message */
         _WIRE_TYPE_MAX,
 } WireType;
 
@@ -31,6 +32,10 @@ typedef struct WireFailed {
         char step[WIRE_STEP_MAX];     /* which step */
         char detail[WIRE_DETAIL_MAX]; /* the object it was about, may be empty */
 } WireFailed;
+
+typedef struct WireCgroup {
+        uint64_t guards_missing; /* controllers that are not there: rlimits take over */
+} WireCgroup;
 
 typedef struct WireStarted {
         uint64_t guards_missing; /* those that could not be raised from inside, and need not be */
@@ -45,6 +50,7 @@ typedef struct WireExited {
 typedef struct WireMessage {
         WireType type;
         union {
+                WireCgroup cgroup;
                 WireFailed failed;
                 WireStarted started;
                 WireExited exited;

@@ -1,0 +1,40 @@
+/* probe.h: what this host can do, found out by doing it.
+ *
+ * Each guard is raised for real in a throw-away process or on a throw-away object, never guessed from a version. A lack
+ * comes with its cause and the command that cures it.
+ * Must not know: how findings are shown. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "jail/cgroup.h"
+#include "jail/guard.h"
+
+#define PROBE_TEXT_MAX 256
+
+typedef struct Finding {
+        bool ok;
+        char detail[PROBE_TEXT_MAX]; /* how well, or why not */
+        char cure[PROBE_TEXT_MAX];   /* a command; empty when there is nothing to cure, or no cure */
+} Finding;
+
+typedef enum ProbeLevel {
+        PROBE_FULL,     /* every guard */
+        PROBE_ROOTLESS, /* what a plain user can have: no id range, no id-mapped template, maybe no cgroups */
+        PROBE_REDUCED,  /* something else is missing; runs only with --allow-missing */
+        PROBE_NONE,     /* no sandbox can be made here */
+        _PROBE_LEVEL_MAX,
+} ProbeLevel;
+
+typedef struct Probe {
+        Finding guards[_GUARD_MAX];
+        bool privileged;
+        CgroupVersion cgroup;
+        ProbeLevel level;
+} Probe;
+
+void probe_host(Probe *ret);
+const char *probe_level_name(ProbeLevel l);
+
+/* Real root, not the root of somebody's user namespace, which may map nobody but itself. */
+bool probe_is_privileged(void);
