@@ -59,7 +59,7 @@ ssize_t fd_read_full(int fd, void *buffer, size_t size) {
 }
 
 int fd_copy(int from, int to) {
-        char buffer[65536];
+        char buffer[16384]; /* each page of it is a fault */
 
         for (;;) {
                 ssize_t n = fd_read_full(from, buffer, sizeof(buffer));

@@ -7,11 +7,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "jail/probe.h"
-#include "json/json.h"
 
 typedef struct DoctorOptions {
         bool json, help;
@@ -66,18 +66,28 @@ static void print_table(const Probe *p, const struct utsname *host) {
 }
 
 static int print_json(const Probe *p, const struct utsname *host) {
-        _cleanup_json_ json_t *root = json_pack("{s:s,s:s,s:b,s:s,s:o}", "level", probe_level_name(p->level), "kernel",
-                        host->release, "privileged", p->privileged, "cgroup", cgroup_names[p->cgroup], "guards",
-                        json_array());
+        JsonWriter w = { 0 };
 
-        for (Guard g = 0; root && g < _GUARD_MAX; g++) {
+        json_begin_object(&w, /* key= */ NULL);
+        json_string(&w, "level", probe_level_name(p->level));
+        json_string(&w, "kernel", host->release);
+        json_bool(&w, "privileged", p->privileged);
+        json_string(&w, "cgroup", cgroup_names[p->cgroup]);
+        json_begin_list(&w, "guards");
+        for (Guard g = 0; g < _GUARD_MAX; g++) {
                 const Finding *f = p->guards + g;
-                (void) json_array_append_new(json_object_get(root, "guards"),
-                                json_pack("{s:s,s:b,s:s,s:s,s:s*}", "name", guard_name(g), "ok", f->ok, "purpose",
-                                                guard_purpose(g), "detail", f->detail, "cure",
-                                                f->cure[0] ? f->cure : NULL));
+
+                json_begin_object(&w, /* key= */ NULL);
+                json_string(&w, "name", guard_name(g));
+                json_bool(&w, "ok", f->ok);
+                json_string(&w, "purpose", guard_purpose(g));
+                json_string(&w, "detail", f->detail);
+                json_string(&w, "cure", f->cure[0] ? f->cure : NULL);
+                json_end_object(&w);
         }
-        return json_write_fd(STDOUT_FILENO, root);
+        json_end_list(&w);
+        json_end_object(&w);
+        return json_finish(&w, STDOUT_FILENO);
 }
 
 int verb_doctor(int argc, char **argv) {

@@ -1,24 +1,24 @@
 #include "cli/report.h"
 
-static json_t *guard_list(GuardSet set) {
-        json_t *list = json_array();
+#include "base/json.h"
 
+static void add_guards(JsonWriter *w, const char *key, GuardSet set) {
+        json_begin_list(w, key);
         for (Guard g = 0; g < _GUARD_MAX; g++)
                 if (set & GUARD_BIT(g))
-                        (void) json_array_append_new(list, json_string(guard_name(g)));
-        return list;
+                        json_string(w, /* key= */ NULL, guard_name(g));
+        json_end_list(w);
 }
 
-static json_t *number_or_null(bool known, uint64_t value) {
-        return known ? json_integer((json_int_t) value) : json_null();
-}
-
-static double milliseconds(usec_t usec) {
-        return (double) usec / 1000.0;
+static void add_number(JsonWriter *w, const char *key, bool known, uint64_t value) {
+        if (known)
+                json_integer(w, key, (int64_t) value);
+        else
+                json_null(w, key);
 }
 
 /* Counted by the cgroup where there is one: it has all of the tree, also what nobody waited for. */
-static void add_usage(json_t *report, const Outcome *out) {
+static void add_cpu(JsonWriter *w, const Outcome *out) {
         const CgroupUsage *cg = &out->usage.cgroup;
         usec_t user = out->usage.user_usec, system = out->usage.system_usec;
 
@@ -30,41 +30,42 @@ static void add_usage(json_t *report, const Outcome *out) {
                 user = cg->cpu_user_usec;
                 system = cg->cpu_system_usec;
         }
-
-        (void) json_object_set_new(report, "wall_ms", json_real(milliseconds(out->wall_usec)));
-        (void) json_object_set_new(report, "cpu_user_ms", json_real(milliseconds(user)));
-        (void) json_object_set_new(report, "cpu_system_ms", json_real(milliseconds(system)));
-        (void) json_object_set_new(report, "memory_peak_bytes",
-                        json_integer((json_int_t) (cg->has_memory ? cg->memory_peak_bytes : out->usage.max_rss_bytes)));
-        (void) json_object_set_new(report, "oom_kills", number_or_null(cg->has_memory, cg->oom_kills));
-        (void) json_object_set_new(report, "pids_peak", number_or_null(cg->has_pids_peak, cg->pids_peak));
-        (void) json_object_set_new(report, "io_read_bytes", number_or_null(cg->has_io, cg->io_read_bytes));
-        (void) json_object_set_new(report, "io_write_bytes", number_or_null(cg->has_io, cg->io_write_bytes));
+        json_thousandths(w, "cpu_user_ms", user);
+        json_thousandths(w, "cpu_system_ms", system);
 }
 
-json_t *report_make(const RunOptions *o, const Outcome *out) {
-        json_t *report = json_object();
+static void add_usage(JsonWriter *w, const Outcome *out) {
+        const CgroupUsage *cg = &out->usage.cgroup;
 
-        if (!report)
-                return NULL;
-        (void) json_object_set_new(report, "id", json_string(o->spec.id));
-        (void) json_object_set_new(report, "reason", json_string(reason_name(out->reason)));
-        (void) json_object_set_new(report, "exit_code",
-                        out->exit_code >= 0 ? json_integer(out->exit_code) : json_null());
-        (void) json_object_set_new(report, "signal", out->signal > 0 ? json_integer(out->signal) : json_null());
-        (void) json_object_set_new(report, "exit_status", json_integer(out->exit_status));
-        (void) json_object_set_new(report, "message", out->message[0] ? json_string(out->message) : json_null());
-        add_usage(report, out);
-        (void) json_object_set_new(report, "stdout_bytes", number_or_null(out->counted, out->stdout_bytes));
-        (void) json_object_set_new(report, "stderr_bytes",
-                        number_or_null(out->counted && !o->tty, out->stderr_bytes));
-        (void) json_object_set_new(report, "stdout_truncated", json_boolean(out->stdout_truncated));
-        (void) json_object_set_new(report, "stderr_truncated", json_boolean(out->stderr_truncated));
-        (void) json_object_set_new(report, "disk_backing", json_string(disk_backing_name(out->disk_backing)));
-        (void) json_object_set_new(report, "disk_used_bytes",
-                        number_or_null(out->disk_bytes > 0, out->disk_bytes));
-        (void) json_object_set_new(report, "disk_full", json_boolean(out->disk_full));
-        (void) json_object_set_new(report, "guards", guard_list(out->guards));
-        (void) json_object_set_new(report, "guards_missing", guard_list(out->guards_missing));
-        return report;
+        json_thousandths(w, "wall_ms", out->wall_usec);
+        add_cpu(w, out);
+        add_number(w, "memory_peak_bytes", true, cg->has_memory ? cg->memory_peak_bytes : out->usage.max_rss_bytes);
+        add_number(w, "oom_kills", cg->has_memory, cg->oom_kills);
+        add_number(w, "pids_peak", cg->has_pids_peak, cg->pids_peak);
+        add_number(w, "io_read_bytes", cg->has_io, cg->io_read_bytes);
+        add_number(w, "io_write_bytes", cg->has_io, cg->io_write_bytes);
+}
+
+int report_write(int fd, const RunOptions *o, const Outcome *out) {
+        JsonWriter w = { 0 };
+
+        json_begin_object(&w, /* key= */ NULL);
+        json_string(&w, "id", o->spec.id);
+        json_string(&w, "reason", reason_name(out->reason));
+        add_number(&w, "exit_code", out->exit_code >= 0, (uint64_t) out->exit_code);
+        add_number(&w, "signal", out->signal > 0, (uint64_t) out->signal);
+        json_integer(&w, "exit_status", out->exit_status);
+        json_string(&w, "message", out->message[0] ? out->message : NULL);
+        add_usage(&w, out);
+        add_number(&w, "stdout_bytes", out->counted, out->stdout_bytes);
+        add_number(&w, "stderr_bytes", out->counted && !o->tty, out->stderr_bytes);
+        json_bool(&w, "stdout_truncated", out->stdout_truncated);
+        json_bool(&w, "stderr_truncated", out->stderr_truncated);
+        json_string(&w, "disk_backing", disk_backing_name(out->disk_backing));
+        add_number(&w, "disk_used_bytes", out->disk_bytes > 0, out->disk_bytes);
+        json_bool(&w, "disk_full", out->disk_full);
+        add_guards(&w, "guards", out->guards);
+        add_guards(&w, "guards_missing", out->guards_missing);
+        json_end_object(&w);
+        return json_finish(&w, fd);
 }

@@ -2,6 +2,5 @@
 #pragma once
 
 #include "cli/supervise.h"
-#include "json/json.h"
 
-json_t *report_make(const RunOptions *o, const Outcome *out);
+int report_write(int fd, const RunOptions *o, const Outcome *out);

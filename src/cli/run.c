@@ -87,9 +87,7 @@ static int run(RunOptions *o) {
                 (void) rmdir(o->keep);
 
         if (report_fd >= 0) {
-                _cleanup_json_ json_t *report = report_make(o, &out);
-
-                r = json_write_fd(report_fd, report);
+                r = report_write(report_fd, o, &out);
                 if (r < 0) {
                         errno = -r;
                         log_error("--report: cannot write '%s': %m", o->report);

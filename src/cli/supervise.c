@@ -76,6 +76,7 @@ static void inside_main(const JailInside *inside, void *arg) {
                 .tty = o->tty,
                 .window = terminal_size(),
                 .measure_disk = !(missing & GUARD_BIT(GUARD_DISK)),
+                .always_measure = o->report != NULL,
                 .command = {
                         .argv = o->argv,
                         .envp = o->env.items,
@@ -253,7 +254,7 @@ static void on_signal(Supervisor *s) {
                 /* When the guest is gone already, what is left to cancel is the output that nobody reads. */
                 s->pump_out.open = s->pump_err.open = false;
                 s->out->exit_status = EXIT_SIGNAL_BASE + (int) info.ssi_signo;
-                stop(s, REASON_CANCELLED, "cancelled by %s", sigabbrev_np((int) info.ssi_signo));
+                stop(s, REASON_CANCELLED, "cancelled by signal %u (%s)", info.ssi_signo, strsignal((int) info.ssi_signo));
         }
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/macro.h"
 
-static int lower(__rlimit_resource_t resource, uint64_t value) {
+static int lower(int resource, uint64_t value) {
         struct rlimit old, new;
 
         if (value == RLIMIT_VALUE_UNSET)
@@ -20,7 +20,7 @@ static int lower(__rlimit_resource_t resource, uint64_t value) {
 
 int rlimits_apply(const GuestRlimits *limits) {
         const struct {
-                __rlimit_resource_t resource;
+                int resource;
                 uint64_t value;
         } table[] = {
                 { RLIMIT_CORE,       0                      }, /* a core goes to the host's core_pattern */

@@ -113,7 +113,7 @@ void init_main(const InitSpec *spec) {
                 (void) close(i);
 
         m.exited.wait_status = reap_until(command, signal_fd, spec->control_fd);
-        if (spec->measure_disk)
+        if (spec->measure_disk && (spec->always_measure || m.exited.wait_status != 0))
                 measure_disk(&m.exited);
 
         /* Our end is everybody's: the kernel kills and reaps whoever is left in the namespace. (kill(-1) would do it

@@ -21,7 +21,8 @@ typedef struct InitSpec {
         SpawnSpec command;
         bool tty; /* give the command a terminal, and the supervisor its other end */
         struct winsize window;
-        bool measure_disk; /* the root is the sandbox's own file system */
+        bool measure_disk; /* the root is the sandbox's own file system: tell how full it is when the command fails */
+        bool always_measure; /* … or does not */
 } InitSpec;
 
 _noreturn_ void init_main(const InitSpec *spec);

@@ -22,7 +22,7 @@ int cgroup_dir_make(CgroupDir *dir, Error *reterr);
 /* Writes a limit; the error names file and value. */
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr);
 
-#define CGROUP_OWN_MAX 8192 /* of /proc/self/cgroup */
+#define CGROUP_OWN_MAX 4096 /* of /proc/self/cgroup */
 
 /* The path of our own group in a hierarchy, out of the text of /proc/self/cgroup; the top is "". The controller "" names
  * the v2 line. */

@@ -29,29 +29,32 @@ static const struct {
 
 #define CPU_PERIOD_USEC 100000u
 
-/* Below our own group, so that limits which were put on us hold for our sandboxes too. In a container the path that
- * /proc names may not exist in what is mounted; then the mount's top is ours. */
+/* Below our own group, so that limits which were put on us hold for our sandboxes too. */
 static int plan_one(Cgroup *cg, CgroupController c, const char *name, const char *own_text) {
-        char own[CGROUP_PATH_MAX / 2] = "", base[CGROUP_PATH_MAX];
-        struct statfs fs;
+        char own[CGROUP_PATH_MAX / 2];
         int n;
 
-        (void) snprintf(base, sizeof(base), CGROUP_MOUNT "/%s", controllers[c].name);
-        if (statfs(base, &fs) < 0 || fs.f_type != CGROUP_SUPER_MAGIC)
-                return 0;
-
         if (cgroup_own_path(own_text, controllers[c].name, own, sizeof(own)) < 0)
-                own[0] = '\0';
-        (void) snprintf(base, sizeof(base), CGROUP_MOUNT "/%s%s", controllers[c].name, own);
-        if (own[0] && access(base, F_OK) < 0)
-                own[0] = '\0';
-
+                return 0; /* a kernel without this controller */
         n = snprintf(cg->dirs[c].path, sizeof(cg->dirs[c].path), CGROUP_MOUNT "/%s%s/%s", controllers[c].name, own,
                         name);
         if ((size_t) n >= sizeof(cg->dirs[c].path))
                 return -ENAMETOOLONG;
         cg->controllers |= 1u << c;
         return 0;
+}
+
+/* In a container the path that /proc names may not exist in what is mounted: then the mount's top is ours. */
+static void plan_at_top(CgroupDir *dir, CgroupController c) {
+        char name[CGROUP_PATH_MAX];
+
+        (void) snprintf(name, sizeof(name), "%s", strrchr(dir->path, '/') + 1);
+        (void) snprintf(dir->path, sizeof(dir->path), CGROUP_MOUNT "/%s/%.64s", controllers[c].name, name);
+}
+
+static bool is_cgroup(int fd) {
+        struct statfs fs;
+        return fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP_SUPER_MAGIC;
 }
 
 /* cpu and cpuacct are often mounted together, one name a link to the other. */
@@ -117,8 +120,14 @@ static int (*const limit_functions[_CGROUP_CONTROLLER_MAX])(const CgroupDir *, c
 
 static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits, Error *reterr) {
         int r = cgroup_dir_make(dir, reterr);
+        if (r == -ENOENT) {
+                plan_at_top(dir, c);
+                r = cgroup_dir_make(dir, reterr);
+        }
         if (r < 0)
                 return r;
+        if (!is_cgroup(dir->fd))
+                return error_set(reterr, -EOPNOTSUPP, CGROUP_MOUNT "/%s is no cgroup hierarchy", controllers[c].name);
         r = limit_functions[c](dir, limits, reterr);
         if (r < 0)
                 return r;

@@ -1,46 +1,40 @@
 #include "jail/dev.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 #include "jail/tree.h"
 
-static const char *const nodes[] = { "null", "zero", "full", "random", "urandom", "tty" };
+/* Nodes cannot be made in a user namespace, so the host's are bound one by one. */
+static const struct {
+        const char *source, *target;
+} nodes[] = {
+        { "/dev/full",    "dev/full"    },
+        { "/dev/null",    "dev/null"    },
+        { "/dev/random",  "dev/random"  },
+        { "/dev/tty",     "dev/tty"     },
+        { "/dev/urandom", "dev/urandom" },
+        { "/dev/zero",    "dev/zero"    },
+};
 
 static const struct {
         const char *target, *path;
 } links[] = {
-        { "/proc/self/fd",   "/dev/fd"     },
-        { "/proc/self/fd/0", "/dev/stdin"  },
-        { "/proc/self/fd/1", "/dev/stdout" },
-        { "/proc/self/fd/2", "/dev/stderr" },
-        { "pts/ptmx",        "/dev/ptmx"   },
+        { "/proc/self/fd",   "dev/fd"     },
+        { "/proc/self/fd/0", "dev/stdin"  },
+        { "/proc/self/fd/1", "dev/stdout" },
+        { "/proc/self/fd/2", "dev/stderr" },
+        { "pts/ptmx",        "dev/ptmx"   },
 };
 
-/* Nodes cannot be made in a user namespace, so the host's are bound one by one. */
-static int bind_node(int host_root_fd, const char *name, Error *reterr) {
-        _cleanup_close_ int tree = -EBADF, file = -EBADF;
-        char from[32], to[32];
-        int r;
-
-        (void) snprintf(from, sizeof(from), "dev/%s", name);
-        (void) snprintf(to, sizeof(to), "/dev/%s", name);
-
-        tree = tree_clone(host_root_fd, from, /* recursive= */ false);
-        if (tree < 0)
-                return error_set(reterr, tree, "/dev/%s of the host", name);
-        file = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-        if (file < 0)
-                return error_set(reterr, -errno, "%s", to);
-        r = tree_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, false);
-        if (r < 0)
-                return error_set(reterr, r, "%s", to);
-        r = tree_attach(tree, AT_FDCWD, to);
-        if (r < 0)
-                return error_set(reterr, r, "%s", to);
+static int bind_nodes(Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
+                if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0)
+                        return error_set(reterr, -errno, "%s", nodes[i].target);
+                if (mount(nodes[i].source, nodes[i].target, NULL, MS_BIND, NULL) < 0)
+                        return error_set(reterr, -errno, "%s", nodes[i].source);
+        }
         return 0;
 }
 
@@ -55,41 +49,46 @@ static int mount_pts(Error *reterr) {
 
         if (tree < 0)
                 return error_set(reterr, tree, "devpts");
-        if (mkdir("/dev/pts", 0755) < 0)
+        if (mkdir("dev/pts", 0755) < 0)
                 return error_set(reterr, -errno, "/dev/pts");
-        r = tree_attach(tree, AT_FDCWD, "/dev/pts");
-        if (r < 0)
-                return error_set(reterr, r, "/dev/pts");
-        return 0;
+        r = tree_attach(tree, AT_FDCWD, "dev/pts");
+        return r < 0 ? error_set(reterr, r, "/dev/pts") : 0;
 }
 
-int dev_setup(int host_root_fd, int dev_tree, int shm_tree, Error *reterr) {
+int dev_fill(int *ret_tree, Error *reterr) {
+        _cleanup_close_ int tree = tree_clone(AT_FDCWD, "dev", false);
         int r;
 
-        r = tree_attach(dev_tree, AT_FDCWD, "/dev");
+        if (tree < 0)
+                return error_set(reterr, tree, "directory for /dev");
+        r = tree_attach(tree, AT_FDCWD, "dev");
         if (r < 0)
-                return error_set(reterr, r, "/dev");
-
-        for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
-                r = bind_node(host_root_fd, nodes[i], reterr);
-                if (r < 0)
-                        return r;
-        }
+                return error_set(reterr, r, "directory for /dev");
+        r = bind_nodes(reterr);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < ELEMENTSOF(links); i++)
                 if (symlink(links[i].target, links[i].path) < 0)
                         return error_set(reterr, -errno, "%s", links[i].path);
-
         r = mount_pts(reterr);
         if (r < 0)
                 return r;
-        if (mkdir("/dev/shm", 01777) < 0)
-                return error_set(reterr, -errno, "/dev/shm");
-        r = tree_attach(shm_tree, AT_FDCWD, "/dev/shm");
-        if (r < 0)
-                return error_set(reterr, r, "/dev/shm");
 
-        r = tree_restrict(dev_tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, false);
+        /* One call for the nodes and the directory they are in. */
+        r = tree_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, /* recursive= */ true);
+        if (r < 0)
+                return error_set(reterr, r, "/dev");
+        if (mkdir("dev/shm", 01777) < 0 || mount("shm", "dev/shm", NULL, MS_BIND, NULL) < 0)
+                return error_set(reterr, -errno, "/dev/shm");
+        r = tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, /* recursive= */ false);
         if (r < 0)
                 return error_set(reterr, r, "/dev read-only");
+
+        *ret_tree = TAKE_FD(tree);
         return 0;
+}
+
+int dev_attach(int tree, Error *reterr) {
+        int r = tree_attach(tree, AT_FDCWD, "/dev");
+        return r < 0 ? error_set(reterr, r, "/dev") : 0;
 }

@@ -1,11 +1,13 @@
 /* dev.h: the sandbox's /dev.
  *
- * A read-only directory with null, zero, full, random, urandom and tty of the host, its own devpts instance, shm out of
- * the writable layer, and the usual links. Runs inside, as guest root, before the old root is let go. */
+ * A directory of the writable layer, read-only, with null, zero, full, random, urandom and tty of the host, its own devpts
+ * instance, shm out of the same layer, and the usual links. Runs inside, as guest root. It is filled before the pivot,
+ * while the host's nodes can still be named, and put in place after it. */
 #pragma once
 
 #include "base/error.h"
 
-/* host_root_fd: where the device nodes come from. dev_tree, shm_tree: detached trees of two empty directories of the
- * writable layer. */
-int dev_setup(int host_root_fd, int dev_tree, int shm_tree, Error *reterr);
+/* In the layer's directory: fills the empty directories dev/ and shm/. *ret_tree is what goes to /dev. */
+int dev_fill(int *ret_tree, Error *reterr);
+
+int dev_attach(int tree, Error *reterr);

@@ -2,19 +2,18 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/close_range.h>
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"
 #include "jail/dev.h"
@@ -73,7 +72,7 @@ static int enter_session(Enter *e, Error *reterr) {
         if (setsid() < 0)
                 return error_set(reterr, -errno, "setsid");
         /* A caller's real-time priority is not for the guest; and the cpu controller takes no such process. */
-        if (sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
+        if (syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &normal) < 0)
                 return error_set(reterr, -errno, "scheduler");
         return 0;
 }
@@ -157,7 +156,7 @@ static int enter_populate(Enter *e, Error *reterr) {
 }
 
 static int enter_dev(Enter *e, Error *reterr) {
-        return dev_setup(e->fs->host_root_fd, e->fs->dev_tree, e->fs->shm_tree, reterr);
+        return dev_attach(e->fs->dev_tree, reterr);
 }
 
 static int enter_proc(Enter *e, Error *reterr) {
@@ -200,7 +199,7 @@ static int enter_descriptors(Enter *e, Error *reterr) {
         if (dup3(control, ENTER_CONTROL_FD, O_CLOEXEC) < 0)
                 return error_set(reterr, -errno, "control channel");
         e->control_fd = ENTER_CONTROL_FD;
-        if (close_range(ENTER_CONTROL_FD + 1, ~0u, 0) < 0)
+        if (kernel_close_range(ENTER_CONTROL_FD + 1, ~0u, 0) < 0)
                 return error_set(reterr, -errno, "close_range");
         return 0;
 }

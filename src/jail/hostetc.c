@@ -158,10 +158,6 @@ static int write_network(const JailSpec *spec, int host_root_fd, Error *reterr) 
         r = write_file("/etc/hosts", text, reterr);
         if (r < 0)
                 return r;
-        (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
-        r = write_file("/etc/hostname", text, reterr);
-        if (r < 0)
-                return r;
         r = write_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
                                              "networks: files\nprotocols: files\nservices: files\nethers: files\n",
                         reterr);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"
 #include "confine/rlimits.h"
@@ -252,7 +253,7 @@ static int try_rlimits(void *arg) {
 }
 
 static int try_descriptors(void *arg) {
-        return close_range(3, ~0u, 0) < 0 ? -errno : 0;
+        return kernel_close_range(3, ~0u, 0) < 0 ? -errno : 0;
 }
 
 #define IN_USER  CLONE_NEWUSER

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -45,16 +44,33 @@ static int close_namespaces(Error *reterr) {
         return r < 0 ? error_set(reterr, r, "max_user_namespaces") : 0;
 }
 
-/* What this kernel does not have needs no mask. */
-static int cover(const char *source, const char *const *targets, size_t n, uint64_t attributes, Error *reterr) {
+/* Binds one thing over each of several. The first bind is restricted and the others are taken from it, for they inherit
+ * its flags: one system call each. What this kernel does not have needs no cover. */
+static int cover_all(const char *source, const char *const *targets, size_t n, Error *reterr) {
+        const char *model = NULL;
+
         for (size_t i = 0; i < n; i++) {
                 int r;
 
-                if (access(targets[i], F_OK) < 0)
+                if (model)
+                        r = mount(model, targets[i], NULL, MS_BIND, NULL) < 0 ? -errno : 0;
+                else
+                        r = tree_bind(source, targets[i], PROC_ATTRIBUTES | MOUNT_ATTR_RDONLY, false);
+                if (r == -ENOENT)
                         continue;
-                r = tree_bind(source ? source : targets[i], targets[i], PROC_ATTRIBUTES | attributes, false);
                 if (r < 0)
                         return error_set(reterr, r, "%s", targets[i]);
+                if (!model)
+                        model = targets[i];
+        }
+        return 0;
+}
+
+static int make_readonly(Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(readonly); i++) {
+                int r = tree_bind(readonly[i], readonly[i], PROC_ATTRIBUTES | MOUNT_ATTR_RDONLY, false);
+                if (r < 0 && r != -ENOENT)
+                        return error_set(reterr, r, "%s", readonly[i]);
         }
         return 0;
 }
@@ -76,11 +92,11 @@ int proc_setup(Error *reterr) {
         r = close_namespaces(reterr);
         if (r < 0)
                 return r;
-        r = cover("/dev/null", masked_files, ELEMENTSOF(masked_files), MOUNT_ATTR_RDONLY, reterr);
+        r = cover_all("/dev/null", masked_files, ELEMENTSOF(masked_files), reterr);
         if (r < 0)
                 return r;
-        r = cover("/sys", masked_directories, ELEMENTSOF(masked_directories), MOUNT_ATTR_RDONLY, reterr);
+        r = cover_all("/sys", masked_directories, ELEMENTSOF(masked_directories), reterr);
         if (r < 0)
                 return r;
-        return cover(NULL, readonly, ELEMENTSOF(readonly), MOUNT_ATTR_RDONLY, reterr);
+        return make_readonly(reterr);
 }

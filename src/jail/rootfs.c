@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "jail/dev.h"
 #include "jail/hostetc.h"
 #include "jail/tree.h"
 #include "jail/userns.h"
@@ -40,25 +41,25 @@ static const struct {
         { "/etc/ssl",                        0755,  0        },
         { "/home",                           0755,  0        },
         { "/home/user",                      0755,  FOR_USER },
-        { "/opt",                            0755,  0        },
         { "/proc",                           0555,  0        },
         { "/root",                           0700,  0        },
         { "/run",                            0755,  0        },
         { "/sys",                            0555,  0        },
         { "/tmp",                            01777, 0        },
         { "/var",                            0755,  0        },
-        { "/var/lib",                        0755,  0        },
         { "/var/tmp",                        01777, 0        },
         { "/workspace",                      0755,  FOR_USER },
         { "/etc/apt",                        0755,  FOR_ROOT },
         { "/etc/apt/apt.conf.d",             0755,  FOR_ROOT },
         { "/mnt",                            0755,  FOR_ROOT },
+        { "/opt",                            0755,  FOR_ROOT },
         { "/run/lock",                       01777, FOR_ROOT },
         { "/srv",                            0755,  FOR_ROOT },
         { "/var/cache",                      0755,  FOR_ROOT },
         { "/var/cache/apt",                  0755,  FOR_ROOT },
         { "/var/cache/apt/archives",         0755,  FOR_ROOT },
         { "/var/cache/apt/archives/partial", 0755,  FOR_ROOT },
+        { "/var/lib",                        0755,  FOR_ROOT },
         { "/var/lib/apt",                    0755,  FOR_ROOT },
         { "/var/lib/apt/lists",              0755,  FOR_ROOT },
         { "/var/lib/apt/lists/partial",      0755,  FOR_ROOT },
@@ -90,7 +91,6 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .disk_tree = -EBADF,
                 .host_root_fd = -EBADF,
                 .dev_tree = -EBADF,
-                .shm_tree = -EBADF,
                 .privileged = privileged,
                 .single_id = !privileged,
         };
@@ -121,7 +121,6 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
         fs->dev_tree = fd_close(fs->dev_tree);
-        fs->shm_tree = fd_close(fs->shm_tree);
 }
 
 int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
@@ -307,10 +306,9 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 
         if (mkdir("root", 0755) < 0 || mkdir("dev", 0755) < 0 || mkdir("shm", 01777) < 0)
                 return error_set(reterr, -errno, "writable layer");
-        fs->dev_tree = tree_clone(AT_FDCWD, "dev", false);
-        fs->shm_tree = tree_clone(AT_FDCWD, "shm", false);
-        if (fs->dev_tree < 0 || fs->shm_tree < 0)
-                return error_set(reterr, MIN_OF(fs->dev_tree, fs->shm_tree), "directories for /dev");
+        r = dev_fill(&fs->dev_tree, reterr);
+        if (r < 0)
+                return r;
 
         /* pivot_root wants a mount: root/ is bound onto itself. With a template directory the overlay is the mount. */
         if (!spec->template_dir) {

@@ -37,7 +37,7 @@ typedef struct Rootfs {
         int disk_tree;   /* image and directory; memory is made inside */
         int *bind_trees; /* one for each bind of the spec */
         int host_root_fd;
-        int dev_tree, shm_tree; /* directories of the layer for /dev and /dev/shm */
+        int dev_tree; /* what goes to /dev */
         bool privileged;
         bool single_id; /* the guest has one id only: nothing can be given to another */
 } Rootfs;

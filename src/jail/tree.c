@@ -1,20 +1,16 @@
 #include "jail/tree.h"
 
-#include <fcntl.h>
-#include <sys/mount.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "base/fd.h"
+#include "base/kernel.h"
 
 static int set_option(int fs, const FsOption *o) {
-        int r = fsconfig(fs, o->value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, o->key, o->value, 0);
+        int r = kernel_fsconfig(fs, o->value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, o->key, o->value, 0);
         return r < 0 ? -errno : 0;
 }
 
 int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes,
                 const char **ret_failed) {
-        _cleanup_close_ int fs = fsopen(type, FSOPEN_CLOEXEC);
+        _cleanup_close_ int fs = kernel_fsopen(type, FSOPEN_CLOEXEC);
         int tree;
 
         if (ret_failed)
@@ -30,14 +26,14 @@ int tree_make(const char *type, const FsOption *options, size_t n_options, uint6
                         return r;
                 }
         }
-        if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        if (kernel_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return -errno;
-        tree = fsmount(fs, FSMOUNT_CLOEXEC, (unsigned) attributes);
+        tree = kernel_fsmount(fs, FSMOUNT_CLOEXEC, (unsigned) attributes);
         return tree < 0 ? -errno : tree;
 }
 
 int tree_clone(int dirfd, const char *path, bool recursive) {
-        int tree = open_tree(dirfd, path,
+        int tree = kernel_open_tree(dirfd, path,
                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? (unsigned) AT_RECURSIVE : 0u));
         return tree < 0 ? -errno : tree;
 }
@@ -49,13 +45,13 @@ int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive) 
                 .userns_fd = userns_fd >= 0 ? (uint64_t) userns_fd : 0,
         };
 
-        if (mount_setattr(tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr, sizeof(attr)) < 0)
+        if (kernel_mount_setattr(tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr) < 0)
                 return -errno;
         return 0;
 }
 
 int tree_attach(int tree, int dirfd, const char *path) {
-        if (move_mount(tree, "", dirfd, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        if (kernel_move_mount(tree, "", dirfd, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
                 return -errno;
         return 0;
 }

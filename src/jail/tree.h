@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mount.h>
+
+#include "base/kernel.h"
 
 typedef struct FsOption {
         const char *key;

@@ -1,7 +1,6 @@
 #include "jail/warden.h"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/kernel.h"
 
 #define REMOVE_PATIENCE (30 * USEC_PER_SEC)
 #define STACK_SIZE      (256 * 1024)
@@ -33,7 +33,7 @@ static int warden_main(void *arg) {
         /* Let go of the caller's stdout: whoever reads it waits for its end. */
         if (dup3(post->pipe_fd, 0, 0) < 0)
                 _exit(1);
-        (void) close_range(1, ~0u, 0);
+        (void) kernel_close_range(1, ~0u, 0);
 
         while (read(0, &byte, 1) < 0 && errno == EINTR)
                 ;

@@ -1,0 +1,35 @@
+/* json.h: writing JSON.
+ *
+ * Values go out in the order of the calls; the writer puts commas, indentation and escapes. Text that is not UTF-8 is
+ * made so. An error (no memory) sticks, and is told at the end.
+ * Writing only, and by hand, for the command line alone: its C library is musl, which the distribution builds no JSON
+ * library for. Whoever reads JSON uses jansson.
+ * Knows libc only. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct JsonWriter {
+        char *data;
+        size_t size, room;
+        unsigned depth;
+        bool has_member; /* the innermost object or list is not empty */
+        int error;
+} JsonWriter;
+
+/* A key of NULL is for members of lists, and for the outermost value. */
+void json_begin_object(JsonWriter *w, const char *key);
+void json_end_object(JsonWriter *w);
+void json_begin_list(JsonWriter *w, const char *key);
+void json_end_list(JsonWriter *w);
+
+void json_string(JsonWriter *w, const char *key, const char *value); /* NULL is null */
+void json_integer(JsonWriter *w, const char *key, int64_t value);
+void json_null(JsonWriter *w, const char *key);
+void json_bool(JsonWriter *w, const char *key, bool value);
+void json_thousandths(JsonWriter *w, const char *key, uint64_t value); /* 1500 is 1.500 */
+
+/* Writes it all with a newline and frees. */
+int json_finish(JsonWriter *w, int fd);
