@@ -12,6 +12,7 @@
 #include "cli/run-options.h"
 #include "cli/supervise.h"
 #include "cli/verbs.h"
+#include "jail/rootfs.h"
 
 static int open_report(const char *path, int *ret_fd, Error *reterr) {
         int fd;
@@ -83,6 +84,8 @@ static int run(RunOptions *o) {
 
         supervise(o, &out);
         tell(o, &out);
+        if (o->keep)
+                (void) rootfs_tidy_kept(o->keep, /* everything= */ !out.started);
         if (keep_made && !out.started)
                 (void) rmdir(o->keep);
 

@@ -1,5 +1,6 @@
 #include "jail/rootfs.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,9 +231,17 @@ static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return 0;
 }
 
+/* "upper-usr", "work-etc-alternatives": the layer's directories say what they are for, since --keep leaves some. */
+static void layer_name(const char *kind, const Lower *lower, char *ret, size_t size) {
+        (void) snprintf(ret, size, "%s-%s", kind, lower->path[0] ? lower->path : "root");
+        for (char *p = ret; *p; p++)
+                if (*p == '/')
+                        *p = '-';
+}
+
 /* Works in the layer's directory. */
-static int make_overlay(const Lower *lower, unsigned number, int *ret_tree, Error *reterr) {
-        char low[16], up[16], work[16];
+static int make_overlay(const Lower *lower, int *ret_tree, Error *reterr) {
+        char low[64], up[64], work[64];
         const FsOption options[] = {
                 { "lowerdir",  low  },
                 { "upperdir",  up   },
@@ -241,9 +250,9 @@ static int make_overlay(const Lower *lower, unsigned number, int *ret_tree, Erro
         };
         int tree, r;
 
-        (void) snprintf(low, sizeof(low), "low-%u", number);
-        (void) snprintf(up, sizeof(up), "up-%u", number);
-        (void) snprintf(work, sizeof(work), "wk-%u", number);
+        layer_name("lower", lower, low, sizeof(low));
+        layer_name("upper", lower, up, sizeof(up));
+        layer_name("work", lower, work, sizeof(work));
         if (mkdir(low, 0755) < 0 || mkdir(up, 0755) < 0 || mkdir(work, 0755) < 0)
                 return error_set(reterr, -errno, "directories of the overlay of /%s", lower->path);
         r = tree_attach(lower->tree, AT_FDCWD, low);
@@ -277,7 +286,7 @@ static int attach_overlays(Rootfs *fs, Error *reterr) {
                 char target[128];
                 int r;
 
-                r = make_overlay(fs->lowers + i, (unsigned) i, &tree, reterr);
+                r = make_overlay(fs->lowers + i, &tree, reterr);
                 if (r < 0)
                         return r;
                 (void) snprintf(target, sizeof(target), "root/%s", fs->lowers[i].path);
@@ -491,5 +500,55 @@ int rootfs_let_go(Rootfs *fs, Error *reterr) {
                 return error_set(reterr, -errno, "old root");
         if (chdir("/") < 0)
                 return error_set(reterr, -errno, "/");
+        return 0;
+}
+
+/* Outside again, after the end. */
+
+static int remove_below(int dirfd, const char *name) {
+        _cleanup_close_ int fd = -EBADF;
+        struct dirent *entry;
+        DIR *directory;
+
+        if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+                return 0;
+        fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        directory = fdopendir(dup(fd));
+        if (!directory)
+                return -errno;
+        while ((entry = readdir(directory)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        (void) remove_below(fd, entry->d_name);
+        (void) closedir(directory);
+        return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+static bool is_scaffolding(const char *name) {
+        static const char *const names[] = { "lower-", "work-", "dev", "shm" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (strncmp(name, names[i], strlen(names[i])) == 0)
+                        return true;
+        return false;
+}
+
+int rootfs_tidy_kept(const char *path, bool everything) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct dirent *entry;
+        DIR *directory;
+
+        if (fd < 0)
+                return -errno;
+        directory = fdopendir(dup(fd));
+        if (!directory)
+                return -errno;
+        while ((entry = readdir(directory)))
+                if (entry->d_name[0] != '.' && (everything || is_scaffolding(entry->d_name)))
+                        (void) remove_below(fd, entry->d_name);
+        (void) closedir(directory);
+        if (everything)
+                (void) fchown(fd, geteuid(), getegid());
         return 0;
 }

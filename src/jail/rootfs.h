@@ -4,10 +4,11 @@
  *
  *      layer/                 the writable file system (disk.h)
  *        root/                what the guest sees as "/"
- *          usr/               an overlay: lower = template's /usr, id-mapped and read-only; upper = ../up-0
+ *          usr/               an overlay: lower = template's /usr, id-mapped and read-only; upper = ../upper-usr
  *          etc/ home/ …       plain directories of the layer
- *        up-0/ wk-0/          upper and work directory of the first overlay, and so on
- *        low-0/               where its lower layer is attached while the overlay is made
+ *        upper-usr/ work-usr/ upper and work directory of that overlay; others likewise
+ *        lower-usr/           where its lower layer is attached while the overlay is made
+ *        dev/ shm/            what becomes /dev and /dev/shm
  *
  * With a directory as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
  * the old root is let go.
@@ -59,3 +60,7 @@ int rootfs_pivot(Rootfs *fs, Error *reterr);
 int rootfs_populate(Rootfs *fs, const JailSpec *spec, Error *reterr);
 int rootfs_bind(Rootfs *fs, const JailSpec *spec, Error *reterr);
 int rootfs_let_go(Rootfs *fs, Error *reterr);
+
+/* Takes the scaffolding out of a kept layer: what is left is root/ and the uppers. Or takes everything, when the command
+ * never ran. */
+int rootfs_tidy_kept(const char *path, bool everything);
