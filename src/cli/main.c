@@ -1,9 +1,11 @@
 /* cove: the command line. The table of verbs, and nothing else. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "cli/arguments.h"
 #include "cli/verbs.h"
 #include "config.h"
 
@@ -36,7 +38,16 @@ int verb_version(int argc, char **argv) {
         return 0;
 }
 
+/* A descriptor that the caller left closed would be taken by the next file we open, and handed to the guest. */
+static void fill_standard_descriptors(void) {
+        for (int fd = 0; fd < 3; fd++)
+                if (fcntl(fd, F_GETFD) < 0)
+                        (void) open("/dev/null", O_RDWR); /* the lowest free one: this one */
+}
+
 int main(int argc, char **argv) {
+        fill_standard_descriptors();
+        arguments_remember(argc, argv);
         if (argc < 2) {
                 print_help(stderr);
                 return EXIT_OWN_FAILURE;

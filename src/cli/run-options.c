@@ -494,12 +494,12 @@ void run_options_print_help(void) {
 static int check_strings(const RunOptions *o, Error *reterr) {
         size_t total = 0;
 
-        for (size_t i = 0; o->argv[i]; i++) {
-                size_t n = strlen(o->argv[i]) + 1;
+        for (size_t i = 0; i < o->command.n; i++) {
+                size_t n = strlen(o->command.items[i]) + 1;
                 if (n > STRING_MAX)
                         return error_set(reterr, -E2BIG, "argument %zu of the command has %zu bytes, at most %d are possible: "
                                                          "'%.40s…'",
-                                        i, n - 1, STRING_MAX - 1, o->argv[i]);
+                                        i, n - 1, STRING_MAX - 1, o->command.items[i]);
                 total += n + sizeof(char *);
         }
         for (size_t i = 0; i < o->env.n; i++)
@@ -574,6 +574,7 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
                         .gid = USER_DEFAULT,
                         .limits = { .memory_bytes = MEMORY_DEFAULT, .pids = PIDS_DEFAULT },
                 },
+                .command = STRV_INIT(RUN_ARGS_MAX),
                 .env = STRV_INIT(RUN_ENV_MAX),
                 .timeout = USEC_INFINITY,
                 .cpu_time = USEC_INFINITY,
@@ -586,11 +587,13 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
                 return i;
         if (o->help)
                 return 0;
-        o->argv = argv + i;
         if (i >= argc)
                 return error_set(reterr, -EINVAL, "no command given: cove run [options] -- COMMAND [ARG…]");
-        if (o->argv[0][0] == '\0')
+        if (argv[i][0] == '\0')
                 return error_set(reterr, -EINVAL, "the command is empty: ''");
+        for (; i < argc; i++)
+                if (strv_push(&o->command, argv[i]) < 0)
+                        return error_set(reterr, -E2BIG, "the command has more than %d words", RUN_ARGS_MAX);
         r = check_strings(o, reterr);
         if (r < 0)
                 return r;
@@ -611,6 +614,7 @@ void run_options_done(RunOptions *o) {
         free(o->spec.files);
         free(o->workdir);
         free(o->keep);
+        strv_done(&o->command);
         strv_done(&o->env);
 }
 

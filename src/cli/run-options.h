@@ -17,7 +17,7 @@
 typedef struct RunOptions {
         JailSpec spec;
         Strv env;
-        char **argv;         /* of the command; borrowed from main */
+        Strv command;
         usec_t timeout;      /* USEC_INFINITY: none */
         usec_t cpu_time;     /* likewise */
         uint64_t output_max; /* UINT64_MAX: none */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cli/arguments.h"
 #include "cli/pump.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
@@ -65,6 +66,8 @@ static void inside_main(const JailInside *inside, void *arg) {
         GuardSet missing = inside->missing;
         unsigned seccomp_flags = 0;
 
+        arguments_replace("cove-init");
+
         /* Files made in a writable bind belong to somebody real on the host. */
         for (size_t i = 0; i < o->spec.n_binds; i++)
                 if (o->spec.binds[i].writable)
@@ -78,7 +81,7 @@ static void inside_main(const JailInside *inside, void *arg) {
                 .measure_disk = !(missing & GUARD_BIT(GUARD_DISK)),
                 .always_measure = o->report != NULL,
                 .command = {
-                        .argv = o->argv,
+                        .argv = o->command.items,
                         .envp = o->env.items,
                         .path = run_options_path(o),
                         .workdir = o->spec.workdir,
