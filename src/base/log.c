@@ -21,6 +21,9 @@ void log_line(const char *level, const char *format, ...) {
         va_end(ap);
 
         n = (int) strlen(line);
+        for (int i = 0; i < n; i++) /* values come from anywhere; a line is a line, and no terminal command */
+                if ((unsigned char) line[i] < 0x20 || line[i] == 0x7f)
+                        line[i] = '?';
         line[n] = '\n';
         (void) fd_write_all(STDERR_FILENO, line, (size_t) n + 1); /* one write: lines of two runs do not mix */
         errno = saved;

@@ -45,9 +45,7 @@ static void fill_standard_descriptors(void) {
                         (void) open("/dev/null", O_RDWR); /* the lowest free one: this one */
 }
 
-int main(int argc, char **argv) {
-        fill_standard_descriptors();
-        arguments_remember(argc, argv);
+static int run_verb(int argc, char **argv) {
         if (argc < 2) {
                 print_help(stderr);
                 return EXIT_OWN_FAILURE;
@@ -64,4 +62,17 @@ int main(int argc, char **argv) {
 
         log_error("unknown verb '%s': see `cove --help`", argv[1]);
         return EXIT_OWN_FAILURE;
+}
+
+int main(int argc, char **argv) {
+        int status;
+
+        fill_standard_descriptors();
+        arguments_remember(argc, argv);
+        status = run_verb(argc, argv);
+        if (fflush(stdout) != 0 || ferror(stdout)) {
+                log_error("cannot write to stdout: %m");
+                return EXIT_OWN_FAILURE;
+        }
+        return status;
 }

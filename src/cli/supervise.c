@@ -36,6 +36,7 @@ typedef struct Supervisor {
         int signal_fd;
         int pipes[3]; /* our ends of the guest's stdout and stderr */
         int master;   /* of its terminal */
+        struct winsize window; /* at the start: inside there is none to ask */
         Pump pump_out, pump_err, pump_in;
         usec_t started, deadline, next_cpu_check;
         bool alive;  /* PID 1 has not hung up yet */
@@ -62,7 +63,8 @@ const char *reason_name(Reason r) {
 
 /* The inside: what PID 1 is told. Runs in the new process, with a copy of our memory. */
 static void inside_main(const JailInside *inside, void *arg) {
-        const RunOptions *o = ((Supervisor *) arg)->o;
+        const Supervisor *s = arg;
+        const RunOptions *o = s->o;
         GuardSet missing = inside->missing;
         unsigned seccomp_flags = 0;
 
@@ -77,7 +79,7 @@ static void inside_main(const JailInside *inside, void *arg) {
                 .control_fd = inside->control_fd,
                 .guards_missing = missing,
                 .tty = o->tty,
-                .window = terminal_size(),
+                .window = s->window,
                 .measure_disk = !(missing & GUARD_BIT(GUARD_DISK)),
                 .always_measure = o->report != NULL,
                 .command = {
@@ -105,13 +107,26 @@ static void inside_main(const JailInside *inside, void *arg) {
         });
 }
 
+static const struct {
+        int number;
+        const char *name;
+} signals[] = {
+        { SIGINT, "SIGINT" }, { SIGTERM, "SIGTERM" }, { SIGHUP, "SIGHUP" }, { SIGQUIT, "SIGQUIT" }, { SIGWINCH, "SIGWINCH" },
+};
+
+static const char *signal_name(int number) {
+        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+                if (signals[i].number == number)
+                        return signals[i].name;
+        return "a signal";
+}
+
 static int open_signals(void) {
-        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
         sigset_t set;
 
         (void) sigemptyset(&set);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i]);
+                (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
         (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away is the guest's news, not ours */
         return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -257,7 +272,7 @@ static void on_signal(Supervisor *s) {
                 /* When the guest is gone already, what is left to cancel is the output that nobody reads. */
                 s->pump_out.open = s->pump_err.open = false;
                 s->out->exit_status = EXIT_SIGNAL_BASE + (int) info.ssi_signo;
-                stop(s, REASON_CANCELLED, "cancelled by signal %u (%s)", info.ssi_signo, strsignal((int) info.ssi_signo));
+                stop(s, REASON_CANCELLED, "cancelled by %s", signal_name((int) info.ssi_signo));
         }
 }
 
@@ -378,8 +393,10 @@ static void conclude_program(Supervisor *s) {
         } else if (out->disk_full && out->exit_status != 0) {
                 out->reason = REASON_DISK;
                 (void) snprintf(out->message, sizeof(out->message), "failed with its disk full");
-        } else if (out->signal == SIGXCPU && (out->guards_missing & GUARD_BIT(GUARD_CPU)) &&
-                        s->o->cpu_time != USEC_INFINITY) {
+        } else if ((out->guards_missing & GUARD_BIT(GUARD_CPU)) && s->o->cpu_time != USEC_INFINITY &&
+                        (out->signal == SIGXCPU ||
+                                        (out->signal == SIGKILL &&
+                                                        out->usage.user_usec + out->usage.system_usec >= s->o->cpu_time))) {
                 out->reason = REASON_CPU_TIME;
                 out->exit_status = EXIT_TIMED_OUT;
                 (void) snprintf(out->message, sizeof(out->message), "used up its CPU time");
@@ -460,6 +477,7 @@ void supervise(const RunOptions *o, Outcome *ret) {
                 .signal_fd = -EBADF,
                 .pipes = { -EBADF, -EBADF, -EBADF },
                 .master = -EBADF,
+                .window = terminal_size(),
                 .deadline = USEC_INFINITY,
                 .next_cpu_check = USEC_INFINITY,
                 .alive = true,

@@ -13,6 +13,8 @@ static int lower(int resource, uint64_t value) {
         if (getrlimit(resource, &old) < 0)
                 return -errno;
         new.rlim_cur = new.rlim_max = old.rlim_max == RLIM_INFINITY ? value : MIN_OF(value, (uint64_t) old.rlim_max);
+        if (resource == RLIMIT_CPU && new.rlim_max < old.rlim_max)
+                new.rlim_max++; /* SIGXCPU at the limit, which tells why; SIGKILL a second later */
         if (setrlimit(resource, &new) < 0)
                 return -errno;
         return 0;

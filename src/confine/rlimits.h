@@ -15,5 +15,5 @@ typedef struct GuestRlimits {
         uint64_t nproc;       /* fallback for pids: per user namespace */
 } GuestRlimits;
 
-/* Sets hard and soft alike. A hard limit that is lower already stays: it cannot be raised without privilege. */
+/* Sets hard and soft alike (CPU time: hard a second later). A hard limit that is lower already stays: it cannot be raised without privilege. */
 int rlimits_apply(const GuestRlimits *limits);

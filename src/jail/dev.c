@@ -84,7 +84,11 @@ int dev_fill(int *ret_tree, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "/dev read-only");
 
-        *ret_tree = TAKE_FD(tree);
+        /* What is attached here goes with the old root. */
+        r = tree_clone(AT_FDCWD, "dev", /* recursive= */ true);
+        if (r < 0)
+                return error_set(reterr, r, "/dev");
+        *ret_tree = r;
         return 0;
 }
 

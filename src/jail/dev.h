@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* In the layer's directory: fills the empty directories dev/ and shm/. *ret_tree is what goes to /dev. */
+/* In the layer's directory: fills the empty directories dev/ and shm/. *ret_tree is what goes to /dev, detached. */
 int dev_fill(int *ret_tree, Error *reterr);
 
 int dev_attach(int tree, Error *reterr);

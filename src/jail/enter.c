@@ -16,9 +16,7 @@
 #include "base/kernel.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"
-#include "jail/dev.h"
 #include "jail/net.h"
-#include "jail/proc.h"
 #include "wire/channel.h"
 
 /* A guard that is not there may be left out only if the caller named it. */
@@ -151,24 +149,20 @@ static int enter_pivot(Enter *e, Error *reterr) {
         return rootfs_pivot(e->fs, reterr);
 }
 
-static int enter_populate(Enter *e, Error *reterr) {
-        return rootfs_populate(e->fs, e->spec, reterr);
-}
-
-static int enter_dev(Enter *e, Error *reterr) {
-        return dev_attach(e->fs->dev_tree, reterr);
-}
-
-static int enter_proc(Enter *e, Error *reterr) {
-        return proc_setup(reterr);
-}
-
-static int enter_binds(Enter *e, Error *reterr) {
-        return rootfs_bind(e->fs, e->spec, reterr);
+static int enter_from_host(Enter *e, Error *reterr) {
+        return rootfs_take_from_host(e->fs, e->spec, reterr);
 }
 
 static int enter_let_go(Enter *e, Error *reterr) {
         return rootfs_let_go(e->fs, reterr);
+}
+
+static int enter_complete(Enter *e, Error *reterr) {
+        return rootfs_complete(e->fs, e->spec, reterr);
+}
+
+static int enter_binds(Enter *e, Error *reterr) {
+        return rootfs_bind(e->fs, e->spec, reterr);
 }
 
 static int enter_keyring(Enter *e, Error *reterr) {
@@ -245,13 +239,12 @@ static const struct {
         { "propagation",  enter_propagation  }, /* before the first mount: none may reach the host */
         { "trees",        enter_trees        },
         { "layer",        enter_layer        },
-        { "pivot",        enter_pivot        }, /* from here on "/" is the guest's, and no path leads out by name */
-        { "populate",     enter_populate     },
-        { "dev",          enter_dev          },
-        { "proc",         enter_proc         }, /* needs the host's /proc still mounted, and /dev/null for masks */
+        { "pivot",        enter_pivot        },
+        { "from-host",    enter_from_host    }, /* needs the old root; walks no path that somebody else has chosen */
+        { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
+        { "complete",     enter_complete     },
         { "cgroup",       enter_cgroup       }, /* before the caller's files are written: they count */
         { "binds",        enter_binds        }, /* last of the mounts: they may cover anything */
-        { "old-root",     enter_let_go       },
         { "network",      enter_network      }, /* the helper has had all that time */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */

@@ -75,16 +75,21 @@ static int make_readonly(Error *reterr) {
         return 0;
 }
 
-int proc_setup(Error *reterr) {
-        _cleanup_close_ int tree = -EBADF;
-        int r;
+int proc_make(int *ret_tree, Error *reterr) {
+        int tree = tree_make("proc", NULL, 0, PROC_ATTRIBUTES, /* ret_failed= */ NULL);
 
-        tree = tree_make("proc", NULL, 0, PROC_ATTRIBUTES, /* ret_failed= */ NULL);
         if (tree == -EPERM)
                 return error_set(reterr, tree,
                                 "the kernel refuses a new /proc: parts of this one are covered, as in a container");
         if (tree < 0)
                 return error_set(reterr, tree, "proc");
+        *ret_tree = tree;
+        return 0;
+}
+
+int proc_attach(int tree, Error *reterr) {
+        int r;
+
         r = tree_attach(tree, AT_FDCWD, "/proc");
         if (r < 0)
                 return error_set(reterr, r, "/proc");

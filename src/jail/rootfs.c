@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "jail/dev.h"
 #include "jail/hostetc.h"
+#include "jail/proc.h"
 #include "jail/tree.h"
 #include "jail/userns.h"
 
@@ -92,6 +93,7 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .disk_tree = -EBADF,
                 .host_root_fd = -EBADF,
                 .dev_tree = -EBADF,
+                .proc_tree = -EBADF,
                 .privileged = privileged,
                 .single_id = !privileged,
         };
@@ -122,6 +124,7 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
         fs->dev_tree = fd_close(fs->dev_tree);
+        fs->proc_tree = fd_close(fs->proc_tree);
 }
 
 int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
@@ -318,6 +321,9 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         r = dev_fill(&fs->dev_tree, reterr);
         if (r < 0)
                 return r;
+        r = proc_make(&fs->proc_tree, reterr);
+        if (r < 0)
+                return r;
 
         /* pivot_root wants a mount: root/ is bound onto itself. With a template directory the overlay is the mount. */
         if (!spec->template_dir) {
@@ -391,16 +397,31 @@ static bool is_overlay(const char *path, const void *arg) {
         return false;
 }
 
-int rootfs_populate(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
+        if (spec->template_dir)
+                return 0;
         r = make_skeleton(fs, spec, reterr);
-        if (r < 0 || spec->template_dir)
+        if (r < 0)
                 return r;
         r = copy_links(fs, reterr);
         if (r < 0)
                 return r;
         return hostetc_setup(spec, fs->host_root_fd, is_overlay, fs, reterr);
+}
+
+int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r = 0;
+
+        if (spec->template_dir)
+                r = make_skeleton(fs, spec, reterr);
+        if (r < 0)
+                return r;
+        r = dev_attach(fs->dev_tree, reterr);
+        if (r < 0)
+                return r;
+        return proc_attach(fs->proc_tree, reterr);
 }
 
 /* mkdir -p; what had to be made belongs to the guest's user. */

@@ -38,7 +38,7 @@ typedef struct Rootfs {
         int disk_tree;   /* image and directory; memory is made inside */
         int *bind_trees; /* one for each bind of the spec */
         int host_root_fd;
-        int dev_tree; /* what goes to /dev */
+        int dev_tree, proc_tree; /* what goes to /dev and /proc */
         bool privileged;
         bool single_id; /* the guest has one id only: nothing can be given to another */
 } Rootfs;
@@ -54,12 +54,14 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr);
  * place is told by `idmap_failed`. */
 int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base, bool *ret_idmap_failed, Error *reterr);
 
-/* The steps inside, in this order. */
+/* The steps inside, in this order. While the old root is still attached, ".." from "/" leads to it: up to
+ * rootfs_let_go() no path may be walked that a template's or a bind's author has chosen. */
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr);
 int rootfs_pivot(Rootfs *fs, Error *reterr);
-int rootfs_populate(Rootfs *fs, const JailSpec *spec, Error *reterr);
-int rootfs_bind(Rootfs *fs, const JailSpec *spec, Error *reterr);
+int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr); /* the `host` template's own directories */
 int rootfs_let_go(Rootfs *fs, Error *reterr);
+int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* directories that a template lacks, /dev, /proc */
+int rootfs_bind(Rootfs *fs, const JailSpec *spec, Error *reterr);
 
 /* Takes the scaffolding out of a kept layer: what is left is root/ and the uppers. Or takes everything, when the command
  * never ran. */
