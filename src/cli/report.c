@@ -42,8 +42,8 @@ static void add_usage(JsonWriter *w, const Outcome *out) {
         add_number(w, "memory_peak_bytes", true, cg->has_memory ? cg->memory_peak_bytes : out->usage.max_rss_bytes);
         add_number(w, "oom_kills", cg->has_memory, cg->oom_kills);
         add_number(w, "pids_peak", cg->has_pids_peak, cg->pids_peak);
-        add_number(w, "io_read_bytes", cg->has_io, cg->io_read_bytes);
-        add_number(w, "io_write_bytes", cg->has_io, cg->io_write_bytes);
+        add_number(w, "io_read_bytes", cg->has_io_read, cg->io_read_bytes);
+        add_number(w, "io_write_bytes", cg->has_io_write, cg->io_write_bytes);
 }
 
 int report_write(int fd, const RunOptions *o, const Outcome *out) {

@@ -143,7 +143,6 @@ static int open_pipe(int *ret_ours, int *ret_theirs) {
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return -errno;
         (void) fcntl(fds[0], F_SETPIPE_SZ, PIPE_SIZE);
-        (void) fchmod(fds[1], 0622); /* the guest may open /dev/stdout again */
         *ret_ours = fds[0];
         *ret_theirs = fds[1];
         return 0;
@@ -412,10 +411,6 @@ static void conclude_killed(Supervisor *s) {
                 out->signal = SIGKILL;
                 out->exit_status = EXIT_TIMED_OUT;
                 break;
-        case REASON_OUTPUT_LIMIT:
-                out->signal = SIGKILL;
-                out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
-                break;
         case REASON_CANCELLED: /* the status tells our signal */
                 out->signal = SIGKILL;
                 break;
@@ -425,10 +420,25 @@ static void conclude_killed(Supervisor *s) {
         }
 }
 
+/* Too much output may be found when the program has ended already, and counts all the same. */
+static void conclude_output_limit(Supervisor *s) {
+        Outcome *out = s->out;
+
+        out->reason = REASON_OUTPUT_LIMIT;
+        out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
+        if (s->exited && WIFEXITED(s->wait_status))
+                out->exit_code = WEXITSTATUS(s->wait_status);
+        else
+                out->signal = s->exited ? WTERMSIG(s->wait_status) : SIGKILL;
+        (void) snprintf(out->message, sizeof(out->message), "more output than --output-limit");
+}
+
 static void conclude(Supervisor *s) {
         Outcome *out = s->out;
 
-        if (s->exited && out->reason != REASON_OUTPUT_LIMIT)
+        if (out->stdout_truncated || out->stderr_truncated)
+                conclude_output_limit(s);
+        else if (s->exited)
                 conclude_program(s);
         else if (s->killed)
                 conclude_killed(s);

@@ -189,8 +189,6 @@ static int read_io(int dirfd, CgroupUsage *ret) {
 
                 if (sscanf(line, "%*u:%*u Read %llu", &bytes) == 1)
                         ret->io_read_bytes += bytes;
-                else if (sscanf(line, "%*u:%*u Write %llu", &bytes) == 1)
-                        ret->io_write_bytes += bytes;
         }
         return 0;
 }
@@ -205,7 +203,7 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (pids->fd >= 0)
                 ret->has_pids_peak = file_read_uint64(pids->fd, "pids.peak", &ret->pids_peak) >= 0;
         if (io->fd >= 0)
-                ret->has_io = read_io(io->fd, ret) >= 0;
+                ret->has_io_read = read_io(io->fd, ret) >= 0;
 
         ret->has_cpu = v1_cpu_usec(cg, &ret->cpu_usec) >= 0;
         if (ret->has_cpu) {

@@ -117,10 +117,15 @@ static int v2_plan(Cgroup *cg, const char *name, Error *reterr) {
         return 0;
 }
 
-static int move_self(const char *directory) {
+static int move_us(const char *directory, pid_t companion) {
         char path[CGROUP_PATH_MAX + 16];
 
         (void) snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+        if (companion > 0) {
+                int r = file_write_format(AT_FDCWD, path, "%d", companion);
+                if (r < 0 && r != -ESRCH)
+                        return r;
+        }
         return file_write(AT_FDCWD, path, "0");
 }
 
@@ -156,7 +161,7 @@ static int v2_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, 
         if (cg->leaf[0]) {
                 if (mkdir(cg->leaf, 0755) < 0)
                         return error_set(reterr, -errno, "cannot make cgroup %s: %m", cg->leaf);
-                r = move_self(cg->leaf);
+                r = move_us(cg->leaf, cg->companion);
                 if (r < 0)
                         return error_set(reterr, r, "cannot move to cgroup %s: %m", cg->leaf);
         }
@@ -216,7 +221,7 @@ static int v2_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (cg->controllers & (1u << CGROUP_PIDS)) /* pids.peak since Linux 6.1 */
                 ret->has_pids_peak = file_read_uint64(fd, "pids.peak", &ret->pids_peak) >= 0;
         if (cg->controllers & (1u << CGROUP_IO))
-                ret->has_io = read_io(fd, ret) >= 0;
+                ret->has_io_read = ret->has_io_write = read_io(fd, ret) >= 0;
 
         ret->has_cpu = v2_cpu_usec(cg, &ret->cpu_usec) >= 0;
         (void) cgroup_read_key(fd, "cpu.stat", "user_usec", &ret->cpu_user_usec);
@@ -244,7 +249,7 @@ static void v2_leave(Cgroup *cg) {
                 (void) snprintf(word, sizeof(word), "-%s", controllers[i].name);
                 (void) file_write(AT_FDCWD, path, word);
         }
-        (void) move_self(cg->home);
+        (void) move_us(cg->home, cg->companion);
         (void) rmdir(cg->leaf);
 }
 

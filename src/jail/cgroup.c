@@ -81,7 +81,10 @@ int cgroup_usage(const Cgroup *cg, CgroupUsage *ret) {
         memset(ret, 0, sizeof(*ret));
         if (cg->version == CGROUP_NONE)
                 return -EOPNOTSUPP;
-        return ops_of(cg)->usage(cg, ret);
+        (void) ops_of(cg)->usage(cg, ret);
+        if (ret->pids_peak > 0)
+                ret->pids_peak--; /* PID 1 is ours, as in the limit */
+        return 0;
 }
 
 int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret) {

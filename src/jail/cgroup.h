@@ -51,6 +51,7 @@ typedef struct Cgroup {
         /* v2 as a plain user: our own processes had to leave the delegated group for a leaf beside the sandbox. */
         char leaf[CGROUP_PATH_MAX];
         char home[CGROUP_PATH_MAX];
+        pid_t companion; /* moves along; 0: none */
 } Cgroup;
 
 typedef struct CgroupUsage {
@@ -59,7 +60,8 @@ typedef struct CgroupUsage {
         uint64_t pids_peak;
         uint64_t io_read_bytes, io_write_bytes;
         uint64_t oom_kills;
-        bool has_memory, has_cpu, has_pids_peak, has_io;
+        bool has_memory, has_cpu, has_pids_peak, has_io_read;
+        bool has_io_write; /* v1 counts direct writes only, which is worse than nothing */
 } CgroupUsage;
 
 #define CGROUP_EMPTY { .version = CGROUP_NONE }

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -30,10 +31,21 @@ const char *disk_backing_name(DiskBacking b) {
         return backing_names[b];
 }
 
+/* An overlay needs extended attributes to replace a directory of its lower layer; a tmpfs takes those of a user namespace
+ * since Linux 6.6. */
+static bool tmpfs_takes_attributes(void) {
+        _cleanup_close_ int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+        return fd >= 0 && fsetxattr(fd, "user.cove", "y", 1, 0) == 0;
+}
+
 DiskBacking disk_choose(const JailSpec *spec, bool privileged) {
         if (spec->keep_dir)
                 return DISK_DIRECTORY;
         if (privileged && spec->limits.disk_bytes > spec->limits.memory_bytes / 2)
+                return DISK_IMAGE;
+        /* Only guest root can change what belongs to the template. */
+        if (privileged && spec->uid == 0 && !tmpfs_takes_attributes())
                 return DISK_IMAGE;
         return DISK_MEMORY;
 }

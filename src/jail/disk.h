@@ -3,8 +3,9 @@
  * One file system holds everything writable, so that one size limits it all, and the guest meets the limit as ENOSPC.
  *
  *      memory      a tmpfs of that size, made inside; counts as the sandbox's memory
- *      image       a sparse ext4 image on a loop device, for more than half of the memory limit; the image has no name
- *                  and the loop device clears itself, so nothing stays whoever is killed
+ *      image       a sparse ext4 image on a loop device, for more than half of the memory limit, and for guest root on
+ *                  kernels whose tmpfs has no user.* attributes; the image has no name and the loop device clears
+ *                  itself, so nothing stays whoever is killed
  *      directory   one that the caller keeps; no limit is possible there
  *
  * Must not know: what is written into it. */

@@ -19,6 +19,8 @@
 #include "jail/net.h"
 #include "wire/channel.h"
 
+#define INIT_ID 65533
+
 /* A guard that is not there may be left out only if the caller named it. */
 static int missing_or(Enter *e, Guard g, int r, Error *reterr, const char *what) {
         if (e->spec->allow_missing & GUARD_BIT(g)) {
@@ -198,10 +200,26 @@ static int enter_descriptors(Enter *e, Error *reterr) {
         return 0;
 }
 
+/* PID 1 is somebody else than any guest, guest root included: the kernel lets equals change each other's limits, priority
+ * and CPUs. With one id only there is nobody else to be. */
+static int enter_own_id(Enter *e, Error *reterr) {
+        if (!e->privileged)
+                return 0;
+        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || syscall(SYS_setresgid, INIT_ID, INIT_ID, INIT_ID) < 0 ||
+                        syscall(SYS_setresuid, INIT_ID, INIT_ID, INIT_ID) < 0)
+                return error_set(reterr, -errno, "id of PID 1");
+        if (prctl(PR_SET_DUMPABLE, 0) < 0)
+                return error_set(reterr, -errno, "PR_SET_DUMPABLE");
+        return enter_death(e, reterr);
+}
+
 static int enter_capabilities(Enter *e, Error *reterr) {
         int r = caps_drop_bounding(CAPS_ALL, caps_init());
         if (r < 0)
                 return error_set(reterr, r, "bounding set");
+        r = enter_own_id(e, reterr);
+        if (r < 0)
+                return r;
         r = caps_set(caps_init());
         if (r < 0)
                 return error_set(reterr, r, "capset");

@@ -121,31 +121,42 @@ static int bind_one(int host_root_fd, const char *path, Error *reterr) {
         return 0;
 }
 
+/* The users and groups that every Debian has (base-passwd), which packages and their scripts count on, and ours. */
+static const char passwd_head[] = "root:*:0:0:root:/root:/bin/bash\n"
+                                  "daemon:*:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
+                                  "bin:*:2:2:bin:/bin:/usr/sbin/nologin\n"
+                                  "sys:*:3:3:sys:/dev:/usr/sbin/nologin\n"
+                                  "sync:*:4:65534:sync:/bin:/bin/sync\n"
+                                  "games:*:5:60:games:/usr/games:/usr/sbin/nologin\n"
+                                  "man:*:6:12:man:/var/cache/man:/usr/sbin/nologin\n"
+                                  "lp:*:7:7:lp:/var/spool/lpd:/usr/sbin/nologin\n"
+                                  "mail:*:8:8:mail:/var/mail:/usr/sbin/nologin\n"
+                                  "news:*:9:9:news:/var/spool/news:/usr/sbin/nologin\n"
+                                  "uucp:*:10:10:uucp:/var/spool/uucp:/usr/sbin/nologin\n"
+                                  "proxy:*:13:13:proxy:/bin:/usr/sbin/nologin\n"
+                                  "www-data:*:33:33:www-data:/var/www:/usr/sbin/nologin\n"
+                                  "backup:*:34:34:backup:/var/backups:/usr/sbin/nologin\n"
+                                  "list:*:38:38:Mailing List Manager:/var/list:/usr/sbin/nologin\n"
+                                  "irc:*:39:39:ircd:/run/ircd:/usr/sbin/nologin\n"
+                                  "_apt:*:42:65534::/nonexistent:/usr/sbin/nologin\n"
+                                  "nobody:*:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+static const char group_head[] = "root:*:0:\ndaemon:*:1:\nbin:*:2:\nsys:*:3:\nadm:*:4:\ntty:*:5:\ndisk:*:6:\nlp:*:7:\n"
+                                 "mail:*:8:\nnews:*:9:\nuucp:*:10:\nman:*:12:\nproxy:*:13:\nkmem:*:15:\ndialout:*:20:\n"
+                                 "fax:*:21:\nvoice:*:22:\ncdrom:*:24:\nfloppy:*:25:\ntape:*:26:\nsudo:*:27:\naudio:*:29:\n"
+                                 "dip:*:30:\nwww-data:*:33:\nbackup:*:34:\noperator:*:37:\nlist:*:38:\nirc:*:39:\nsrc:*:40:\n"
+                                 "shadow:*:42:\nutmp:*:43:\nvideo:*:44:\nsasl:*:45:\nplugdev:*:46:\nstaff:*:50:\n"
+                                 "games:*:60:\nusers:*:100:\nnogroup:*:65534:\n";
+
 static int write_names(const JailSpec *spec, Error *reterr) {
         unsigned uid = spec->uid ? spec->uid : USER_UID_DEFAULT, gid = spec->gid ? spec->gid : USER_UID_DEFAULT;
-        char text[1024];
+        char text[2048];
         int r;
 
-        (void) snprintf(text, sizeof(text),
-                        "root:*:0:0:root:/root:/bin/bash\n"
-                        "daemon:*:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
-                        "bin:*:2:2:bin:/bin:/usr/sbin/nologin\n"
-                        "sys:*:3:3:sys:/dev:/usr/sbin/nologin\n"
-                        "man:*:6:12:man:/var/cache/man:/usr/sbin/nologin\n"
-                        "mail:*:8:8:mail:/var/mail:/usr/sbin/nologin\n"
-                        "www-data:*:33:33:www-data:/var/www:/usr/sbin/nologin\n"
-                        "_apt:*:42:65534::/nonexistent:/usr/sbin/nologin\n"
-                        "user:*:%u:%u:user:/home/user:/bin/bash\n"
-                        "nobody:*:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-                        uid, gid);
+        (void) snprintf(text, sizeof(text), "%suser:*:%u:%u:user:/home/user:/bin/bash\n", passwd_head, uid, gid);
         r = write_file("/etc/passwd", text, reterr);
         if (r < 0)
                 return r;
-        (void) snprintf(text, sizeof(text),
-                        "root:*:0:\ndaemon:*:1:\nbin:*:2:\nsys:*:3:\nadm:*:4:\ntty:*:5:\ndisk:*:6:\nmail:*:8:\nman:*:12:\n"
-                        "kmem:*:15:\nsudo:*:27:\nwww-data:*:33:\nshadow:*:42:\nutmp:*:43:\nstaff:*:50:\nusers:*:100:\n"
-                        "user:*:%u:\nnogroup:*:65534:\n",
-                        gid);
+        (void) snprintf(text, sizeof(text), "%suser:*:%u:\n", group_head, gid);
         return write_file("/etc/group", text, reterr);
 }
 
@@ -156,6 +167,10 @@ static int write_network(const JailSpec *spec, int host_root_fd, Error *reterr) 
         (void) snprintf(text, sizeof(text),
                         "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", spec->hostname);
         r = write_file("/etc/hosts", text, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
+        r = write_file("/etc/hostname", text, reterr);
         if (r < 0)
                 return r;
         r = write_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
@@ -214,5 +229,11 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const
         r = for_each(copy_one, host_root_fd, copied_for_root, ELEMENTSOF(copied_for_root), reterr);
         if (r < 0)
                 return r;
-        return bind_all(host_root_fd, bound_for_root, ELEMENTSOF(bound_for_root), writable, arg, reterr);
+        r = bind_all(host_root_fd, bound_for_root, ELEMENTSOF(bound_for_root), writable, arg, reterr);
+        if (r < 0)
+                return r;
+        /* It names users and groups of the host, which are not there, and dpkg refuses to work then. */
+        if (writable("var/lib/dpkg", arg))
+                (void) truncate("/var/lib/dpkg/statoverride", 0);
+        return 0;
 }

@@ -1,6 +1,7 @@
 #include "jail/jail.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +82,7 @@ static int start_cgroup(Jail *j, const JailSpec *spec, bool privileged, Error *r
         r = cgroup_plan(spec->id, &j->cgroup, reterr);
         if (r >= 0)
                 r = warden_start(&j->cgroup, &j->warden);
+        j->cgroup.companion = j->warden.pid;
         if (r >= 0)
                 r = cgroup_make(&j->cgroup, &spec->limits, &missing, reterr);
         if (r < 0) {
@@ -270,6 +273,17 @@ static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], 
         return r < 0 ? r : send_cgroup(j, reterr);
 }
 
+/* So that the guest may open /dev/stdout again, a pipe must be its own. Pipes without a name only: anything else has an
+ * owner who would notice. */
+static void give_pipes(const int stdio[static 3], uid_t owner) {
+        for (int i = 0; i < 3; i++) {
+                struct statfs fs;
+
+                if (stdio[i] >= 0 && fstatfs(stdio[i], &fs) == 0 && fs.f_type == PIPEFS_MAGIC)
+                        (void) fchown(stdio[i], owner, (gid_t) -1);
+        }
+}
+
 int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr) {
         Jail j = {
                 .pidfd = -EBADF,
@@ -291,8 +305,10 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
         r = check_seccomp(spec, &j.missing, reterr);
         if (r >= 0 && privileged)
                 r = id_range_claim(&j.id_base, &j.id_holder_fd, reterr);
-        if (r >= 0 && privileged)
+        if (r >= 0 && privileged) {
+                give_pipes(stdio, j.id_base + spec->uid);
                 r = rootfs_open(&fs, spec, j.id_base, reterr);
+        }
         if (r >= 0)
                 r = start_both(&j, spec, stdio, &fs, privileged, main, arg, reterr);
 
