@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -45,7 +46,7 @@ int child_init(void) {
         const struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART: wait4 has to return */
         int fd;
 
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        fd = memfd_create("cove-bench-stdio", MFD_CLOEXEC);
         if (fd < 0)
                 return -errno;
         quiet[0] = quiet[1] = quiet[2] = fd;

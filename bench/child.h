@@ -12,9 +12,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-extern const int *const child_quiet; /* stdio: /dev/null thrice */
+/* stdio that says nothing: an empty file without a name, and not /dev/null, which some peers chown to their user. */
+extern const int *const child_quiet;
 
-/* Opens /dev/null, catches SIGINT, SIGTERM, SIGHUP and SIGALRM, and adds the system's directories to PATH. */
+/* Makes it, catches SIGINT, SIGTERM, SIGHUP and SIGALRM, and adds the system's directories to PATH. */
 int child_init(void);
 
 /* True from the first SIGINT, SIGTERM or SIGHUP on: measure no more, clean up, leave. */

@@ -42,6 +42,7 @@ static int mount_pts(Error *reterr) {
         static const FsOption options[] = {
                 { "ptmxmode", "0666" }, /* an instance of its own since Linux 4.7, whatever the options */
                 { "mode",     "0620" },
+                { "max",      "256"  }, /* of the few thousand that the whole host has */
         };
         _cleanup_close_ int tree = tree_make("devpts", options, ELEMENTSOF(options),
                         MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* ret_failed= */ NULL);

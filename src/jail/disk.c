@@ -71,8 +71,9 @@ int disk_open_memory(uint64_t bytes, Error *reterr) {
 int disk_open_directory(const char *path, uid_t owner, gid_t group, Error *reterr) {
         int tree;
 
-        /* The guest's root must be able to write there; it is no real user of the host. */
-        if (geteuid() == 0 && (chown(path, owner, group) < 0 || chmod(path, 0755) < 0))
+        /* The guest's root must be able to write there; it is no real user of the host. Nobody else may go in: the guest
+         * can leave set-id programs of its own ids. */
+        if (chmod(path, 0700) < 0 || (geteuid() == 0 && chown(path, owner, group) < 0))
                 return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
         tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
         if (tree < 0)

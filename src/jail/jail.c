@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -123,6 +124,20 @@ static int explain_clone(int r, Error *reterr) {
         }
 }
 
+/* The kernel charges what a user namespace uses (inotify instances, pending signals, …) to whoever made it. That shall not
+ * be root, whose share one guest could use up, but an id of the sandbox. Files are still opened as root: clone3 checks
+ * the right to the cgroup. */
+static int become_owner(uid_t owner) {
+        if (owner != 0 && syscall(SYS_setresuid, -1, owner, -1) < 0)
+                return -errno;
+        (void) syscall(SYS_setfsuid, 0);
+        return 0;
+}
+
+static int become_root_again(uid_t owner) {
+        return owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0 ? -errno : 0;
+}
+
 static pid_t clone_into(Jail *j, const JailSpec *spec) {
         int cgroup_fd = cgroup_clone_fd(&j->cgroup);
         struct clone_args args = {
@@ -131,6 +146,7 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                 .exit_signal = SIGCHLD,
         };
         pid_t pid;
+        int r;
 
         if (j->cgroup.version == CGROUP_V2) {
                 args.flags |= CLONE_INTO_CGROUP;
@@ -140,8 +156,15 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                 if (!(j->missing & GUARD_BIT(namespaces[i].guard)))
                         args.flags |= namespaces[i].flag;
 
+        r = become_owner(j->id_base);
+        if (r < 0)
+                return r;
         pid = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
-        return pid < 0 ? -errno : pid;
+        if (pid < 0)
+                pid = -errno;
+        if (pid != 0 && become_root_again(j->id_base) < 0)
+                abort(); /* the saved id is root: it cannot be refused */
+        return pid;
 }
 
 /* A namespace type that the kernel does not know is left out if the caller named it. */

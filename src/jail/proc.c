@@ -34,6 +34,7 @@ static const char *const readonly[] = {
         "/proc/sys",
 };
 
+#define INOTIFY_INSTANCES "64"
 #define PROC_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
 /* No user namespace can be made inside, also where the syscall filter was left out, and without one no other. The count
@@ -41,7 +42,11 @@ static const char *const readonly[] = {
 static int close_namespaces(Error *reterr) {
         int r = file_write(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
 
-        return r < 0 ? error_set(reterr, r, "max_user_namespaces") : 0;
+        if (r < 0)
+                return error_set(reterr, r, "max_user_namespaces");
+        /* A plain user's sandbox draws on that user's own share, of 128 as a rule. */
+        r = file_write(AT_FDCWD, "/proc/sys/user/max_inotify_instances", INOTIFY_INSTANCES);
+        return r < 0 && r != -ENOENT ? error_set(reterr, r, "max_inotify_instances") : 0;
 }
 
 /* Binds one thing over each of several. The first bind is restricted and the others are taken from it, for they inherit

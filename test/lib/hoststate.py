@@ -1,0 +1,265 @@
+"""hoststate: what the host holds on behalf of sandboxes, as a comparable snapshot.
+
+Counted: processes, mounts of PID 1's mount namespace, cgroups of every mounted hierarchy, network namespaces and
+interfaces, loop devices with a backing file, System V objects, entries of the directories that cove might use.
+
+A host is never still, so not every difference is a leak:
+  1. Teardown takes a moment. A difference counts when it is in every sample until the time is over.
+  2. A process counts when it descends from us (orphans do, since the runner is a subreaper), or, for a comparison
+     made by another process, when it looks like ours: it runs one of our programs or lives in a namespace that did
+     not exist before.
+  3. In shared directories an entry counts when its name or its owner looks like ours.
+Mounts and interfaces that vanished count too: a guest must not be able to take them away.
+"""
+
+import ctypes
+import json
+import os
+import re
+import time
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+
+PF_KTHREAD = 0x00200000
+NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
+DIRECTORIES = ("/tmp", "/var/tmp", "/run", "/dev/shm", "/run/lock", "/var/lib", "/run/user", "/dev/mqueue")
+OWN_DIRECTORIES = ("/run/cove", "/var/lib/cove")
+FIRST_SANDBOX_UID = 100000  # below are people and services
+
+# A sandbox's id, a name made by mkdtemp(), a directory of this harness.
+OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.].*[A-Za-z0-9]{6}$|^covetest-")
+
+# Made and removed by others at any time.
+FOREIGN_CGROUP = re.compile(r"\.(service|scope|slice|mount|socket|swap)$|/docker/|/(system|user)\.slice")
+FOREIGN_MOUNT = re.compile(r"^/(run/user|run/docker|run/credentials|var/lib/docker|var/lib/containerd)(/|$)")
+
+
+def read(path):
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
+def link(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def entries(path):
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+class HostState:
+    """processes maps "pid:start time" to facts; everything else is a sorted list of strings."""
+
+    def __init__(self, **parts):
+        self.processes = parts["processes"]
+        self.things = parts["things"]
+        self.namespaces = parts["namespaces"]
+
+    @classmethod
+    def take(cls):
+        processes = read_processes()
+        things = {
+            "mount": read_mounts(),
+            "cgroup": read_cgroups(),
+            "netns": entries("/run/netns"),
+            "interface": entries("/sys/class/net"),
+            "loop device": read_loops(),
+            "System V object": read_sysv(),
+            "directory entry": read_directories(),
+        }
+        namespaces = sorted({ns for facts in processes.values() for ns in facts["namespaces"]})
+        return cls(processes=processes, things=things, namespaces=namespaces)
+
+    def to_json(self):
+        return json.dumps(vars(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text):
+        return cls(**json.loads(text))
+
+    @staticmethod
+    def diff(before, after=None, seconds=5.0):
+        """What is there now and was not before, as readable lines. Waits for asynchronous teardown."""
+        end = time.monotonic() + seconds
+        after = after or HostState.take()
+        left = differences(before, after)
+        while left and time.monotonic() < end:
+            time.sleep(0.1)
+            reap_orphans(known=())
+            left &= differences(before, HostState.take())
+        return sorted(left)
+
+
+def differences(before, after):
+    found = {f"process {describe(key, after.processes[key])}"
+             for key in after.processes.keys() - before.processes.keys()
+             if is_ours(key, after.processes, before)}
+    for kind, now in after.things.items():
+        then = set(before.things[kind])
+        found |= {f"{kind} {item}" for item in now
+                  if item not in then and not (kind == "cgroup" and is_used_by_others(item, after.processes))}
+    for kind in ("mount", "interface"):
+        now = set(after.things[kind])
+        found |= {f"{kind} gone: {item}" for item in before.things[kind] if item not in now}
+    return found
+
+
+# Processes
+
+def read_processes():
+    found = {}
+    for name in entries("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        # comm may hold spaces and brackets; what follows the last ')' does not.
+        _, _, rest = read(f"/proc/{name}/stat").decode(errors="replace").rpartition(")")
+        fields = rest.split()
+        if len(fields) < 20 or int(fields[6]) & PF_KTHREAD:
+            continue
+        found[f"{name}:{fields[19]}"] = {
+            "pid": int(name),
+            "state": fields[0],
+            "parent": int(fields[1]),
+            "comm": read(f"/proc/{name}/comm").decode(errors="replace").strip(),
+            "command": read(f"/proc/{name}/cmdline").replace(b"\0", b" ").decode(errors="replace").strip()[:200],
+            "program": link(f"/proc/{name}/exe"),
+            "namespaces": [ns for ns in (link(f"/proc/{name}/ns/{kind}") for kind in NAMESPACES) if ns],
+        }
+    return found
+
+
+def describe(key, facts):
+    return f"{key.partition(':')[0]} ({facts['comm']}, state {facts['state']}): {facts['command'] or '-'}"
+
+
+def is_ours(key, processes, before):
+    facts = processes[key]
+    if descends_from(facts, os.getpid(), processes):
+        return True
+    if is_subreaper():
+        return False
+    if facts["comm"].startswith("cove") or facts["program"].startswith(str(REPO / "build")):
+        return True
+    return any(ns not in before.namespaces for ns in facts["namespaces"])
+
+
+def is_used_by_others(cgroup, processes):
+    """Another one's live sandbox, when we know which processes are ours."""
+    by_pid = {facts["pid"]: facts for facts in processes.values()}
+    pids = [int(line) for line in read(f"{cgroup}/cgroup.procs").split()]
+    return is_subreaper() and bool(pids) and not any(
+        pid in by_pid and descends_from(by_pid[pid], os.getpid(), processes) for pid in pids)
+
+
+def descends_from(facts, ancestor, processes):
+    by_pid = {other["pid"]: other for other in processes.values()}
+    seen = set()
+    while facts and facts["pid"] not in seen:
+        if facts["parent"] == ancestor:
+            return True
+        seen.add(facts["pid"])
+        facts = by_pid.get(facts["parent"])
+    return False
+
+
+def is_subreaper():
+    PR_GET_CHILD_SUBREAPER = 37
+    answer = ctypes.c_int(0)
+    ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return answer.value != 0
+
+
+def reap_orphans(known):
+    """Collects dead children that nobody waits for: orphans which the kernel gave to us, the subreaper."""
+    if not is_subreaper():
+        return
+    for facts in read_processes().values():
+        if facts["state"] == "Z" and facts["parent"] == os.getpid() and facts["pid"] not in known:
+            try:
+                os.waitpid(facts["pid"], os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+# Things
+
+def numbered(items):
+    """A list in which the second of two equal items is different: stacked mounts are two."""
+    count, out = {}, []
+    for item in items:
+        count[item] = count.get(item, 0) + 1
+        out.append(item if count[item] == 1 else f"{item} #{count[item]}")
+    return sorted(out)
+
+
+def mount_lines(path):
+    for line in read(path).decode(errors="replace").splitlines():
+        left, _, right = line.partition(" - ")
+        left, right = left.split(), right.split()
+        if len(left) >= 6 and len(right) >= 2:
+            yield {"root": left[3], "point": left[4], "type": right[0], "source": right[1], "options": right[-1]}
+
+
+def read_mounts():
+    path = "/proc/1/mountinfo" if read("/proc/1/mountinfo") else "/proc/self/mountinfo"
+    return numbered(f"{m['point']} ({m['type']} {m['source']} {m['root']})" for m in mount_lines(path)
+                    if not FOREIGN_MOUNT.search(m["point"]))
+
+
+def read_cgroups():
+    found = []
+    for mount in mount_lines("/proc/self/mountinfo"):
+        if mount["type"] not in ("cgroup", "cgroup2"):
+            continue
+        for directory, _, _ in os.walk(mount["point"]):
+            if "cove" in directory or not FOREIGN_CGROUP.search(directory):
+                found.append(directory)
+    return numbered(found)
+
+
+def read_loops():
+    return sorted(f"{path.parts[3]} {path.read_text(errors='replace').strip()}"
+                  for path in Path("/sys/block").glob("loop*/loop/backing_file") if read(path))
+
+
+def read_sysv():
+    found = []
+    for kind in ("shm", "msg", "sem"):
+        for line in read(f"/proc/sysvipc/{kind}").decode().splitlines()[1:]:
+            key, identifier = line.split()[:2]
+            found.append(f"{kind} key {key} id {identifier}")
+    return sorted(found)
+
+
+def looks_like_ours(path):
+    name = os.path.basename(path)
+    harness = re.match(r"covetest-(\d+)-", name)
+    if harness and int(harness[1]) != os.getpid() and os.path.exists(f"/proc/{harness[1]}"):
+        return False  # another suite's, which is still running
+    if OUR_NAME.search(name):
+        return True
+    try:
+        return os.lstat(path).st_uid >= FIRST_SANDBOX_UID
+    except OSError:
+        return False
+
+
+def read_directories():
+    found = []
+    for directory in DIRECTORIES:
+        found += [path for path in (f"{directory}/{name}" for name in entries(directory)) if looks_like_ours(path)]
+    for directory in OWN_DIRECTORIES:
+        for parent, directories, files in os.walk(directory):
+            found += [os.path.join(parent, name) for name in directories + files]
+            if parent.count("/") > directory.count("/") + 1:
+                directories.clear()
+    return sorted(set(found))
