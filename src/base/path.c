@@ -45,5 +45,7 @@ int path_normalize(const char *path, char **ret) {
 bool path_is_below(const char *path, const char *directory) {
         size_t n = strlen(directory);
 
+        if (n == 1) /* "/" */
+                return path[0] == '/';
         return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }

@@ -1,9 +1,12 @@
 #include "cli/pump.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -12,13 +15,37 @@
 #define SPLICE_CHUNK (1024 * 1024)
 #define WRITE_CHUNK  4096 /* PIPE_BUF: what a pipe that poll() calls writable takes without blocking */
 
+/* Our own open file description, so that O_NONBLOCK is no business of those who share the caller's. Not for the master of a
+ * terminal: opened again it is another terminal's. That one is ours anyway, and non-blocking. */
+static int open_again(int fd) {
+        unsigned number;
+        char path[32];
+
+        if (ioctl(fd, TIOCGPTN, &number) == 0)
+                return -EBADF;
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        return fd < 0 ? -EBADF : fd;
+}
+
 void pump_init(Pump *p, int from, int to) {
-        *p = (Pump) { .from = from, .to = to, .open = true };
+        bool terminal = isatty(to);
+        struct stat st;
+
+        *p = (Pump) {
+                .from = from,
+                .to = to,
+                .open = true,
+                .own_to = terminal ? open_again(to) : -EBADF,
+                .is_socket = fstat(to, &st) == 0 && S_ISSOCK(st.st_mode),
+        };
+        p->copies = terminal || p->is_socket; /* splice to these waits, or does not work */
 }
 
 void pump_done(Pump *p) {
         free(p->buffer);
         p->buffer = NULL;
+        p->own_to = fd_close(p->own_to);
         p->open = false;
 }
 
@@ -33,6 +60,8 @@ void pump_poll(const Pump *p, struct pollfd *ret) {
 
 static int failed(Pump *p, int error) {
         p->open = false;
+        p->bytes -= p->end - p->start;
+        p->start = p->end = 0;
         if (error == EPIPE) {
                 p->broken = true;
                 return 0;
@@ -76,16 +105,22 @@ static int step_read(Pump *p, uint64_t max) {
                 p->open = false;
         p->start = 0;
         p->end = (size_t) n;
+        p->bytes += (uint64_t) n;
         return 0;
 }
 
+static ssize_t write_some(const Pump *p, const char *data, size_t size) {
+        if (p->is_socket)
+                return send(p->to, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return write(p->own_to >= 0 ? p->own_to : p->to, data, MIN_OF(size, (size_t) WRITE_CHUNK));
+}
+
 static int step_write(Pump *p) {
-        ssize_t n = write(p->to, p->buffer + p->start, MIN_OF(p->end - p->start, (size_t) WRITE_CHUNK));
+        ssize_t n = write_some(p, p->buffer + p->start, p->end - p->start);
 
         if (n < 0)
                 return errno == EINTR || errno == EAGAIN ? 0 : failed(p, errno);
         p->start += (size_t) n;
-        p->bytes += (uint64_t) n;
         return 0;
 }
 

@@ -59,8 +59,8 @@ int report_write(int fd, const RunOptions *o, const Outcome *out) {
         add_usage(&w, out);
         add_number(&w, "stdout_bytes", out->counted, out->stdout_bytes);
         add_number(&w, "stderr_bytes", out->counted && !o->tty, out->stderr_bytes);
-        json_bool(&w, "stdout_truncated", out->stdout_truncated);
-        json_bool(&w, "stderr_truncated", out->stderr_truncated);
+        json_bool(&w, "stdout_truncated", out->stdout_truncated || out->stdout_lost);
+        json_bool(&w, "stderr_truncated", out->stderr_truncated || out->stderr_lost);
         json_string(&w, "disk_backing", disk_backing_name(out->disk_backing));
         add_number(&w, "disk_used_bytes", out->disk_bytes > 0, out->disk_bytes);
         json_bool(&w, "disk_full", out->disk_full);

@@ -39,8 +39,9 @@ static int apply_size(const char *name, const char *value, uint64_t min, uint64_
                 return error_set(reterr, r, "--%s: '%s' is no size; write a number with K, M, G or T, as in 512M", name,
                                 value);
         if (r < 0 || bytes < min || bytes > max)
-                return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (%lluK to %lluT)", name, value,
-                                (unsigned long long) (min >> 10), (unsigned long long) (max >> 40));
+                return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (%llu%s to %lluT)", name, value,
+                                (unsigned long long) (min < 1024 ? min : min >> 10), min < 1024 ? "" : "K",
+                                (unsigned long long) (max >> 40));
         *ret = bytes;
         return 0;
 }
@@ -125,6 +126,8 @@ static int add_env(RunOptions *o, const char *assignment, Error *reterr) {
                 return error_set(reterr, -E2BIG, "environment variable '%.*s' has %zu bytes, at most %d are possible",
                                 (int) strcspn(assignment, "="), assignment, strlen(assignment), STRING_MAX - 1);
         r = strv_set_env(&o->env, assignment);
+        if (r >= 0 && o->env.n > RUN_ENV_MAX)
+                r = -E2BIG;
         if (r == -E2BIG)
                 return error_set(reterr, r, "too many environment variables: '%.*s' is number %d, at most %d are taken",
                                 (int) strcspn(assignment, "="), assignment, RUN_ENV_MAX + 1, RUN_ENV_MAX);
@@ -531,8 +534,8 @@ static int default_environment(RunOptions *o, Error *reterr) {
                 if (!defaults[i].value || strv_get_env(&o->env, defaults[i].name))
                         continue;
                 (void) snprintf(text, sizeof(text), "%s=%.200s", defaults[i].name, defaults[i].value);
-                if (add_env(o, text, reterr) < 0)
-                        return reterr->code;
+                if (strv_push(&o->env, text) < 0)
+                        return error_set(reterr, -ENOMEM, "out of memory");
         }
         return 0;
 }
@@ -575,7 +578,7 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
                         .limits = { .memory_bytes = MEMORY_DEFAULT, .pids = PIDS_DEFAULT },
                 },
                 .command = STRV_INIT(RUN_ARGS_MAX),
-                .env = STRV_INIT(RUN_ENV_MAX),
+                .env = STRV_INIT(RUN_ENV_MAX + RUN_ENV_DEFAULTS_MAX),
                 .timeout = USEC_INFINITY,
                 .cpu_time = USEC_INFINITY,
                 .output_max = UINT64_MAX,

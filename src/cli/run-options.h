@@ -13,6 +13,7 @@
 
 #define RUN_ENV_MAX  4096
 #define RUN_ARGS_MAX 65536
+#define RUN_ENV_DEFAULTS_MAX 16 /* on top of those that were given */
 
 typedef struct RunOptions {
         JailSpec spec;

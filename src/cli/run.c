@@ -93,7 +93,8 @@ static int run(RunOptions *o) {
                 r = report_write(report_fd, o, &out);
                 if (r < 0) {
                         errno = -r;
-                        log_error("--report: cannot write '%s': %m", o->report);
+                        if (out.started || !out.message[0]) /* one failure, one line */
+                                log_error("--report: cannot write '%s': %m", o->report);
                         return EXIT_OWN_FAILURE;
                 }
         }

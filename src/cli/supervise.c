@@ -26,6 +26,7 @@
 #define PIPE_SIZE          (1024 * 1024)
 #define CPU_CHECK_MIN_USEC (5 * USEC_PER_MSEC)
 #define CTRL_D             "\x04"
+#define LAST_WORDS_USEC    (2 * USEC_PER_SEC)
 
 enum { FD_CONTROL, FD_SIGNAL, FD_OUT, FD_ERR, FD_IN, _FD_MAX };
 
@@ -39,6 +40,7 @@ typedef struct Supervisor {
         struct winsize window; /* at the start: inside there is none to ask */
         Pump pump_out, pump_err, pump_in;
         usec_t started, deadline, next_cpu_check;
+        usec_t give_up;         /* when nobody reads the last words of a sandbox that we have ended */
         bool alive;  /* PID 1 has not hung up yet */
         bool killed; /* by us, for out->reason */
         bool exited; /* PID 1 has told how the command ended */
@@ -129,6 +131,8 @@ static int open_signals(void) {
                 (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
         (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away is the guest's news, not ours */
+        (void) signal(SIGCHLD, SIG_DFL); /* a caller who ignores it would have our children vanish before we look */
+        (void) signal(SIGXFSZ, SIG_IGN); /* a limit on our file sizes is an error, not our end */
         return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -319,8 +323,24 @@ static void check_cpu_time(Supervisor *s, usec_t now) {
         s->next_cpu_check = now + MAX_OF(left, CPU_CHECK_MIN_USEC);
 }
 
+/* What a program wrote is passed on for as long as it takes. But a limit that we enforce must not wait for a reader who has
+ * stopped reading. */
+static void check_reader(Supervisor *s, usec_t now) {
+        if (s->alive || !s->killed)
+                return;
+        if (s->give_up == USEC_INFINITY)
+                s->give_up = now + LAST_WORDS_USEC;
+        else if (now >= s->give_up) {
+                s->out->stdout_lost |= s->pump_out.open;
+                s->out->stderr_lost |= s->pump_err.open;
+                s->pump_out.open = s->pump_err.open = false;
+        }
+}
+
 static void check_time(Supervisor *s) {
         usec_t now = clock_usec();
+
+        check_reader(s, now);
 
         if (!s->out->started)
                 return;
@@ -332,9 +352,10 @@ static void check_time(Supervisor *s) {
 }
 
 static int poll_timeout(const Supervisor *s) {
-        usec_t next = MIN_OF(s->deadline, s->next_cpu_check), now;
+        usec_t next = s->out->started ? MIN_OF(s->deadline, s->next_cpu_check) : USEC_INFINITY, now;
 
-        if (!s->out->started || next == USEC_INFINITY)
+        next = MIN_OF(next, s->give_up);
+        if (next == USEC_INFINITY)
                 return -1;
         now = clock_usec();
         if (next <= now)
@@ -490,7 +511,11 @@ void supervise(const RunOptions *o, Outcome *ret) {
                 .window = terminal_size(),
                 .deadline = USEC_INFINITY,
                 .next_cpu_check = USEC_INFINITY,
+                .give_up = USEC_INFINITY,
                 .alive = true,
+                .pump_out = PUMP_EMPTY,
+                .pump_err = PUMP_EMPTY,
+                .pump_in = PUMP_EMPTY,
         };
         Error error = { 0 };
         int r;

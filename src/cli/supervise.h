@@ -32,7 +32,8 @@ typedef struct Outcome {
         usec_t wall_usec;
         uint64_t stdout_bytes, stderr_bytes;
         bool counted; /* output passed through us, so that its bytes are known */
-        bool stdout_truncated, stderr_truncated;
+        bool stdout_truncated, stderr_truncated; /* by --output-limit */
+        bool stdout_lost, stderr_lost;           /* nobody read the rest */
         bool started;
         uint64_t disk_bytes;
         bool disk_full;

@@ -38,8 +38,9 @@ static const struct {
         { GUARD_TIMENS,  CLONE_NEWTIME },
 };
 
-static GuardSet missing_before_start(const JailSpec *spec, bool privileged) {
+static int missing_before_start(const JailSpec *spec, bool privileged, GuardSet *ret, Error *reterr) {
         GuardSet missing = 0;
+        int r;
 
         if (!privileged)
                 missing |= GUARD_BIT(GUARD_ID_RANGE) | GUARD_BIT(GUARD_IDMAP);
@@ -47,9 +48,13 @@ static GuardSet missing_before_start(const JailSpec *spec, bool privileged) {
                 missing |= GUARD_BIT(GUARD_NETNS);
         if (spec->keep_dir)
                 missing |= GUARD_BIT(GUARD_DISK);
-        if (landlock_probe() < 0) /* "where the kernel has it" */
+        r = landlock_probe();
+        if (r == -EOPNOTSUPP) /* where the kernel has it, it is raised; a failure of another kind is a failure */
                 missing |= GUARD_BIT(GUARD_LANDLOCK);
-        return missing;
+        else if (r < 0)
+                return error_set(reterr, r, "cannot ask the kernel for Landlock: %m");
+        *ret = missing;
+        return 0;
 }
 
 static int check_seccomp(const JailSpec *spec, GuardSet *missing, Error *reterr) {
@@ -81,8 +86,11 @@ static int start_cgroup(Jail *j, const JailSpec *spec, bool privileged, Error *r
         int r;
 
         r = cgroup_plan(spec->id, &j->cgroup, reterr);
-        if (r >= 0)
+        if (r >= 0) {
                 r = warden_start(&j->cgroup, &j->warden);
+                if (r < 0)
+                        (void) error_set(reterr, r, "cannot start the warden: %m");
+        }
         j->cgroup.companion = j->warden.pid;
         if (r >= 0)
                 r = cgroup_make(&j->cgroup, &spec->limits, &missing, reterr);
@@ -315,11 +323,17 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
                 .cgroup = CGROUP_EMPTY,
                 .warden = WARDEN_EMPTY,
         };
-        bool privileged = probe_is_privileged();
+        bool privileged;
         Rootfs fs;
         int r;
 
-        j.missing = missing_before_start(spec, privileged);
+        r = probe_is_privileged();
+        if (r < 0)
+                return error_set(reterr, r, "cannot read /proc/self/uid_map: %m");
+        privileged = r;
+        r = missing_before_start(spec, privileged, &j.missing, reterr);
+        if (r < 0)
+                return r;
         r = rootfs_init(&fs, spec, privileged);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");

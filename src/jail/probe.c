@@ -38,14 +38,16 @@ const char *probe_level_name(ProbeLevel l) {
         return level_names[l];
 }
 
-bool probe_is_privileged(void) {
+int probe_is_privileged(void) {
         char map[128];
         unsigned inside, outside, count;
+        ssize_t n;
 
         if (geteuid() != 0)
                 return false;
-        if (file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map)) < 0)
-                return false;
+        n = file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map));
+        if (n < 0)
+                return (int) n;
         return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
                count == UINT32_MAX;
 }
@@ -410,7 +412,7 @@ static void find_level(Probe *p) {
 }
 
 void probe_host(Probe *ret) {
-        *ret = (Probe) { .privileged = probe_is_privileged() };
+        *ret = (Probe) { .privileged = probe_is_privileged() > 0 };
         probe_namespaces(ret);
         probe_trials(ret);
         probe_idmap(ret);

@@ -36,5 +36,6 @@ typedef struct Probe {
 void probe_host(Probe *ret);
 const char *probe_level_name(ProbeLevel l);
 
-/* Real root, not the root of somebody's user namespace, which may map nobody but itself. */
-bool probe_is_privileged(void);
+/* Whether we are real root, not the root of somebody's user namespace, which may map nobody but itself. Negative errno when
+ * that cannot be found out. */
+int probe_is_privileged(void);

@@ -12,12 +12,22 @@
 
 #define REMOVE_PATIENCE (30 * USEC_PER_SEC)
 #define STACK_SIZE      (256 * 1024)
+#define RETRY_USEC      100000
+#define DESCRIPTORS_MAX 65536
 
 typedef struct Post {
         Cgroup cgroup;
         int pipe_fd;
         _Alignas(16) char stack[STACK_SIZE];
 } Post;
+
+/* Among them is the supervisor's end of our pipe, which would otherwise never close. */
+static void close_others(void) {
+        if (kernel_close_range(1, ~0u, 0) == 0)
+                return;
+        for (int fd = 1; fd < DESCRIPTORS_MAX; fd++)
+                (void) close(fd);
+}
 
 /* Situation: all namespaces are the host's. The memory is the supervisor's, shared and not copied, which makes this
  * process cheap; it touches none of it while the supervisor lives, but for its own stack and post. */
@@ -33,10 +43,12 @@ static int warden_main(void *arg) {
         /* Let go of the caller's stdout: whoever reads it waits for its end. */
         if (dup3(post->pipe_fd, 0, 0) < 0)
                 _exit(1);
-        (void) kernel_close_range(1, ~0u, 0);
+        close_others();
 
-        while (read(0, &byte, 1) < 0 && errno == EINTR)
-                ;
+        /* Only the end of the pipe is the end of the supervisor; whatever else read() says, is not. */
+        while (read(0, &byte, 1) != 0)
+                if (errno != EINTR)
+                        (void) usleep(RETRY_USEC);
         (void) cgroup_remove(&post->cgroup, REMOVE_PATIENCE);
         _exit(0);
 }

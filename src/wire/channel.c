@@ -47,7 +47,7 @@ int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fd
 }
 
 /* Any descriptors that were sent are ours now, wanted or not. */
-static size_t take_descriptors(struct msghdr *mh, int *ret_fds, size_t max_fds) {
+static size_t take_descriptors(struct msghdr *mh, int ret_fds[static CHANNEL_FDS_MAX]) {
         size_t taken = 0;
 
         for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
@@ -60,13 +60,18 @@ static size_t take_descriptors(struct msghdr *mh, int *ret_fds, size_t max_fds) 
                         int fd;
 
                         memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-                        if (taken < max_fds)
+                        if (taken < CHANNEL_FDS_MAX)
                                 ret_fds[taken++] = fd;
                         else
                                 (void) fd_close(fd);
                 }
         }
         return taken;
+}
+
+static void close_from(const int *fds, size_t first, size_t n) {
+        for (size_t i = first; i < n; i++)
+                (void) fd_close(fds[i]);
 }
 
 int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t max_fds, size_t *ret_n_fds) {
@@ -82,9 +87,9 @@ int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t ma
                 .msg_control = control.data,
                 .msg_controllen = sizeof(control.data),
         };
-        size_t n_fds;
+        int fds[CHANNEL_FDS_MAX], r;
+        size_t n_fds, n_wanted;
         ssize_t n;
-        int r;
 
         do
                 n = recvmsg(fd, &mh, flags | MSG_CMSG_CLOEXEC);
@@ -92,20 +97,23 @@ int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t ma
         if (n < 0)
                 return errno == ECONNRESET ? 0 : -errno;
 
-        n_fds = take_descriptors(&mh, ret_fds, max_fds);
+        n_fds = take_descriptors(&mh, fds);
         if (n == 0)
                 r = 0;
         else if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
                 r = -EBADMSG;
-        else {
+        else
                 r = wire_decode(buffer, (size_t) n, ret);
-                if (r >= 0) {
-                        if (ret_n_fds)
-                                *ret_n_fds = n_fds;
-                        return 1;
-                }
+        if (n == 0 || r < 0) {
+                close_from(fds, 0, n_fds);
+                return r;
         }
-        for (size_t i = 0; i < n_fds; i++)
-                (void) fd_close(ret_fds[i]);
-        return r;
+
+        n_wanted = MIN_OF(n_fds, max_fds);
+        if (n_wanted > 0)
+                memcpy(ret_fds, fds, n_wanted * sizeof(int));
+        close_from(fds, n_wanted, n_fds);
+        if (ret_n_fds)
+                *ret_n_fds = n_wanted;
+        return 1;
 }
