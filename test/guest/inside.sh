@@ -302,7 +302,7 @@ case_template_can_be_rewritten() {
     cove_run --user root -- bash -c '
         rm -rf /usr/share /etc && mkdir /usr/share /etc && touch /usr/share/x && ls /usr/share /etc'
     expect_rc 0
-    [[ $(tr '\n' ' ' <"$dir/out") == '/etc: /usr/share: x ' ]] || fail "output: $(<"$dir/out")"
+    [[ $(tr -s '\n' ' ' <"$dir/out") == '/etc: /usr/share: x ' ]] || fail "output: $(<"$dir/out")"
     [[ -e /usr/share && -e /etc/passwd ]] || fail "the host changed"
 }
 
