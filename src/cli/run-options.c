@@ -555,7 +555,7 @@ static int finish_spec(RunOptions *o, Error *reterr) {
                 if (!o->workdir)
                         return error_set(reterr, -ENOMEM, "out of memory");
         }
-        o->spec.limits.count_cpu = o->report || o->cpu_time != USEC_INFINITY;
+        o->spec.limits.count = o->report || o->cpu_time != USEC_INFINITY;
         o->spec.workdir = o->workdir;
         o->spec.keep_dir = o->keep;
         r = default_environment(o, reterr);

@@ -252,6 +252,7 @@ static void on_control(Supervisor *s) {
         case WIRE_FAILED: on_failed(s, &m.failed); break;
         case WIRE_EXITED:
                 s->exited = true;
+                s->alive = false; /* it has nothing more to say, and ends now */
                 s->wait_status = m.exited.wait_status;
                 s->out->disk_full = m.exited.disk_full;
                 s->out->disk_bytes = m.exited.disk_bytes;

@@ -137,21 +137,26 @@ static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits
         return 0;
 }
 
+static void leave_out(Cgroup *cg, CgroupController c) {
+        cg->dirs[c].path[0] = '\0';
+        cg->controllers &= ~(1u << c);
+}
+
 static int v1_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
         GuardSet missing = 0;
 
-        if (!limits->count_cpu || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT)) {
-                cg->dirs[CGROUP_CPUACCT].path[0] = '\0';
-                cg->controllers &= ~(1u << CGROUP_CPUACCT);
-        }
+        for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
+                if (!(cg->controllers & (1u << c)) && c != CGROUP_CPUACCT)
+                        missing |= GUARD_BIT(controllers[c].guard);
+        if (!limits->count || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT))
+                leave_out(cg, CGROUP_CPUACCT);
+        if (!limits->count && (cg->controllers & (1u << CGROUP_IO)))
+                leave_out(cg, CGROUP_IO); /* it limits nothing: what it can do is count */
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
                 int r;
 
-                if (!(cg->controllers & (1u << c))) {
-                        if (c != CGROUP_CPUACCT)
-                                missing |= GUARD_BIT(controllers[c].guard);
+                if (!(cg->controllers & (1u << c)))
                         continue;
-                }
                 r = make_one(cg->dirs + c, c, limits, reterr);
                 if (r < 0)
                         return r;

@@ -77,34 +77,23 @@ static int enter_session(Enter *e, Error *reterr) {
         return 0;
 }
 
-static int enter_network_begin(Enter *e, Error *reterr) {
-        int r;
-
-        if (e->missing & GUARD_BIT(GUARD_NETNS))
-                return 0;
-        r = net_begin(&e->net);
-        return r < 0 ? error_set(reterr, r, "helper for the network namespace") : 0;
-}
-
-static int enter_network(Enter *e, Error *reterr) {
-        int r;
-
-        if (e->missing & GUARD_BIT(GUARD_NETNS))
-                return 0;
-        r = net_join(&e->net);
-        return r < 0 ? missing_or(e, GUARD_NETNS, r, reterr, "network namespace") : 0;
-}
-
-static int enter_cgroup(Enter *e, Error *reterr) {
+/* What the supervisor has made meanwhile: the network namespace, if there is one, comes first. */
+static int enter_outside(Enter *e, Error *reterr) {
         int fds[CHANNEL_FDS_MAX], r;
-        size_t n_fds = 0;
+        size_t n_fds = 0, first;
         WireMessage m;
 
-        r = await(e, WIRE_CGROUP, &m, fds, &n_fds, reterr);
+        r = await(e, WIRE_OUTSIDE, &m, fds, &n_fds, reterr);
         if (r < 0)
                 return r;
-        e->missing |= m.cgroup.guards_missing;
-        r = cgroup_enter(fds, n_fds);
+        e->missing |= m.outside.guards_missing;
+        first = e->missing & GUARD_BIT(GUARD_NETNS) ? 0 : 1;
+        if (n_fds < first)
+                return error_set(reterr, -EBADMSG, "no network namespace came");
+
+        if (first > 0 && setns(fds[0], CLONE_NEWNET) < 0)
+                return error_set(reterr, -errno, "network namespace");
+        r = cgroup_enter(fds + first, n_fds - first);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
         if (r < 0)
@@ -252,7 +241,6 @@ static const struct {
         { "id-map",       enter_maps         }, /* the supervisor writes it from outside */
         { "guest-root",   enter_ids          }, /* files made from here on belong to the guest's ids */
         { "session",      enter_session      }, /* off the caller's terminal */
-        { "net-helper",   enter_network_begin }, /* takes longest: begin early */
         { "hostname",     enter_hostname     },
         { "propagation",  enter_propagation  }, /* before the first mount: none may reach the host */
         { "trees",        enter_trees        },
@@ -261,9 +249,8 @@ static const struct {
         { "from-host",    enter_from_host    }, /* needs the old root; walks no path that somebody else has chosen */
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
-        { "cgroup",       enter_cgroup       }, /* before the caller's files are written: they count */
+        { "outside",      enter_outside      }, /* before the caller's files are written: they count */
         { "binds",        enter_binds        }, /* last of the mounts: they may cover anything */
-        { "network",      enter_network      }, /* the helper has had all that time */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
         { "capabilities", enter_capabilities }, /* after the last mount */

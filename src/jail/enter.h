@@ -6,7 +6,6 @@
 #pragma once
 
 #include "jail/cgroup.h"
-#include "jail/net.h"
 #include "jail/rootfs.h"
 #include "jail/spec.h"
 
@@ -27,7 +26,6 @@ typedef struct Enter {
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */
-        NetHelper net;
 } Enter;
 
 #define ENTER_CONTROL_FD 3

@@ -13,7 +13,7 @@
 #define COPY_MAX         (1024 * 1024)
 
 /* Copied, so that programs inside may replace them by rename. */
-static const char *const copied[] = { "etc/ld.so.cache", "etc/bash.bashrc", "etc/services", "etc/protocols" };
+static const char *const copied[] = { "etc/bash.bashrc", "etc/services", "etc/protocols" };
 
 /* Links such as localtime and os-release point into /usr. */
 static const char *const links[] = { "etc/localtime", "etc/os-release", "etc/mtab" };
@@ -22,13 +22,14 @@ static const char *const bound[] = {
         "etc/alternatives",    "etc/ssl/certs",       "etc/fonts",
         "etc/java-11-openjdk", "etc/java-17-openjdk", "etc/java-21-openjdk",
 };
+static const char *const bound_for_user[] = { "etc/ld.so.cache" }; /* the largest; only root has a use for another one */
 
 /* Only guest root has use for these: installing packages and making users. Credentials (auth.conf) stay outside. */
 static const char *const copied_for_root[] = {
         "etc/adduser.conf",     "etc/apt/sources.list", "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
         "etc/debconf.conf",     "etc/debian_version",   "etc/default/useradd", "etc/deluser.conf",
-        "etc/ld.so.conf",       "etc/login.defs",       "etc/mke2fs.conf",     "etc/profile",
-        "etc/timezone",
+        "etc/ld.so.cache",      "etc/ld.so.conf",       "etc/login.defs",      "etc/mke2fs.conf",
+        "etc/profile",          "etc/timezone",
 };
 static const char *const bound_for_root[] = {
         "etc/apt/keyrings", "etc/apt/preferences.d", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d",
@@ -93,13 +94,17 @@ static int link_one(int host_root_fd, const char *path, Error *reterr) {
         return 0;
 }
 
+static int make_place(const char *path, bool directory) {
+        return directory ? mkdir(path, 0755) : mknod(path, S_IFREG | 0644, 0);
+}
+
 static int bind_one(int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
         char target[128];
         struct stat st;
         int r;
 
-        if (fstatat(host_root_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+        if (fstatat(host_root_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode))
                 return 0;
         /* Recursive: in a plain user's namespace the kernel does not uncover what lies under a mount. */
         tree = tree_clone(host_root_fd, path, /* recursive= */ true);
@@ -110,9 +115,9 @@ static int bind_one(int host_root_fd, const char *path, Error *reterr) {
                 return error_set(reterr, r, "/%s of the host", path);
 
         (void) snprintf(target, sizeof(target), "/%s", path);
-        if (mkdir(target, 0755) < 0) {
+        if (make_place(target, S_ISDIR(st.st_mode)) < 0) {
                 make_parents(path);
-                if (mkdir(target, 0755) < 0 && errno != EEXIST)
+                if (make_place(target, S_ISDIR(st.st_mode)) < 0 && errno != EEXIST)
                         return error_set(reterr, -errno, "%s", target);
         }
         r = tree_attach(tree, AT_FDCWD, target);
@@ -225,7 +230,7 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const
         if (r < 0)
                 return r;
         if (spec->uid != 0)
-                return 0;
+                return bind_all(host_root_fd, bound_for_user, ELEMENTSOF(bound_for_user), writable, arg, reterr);
         r = for_each(copy_one, host_root_fd, copied_for_root, ELEMENTSOF(copied_for_root), reterr);
         if (r < 0)
                 return r;

@@ -19,11 +19,13 @@
 #include "confine/landlock.h"
 #include "confine/seccomp.h"
 #include "jail/ids.h"
+#include "jail/net.h"
 #include "jail/probe.h"
 #include "jail/userns.h"
 #include "wire/channel.h"
 
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
+#define SPIN_USEC       500
 
 /* Made by clone; the network and cgroup namespaces are made inside, when their time has come (enter.c). */
 static const struct {
@@ -243,11 +245,33 @@ static void jail_abort(Jail *j) {
         j->id_holder_fd = fd_close(j->id_holder_fd);
 }
 
-static int send_cgroup(Jail *j, Error *reterr) {
-        int fds[_CGROUP_CONTROLLER_MAX], r;
-        size_t n = cgroup_enter_fds(&j->cgroup, fds);
+static int make_network(Jail *j, const JailSpec *spec, int *ret_fd, Error *reterr) {
+        _cleanup_close_ int userns = -EBADF;
+        int r;
 
-        r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_CGROUP, .cgroup.guards_missing = j->missing }, fds, n);
+        if (j->missing & GUARD_BIT(GUARD_NETNS))
+                return 0;
+        userns = userns_open(j->pid);
+        r = userns < 0 ? userns : net_make(userns);
+        if (r >= 0) {
+                *ret_fd = r;
+                return 0;
+        }
+        if (!(spec->allow_missing & GUARD_BIT(GUARD_NETNS)))
+                return error_set(reterr, r, "cannot make a network namespace: %m (see `cove doctor`)");
+        j->missing |= GUARD_BIT(GUARD_NETNS);
+        return 0;
+}
+
+static int send_outside(Jail *j, int netns_fd, Error *reterr) {
+        const WireMessage m = { .type = WIRE_OUTSIDE, .outside.guards_missing = j->missing };
+        int fds[1 + _CGROUP_CONTROLLER_MAX], r;
+        size_t n = 0;
+
+        if (netns_fd >= 0)
+                fds[n++] = netns_fd;
+        n += cgroup_enter_fds(&j->cgroup, fds + n);
+        r = channel_send(j->control_fd, &m, fds, n);
         return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
 }
 
@@ -293,6 +317,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
 static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
                 JailMain main, void *arg, Error *reterr) {
         bool cgroup_first = cgroup_detect() != CGROUP_V1;
+        _cleanup_close_ int netns = -EBADF;
         int r = 0;
 
         if (cgroup_first)
@@ -301,7 +326,9 @@ static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], 
                 r = start_inside(j, spec, stdio, fs, privileged, main, arg, reterr);
         if (r >= 0 && !cgroup_first)
                 r = start_cgroup(j, spec, privileged, reterr);
-        return r < 0 ? r : send_cgroup(j, reterr);
+        if (r >= 0)
+                r = make_network(j, spec, &netns, reterr);
+        return r < 0 ? r : send_outside(j, netns, reterr);
 }
 
 /* So that the guest may open /dev/stdout again, a pipe must be its own. Pipes without a name only: anything else has an
@@ -378,13 +405,30 @@ static usec_t timeval_usec(const struct timeval *t) {
         return (usec_t) t->tv_sec * USEC_PER_SEC + (usec_t) t->tv_usec;
 }
 
+/* As a rule PID 1 is about to end, in less time than it takes to wake a CPU that has gone to sleep: look a few times before
+ * sleeping. */
+static int await_end(pid_t pid, struct rusage *ret) {
+        usec_t patience = clock_usec() + SPIN_USEC;
+        int status;
+
+        for (;;) {
+                pid_t r = wait4(pid, &status, clock_usec() < patience ? WNOHANG : 0, ret);
+
+                if (r == pid)
+                        return 0;
+                if (r < 0 && errno != EINTR)
+                        return -errno;
+                (void) sched_yield();
+        }
+}
+
 int jail_finish(Jail *j, JailUsage *ret) {
         struct rusage usage = { 0 };
-        int status, r;
+        int r;
 
-        while (wait4(j->pid, &status, 0, &usage) < 0)
-                if (errno != EINTR)
-                        return -errno;
+        r = await_end(j->pid, &usage);
+        if (r < 0)
+                return r;
         j->pid = 0;
 
         if (ret) {

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,11 @@
 #include "base/fd.h"
 
 #define STACK_SIZE (64 * 1024)
+
+typedef struct Maker {
+        int userns_fd;
+        int result; /* the namespace, in the descriptor table that both share; or a negative errno */
+} Maker;
 
 int net_loopback_up(void) {
         _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -26,49 +30,35 @@ int net_loopback_up(void) {
         return 0;
 }
 
-/* Situation: all but the memory and the descriptors is the helper's own. Our root directory changes under it when the
- * caller pivots, so that /proc is reached by a descriptor from before. */
-static int helper_main(void *arg) {
-        NetHelper *h = arg;
-        int r;
+static int make(int userns_fd) {
+        int r, fd;
 
-        if (unshare(CLONE_NEWNET) < 0) {
-                h->error = -errno;
-                _exit(1);
-        }
+        if (setns(userns_fd, CLONE_NEWUSER) < 0 || unshare(CLONE_NEWNET) < 0)
+                return -errno;
         r = net_loopback_up();
-        if (r < 0) {
-                h->error = r;
-                _exit(1);
-        }
-        h->netns_fd = openat(h->proc_fd, "self/ns/net", O_RDONLY | O_CLOEXEC);
-        if (h->netns_fd < 0)
-                h->error = -errno;
+        if (r < 0)
+                return r;
+        fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+static int maker_main(void *arg) {
+        Maker *m = arg;
+
+        m->result = make(m->userns_fd);
         _exit(0);
 }
 
-int net_begin(NetHelper *h) {
-        static _Alignas(16) char stack[STACK_SIZE];
+int net_make(int userns_fd) {
+        static _Alignas(16) char stack[STACK_SIZE]; /* we sleep while it is in use */
+        Maker m = { .userns_fd = userns_fd, .result = -ECHILD };
+        pid_t pid;
 
-        *h = (NetHelper) { .netns_fd = -EBADF, .proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC) };
-        if (h->proc_fd < 0)
+        pid = clone(maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &m);
+        if (pid < 0)
                 return -errno;
-        h->pid = clone(helper_main, stack + sizeof(stack), CLONE_VM | CLONE_FILES | SIGCHLD, h);
-        return h->pid < 0 ? -errno : 0;
-}
-
-int net_join(NetHelper *h) {
-        while (waitpid(h->pid, NULL, 0) < 0)
+        while (waitpid(pid, NULL, 0) < 0)
                 if (errno != EINTR)
                         return -errno;
-        h->pid = 0;
-        h->proc_fd = fd_close(h->proc_fd);
-        if (h->error < 0)
-                return h->error;
-        if (h->netns_fd < 0)
-                return -ECHILD; /* killed before it was done */
-        if (setns(h->netns_fd, CLONE_NEWNET) < 0)
-                return -errno;
-        h->netns_fd = fd_close(h->netns_fd);
-        return 0;
+        return m.result;
 }

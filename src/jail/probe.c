@@ -334,7 +334,7 @@ static const char *cgroup_cure(const Probe *p) {
 
 static void probe_cgroup(Probe *p) {
         static const Guard guards[] = { GUARD_MEMORY, GUARD_CPU, GUARD_PIDS, GUARD_IO };
-        const JailLimits limits = { .memory_bytes = 64 << 20, .cpu_milli = 500, .pids = 16, .count_cpu = true };
+        const JailLimits limits = { .memory_bytes = 64 << 20, .cpu_milli = 500, .pids = 16, .count = true };
         char id[JAIL_ID_LENGTH + 1];
         Error error = { 0 };
         GuardSet missing = 0;

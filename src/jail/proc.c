@@ -20,19 +20,11 @@ static const char *const masked_files[] = {
         "/proc/timer_list",    /* names and pids of the host's processes */
 };
 
-static const char *const masked_directories[] = {
-        "/proc/acpi",
-        "/proc/asound",
-        "/proc/driver",
-        "/proc/scsi",
-};
+static const char *const masked_directories[] = { "/proc/acpi", "/proc/asound", "/proc/scsi" };
 
-static const char *const readonly[] = {
-        "/proc/bus",
-        "/proc/fs",
-        "/proc/irq",
-        "/proc/sys",
-};
+/* What can be written elsewhere in /proc belongs to the host's root, whom no guest is; here the kernel asks for the
+ * capabilities of the namespace. */
+static const char *const readonly[] = { "/proc/sys" };
 
 #define INOTIFY_INSTANCES "64"
 #define PROC_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)

@@ -30,7 +30,7 @@ typedef struct JailLimits {
         uint32_t cpu_milli;    /* thousandths of a core; 0: no quota */
         uint32_t pids; /* of the guest; PID 1 comes on top */
         uint64_t disk_bytes;
-        bool count_cpu; /* somebody will ask for CPU time */
+        bool count; /* somebody will ask for CPU time or I/O */
 } JailLimits;
 
 typedef struct JailSpec {

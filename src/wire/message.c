@@ -78,7 +78,7 @@ ssize_t wire_encode(const WireMessage *message, uint8_t *buffer, size_t size) {
                 put_uint(&w, message->exited.disk_full, 1);
                 put_uint(&w, message->exited.disk_bytes, 8);
                 break;
-        case WIRE_CGROUP: put_uint(&w, message->cgroup.guards_missing, 8); break;
+        case WIRE_OUTSIDE: put_uint(&w, message->outside.guards_missing, 8); break;
         case WIRE_STARTED: put_uint(&w, message->started.guards_missing, 8); break;
         case WIRE_GO:
         default: break;
@@ -118,7 +118,7 @@ int wire_decode(const uint8_t *data, size_t size, WireMessage *ret) {
                 if (m.exited.disk_full > 1)
                         return -EBADMSG;
                 break;
-        case WIRE_CGROUP: m.cgroup.guards_missing = get_uint(&r, 8); break;
+        case WIRE_OUTSIDE: m.outside.guards_missing = get_uint(&r, 8); break;
         case WIRE_STARTED: m.started.guards_missing = get_uint(&r, 8); break;
         case WIRE_GO:
         default: break;

@@ -20,7 +20,7 @@
 
 typedef enum WireType {
         WIRE_GO = 1,      /* supervisor → init: ids are mapped, go on */
-        WIRE_CGROUP = 2,  /* supervisor → init: the cgroup is ready (with what lets you in, as descriptors) */
+        WIRE_OUTSIDE = 2, /* supervisor → init: network namespace and cgroup are ready (their descriptors come along) */
         WIRE_FAILED = 3,  /* init → supervisor: could not start; last message */
         WIRE_STARTED = 4, /* init → supervisor: the command runs (with the terminal's master as descriptor) */
         WIRE_EXITED = 5,  /* init → supervisor: the command ended; last message */
@@ -33,9 +33,9 @@ typedef struct WireFailed {
         char detail[WIRE_DETAIL_MAX]; /* the object it was about, may be empty */
 } WireFailed;
 
-typedef struct WireCgroup {
-        uint64_t guards_missing; /* controllers that are not there: rlimits take over */
-} WireCgroup;
+typedef struct WireOutside {
+        uint64_t guards_missing; /* what could not be made and need not be: for controllers rlimits take over */
+} WireOutside;
 
 typedef struct WireStarted {
         uint64_t guards_missing; /* those that could not be raised from inside, and need not be */
@@ -50,7 +50,7 @@ typedef struct WireExited {
 typedef struct WireMessage {
         WireType type;
         union {
-                WireCgroup cgroup;
+                WireOutside outside;
                 WireFailed failed;
                 WireStarted started;
                 WireExited exited;

@@ -156,7 +156,7 @@ TEST(every_limit) {
         check_uint("memory", o.spec.limits.memory_bytes, 512 * MIB);
         check_uint("cpus", o.spec.limits.cpu_milli, 500);
         check_uint("cpu-time", o.cpu_time, 30 * USEC_PER_SEC);
-        check_true("CPU time is counted", o.spec.limits.count_cpu);
+        check_true("CPU time is counted", o.spec.limits.count);
         check_uint("timeout", o.timeout, 90 * USEC_PER_SEC);
         check_uint("pids", o.spec.limits.pids, 256);
         check_uint("disk", o.spec.limits.disk_bytes, 3 * GIB);
@@ -706,7 +706,7 @@ TEST(report) {
 
         accept(&o, "--report", "-", "true");
         check_string("report", o.report, "-");
-        check_true("CPU time is counted", o.spec.limits.count_cpu);
+        check_true("CPU time is counted", o.spec.limits.count);
         run_options_done(&o);
         refuse(-EINVAL, "--report: needs a file", "--report", "", "true");
 }

@@ -15,7 +15,7 @@
 #define HEADER 4
 
 static const WireMessage go = { .type = WIRE_GO };
-static const WireMessage cgroup = { .type = WIRE_CGROUP };
+static const WireMessage cgroup = { .type = WIRE_OUTSIDE };
 static const WireMessage failed = {
         .type = WIRE_FAILED, .failed = {.error = ENOENT, .step = "exec", .detail = "/bin/nothing"}
 };
@@ -62,7 +62,7 @@ static void check_message(const char *what, const WireMessage *found, const Wire
                 check_uint(what, found->exited.disk_bytes, expected->exited.disk_bytes);
                 break;
         case WIRE_GO:
-        case WIRE_CGROUP:
+        case WIRE_OUTSIDE:
         case _WIRE_TYPE_MAX:
         default: break;
         }
