@@ -192,7 +192,8 @@ static pid_t clone_jail(Jail *j, const JailSpec *spec, Error *reterr) {
         return pid;
 }
 
-static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, Error *reterr) {
+/* While the new process waits for its ids it can still be looked at; later only root could. */
+static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, int *ret_userns_fd, Error *reterr) {
         _cleanup_close_ int userns = -EBADF;
         IdMap map = {
                 .inside_uid = privileged ? 0 : spec->uid,
@@ -202,21 +203,20 @@ static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, E
                 .count = privileged ? ID_RANGE_SIZE : 1,
                 .single = !privileged,
         };
-        bool idmap_failed;
+        bool idmap_failed = false;
         int r;
 
         r = userns_write_maps(j->pid, &map);
         if (r < 0)
                 return error_set(reterr, r, "cannot map user ids: %m (see `cove doctor`)");
-        if (!privileged)
-                return 0;
-
         userns = userns_open(j->pid);
         if (userns < 0)
                 return error_set(reterr, userns, "cannot open the user namespace: %m");
-        r = rootfs_restrict(fs, spec, userns, j->id_base, &idmap_failed, reterr);
-        if (r < 0)
-                return r;
+        if (privileged) {
+                r = rootfs_restrict(fs, spec, userns, j->id_base, &idmap_failed, reterr);
+                if (r < 0)
+                        return r;
+        }
         if (idmap_failed) {
                 if (!(spec->allow_missing & GUARD_BIT(GUARD_IDMAP)))
                         return error_set(reterr, -EOPNOTSUPP,
@@ -224,6 +224,7 @@ static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, E
                                         "container?); --allow-missing idmap runs without, its files then belong to nobody");
                 j->missing |= GUARD_BIT(GUARD_IDMAP);
         }
+        *ret_userns_fd = TAKE_FD(userns);
         return 0;
 }
 
@@ -245,14 +246,12 @@ static void jail_abort(Jail *j) {
         j->id_holder_fd = fd_close(j->id_holder_fd);
 }
 
-static int make_network(Jail *j, const JailSpec *spec, int *ret_fd, Error *reterr) {
-        _cleanup_close_ int userns = -EBADF;
+static int make_network(Jail *j, const JailSpec *spec, int userns_fd, int *ret_fd, Error *reterr) {
         int r;
 
         if (j->missing & GUARD_BIT(GUARD_NETNS))
                 return 0;
-        userns = userns_open(j->pid);
-        r = userns < 0 ? userns : net_make(userns);
+        r = net_make(userns_fd);
         if (r >= 0) {
                 *ret_fd = r;
                 return 0;
@@ -276,7 +275,7 @@ static int send_outside(Jail *j, int netns_fd, Error *reterr) {
 }
 
 static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
-                JailMain main, void *arg, Error *reterr) {
+                JailMain main, void *arg, int *ret_userns_fd, Error *reterr) {
         _cleanup_close_ int inside_fd = -EBADF;
         int fds[2], r;
         pid_t pid;
@@ -305,7 +304,7 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
         }
         j->pid = pid;
 
-        r = map_ids(j, spec, fs, privileged, reterr);
+        r = map_ids(j, spec, fs, privileged, ret_userns_fd, reterr);
         if (r < 0)
                 return r;
         r = channel_send(j->control_fd, &(WireMessage) { .type = WIRE_GO }, NULL, 0);
@@ -317,17 +316,17 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
 static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
                 JailMain main, void *arg, Error *reterr) {
         bool cgroup_first = cgroup_detect() != CGROUP_V1;
-        _cleanup_close_ int netns = -EBADF;
+        _cleanup_close_ int userns = -EBADF, netns = -EBADF;
         int r = 0;
 
         if (cgroup_first)
                 r = start_cgroup(j, spec, privileged, reterr);
         if (r >= 0)
-                r = start_inside(j, spec, stdio, fs, privileged, main, arg, reterr);
+                r = start_inside(j, spec, stdio, fs, privileged, main, arg, &userns, reterr);
         if (r >= 0 && !cgroup_first)
                 r = start_cgroup(j, spec, privileged, reterr);
         if (r >= 0)
-                r = make_network(j, spec, &netns, reterr);
+                r = make_network(j, spec, userns, &netns, reterr);
         return r < 0 ? r : send_outside(j, netns, reterr);
 }
 

@@ -20,7 +20,7 @@ static const char *const masked_files[] = {
         "/proc/timer_list",    /* names and pids of the host's processes */
 };
 
-static const char *const masked_directories[] = { "/proc/acpi", "/proc/asound", "/proc/scsi" };
+static const char *const masked_directories[] = { "/proc/acpi", "/proc/asound", "/proc/driver", "/proc/scsi" };
 
 /* What can be written elsewhere in /proc belongs to the host's root, whom no guest is; here the kernel asks for the
  * capabilities of the namespace. */
