@@ -1,5 +1,6 @@
 # Shared by the scripts: where we are, quiet steps that say exactly what failed.
 set -euo pipefail
+unset CDPATH
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build="$root/build"

@@ -2,8 +2,7 @@
  *
  * Values go out in the order of the calls; the writer puts commas, indentation and escapes. Text that is not UTF-8 is
  * made so. An error (no memory) sticks, and is told at the end.
- * Writing only, and by hand, for the command line alone: its C library is musl, which the distribution builds no JSON
- * library for. Whoever reads JSON uses jansson.
+ * Writing only, and by hand: the programs are linked with musl, which the distribution builds no JSON library for.
  * Knows libc only. */
 #pragma once
 

@@ -24,7 +24,6 @@
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
 #define _noreturn_ __attribute__((noreturn))
 #define _unused_ __attribute__((unused))
-#define _sentinel_ __attribute__((sentinel))
 
 /* Hands ownership on: the variable is left empty, so that its cleanup does nothing. */
 #define TAKE_PTR(p)                                                                                          \

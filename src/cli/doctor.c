@@ -40,6 +40,7 @@ static const char *const cgroup_names[] = {
 
 static const char *const level_words[_PROBE_LEVEL_MAX] = {
         [PROBE_FULL] = "every guard can be raised",
+        [PROBE_PARTIAL] = "cove run works; the kernel does not have the rest",
         [PROBE_ROOTLESS] = "cove run works; a plain user cannot have the rest",
         [PROBE_REDUCED] = "cove run works only with --allow-missing for what is missing",
         [PROBE_NONE] = "no sandbox can be made here",

@@ -1,4 +1,4 @@
-/* cove: the command line. The table of verbs, and nothing else. */
+/* cove: the command line. The table of verbs, and what holds for all of them. */
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -51,7 +51,7 @@ static int apply_duration(const char *name, const char *value, usec_t *ret, Erro
         int r = parse_duration(value, &usec);
 
         if (r == -EINVAL)
-                return error_set(reterr, r, "--%s: '%s' is no time; write a number with ms, s, m, h or d, as in 30s", name,
+                return error_set(reterr, r, "--%s: '%s' is no time; write a number with us, ms, s, m, h or d, as in 30s", name,
                                 value);
         if (r < 0 || usec == 0 || usec > DURATION_MAX)
                 return error_set(reterr, -ERANGE, "--%s: '%s' is out of range (more than 0, up to 365d)", name, value);
@@ -455,7 +455,7 @@ static const Option run_options[] = {
                 "it lies in memory and counts as such, else in a disk image\n"
                 "(default: half of --memory, at most 1G)",
                 apply_disk },
-        { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox", apply_output_limit },
+        { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox (status 137)", apply_output_limit },
         { "nofile", 0, "N", "open files of each process (default 4096)", apply_nofile },
         { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
         { "env-file", 0, "FILE", "lines of NAME=VALUE", apply_env_file },
@@ -489,9 +489,9 @@ void run_options_print_help(void) {
                "processes or users, limits on everything, and nothing left when it ends.\n\n"
                "options:\n");
         options_print(run_options, ELEMENTSOF(run_options));
-        printf("\nSIZE takes K, M, G, T; TIME takes ms, s, m, h, d.\n\n"
+        printf("\nSIZE takes K, M, G, T; TIME takes us, ms, s, m, h, d.\n\n"
                "exit status: the command's own; 128+N when signal N ended it; 124 time (--timeout, --cpu-time);\n"
-               "137 memory; 125 cove failed; 126 the command cannot be executed; 127 it was not found.\n");
+               "137 memory or output; 125 cove failed; 126 the command cannot be executed; 127 it was not found.\n");
 }
 
 static int check_strings(const RunOptions *o, Error *reterr) {

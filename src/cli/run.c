@@ -12,7 +12,7 @@
 #include "cli/run-options.h"
 #include "cli/supervise.h"
 #include "cli/verbs.h"
-#include "jail/rootfs.h"
+#include "jail/keep.h"
 
 static int open_report(const char *path, int *ret_fd, Error *reterr) {
         int fd;
@@ -64,6 +64,8 @@ static void tell(const RunOptions *o, const Outcome *out) {
                 log_error("%s", out->message);
         else if (out->message[0])
                 log_debug("%s", out->message);
+        if (out->cleanup < 0)
+                log_warning("cannot remove the cgroup of sandbox %s yet: %s", o->spec.id, strerror(-out->cleanup));
         for (Guard g = 0; g < _GUARD_MAX && log_verbosity > 0 && out->started; g++)
                 if (out->guards_missing & GUARD_BIT(g))
                         log_debug("guard left out: %s (%s)", guard_name(g), guard_purpose(g));
@@ -85,7 +87,7 @@ static int run(RunOptions *o) {
         supervise(o, &out);
         tell(o, &out);
         if (o->keep)
-                (void) rootfs_tidy_kept(o->keep, /* everything= */ !out.started);
+                (void) keep_tidy(o->keep, /* everything= */ !out.started);
         if (keep_made && !out.started)
                 (void) rmdir(o->keep);
 

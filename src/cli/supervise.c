@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/pump.h"
 #include "cli/terminal.h"
@@ -21,7 +21,6 @@
 #include "confine/caps.h"
 #include "confine/seccomp.h"
 #include "init/init.h"
-#include "wire/channel.h"
 
 #define PIPE_SIZE          (1024 * 1024)
 #define CPU_CHECK_MIN_USEC (5 * USEC_PER_MSEC)
@@ -46,22 +45,6 @@ typedef struct Supervisor {
         bool exited; /* PID 1 has told how the command ended */
         int wait_status;
 } Supervisor;
-
-static const char *const reason_names[_REASON_MAX] = {
-        [REASON_EXITED] = "exited",
-        [REASON_SIGNALED] = "signaled",
-        [REASON_TIMEOUT] = "timeout",
-        [REASON_CPU_TIME] = "cpu_time",
-        [REASON_MEMORY] = "memory",
-        [REASON_OUTPUT_LIMIT] = "output_limit",
-        [REASON_DISK] = "disk",
-        [REASON_CANCELLED] = "cancelled",
-        [REASON_INTERNAL] = "internal",
-};
-
-const char *reason_name(Reason r) {
-        return reason_names[r];
-}
 
 /* The inside: what PID 1 is told. Runs in the new process, with a copy of our memory. */
 static void inside_main(const JailInside *inside, void *arg) {
@@ -190,6 +173,10 @@ static void stop(Supervisor *s, Reason reason, const char *format, ...) {
 
 static void on_started(Supervisor *s, const WireMessage *m, int master) {
         s->out->started = true;
+        log_debug("sandbox %s: ids from %u, memory %lluM, disk %lluM in %s, %u processes", s->o->spec.id, s->jail.id_base,
+                        (unsigned long long) s->o->spec.limits.memory_bytes >> 20,
+                        (unsigned long long) s->o->spec.limits.disk_bytes >> 20, disk_backing_name(s->jail.disk_backing),
+                        s->o->spec.limits.pids);
         s->out->guards_missing |= m->started.guards_missing & GUARD_ALL;
         s->started = clock_usec();
         s->deadline = s->o->timeout == USEC_INFINITY ? USEC_INFINITY : s->started + s->o->timeout;
@@ -256,6 +243,7 @@ static void on_control(Supervisor *s) {
                 s->wait_status = m.exited.wait_status;
                 s->out->disk_full = m.exited.disk_full;
                 s->out->disk_bytes = m.exited.disk_bytes;
+                s->out->wall_usec = m.exited.wall_usec;
                 break;
         case WIRE_GO:
         case _WIRE_TYPE_MAX:
@@ -393,89 +381,6 @@ static void loop(Supervisor *s) {
         }
 }
 
-static void conclude_program(Supervisor *s) {
-        Outcome *out = s->out;
-        bool oom = out->usage.cgroup.oom_kills > 0;
-
-        if (WIFEXITED(s->wait_status)) {
-                out->exit_code = WEXITSTATUS(s->wait_status);
-                out->exit_status = out->exit_code;
-                out->reason = REASON_EXITED;
-        } else {
-                out->signal = WTERMSIG(s->wait_status);
-                out->exit_status = EXIT_SIGNAL_BASE + out->signal;
-                out->reason = REASON_SIGNALED;
-        }
-
-        /* The kernel counts its own kills; a shell passes its child's on as 137. */
-        if (oom && (out->signal == SIGKILL || out->exit_code == EXIT_SIGNAL_BASE + SIGKILL)) {
-                out->reason = REASON_MEMORY;
-                (void) snprintf(out->message, sizeof(out->message), "out of memory: killed by the kernel at the limit");
-        } else if (out->disk_full && out->exit_status != 0) {
-                out->reason = REASON_DISK;
-                (void) snprintf(out->message, sizeof(out->message), "failed with its disk full");
-        } else if ((out->guards_missing & GUARD_BIT(GUARD_CPU)) && s->o->cpu_time != USEC_INFINITY &&
-                        (out->signal == SIGXCPU ||
-                                        (out->signal == SIGKILL &&
-                                                        out->usage.user_usec + out->usage.system_usec >= s->o->cpu_time))) {
-                out->reason = REASON_CPU_TIME;
-                out->exit_status = EXIT_TIMED_OUT;
-                (void) snprintf(out->message, sizeof(out->message), "used up its CPU time");
-        }
-}
-
-static void conclude_killed(Supervisor *s) {
-        Outcome *out = s->out;
-
-        switch (out->reason) {
-        case REASON_TIMEOUT:
-        case REASON_CPU_TIME:
-                out->signal = SIGKILL;
-                out->exit_status = EXIT_TIMED_OUT;
-                break;
-        case REASON_CANCELLED: /* the status tells our signal */
-                out->signal = SIGKILL;
-                break;
-        default:
-                if (out->exit_status == 0)
-                        out->exit_status = EXIT_OWN_FAILURE;
-        }
-}
-
-/* Too much output may be found when the program has ended already, and counts all the same. */
-static void conclude_output_limit(Supervisor *s) {
-        Outcome *out = s->out;
-
-        out->reason = REASON_OUTPUT_LIMIT;
-        out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
-        if (s->exited && WIFEXITED(s->wait_status))
-                out->exit_code = WEXITSTATUS(s->wait_status);
-        else
-                out->signal = s->exited ? WTERMSIG(s->wait_status) : SIGKILL;
-        (void) snprintf(out->message, sizeof(out->message), "more output than --output-limit");
-}
-
-static void conclude(Supervisor *s) {
-        Outcome *out = s->out;
-
-        if (out->stdout_truncated || out->stderr_truncated)
-                conclude_output_limit(s);
-        else if (s->exited)
-                conclude_program(s);
-        else if (s->killed)
-                conclude_killed(s);
-        else if (out->usage.cgroup.oom_kills > 0) {
-                out->reason = REASON_MEMORY;
-                out->signal = SIGKILL;
-                out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
-                (void) snprintf(out->message, sizeof(out->message), "out of memory: killed by the kernel at the limit");
-        } else {
-                out->reason = REASON_INTERNAL;
-                out->exit_status = EXIT_OWN_FAILURE;
-                (void) snprintf(out->message, sizeof(out->message), "the sandbox was killed from outside");
-        }
-}
-
 /* For the report, and to tell the kernel's kills from others. */
 static bool wants_usage(const Supervisor *s) {
         bool clean = s->exited && WIFEXITED(s->wait_status) &&
@@ -489,7 +394,7 @@ static void finish(Supervisor *s) {
         int r;
 
         terminal_restore();
-        if (s->out->started)
+        if (out->started && !s->exited)
                 out->wall_usec = clock_usec() - s->started;
         r = jail_finish(&s->jail, wants_usage(s) ? &out->usage : NULL);
         out->guards_missing |= s->jail.missing;
@@ -497,9 +402,13 @@ static void finish(Supervisor *s) {
         out->disk_backing = s->jail.disk_backing;
         out->stdout_bytes = s->pump_out.bytes;
         out->stderr_bytes = s->pump_err.bytes;
-        conclude(s);
-        if (r < 0)
-                (void) snprintf(out->message, sizeof(out->message), "cannot remove the sandbox's cgroup: %s", strerror(-r));
+        outcome_conclude(out, &(Ending) {
+                .exited = s->exited,
+                .wait_status = s->wait_status,
+                .killed = s->killed,
+                .cpu_time = s->o->cpu_time,
+        });
+        out->cleanup = r;
 }
 
 void supervise(const RunOptions *o, Outcome *ret) {

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "init/pty.h"
 #include "wire/channel.h"
@@ -99,6 +100,7 @@ static void measure_disk(WireExited *ret) {
 void init_main(const InitSpec *spec) {
         WireMessage m = { .type = WIRE_EXITED };
         int signal_fd;
+        usec_t started;
         pid_t command;
 
         (void) prctl(PR_SET_NAME, "cove-init");
@@ -106,6 +108,7 @@ void init_main(const InitSpec *spec) {
         if (signal_fd < 0)
                 fail(spec->control_fd, &(SpawnFailure) { .step = "signals", .error = errno });
 
+        started = clock_usec();
         command = start(spec);
 
         /* The guest's output ends when the guest's processes do: hold no copy of it. */
@@ -113,6 +116,7 @@ void init_main(const InitSpec *spec) {
                 (void) close(i);
 
         m.exited.wait_status = reap_until(command, signal_fd, spec->control_fd);
+        m.exited.wall_usec = clock_usec() - started;
         if (spec->measure_disk && (spec->always_measure || m.exited.wait_status != 0))
                 measure_disk(&m.exited);
 

@@ -137,21 +137,16 @@ static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits
         return 0;
 }
 
-static void leave_out(Cgroup *cg, CgroupController c) {
-        cg->dirs[c].path[0] = '\0';
-        cg->controllers &= ~(1u << c);
-}
-
 static int v1_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
         GuardSet missing = 0;
 
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
                 if (!(cg->controllers & (1u << c)) && c != CGROUP_CPUACCT)
                         missing |= GUARD_BIT(controllers[c].guard);
-        if (!limits->count || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT))
-                leave_out(cg, CGROUP_CPUACCT);
-        if (!limits->count && (cg->controllers & (1u << CGROUP_IO)))
-                leave_out(cg, CGROUP_IO); /* it limits nothing: what it can do is count */
+        if (!limits->count || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT)) {
+                cg->dirs[CGROUP_CPUACCT].path[0] = '\0';
+                cg->controllers &= ~(1u << CGROUP_CPUACCT);
+        }
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
                 int r;
 
@@ -214,7 +209,7 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (ret->has_cpu) {
                 uint64_t user = 0, system = 0;
 
-                /* Precise, unlike cpuacct.stat, which counts in ticks. */
+                /* In ticks, as a rule: whoever shows them puts them in proportion to the sum, which is precise. */
                 (void) file_read_uint64(cpuacct_fd(cg), "cpuacct.usage_user", &user);
                 (void) file_read_uint64(cpuacct_fd(cg), "cpuacct.usage_sys", &system);
                 ret->cpu_user_usec = user / 1000;

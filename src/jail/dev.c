@@ -45,7 +45,7 @@ static int mount_pts(Error *reterr) {
                 { "max",      "256"  }, /* of the few thousand that the whole host has */
         };
         _cleanup_close_ int tree = tree_make("devpts", options, ELEMENTSOF(options),
-                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* ret_failed= */ NULL);
+                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
         int r;
 
         if (tree < 0)

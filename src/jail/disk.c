@@ -62,7 +62,7 @@ int disk_open_memory(uint64_t bytes, Error *reterr) {
         (void) snprintf(size, sizeof(size), "%llu", (unsigned long long) bytes);
         (void) snprintf(inodes, sizeof(inodes), "%llu",
                         (unsigned long long) MAX_OF(bytes / BYTES_PER_INODE, (uint64_t) INODES_MIN));
-        tree = tree_make("tmpfs", options, ELEMENTSOF(options), DISK_ATTRIBUTES, /* ret_failed= */ NULL);
+        tree = tree_make("tmpfs", options, ELEMENTSOF(options), DISK_ATTRIBUTES);
         if (tree < 0)
                 return error_set(reterr, tree, "tmpfs of %s bytes", size);
         return tree;
@@ -86,10 +86,8 @@ static int make_file_system(int image_fd, Error *reterr) {
         posix_spawn_file_actions_t actions;
         char *environment[] = { NULL };
         int r = ENOENT, status;
-        char image[32];
         pid_t pid;
 
-        (void) snprintf(image, sizeof(image), "/proc/self/fd/%d", 3);
         (void) posix_spawn_file_actions_init(&actions);
         (void) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         (void) posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
@@ -99,7 +97,7 @@ static int make_file_system(int image_fd, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(candidates) && r == ENOENT; i++) {
                 /* No journal: the image dies with the sandbox. Lazy tables are never filled in (noinit_itable). */
                 const char *argv[] = { candidates[i], "-q", "-F", "-m", "0", "-O", "^has_journal,^resize_inode", "-E",
-                        "lazy_itable_init=1,nodiscard", image, NULL };
+                        "lazy_itable_init=1,nodiscard", "/proc/self/fd/3", NULL };
                 r = posix_spawn(&pid, candidates[i], &actions, NULL, (char *const *) argv, environment);
         }
         (void) posix_spawn_file_actions_destroy(&actions);
@@ -162,7 +160,7 @@ int disk_open_image(uint64_t bytes, Error *reterr) {
                 return loop;
 
         /* The mount holds the device from here on; when it goes, the device clears itself. */
-        tree = tree_make("ext4", options, ELEMENTSOF(options), DISK_ATTRIBUTES, /* ret_failed= */ NULL);
+        tree = tree_make("ext4", options, ELEMENTSOF(options), DISK_ATTRIBUTES);
         if (tree < 0)
                 return error_set(reterr, tree, "cannot mount the disk image on %s: %m", path);
         return tree;

@@ -16,7 +16,7 @@
 #include "base/kernel.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"
-#include "jail/net.h"
+#include "jail/content.h"
 #include "wire/channel.h"
 
 #define INIT_ID 65533
@@ -153,7 +153,7 @@ static int enter_complete(Enter *e, Error *reterr) {
 }
 
 static int enter_binds(Enter *e, Error *reterr) {
-        return rootfs_bind(e->fs, e->spec, reterr);
+        return content_put(e->fs, e->spec, reterr);
 }
 
 static int enter_keyring(Enter *e, Error *reterr) {

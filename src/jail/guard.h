@@ -4,6 +4,7 @@
  * Must not know: how a guard is raised. */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,7 +37,7 @@ typedef enum Guard {
         GUARD_ENVIRONMENT,
         GUARD_DESCRIPTORS,
         _GUARD_MAX,
-        _GUARD_INVALID = -22,
+        _GUARD_INVALID = -EINVAL,
 } Guard;
 
 typedef uint64_t GuardSet;

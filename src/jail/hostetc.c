@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dirs.h"
 #include "base/fd.h"
 #include "jail/tree.h"
 
@@ -49,17 +50,6 @@ static int write_file(const char *path, const char *text, Error *reterr) {
         return 0;
 }
 
-static void make_parents(const char *path) {
-        char parent[128];
-
-        (void) snprintf(parent, sizeof(parent), "/%s", path);
-        for (char *p = strchr(parent + 1, '/'); p; p = strchr(p + 1, '/')) {
-                *p = '\0';
-                (void) mkdir(parent, 0755);
-                *p = '/';
-        }
-}
-
 /* What the host does not have, or keeps from its own users, is not there inside either. */
 static int copy_one(int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
@@ -72,7 +62,7 @@ static int copy_one(int host_root_fd, const char *path, Error *reterr) {
         (void) snprintf(target, sizeof(target), "/%s", path);
         to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
         if (to < 0 && errno == ENOENT) {
-                make_parents(path);
+                (void) dir_make_parents(target, 0755);
                 to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
         }
         if (to < 0)
@@ -116,7 +106,7 @@ static int bind_one(int host_root_fd, const char *path, Error *reterr) {
 
         (void) snprintf(target, sizeof(target), "/%s", path);
         if (make_place(target, S_ISDIR(st.st_mode)) < 0) {
-                make_parents(path);
+                (void) dir_make_parents(target, 0755);
                 if (make_place(target, S_ISDIR(st.st_mode)) < 0 && errno != EEXIST)
                         return error_set(reterr, -errno, "%s", target);
         }

@@ -20,14 +20,13 @@
 #include "confine/seccomp.h"
 #include "jail/ids.h"
 #include "jail/net.h"
-#include "jail/probe.h"
 #include "jail/userns.h"
 #include "wire/channel.h"
 
 #define REMOVE_PATIENCE (10 * USEC_PER_SEC)
 #define SPIN_USEC       500
 
-/* Made by clone; the network and cgroup namespaces are made inside, when their time has come (enter.c). */
+/* Made by clone. The network namespace is made beside it (net.h), the cgroup namespace inside, once the group is entered. */
 static const struct {
         Guard guard;
         uint64_t flag;
@@ -353,7 +352,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
         Rootfs fs;
         int r;
 
-        r = probe_is_privileged();
+        r = userns_is_host_root();
         if (r < 0)
                 return error_set(reterr, r, "cannot read /proc/self/uid_map: %m");
         privileged = r;

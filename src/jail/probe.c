@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@
 
 static const char *const level_names[_PROBE_LEVEL_MAX] = {
         [PROBE_FULL] = "full",
+        [PROBE_PARTIAL] = "partial",
         [PROBE_ROOTLESS] = "rootless",
         [PROBE_REDUCED] = "reduced",
         [PROBE_NONE] = "none",
@@ -36,20 +36,6 @@ static const char *const level_names[_PROBE_LEVEL_MAX] = {
 
 const char *probe_level_name(ProbeLevel l) {
         return level_names[l];
-}
-
-int probe_is_privileged(void) {
-        char map[128];
-        unsigned inside, outside, count;
-        ssize_t n;
-
-        if (geteuid() != 0)
-                return false;
-        n = file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map));
-        if (n < 0)
-                return (int) n;
-        return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
-               count == UINT32_MAX;
 }
 
 static void lack(Finding *f, int r, const char *cure, const char *format, ...) _printf_(4, 5);
@@ -192,7 +178,7 @@ static int try_rootfs(void *arg) {
         if (fchdir(tree) < 0 || mkdir("low", 0755) < 0 || mkdir("up", 0755) < 0 || mkdir("work", 0755) < 0 ||
                         mkdir("root", 0755) < 0)
                 return -errno;
-        tree = tree_make("overlay", options, ELEMENTSOF(options), 0, NULL);
+        tree = tree_make("overlay", options, ELEMENTSOF(options), 0);
         if (tree < 0)
                 return tree;
         r = tree_attach(tree, AT_FDCWD, "root");
@@ -202,7 +188,7 @@ static int try_rootfs(void *arg) {
 }
 
 static int try_proc(void *arg) {
-        int tree = tree_make("proc", NULL, 0, 0, NULL);
+        int tree = tree_make("proc", NULL, 0, 0);
         return tree < 0 ? tree : 0;
 }
 
@@ -211,7 +197,7 @@ static int try_dev(void *arg) {
 
         if (tree < 0)
                 return tree;
-        tree = tree_make("devpts", NULL, 0, 0, NULL);
+        tree = tree_make("devpts", NULL, 0, 0);
         return tree < 0 ? tree : 0;
 }
 
@@ -403,6 +389,8 @@ static void find_level(Probe *p) {
                         continue;
                 if (!guard_is_optional(g))
                         l = PROBE_NONE;
+                else if (g == GUARD_LANDLOCK)
+                        l = PROBE_PARTIAL;
                 else if (!p->privileged && (plain & GUARD_BIT(g)))
                         l = PROBE_ROOTLESS;
                 else
@@ -412,7 +400,7 @@ static void find_level(Probe *p) {
 }
 
 void probe_host(Probe *ret) {
-        *ret = (Probe) { .privileged = probe_is_privileged() > 0 };
+        *ret = (Probe) { .privileged = userns_is_host_root() > 0 };
         probe_namespaces(ret);
         probe_trials(ret);
         probe_idmap(ret);

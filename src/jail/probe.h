@@ -20,6 +20,7 @@ typedef struct Finding {
 
 typedef enum ProbeLevel {
         PROBE_FULL,     /* every guard */
+        PROBE_PARTIAL,  /* what is missing is left out without being asked: Landlock, where the kernel has none */
         PROBE_ROOTLESS, /* what a plain user can have: no id range, no id-mapped template, maybe no cgroups */
         PROBE_REDUCED,  /* something else is missing; runs only with --allow-missing */
         PROBE_NONE,     /* no sandbox can be made here */
@@ -35,7 +36,3 @@ typedef struct Probe {
 
 void probe_host(Probe *ret);
 const char *probe_level_name(ProbeLevel l);
-
-/* Whether we are real root, not the root of somebody's user namespace, which may map nobody but itself. Negative errno when
- * that cannot be found out. */
-int probe_is_privileged(void);

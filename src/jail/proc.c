@@ -73,7 +73,7 @@ static int make_readonly(Error *reterr) {
 }
 
 int proc_make(int *ret_tree, Error *reterr) {
-        int tree = tree_make("proc", NULL, 0, PROC_ATTRIBUTES, /* ret_failed= */ NULL);
+        int tree = tree_make("proc", NULL, 0, PROC_ATTRIBUTES);
 
         if (tree == -EPERM)
                 return error_set(reterr, tree,

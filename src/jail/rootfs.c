@@ -1,6 +1,5 @@
 #include "jail/rootfs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/dirs.h"
+#include "jail/content.h"
 #include "jail/dev.h"
 #include "jail/hostetc.h"
 #include "jail/proc.h"
@@ -95,7 +96,6 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .dev_tree = -EBADF,
                 .proc_tree = -EBADF,
                 .privileged = privileged,
-                .single_id = !privileged,
         };
         if (spec->template_dir) {
                 add_lower(fs, "");
@@ -261,25 +261,10 @@ static int make_overlay(const Lower *lower, int *ret_tree, Error *reterr) {
         r = tree_attach(lower->tree, AT_FDCWD, low);
         if (r < 0)
                 return error_set(reterr, r, "lower layer of /%s", lower->path);
-        tree = tree_make("overlay", options, ELEMENTSOF(options), ROOT_ATTRIBUTES, /* ret_failed= */ NULL);
+        tree = tree_make("overlay", options, ELEMENTSOF(options), ROOT_ATTRIBUTES);
         if (tree < 0)
                 return error_set(reterr, tree, "overlay of /%s", lower->path);
         *ret_tree = tree;
-        return 0;
-}
-
-static int make_parents(const char *path, mode_t mode) {
-        char copy[256];
-
-        (void) snprintf(copy, sizeof(copy), "%s", path);
-        for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
-                if (p == copy)
-                        continue;
-                *p = '\0';
-                if (mkdir(copy, mode) < 0 && errno != EEXIST)
-                        return -errno;
-                *p = '/';
-        }
         return 0;
 }
 
@@ -294,7 +279,7 @@ static int attach_overlays(Rootfs *fs, Error *reterr) {
                         return r;
                 (void) snprintf(target, sizeof(target), "root/%s", fs->lowers[i].path);
                 if (fs->lowers[i].path[0]) {
-                        r = make_parents(target, 0755);
+                        r = dir_make_parents(target, 0755);
                         if (r < 0 || (mkdir(target, 0755) < 0 && errno != EEXIST))
                                 return error_set(reterr, r < 0 ? r : -errno, "/%s", fs->lowers[i].path);
                 }
@@ -347,10 +332,14 @@ int rootfs_pivot(Rootfs *fs, Error *reterr) {
         return 0;
 }
 
-static int give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
-        if (fs->single_id || spec->uid == 0)
-                return 0;
-        return lchown(path, spec->uid, spec->gid) < 0 ? -errno : 0;
+int rootfs_let_go(Rootfs *fs, Error *reterr) {
+        if (fchdir(fs->host_root_fd) < 0)
+                return error_set(reterr, -errno, "old root");
+        if (umount2(".", MNT_DETACH) < 0)
+                return error_set(reterr, -errno, "old root");
+        if (chdir("/") < 0)
+                return error_set(reterr, -errno, "/");
+        return 0;
 }
 
 static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
@@ -365,7 +354,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                         return error_set(reterr, -errno, "%s", skeleton[i].path);
                 }
                 if (skeleton[i].flags & FOR_USER)
-                        r = give_to_user(fs, spec, skeleton[i].path);
+                        r = content_give_to_user(fs, spec, skeleton[i].path);
                 if (r < 0)
                         return error_set(reterr, r, "%s", skeleton[i].path);
         }
@@ -422,154 +411,4 @@ int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r < 0)
                 return r;
         return proc_attach(fs->proc_tree, reterr);
-}
-
-/* mkdir -p; what had to be made belongs to the guest's user. */
-static int make_directories(const Rootfs *fs, const JailSpec *spec, const char *path, bool last) {
-        _cleanup_free_ char *copy = strdup(path);
-        int r;
-
-        if (!copy)
-                return -ENOMEM;
-        for (char *p = copy + 1;; p++) {
-                char c = *p;
-
-                if (c != '/' && c != '\0')
-                        continue;
-                if (c == '\0' && !last)
-                        return 0;
-                *p = '\0';
-                if (mkdir(copy, 0755) == 0) {
-                        r = give_to_user(fs, spec, copy);
-                        if (r < 0)
-                                return r;
-                } else if (errno != EEXIST)
-                        return -errno;
-                if (c == '\0')
-                        return 0;
-                *p = c;
-        }
-}
-
-static int bind_one(const Rootfs *fs, const JailSpec *spec, const JailBind *bind, int tree, Error *reterr) {
-        struct stat st;
-        int r;
-
-        if (fstat(tree, &st) < 0)
-                return error_set(reterr, -errno, "'%s'", bind->source);
-        r = make_directories(fs, spec, bind->target, /* last= */ S_ISDIR(st.st_mode));
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", bind->target);
-        if (!S_ISDIR(st.st_mode)) {
-                _cleanup_close_ int fd = open(bind->target, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-                if (fd < 0)
-                        return error_set(reterr, -errno, "'%s'", bind->target);
-        }
-        r = tree_attach(tree, AT_FDCWD, bind->target);
-        if (r < 0)
-                return error_set(reterr, r, "'%s' on '%s'", bind->source, bind->target);
-        return 0;
-}
-
-static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file, Error *reterr) {
-        _cleanup_close_ int to = -EBADF;
-        struct stat st;
-        int r;
-
-        r = make_directories(fs, spec, file->target, /* last= */ false);
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", file->target);
-        if (fstat(file->fd, &st) < 0)
-                return error_set(reterr, -errno, "'%s'", file->source);
-        to = open(file->target, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-        if (to < 0)
-                return error_set(reterr, -errno, "'%s'", file->target);
-        r = fd_copy(file->fd, to);
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", file->target);
-        if (fchmod(to, st.st_mode & 0777) < 0)
-                return error_set(reterr, -errno, "'%s'", file->target);
-        r = give_to_user(fs, spec, file->target);
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", file->target);
-        return 0;
-}
-
-int rootfs_bind(Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        int r;
-
-        for (size_t i = 0; i < spec->n_binds; i++) {
-                r = bind_one(fs, spec, spec->binds + i, fs->bind_trees[i], reterr);
-                if (r < 0)
-                        return r;
-        }
-        for (size_t i = 0; i < spec->n_files; i++) {
-                r = put_file(fs, spec, spec->files + i, reterr);
-                if (r < 0)
-                        return r;
-        }
-        r = make_directories(fs, spec, spec->workdir, /* last= */ true);
-        if (r < 0)
-                return error_set(reterr, r, "working directory '%s'", spec->workdir);
-        return 0;
-}
-
-int rootfs_let_go(Rootfs *fs, Error *reterr) {
-        if (fchdir(fs->host_root_fd) < 0)
-                return error_set(reterr, -errno, "old root");
-        if (umount2(".", MNT_DETACH) < 0)
-                return error_set(reterr, -errno, "old root");
-        if (chdir("/") < 0)
-                return error_set(reterr, -errno, "/");
-        return 0;
-}
-
-/* Outside again, after the end. */
-
-static int remove_below(int dirfd, const char *name) {
-        _cleanup_close_ int fd = -EBADF;
-        struct dirent *entry;
-        DIR *directory;
-
-        if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
-                return 0;
-        fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        directory = fdopendir(dup(fd));
-        if (!directory)
-                return -errno;
-        while ((entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        (void) remove_below(fd, entry->d_name);
-        (void) closedir(directory);
-        return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
-static bool is_scaffolding(const char *name) {
-        static const char *const names[] = { "lower-", "work-", "dev", "shm" };
-
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (strncmp(name, names[i], strlen(names[i])) == 0)
-                        return true;
-        return false;
-}
-
-int rootfs_tidy_kept(const char *path, bool everything) {
-        _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        struct dirent *entry;
-        DIR *directory;
-
-        if (fd < 0)
-                return -errno;
-        directory = fdopendir(dup(fd));
-        if (!directory)
-                return -errno;
-        while ((entry = readdir(directory)))
-                if (entry->d_name[0] != '.' && (everything || is_scaffolding(entry->d_name)))
-                        (void) remove_below(fd, entry->d_name);
-        (void) closedir(directory);
-        if (everything)
-                (void) fchown(fd, geteuid(), getegid());
-        return 0;
 }

@@ -39,8 +39,7 @@ typedef struct Rootfs {
         int *bind_trees; /* one for each bind of the spec */
         int host_root_fd;
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
-        bool privileged;
-        bool single_id; /* the guest has one id only: nothing can be given to another */
+        bool privileged; /* else the guest has one id only: nothing can be given to another */
 } Rootfs;
 
 /* Without making or opening anything yet. */
@@ -50,8 +49,8 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec);
 /* Opens template, disk and binds as detached trees. base: host id of guest root. */
 int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr);
 
-/* Makes them read-only, nosuid, nodev; and id-mapped when userns_fd is given. -EINVAL with GUARD_IDMAP in *ret_missing's
- * place is told by `idmap_failed`. */
+/* Makes them read-only, nosuid, nodev; and id-mapped when userns_fd is given. Where a template's file system does not take
+ * that, it goes on without and says so. */
 int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base, bool *ret_idmap_failed, Error *reterr);
 
 /* The steps inside, in this order. While the old root is still attached, ".." from "/" leads to it: up to
@@ -61,8 +60,3 @@ int rootfs_pivot(Rootfs *fs, Error *reterr);
 int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr); /* the `host` template's own directories */
 int rootfs_let_go(Rootfs *fs, Error *reterr);
 int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* directories that a template lacks, /dev, /proc */
-int rootfs_bind(Rootfs *fs, const JailSpec *spec, Error *reterr);
-
-/* Takes the scaffolding out of a kept layer: what is left is root/ and the uppers. Or takes everything, when the command
- * never ran. */
-int rootfs_tidy_kept(const char *path, bool everything);

@@ -1,6 +1,6 @@
 /* spec.h: what a sandbox shall be, as plain data.
  *
- * Filled and checked by whoever asks (the CLI today, the spawner tomorrow); the jail only reads it. Strings are
+ * Filled and checked by whoever asks; the jail only reads it. Strings are
  * borrowed for the length of jail_start(). */
 #pragma once
 
@@ -30,7 +30,7 @@ typedef struct JailLimits {
         uint32_t cpu_milli;    /* thousandths of a core; 0: no quota */
         uint32_t pids; /* of the guest; PID 1 comes on top */
         uint64_t disk_bytes;
-        bool count; /* somebody will ask for CPU time or I/O */
+        bool count; /* somebody will ask for CPU time */
 } JailLimits;
 
 typedef struct JailSpec {

@@ -8,23 +8,17 @@ static int set_option(int fs, const FsOption *o) {
         return r < 0 ? -errno : 0;
 }
 
-int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes,
-                const char **ret_failed) {
+int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes) {
         _cleanup_close_ int fs = kernel_fsopen(type, FSOPEN_CLOEXEC);
         int tree;
 
-        if (ret_failed)
-                *ret_failed = NULL;
         if (fs < 0)
                 return -errno;
 
         for (size_t i = 0; i < n_options; i++) {
                 int r = set_option(fs, options + i);
-                if (r < 0) {
-                        if (ret_failed)
-                                *ret_failed = options[i].key;
+                if (r < 0)
                         return r;
-                }
         }
         if (kernel_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return -errno;

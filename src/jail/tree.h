@@ -16,10 +16,8 @@ typedef struct FsOption {
         const char *value; /* NULL: a flag */
 } FsOption;
 
-/* A new file system instance, detached. Returns the mount's descriptor. On failure *ret_failed (may be NULL) names the
- * option, or is NULL when creating failed as a whole. */
-int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes,
-                const char **ret_failed);
+/* A new file system instance, detached. Returns the mount's descriptor. */
+int tree_make(const char *type, const FsOption *options, size_t n_options, uint64_t attributes);
 
 /* A detached copy of what is at the path, in no propagation group. */
 int tree_clone(int dirfd, const char *path, bool recursive);

@@ -62,3 +62,17 @@ int userns_make(const IdMap *map) {
         (void) waitpid(pid, NULL, 0);
         return fd;
 }
+
+int userns_is_host_root(void) {
+        char map[128];
+        unsigned inside, outside, count;
+        ssize_t n;
+
+        if (geteuid() != 0)
+                return false;
+        n = file_read(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map));
+        if (n < 0)
+                return (int) n;
+        return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
+               count == UINT32_MAX;
+}

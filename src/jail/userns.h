@@ -21,3 +21,7 @@ int userns_open(pid_t pid);
 
 /* A namespace that nobody is in: only good for id-mapping a mount. */
 int userns_make(const IdMap *map);
+
+/* Whether we are real root, not the root of somebody's user namespace, which may map nobody but itself. Negative errno when
+ * that cannot be found out. */
+int userns_is_host_root(void);

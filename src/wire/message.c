@@ -77,6 +77,7 @@ ssize_t wire_encode(const WireMessage *message, uint8_t *buffer, size_t size) {
                 put_uint(&w, (uint32_t) message->exited.wait_status, 4);
                 put_uint(&w, message->exited.disk_full, 1);
                 put_uint(&w, message->exited.disk_bytes, 8);
+                put_uint(&w, message->exited.wall_usec, 8);
                 break;
         case WIRE_OUTSIDE: put_uint(&w, message->outside.guards_missing, 8); break;
         case WIRE_STARTED: put_uint(&w, message->started.guards_missing, 8); break;
@@ -115,6 +116,7 @@ int wire_decode(const uint8_t *data, size_t size, WireMessage *ret) {
                 m.exited.wait_status = (int32_t) get_uint(&r, 4);
                 m.exited.disk_full = (uint8_t) get_uint(&r, 1);
                 m.exited.disk_bytes = get_uint(&r, 8);
+                m.exited.wall_usec = get_uint(&r, 8);
                 if (m.exited.disk_full > 1)
                         return -EBADMSG;
                 break;

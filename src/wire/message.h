@@ -45,6 +45,7 @@ typedef struct WireExited {
         int32_t wait_status; /* as wait(2) gives it */
         uint8_t disk_full;   /* the writable layer had no room left when the command ended */
         uint64_t disk_bytes; /* used in the writable layer */
+        uint64_t wall_usec;  /* from the command's start to its end */
 } WireExited;
 
 typedef struct WireMessage {

@@ -1,0 +1,11 @@
+/* keep.h: a layer that outlives its sandbox (--keep).
+ *
+ * Runs outside, after the end. What lies there was written by the guest: nothing is followed.
+ * Must not know: the sandbox that was. */
+#pragma once
+
+#include <stdbool.h>
+
+/* Takes the scaffolding out of a kept layer (rootfs.h draws it): what is left is root/ and the uppers. Or takes everything,
+ * when the command never ran. */
+int keep_tidy(const char *path, bool everything);
