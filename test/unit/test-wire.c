@@ -23,7 +23,7 @@ static const WireMessage failed_bare = { .type = WIRE_FAILED, .failed = { .error
 static const WireMessage started = { .type = WIRE_STARTED, .started = { .guards_missing = UINT64_MAX - 1 } };
 static const WireMessage exited = {
         .type = WIRE_EXITED,
-        .exited = {.wait_status = -2, .disk_full = 1, .disk_bytes = UINT64_C(0x0123456789abcdef)}
+        .exited = {.wait_status = -2, .disk_full = 1, .disk_bytes = UINT64_C(0x0123456789abcdef), .wall_usec = 258}
 };
 
 static const struct {
@@ -60,6 +60,7 @@ static void check_message(const char *what, const WireMessage *found, const Wire
                 check_int(what, found->exited.wait_status, expected->exited.wait_status);
                 check_uint(what, found->exited.disk_full, expected->exited.disk_full);
                 check_uint(what, found->exited.disk_bytes, expected->exited.disk_bytes);
+                check_uint(what, found->exited.wall_usec, expected->exited.wall_usec);
                 break;
         case WIRE_GO:
         case WIRE_OUTSIDE:
@@ -98,10 +99,11 @@ TEST(bytes) {
                 12, 0, '/', 'b', 'i', 'n', '/', 'n', 'o', 't', 'h', 'i', 'n', 'g',
         };
         static const uint8_t expected_exited[] = {
-                WIRE_EXITED, 0, 13, 0,
+                WIRE_EXITED, 0, 21, 0,
                 0xfe, 0xff, 0xff, 0xff,   /* -2 */
                 1,
                 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
+                2, 1, 0, 0, 0, 0, 0, 0,
         };
         /* clang-format on */
         uint8_t buffer[WIRE_MESSAGE_MAX];
