@@ -32,6 +32,11 @@ typedef struct Pump {
 void pump_init(Pump *p, int from, int to);
 void pump_done(Pump *p);
 
+/* Has passed on all it has. */
+static inline bool pump_wants_input(const Pump *p) {
+        return p->open && !p->waits_out && p->end == p->start;
+}
+
 /* What to wait for. */
 void pump_poll(const Pump *p, struct pollfd *ret);
 

@@ -22,7 +22,8 @@
 #define PIDS_DEFAULT    512
 #define NOFILE_DEFAULT  4096
 #define USER_DEFAULT    1000
-#define UID_MAX         65535
+#define UID_MAX         65534
+#define UID_OF_INIT     65533 /* nobody but PID 1 */
 #define DURATION_MAX    (365 * 24 * 3600 * USEC_PER_SEC)
 #define LIST_MAX        1024
 #define ENV_FILE_MAX    (16 << 20)
@@ -216,10 +217,12 @@ static int apply_user(void *target, const char *value, Error *reterr) {
         else if (strcmp(value, "root") == 0)
                 uid = 0;
         else {
-                r = parse_uint64(value, 0, UID_MAX - 1, &uid);
+                r = parse_uint64(value, 0, UID_MAX, &uid);
+                if (r >= 0 && uid == UID_OF_INIT)
+                        return error_set(reterr, -EINVAL, "--user: '%s' is the id of the sandbox's PID 1; choose another", value);
                 if (r < 0)
                         return error_set(reterr, r, "--user: '%s' is not 'user', 'root' or a number from 0 to %d", value,
-                                        UID_MAX - 1);
+                                        UID_MAX);
         }
         o->spec.uid = (uid_t) uid;
         o->spec.gid = (gid_t) uid;
@@ -572,6 +575,7 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
 
         *o = (RunOptions) {
                 .spec = {
+                        .keep_fd = -EBADF,
                         .hostname = "cove",
                         .uid = USER_DEFAULT,
                         .gid = USER_DEFAULT,
@@ -617,6 +621,7 @@ void run_options_done(RunOptions *o) {
         free(o->spec.files);
         free(o->workdir);
         free(o->keep);
+        (void) fd_close(o->spec.keep_fd);
         strv_done(&o->command);
         strv_done(&o->env);
 }

@@ -30,22 +30,26 @@ static int open_report(const char *path, int *ret_fd, Error *reterr) {
 }
 
 /* The layer must be the sandbox's alone: a directory that we make, or one with nothing in it. */
-static int open_keep(const char *path, bool *ret_made, Error *reterr) {
+static int open_keep(const char *path, int *ret_fd, bool *ret_made, Error *reterr) {
+        bool made = false;
+        int fd;
+
         if (!path)
                 return 0;
-        if (mkdir(path, 0755) == 0) {
-                *ret_made = true;
-                return 0;
-        }
-        if (errno != EEXIST)
+        if (mkdir(path, 0700) == 0)
+                made = true;
+        else if (errno != EEXIST)
                 return error_set(reterr, -errno, "--keep: cannot make '%s': %m", path);
-        if (rmdir(path) < 0) {
+        else if (rmdir(path) < 0 || mkdir(path, 0700) < 0) {
                 if (errno == ENOTEMPTY || errno == EEXIST)
                         return error_set(reterr, -ENOTEMPTY, "--keep: '%s' is not empty", path);
                 return error_set(reterr, -errno, "--keep: '%s': %m", path);
         }
-        if (mkdir(path, 0755) < 0)
-                return error_set(reterr, -errno, "--keep: cannot make '%s': %m", path);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return error_set(reterr, -errno, "--keep: '%s': %m", path);
+        *ret_fd = fd;
+        *ret_made = made;
         return 0;
 }
 
@@ -53,7 +57,7 @@ static int prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_made, Error
         int r = open_report(o->report, ret_report_fd, reterr);
         if (r < 0)
                 return r;
-        return open_keep(o->keep, ret_keep_made, reterr);
+        return open_keep(o->keep, &o->spec.keep_fd, ret_keep_made, reterr);
 }
 
 /* One line on stderr whenever the end was not the program's own doing. */
@@ -87,7 +91,7 @@ static int run(RunOptions *o) {
         supervise(o, &out);
         tell(o, &out);
         if (o->keep)
-                (void) keep_tidy(o->keep, /* everything= */ !out.started);
+                (void) keep_tidy(o->spec.keep_fd, /* everything= */ !out.started);
         if (keep_made && !out.started)
                 (void) rmdir(o->keep);
 

@@ -115,6 +115,7 @@ static int open_signals(void) {
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
         (void) signal(SIGPIPE, SIG_IGN); /* a reader that goes away is the guest's news, not ours */
         (void) signal(SIGCHLD, SIG_DFL); /* a caller who ignores it would have our children vanish before we look */
+        (void) signal(SIGTTOU, SIG_IGN); /* in the background the terminal may still be set back */
         (void) signal(SIGXFSZ, SIG_IGN); /* a limit on our file sizes is an error, not our end */
         return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -135,9 +136,14 @@ static int open_pipe(int *ret_ours, int *ret_theirs) {
         return 0;
 }
 
+/* A terminal is open both ways, as a rule: with its output limited the guest must not write by way of its input. */
+static int readonly_stdin(void) {
+        return isatty(STDIN_FILENO) ? open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -EBADF;
+}
+
 static int start(Supervisor *s, Error *reterr) {
         int stdio[3] = { 0, 1, 2 };
-        _cleanup_close_ int theirs_out = -EBADF, theirs_err = -EBADF;
+        _cleanup_close_ int theirs_out = -EBADF, theirs_err = -EBADF, theirs_in = -EBADF;
         int r;
 
         if (s->o->tty)
@@ -148,6 +154,8 @@ static int start(Supervisor *s, Error *reterr) {
                         r = open_pipe(s->pipes + 2, &theirs_err);
                 if (r < 0)
                         return error_set(reterr, r, "cannot make a pipe: %m");
+                theirs_in = readonly_stdin();
+                stdio[0] = theirs_in >= 0 ? theirs_in : STDIN_FILENO;
                 stdio[1] = theirs_out;
                 stdio[2] = theirs_err;
                 pump_init(&s->pump_out, s->pipes[1], STDOUT_FILENO);
@@ -239,7 +247,7 @@ static void on_control(Supervisor *s) {
         case WIRE_FAILED: on_failed(s, &m.failed); break;
         case WIRE_EXITED:
                 s->exited = true;
-                s->alive = false; /* it has nothing more to say, and ends now */
+                s->alive = s->pump_out.open || s->pump_err.open; /* it has nothing more to say; its guests may have */
                 s->wait_status = m.exited.wait_status;
                 s->out->disk_full = m.exited.disk_full;
                 s->out->disk_bytes = m.exited.disk_bytes;
@@ -301,8 +309,12 @@ static void on_input(Supervisor *s, short revents) {
 static void check_cpu_time(Supervisor *s, usec_t now) {
         usec_t used, left;
 
-        if (now < s->next_cpu_check || cgroup_cpu_usec(&s->jail.cgroup, &used) < 0)
+        if (now < s->next_cpu_check)
                 return;
+        if (cgroup_cpu_usec(&s->jail.cgroup, &used) < 0) { /* rlimits see to it */
+                s->next_cpu_check = USEC_INFINITY;
+                return;
+        }
         if (used >= s->o->cpu_time) {
                 stop(s, REASON_CPU_TIME, "used up its CPU time");
                 s->next_cpu_check = USEC_INFINITY;
@@ -331,8 +343,6 @@ static void check_time(Supervisor *s) {
 
         check_reader(s, now);
 
-        if (!s->out->started)
-                return;
         if (now >= s->deadline) {
                 stop(s, REASON_TIMEOUT, "timed out");
                 s->deadline = USEC_INFINITY;
@@ -341,9 +351,11 @@ static void check_time(Supervisor *s) {
 }
 
 static int poll_timeout(const Supervisor *s) {
-        usec_t next = s->out->started ? MIN_OF(s->deadline, s->next_cpu_check) : USEC_INFINITY, now;
+        usec_t next = MIN_OF(s->deadline, s->next_cpu_check), now;
 
         next = MIN_OF(next, s->give_up);
+        if (!s->alive && (pump_wants_input(&s->pump_out) || pump_wants_input(&s->pump_err)))
+                return 0; /* nobody is left to write: what is there now is all */
         if (next == USEC_INFINITY)
                 return -1;
         now = clock_usec();
@@ -356,12 +368,19 @@ static bool is_busy(const Supervisor *s) {
         return s->alive || s->pump_out.open || s->pump_err.open;
 }
 
+static void end_without_input(Pump *p, short revents) {
+        if (pump_wants_input(p) && revents == 0)
+                p->open = false;
+}
+
 static void loop(Supervisor *s) {
         while (is_busy(s)) {
                 struct pollfd fds[_FD_MAX] = {
                         [FD_CONTROL] = { .fd = s->alive ? s->jail.control_fd : -1, .events = POLLIN },
                         [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
                 };
+
+                bool was_alive = s->alive;
 
                 pump_poll(&s->pump_out, fds + FD_OUT);
                 pump_poll(&s->pump_err, fds + FD_ERR);
@@ -375,6 +394,10 @@ static void loop(Supervisor *s) {
                         on_signal(s);
                 on_output(s, &s->pump_out, fds[FD_OUT].revents, &s->out->stdout_truncated);
                 on_output(s, &s->pump_err, fds[FD_ERR].revents, &s->out->stderr_truncated);
+                if (!was_alive) { /* a copy of the pipe may be somewhere, but its writers are dead */
+                        end_without_input(&s->pump_out, fds[FD_OUT].revents);
+                        end_without_input(&s->pump_err, fds[FD_ERR].revents);
+                }
                 if (fds[FD_IN].revents)
                         on_input(s, fds[FD_IN].revents);
                 check_time(s);
@@ -419,7 +442,7 @@ void supervise(const RunOptions *o, Outcome *ret) {
                 .pipes = { -EBADF, -EBADF, -EBADF },
                 .master = -EBADF,
                 .window = terminal_size(),
-                .deadline = USEC_INFINITY,
+                .deadline = o->timeout == USEC_INFINITY ? USEC_INFINITY : clock_usec() + o->timeout,
                 .next_cpu_check = USEC_INFINITY,
                 .give_up = USEC_INFINITY,
                 .alive = true,

@@ -60,6 +60,7 @@ static pid_t start(const InitSpec *spec) {
 
         if (channel_send(spec->control_fd, &m, &master, spec->tty ? 1 : 0) < 0)
                 _exit(1);
+        (void) TAKE_FD(slave); /* held until the end: a terminal that nobody has open for a moment is not at its end */
         return pid;
 }
 

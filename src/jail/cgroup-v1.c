@@ -88,6 +88,10 @@ static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *r
                 return r;
         /* Memory and swap together; absent when the kernel does not count swap, as when it has none. */
         r = cgroup_limit(dir, "memory.memsw.limit_in_bytes", limits->memory_bytes, reterr);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        /* What is under way in sockets is counted apart. */
+        r = cgroup_limit(dir, "memory.kmem.tcp.limit_in_bytes", limits->memory_bytes, reterr);
         return r == -ENOENT ? 0 : r;
 }
 

@@ -1,9 +1,12 @@
 #include "jail/content.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -15,74 +18,136 @@ int content_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *pat
         return lchown(path, spec->uid, spec->gid) < 0 ? -errno : 0;
 }
 
-/* mkdir -p; what had to be made belongs to the guest's user. */
-static int make_directories(const Rootfs *fs, const JailSpec *spec, const char *path, bool last) {
-        _cleanup_free_ char *copy = strdup(path);
-        int r;
+/* Links are followed within the root, but no magic ones: /proc/self/fd/N would lead to what we still hold open. */
+static int open_inside(const char *path, int flags) {
+        const struct open_how how = {
+                .flags = (uint64_t) flags | O_CLOEXEC,
+                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+        };
+        _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        long fd;
 
-        if (!copy)
+        if (root < 0)
+                return -errno;
+        fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+        return fd < 0 ? -errno : (int) fd;
+}
+
+typedef int (*Maker)(int dirfd, const char *name);
+
+static int make_directory(int dirfd, const char *name) {
+        return mkdirat(dirfd, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* Neither a link nor a pipe that somebody has left there may be opened for what it is not. */
+static int make_file(int dirfd, const char *name) {
+        int fd = openat(dirfd, name, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+        return fd < 0 ? -errno : fd;
+}
+
+/* Guest root makes things, and hands them to the guest's user. In a writable bind there is no guest root, only the user. */
+static int make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *name, Maker maker) {
+        int r = maker(dirfd, name);
+
+        if (r == -EOVERFLOW && fs->privileged && spec->uid != 0) {
+                (void) setfsgid(spec->gid);
+                (void) setfsuid(spec->uid);
+                r = maker(dirfd, name);
+                (void) setfsuid(0);
+                (void) setfsgid(0);
+        } else if (r >= 0 && fs->privileged && spec->uid != 0)
+                (void) fchownat(dirfd, name, spec->uid, spec->gid, AT_SYMLINK_NOFOLLOW);
+        return r;
+}
+
+/* mkdir -p; what had to be made belongs to the guest's user. Returns the last one. */
+static int open_directory(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        _cleanup_close_ int parent = open_inside("/", O_PATH | O_DIRECTORY);
+        _cleanup_free_ char *prefix = strdup(path);
+
+        if (!prefix)
                 return -ENOMEM;
-        for (char *p = copy + 1;; p++) {
-                char c = *p;
+        if (parent < 0)
+                return parent;
+        for (char *name = prefix + 1, *end; *name; name = end + 1) {
+                int fd;
 
-                if (c != '/' && c != '\0')
-                        continue;
-                if (c == '\0' && !last)
-                        return 0;
-                *p = '\0';
-                if (mkdir(copy, 0755) == 0) {
-                        r = content_give_to_user(fs, spec, copy);
-                        if (r < 0)
-                                return r;
-                } else if (errno != EEXIST)
-                        return -errno;
-                if (c == '\0')
-                        return 0;
-                *p = c;
+                end = strchrnul(name, '/');
+                bool last = *end == '\0';
+                *end = '\0';
+                fd = open_inside(prefix, O_PATH | O_DIRECTORY);
+                if (fd == -ENOENT) {
+                        int r = make(fs, spec, parent, name, make_directory);
+                        fd = r < 0 ? r : open_inside(prefix, O_PATH | O_DIRECTORY);
+                }
+                if (fd < 0)
+                        return fd;
+                (void) fd_close(parent);
+                parent = fd;
+                if (last)
+                        break;
+                *end = '/';
         }
+        return TAKE_FD(parent);
+}
+
+/* The regular file of that name, made if missing, open for writing. */
+static int open_file(const Rootfs *fs, const JailSpec *spec, const char *path) {
+        _cleanup_free_ char *parent_path = strdup(path);
+        _cleanup_close_ int parent = -EBADF, fd = -EBADF;
+        struct stat st;
+        char *slash;
+
+        if (!parent_path)
+                return -ENOMEM;
+        slash = strrchr(parent_path, '/');
+        *slash = '\0';
+        parent = open_directory(fs, spec, parent_path[0] ? parent_path : "/");
+        if (parent < 0)
+                return parent;
+        fd = make(fs, spec, parent, slash + 1, make_file);
+        if (fd < 0)
+                return fd;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
 }
 
 static int bind_one(const Rootfs *fs, const JailSpec *spec, const JailBind *bind, int tree, Error *reterr) {
+        _cleanup_close_ int place = -EBADF;
         struct stat st;
         int r;
 
         if (fstat(tree, &st) < 0)
                 return error_set(reterr, -errno, "'%s'", bind->source);
-        r = make_directories(fs, spec, bind->target, /* last= */ S_ISDIR(st.st_mode));
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", bind->target);
-        if (!S_ISDIR(st.st_mode)) {
-                _cleanup_close_ int fd = open(bind->target, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-                if (fd < 0)
-                        return error_set(reterr, -errno, "'%s'", bind->target);
-        }
-        r = tree_attach(tree, AT_FDCWD, bind->target);
+        if (S_ISDIR(st.st_mode))
+                place = open_directory(fs, spec, bind->target);
+        else
+                place = open_file(fs, spec, bind->target);
+        if (place < 0)
+                return error_set(reterr, place, "'%s'", bind->target);
+        r = tree_attach(tree, place, "");
         if (r < 0)
                 return error_set(reterr, r, "'%s' on '%s'", bind->source, bind->target);
         return 0;
 }
 
 static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file, Error *reterr) {
-        _cleanup_close_ int to = -EBADF;
+        _cleanup_close_ int to = open_file(fs, spec, file->target);
         struct stat st;
         int r;
 
-        r = make_directories(fs, spec, file->target, /* last= */ false);
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", file->target);
+        if (to < 0)
+                return error_set(reterr, to, "'%s'", file->target);
         if (fstat(file->fd, &st) < 0)
                 return error_set(reterr, -errno, "'%s'", file->source);
-        to = open(file->target, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-        if (to < 0)
+        if (ftruncate(to, 0) < 0)
                 return error_set(reterr, -errno, "'%s'", file->target);
         r = fd_copy(file->fd, to);
         if (r < 0)
                 return error_set(reterr, r, "'%s'", file->target);
         if (fchmod(to, st.st_mode & 0777) < 0)
                 return error_set(reterr, -errno, "'%s'", file->target);
-        r = content_give_to_user(fs, spec, file->target);
-        if (r < 0)
-                return error_set(reterr, r, "'%s'", file->target);
         return 0;
 }
 
@@ -99,8 +164,9 @@ int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
                 if (r < 0)
                         return r;
         }
-        r = make_directories(fs, spec, spec->workdir, /* last= */ true);
+        r = open_directory(fs, spec, spec->workdir);
         if (r < 0)
                 return error_set(reterr, r, "working directory '%s'", spec->workdir);
+        (void) fd_close(r);
         return 0;
 }

@@ -29,7 +29,7 @@ DiskBacking disk_choose(const JailSpec *spec, bool privileged);
 
 /* For image and directory, before the sandbox's processes exist: a detached tree. */
 int disk_open_image(uint64_t bytes, Error *reterr);
-int disk_open_directory(const char *path, uid_t owner, gid_t group, Error *reterr);
+int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr);
 
 /* For memory, inside: a detached tree. */
 int disk_open_memory(uint64_t bytes, Error *reterr);

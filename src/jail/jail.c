@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -95,6 +96,8 @@ static int start_cgroup(Jail *j, const JailSpec *spec, bool privileged, Error *r
         j->cgroup.companion = j->warden.pid;
         if (r >= 0)
                 r = cgroup_make(&j->cgroup, &spec->limits, &missing, reterr);
+        if (r >= 0)
+                warden_update(&j->cgroup);
         if (r < 0) {
                 bool allowed = (spec->allow_missing & GUARDS_OF_CGROUP) == GUARDS_OF_CGROUP;
 
@@ -329,14 +332,14 @@ static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], 
         return r < 0 ? r : send_outside(j, netns, reterr);
 }
 
-/* So that the guest may open /dev/stdout again, a pipe must be its own. Pipes without a name only: anything else has an
- * owner who would notice. */
-static void give_pipes(const int stdio[static 3], uid_t owner) {
+/* So that the guest may open /dev/stdout again: a pipe without a name is the guest's to write, or to read, and not both. To
+ * others a mode means nothing, for they have no way to it. */
+static void open_pipes(const int stdio[static 3]) {
         for (int i = 0; i < 3; i++) {
                 struct statfs fs;
 
                 if (stdio[i] >= 0 && fstatfs(stdio[i], &fs) == 0 && fs.f_type == PIPEFS_MAGIC)
-                        (void) fchown(stdio[i], owner, (gid_t) -1);
+                        (void) fchmod(stdio[i], i == 0 ? 0644 : 0622);
         }
 }
 
@@ -368,7 +371,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
         if (r >= 0 && privileged)
                 r = id_range_claim(&j.id_base, &j.id_holder_fd, reterr);
         if (r >= 0 && privileged) {
-                give_pipes(stdio, j.id_base + spec->uid);
+                open_pipes(stdio);
                 r = rootfs_open(&fs, spec, j.id_base, reterr);
         }
         if (r >= 0)

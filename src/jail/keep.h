@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
-/* Takes the scaffolding out of a kept layer (rootfs.h draws it): what is left is root/ and the uppers. Or takes everything,
- * when the command never ran. */
-int keep_tidy(const char *path, bool everything);
+/* Takes the scaffolding out of a kept layer (rootfs.h draws it): what is left is root/, the uppers, and shm/ if there is
+ * something in it. Or takes everything, when the command never ran. By descriptor: the name may mean another directory by
+ * now. */
+int keep_tidy(int fd, bool everything);

@@ -151,7 +151,7 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
         if (fs->backing == DISK_IMAGE)
                 fs->disk_tree = disk_open_image(spec->limits.disk_bytes, reterr);
         else if (fs->backing == DISK_DIRECTORY)
-                fs->disk_tree = disk_open_directory(spec->keep_dir, base, base, reterr);
+                fs->disk_tree = disk_open_directory(spec->keep_dir, spec->keep_fd, base, base, reterr);
         else
                 return 0;
         return fs->disk_tree < 0 ? fs->disk_tree : 0;
@@ -339,6 +339,7 @@ int rootfs_let_go(Rootfs *fs, Error *reterr) {
                 return error_set(reterr, -errno, "old root");
         if (chdir("/") < 0)
                 return error_set(reterr, -errno, "/");
+        fs->host_root_fd = fd_close(fs->host_root_fd);
         return 0;
 }
 

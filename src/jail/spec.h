@@ -39,6 +39,7 @@ typedef struct JailSpec {
         const char *hostname;
         const char *workdir;
         const char *keep_dir; /* NULL: the writable layer goes with the sandbox */
+        int keep_fd;          /* that directory, opened */
         uid_t uid;            /* of the guest, inside */
         gid_t gid;
         bool net_host;

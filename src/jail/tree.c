@@ -45,7 +45,9 @@ int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive) 
 }
 
 int tree_attach(int tree, int dirfd, const char *path) {
-        if (kernel_move_mount(tree, "", dirfd, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | (path[0] ? 0 : MOVE_MOUNT_T_EMPTY_PATH);
+
+        if (kernel_move_mount(tree, "", dirfd, path, flags) < 0)
                 return -errno;
         return 0;
 }

@@ -25,6 +25,7 @@ int tree_clone(int dirfd, const char *path, bool recursive);
 /* Sets MOUNT_ATTR_* flags, and maps ids when a user namespace is given (-EBADF: none). */
 int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive);
 
+/* An empty path: at the descriptor itself. */
 int tree_attach(int tree, int dirfd, const char *path);
 
 /* Clone, restrict, attach in one go, for paths of the present root. */

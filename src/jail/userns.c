@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,15 +47,18 @@ int userns_open(pid_t pid) {
 
 int userns_make(const IdMap *map) {
         struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
-        pid_t pid;
+        pid_t pid, parent = getpid();
         int fd, r;
 
         pid = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
         if (pid < 0)
                 return -errno;
-        if (pid == 0)
-                for (;;)
+        if (pid == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                while (getppid() == parent)
                         (void) pause();
+                _exit(0);
+        }
 
         r = userns_write_maps(pid, map);
         fd = r < 0 ? r : userns_open(pid);

@@ -21,6 +21,12 @@ typedef struct Post {
         _Alignas(16) char stack[STACK_SIZE];
 } Post;
 
+static Post post; /* one supervisor has one sandbox */
+
+void warden_update(const Cgroup *cg) {
+        post.cgroup = *cg;
+}
+
 /* Among them is the supervisor's end of our pipe, which would otherwise never close. */
 static void close_others(void) {
         if (kernel_close_range(1, ~0u, 0) == 0)
@@ -31,8 +37,7 @@ static void close_others(void) {
 
 /* Situation: all namespaces are the host's. The memory is the supervisor's, shared and not copied, which makes this
  * process cheap; it touches none of it while the supervisor lives, but for its own stack and post. */
-static int warden_main(void *arg) {
-        Post *post = arg;
+static int warden_main(_unused_ void *arg) {
         char byte;
 
         (void) setsid(); /* Ctrl-C is meant for the supervisor */
@@ -41,7 +46,7 @@ static int warden_main(void *arg) {
         (void) signal(SIGHUP, SIG_IGN);
 
         /* Let go of the caller's stdout: whoever reads it waits for its end. */
-        if (dup3(post->pipe_fd, 0, 0) < 0)
+        if (dup3(post.pipe_fd, 0, 0) < 0)
                 _exit(1);
         close_others();
 
@@ -49,12 +54,11 @@ static int warden_main(void *arg) {
         while (read(0, &byte, 1) != 0)
                 if (errno != EINTR)
                         (void) usleep(RETRY_USEC);
-        (void) cgroup_remove(&post->cgroup, REMOVE_PATIENCE);
+        (void) cgroup_remove(&post.cgroup, REMOVE_PATIENCE);
         _exit(0);
 }
 
 int warden_start(const Cgroup *cg, Warden *ret) {
-        static Post post; /* one supervisor has one sandbox */
         int fds[2];
         pid_t pid;
 
@@ -63,7 +67,7 @@ int warden_start(const Cgroup *cg, Warden *ret) {
         post.cgroup = *cg;
         post.pipe_fd = fds[0];
 
-        pid = clone(warden_main, post.stack + STACK_SIZE, CLONE_VM | SIGCHLD, &post);
+        pid = clone(warden_main, post.stack + STACK_SIZE, CLONE_VM | SIGCHLD, /* arg= */ NULL);
         (void) fd_close(fds[0]);
         if (pid < 0) {
                 int r = -errno;

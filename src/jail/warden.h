@@ -18,4 +18,8 @@ typedef struct Warden {
 #define WARDEN_EMPTY { .alive_fd = -EBADF }
 
 int warden_start(const Cgroup *cg, Warden *ret);
+
+/* When making the groups has changed where they are. */
+void warden_update(const Cgroup *cg);
+
 void warden_dismiss(Warden *w);

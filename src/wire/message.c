@@ -117,7 +117,7 @@ int wire_decode(const uint8_t *data, size_t size, WireMessage *ret) {
                 m.exited.disk_full = (uint8_t) get_uint(&r, 1);
                 m.exited.disk_bytes = get_uint(&r, 8);
                 m.exited.wall_usec = get_uint(&r, 8);
-                if (m.exited.disk_full > 1)
+                if (m.exited.disk_full > 1 || m.exited.disk_bytes > INT64_MAX || m.exited.wall_usec > INT64_MAX)
                         return -EBADMSG;
                 break;
         case WIRE_OUTSIDE: m.outside.guards_missing = get_uint(&r, 8); break;
