@@ -55,8 +55,14 @@ static int make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *n
                 r = maker(dirfd, name);
                 (void) setfsuid(0);
                 (void) setfsgid(0);
-        } else if (r >= 0 && fs->privileged && spec->uid != 0)
-                (void) fchownat(dirfd, name, spec->uid, spec->gid, AT_SYMLINK_NOFOLLOW);
+        } else if (r >= 0 && fs->privileged && spec->uid != 0 &&
+                        fchownat(dirfd, name, spec->uid, spec->gid, AT_SYMLINK_NOFOLLOW) < 0) {
+                int error = -errno;
+
+                if (maker == make_file)
+                        (void) fd_close(r);
+                return error;
+        }
         return r;
 }
 
