@@ -5,8 +5,8 @@
  * rounds, and need no margin.
  *
  * The third cannot be 1.0 for anybody: pivot_root walks all tasks of the system to find those that stand in the old
- * root (chroot_fs_refs() in the kernel), about 0.15 us for each, so that 500 sandboxes of four tasks cost every start
- * 0.3 ms. The control shows it. The limit of 1.3 is room for that and for the noise between neighbouring seconds; a
+ * root (chroot_fs_refs() in the kernel), about 0.1 us for each, so that 500 sandboxes of four tasks cost every start
+ * 0.2 ms. The control shows it. The limit of 1.3 is room for that and for the noise between neighbouring seconds; a
  * start path of 2.5 ms that grew by another microsecond per live sandbox would miss it. */
 static const Verdict promises[_VERDICT_MAX] = {
         [VERDICT_BWRAP] = { .text = "cove, true: p50 at or below bwrap's",            .limit = 1.0 },

@@ -311,8 +311,10 @@ static void check_cpu_time(Supervisor *s, usec_t now) {
 
         if (now < s->next_cpu_check)
                 return;
-        if (cgroup_cpu_usec(&s->jail.cgroup, &used) < 0) { /* rlimits see to it */
+        if (cgroup_cpu_usec(&s->jail.cgroup, &used) < 0) {
                 s->next_cpu_check = USEC_INFINITY;
+                if (!(s->jail.missing & GUARD_BIT(GUARD_CPU))) /* else rlimits see to it */
+                        stop(s, REASON_INTERNAL, "cannot read the CPU time, which --cpu-time limits");
                 return;
         }
         if (used >= s->o->cpu_time) {
