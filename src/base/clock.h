@@ -16,3 +16,11 @@ static inline usec_t clock_usec(void) {
         (void) clock_gettime(CLOCK_MONOTONIC, &t);
         return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
 }
+
+/* What the calendar says, since 1970: for people and for times that outlive the machine's uptime. */
+static inline usec_t clock_wall_usec(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_REALTIME, &t);
+        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
+}

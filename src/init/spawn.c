@@ -26,7 +26,7 @@ typedef struct Child {
 static int step_signals(Child *c) {
         sigset_t none;
 
-        for (int signal_number = 1; signal_number < _NSIG; signal_number++) {
+        for (int signal_number = 1; signal_number < _NSIG && !c->spec->prepared; signal_number++) {
                 struct sigaction action = { .sa_handler = SIG_DFL };
                 (void) sigaction(signal_number, &action, NULL); /* fails for KILL, STOP and libc's own */
         }
@@ -48,11 +48,11 @@ static int step_stdio(Child *c) {
 }
 
 static int step_rlimits(Child *c) {
-        return rlimits_apply(&c->spec->rlimits);
+        return c->spec->prepared ? rlimits_apply_own(&c->spec->rlimits) : rlimits_apply(&c->spec->rlimits);
 }
 
 static int step_bounding(Child *c) {
-        return caps_drop_bounding(caps_init(), c->spec->capabilities);
+        return c->spec->prepared ? 0 : caps_drop_bounding(caps_init(), c->spec->capabilities);
 }
 
 static int step_ids(Child *c) {

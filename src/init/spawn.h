@@ -26,6 +26,7 @@ typedef struct SpawnSpec {
         unsigned seccomp_flags;
         int stdio[3]; /* what becomes 0–2; -EBADF: stays */
         bool terminal; /* stdio[0] becomes the controlling terminal */
+        bool prepared; /* whoever starts many has done it once: default actions, common limits, the bounding set */
 } SpawnSpec;
 
 typedef struct SpawnFailure {

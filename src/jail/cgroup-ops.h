@@ -1,9 +1,22 @@
-/* cgroup-ops.h: what each cgroup version does its own way. Private to cgroup.c, cgroup-v1.c and cgroup-v2.c. */
+/* cgroup-ops.h: what each cgroup version does its own way. Private to cgroup*.c. */
 #pragma once
 
 #include "jail/cgroup.h"
 
 #define CGROUP_MOUNT "/sys/fs/cgroup"
+
+#define CGROUP_OWN_MAX      4096 /* of /proc/self/cgroup */
+#define CGROUP_OWN_PATH_MAX (CGROUP_PATH_MAX / 2)
+#define CGROUP_BASE_MAX     (CGROUP_PATH_MAX - 128)
+#define CGROUP_FILE_MAX     (CGROUP_PATH_MAX + 64)
+
+/* A directory in which groups stand. */
+typedef struct CgroupBase {
+        CgroupController controller; /* v1: whose hierarchy it is; v2: the first, for all of them */
+        char path[CGROUP_BASE_MAX];
+} CgroupBase;
+
+#define CGROUP_BASES_MAX _CGROUP_CONTROLLER_MAX
 
 typedef struct CgroupOps {
         int (*plan)(Cgroup *cg, const char *name, Error *reterr);
@@ -11,10 +24,14 @@ typedef struct CgroupOps {
         int (*usage)(const Cgroup *cg, CgroupUsage *ret);
         int (*cpu_usec)(const Cgroup *cg, usec_t *ret);
         int (*kill)(const CgroupDir *dir);
+        int (*freeze)(const Cgroup *cg, bool freeze);
+        /* Where lasting groups may stand: at the top, which is root's place, or near our own group. Returns how many. */
+        size_t (*bases)(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]);
         void (*leave)(Cgroup *cg); /* undoes what make() did to ourselves; may be NULL */
 } CgroupOps;
 
 extern const CgroupOps cgroup_v1_ops, cgroup_v2_ops;
+const CgroupOps *cgroup_ops(CgroupVersion version);
 
 /* Makes the directory and opens it. */
 int cgroup_dir_make(CgroupDir *dir, Error *reterr);
@@ -22,7 +39,11 @@ int cgroup_dir_make(CgroupDir *dir, Error *reterr);
 /* Writes a limit; the error names file and value. */
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr);
 
-#define CGROUP_OWN_MAX 4096 /* of /proc/self/cgroup */
+/* Sends SIGKILL to everybody whom a group's cgroup.procs lists. */
+int cgroup_kill_listed(const CgroupDir *dir);
+
+/* A file of a group by name, for groups whose directory is not open. */
+void cgroup_file_path(const CgroupDir *dir, const char *file, char *ret, size_t size);
 
 /* The path of our own group in a hierarchy, out of the text of /proc/self/cgroup; the top is "". The controller "" names
  * the v2 line. */

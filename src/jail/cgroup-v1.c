@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +17,21 @@
 
 static const struct {
         const char *name;
-        Guard guard;
+        GuardSet guard; /* what is missing without it */
 } controllers[_CGROUP_CONTROLLER_MAX] = {
-        [CGROUP_MEMORY]  = { "memory",  GUARD_MEMORY },
-        [CGROUP_PIDS]    = { "pids",    GUARD_PIDS   },
-        [CGROUP_CPU]     = { "cpu",     GUARD_CPU    },
-        [CGROUP_CPUACCT] = { "cpuacct", GUARD_CPU    },
-        [CGROUP_IO]      = { "blkio",   GUARD_IO     },
+        [CGROUP_MEMORY]  = { "memory",  GUARD_BIT(GUARD_MEMORY) },
+        [CGROUP_PIDS]    = { "pids",    GUARD_BIT(GUARD_PIDS)   },
+        [CGROUP_CPU]     = { "cpu",     GUARD_BIT(GUARD_CPU)    },
+        [CGROUP_CPUACCT] = { "cpuacct", 0                       },
+        [CGROUP_IO]      = { "blkio",   GUARD_BIT(GUARD_IO)     },
+        [CGROUP_FREEZER] = { "freezer", 0                       },
 };
 
 #define CPU_PERIOD_USEC 100000u
 
 /* Below our own group, so that limits which were put on us hold for our sandboxes too. */
-static int plan_one(Cgroup *cg, CgroupController c, const char *name, const char *own_text) {
-        char own[CGROUP_PATH_MAX / 2];
+static int plan_below_own(Cgroup *cg, CgroupController c, const char *name, const char *own_text) {
+        char own[CGROUP_OWN_PATH_MAX];
         int n;
 
         if (cgroup_own_path(own_text, controllers[c].name, own, sizeof(own)) < 0)
@@ -69,17 +69,46 @@ static bool same_hierarchy(CgroupController a, CgroupController b) {
         return stat(path, &sb) == 0 && sa.st_dev == sb.st_dev;
 }
 
+static void read_own(char ret[static CGROUP_OWN_MAX]) {
+        if (file_read(AT_FDCWD, "/proc/self/cgroup", ret, CGROUP_OWN_MAX) < 0)
+                ret[0] = '\0';
+}
+
+/* Where a daemon that is started again from elsewhere finds them. A hierarchy that is not there shows when it is made. */
+static int plan_lasting_of_root(Cgroup *cg, const char *name) {
+        for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
+                (void) snprintf(cg->dirs[c].path, sizeof(cg->dirs[c].path), CGROUP_MOUNT "/%s/%s", controllers[c].name, name);
+        cg->controllers = (1u << _CGROUP_CONTROLLER_MAX) - 1;
+        return 0;
+}
+
 static int v1_plan(Cgroup *cg, const char *name, Error *reterr) {
         char own_text[CGROUP_OWN_MAX];
 
-        if (file_read(AT_FDCWD, "/proc/self/cgroup", own_text, sizeof(own_text)) < 0)
-                own_text[0] = '\0';
+        if (cg->lasting && geteuid() == 0)
+                return plan_lasting_of_root(cg, name);
+        read_own(own_text);
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
-                int r = plan_one(cg, c, name, own_text);
+                int r = c == CGROUP_FREEZER && !cg->lasting ? 0 : plan_below_own(cg, c, name, own_text);
                 if (r < 0)
                         return error_set(reterr, r, "path of our own %s cgroup", controllers[c].name);
         }
         return 0;
+}
+
+static size_t v1_bases(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]) {
+        char own_text[CGROUP_OWN_MAX], own[CGROUP_OWN_PATH_MAX] = "";
+        size_t n = 0;
+
+        if (near_own)
+                read_own(own_text);
+        for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
+                if (near_own && cgroup_own_path(own_text, controllers[c].name, own, sizeof(own)) < 0)
+                        continue;
+                ret[n].controller = c;
+                (void) snprintf(ret[n++].path, sizeof(ret->path), CGROUP_MOUNT "/%s%s", controllers[c].name, own);
+        }
+        return n;
 }
 
 static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
@@ -120,6 +149,7 @@ static int (*const limit_functions[_CGROUP_CONTROLLER_MAX])(const CgroupDir *, c
         [CGROUP_CPU] = limit_cpu,
         [CGROUP_CPUACCT] = no_limit,
         [CGROUP_IO] = no_limit,
+        [CGROUP_FREEZER] = no_limit,
 };
 
 static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits, Error *reterr) {
@@ -141,23 +171,25 @@ static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits
         return 0;
 }
 
+static void leave_out(Cgroup *cg, CgroupController c) {
+        cg->dirs[c].path[0] = '\0';
+        cg->controllers &= ~(1u << c);
+}
+
 static int v1_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
         GuardSet missing = 0;
 
-        for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++)
-                if (!(cg->controllers & (1u << c)) && c != CGROUP_CPUACCT)
-                        missing |= GUARD_BIT(controllers[c].guard);
-        if (!limits->count || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT)) {
-                cg->dirs[CGROUP_CPUACCT].path[0] = '\0';
-                cg->controllers &= ~(1u << CGROUP_CPUACCT);
-        }
+        if (!limits->count || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT))
+                leave_out(cg, CGROUP_CPUACCT);
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
-                int r;
+                int r = -ENOENT;
 
-                if (!(cg->controllers & (1u << c)))
-                        continue;
-                r = make_one(cg->dirs + c, c, limits, reterr);
-                if (r < 0)
+                if (cg->controllers & (1u << c))
+                        r = make_one(cg->dirs + c, c, limits, reterr);
+                if (r == -ENOENT && cg->dirs[c].fd < 0 && (cg->lasting || !(cg->controllers & (1u << c)))) {
+                        leave_out(cg, c);
+                        missing |= controllers[c].guard;
+                } else if (r < 0)
                         return r;
         }
         *ret_missing = missing;
@@ -206,6 +238,10 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         }
         if (pids->fd >= 0)
                 ret->has_pids_peak = file_read_uint64(pids->fd, "pids.peak", &ret->pids_peak) >= 0;
+        if (cg->lasting && memory->fd >= 0)
+                ret->has_memory_now = file_read_uint64(memory->fd, "memory.usage_in_bytes", &ret->memory_bytes) >= 0;
+        if (cg->lasting && pids->fd >= 0)
+                ret->has_pids = file_read_uint64(pids->fd, "pids.current", &ret->pids) >= 0;
         if (io->fd >= 0)
                 ret->has_io_read = read_io(io->fd, ret) >= 0;
 
@@ -222,20 +258,24 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         return 0;
 }
 
-static int v1_kill(const CgroupDir *dir) {
-        char path[CGROUP_PATH_MAX + 16], text[65536], *state = NULL;
+/* The kernel finishes the freezing, and notices that it is finished, when somebody asks. */
+static int v1_freeze(const Cgroup *cg, bool freeze) {
+        const CgroupDir *dir = cg->dirs + CGROUP_FREEZER;
+        const char *wanted = freeze ? "FROZEN" : "THAWED";
+        char path[CGROUP_FILE_MAX], state[32];
         ssize_t n;
+        int r;
 
-        (void) snprintf(path, sizeof(path), "%s/cgroup.procs", dir->path);
-        n = file_read(AT_FDCWD, path, text, sizeof(text));
+        if (!dir->path[0])
+                return -EOPNOTSUPP;
+        cgroup_file_path(dir, "freezer.state", path, sizeof(path));
+        r = file_write(AT_FDCWD, path, wanted);
+        if (r < 0)
+                return r;
+        n = file_read(AT_FDCWD, path, state, sizeof(state));
         if (n < 0)
                 return (int) n;
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                long pid = strtol(line, NULL, 10);
-                if (pid > 1)
-                        (void) kill((pid_t) pid, SIGKILL);
-        }
-        return 0;
+        return strncmp(state, wanted, strlen(wanted)) == 0 ? 0 : -EAGAIN;
 }
 
 const CgroupOps cgroup_v1_ops = {
@@ -243,5 +283,7 @@ const CgroupOps cgroup_v1_ops = {
         .make = v1_make,
         .usage = v1_usage,
         .cpu_usec = v1_cpu_usec,
-        .kill = v1_kill,
+        .kill = cgroup_kill_listed,
+        .freeze = v1_freeze,
+        .bases = v1_bases,
 };

@@ -56,7 +56,7 @@ static const struct {
 };
 
 static bool may_write(const char *directory, const char *file) {
-        char path[CGROUP_PATH_MAX + 64];
+        char path[CGROUP_FILE_MAX];
 
         (void) snprintf(path, sizeof(path), "%s/%s", directory, file);
         return access(path, W_OK) == 0;
@@ -67,10 +67,19 @@ static bool delegated(const char *directory) {
                may_write(directory, "cgroup.subtree_control");
 }
 
+static int own_directory(char *ret, size_t size) {
+        char own_text[CGROUP_OWN_MAX], own[CGROUP_OWN_PATH_MAX];
+        ssize_t n = file_read(AT_FDCWD, "/proc/self/cgroup", own_text, sizeof(own_text));
+        int r = n < 0 ? (int) n : cgroup_own_path(own_text, "", own, sizeof(own));
+
+        if (r >= 0)
+                (void) snprintf(ret, size, CGROUP_MOUNT "%s", own);
+        return r;
+}
+
 /* The group that will hold the sandbox's, and whether we must leave it first. */
 static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr) {
-        char own_text[CGROUP_OWN_MAX], own[CGROUP_PATH_MAX / 2], path[CGROUP_PATH_MAX - 128], *slash;
-        ssize_t n;
+        char path[CGROUP_BASE_MAX], *slash;
         int r;
 
         *ret_step_aside = false;
@@ -79,14 +88,12 @@ static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr
                 return 0;
         }
 
-        n = file_read(AT_FDCWD, "/proc/self/cgroup", own_text, sizeof(own_text));
-        r = n < 0 ? (int) n : cgroup_own_path(own_text, "", own, sizeof(own));
+        r = own_directory(path, sizeof(path));
         if (r < 0)
                 return error_set(reterr, r, "cannot find our own cgroup: %m");
-        (void) snprintf(path, sizeof(path), CGROUP_MOUNT "%s", own);
 
         slash = strrchr(path, '/');
-        if (own[0] && slash) {
+        if (strcmp(path, CGROUP_MOUNT) != 0) {
                 *slash = '\0';
                 if (delegated(path)) {
                         (void) snprintf(ret, size, "%s", path);
@@ -103,22 +110,39 @@ static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr
 }
 
 static int v2_plan(Cgroup *cg, const char *name, Error *reterr) {
-        char base[CGROUP_PATH_MAX - 128];
-        bool step_aside;
+        char base[CGROUP_BASE_MAX];
+        bool leaves;
         int r;
 
-        r = find_base(base, sizeof(base), &step_aside, reterr);
+        r = find_base(base, sizeof(base), &leaves, reterr);
         if (r < 0)
                 return r;
         (void) snprintf(cg->home, sizeof(cg->home), "%s", base);
         (void) snprintf(cg->dirs[0].path, sizeof(cg->dirs[0].path), "%s/%s", base, name);
-        if (step_aside)
+        if (leaves && cg->lasting) /* one for the whole instance */
+                (void) snprintf(cg->leaf, sizeof(cg->leaf), "%s/%.*s-main", base, (int) (strrchr(name, '-') - name), name);
+        else if (leaves)
                 (void) snprintf(cg->leaf, sizeof(cg->leaf), "%s/%s-main", base, name);
         return 0;
 }
 
+static size_t v2_bases(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]) {
+        ret[0].controller = ret[1].controller = CGROUP_MEMORY;
+        if (!near_own) {
+                (void) snprintf(ret[0].path, sizeof(ret[0].path), "%s", CGROUP_MOUNT);
+                return 1;
+        }
+        if (own_directory(ret[0].path, sizeof(ret[0].path)) < 0)
+                return 0;
+        (void) snprintf(ret[1].path, sizeof(ret[1].path), "%s", ret[0].path);
+        if (strcmp(ret[0].path, CGROUP_MOUNT) == 0)
+                return 1;
+        *strrchr(ret[1].path, '/') = '\0';
+        return 2;
+}
+
 static int move_us(const char *directory, pid_t companion) {
-        char path[CGROUP_PATH_MAX + 16];
+        char path[CGROUP_FILE_MAX];
 
         (void) snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
         if (companion > 0) {
@@ -127,6 +151,33 @@ static int move_us(const char *directory, pid_t companion) {
                         return r;
         }
         return file_write(AT_FDCWD, path, "0");
+}
+
+/* All that is in a group goes to another: a daemon's own processes, in a group that is delegated to it. */
+static int move_all(const char *from, const char *to) {
+        char source[CGROUP_FILE_MAX], target[CGROUP_FILE_MAX], text[65536], *state = NULL;
+        ssize_t n;
+
+        (void) snprintf(source, sizeof(source), "%s/cgroup.procs", from);
+        (void) snprintf(target, sizeof(target), "%s/cgroup.procs", to);
+        n = file_read(AT_FDCWD, source, text, sizeof(text));
+        if (n < 0)
+                return (int) n;
+        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+                int r = file_write(AT_FDCWD, target, line);
+                if (r < 0 && r != -ESRCH)
+                        return r;
+        }
+        return 0;
+}
+
+static int step_aside(Cgroup *cg, Error *reterr) {
+        int r;
+
+        if (mkdir(cg->leaf, 0755) < 0 && !(errno == EEXIST && cg->lasting))
+                return error_set(reterr, -errno, "cannot make cgroup %s: %m", cg->leaf);
+        r = cg->lasting ? move_all(cg->home, cg->leaf) : move_us(cg->leaf, cg->companion);
+        return r < 0 ? error_set(reterr, r, "cannot move to cgroup %s: %m", cg->leaf) : 0;
 }
 
 static bool has_word(const char *text, const char *word) {
@@ -140,7 +191,7 @@ static bool has_word(const char *text, const char *word) {
 
 /* Switches on what is there and off; each on its own, so that one that is refused does not take the rest along. */
 static void enable_controllers(const char *base) {
-        char path[CGROUP_PATH_MAX + 32], on[512] = "";
+        char path[CGROUP_FILE_MAX], on[512] = "";
 
         (void) snprintf(path, sizeof(path), "%s/cgroup.subtree_control", base);
         (void) file_read(AT_FDCWD, path, on, sizeof(on));
@@ -159,11 +210,9 @@ static int v2_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, 
         int r;
 
         if (cg->leaf[0]) {
-                if (mkdir(cg->leaf, 0755) < 0)
-                        return error_set(reterr, -errno, "cannot make cgroup %s: %m", cg->leaf);
-                r = move_us(cg->leaf, cg->companion);
+                r = step_aside(cg, reterr);
                 if (r < 0)
-                        return error_set(reterr, r, "cannot move to cgroup %s: %m", cg->leaf);
+                        return r;
         }
         enable_controllers(cg->home);
 
@@ -220,6 +269,10 @@ static int v2_usage(const Cgroup *cg, CgroupUsage *ret) {
         }
         if (cg->controllers & (1u << CGROUP_PIDS)) /* pids.peak since Linux 6.1 */
                 ret->has_pids_peak = file_read_uint64(fd, "pids.peak", &ret->pids_peak) >= 0;
+        if (cg->lasting) {
+                ret->has_memory_now = file_read_uint64(fd, "memory.current", &ret->memory_bytes) >= 0;
+                ret->has_pids = file_read_uint64(fd, "pids.current", &ret->pids) >= 0;
+        }
         if (cg->controllers & (1u << CGROUP_IO))
                 ret->has_io_read = ret->has_io_write = read_io(fd, ret) >= 0;
 
@@ -230,16 +283,34 @@ static int v2_usage(const Cgroup *cg, CgroupUsage *ret) {
 }
 
 static int v2_kill(const CgroupDir *dir) {
-        char path[CGROUP_PATH_MAX + 16];
+        char path[CGROUP_FILE_MAX];
+        int r;
 
-        (void) snprintf(path, sizeof(path), "%s/cgroup.kill", dir->path); /* since Linux 5.14 */
-        return file_write(AT_FDCWD, path, "1");
+        cgroup_file_path(dir, "cgroup.kill", path, sizeof(path));
+        r = file_write(AT_FDCWD, path, "1");
+        return r == -ENOENT ? cgroup_kill_listed(dir) : r; /* until Linux 5.14 */
+}
+
+static int v2_freeze(const Cgroup *cg, bool freeze) {
+        char path[CGROUP_FILE_MAX];
+        uint64_t frozen;
+        int r;
+
+        cgroup_file_path(cg->dirs, "cgroup.freeze", path, sizeof(path));
+        r = file_write(AT_FDCWD, path, freeze ? "1" : "0");
+        if (r < 0)
+                return r;
+        cgroup_file_path(cg->dirs, "cgroup.events", path, sizeof(path));
+        r = cgroup_read_key(AT_FDCWD, path, "frozen", &frozen);
+        if (r < 0)
+                return r;
+        return (frozen != 0) == freeze ? 0 : -EAGAIN;
 }
 
 /* The leaf can go when we are back in the group it belongs to, which takes no processes while it has controllers
  * switched on for its children. A group that two runs share keeps them for the other one. */
 static void v2_leave(Cgroup *cg) {
-        char path[CGROUP_PATH_MAX + 32];
+        char path[CGROUP_FILE_MAX];
 
         if (!cg->leaf[0])
                 return;
@@ -259,5 +330,7 @@ const CgroupOps cgroup_v2_ops = {
         .usage = v2_usage,
         .cpu_usec = v2_cpu_usec,
         .kill = v2_kill,
+        .freeze = v2_freeze,
+        .bases = v2_bases,
         .leave = v2_leave,
 };

@@ -14,9 +14,14 @@
 #include "jail/cgroup-ops.h"
 
 #define REMOVE_POLL_USEC 500
+#define NAME_MAX_BYTES   64
+
+const CgroupOps *cgroup_ops(CgroupVersion version) {
+        return version == CGROUP_V2 ? &cgroup_v2_ops : &cgroup_v1_ops;
+}
 
 static const CgroupOps *ops_of(const Cgroup *cg) {
-        return cg->version == CGROUP_V2 ? &cgroup_v2_ops : &cgroup_v1_ops;
+        return cgroup_ops(cg->version);
 }
 
 CgroupVersion cgroup_detect(void) {
@@ -31,9 +36,8 @@ CgroupVersion cgroup_detect(void) {
         return CGROUP_NONE;
 }
 
-int cgroup_plan(const char *id, Cgroup *ret, Error *reterr) {
-        Cgroup cg = { .version = cgroup_detect() };
-        char name[64];
+static int plan(const char *name, bool lasting, Cgroup *ret, Error *reterr) {
+        Cgroup cg = { .version = cgroup_detect(), .lasting = lasting };
         int r;
 
         if (cg.version == CGROUP_NONE)
@@ -41,7 +45,6 @@ int cgroup_plan(const char *id, Cgroup *ret, Error *reterr) {
         for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
                 cg.dirs[i].fd = cg.dirs[i].enter_fd = -EBADF;
 
-        (void) snprintf(name, sizeof(name), "cove-%s", id);
         r = ops_of(&cg)->plan(&cg, name, reterr);
         if (r < 0)
                 return r;
@@ -49,11 +52,35 @@ int cgroup_plan(const char *id, Cgroup *ret, Error *reterr) {
         return 0;
 }
 
+int cgroup_plan(const char *id, Cgroup *ret, Error *reterr) {
+        char name[NAME_MAX_BYTES];
+
+        (void) snprintf(name, sizeof(name), "cove-%s", id);
+        return plan(name, /* lasting= */ false, ret, reterr);
+}
+
+int cgroup_plan_lasting(const char *instance, const char *id, Cgroup *ret, Error *reterr) {
+        char name[NAME_MAX_BYTES];
+
+        if ((size_t) snprintf(name, sizeof(name), "cove-%s-%s", instance, id) >= sizeof(name))
+                return error_set(reterr, -ENAMETOOLONG, "'%s' is too long for the name of an instance", instance);
+        return plan(name, /* lasting= */ true, ret, reterr);
+}
+
+/* Somebody else's group of the same name is not ours to remove. */
+static void forget_unmade(Cgroup *cg) {
+        for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
+                if (cg->dirs[i].fd < 0)
+                        cg->dirs[i].path[0] = '\0';
+}
+
 int cgroup_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr) {
         int r = ops_of(cg)->make(cg, limits, ret_missing, reterr);
 
-        if (r < 0)
+        if (r < 0) {
+                forget_unmade(cg);
                 (void) cgroup_remove(cg, /* patience= */ 0);
+        }
         return r;
 }
 
@@ -82,8 +109,11 @@ int cgroup_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (cg->version == CGROUP_NONE)
                 return -EOPNOTSUPP;
         (void) ops_of(cg)->usage(cg, ret);
+        /* PID 1 is ours, as in the limit. */
         if (ret->pids_peak > 0)
-                ret->pids_peak--; /* PID 1 is ours, as in the limit */
+                ret->pids_peak--;
+        if (ret->pids > 0)
+                ret->pids--;
         return 0;
 }
 
@@ -93,33 +123,53 @@ int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret) {
         return ops_of(cg)->cpu_usec(cg, ret);
 }
 
-static int dir_remove(const CgroupOps *ops, CgroupDir *dir, usec_t deadline) {
-        if (!dir->path[0])
-                return 0;
-        for (;;) {
-                if (rmdir(dir->path) == 0 || errno == ENOENT)
-                        return 0;
-                if (errno != EBUSY)
-                        return -errno;
-                if (clock_usec() >= deadline)
-                        return -EBUSY;
-                (void) ops->kill(dir);
-                (void) usleep(REMOVE_POLL_USEC);
-        }
+int cgroup_freeze(const Cgroup *cg, bool freeze) {
+        if (cg->version == CGROUP_NONE)
+                return -EOPNOTSUPP;
+        return ops_of(cg)->freeze(cg, freeze);
 }
 
-int cgroup_remove(Cgroup *cg, usec_t patience) {
-        usec_t deadline = clock_usec() + patience;
+/* Nobody dies while frozen by a v1 freezer: what was killed must be let go. */
+static void kill_all(const Cgroup *cg) {
+        for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
+                if (cg->dirs[i].path[0])
+                        (void) ops_of(cg)->kill(cg->dirs + i);
+        if (cg->version == CGROUP_V1 && cg->dirs[CGROUP_FREEZER].path[0])
+                (void) cgroup_freeze(cg, false);
+}
+
+int cgroup_try_remove(Cgroup *cg) {
+        bool busy = false;
         int r = 0;
 
         if (cg->version == CGROUP_NONE)
                 return 0;
         for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++) {
-                int q = dir_remove(ops_of(cg), cg->dirs + i, deadline);
-                if (q < 0)
-                        r = q;
+                char *path = cg->dirs[i].path;
+
+                if (!path[0])
+                        continue;
+                if (rmdir(path) == 0 || errno == ENOENT)
+                        path[0] = '\0';
+                else if (errno == EBUSY)
+                        busy = true;
+                else
+                        r = -errno;
         }
-        if (ops_of(cg)->leave)
+        if (busy)
+                kill_all(cg);
+        return busy ? -EBUSY : r;
+}
+
+int cgroup_remove(Cgroup *cg, usec_t patience) {
+        usec_t deadline = clock_usec() + patience;
+        int r;
+
+        if (cg->version == CGROUP_NONE)
+                return 0;
+        while ((r = cgroup_try_remove(cg)) == -EBUSY && clock_usec() < deadline)
+                (void) usleep(REMOVE_POLL_USEC);
+        if (ops_of(cg)->leave && !cg->lasting)
                 ops_of(cg)->leave(cg);
         return r;
 }
@@ -139,9 +189,41 @@ int cgroup_dir_make(CgroupDir *dir, Error *reterr) {
         if (mkdir(dir->path, 0755) < 0)
                 return error_set(reterr, -errno, "cannot make cgroup %s: %m", dir->path);
         dir->fd = open(dir->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (dir->fd < 0)
-                return error_set(reterr, -errno, "cannot open cgroup %s: %m", dir->path);
+        if (dir->fd < 0) {
+                int r = -errno;
+                (void) rmdir(dir->path);
+                return error_set(reterr, r, "cannot open cgroup %s: %m", dir->path);
+        }
         return 0;
+}
+
+void cgroup_file_path(const CgroupDir *dir, const char *file, char *ret, size_t size) {
+        (void) snprintf(ret, size, "%s/%s", dir->path, file);
+}
+
+/* Numbers, one to a line, as many as there are processes: taken as they come. That a number has become somebody else's in
+ * between would take a whole round of the kernel's pids. */
+int cgroup_kill_listed(const CgroupDir *dir) {
+        char path[CGROUP_FILE_MAX], chunk[4096];
+        _cleanup_close_ int fd = -EBADF;
+        pid_t pid = 0;
+        ssize_t n;
+
+        cgroup_file_path(dir, "cgroup.procs", path, sizeof(path));
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
+                for (ssize_t i = 0; i < n; i++) {
+                        if (chunk[i] >= '0' && chunk[i] <= '9') {
+                                pid = pid * 10 + (chunk[i] - '0');
+                                continue;
+                        }
+                        if (pid > 1)
+                                (void) kill(pid, SIGKILL);
+                        pid = 0;
+                }
+        return (int) n;
 }
 
 int cgroup_limit(const CgroupDir *dir, const char *file, uint64_t value, Error *reterr) {

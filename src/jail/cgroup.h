@@ -1,13 +1,17 @@
 /* cgroup.h: resource limits and counters of one sandbox.
  *
- * One interface over cgroup v2 and the v1 controllers of old and hybrid hosts. Every directory made is called
- * "cove-<id>". Making and removing is the caller's side of the wall; cgroup_enter() is called by the new process.
+ * One interface over cgroup v2 and the v1 controllers of old and hybrid hosts. Making and removing is the caller's side of
+ * the wall; cgroup_enter() is called by the new process.
  * Must not know: who asked for the sandbox, how it is started, how its limits were chosen.
  *
  *      1. cgroup_make()     directories with limits written
  *      2. clone3 with cgroup_clone_fd() (v2); or the child is given cgroup_enter_fds() and calls cgroup_enter() (v1)
  *      3. cgroup_usage()    at any time, also after the last process is gone
  *      4. cgroup_remove()   kills what is left, takes the directories away
+ *
+ * Every directory made is called "cove-<id>". Those of a sandbox that outlives its maker are lasting: they are called
+ * "cove-<instance>-<id>", root makes them at the top of each hierarchy, and so whoever knows the instance finds them again,
+ * from any session: cgroup_find() one, cgroup_list() all. They can be frozen.
  */
 #pragma once
 
@@ -25,6 +29,7 @@ typedef enum CgroupController {
         CGROUP_CPU,
         CGROUP_CPUACCT, /* v1 only: in v2 CPU time is counted without a controller */
         CGROUP_IO,
+        CGROUP_FREEZER, /* v1 only, lasting groups only: in v2 every group can be frozen */
         _CGROUP_CONTROLLER_MAX,
 } CgroupController;
 
@@ -47,6 +52,7 @@ typedef struct Cgroup {
         CgroupVersion version;
         CgroupDir dirs[_CGROUP_CONTROLLER_MAX];
         unsigned controllers; /* bit set of those in use */
+        bool lasting;
 
         /* v2 as a plain user: our own processes had to leave the delegated group for a leaf beside the sandbox. */
         char leaf[CGROUP_PATH_MAX];
@@ -60,6 +66,8 @@ typedef struct CgroupUsage {
         uint64_t pids_peak;
         uint64_t io_read_bytes, io_write_bytes;
         uint64_t oom_kills;
+        uint64_t memory_bytes, pids; /* at this moment, without PID 1; of lasting groups only */
+        bool has_memory_now, has_pids;
         bool has_memory, has_cpu, has_pids_peak, has_io_read;
         bool has_io_write; /* v1 counts direct writes only, which is worse than nothing */
 } CgroupUsage;
@@ -72,8 +80,23 @@ CgroupVersion cgroup_detect(void);
 /* Plans the paths without making anything, so that they can be written down first. -EOPNOTSUPP: no cgroups at all. */
 int cgroup_plan(const char *id, Cgroup *ret, Error *reterr);
 
+/* The same for one that outlives us. An instance is named by a few of [a-z0-9_-]. */
+int cgroup_plan_lasting(const char *instance, const char *id, Cgroup *ret, Error *reterr);
+bool cgroup_instance_is_valid(const char *instance);
+
+/* The lasting group of that id, wherever it stands; -ENOENT: there is none. Opens nothing: enough to freeze and to remove. */
+int cgroup_find(const char *instance, const char *id, Cgroup *ret);
+
+/* The same with its directories open: for its usage too, which takes no right but to read. */
+int cgroup_open(const char *instance, const char *id, Cgroup *ret);
+
+/* Calls the function for each id that has a lasting group of the instance in any hierarchy, once, in order. It ends the walk
+ * with a negative errno, which is returned. */
+int cgroup_list(const char *instance, int (*found)(const char *id, void *userdata), void *userdata);
+
 /* Makes what was planned. *ret_missing gets the guards of controllers which this host does not have; any other failure
- * undoes what was done. -EACCES/-EPERM/-EROFS: no right to make cgroups here. */
+ * undoes what was done. -EACCES/-EPERM/-EROFS: no right to make cgroups here. -EEXIST: there is one of that name, which is left
+ * alone. */
 int cgroup_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, Error *reterr);
 
 /* Descriptor for CLONE_INTO_CGROUP, or -EBADF on v1. */
@@ -90,7 +113,14 @@ int cgroup_usage(const Cgroup *cg, CgroupUsage *ret);
 /* CPU time of the whole tree so far; the one counter that is read while it runs. */
 int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret);
 
+/* Stops all processes of a lasting group where they are, or lets them go on. -EAGAIN: it is on its way, call again.
+ * -EOPNOTSUPP: no freezer here. -ENOENT: the group is gone. */
+int cgroup_freeze(const Cgroup *cg, bool freeze);
+
 /* Kills everything in it and removes it; waits up to the given time for the dying. Idempotent. */
 int cgroup_remove(Cgroup *cg, usec_t patience);
+
+/* One attempt at that. -EBUSY: what is in it has been killed but is not dead yet, call again. */
+int cgroup_try_remove(Cgroup *cg);
 
 void cgroup_close(Cgroup *cg);

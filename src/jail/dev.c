@@ -1,21 +1,27 @@
 #include "jail/dev.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "jail/tree.h"
 
 /* Nodes cannot be made in a user namespace, so the host's are bound one by one. */
 static const struct {
         const char *source, *target;
+        unsigned major, minor;
 } nodes[] = {
-        { "/dev/full",    "dev/full"    },
-        { "/dev/null",    "dev/null"    },
-        { "/dev/random",  "dev/random"  },
-        { "/dev/tty",     "dev/tty"     },
-        { "/dev/urandom", "dev/urandom" },
-        { "/dev/zero",    "dev/zero"    },
+        { "/dev/full",    "dev/full",    1, 7 },
+        { "/dev/null",    "dev/null",    1, 3 },
+        { "/dev/random",  "dev/random",  1, 8 },
+        { "/dev/tty",     "dev/tty",     5, 0 },
+        { "/dev/urandom", "dev/urandom", 1, 9 },
+        { "/dev/zero",    "dev/zero",    1, 5 },
 };
 
 static const struct {
@@ -50,47 +56,105 @@ static int mount_pts(Error *reterr) {
 
         if (tree < 0)
                 return error_set(reterr, tree, "devpts");
-        if (mkdir("dev/pts", 0755) < 0)
-                return error_set(reterr, -errno, "/dev/pts");
         r = tree_attach(tree, AT_FDCWD, "dev/pts");
         return r < 0 ? error_set(reterr, r, "/dev/pts") : 0;
 }
 
-int dev_fill(int *ret_tree, Error *reterr) {
-        _cleanup_close_ int tree = tree_clone(AT_FDCWD, "dev", false);
-        int r;
+static int make_own(Error *reterr) {
+        int r = bind_nodes(reterr);
 
-        if (tree < 0)
-                return error_set(reterr, tree, "directory for /dev");
-        r = tree_attach(tree, AT_FDCWD, "dev");
-        if (r < 0)
-                return error_set(reterr, r, "directory for /dev");
-        r = bind_nodes(reterr);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < ELEMENTSOF(links); i++)
                 if (symlink(links[i].target, links[i].path) < 0)
                         return error_set(reterr, -errno, "%s", links[i].path);
+        if (mkdir("dev/pts", 0755) < 0 || mkdir("dev/shm", 01777) < 0)
+                return error_set(reterr, -errno, "/dev");
+        return 0;
+}
+
+/* What is attached here goes with the old root: so a copy of all of it is given back. */
+static int fill(int tree, bool own, int *ret_tree, Error *reterr) {
+        int r;
+
+        r = tree_attach(tree, AT_FDCWD, "dev");
+        if (r < 0)
+                return error_set(reterr, r, "directory for /dev");
+        r = own ? make_own(reterr) : 0;
+        if (r < 0)
+                return r;
         r = mount_pts(reterr);
         if (r < 0)
                 return r;
-
         /* One call for the nodes and the directory they are in. */
-        r = tree_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, /* recursive= */ true);
+        r = own ? tree_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, /* userns_fd= */ -EBADF, /* recursive= */ true) : 0;
         if (r < 0)
                 return error_set(reterr, r, "/dev");
-        if (mkdir("dev/shm", 01777) < 0 || mount("shm", "dev/shm", NULL, MS_BIND, NULL) < 0)
+        if (mount("shm", "dev/shm", NULL, MS_BIND, NULL) < 0)
                 return error_set(reterr, -errno, "/dev/shm");
-        r = tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, /* recursive= */ false);
+        r = own ? tree_restrict(tree, MOUNT_ATTR_RDONLY, /* userns_fd= */ -EBADF, /* recursive= */ false) : 0;
         if (r < 0)
                 return error_set(reterr, r, "/dev read-only");
-
-        /* What is attached here goes with the old root. */
         r = tree_clone(AT_FDCWD, "dev", /* recursive= */ true);
         if (r < 0)
                 return error_set(reterr, r, "/dev");
         *ret_tree = r;
         return 0;
+}
+
+int dev_fill(int shared_tree, int *ret_tree, Error *reterr) {
+        _cleanup_close_ int tree = -EBADF;
+
+        if (shared_tree >= 0)
+                return fill(shared_tree, /* own= */ false, ret_tree, reterr);
+        tree = tree_clone(AT_FDCWD, "dev", false);
+        if (tree < 0)
+                return error_set(reterr, tree, "directory for /dev");
+        return fill(tree, /* own= */ true, ret_tree, reterr);
+}
+
+int dev_copy_shared(int tree) {
+        int copy = kernel_open_tree(tree, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+
+        return copy < 0 ? -errno : copy;
+}
+
+static int put_shared(int tree) {
+        for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
+                const char *name = nodes[i].target + strlen("dev/");
+
+                /* Twice, for what the umask takes away. */
+                if (mknodat(tree, name, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)) < 0 ||
+                                fchmodat(tree, name, 0666, 0) < 0)
+                        return -errno;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(links); i++)
+                if (symlinkat(links[i].target, tree, links[i].path + strlen("dev/")) < 0)
+                        return -errno;
+        if (mkdirat(tree, "pts", 0755) < 0 || mkdirat(tree, "shm", 0755) < 0)
+                return -errno;
+        return 0;
+}
+
+int dev_make_shared(Error *reterr) {
+        static const FsOption options[] = {
+                { "size",      "64k"  },
+                { "nr_inodes", "32"   },
+                { "mode",      "0755" },
+        };
+        _cleanup_close_ int tree = tree_make("tmpfs", options, ELEMENTSOF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+        _cleanup_close_ int copy = -EBADF;
+        int r;
+
+        if (tree < 0)
+                return error_set(reterr, tree, "a file system for /dev: %m");
+        r = put_shared(tree);
+        if (r < 0)
+                return error_set(reterr, r, "nodes for /dev: %m");
+        copy = dev_copy_shared(tree);
+        if (copy < 0)
+                return error_set(reterr, -EOPNOTSUPP, "this kernel does not copy a detached tree");
+        return TAKE_FD(tree);
 }
 
 int dev_attach(int tree, Error *reterr) {

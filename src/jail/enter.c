@@ -87,7 +87,7 @@ static int enter_outside(Enter *e, Error *reterr) {
         if (r < 0)
                 return r;
         e->missing |= m.outside.guards_missing;
-        first = e->missing & GUARD_BIT(GUARD_NETNS) ? 0 : 1;
+        first = (e->missing & GUARD_BIT(GUARD_NETNS)) || (e->spec->detached && e->spec->netns_fd >= 0) ? 0 : 1;
         if (n_fds < first)
                 return error_set(reterr, -EBADMSG, "no network namespace came");
 
@@ -162,29 +162,46 @@ static int enter_keyring(Enter *e, Error *reterr) {
         return 0;
 }
 
-static int enter_descriptors(Enter *e, Error *reterr) {
-        /* First out of the way of 0–3, then into place. */
-        int control = fcntl(e->control_fd, F_DUPFD_CLOEXEC, 10);
+static int move_away(int *fd) {
+        int moved;
 
-        if (control < 0)
-                return error_set(reterr, -errno, "control channel");
-        e->control_fd = control; /* so that a failure from here on still finds its way */
+        if (*fd < 0)
+                return 0;
+        moved = fcntl(*fd, F_DUPFD_CLOEXEC, 10);
+        if (moved < 0)
+                return -errno;
+        *fd = moved;
+        return 0;
+}
+
+static int enter_descriptors(Enter *e, Error *reterr) {
+        int *const kept[] = { &e->control_fd, &e->listen_fd, &e->holder_fd };
+        int place = ENTER_CONTROL_FD, r;
+
+        /* First out of the way of 0–5, then into place. */
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
+                r = move_away(kept[i]);
+                if (r < 0)
+                        return error_set(reterr, r, "control channel");
+        }
         for (int i = 0; i < 3; i++) {
-                if (e->stdio[i] < 0)
-                        continue;
-                e->stdio[i] = fcntl(e->stdio[i], F_DUPFD_CLOEXEC, 10);
-                if (e->stdio[i] < 0)
-                        return error_set(reterr, -errno, "descriptor %d", i);
+                r = move_away(e->stdio + i);
+                if (r < 0)
+                        return error_set(reterr, r, "descriptor %d", i);
         }
         for (int i = 0; i < 3; i++) {
                 int fd = e->stdio[i] >= 0 ? e->stdio[i] : open("/dev/null", O_RDWR | O_CLOEXEC);
                 if (fd < 0 || (fd != i && dup3(fd, i, 0) < 0))
                         return error_set(reterr, -errno, "descriptor %d", i);
         }
-        if (dup3(control, ENTER_CONTROL_FD, O_CLOEXEC) < 0)
-                return error_set(reterr, -errno, "control channel");
-        e->control_fd = ENTER_CONTROL_FD;
-        if (kernel_close_range(ENTER_CONTROL_FD + 1, ~0u, 0) < 0)
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
+                if (*kept[i] < 0)
+                        continue;
+                if (dup3(*kept[i], place, O_CLOEXEC) < 0)
+                        return error_set(reterr, -errno, "control channel");
+                *kept[i] = place++;
+        }
+        if (kernel_close_range((unsigned) place, ~0u, 0) < 0)
                 return error_set(reterr, -errno, "close_range");
         return 0;
 }
@@ -232,6 +249,13 @@ static int enter_landlock(Enter *e, Error *reterr) {
         return 0;
 }
 
+/* What is told to the supervisor from here on, PID 1 tells. */
+static int enter_outlive(Enter *e, Error *reterr) {
+        if (e->spec->detached && prctl(PR_SET_PDEATHSIG, 0) < 0)
+                return error_set(reterr, -errno, "PR_SET_PDEATHSIG");
+        return 0;
+}
+
 /* Order is policy: each line stands where it stands for the reason beside it. */
 static const struct {
         const char *name;
@@ -256,6 +280,7 @@ static const struct {
         { "capabilities", enter_capabilities }, /* after the last mount */
         { "no-new-privs", enter_no_new_privs }, /* Landlock asks for it */
         { "landlock",     enter_landlock     }, /* after the last mount, which it forbids */
+        { "outlive",      enter_outlive      }, /* last: until here a start dies with its maker */
 };
 
 void enter_run(Enter *e, JailMain main, void *arg) {
@@ -275,6 +300,12 @@ void enter_run(Enter *e, JailMain main, void *arg) {
                 _exit(1);
         }
 
-        main(&(JailInside) { .control_fd = e->control_fd, .missing = e->missing, .single_id = !e->privileged }, arg);
+        main(&(JailInside) {
+                .control_fd = e->control_fd,
+                .listen_fd = e->listen_fd,
+                .holder_fd = e->holder_fd,
+                .missing = e->missing,
+                .single_id = !e->privileged,
+        }, arg);
         _exit(1);
 }

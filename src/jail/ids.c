@@ -25,6 +25,11 @@ int id_make(char ret[static JAIL_ID_LENGTH + 1]) {
         return 0;
 }
 
+bool id_is_valid(const char *id) {
+        return id[0] >= 'a' && id[0] <= 'z' && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789") == JAIL_ID_LENGTH &&
+               id[JAIL_ID_LENGTH] == '\0';
+}
+
 static int claim(int fd, uint32_t slot) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "cove/id-range/%u", slot);

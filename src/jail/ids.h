@@ -5,6 +5,7 @@
  * Must not know: what the ids are used for. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,6 +18,7 @@
 
 /* 21 characters of [a-z0-9], the first a letter: also a host name label and a cgroup name. */
 int id_make(char ret[static JAIL_ID_LENGTH + 1]);
+bool id_is_valid(const char *id);
 
 /* The descriptor holds the range. */
 int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr);

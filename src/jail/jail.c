@@ -83,21 +83,34 @@ static const char *first_guard(GuardSet set) {
         return "";
 }
 
+static int make_cgroup(Jail *j, const JailSpec *spec, GuardSet *ret_missing, Error *reterr) {
+        int r;
+
+        if (spec->detached) {
+                r = cgroup_plan_lasting(spec->instance, spec->id, &j->cgroup, reterr);
+                return r < 0 ? r : cgroup_make(&j->cgroup, &spec->limits, ret_missing, reterr);
+        }
+
+        r = cgroup_plan(spec->id, &j->cgroup, reterr);
+        if (r < 0)
+                return r;
+        r = warden_start(&j->cgroup, &j->warden);
+        if (r < 0)
+                return error_set(reterr, r, "cannot start the warden: %m");
+        j->cgroup.companion = j->warden.pid;
+        r = cgroup_make(&j->cgroup, &spec->limits, ret_missing, reterr);
+        if (r >= 0)
+                warden_update(&j->cgroup);
+        return r;
+}
+
 static int start_cgroup(Jail *j, const JailSpec *spec, bool privileged, Error *reterr) {
         GuardSet missing = 0, refused;
         int r;
 
-        r = cgroup_plan(spec->id, &j->cgroup, reterr);
-        if (r >= 0) {
-                r = warden_start(&j->cgroup, &j->warden);
-                if (r < 0)
-                        (void) error_set(reterr, r, "cannot start the warden: %m");
-        }
-        j->cgroup.companion = j->warden.pid;
-        if (r >= 0)
-                r = cgroup_make(&j->cgroup, &spec->limits, &missing, reterr);
-        if (r >= 0)
-                warden_update(&j->cgroup);
+        r = make_cgroup(j, spec, &missing, reterr);
+        if (r == -EEXIST && spec->detached)
+                return r;
         if (r < 0) {
                 bool allowed = (spec->allow_missing & GUARDS_OF_CGROUP) == GUARDS_OF_CGROUP;
 
@@ -150,6 +163,25 @@ static int become_root_again(uid_t owner) {
         return owner != 0 && syscall(SYS_setresuid, -1, 0, -1) < 0 ? -errno : 0;
 }
 
+static bool has_netns_ahead(const JailSpec *spec) {
+        return spec->detached && spec->netns_fd >= 0;
+}
+
+static pid_t clone_as_owner(Jail *j, const struct clone_args *args) {
+        pid_t pid;
+        int r;
+
+        r = become_owner(j->id_base);
+        if (r < 0)
+                return r;
+        pid = (pid_t) syscall(SYS_clone3, args, sizeof(*args));
+        if (pid < 0)
+                pid = -errno;
+        if (pid != 0 && become_root_again(j->id_base) < 0)
+                abort(); /* the saved id is root: it cannot be refused */
+        return pid;
+}
+
 static pid_t clone_into(Jail *j, const JailSpec *spec) {
         int cgroup_fd = cgroup_clone_fd(&j->cgroup);
         struct clone_args args = {
@@ -168,14 +200,14 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                 if (!(j->missing & GUARD_BIT(namespaces[i].guard)))
                         args.flags |= namespaces[i].flag;
 
-        r = become_owner(j->id_base);
-        if (r < 0)
-                return r;
-        pid = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
-        if (pid < 0)
-                pid = -errno;
-        if (pid != 0 && become_root_again(j->id_base) < 0)
-                abort(); /* the saved id is root: it cannot be refused */
+        if (has_netns_ahead(spec)) {
+                r = net_enter(spec->netns_fd);
+                if (r < 0)
+                        return r;
+        }
+        pid = clone_as_owner(j, &args);
+        if (pid != 0 && has_netns_ahead(spec) && net_enter(spec->home_netns_fd) < 0)
+                abort(); /* what we would do from here on, we would do in a guest's network */
         return pid;
 }
 
@@ -231,27 +263,32 @@ static int map_ids(Jail *j, const JailSpec *spec, Rootfs *fs, bool privileged, i
 }
 
 
-/* Undoes everything, in the middle of a start. */
-static void jail_abort(Jail *j) {
-        int status;
-
-        if (j->pid > 0) {
-                (void) jail_kill(j);
-                (void) waitpid(j->pid, &status, 0);
-                j->pid = 0;
-        }
-        if (cgroup_remove(&j->cgroup, REMOVE_PATIENCE) >= 0)
-                warden_dismiss(&j->warden);
+void jail_release(Jail *j) {
         cgroup_close(&j->cgroup);
         j->pidfd = fd_close(j->pidfd);
         j->control_fd = fd_close(j->control_fd);
         j->id_holder_fd = fd_close(j->id_holder_fd);
 }
 
+/* Undoes everything, in the middle of a start. Who makes detached ones waits for nobody, and reaps by itself. */
+static void jail_abort(Jail *j, const JailSpec *spec) {
+        int status;
+
+        if (j->pid > 0) {
+                (void) jail_kill(j);
+                if (!spec->detached)
+                        (void) waitpid(j->pid, &status, 0);
+                j->pid = 0;
+        }
+        if (cgroup_remove(&j->cgroup, spec->detached ? 0 : REMOVE_PATIENCE) >= 0)
+                warden_dismiss(&j->warden);
+        jail_release(j);
+}
+
 static int make_network(Jail *j, const JailSpec *spec, int userns_fd, int *ret_fd, Error *reterr) {
         int r;
 
-        if (j->missing & GUARD_BIT(GUARD_NETNS))
+        if ((j->missing & GUARD_BIT(GUARD_NETNS)) || has_netns_ahead(spec))
                 return 0;
         r = net_make(userns_fd);
         if (r >= 0) {
@@ -296,6 +333,8 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .spec = spec,
                         .fs = fs,
                         .control_fd = inside_fd,
+                        .listen_fd = spec->detached ? spec->listen_fd : -EBADF,
+                        .holder_fd = spec->detached ? j->id_holder_fd : -EBADF,
                         .stdio = { stdio[0], stdio[1], stdio[2] },
                         .privileged = privileged,
                         .missing = j->missing,
@@ -379,7 +418,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
 
         rootfs_done(&fs, spec);
         if (r < 0) {
-                jail_abort(&j);
+                jail_abort(&j, spec);
                 return r;
         }
         *ret = j;
@@ -443,9 +482,6 @@ int jail_finish(Jail *j, JailUsage *ret) {
         r = cgroup_remove(&j->cgroup, REMOVE_PATIENCE);
         if (r >= 0)
                 warden_dismiss(&j->warden); /* else it goes on trying */
-        cgroup_close(&j->cgroup);
-        j->pidfd = fd_close(j->pidfd);
-        j->control_fd = fd_close(j->control_fd);
-        j->id_holder_fd = fd_close(j->id_holder_fd);
+        jail_release(j);
         return r;
 }

@@ -5,6 +5,9 @@
  *      3. jail_kill()     ends it at once, with all its processes
  *      4. jail_finish()   waits for the last of it, reads the counters, removes what must be removed
  *
+ * With a detached one 1. is all, and jail_release(): what it says goes to whoever gets the control channel, and its end is
+ * seen to by cgroup_find() and cgroup_try_remove(). Nothing waits for its processes.
+ *
  * Must not know: JSON, HTTP, options, terminals, what the command is. */
 #pragma once
 
@@ -23,7 +26,7 @@ typedef struct Jail {
         int id_holder_fd;
         uid_t id_base; /* 0: a plain user's sandbox, one id */
         Cgroup cgroup;
-        Warden warden;
+        Warden warden; /* none of a detached one */
         GuardSet missing;
         DiskBacking disk_backing;
 } Jail;
@@ -34,7 +37,8 @@ typedef struct JailUsage {
         uint64_t max_rss_bytes;        /* likewise: of the largest process */
 } JailUsage;
 
-/* Descriptors in stdio are borrowed; -EBADF: /dev/null. On failure nothing is left behind. */
+/* Descriptors in stdio are borrowed; -EBADF: /dev/null. On failure nothing is left behind; but of a detached one a process that
+ * was killed may still be dying, and its cgroup with it. -EEXIST: there is a detached one of that id. */
 int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, void *arg, Jail *ret, Error *reterr);
 
 /* As channel_receive(). */
@@ -44,3 +48,6 @@ int jail_kill(Jail *j);
 
 /* The counters cost a dozen reads: NULL when nobody wants them. */
 int jail_finish(Jail *j, JailUsage *ret);
+
+/* Lets go of it without ending anything. */
+void jail_release(Jail *j);

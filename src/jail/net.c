@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -14,8 +13,10 @@
 
 #define STACK_SIZE (64 * 1024)
 
+#define PORTS_FILE "/proc/sys/net/ipv4/ip_unprivileged_port_start"
+
 typedef struct Maker {
-        int userns_fd;
+        int userns_fd; /* -EBADF: the host's */
         int result; /* the namespace, in the descriptor table that both share; or a negative errno */
 } Maker;
 
@@ -33,9 +34,13 @@ int net_loopback_up(void) {
 static int make(int userns_fd) {
         int r, fd;
 
-        if (setns(userns_fd, CLONE_NEWUSER) < 0 || unshare(CLONE_NEWNET) < 0)
+        if (userns_fd >= 0 && setns(userns_fd, CLONE_NEWUSER) < 0)
+                return -errno;
+        if (unshare(CLONE_NEWNET) < 0)
                 return -errno;
         r = net_loopback_up();
+        if (r >= 0 && userns_fd < 0)
+                r = file_write(AT_FDCWD, PORTS_FILE, "0");
         if (r < 0)
                 return r;
         fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -54,11 +59,20 @@ int net_make(int userns_fd) {
         Maker m = { .userns_fd = userns_fd, .result = -ECHILD };
         pid_t pid;
 
-        pid = clone(maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &m);
+        /* Without a signal at its end, which nobody needs: we wait right here. */
+        pid = clone(maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
         if (pid < 0)
                 return -errno;
-        while (waitpid(pid, NULL, 0) < 0)
+        while (waitpid(pid, NULL, __WALL) < 0)
                 if (errno != EINTR)
                         return -errno;
         return m.result;
+}
+
+int net_make_ahead(void) {
+        return net_make(-EBADF);
+}
+
+int net_enter(int netns_fd) {
+        return setns(netns_fd, CLONE_NEWNET) < 0 ? -errno : 0;
 }

@@ -9,4 +9,12 @@
  * long as the call lasts: only a member of the user namespace can make it. */
 int net_make(int userns_fd);
 
+/* One that is made before there is anybody to use it, and belongs to the host's user namespace. A sandbox is born in it: the
+ * maker enters it (net_enter) for the length of clone. No guest has any right over it; so that guest root can still serve port
+ * 80 of its own loopback, ports need none there. */
+int net_make_ahead(void);
+
+/* Moves the calling, single-threaded process. */
+int net_enter(int netns_fd);
+
 int net_loopback_up(void);

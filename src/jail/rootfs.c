@@ -93,6 +93,7 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .backing = disk_choose(spec, privileged),
                 .disk_tree = -EBADF,
                 .host_root_fd = -EBADF,
+                .dev_shared = -EBADF,
                 .dev_tree = -EBADF,
                 .proc_tree = -EBADF,
                 .privileged = privileged,
@@ -123,6 +124,7 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->bind_trees = NULL;
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
+        fs->dev_shared = fd_close(fs->dev_shared);
         fs->dev_tree = fd_close(fs->dev_tree);
         fs->proc_tree = fd_close(fs->proc_tree);
 }
@@ -148,7 +150,16 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
                                         spec->binds[i].source);
         }
 
-        if (fs->backing == DISK_IMAGE)
+        if (spec->detached && spec->dev_fd >= 0) {
+                fs->dev_shared = dev_copy_shared(spec->dev_fd);
+                if (fs->dev_shared < 0)
+                        return error_set(reterr, fs->dev_shared, "cannot copy /dev: %m");
+        }
+        if (fs->backing == DISK_IMAGE && spec->detached && spec->disk_fd >= 0) {
+                fs->disk_tree = fcntl(spec->disk_fd, F_DUPFD_CLOEXEC, 3);
+                if (fs->disk_tree < 0)
+                        return error_set(reterr, -errno, "the disk image: %m");
+        } else if (fs->backing == DISK_IMAGE)
                 fs->disk_tree = disk_open_image(spec->limits.disk_bytes, reterr);
         else if (fs->backing == DISK_DIRECTORY)
                 fs->disk_tree = disk_open_directory(spec->keep_dir, spec->keep_fd, base, base, reterr);
@@ -204,6 +215,11 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
                 r = restrict_bind(fs->bind_trees[i], spec, spec->binds + i, base, reterr);
                 if (r < 0)
                         return r;
+        }
+        if (fs->dev_shared >= 0) {
+                r = tree_restrict(fs->dev_shared, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, userns_fd, false);
+                if (r < 0)
+                        return error_set(reterr, r, "cannot restrict /dev: %m");
         }
         if (fs->disk_tree >= 0) {
                 /* The image's files are numbered from 0; a kept directory has the sandbox's own numbers. */
@@ -303,7 +319,7 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 
         if (mkdir("root", 0755) < 0 || mkdir("dev", 0755) < 0 || mkdir("shm", 01777) < 0)
                 return error_set(reterr, -errno, "writable layer");
-        r = dev_fill(&fs->dev_tree, reterr);
+        r = dev_fill(fs->dev_shared, &fs->dev_tree, reterr);
         if (r < 0)
                 return r;
         r = proc_make(&fs->proc_tree, reterr);

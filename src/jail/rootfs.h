@@ -38,6 +38,7 @@ typedef struct Rootfs {
         int disk_tree;   /* image and directory; memory is made inside */
         int *bind_trees; /* one for each bind of the spec */
         int host_root_fd;
+        int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
         bool privileged; /* else the guest has one id only: nothing can be given to another */
 } Rootfs;

@@ -49,4 +49,13 @@ typedef struct JailSpec {
         size_t n_binds;
         JailFile *files;
         size_t n_files;
+
+        /* A sandbox that outlives its maker: from the last step of its start on, nothing of it hangs on us. */
+        bool detached;
+        const char *instance; /* whose it is; part of the names of its cgroups */
+        int listen_fd;        /* a socket for PID 1 to keep; -EBADF: none */
+        int disk_fd;          /* a disk image that was made ahead (disk.h); -EBADF: none */
+        int netns_fd;         /* a network namespace that was (net.h); likewise */
+        int home_netns_fd;    /* with it: our own, to come back to */
+        int dev_fd;           /* the shared part of /dev (dev.h); likewise */
 } JailSpec;

@@ -6,28 +6,24 @@
 
 #include "base/fd.h"
 
+typedef union Control {
+        struct cmsghdr align;
+        char data[CMSG_SPACE(sizeof(int) * CHANNEL_FDS_MAX)];
+} Control;
+
 int channel_pair(int ret_fds[static 2]) {
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0)
                 return -errno;
         return 0;
 }
 
-int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fds) {
-        uint8_t buffer[WIRE_MESSAGE_MAX];
-        union {
-                struct cmsghdr align;
-                char data[CMSG_SPACE(sizeof(int) * CHANNEL_FDS_MAX)];
-        } control = { 0 };
-        ssize_t size = wire_encode(message, buffer, sizeof(buffer));
-        struct iovec iov = { .iov_base = buffer };
+int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags) {
+        struct iovec iov = { .iov_base = (void *) data, .iov_len = size };
         struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+        Control control = { 0 };
 
-        if (size < 0)
-                return (int) size;
         if (n_fds > CHANNEL_FDS_MAX)
                 return -E2BIG;
-        iov.iov_len = (size_t) size;
-
         if (n_fds > 0) {
                 struct cmsghdr *c;
 
@@ -40,7 +36,7 @@ int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fd
                 memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
         }
 
-        while (sendmsg(fd, &mh, MSG_NOSIGNAL) < 0)
+        while (sendmsg(fd, &mh, flags | MSG_NOSIGNAL) < 0)
                 if (errno != EINTR)
                         return -errno;
         return 0;
@@ -74,21 +70,28 @@ static void close_from(const int *fds, size_t first, size_t n) {
                 (void) fd_close(fds[i]);
 }
 
-int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t max_fds, size_t *ret_n_fds) {
-        uint8_t buffer[WIRE_MESSAGE_MAX];
-        union {
-                struct cmsghdr align;
-                char data[CMSG_SPACE(sizeof(int) * CHANNEL_FDS_MAX)];
-        } control;
-        struct iovec iov = { .iov_base = buffer, .iov_len = sizeof(buffer) };
+static void hand_out(const int *fds, size_t n_fds, int *ret_fds, size_t max_fds, size_t *ret_n_fds) {
+        size_t n = MIN_OF(n_fds, max_fds);
+
+        if (n > 0)
+                memcpy(ret_fds, fds, n * sizeof(int));
+        close_from(fds, n, n_fds);
+        if (ret_n_fds)
+                *ret_n_fds = n;
+}
+
+int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t max_fds,
+                size_t *ret_n_fds) {
+        struct iovec iov = { .iov_base = buffer, .iov_len = size };
+        Control control;
         struct msghdr mh = {
                 .msg_iov = &iov,
                 .msg_iovlen = 1,
                 .msg_control = control.data,
                 .msg_controllen = sizeof(control.data),
         };
-        int fds[CHANNEL_FDS_MAX], r;
-        size_t n_fds, n_wanted;
+        int fds[CHANNEL_FDS_MAX];
+        size_t n_fds;
         ssize_t n;
 
         do
@@ -98,22 +101,37 @@ int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t ma
                 return errno == ECONNRESET ? 0 : -errno;
 
         n_fds = take_descriptors(&mh, fds);
-        if (n == 0)
-                r = 0;
-        else if (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
-                r = -EBADMSG;
-        else
-                r = wire_decode(buffer, (size_t) n, ret);
-        if (n == 0 || r < 0) {
+        if (n == 0 || (mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+                close_from(fds, 0, n_fds);
+                return n == 0 ? 0 : -EBADMSG;
+        }
+        hand_out(fds, n_fds, ret_fds, max_fds, ret_n_fds);
+        *ret_size = (size_t) n;
+        return 1;
+}
+
+int channel_send(int fd, const WireMessage *message, const int *fds, size_t n_fds) {
+        uint8_t buffer[WIRE_MESSAGE_MAX];
+        ssize_t size = wire_encode(message, buffer, sizeof(buffer));
+
+        if (size < 0)
+                return (int) size;
+        return channel_send_bytes(fd, buffer, (size_t) size, fds, n_fds, /* flags= */ 0);
+}
+
+int channel_receive(int fd, int flags, WireMessage *ret, int *ret_fds, size_t max_fds, size_t *ret_n_fds) {
+        uint8_t buffer[WIRE_MESSAGE_MAX];
+        int fds[CHANNEL_FDS_MAX], r;
+        size_t size, n_fds;
+
+        r = channel_receive_bytes(fd, flags, buffer, sizeof(buffer), &size, fds, CHANNEL_FDS_MAX, &n_fds);
+        if (r <= 0)
+                return r;
+        r = wire_decode(buffer, size, ret);
+        if (r < 0) {
                 close_from(fds, 0, n_fds);
                 return r;
         }
-
-        n_wanted = MIN_OF(n_fds, max_fds);
-        if (n_wanted > 0)
-                memcpy(ret_fds, fds, n_wanted * sizeof(int));
-        close_from(fds, n_wanted, n_fds);
-        if (ret_n_fds)
-                *ret_n_fds = n_wanted;
+        hand_out(fds, n_fds, ret_fds, max_fds, ret_n_fds);
         return 1;
 }

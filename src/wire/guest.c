@@ -1,0 +1,256 @@
+#include "wire/guest.h"
+
+#include <errno.h>
+
+#include "wire/codec.h"
+#include "wire/file.h"
+
+#define ERROR_MAX      4095 /* the kernel's */
+#define SIGNAL_MAX     64
+#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB)
+
+static void put_nothing(WireWriter *w, const GuestMessage *m) {
+}
+
+static bool get_nothing(WireReader *r, GuestMessage *m) {
+        return true;
+}
+
+/* One number: of an execution, microseconds, a set of guards. All of them are the first eight bytes of the union. */
+static void put_number(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->exec_id, 8);
+}
+
+static bool get_number(WireReader *r, GuestMessage *m) {
+        m->exec_id = wire_get_uint(r, 8);
+        return true;
+}
+
+static bool exec_is_sane(const GuestExec *e) {
+        if (e->flags & ~(uint32_t) EXEC_FLAGS_ALL)
+                return false;
+        return e->flags & GUEST_EXEC_BLOB ? e->strings_size == 0 : e->strings_size <= GUEST_INLINE_MAX;
+}
+
+static void put_exec(WireWriter *w, const GuestMessage *m) {
+        const GuestExec *e = &m->exec;
+
+        if (!exec_is_sane(e))
+                w->failed = true;
+        wire_put_uint(w, e->exec, 8);
+        wire_put_uint(w, e->flags, 4);
+        wire_put_uint(w, e->uid, 4);
+        wire_put_uint(w, e->gid, 4);
+        wire_put_uint(w, e->columns, 2);
+        wire_put_uint(w, e->rows, 2);
+        wire_put_uint(w, e->timeout_usec, 8);
+        wire_put_uint(w, e->output_max, 8);
+        wire_put_uint(w, e->nofile, 8);
+        wire_put_uint(w, e->n_args, 4);
+        wire_put_uint(w, e->n_env, 4);
+        wire_put_bytes(w, e->strings, e->strings_size);
+}
+
+static bool get_exec(WireReader *r, GuestMessage *m) {
+        GuestExec *e = &m->exec;
+
+        *e = (GuestExec) { 0 };
+        e->exec = wire_get_uint(r, 8);
+        e->flags = (uint32_t) wire_get_uint(r, 4);
+        e->uid = (uint32_t) wire_get_uint(r, 4);
+        e->gid = (uint32_t) wire_get_uint(r, 4);
+        e->columns = (uint16_t) wire_get_uint(r, 2);
+        e->rows = (uint16_t) wire_get_uint(r, 2);
+        e->timeout_usec = wire_get_uint(r, 8);
+        e->output_max = wire_get_uint(r, 8);
+        e->nofile = wire_get_uint(r, 8);
+        e->n_args = (uint32_t) wire_get_uint(r, 4);
+        e->n_env = (uint32_t) wire_get_uint(r, 4);
+        wire_get_bytes(r, &e->strings, &e->strings_size);
+        if (e->flags & GUEST_EXEC_BLOB)
+                e->strings = NULL;
+        return exec_is_sane(e);
+}
+
+static void put_signal(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->signal.exec, 8);
+        wire_put_uint(w, (uint32_t) m->signal.signal, 4);
+}
+
+static bool get_signal(WireReader *r, GuestMessage *m) {
+        m->signal.exec = wire_get_uint(r, 8);
+        m->signal.signal = (int32_t) wire_get_uint(r, 4);
+        return m->signal.signal > 0 && m->signal.signal <= SIGNAL_MAX;
+}
+
+static void put_resize(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->resize.exec, 8);
+        wire_put_uint(w, m->resize.columns, 2);
+        wire_put_uint(w, m->resize.rows, 2);
+}
+
+static bool get_resize(WireReader *r, GuestMessage *m) {
+        m->resize.exec = wire_get_uint(r, 8);
+        m->resize.columns = (uint16_t) wire_get_uint(r, 2);
+        m->resize.rows = (uint16_t) wire_get_uint(r, 2);
+        return true;
+}
+
+static void put_file(WireWriter *w, const GuestMessage *m) {
+        const GuestFile *f = &m->file;
+
+        wire_put_uint(w, f->operation, 2);
+        wire_put_uint(w, f->flags, 4);
+        wire_put_uint(w, f->uid, 4);
+        wire_put_uint(w, f->gid, 4);
+        wire_put_uint(w, f->mode, 4);
+        wire_put_uint(w, f->owner, 4);
+        wire_put_uint(w, f->group, 4);
+        wire_put_uint(w, f->depth, 4);
+        wire_put_uint(w, f->limit, 8);
+        wire_put_string(w, f->path, FILE_PATH_BYTES);
+        wire_put_string(w, f->target, FILE_PATH_BYTES);
+}
+
+static bool get_file(WireReader *r, GuestMessage *m) {
+        GuestFile *f = &m->file;
+
+        f->path[0] = f->target[0] = '\0';
+        f->operation = (uint16_t) wire_get_uint(r, 2);
+        f->flags = (uint32_t) wire_get_uint(r, 4);
+        f->uid = (uint32_t) wire_get_uint(r, 4);
+        f->gid = (uint32_t) wire_get_uint(r, 4);
+        f->mode = (uint32_t) wire_get_uint(r, 4);
+        f->owner = (uint32_t) wire_get_uint(r, 4);
+        f->group = (uint32_t) wire_get_uint(r, 4);
+        f->depth = (uint32_t) wire_get_uint(r, 4);
+        f->limit = wire_get_uint(r, 8);
+        wire_get_string(r, f->path, FILE_PATH_BYTES);
+        wire_get_string(r, f->target, FILE_PATH_BYTES);
+        return f->operation >= FILE_STAT && f->operation < _FILE_OPERATION_MAX;
+}
+
+static void put_started(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->started.exec, 8);
+        wire_put_uint(w, (uint32_t) m->started.pid, 4);
+        wire_put_uint(w, m->started.flags, 4);
+}
+
+static bool get_started(WireReader *r, GuestMessage *m) {
+        m->started.exec = wire_get_uint(r, 8);
+        m->started.pid = (int32_t) wire_get_uint(r, 4);
+        m->started.flags = (uint32_t) wire_get_uint(r, 4);
+        return m->started.pid > 0 && !(m->started.flags & ~(uint32_t) EXEC_FLAGS_ALL);
+}
+
+static void put_exec_failed(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->exec_failed.exec, 8);
+        wire_put_uint(w, (uint32_t) m->exec_failed.error, 4);
+        wire_put_string(w, m->exec_failed.step, GUEST_STEP_MAX);
+        wire_put_string(w, m->exec_failed.detail, GUEST_DETAIL_MAX);
+}
+
+static bool get_exec_failed(WireReader *r, GuestMessage *m) {
+        m->exec_failed.exec = wire_get_uint(r, 8);
+        m->exec_failed.error = (int32_t) wire_get_uint(r, 4);
+        wire_get_string(r, m->exec_failed.step, GUEST_STEP_MAX);
+        wire_get_string(r, m->exec_failed.detail, GUEST_DETAIL_MAX);
+        return m->exec_failed.error > 0 && m->exec_failed.error <= ERROR_MAX;
+}
+
+static void put_exited(WireWriter *w, const GuestMessage *m) {
+        const GuestExited *e = &m->exited;
+
+        wire_put_uint(w, e->exec, 8);
+        wire_put_uint(w, (uint32_t) e->wait_status, 4);
+        wire_put_uint(w, e->timed_out, 1);
+        wire_put_uint(w, e->disk_full, 1);
+        wire_put_uint(w, e->out_truncated, 1);
+        wire_put_uint(w, e->err_truncated, 1);
+        wire_put_uint(w, e->out_bytes, 8);
+        wire_put_uint(w, e->err_bytes, 8);
+        wire_put_uint(w, e->wall_usec, 8);
+        wire_put_uint(w, e->user_usec, 8);
+        wire_put_uint(w, e->system_usec, 8);
+        wire_put_uint(w, e->max_rss_bytes, 8);
+}
+
+static bool get_exited(WireReader *r, GuestMessage *m) {
+        GuestExited *e = &m->exited;
+
+        e->exec = wire_get_uint(r, 8);
+        e->wait_status = (int32_t) wire_get_uint(r, 4);
+        e->timed_out = (uint8_t) wire_get_uint(r, 1);
+        e->disk_full = (uint8_t) wire_get_uint(r, 1);
+        e->out_truncated = (uint8_t) wire_get_uint(r, 1);
+        e->err_truncated = (uint8_t) wire_get_uint(r, 1);
+        e->out_bytes = wire_get_uint(r, 8);
+        e->err_bytes = wire_get_uint(r, 8);
+        e->wall_usec = wire_get_uint(r, 8);
+        e->user_usec = wire_get_uint(r, 8);
+        e->system_usec = wire_get_uint(r, 8);
+        e->max_rss_bytes = wire_get_uint(r, 8);
+        return e->timed_out <= 1 && e->disk_full <= 1 && e->out_truncated <= 1 && e->err_truncated <= 1 &&
+               e->out_bytes <= INT64_MAX && e->err_bytes <= INT64_MAX && e->wall_usec <= INT64_MAX &&
+               e->user_usec <= INT64_MAX && e->system_usec <= INT64_MAX && e->max_rss_bytes <= INT64_MAX;
+}
+
+static void put_stdin(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->stdin_.exec, 8);
+        wire_put_uint(w, (uint32_t) m->stdin_.error, 4);
+}
+
+static bool get_stdin(WireReader *r, GuestMessage *m) {
+        m->stdin_.exec = wire_get_uint(r, 8);
+        m->stdin_.error = (int32_t) wire_get_uint(r, 4);
+        return m->stdin_.error >= 0 && m->stdin_.error <= ERROR_MAX;
+}
+
+/* A type that is not here does not exist. */
+static const struct {
+        void (*put)(WireWriter *w, const GuestMessage *m);
+        bool (*get)(WireReader *r, GuestMessage *m); /* false: a value that nobody would send */
+} types[_GUEST_TYPE_MAX] = {
+        [GUEST_EXEC]        = { put_exec,        get_exec        },
+        [GUEST_SIGNAL]      = { put_signal,      get_signal      },
+        [GUEST_RESIZE]      = { put_resize,      get_resize      },
+        [GUEST_STDIN_OPEN]  = { put_number,      get_number      },
+        [GUEST_STDIN_CLOSE] = { put_number,      get_number      },
+        [GUEST_FORGET]      = { put_number,      get_number      },
+        [GUEST_LIST]        = { put_nothing,     get_nothing     },
+        [GUEST_STOP]        = { put_number,      get_number      },
+        [GUEST_FILE]        = { put_file,        get_file        },
+        [GUEST_READY]       = { put_number,      get_number      },
+        [GUEST_STARTED]     = { put_started,     get_started     },
+        [GUEST_EXEC_FAILED] = { put_exec_failed, get_exec_failed },
+        [GUEST_EXITED]      = { put_exited,      get_exited      },
+        [GUEST_STDIN]       = { put_stdin,       get_stdin       },
+        [GUEST_END]         = { put_nothing,     get_nothing     },
+        [GUEST_STOPPED]     = { put_nothing,     get_nothing     },
+};
+
+ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size) {
+        WireWriter w = { .p = buffer, .end = buffer + size };
+
+        if (message->type >= _GUEST_TYPE_MAX || !types[message->type].put)
+                return -EINVAL;
+        wire_put_uint(&w, message->type, 2);
+        wire_put_uint(&w, 0, 2);
+        types[message->type].put(&w, message);
+        return w.failed ? -ENOSPC : w.p - buffer;
+}
+
+int guest_decode(const uint8_t *data, size_t size, GuestMessage *ret) {
+        WireReader r = { .p = data, .end = data + size };
+        uint64_t type = wire_get_uint(&r, 2), reserved = wire_get_uint(&r, 2);
+        GuestMessage m;
+
+        if (r.failed || reserved != 0 || type >= _GUEST_TYPE_MAX || !types[type].get)
+                return -EBADMSG;
+        m.type = (GuestType) type;
+        if (!types[type].get(&r, &m) || !wire_reader_at_end(&r))
+                return -EBADMSG;
+
+        *ret = m;
+        return 0;
+}

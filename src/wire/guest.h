@@ -1,0 +1,153 @@
+/* guest.h: what coved and the PID 1 of a sandbox say to each other.
+ *
+ * SOCK_SEQPACKET. The first connection is the control channel that comes back from the spawner; a restarted coved connects
+ * to the socket in the sandbox's run directory. The newest connection is the one that counts; an older one is closed.
+ * coved treats every message as if an enemy had written it. Pure encode and decode.
+ *
+ *      offset 0   u16 type
+ *             2   u16 reserved, 0
+ *             4   the fields of the type
+ *
+ * A start (coved restarts: connect, LIST, and what it answers takes the place of READY):
+ *
+ *      init   READY | the FAILED of message.h, which has other type numbers
+ *      coved  EXEC 1                          + journals
+ *      init   STARTED 1 | EXEC_FAILED 1
+ *      init   EXITED 1                        exactly once, again after each LIST until it is forgotten
+ *      coved  FORGET 1                        the end is in the store
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define GUEST_MESSAGE_MAX 65536
+#define GUEST_INLINE_MAX  32768 /* strings of an EXEC beyond this come in a sealed memfd */
+#define GUEST_STEP_MAX    32
+#define GUEST_DETAIL_MAX  256
+
+typedef enum GuestType {
+        /* coved → init. Numbers begin beyond those of message.h, with which they share the first connection. */
+        GUEST_EXEC = 64,
+        GUEST_SIGNAL,
+        GUEST_RESIZE,
+        GUEST_STDIN_OPEN,  /* answered by STDIN with a descriptor to write to: a pipe, or the terminal */
+        GUEST_STDIN_CLOSE, /* init's own copy; the reader sees the end when coved has closed its one too */
+        GUEST_FORGET,
+        GUEST_LIST,
+        GUEST_STOP, /* TERM to all executions, KILL after the grace time; answered by STOPPED when nothing runs */
+        GUEST_FILE, /* file.h; + descriptors: the worker's channel, and for data a pipe */
+
+        /* init → coved */
+        GUEST_READY = 96,
+        GUEST_STARTED,
+        GUEST_EXEC_FAILED,
+        GUEST_EXITED,
+        GUEST_STDIN,
+        GUEST_END, /* of a LIST: STARTED for everything alive and EXITED for everything not forgotten came before */
+        GUEST_STOPPED,
+        _GUEST_TYPE_MAX,
+} GuestType;
+
+typedef enum GuestExecFlags {
+        GUEST_EXEC_PTY = 1 << 0,   /* a terminal; one journal */
+        GUEST_EXEC_STDIN = 1 << 1, /* a pipe as stdin, held open until STDIN_CLOSE; else /dev/null */
+        GUEST_EXEC_BLOB = 1 << 2,  /* the strings come in a descriptor after the journals */
+} GuestExecFlags;
+
+/* Descriptors, in this order: journal of stdout (or of the terminal), journal of stderr (not for a terminal), strings (with
+ * BLOB). Journals are open for appending. */
+typedef struct GuestExec {
+        uint64_t exec; /* chosen by coved, never used twice in a sandbox */
+        uint32_t flags;
+        uint32_t uid, gid;
+        uint16_t columns, rows;
+        uint64_t timeout_usec; /* 0: none. PID 1 enforces it, whether coved lives or not */
+        uint64_t output_max;   /* bytes per stream; what is more is read and dropped */
+        uint64_t nofile;
+        uint32_t n_args, n_env;
+        const uint8_t *strings; /* cwd, args, env: each ends with a NUL; NULL with BLOB */
+        size_t strings_size;
+} GuestExec;
+
+typedef struct GuestSignal {
+        uint64_t exec;
+        int32_t signal; /* KILL goes to the whole tree, however far it has forked away; others to the process group */
+} GuestSignal;
+
+typedef struct GuestResize {
+        uint64_t exec;
+        uint16_t columns, rows;
+} GuestResize;
+
+typedef struct GuestReady {
+        uint64_t guards_missing;
+} GuestReady;
+
+typedef struct GuestStarted {
+        uint64_t exec;
+        int32_t pid; /* inside */
+        uint32_t flags;
+} GuestStarted;
+
+typedef struct GuestExecFailed {
+        uint64_t exec;
+        int32_t error; /* positive errno */
+        char step[GUEST_STEP_MAX];
+        char detail[GUEST_DETAIL_MAX];
+} GuestExecFailed;
+
+typedef struct GuestExited {
+        uint64_t exec;
+        int32_t wait_status; /* as wait(2) gives it */
+        uint8_t timed_out;   /* PID 1 killed it for timeout_usec */
+        uint8_t disk_full;
+        uint8_t out_truncated, err_truncated;
+        uint64_t out_bytes, err_bytes; /* in the journals at that moment; a process left behind may add to them */
+        uint64_t wall_usec, user_usec, system_usec;
+        uint64_t max_rss_bytes;
+} GuestExited;
+
+typedef struct GuestStdin {
+        uint64_t exec;
+        int32_t error; /* 0 with a descriptor; positive errno: ESRCH no such execution or exited, EBADF closed or none */
+} GuestStdin;
+
+#define FILE_PATH_BYTES 4096
+
+/* See file.h for the rest of the conversation. */
+typedef struct GuestFile {
+        uint16_t operation; /* FileOperation */
+        uint32_t flags;     /* FileFlags */
+        uint32_t uid, gid;
+        uint32_t mode; /* FILE_MODE_NONE: leave it */
+        uint32_t owner, group; /* FILE_ID_NONE: leave it */
+        uint32_t depth;
+        uint64_t limit; /* list: entries at most */
+        char path[FILE_PATH_BYTES];
+        char target[FILE_PATH_BYTES]; /* move, copy */
+} GuestFile;
+
+typedef struct GuestMessage {
+        GuestType type;
+        union {
+                uint64_t exec_id; /* stdin_open, stdin_close, forget */
+                uint64_t grace_usec; /* stop */
+                GuestExec exec;
+                GuestSignal signal;
+                GuestResize resize;
+                GuestFile file;
+                GuestReady ready;
+                GuestStarted started;
+                GuestExecFailed exec_failed;
+                GuestExited exited;
+                GuestStdin stdin_;
+        };
+} GuestMessage;
+
+ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size);
+
+/* Strings of an EXEC point into the data. -EBADMSG for anything that guest_encode would not have made. */
+int guest_decode(const uint8_t *data, size_t size, GuestMessage *ret);

@@ -1,0 +1,142 @@
+#include "wire/spawn.h"
+
+#include <errno.h>
+
+#include "wire/codec.h"
+
+#define ERROR_MAX          4095 /* the kernel's */
+#define CGROUP_VERSION_MAX 2
+
+static void put_create(WireWriter *w, const SpawnMessage *m) {
+        const SpawnCreate *c = &m->create;
+
+        wire_put_string(w, c->id, SPAWN_ID_MAX);
+        wire_put_string(w, c->template_name, SPAWN_NAME_MAX);
+        wire_put_string(w, c->hostname, SPAWN_NAME_MAX);
+        wire_put_string(w, c->workdir, SPAWN_PATH_MAX);
+        wire_put_uint(w, c->uid, 4);
+        wire_put_uint(w, c->gid, 4);
+        wire_put_uint(w, c->memory_bytes, 8);
+        wire_put_uint(w, c->disk_bytes, 8);
+        wire_put_uint(w, c->cpu_milli, 4);
+        wire_put_uint(w, c->pids, 4);
+        wire_put_uint(w, c->allow_missing, 8);
+}
+
+static bool get_create(WireReader *r, SpawnMessage *m) {
+        SpawnCreate *c = &m->create;
+
+        wire_get_string(r, c->id, SPAWN_ID_MAX);
+        wire_get_string(r, c->template_name, SPAWN_NAME_MAX);
+        wire_get_string(r, c->hostname, SPAWN_NAME_MAX);
+        wire_get_string(r, c->workdir, SPAWN_PATH_MAX);
+        c->uid = (uint32_t) wire_get_uint(r, 4);
+        c->gid = (uint32_t) wire_get_uint(r, 4);
+        c->memory_bytes = wire_get_uint(r, 8);
+        c->disk_bytes = wire_get_uint(r, 8);
+        c->cpu_milli = (uint32_t) wire_get_uint(r, 4);
+        c->pids = (uint32_t) wire_get_uint(r, 4);
+        c->allow_missing = wire_get_uint(r, 8);
+        return true;
+}
+
+static void put_id(WireWriter *w, const SpawnMessage *m) {
+        wire_put_string(w, m->id, SPAWN_ID_MAX);
+}
+
+static bool get_id(WireReader *r, SpawnMessage *m) {
+        wire_get_string(r, m->id, SPAWN_ID_MAX);
+        return true;
+}
+
+static void put_hello(WireWriter *w, const SpawnMessage *m) {
+        wire_put_uint(w, m->hello.privileged, 1);
+        wire_put_uint(w, m->hello.cgroup_version, 1);
+}
+
+static bool get_hello(WireReader *r, SpawnMessage *m) {
+        uint64_t privileged = wire_get_uint(r, 1), version = wire_get_uint(r, 1);
+
+        m->hello.privileged = privileged == 1;
+        m->hello.cgroup_version = (uint8_t) version;
+        return privileged <= 1 && version <= CGROUP_VERSION_MAX;
+}
+
+static void put_created(WireWriter *w, const SpawnMessage *m) {
+        wire_put_uint(w, (uint32_t) m->created.pid, 4);
+        wire_put_uint(w, m->created.id_base, 4);
+        wire_put_uint(w, m->created.guards_missing, 8);
+        wire_put_uint(w, m->created.disk_backing, 1);
+}
+
+static bool get_created(WireReader *r, SpawnMessage *m) {
+        m->created.pid = (int32_t) wire_get_uint(r, 4);
+        m->created.id_base = (uint32_t) wire_get_uint(r, 4);
+        m->created.guards_missing = wire_get_uint(r, 8);
+        m->created.disk_backing = (uint8_t) wire_get_uint(r, 1);
+        return m->created.pid > 0;
+}
+
+static void put_failure(WireWriter *w, const SpawnMessage *m) {
+        wire_put_uint(w, (uint32_t) m->failure.error, 4);
+        wire_put_string(w, m->failure.text, SPAWN_TEXT_MAX);
+}
+
+static bool get_failure(WireReader *r, SpawnMessage *m) {
+        m->failure.error = (int32_t) wire_get_uint(r, 4);
+        wire_get_string(r, m->failure.text, SPAWN_TEXT_MAX);
+        return m->failure.error > 0 && m->failure.error <= ERROR_MAX;
+}
+
+static void put_nothing(WireWriter *w, const SpawnMessage *m) {
+}
+
+static bool get_nothing(WireReader *r, SpawnMessage *m) {
+        return true;
+}
+
+/* A type that is not here does not exist. */
+static const struct {
+        void (*put)(WireWriter *w, const SpawnMessage *m);
+        bool (*get)(WireReader *r, SpawnMessage *m); /* false: a value that nobody would send */
+} types[_SPAWN_TYPE_MAX] = {
+        [SPAWN_CREATE]  = { put_create,  get_create  },
+        [SPAWN_DESTROY] = { put_id,      get_id      },
+        [SPAWN_FREEZE]  = { put_id,      get_id      },
+        [SPAWN_THAW]    = { put_id,      get_id      },
+        [SPAWN_LIST]    = { put_nothing, get_nothing },
+        [SPAWN_HELLO]   = { put_hello,   get_hello   },
+        [SPAWN_CREATED] = { put_created, get_created },
+        [SPAWN_DONE]    = { put_nothing, get_nothing },
+        [SPAWN_FAILED]  = { put_failure, get_failure },
+        [SPAWN_ITEM]    = { put_id,      get_id      },
+        [SPAWN_END]     = { put_nothing, get_nothing },
+};
+
+ssize_t spawn_encode(const SpawnMessage *message, uint8_t *buffer, size_t size) {
+        WireWriter w = { .p = buffer, .end = buffer + size };
+
+        if (message->type >= _SPAWN_TYPE_MAX || !types[message->type].put)
+                return -EINVAL;
+        wire_put_uint(&w, message->type, 2);
+        wire_put_uint(&w, 0, 2);
+        wire_put_uint(&w, message->serial, 4);
+        types[message->type].put(&w, message);
+        return w.failed ? -ENOSPC : w.p - buffer;
+}
+
+int spawn_decode(const uint8_t *data, size_t size, SpawnMessage *ret) {
+        WireReader r = { .p = data, .end = data + size };
+        SpawnMessage m = { 0 };
+        uint64_t type = wire_get_uint(&r, 2), reserved = wire_get_uint(&r, 2);
+
+        m.serial = (uint32_t) wire_get_uint(&r, 4);
+        if (r.failed || reserved != 0 || type >= _SPAWN_TYPE_MAX || !types[type].get)
+                return -EBADMSG;
+        m.type = (SpawnType) type;
+        if (!types[type].get(&r, &m) || !wire_reader_at_end(&r))
+                return -EBADMSG;
+
+        *ret = m;
+        return 0;
+}

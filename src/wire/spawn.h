@@ -1,0 +1,85 @@
+/* spawn.h: what coved may ask of cove-spawner: a closed set.
+ *
+ * One SOCK_SEQPACKET pair, made by coved before it drops its privileges. Every request has a serial and gets exactly one
+ * answer with that serial, but for SPAWN_LIST, which gets items and an end. The spawner checks every request as if an enemy
+ * had written it; it opens no path that a request names.
+ * Pure encode and decode. Must not know: how sandboxes are made, sockets.
+ *
+ *      offset 0   u16 type
+ *             2   u16 reserved, 0
+ *             4   u32 serial
+ *             8   the fields of the type
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SPAWN_MESSAGE_MAX 4096
+#define SPAWN_NAME_MAX    64
+#define SPAWN_ID_MAX      32
+#define SPAWN_PATH_MAX    1024
+#define SPAWN_TEXT_MAX    512
+
+typedef enum SpawnType {
+        /* coved → spawner */
+        SPAWN_CREATE = 1, /* + descriptor: the bound, not yet listening socket of PID 1 */
+        SPAWN_DESTROY,    /* kill whatever is left of a sandbox and remove its cgroups; works for any id, also unknown ones */
+        SPAWN_FREEZE,
+        SPAWN_THAW,
+        SPAWN_LIST, /* every id that has a cgroup of this instance */
+
+        /* spawner → coved */
+        SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */
+        SPAWN_CREATED,    /* + descriptors: control channel of PID 1 (guest.h), its pidfd */
+        SPAWN_DONE,       /* destroy, freeze, thaw */
+        SPAWN_FAILED,
+        SPAWN_ITEM,
+        SPAWN_END,
+        _SPAWN_TYPE_MAX,
+} SpawnType;
+
+typedef struct SpawnCreate {
+        char id[SPAWN_ID_MAX];
+        char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" is always there */
+        char hostname[SPAWN_NAME_MAX];
+        char workdir[SPAWN_PATH_MAX];
+        uint32_t uid, gid;
+        uint64_t memory_bytes, disk_bytes;
+        uint32_t cpu_milli; /* 0: no quota */
+        uint32_t pids;
+        uint64_t allow_missing; /* GuardSet */
+} SpawnCreate;
+
+typedef struct SpawnHello {
+        bool privileged;
+        uint8_t cgroup_version; /* 0: none */
+} SpawnHello;
+
+typedef struct SpawnCreated {
+        int32_t pid;
+        uint32_t id_base; /* 0: a plain user's sandbox */
+        uint64_t guards_missing;
+        uint8_t disk_backing; /* DiskBacking */
+} SpawnCreated;
+
+typedef struct SpawnFailure {
+        int32_t error; /* positive errno */
+        char text[SPAWN_TEXT_MAX];
+} SpawnFailure;
+
+typedef struct SpawnMessage {
+        SpawnType type;
+        uint32_t serial;
+        union {
+                SpawnCreate create;
+                char id[SPAWN_ID_MAX]; /* destroy, freeze, thaw, item */
+                SpawnHello hello;
+                SpawnCreated created;
+                SpawnFailure failure;
+        };
+} SpawnMessage;
+
+ssize_t spawn_encode(const SpawnMessage *message, uint8_t *buffer, size_t size);
+int spawn_decode(const uint8_t *data, size_t size, SpawnMessage *ret); /* -EBADMSG */
