@@ -1,0 +1,314 @@
+#include "init/execution.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "init/pty.h"
+
+#define CTRL_D "\x04"
+
+static Record *record_of(const Executions *x, size_t i) {
+        return x->pool.setting.board->records + i;
+}
+
+static uint32_t state_of(const Executions *x, size_t i) {
+        return atomic_load(&record_of(x, i)->state);
+}
+
+/* Index, or -ESRCH. */
+static int find(const Executions *x, uint64_t exec) {
+        for (size_t i = 0; i < x->n; i++)
+                if (x->list[i].taken && !x->list[i].forgotten && x->list[i].exec == exec)
+                        return (int) i;
+        return -ESRCH;
+}
+
+static void release(Executions *x, size_t i) {
+        x->list[i] = (Execution) { .input_fd = fd_close(x->list[i].input_fd) };
+        atomic_store(&record_of(x, i)->untold, 0);
+        atomic_store(&record_of(x, i)->state, RECORD_FREE);
+        while (x->n > 0 && !x->list[x->n - 1].taken)
+                x->n--;
+}
+
+void executions_sweep(Executions *x) {
+        for (size_t i = x->n; i > 0; i--) {
+                const Execution *e = x->list + i - 1;
+                bool told = e->taken && state_of(x, i - 1) == RECORD_FAILED && !atomic_load(&record_of(x, i - 1)->untold);
+
+                if (e->taken && (e->forgotten || told) && !pool_has(&x->pool, (int32_t) i - 1))
+                        release(x, i - 1);
+        }
+}
+
+static int take(Executions *x, const GuestExec *exec) {
+        Record *record;
+        size_t i = 0;
+
+        while (i < x->n && x->list[i].taken)
+                i++;
+        if (i == BOARD_RECORDS) {
+                executions_sweep(x);
+                for (i = 0; i < x->n && x->list[i].taken;)
+                        i++;
+                if (i == BOARD_RECORDS)
+                        return -EAGAIN;
+        }
+        x->n = MAX_OF(x->n, i + 1);
+        x->list[i] = (Execution) {
+                .exec = exec->exec,
+                .input_fd = -EBADF,
+                .taken = true,
+                .terminal = exec->flags & GUEST_EXEC_PTY,
+        };
+        record = record_of(x, i);
+        record->exited = (GuestExited) { .exec = exec->exec };
+        record->started_at = clock_usec();
+        atomic_store(&record->untold, 0);
+        atomic_store(&record->state, RECORD_STARTING);
+        return (int) i;
+}
+
+/* Starting */
+
+static int open_terminal(const Executions *x, const GuestExec *exec, int *ret_ours, int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        const struct winsize window = { .ws_col = exec->columns, .ws_row = exec->rows };
+        int r;
+
+        r = pty_open(&window, exec->uid, exec->gid, x->pool.setting.serve->single_id, fds + SHIM_MASTER, fds + SHIM_STDIN);
+        if (r < 0)
+                return r;
+        /* Ours, the shim's and the daemon's are one description. */
+        if (fcntl(fds[SHIM_MASTER], F_SETFL, O_RDWR | O_NONBLOCK) < 0)
+                return -errno;
+        *ret_ours = fcntl(fds[SHIM_MASTER], F_DUPFD_CLOEXEC, PRIVATE_FD_FIRST);
+        return *ret_ours < 0 ? -errno : 0;
+}
+
+static int open_input(int *ret_ours, int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        int pipe_fds[2];
+
+        if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+                return -errno;
+        (void) fchmod(pipe_fds[0], 0644); /* the guest may open /dev/stdin again, to read */
+        fds[SHIM_STDIN] = pipe_fds[0];
+        *ret_ours = private_fd_consume(pipe_fds[1]);
+        return *ret_ours < 0 ? *ret_ours : 0;
+}
+
+/* An id that is ours would make a guest our equal; one that is not mapped is nobody. */
+static int check_ids(const Executions *x, const GuestExec *exec) {
+        const InitServe *serve = x->pool.setting.serve;
+
+        if (serve->single_id)
+                return exec->uid == serve->uid && exec->gid == serve->gid ? 0 : -EPERM;
+        return exec->uid == getuid() || exec->gid == getgid() ? -EPERM : 0;
+}
+
+/* Takes all checks that need no record. */
+static const char *check(const Executions *x, const GuestExec *exec, int *ret) {
+        if (find(x, exec->exec) >= 0) {
+                *ret = -EEXIST;
+                return "number";
+        }
+        *ret = check_ids(x, exec);
+        return "ids";
+}
+
+static int start_taken(Executions *x, size_t i, const GuestExec *exec, int fds[static _SHIM_DESCRIPTOR_MAX],
+                const char **ret_step) {
+        Execution *e = x->list + i;
+        int r = 0;
+
+        *ret_step = "terminal";
+        if (exec->flags & GUEST_EXEC_PTY)
+                r = open_terminal(x, exec, &e->input_fd, fds);
+        else if (exec->flags & GUEST_EXEC_STDIN) {
+                *ret_step = "pipe";
+                r = open_input(&e->input_fd, fds);
+        }
+        if (r < 0)
+                return r;
+        *ret_step = "fork";
+        return pool_run(&x->pool, (int32_t) i, exec, fds);
+}
+
+static int fail(const GuestExec *exec, int r, const char *step, GuestExecFailed *ret) {
+        *ret = (GuestExecFailed) { .exec = exec->exec, .error = -r };
+        (void) snprintf(ret->step, sizeof(ret->step), "%s", step);
+        return r;
+}
+
+int execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
+                GuestExecFailed *ret_failed) {
+        bool terminal = exec->flags & GUEST_EXEC_PTY, blob = exec->flags & GUEST_EXEC_BLOB;
+        int all[_SHIM_DESCRIPTOR_MAX] = { connection_fd, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF }, i, r;
+        const char *step;
+        size_t n = 0;
+
+        if (n_fds != (terminal ? 1u : 2u) + (blob ? 1u : 0u))
+                return -EBADMSG;
+        all[SHIM_OUT] = fds[n++];
+        if (!terminal)
+                all[SHIM_ERR] = fds[n++];
+        if (blob)
+                all[SHIM_BLOB] = fds[n++];
+
+        step = check(x, exec, &r);
+        if (r < 0)
+                return fail(exec, r, step, ret_failed);
+        i = take(x, exec);
+        if (i < 0)
+                return fail(exec, i, "executions", ret_failed);
+
+        r = start_taken(x, (size_t) i, exec, all, &step);
+        (void) fd_close(all[SHIM_STDIN]);
+        (void) fd_close(all[SHIM_MASTER]);
+        if (r < 0) {
+                release(x, (size_t) i);
+                return fail(exec, r, step, ret_failed);
+        }
+        return 0;
+}
+
+/* While it is there */
+
+void execution_signal(Executions *x, uint64_t exec, int signal_number) {
+        int i = find(x, exec);
+
+        if (i >= 0 && (state_of(x, (size_t) i) != RECORD_ENDED || signal_number == SIGKILL))
+                (void) pool_signal(&x->pool, i, signal_number);
+}
+
+void executions_signal(Executions *x, int signal_number) {
+        for (size_t i = 0; i < x->n; i++)
+                if (x->list[i].taken)
+                        (void) pool_signal(&x->pool, (int32_t) i, signal_number);
+}
+
+void execution_resize(Executions *x, const GuestResize *resize) {
+        const struct winsize window = { .ws_col = resize->columns, .ws_row = resize->rows };
+        int i = find(x, resize->exec);
+
+        if (i >= 0 && x->list[i].terminal && x->list[i].input_fd >= 0)
+                (void) ioctl(x->list[i].input_fd, TIOCSWINSZ, &window);
+}
+
+int execution_input(const Executions *x, uint64_t exec) {
+        int i = find(x, exec);
+        uint32_t state;
+
+        if (i < 0)
+                return -ESRCH;
+        state = state_of(x, (size_t) i);
+        if (state == RECORD_ENDED || state == RECORD_FAILED)
+                return -ESRCH;
+        return x->list[i].input_closed ? -EBADF : x->list[i].input_fd;
+}
+
+void execution_close_input(Executions *x, uint64_t exec) {
+        int i = find(x, exec);
+        Execution *e;
+
+        if (i < 0 || x->list[i].input_closed)
+                return;
+        e = x->list + i;
+        e->input_closed = true;
+        if (e->terminal)
+                (void) write(e->input_fd, CTRL_D, 1); /* end of input, as a terminal says it; resizing goes on */
+        else
+                e->input_fd = fd_close(e->input_fd);
+}
+
+void execution_forget(Executions *x, uint64_t exec) {
+        int i = find(x, exec);
+
+        if (i < 0 || state_of(x, (size_t) i) != RECORD_ENDED)
+                return;
+        x->list[i].forgotten = true;
+        x->list[i].input_fd = fd_close(x->list[i].input_fd);
+        if (!pool_has(&x->pool, i))
+                release(x, (size_t) i);
+}
+
+/* Telling */
+
+void executions_list(Executions *x) {
+        for (size_t i = 0; i < x->n; i++)
+                if (x->list[i].taken && !x->list[i].forgotten)
+                        atomic_store(&record_of(x, i)->untold, 1);
+}
+
+static int tell_ended(const Record *record, Link *l) {
+        GuestMessage m = { .type = GUEST_EXITED };
+
+        m.exited = record->exited;
+        return link_send(l, &m, -EBADF);
+}
+
+static int tell_running(const Record *record, Link *l) {
+        GuestMessage m = { .type = GUEST_STARTED };
+        int r;
+
+        m.started = record->started;
+        r = link_send(l, &m, -EBADF);
+        /* The shim may have told the end between our look and our word: then the end is told again, to be the last. */
+        if (r >= 0 && atomic_load(&record->state) == RECORD_ENDED)
+                r = tell_ended(record, l);
+        return r;
+}
+
+static int tell_failed(const Record *record, Link *l) {
+        GuestMessage m = { .type = GUEST_EXEC_FAILED };
+
+        m.exec_failed = record->failed;
+        return link_send(l, &m, -EBADF);
+}
+
+static int (*const tellers[])(const Record *record, Link *l) = {
+        [RECORD_RUNNING] = tell_running,
+        [RECORD_ENDED] = tell_ended,
+        [RECORD_FAILED] = tell_failed,
+};
+
+int executions_tell(Executions *x, Link *l) {
+        bool starting = false;
+
+        for (size_t i = 0; i < x->n; i++) {
+                Record *record = record_of(x, i);
+                uint32_t state;
+                int r;
+
+                if (!x->list[i].taken || x->list[i].forgotten || !atomic_exchange(&record->untold, 0))
+                        continue;
+                state = atomic_load(&record->state);
+                starting |= state == RECORD_STARTING;
+                r = state == RECORD_STARTING ? -EBUSY : tellers[state](record, l);
+                if (r < 0)
+                        atomic_store(&record->untold, 1);
+                if (r < 0 && r != -EBUSY)
+                        return r;
+        }
+        return starting ? -EBUSY : 0;
+}
+
+/* A guest's root may kill its shim. Nobody knows how the command ends then; that it was ended, is true. */
+void execution_lost(Executions *x, int32_t i) {
+        Record *record = record_of(x, (size_t) i);
+        uint32_t state = atomic_load(&record->state);
+
+        if (state == RECORD_STARTING || state == RECORD_RUNNING) {
+                record->exited.wait_status = SIGKILL;
+                record->exited.wall_usec = clock_usec() - record->started_at;
+                atomic_store(&record->state, RECORD_ENDED);
+        }
+        atomic_store(&record->untold, 1);
+}

@@ -1,0 +1,123 @@
+/* Making directories; modes and owners. */
+#include "init/file-ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "init/file-place.h"
+#include "init/file-walk.h"
+
+#define DIRECTORY_MODE 0755
+
+static bool is_given(const GuestFile *q) {
+        return q->mode != FILE_MODE_NONE || q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE;
+}
+
+/* What is given. A change of owner takes set-id bits away, so the mode comes second. */
+static int dress(int fd, mode_t type, const GuestFile *q) {
+        int r = 0;
+
+        if (q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE)
+                r = fd_chown(fd, q->owner, q->group);
+        if (r >= 0 && q->mode != FILE_MODE_NONE && !S_ISLNK(type))
+                r = fd_chmod(fd, q->mode & 07777);
+        return r;
+}
+
+static int mkdir_one(const Place *place, const GuestFile *q) {
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (mkdirat(place->dirfd, place->name, q->mode != FILE_MODE_NONE ? q->mode & 0777 : DIRECTORY_MODE) < 0)
+                return -errno;
+        if (!is_given(q))
+                return 0;
+        fd = openat(place->dirfd, place->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        r = fd < 0 ? -errno : dress(fd, S_IFDIR, q);
+        if (r < 0)
+                (void) unlinkat(place->dirfd, place->name, AT_REMOVEDIR);
+        return r;
+}
+
+static int mkdir_with_parents(const GuestFile *q, MadeDirectories *made) {
+        _cleanup_place_ Place place = PLACE_NONE;
+        int r = place_find(q->path, &place);
+
+        if (r == -ENOENT && (q->flags & FILE_PARENTS)) {
+                r = directories_make(q->path, /* parents_only= */ true, made);
+                if (r >= 0)
+                        r = place_find(q->path, &place);
+        }
+        if (r >= 0)
+                r = mkdir_one(&place, q);
+        if (r < 0)
+                directories_unmake(made);
+        else
+                made->n++;
+        return r;
+}
+
+int op_mkdir(FileJob *job, uint64_t *ret_count) {
+        const GuestFile *q = job->request;
+        MadeDirectories made = { 0 };
+        struct stat st;
+        int r = mkdir_with_parents(q, &made);
+
+        /* With parents, a directory that is there is as good as one that was made, "/" and "." too. */
+        if (r < 0 && (q->flags & FILE_PARENTS) && stat(q->path, &st) >= 0)
+                r = S_ISDIR(st.st_mode) ? 0 : -EEXIST;
+        if (r < 0)
+                return r == -EBUSY || r == -EINVAL ? -EEXIST : r;
+        if (stat(q->path, &st) < 0)
+                return -errno;
+        *ret_count = made.n;
+        return job_send_entry(job, q->path, /* target= */ NULL, &st, -EBADF);
+}
+
+/* What is below, each directory after what is in it: its mode may shut us out. */
+static int dress_below(FileJob *job, int top, uint64_t *count) {
+        _cleanup_(walk_done) Walk w = { .top = top, .want_after = true };
+        int r;
+
+        while ((r = walk_next(&w)) > 0) {
+                _cleanup_close_ int fd = -EBADF;
+
+                r = job_alive(job);
+                if (r < 0)
+                        return r;
+                if (S_ISDIR(w.st.st_mode) && !w.after)
+                        continue;
+                fd = openat(w.dirfd, w.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+                r = fd < 0 ? -errno : dress(fd, w.st.st_mode, job->request);
+                if (r == -ENOENT)
+                        continue;
+                if (r < 0)
+                        break;
+                (*count)++;
+        }
+        return r < 0 ? job_fail_below(job, r, job->request->path, w.path) : 0;
+}
+
+int op_chmod(FileJob *job, uint64_t *ret_count) {
+        const GuestFile *q = job->request;
+        _cleanup_close_ int fd = open(q->path, O_PATH | O_CLOEXEC);
+        struct stat st;
+        uint64_t n = 0;
+        int r;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        if ((q->flags & FILE_RECURSIVE) && S_ISDIR(st.st_mode)) {
+                r = dress_below(job, fd, &n);
+                if (r < 0)
+                        return r;
+        }
+        r = dress(fd, st.st_mode, q);
+        if (r < 0)
+                return r;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        *ret_count = n + 1;
+        return job_send_entry(job, q->path, /* target= */ NULL, &st, -EBADF);
+}

@@ -1,0 +1,157 @@
+#include "init/file-ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "init/file-place.h"
+#include "init/file-walk.h"
+
+/* Files with more than one name, by what they are: the second name becomes a link to the first. */
+typedef struct Link {
+        dev_t device;
+        ino_t inode;
+        char *path; /* NULL: a free slot */
+} Link;
+
+typedef struct Links {
+        Link *slots;
+        size_t n, room; /* room is a power of two */
+} Links;
+
+static void links_done(Links *l) {
+        for (size_t i = 0; i < l->room; i++)
+                free(l->slots[i].path);
+        free(l->slots);
+}
+
+static Link *links_slot(const Links *l, dev_t device, ino_t inode) {
+        size_t i = (size_t) (((uint64_t) inode * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (l->room - 1);
+
+        while (l->slots[i].path && (l->slots[i].inode != inode || l->slots[i].device != device))
+                i = (i + 1) & (l->room - 1);
+        return l->slots + i;
+}
+
+static int links_grow(Links *l) {
+        Links larger = { .n = l->n, .room = MAX_OF(l->room * 2, (size_t) 64) };
+
+        larger.slots = calloc(larger.room, sizeof(*larger.slots));
+        if (!larger.slots)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->room; i++)
+                if (l->slots[i].path)
+                        *links_slot(&larger, l->slots[i].device, l->slots[i].inode) = l->slots[i];
+        free(l->slots);
+        *l = larger;
+        return 0;
+}
+
+/* The path by which it was packed before, or NULL the first time. */
+static int links_look(Links *l, const Walk *w, const char **ret) {
+        Link *slot;
+
+        *ret = NULL;
+        if (w->st.st_nlink < 2)
+                return 0;
+        if (l->n * 2 >= l->room && links_grow(l) < 0)
+                return -ENOMEM;
+        slot = links_slot(l, w->st.st_dev, w->st.st_ino);
+        if (slot->path) {
+                *ret = slot->path;
+                return 0;
+        }
+        *slot = (Link) { .device = w->st.st_dev, .inode = w->st.st_ino, .path = strdup(w->path) };
+        if (!slot->path)
+                return -ENOMEM;
+        l->n++;
+        return 0;
+}
+
+static int pack_regular(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
+        _cleanup_close_ int fd = -EBADF;
+        const char *first;
+        struct stat st;
+        int r = links_look(links, w, &first);
+
+        if (r < 0)
+                return r;
+        if (first) {
+                (*count)++;
+                return job_send_entry(job, w->path, first, &w->st, -EBADF);
+        }
+        r = regular_open(w->dirfd, w->name, O_NOFOLLOW, &st, &fd);
+        if (r == -ENOENT || r == -ELOOP || r == -EISDIR || r == -EOPNOTSUPP)
+                return 0; /* gone, or something else by that name meanwhile */
+        if (r < 0)
+                return r;
+        (*count)++;
+        return job_send_entry(job, w->path, /* target= */ NULL, &st, fd);
+}
+
+/* Sockets and devices are left out: an archive cannot bring them back. */
+static int pack_thing(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
+        char target[FILE_PATH_BYTES];
+        int r;
+
+        switch (w->st.st_mode & S_IFMT) {
+        case S_IFREG: return pack_regular(job, w, links, count);
+        case S_IFLNK:
+                r = link_read(w->dirfd, w->name, target, sizeof(target));
+                if (r < 0)
+                        return r == -ENOENT || r == -EINVAL ? 0 : r;
+                (*count)++;
+                return job_send_entry(job, w->path, target, &w->st, -EBADF);
+        case S_IFDIR:
+        case S_IFIFO: (*count)++; return job_send_entry(job, w->path, /* target= */ NULL, &w->st, -EBADF);
+        default: return 0;
+        }
+}
+
+/* /proc, /sys: mounted somewhere below, and not meant when the tree is. */
+static bool is_made_up(const Walk *w, const struct stat *top) {
+        _cleanup_close_ int fd = -EBADF;
+
+        if (!S_ISDIR(w->st.st_mode) || w->st.st_dev == top->st_dev)
+                return false;
+        fd = openat(w->dirfd, w->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return fd >= 0 && fd_is_made_up(fd);
+}
+
+/* One file goes by its own name: there is no directory it could be relative to. */
+static int pack_file(FileJob *job, uint64_t *ret_count) {
+        const char *path = job->request->path, *name = strrchr(path, '/');
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+        int r = regular_open_path(path, &st, &fd);
+
+        if (r < 0)
+                return r;
+        *ret_count = 1;
+        return job_send_entry(job, name ? name + 1 : path, /* target= */ NULL, &st, fd);
+}
+
+int op_pack(FileJob *job, uint64_t *ret_count) {
+        _cleanup_close_ int top = open(job->request->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        _cleanup_(links_done) Links links = { 0 };
+        _cleanup_(walk_done) Walk w = { .top = top };
+        uint64_t n = 1;
+        struct stat st;
+        int r;
+
+        if (top < 0)
+                return errno == ENOTDIR ? pack_file(job, ret_count) : -errno;
+        if (fstat(top, &st) < 0)
+                return -errno;
+        r = job_send_entry(job, "", /* target= */ NULL, &st, -EBADF);
+        while (r >= 0 && (r = walk_next(&w)) > 0) {
+                r = pack_thing(job, &w, &links, &n);
+                if (is_made_up(&w, &st))
+                        walk_skip(&w);
+        }
+        if (r < 0)
+                return job_fail_below(job, r, job->request->path, w.path);
+        *ret_count = n;
+        return 0;
+}

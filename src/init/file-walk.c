@@ -1,0 +1,227 @@
+#include "init/file-walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "init/file-place.h"
+
+#define BUFFER_SIZE 32768
+
+/* One directory on the way. */
+typedef struct WalkLevel {
+        char *text;         /* names, each with its NUL */
+        size_t text_size, text_room;
+        const char **names; /* into the text, sorted */
+        size_t n, next;
+        size_t path_length; /* of this directory */
+        struct stat st;
+} WalkLevel;
+
+static void level_done(WalkLevel *l) {
+        free(l->text);
+        free(l->names);
+}
+
+static int level_add(WalkLevel *l, const char *name) {
+        size_t size = strlen(name) + 1;
+
+        if (l->text_room - l->text_size < size) {
+                size_t room = MAX_OF(l->text_room * 2, (size_t) 1024);
+                char *text = realloc(l->text, room);
+
+                if (!text)
+                        return -ENOMEM;
+                l->text = text;
+                l->text_room = room;
+        }
+        memcpy(l->text + l->text_size, name, size);
+        l->text_size += size;
+        l->n++;
+        return 0;
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static int level_sort(WalkLevel *l) {
+        const char *p = l->text;
+
+        if (l->n == 0)
+                return 0;
+        l->names = calloc(l->n, sizeof(*l->names));
+        if (!l->names)
+                return -ENOMEM;
+        for (size_t i = 0; i < l->n; i++, p += strlen(p) + 1)
+                l->names[i] = p;
+        qsort(l->names, l->n, sizeof(*l->names), compare_names);
+        return 0;
+}
+
+static int level_read(WalkLevel *l, int fd) {
+        static _Alignas(struct dirent) char buffer[BUFFER_SIZE];
+
+        for (;;) {
+                long n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
+
+                if (n < 0)
+                        return errno == ENOENT ? level_sort(l) : -errno; /* removed under our hands: it is empty */
+                if (n == 0)
+                        return level_sort(l);
+                for (long at = 0; at < n;) {
+                        const struct dirent *d = (const struct dirent *) (const void *) (buffer + at);
+
+                        at += d->d_reclen;
+                        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 && level_add(l, d->d_name) < 0)
+                                return -ENOMEM;
+                }
+        }
+}
+
+static int push(Walk *w, int fd, const struct stat *st) {
+        WalkLevel level = { .path_length = strlen(w->path), .st = *st };
+        int r;
+
+        if (w->n_levels == w->room) {
+                size_t room = MAX_OF(w->room * 2, (size_t) 16);
+                WalkLevel *levels = realloc(w->levels, room * sizeof(*levels));
+
+                if (!levels)
+                        return -ENOMEM;
+                w->levels = levels;
+                w->room = room;
+        }
+        r = level_read(&level, fd);
+        if (r < 0) {
+                level_done(&level);
+                return r;
+        }
+        w->levels[w->n_levels++] = level;
+        return 0;
+}
+
+static int begin(Walk *w) {
+        struct stat st;
+
+        w->begun = true;
+        w->dirfd = open_beneath(w->top, "", O_RDONLY | O_DIRECTORY, /* links= */ false);
+        if (w->dirfd < 0)
+                return w->dirfd;
+        if (fstat(w->dirfd, &st) < 0)
+                return -errno;
+        return push(w, w->dirfd, &st);
+}
+
+/* Into the directory that was handed out last. One that has gone meanwhile is passed over. */
+static int descend(Walk *w) {
+        _cleanup_close_ int fd = openat(w->dirfd, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int r;
+
+        if (fd < 0) {
+                if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+                        return 0;
+                return errno == EACCES && w->skip_forbidden ? 0 : -errno;
+        }
+        r = push(w, fd, &w->st);
+        if (r < 0)
+                return r;
+        (void) fd_close(w->dirfd);
+        w->dirfd = TAKE_FD(fd);
+        return 0;
+}
+
+/* The next name of the innermost directory: 1, or 0 when that was the last. */
+static int advance(Walk *w) {
+        WalkLevel *l = w->levels + w->n_levels - 1;
+
+        while (l->next < l->n) {
+                const char *name = l->names[l->next++];
+                size_t length = strlen(name), at = l->path_length;
+
+                w->path[at] = '\0';
+                if (at + 1 + length >= sizeof(w->path))
+                        return -ENAMETOOLONG;
+                if (at > 0)
+                        w->path[at++] = '/';
+                memcpy(w->path + at, name, length + 1);
+                if (fstatat(w->dirfd, name, &w->st, AT_SYMLINK_NOFOLLOW) < 0) {
+                        if (errno == ENOENT)
+                                continue;
+                        return -errno;
+                }
+                w->name = w->path + at;
+                w->depth = (unsigned) w->n_levels;
+                w->after = false;
+                w->descend = S_ISDIR(w->st.st_mode);
+                return 1;
+        }
+        return 0;
+}
+
+/* Back to the directory above: 1 when the one that is finished can be told about, 0 when it has gone. */
+static int ascend(Walk *w) {
+        WalkLevel *l = w->levels + w->n_levels - 1;
+        size_t end = l->path_length, parent = w->levels[w->n_levels - 2].path_length;
+        char cut = w->path[parent];
+
+        w->st = l->st;
+        level_done(l);
+        w->n_levels--;
+
+        w->path[parent] = '\0';
+        (void) fd_close(w->dirfd);
+        w->dirfd = open_beneath(w->top, w->path, O_PATH | O_DIRECTORY, /* links= */ false);
+        if (w->dirfd == -ENOENT || w->dirfd == -ENOTDIR || w->dirfd == -ELOOP)
+                return 0; /* moved or removed meanwhile: nothing more of it to see, the one above goes on */
+        if (w->dirfd < 0)
+                return w->dirfd;
+        w->path[parent] = cut;
+        w->path[end] = '\0';
+        w->name = w->path + parent + (parent > 0);
+        w->depth = (unsigned) w->n_levels;
+        w->after = true;
+        return w->want_after;
+}
+
+int walk_next(Walk *w) {
+        int r;
+
+        r = w->begun ? 0 : begin(w);
+        if (r < 0)
+                return r;
+        if (w->descend) {
+                w->descend = false;
+                r = descend(w);
+                if (r < 0)
+                        return r;
+        }
+        for (;;) {
+                r = w->dirfd >= 0 ? advance(w) : 0;
+                if (r != 0 || w->n_levels <= 1)
+                        return r;
+                r = ascend(w);
+                if (r != 0)
+                        return r;
+        }
+}
+
+void walk_skip(Walk *w) {
+        w->descend = false;
+}
+
+void walk_done(Walk *w) {
+        while (w->n_levels > 0)
+                level_done(w->levels + --w->n_levels);
+        free(w->levels);
+        w->levels = NULL;
+        if (w->begun)
+                (void) fd_close(w->dirfd);
+        w->dirfd = -EBADF;
+}

@@ -1,0 +1,40 @@
+/* file-walk.h: everything below a directory, depth first, sorted by name in each directory.
+ *
+ * Follows no link. Whatever changes meanwhile is seen or not, but never leads out of the tree. Holds one descriptor and the
+ * names of the directories on the way, so depth costs memory only; a path ends at PATH_MAX (-ENAMETOOLONG).
+ *
+ *      Walk w = { .top = fd, … };
+ *      while ((r = walk_next(&w)) > 0)
+ *              … w.path, w.dirfd and w.name, w.st, w.after
+ *      walk_done(&w);
+ *
+ * Runs in the worker. Must not know: what the walk is for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "wire/guest.h"
+
+typedef struct Walk {
+        int top;             /* a directory; the caller's */
+        bool want_after;     /* directories come twice: before and after what is in them */
+        bool skip_forbidden; /* pass over directories that may not be read; else -EACCES */
+
+        /* Where it stands. */
+        char path[FILE_PATH_BYTES]; /* relative to the top; after a failure: what it is about */
+        int dirfd;                  /* of the directory that has it */
+        const char *name;
+        struct stat st;
+        bool after;
+        unsigned depth; /* 1: right below the top */
+
+        struct WalkLevel *levels;
+        size_t n_levels, room;
+        bool begun, descend;
+} Walk;
+
+int walk_next(Walk *w); /* 1, 0 at the end, or a negative errno */
+void walk_skip(Walk *w); /* do not go into this directory */
+void walk_done(Walk *w);

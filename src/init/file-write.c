@@ -1,0 +1,164 @@
+#include "init/file-ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "init/file-place.h"
+
+#define CHUNK_SIZE   (256 * 1024)
+#define MODE_DEFAULT 0644
+
+/* A file on its way: complete under another name, then in place by one rename. */
+typedef struct Draft {
+        Place place;
+        char name[TEMPORARY_NAME_SIZE]; /* empty: there is none */
+        int fd;
+        bool replaces;
+        struct stat old; /* of what it replaces */
+        MadeDirectories parents;
+} Draft;
+
+static void draft_done(Draft *d) {
+        if (d->name[0] != '\0') {
+                (void) unlinkat(d->place.dirfd, d->name, 0);
+                directories_unmake(&d->parents);
+        }
+        (void) fd_close(d->fd);
+        place_done(&d->place);
+}
+
+static int draft_look(Draft *d, bool no_replace) {
+        if (fstatat(d->place.dirfd, d->place.name, &d->old, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? 0 : -errno;
+        d->replaces = true;
+        return no_replace ? -EEXIST : mode_check_regular(d->old.st_mode);
+}
+
+static int draft_open(Draft *d, const GuestFile *request) {
+        const bool no_replace = request->flags & FILE_NO_REPLACE;
+        int r;
+
+        /* A link that is in the way of a file that must not be there yet is something that is there. */
+        r = place_find_file(request->path, !no_replace, &d->place);
+        if (r == -ENOENT && (request->flags & FILE_PARENTS)) {
+                r = directories_make(request->path, /* parents_only= */ true, &d->parents);
+                if (r >= 0)
+                        r = place_find_file(request->path, !no_replace, &d->place);
+        }
+        if (r >= 0)
+                r = draft_look(d, no_replace);
+        if (r >= 0)
+                r = temporary_file(d->place.dirfd, d->name, &d->fd);
+        if (r < 0) {
+                d->name[0] = '\0';
+                directories_unmake(&d->parents);
+        }
+        return r;
+}
+
+/* One portion of what is in the pipe: the bytes, 0 at its end, -EAGAIN. */
+static ssize_t take_some(int from, int to, bool *splices) {
+        static char buffer[CHUNK_SIZE];
+        ssize_t n;
+        int r;
+
+        if (*splices) {
+                n = splice(from, NULL, to, NULL, CHUNK_SIZE, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+                if (n >= 0 || errno != EINVAL)
+                        return n < 0 ? -errno : n;
+                *splices = false; /* this file system, or this pipe, has no such thing */
+        }
+        n = read(from, buffer, sizeof(buffer));
+        if (n <= 0)
+                return n < 0 ? -errno : 0;
+        r = fd_write_all(to, buffer, (size_t) n);
+        return r < 0 ? r : n;
+}
+
+static int draft_fill(Draft *d, const FileJob *job) {
+        bool splices = true;
+
+        for (;;) {
+                struct pollfd fds[] = {
+                        { .fd = job->data_fd, .events = POLLIN },
+                        { .fd = job->channel, .events = 0      }, /* COMMIT may lie there already; only its end matters */
+                };
+                ssize_t n;
+
+                if (poll(fds, ELEMENTSOF(fds), -1) < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        return -errno;
+                }
+                if (fds[1].revents)
+                        return -EPIPE;
+                n = take_some(job->data_fd, d->fd, &splices);
+                if (n == 0)
+                        return 0;
+                if (n < 0 && n != -EAGAIN && n != -EINTR)
+                        return (int) n;
+        }
+}
+
+static int await_commit(FileJob *job) {
+        FileMessage m;
+        int r = job_receive(job, &m);
+
+        if (r < 0)
+                return r;
+        return m.type == FILE_COMMIT ? 0 : -EPROTO;
+}
+
+/* Mode and owner: those asked for, else those of the file that was there, so that replacing looks like writing into it. But
+ * for set-id bits, which writing takes away as well. */
+static int draft_dress(Draft *d, const FileJob *job) {
+        const GuestFile *q = job->request;
+        mode_t mode = q->mode != FILE_MODE_NONE ? q->mode & 07777 : d->replaces ? d->old.st_mode & 0777 : MODE_DEFAULT;
+
+        if (q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE) {
+                if (fchown(d->fd, q->owner, q->group) < 0)
+                        return -errno;
+        } else if (d->replaces && job->root)
+                (void) fchown(d->fd, d->old.st_uid, d->old.st_gid); /* an id that is not mapped cannot be given */
+        return fchmod(d->fd, mode) < 0 ? -errno : 0;
+}
+
+static int draft_publish(Draft *d, const FileJob *job) {
+        int r = draft_dress(d, job);
+
+        if (r < 0)
+                return r;
+        r = rename_at(d->place.dirfd, d->name, d->place.dirfd, d->place.name, job->request->flags & FILE_NO_REPLACE);
+        if (r < 0)
+                return r;
+        d->name[0] = '\0';
+        return 0;
+}
+
+int op_write(FileJob *job, uint64_t *ret_count) {
+        _cleanup_(draft_done) Draft d = { .place = PLACE_NONE, .fd = -EBADF };
+        struct stat st;
+        int r;
+
+        if (job->data_fd < 0)
+                return -EPROTO;
+        r = draft_open(&d, job->request);
+        if (r < 0)
+                return r;
+        r = draft_fill(&d, job);
+        if (r < 0)
+                return r;
+        r = await_commit(job);
+        if (r < 0)
+                return r;
+        r = draft_publish(&d, job);
+        if (r < 0)
+                return r;
+        if (fstat(d.fd, &st) < 0)
+                return -errno;
+        *ret_count = d.replaces;
+        return job_send_entry(job, job->request->path, /* target= */ NULL, &st, -EBADF);
+}

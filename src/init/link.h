@@ -1,0 +1,34 @@
+/* link.h: the connection to the daemon that counts.
+ *
+ * Sends without waiting. One answer that there was no room for is held back; until it has gone nobody should read more
+ * requests, so one is enough.
+ * Must not know: what the messages are about. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "wire/guest.h"
+
+#define LINK_HELD_MAX 512
+
+typedef struct Link {
+        int fd; /* -EBADF: nobody is there */
+        uint8_t held[LINK_HELD_MAX];
+        size_t held_size;
+        int held_fd;
+} Link;
+
+#define LINK_EMPTY { .fd = -EBADF, .held_fd = -EBADF }
+
+/* Takes the place of the one before, whose other side sees it end. */
+void link_replace_take(Link *l, int fd);
+void link_close(Link *l);
+
+/* 0, or -EAGAIN: no room. Any other failure is the connection's end, and it is closed. fd: -EBADF, or sent along. */
+int link_send(Link *l, const GuestMessage *message, int fd);
+
+/* The same, but what there is no room for is held back. */
+void link_answer(Link *l, const GuestMessage *message, int fd);
+
+/* Whether something is held back that could not be sent yet. */
+bool link_flush(Link *l);

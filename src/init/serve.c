@@ -1,0 +1,357 @@
+#include "init/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "confine/rlimits.h"
+#include "confine/seccomp.h"
+#include "init/execution.h"
+#include "init/stop.h"
+#include "init/worker.h"
+#include "jail/guard.h"
+#include "wire/channel.h"
+
+#define LISTEN_BACKLOG 16
+#define NOFILE_MAX     16384
+#define POLL_MAX_MSEC  3600000
+
+typedef struct Serve {
+        const InitServe *spec;
+        int signal_fd;
+        Link link;
+        Stop stop;
+        bool to_tell;  /* something may be untold */
+        bool no_room;  /* … and waits for the reader */
+        bool end_list; /* END is due when everything has been told */
+        bool stopped;  /* STOPPED is due */
+        Executions executions;
+        uint8_t buffer[GUEST_MESSAGE_MAX];
+} Serve;
+
+static _noreturn_ void fail(const InitServe *spec, const char *step, int error) {
+        WireMessage m = { .type = WIRE_FAILED, .failed.error = error };
+
+        (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", step);
+        (void) channel_send(spec->control_fd, &m, NULL, 0);
+        _exit(1);
+}
+
+static void watch(Serve *s) {
+        atomic_store(&s->executions.pool.setting.board->watched, s->end_list || s->stop.active);
+}
+
+/* Requests. A false one ends the connection: whoever sends such a thing is not our daemon. */
+
+typedef struct Request {
+        const GuestMessage *message;
+        const int *fds;
+        size_t n_fds;
+} Request;
+
+static bool on_exec(Serve *s, const Request *q) {
+        GuestMessage answer = { .type = GUEST_EXEC_FAILED };
+        const GuestExec *exec = &q->message->exec;
+        int r;
+
+        if (s->stop.active) {
+                answer.exec_failed = (GuestExecFailed) { .exec = exec->exec, .error = ESHUTDOWN, .step = "stop" };
+                r = -ESHUTDOWN;
+        } else
+                r = execution_start(&s->executions, s->link.fd, exec, q->fds, q->n_fds, &answer.exec_failed);
+        if (r < 0 && r != -EBADMSG)
+                link_answer(&s->link, &answer, -EBADF);
+        return r != -EBADMSG;
+}
+
+static bool on_signal_request(Serve *s, const Request *q) {
+        execution_signal(&s->executions, q->message->signal.exec, q->message->signal.signal);
+        return true;
+}
+
+static bool on_resize(Serve *s, const Request *q) {
+        execution_resize(&s->executions, &q->message->resize);
+        return true;
+}
+
+static bool on_stdin_open(Serve *s, const Request *q) {
+        int fd = execution_input(&s->executions, q->message->exec_id);
+        GuestMessage answer = { .type = GUEST_STDIN };
+
+        answer.stdin_ = (GuestStdin) { .exec = q->message->exec_id, .error = fd < 0 ? -fd : 0 };
+        link_answer(&s->link, &answer, fd);
+        return true;
+}
+
+static bool on_stdin_close(Serve *s, const Request *q) {
+        execution_close_input(&s->executions, q->message->exec_id);
+        return true;
+}
+
+static bool on_forget(Serve *s, const Request *q) {
+        execution_forget(&s->executions, q->message->exec_id);
+        return true;
+}
+
+static bool on_list(Serve *s, const Request *q) {
+        s->end_list = s->to_tell = true;
+        watch(s); /* before looking: one that is starting wakes us */
+        executions_list(&s->executions);
+        return true;
+}
+
+static bool on_stop(Serve *s, const Request *q) {
+        s->stop.active = true;
+        watch(s);
+        stop_begin(&s->stop, &s->executions, q->message->grace_usec);
+        return true;
+}
+
+static bool on_file(Serve *s, const Request *q) {
+        if (q->n_fds < 1)
+                return false;
+        (void) worker_start(&q->message->file, s->spec->single_id, q->fds, q->n_fds);
+        return true;
+}
+
+/* What the daemon may say, and with how many descriptors at most. */
+static const struct {
+        bool (*function)(Serve *s, const Request *q);
+        size_t max_fds;
+} requests[_GUEST_TYPE_MAX] = {
+        [GUEST_EXEC]        = { on_exec,           3 },
+        [GUEST_SIGNAL]      = { on_signal_request, 0 },
+        [GUEST_RESIZE]      = { on_resize,         0 },
+        [GUEST_STDIN_OPEN]  = { on_stdin_open,     0 },
+        [GUEST_STDIN_CLOSE] = { on_stdin_close,    0 },
+        [GUEST_FORGET]      = { on_forget,         0 },
+        [GUEST_LIST]        = { on_list,           0 },
+        [GUEST_STOP]        = { on_stop,           0 },
+        [GUEST_FILE]        = { on_file,           2 },
+};
+
+static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) {
+        GuestMessage m;
+
+        if (guest_decode(s->buffer, size, &m) < 0)
+                return false;
+        if (!requests[m.type].function || n_fds > requests[m.type].max_fds)
+                return false;
+        return requests[m.type].function(s, &(Request) { .message = &m, .fds = fds, .n_fds = n_fds });
+}
+
+static void on_link(Serve *s) {
+        int fds[CHANNEL_FDS_MAX], r;
+        size_t size, n_fds = 0;
+
+        r = channel_receive_bytes(s->link.fd, MSG_DONTWAIT, s->buffer, sizeof(s->buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
+        if (r == -EAGAIN)
+                return;
+        if (r <= 0 || !answer_request(s, size, fds, n_fds))
+                link_close(&s->link);
+        for (size_t i = 0; r > 0 && i < n_fds; i++)
+                (void) fd_close(fds[i]);
+}
+
+/* The newest counts. A process of ours cannot be the daemon, whatever way it has found to the socket. */
+static void on_connect(Serve *s) {
+        int fd = accept4(s->spec->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+        struct ucred peer;
+        socklen_t size = sizeof(peer);
+
+        if (fd < 0)
+                return;
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid != 0) {
+                (void) fd_close(fd);
+                return;
+        }
+        link_replace_take(&s->link, fd);
+        s->end_list = s->stopped = s->no_room = false;
+        s->to_tell = true;
+        watch(s);
+}
+
+/* Children */
+
+static void on_child(Serve *s, pid_t pid, int status) {
+        int32_t record;
+
+        if (WIFSTOPPED(status)) {
+                /* A guest's root may stop our helpers; it does not keep them so. What stops itself is left alone. */
+                if (getsid(pid) == getsid(0))
+                        (void) kill(pid, SIGCONT);
+                return;
+        }
+        if (pool_reaped(&s->executions.pool, pid, &record) == 0 || record == BOARD_NO_RECORD)
+                return;
+        stop_orphans(&s->stop);
+        execution_lost(&s->executions, record);
+}
+
+static void on_signal(Serve *s) {
+        struct signalfd_siginfo info[4];
+        int status;
+        pid_t pid;
+
+        (void) read(s->signal_fd, info, sizeof(info));
+        while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
+                on_child(s, pid, status);
+        s->to_tell = true;
+}
+
+/* Telling */
+
+static void tell(Serve *s) {
+        int r;
+
+        s->no_room = link_flush(&s->link);
+        if (s->no_room || !s->to_tell || s->link.fd < 0)
+                return;
+
+        r = executions_tell(&s->executions, &s->link);
+        if (r >= 0 && s->end_list) {
+                r = link_send(&s->link, &(GuestMessage) { .type = GUEST_END }, -EBADF);
+                s->end_list = r < 0;
+        }
+        if (r >= 0 && s->stopped) {
+                r = link_send(&s->link, &(GuestMessage) { .type = GUEST_STOPPED }, -EBADF);
+                s->stopped = r < 0;
+        }
+        s->no_room = r == -EAGAIN;
+        s->to_tell = r < 0;
+        executions_sweep(&s->executions);
+        watch(s);
+}
+
+static int poll_timeout(const Serve *s) {
+        usec_t next = stop_next(&s->stop), now;
+
+        if (next == USEC_INFINITY)
+                return -1;
+        now = clock_usec();
+        return next <= now ? 0 : (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) POLL_MAX_MSEC);
+}
+
+static _noreturn_ void loop(Serve *s) {
+        for (;;) {
+                struct pollfd fds[] = {
+                        { .fd = s->signal_fd,       .events = POLLIN                         },
+                        { .fd = s->spec->listen_fd, .events = POLLIN                         },
+                        { .fd = s->link.fd,         .events = s->no_room ? POLLOUT : POLLIN  },
+                };
+
+                if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0)
+                        continue;
+                if (fds[0].revents)
+                        on_signal(s);
+                if (fds[2].revents & (s->no_room ? POLLHUP | POLLERR : POLLIN | POLLHUP | POLLERR))
+                        on_link(s);
+                if (fds[1].revents)
+                        on_connect(s);
+                if (stop_step(&s->stop, &s->executions))
+                        s->stopped = s->to_tell = true;
+                if (s->to_tell || s->no_room)
+                        tell(s);
+        }
+}
+
+/* Beginning */
+
+/* Nothing is ignored from here on, and everything waits for us; children begin with the same. */
+static int take_signals(void) {
+        sigset_t set;
+
+        (void) sigfillset(&set);
+        (void) sigprocmask(SIG_SETMASK, &set, NULL);
+        for (int signal_number = 1; signal_number < _NSIG; signal_number++)
+                (void) sigaction(signal_number, &(struct sigaction) { .sa_handler = SIG_DFL }, NULL);
+        (void) sigemptyset(&set);
+        (void) sigaddset(&set, SIGCHLD);
+        (void) sigaddset(&set, SIGUSR1);
+        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* We hold an end of every open input. Commands get a limit of their own. */
+static void raise_nofile(void) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return;
+        limit.rlim_cur = MIN_OF(limit.rlim_max, (rlim_t) NOFILE_MAX);
+        (void) setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool is_spared_by_oom(void) {
+        char text[16];
+
+        return file_read(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0 && text[0] == '-';
+}
+
+static void *map_zeroed(const InitServe *spec, size_t size, int flags) {
+        void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (p == MAP_FAILED)
+                fail(spec, "memory", errno);
+        return p;
+}
+
+static Serve *serve_new(const InitServe *spec) {
+        Serve *s = map_zeroed(spec, sizeof(*s), MAP_PRIVATE);
+        ShimSetting *setting = &s->executions.pool.setting;
+
+        s->spec = spec;
+        s->link = (Link) LINK_EMPTY;
+        s->link.fd = spec->control_fd;
+        s->stop = (Stop) STOP_EMPTY;
+        s->signal_fd = take_signals();
+        if (s->signal_fd < 0)
+                fail(spec, "signals", errno);
+        *setting = (ShimSetting) {
+                .serve = spec,
+                .board = map_zeroed(spec, sizeof(Board), MAP_SHARED),
+                .signal_fd = s->signal_fd,
+                .measure_disk = !(spec->guards_missing & GUARD_BIT(GUARD_DISK)),
+                .limit_memory = spec->guards_missing & GUARD_BIT(GUARD_MEMORY),
+                .limit_pids = spec->guards_missing & GUARD_BIT(GUARD_PIDS),
+                .reset_oom = is_spared_by_oom(),
+        };
+        return s;
+}
+
+void init_serve(const InitServe *spec) {
+        GuestMessage ready = { .type = GUEST_READY };
+        Serve *s;
+        int r;
+
+        (void) prctl(PR_SET_NAME, "cove-init");
+        (void) setsid(); /* fails when we lead one already */
+        raise_nofile();
+        r = rlimits_apply_common(); /* guests have them from us */
+        if (r < 0)
+                fail(spec, "rlimits", -r);
+        s = serve_new(spec);
+        if (listen(spec->listen_fd, LISTEN_BACKLOG) < 0 || fcntl(spec->listen_fd, F_SETFL, O_NONBLOCK) < 0)
+                fail(spec, "listen", errno);
+
+        /* For us as well: compiling the filter takes longer than starting a command, and children have it from us. What we
+         * do ourselves is on its list. */
+        if (!(spec->guards_missing & GUARD_BIT(GUARD_SECCOMP))) {
+                r = seccomp_load(/* flags= */ 0);
+                if (r < 0)
+                        fail(spec, "seccomp", -r);
+        }
+        ready.ready.guards_missing = spec->guards_missing;
+        (void) link_send(&s->link, &ready, -EBADF);
+        loop(s);
+}

@@ -1,0 +1,481 @@
+#include "init/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "confine/caps.h"
+#include "init/journal.h"
+#include "init/spawn.h"
+#include "init/strings.h"
+#include "init/tree.h"
+#include "wire/channel.h"
+
+#define PARK_SEC         2 /* how long to wait for another execution */
+#define PARKED_MAX       4
+#define KILL_AGAIN_FIRST (5 * USEC_PER_MSEC)
+#define KILL_AGAIN_MAX   (200 * USEC_PER_MSEC)
+#define DISK_FULL_BYTES  (64 * 1024) /* less than this free: no room for another file of any use */
+#define POLL_MAX_MSEC    3600000
+#define UNANNOUNCED_MSEC 1
+
+typedef struct Shim {
+        const ShimSetting *setting;
+        ShimSlot *slot;
+        int channel_fd;
+        SpawnFailure broken; /* error is not 0: no command can be started */
+        const uint8_t *strings;
+        int fds[_SHIM_DESCRIPTOR_MAX];
+
+        /* The execution */
+        Record *record;
+        Journal journals[2];
+        int writers[2];    /* the command's ends of its output: its end shall wake us once, by a signal, and not by each */
+        pid_t command;     /* 0: has ended */
+        bool announced;    /* that it has started */
+        bool has_children; /* it, or what it has left behind */
+        bool killing;      /* the tree, until nothing is left of it */
+        usec_t started, deadline;
+        usec_t kill_again, kill_pause;
+        struct rusage usage; /* of all that were reaped */
+} Shim;
+
+static void wake_init(const Shim *s, bool always) {
+        if (always || atomic_load(&s->setting->board->watched))
+                (void) kill(getppid(), SIGUSR1);
+}
+
+/* Never waits for the reader. What could not be told, PID 1 tells: to another connection, or when there is room. */
+static void tell(Shim *s, const GuestMessage *m) {
+        uint8_t buffer[512];
+        ssize_t size = guest_encode(m, buffer, sizeof(buffer));
+        int r = size < 0 ? (int) size :
+                           channel_send_bytes(s->fds[SHIM_CONNECTION], buffer, (size_t) size, NULL, 0, MSG_DONTWAIT);
+
+        if (r < 0)
+                atomic_store(&s->record->untold, 1);
+        wake_init(s, r < 0);
+}
+
+/* The start */
+
+static void fail(Shim *s, const SpawnFailure *failure) {
+        GuestMessage m = { .type = GUEST_EXEC_FAILED };
+        GuestExecFailed *f = &m.exec_failed;
+
+        f->exec = s->slot->exec.exec;
+        f->error = failure->error;
+        (void) snprintf(f->step, sizeof(f->step), "%s", failure->step);
+        (void) snprintf(f->detail, sizeof(f->detail), "%.255s", failure->detail ? failure->detail : "");
+        s->record->failed = *f;
+        atomic_store(&s->record->state, RECORD_FAILED);
+        tell(s, &m);
+        wake_init(s, /* always= */ true); /* the record is PID 1's to free */
+}
+
+static int parse_strings(Shim *s, Strings *ret) {
+        const GuestExec *e = &s->slot->exec;
+
+        if (e->flags & GUEST_EXEC_BLOB)
+                return strings_read(s->fds[SHIM_BLOB], e->n_args, e->n_env, e->uid, ret);
+        return strings_parse(s->strings, e->strings_size, e->n_args, e->n_env, e->uid, ret);
+}
+
+/* To others than its owner a mode means nothing, for they have no way to the pipe; with it the guest may open /dev/stdout
+ * again, to write. */
+static int open_output(Journal *j, int *ret_theirs) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        (void) fchmod(fds[1], 0622);
+        (void) fcntl(fds[0], F_SETFL, O_NONBLOCK);
+        j->from = fds[0];
+        *ret_theirs = fds[1];
+        return 0;
+}
+
+static void prepare_journals(Shim *s) {
+        GuestExited *e = &s->record->exited;
+
+        s->journals[0] = (Journal) { .bytes = &e->out_bytes, .truncated = &e->out_truncated };
+        s->journals[1] = (Journal) { .bytes = &e->err_bytes, .truncated = &e->err_truncated };
+        for (int i = 0; i < 2; i++) {
+                s->writers[i] = s->journals[i].from = -EBADF;
+                s->journals[i].to = TAKE_FD(s->fds[SHIM_OUT + i]);
+                s->journals[i].max = s->slot->exec.output_max;
+        }
+}
+
+static int open_stdio(Shim *s, int stdio[static 3]) {
+        bool terminal = s->slot->exec.flags & GUEST_EXEC_PTY;
+        int r;
+
+        if (terminal) {
+                s->journals[0].terminal = true;
+                s->journals[0].from = TAKE_FD(s->fds[SHIM_MASTER]);
+                for (int i = 0; i < 3; i++)
+                        stdio[i] = s->fds[SHIM_STDIN];
+                return 0;
+        }
+        stdio[0] = s->fds[SHIM_STDIN]; /* none: ours is /dev/null */
+        for (int i = 0; i < 2; i++) {
+                r = open_output(s->journals + i, s->writers + i);
+                if (r < 0)
+                        return r;
+                stdio[1 + i] = s->writers[i];
+        }
+        return 0;
+}
+
+static uint64_t capabilities_of(uid_t uid) {
+        return uid == 0 ? caps_guest_root() : 0;
+}
+
+static pid_t spawn_command(Shim *s, const Strings *strings, const int stdio[static 3], SpawnFailure *ret_failure) {
+        const ShimSetting *setting = s->setting;
+        const GuestExec *e = &s->slot->exec;
+        SpawnSpec spec = {
+                .argv = strings->argv,
+                .envp = strings->envp,
+                .path = strings->path,
+                .workdir = *strings->workdir ? strings->workdir : setting->serve->workdir,
+                .uid = e->uid,
+                .gid = e->gid,
+                .single_id = setting->serve->single_id,
+                .capabilities = capabilities_of(e->uid),
+                .rlimits = {
+                        .nofile = e->nofile,
+                        .data_bytes = setting->limit_memory ? setting->serve->memory_bytes : RLIMIT_VALUE_UNSET,
+                        .nproc = setting->limit_pids ? s->slot->nproc : RLIMIT_VALUE_UNSET,
+                        .cpu_seconds = RLIMIT_VALUE_UNSET,
+                },
+                .seccomp = false, /* PID 1 has raised it for us all */
+                .stdio = { stdio[0], stdio[1], stdio[2] },
+                .terminal = e->flags & GUEST_EXEC_PTY,
+                .prepared = true,
+        };
+
+        return spawn(&spec, ret_failure);
+}
+
+static int start_command(Shim *s, SpawnFailure *ret_failure) {
+        int stdio[3] = { -EBADF, -EBADF, -EBADF }, r;
+        Strings strings;
+        pid_t pid = 0;
+
+        r = parse_strings(s, &strings);
+        if (r < 0) {
+                *ret_failure = (SpawnFailure) { .step = "strings", .error = -r };
+                return r;
+        }
+        r = open_stdio(s, stdio);
+        if (r < 0)
+                *ret_failure = (SpawnFailure) { .step = "pipe", .error = -r };
+        else {
+                s->started = clock_usec();
+                r = pid = spawn_command(s, &strings, stdio, ret_failure);
+        }
+        if (!(s->slot->exec.flags & GUEST_EXEC_PTY)) /* a terminal that nobody has open for a moment is not at its end */
+                s->fds[SHIM_STDIN] = fd_close(s->fds[SHIM_STDIN]);
+        if (r < 0) { /* the detail may point into the strings */
+                static char detail[GUEST_DETAIL_MAX];
+
+                (void) snprintf(detail, sizeof(detail), "%s", ret_failure->detail ? ret_failure->detail : "");
+                ret_failure->detail = detail;
+        }
+        strings_done(&strings);
+        s->command = pid;
+        return r;
+}
+
+static void note_start(Shim *s) {
+        const GuestExec *e = &s->slot->exec;
+
+        s->record->started = (GuestStarted) { .exec = e->exec, .pid = s->command, .flags = e->flags };
+        atomic_store(&s->record->state, RECORD_RUNNING);
+        wake_init(s, /* always= */ false);
+}
+
+/* With the first thing that happens, or soon: a command that is over at once shall not have to share its CPU with the news of
+ * its start. */
+static void announce(Shim *s) {
+        GuestMessage m = { .type = GUEST_STARTED };
+
+        if (s->announced)
+                return;
+        s->announced = true;
+        m.started = s->record->started;
+        tell(s, &m);
+}
+
+/* The end */
+
+static uint64_t timeval_usec(const struct timeval *t) {
+        return (uint64_t) t->tv_sec * USEC_PER_SEC + (uint64_t) t->tv_usec;
+}
+
+static void add_usage(struct rusage *sum, const struct rusage *usage) {
+        struct timeval t;
+
+        timeradd(&sum->ru_utime, &usage->ru_utime, &t);
+        sum->ru_utime = t;
+        timeradd(&sum->ru_stime, &usage->ru_stime, &t);
+        sum->ru_stime = t;
+        sum->ru_maxrss = MAX_OF(sum->ru_maxrss, usage->ru_maxrss);
+}
+
+static bool disk_is_full(void) {
+        struct statfs fs;
+
+        return statfs("/", &fs) >= 0 && ((uint64_t) fs.f_bavail * (uint64_t) fs.f_bsize < DISK_FULL_BYTES ||
+                                                        (fs.f_files > 0 && fs.f_ffree == 0));
+}
+
+/* From here on the journals end when the last of those who were left behind has closed its end. */
+static void close_writers(Shim *s) {
+        for (int i = 0; i < 2; i++)
+                s->writers[i] = fd_close(s->writers[i]);
+}
+
+static void end_command(Shim *s, int status) {
+        GuestExited *e = &s->record->exited;
+        GuestMessage m = { .type = GUEST_EXITED };
+
+        s->command = 0;
+        s->deadline = USEC_INFINITY;
+        s->fds[SHIM_STDIN] = fd_close(s->fds[SHIM_STDIN]);
+        for (int i = 0; i < 2; i++)
+                journal_drain(s->journals + i);
+
+        e->wait_status = status;
+        e->wall_usec = clock_usec() - s->started;
+        e->user_usec = timeval_usec(&s->usage.ru_utime);
+        e->system_usec = timeval_usec(&s->usage.ru_stime);
+        e->max_rss_bytes = (uint64_t) s->usage.ru_maxrss * 1024;
+        e->disk_full = status != 0 && s->setting->measure_disk && disk_is_full();
+        m.exited = *e;
+        announce(s);
+        atomic_store(&s->record->state, RECORD_ENDED);
+        tell(s, &m);
+        close_writers(s);
+}
+
+static void reap(Shim *s) {
+        for (;;) {
+                struct rusage usage;
+                int status;
+                pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+
+                if (pid < 0 && errno == EINTR)
+                        continue;
+                if (pid <= 0) {
+                        s->has_children = pid == 0;
+                        return;
+                }
+                add_usage(&s->usage, &usage);
+                if (pid == s->command)
+                        end_command(s, status);
+        }
+}
+
+static void kill_tree(Shim *s, usec_t now) {
+        s->killing = true;
+        (void) tree_kill();
+        s->kill_pause = s->kill_pause == 0 ? KILL_AGAIN_FIRST : MIN_OF(2 * s->kill_pause, KILL_AGAIN_MAX);
+        s->kill_again = now + s->kill_pause;
+}
+
+static void on_signal(Shim *s) {
+        struct signalfd_siginfo info[4];
+        uint64_t signals;
+
+        (void) read(s->setting->signal_fd, info, sizeof(info));
+        reap(s);
+        signals = atomic_exchange(&s->slot->signals, 0);
+        for (int n = 1; signals != 0 && n <= 64; n++) {
+                if (!(signals & UINT64_C(1) << (n - 1)))
+                        continue;
+                if (n == SIGKILL)
+                        kill_tree(s, clock_usec());
+                else if (s->command > 0) /* not reaped yet: the number is still its own */
+                        (void) kill(-s->command, n);
+                else if (s->has_children)
+                        (void) tree_signal(n);
+        }
+}
+
+static void check_time(Shim *s) {
+        usec_t now;
+
+        if (s->deadline == USEC_INFINITY && !s->killing)
+                return;
+        now = clock_usec();
+        if (now >= s->deadline) {
+                s->deadline = USEC_INFINITY;
+                s->record->exited.timed_out = 1;
+                kill_tree(s, now);
+        } else if (s->killing && s->has_children && now >= s->kill_again)
+                kill_tree(s, now);
+}
+
+static int poll_timeout(const Shim *s) {
+        usec_t next = s->killing && s->has_children ? MIN_OF(s->deadline, s->kill_again) : s->deadline, now;
+
+        if (!s->announced)
+                return UNANNOUNCED_MSEC;
+
+        if (next == USEC_INFINITY)
+                return -1;
+        now = clock_usec();
+        if (next <= now)
+                return 0;
+        return (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) POLL_MAX_MSEC);
+}
+
+static bool is_busy(const Shim *s) {
+        return s->has_children || s->journals[0].from >= 0 || s->journals[1].from >= 0;
+}
+
+static void loop(Shim *s) {
+        while (is_busy(s)) {
+                struct pollfd fds[] = {
+                        { .fd = s->setting->signal_fd, .events = POLLIN },
+                        { .fd = s->journals[0].from,   .events = POLLIN },
+                        { .fd = s->journals[1].from,   .events = POLLIN },
+                };
+
+                if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0 && errno != EINTR)
+                        _exit(1); /* PID 1 sees to the rest */
+                if (fds[0].revents == 0)
+                        announce(s);
+                else
+                        on_signal(s);
+                for (int i = 0; i < 2; i++)
+                        if (fds[1 + i].revents)
+                                journal_pump(s->journals + i);
+                check_time(s);
+        }
+}
+
+/* An execution from its beginning until nothing is left of it. */
+static void run(Shim *s) {
+        const GuestExec *e = &s->slot->exec;
+        SpawnFailure failure = s->broken;
+
+        s->record = s->setting->board->records + atomic_load(&s->slot->record);
+        s->deadline = USEC_INFINITY;
+        s->killing = s->announced = s->has_children = false;
+        s->kill_pause = 0;
+        s->usage = (struct rusage) { 0 };
+
+        prepare_journals(s);
+        if (failure.error != 0 || start_command(s, &failure) < 0)
+                fail(s, &failure);
+        else {
+                note_start(s);
+                s->has_children = true;
+                if (e->timeout_usec > 0 && e->timeout_usec < USEC_INFINITY - s->started)
+                        s->deadline = s->started + e->timeout_usec;
+                loop(s);
+        }
+
+        close_writers(s);
+        for (int i = 0; i < 2; i++)
+                journal_done(s->journals + i);
+        for (int i = 0; i < _SHIM_DESCRIPTOR_MAX; i++)
+                s->fds[i] = fd_close(s->fds[i]);
+        atomic_store(&s->slot->record, BOARD_NO_RECORD);
+}
+
+/* Waits for another execution. False: nobody came in time, or enough others are waiting. */
+static bool park(Shim *s) {
+        static uint8_t buffer[GUEST_INLINE_MAX];
+        Board *board = s->setting->board;
+        uint32_t expected = SHIM_PARKED;
+        int fds[_SHIM_DESCRIPTOR_MAX], r;
+        size_t size, n_fds = 0, next = 0;
+
+        if (atomic_fetch_add(&board->n_parked, 1) >= PARKED_MAX) {
+                (void) atomic_fetch_sub(&board->n_parked, 1);
+                return false;
+        }
+        journal_release_buffer();
+        atomic_store(&s->slot->state, SHIM_PARKED);
+        wake_init(s, /* always= */ false);
+
+        r = channel_receive_bytes(s->channel_fd, 0, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
+        if (r <= 0 && atomic_compare_exchange_strong(&s->slot->state, &expected, SHIM_GOING)) {
+                (void) atomic_fetch_sub(&board->n_parked, 1);
+                return false;
+        }
+        while (r == -EAGAIN) /* PID 1 was a moment faster: something is on its way */
+                r = channel_receive_bytes(s->channel_fd, 0, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
+        if (r <= 0)
+                _exit(1);
+
+        s->strings = buffer;
+        for (int i = 0; i < _SHIM_DESCRIPTOR_MAX; i++) {
+                bool came = s->slot->descriptors & 1u << i && next < n_fds;
+                s->fds[i] = came ? fds[next++] : -EBADF;
+        }
+        return true;
+}
+
+/* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not dumpable;
+ * what a guest may see of us while we are is nothing either, for it lacks a capability that we have. */
+static int reset_oom(void) {
+        int r;
+
+        if (prctl(PR_SET_DUMPABLE, 1) < 0)
+                return -errno;
+        r = file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0");
+        if (prctl(PR_SET_DUMPABLE, 0) < 0)
+                return -errno;
+        return r;
+}
+
+/* What holds for all commands of this shim. */
+static SpawnFailure prepare(const Shim *s) {
+        static const struct timeval patience = { .tv_sec = PARK_SEC };
+        int r;
+
+        (void) prctl(PR_SET_NAME, "cove-shim");
+        if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+                return (SpawnFailure) { .step = "subreaper", .error = errno };
+        r = s->setting->reset_oom ? reset_oom() : 0;
+        if (r < 0)
+                return (SpawnFailure) { .step = "oom-score", .error = -r };
+        r = caps_drop_bounding(caps_init(), capabilities_of(s->slot->exec.uid));
+        if (r < 0)
+                return (SpawnFailure) { .step = "bounding-set", .error = -r };
+        if (setsockopt(s->channel_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
+                return (SpawnFailure) { .step = "channel", .error = errno };
+        return (SpawnFailure) { 0 };
+}
+
+void shim_main(const ShimSetting *setting, ShimSlot *slot, int channel_fd, const uint8_t *strings,
+                const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        Shim s = { .setting = setting, .slot = slot, .channel_fd = channel_fd, .strings = strings };
+
+        memcpy(s.fds, fds, sizeof(s.fds));
+        s.broken = prepare(&s);
+        do
+                run(&s);
+        while (s.broken.error == 0 && park(&s));
+        _exit(0);
+}

@@ -1,0 +1,185 @@
+#include "init/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/macro.h"
+#include "confine/caps.h"
+#include "confine/rlimits.h"
+#include "confine/seccomp.h"
+#include "init/file-ops.h"
+
+/* Where the descriptors are afterwards. */
+#define CHANNEL_FD 3
+#define DATA_FD    4
+
+#define NOFILE_MAX 4096
+
+typedef struct Worker {
+        const GuestFile *request;
+        bool single_id;
+        const int *fds;
+        size_t n_fds;
+        uint64_t capabilities;
+        FileJob job;
+} Worker;
+
+static int step_signals(Worker *w) {
+        sigset_t all;
+
+        (void) sigfillset(&all);
+        return sigprocmask(SIG_SETMASK, &all, NULL) < 0 ? -errno : 0;
+}
+
+/* First out of the way, then into place. 0–2 become something that nothing can be read from or written to. */
+static int step_descriptors(Worker *w) {
+        int channel = fcntl(w->fds[0], F_DUPFD_CLOEXEC, 10);
+        int data = w->n_fds > 1 ? fcntl(w->fds[1], F_DUPFD_CLOEXEC, 10) : -EBADF;
+        int nothing = open("/", O_PATH | O_CLOEXEC);
+
+        if (channel < 0 || (w->n_fds > 1 && data < 0) || nothing < 0)
+                return -errno;
+        w->job.channel = channel; /* so that a failure from here on still finds its way */
+        for (int i = 0; i < CHANNEL_FD; i++)
+                if (nothing != i && dup3(nothing, i, O_CLOEXEC) < 0)
+                        return -errno;
+        if (dup3(channel, CHANNEL_FD, O_CLOEXEC) < 0 || (data >= 0 && dup3(data, DATA_FD, O_CLOEXEC) < 0))
+                return -errno;
+        w->job.channel = CHANNEL_FD;
+        w->job.data_fd = data >= 0 ? DATA_FD : -EBADF;
+        if (kernel_close_range(data >= 0 ? DATA_FD + 1 : DATA_FD, ~0u, 0) < 0)
+                return -errno;
+        return 0;
+}
+
+static int step_rlimits(Worker *w) {
+        return rlimits_apply(&(GuestRlimits) {
+                .nofile = NOFILE_MAX,
+                .data_bytes = RLIMIT_VALUE_UNSET,
+                .cpu_seconds = RLIMIT_VALUE_UNSET,
+                .nproc = RLIMIT_VALUE_UNSET,
+        });
+}
+
+static int step_bounding(Worker *w) {
+        return caps_drop_bounding(caps_init(), w->capabilities);
+}
+
+static int step_ids(Worker *w) {
+        const uid_t uid = w->request->uid;
+        const gid_t gid = w->request->gid;
+
+        if (w->single_id)
+                return uid == getuid() && gid == getgid() ? 0 : -EINVAL; /* as for any id that is not mapped */
+        if (syscall(SYS_setgroups, 0, NULL) < 0 || syscall(SYS_setresgid, gid, gid, gid) < 0 ||
+                        syscall(SYS_setresuid, uid, uid, uid) < 0)
+                return -errno;
+        return 0;
+}
+
+static int step_capabilities(Worker *w) {
+        return caps_set(w->capabilities);
+}
+
+/* The kernel has its own idea of it after a change of ids. */
+static int step_dumpable(Worker *w) {
+        return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
+}
+
+static int step_place(Worker *w) {
+        (void) umask(0);
+        return chdir("/") < 0 ? -errno : 0;
+}
+
+static int step_seccomp(Worker *w) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return -errno;
+        /* A kernel without has no sandbox without somebody's consent. */
+        return seccomp_probe() < 0 ? 0 : seccomp_load(0);
+}
+
+/* Order is policy. */
+static int (*const steps[])(Worker *w) = {
+        step_signals,      /* only SIGKILL ends us: what is half done is undone otherwise */
+        step_descriptors,
+        step_rlimits,
+        step_bounding,     /* needs CAP_SETPCAP */
+        step_ids,          /* from here on we are the guest's user */
+        step_capabilities,
+        step_dumpable,
+        step_place,
+        step_seccomp,      /* last: what operations do is on its list, some of the above is not */
+};
+
+static int (*const operations[_FILE_OPERATION_MAX])(FileJob *job, uint64_t *ret_count) = {
+        [FILE_STAT] = op_stat,
+        [FILE_LIST] = op_list,
+        [FILE_READ] = op_read,
+        [FILE_WRITE] = op_write,
+        [FILE_MKDIR] = op_mkdir,
+        [FILE_MOVE] = op_move,
+        [FILE_COPY] = op_copy,
+        [FILE_CHMOD] = op_chmod,
+        [FILE_REMOVE] = op_remove,
+        [FILE_WATCH] = op_watch,
+        [FILE_PACK] = op_pack,
+        [FILE_UNPACK] = op_unpack,
+};
+
+static int operate(FileJob *job, uint64_t *ret_count) {
+        const GuestFile *q = job->request;
+
+        if (q->operation >= _FILE_OPERATION_MAX || !operations[q->operation])
+                return -EOPNOTSUPP;
+        if (q->path[0] != '/')
+                return -EINVAL;
+        if ((q->operation == FILE_MOVE || q->operation == FILE_COPY) && q->target[0] != '/')
+                return job_fail(job, -EINVAL, q->target);
+        return operations[q->operation](job, ret_count);
+}
+
+static _noreturn_ void worker_main(Worker *w) {
+        uint64_t count = 0;
+        int r = 0;
+
+        (void) prctl(PR_SET_NAME, "cove-worker");
+        for (size_t i = 0; i < ELEMENTSOF(steps) && r >= 0; i++)
+                r = steps[i](w);
+        if (r >= 0)
+                r = operate(&w->job, &count);
+        job_finish(&w->job, r, count);
+        _exit(r < 0);
+}
+
+pid_t worker_start(const GuestFile *request, bool single_id, const int *fds, size_t n_fds) {
+        Worker w = {
+                .request = request,
+                .single_id = single_id,
+                .fds = fds,
+                .n_fds = n_fds,
+                .capabilities = request->uid == 0 ? caps_guest_root() : 0,
+                .job = { .request = request, .data_fd = -EBADF, .root = request->uid == 0 && !single_id },
+        };
+        pid_t pid;
+
+        if (n_fds < 1)
+                return -EBADMSG;
+        w.job.channel = fds[0];
+        pid = fork();
+        if (pid < 0) {
+                int r = -errno;
+
+                job_finish(&w.job, r, /* count= */ 0);
+                return r;
+        }
+        if (pid == 0)
+                worker_main(&w);
+        return pid;
+}
