@@ -1,0 +1,112 @@
+#include "spawner/creation.h"
+
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "jail/jail.h"
+#include "spawner/inside.h"
+#include "spawner/task.h"
+
+static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
+        const SpawnCreate *q = &c->request;
+        JailSpec spec = {
+                .template_dir = template_find(&s->options->templates, q->template_name)->directory,
+                .hostname = q->hostname,
+                .workdir = q->workdir,
+                .keep_fd = -EBADF,
+                .uid = q->uid,
+                .gid = q->gid,
+                .limits = {
+                        .memory_bytes = q->memory_bytes,
+                        .cpu_milli = q->cpu_milli,
+                        .pids = q->pids,
+                        .disk_bytes = q->disk_bytes,
+                        .count = true,
+                },
+                .allow_missing = q->allow_missing,
+                .detached = true,
+                .instance = s->options->instance,
+                .listen_fd = c->listen_fd,
+                .disk_fd = c->disk_fd,
+                .netns_fd = netns_fd,
+                .home_netns_fd = s->ahead.home_netns_fd,
+                .dev_fd = s->ahead.dev_fd,
+        };
+
+        memcpy(spec.id, q->id, sizeof(spec.id));
+        return spec;
+}
+
+void creation_done(Creation *c) {
+        c->listen_fd = fd_close(c->listen_fd);
+        c->disk_fd = fd_close(c->disk_fd);
+}
+
+bool creation_wants_image(const Spawner *s, const Creation *c) {
+        const JailSpec spec = make_spec(s, c, /* netns_fd= */ -EBADF);
+
+        return s->privileged && disk_choose(&spec, s->privileged) == DISK_IMAGE;
+}
+
+static int hand_over(Spawner *s, const Creation *c, const Jail *jail) {
+        const int fds[] = { jail->control_fd, jail->pidfd };
+
+        return outbox_send(&s->outbox, &(SpawnMessage) {
+                .type = SPAWN_CREATED,
+                .serial = c->serial,
+                .created = {
+                        .pid = jail->pid,
+                        .id_base = jail->id_base,
+                        .guards_missing = jail->missing,
+                        .disk_backing = (uint8_t) jail->disk_backing,
+                },
+        }, fds, ELEMENTSOF(fds));
+}
+
+static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
+        static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
+        _cleanup_close_ int netns = ahead_take_network(&s->ahead);
+        const JailSpec spec = make_spec(s, c, netns);
+        Jail jail;
+        int r;
+
+        r = jail_start(&spec, no_stdio, inside_main, (void *) &spec, &jail, reterr);
+        spawner_bind_to_keeper(s);
+        if (r < 0)
+                return r;
+        r = children_started(&s->children, child, jail.pid);
+        if (r >= 0)
+                r = hand_over(s, c, &jail);
+        if (r < 0) {
+                (void) error_set(reterr, r, "cannot hand the sandbox over: %m");
+                (void) jail_kill(&jail);
+        }
+        jail_release(&jail);
+        return r;
+}
+
+void creation_run(Spawner *s, const Creation *c) {
+        const char *id = c->request.id;
+        Error error = { 0 };
+        Child *child;
+        int r;
+
+        r = children_reserve(&s->children, id, &child);
+        if (r < 0) {
+                (void) error_set(&error, r, "cannot make sandbox %s: %m", id);
+                spawner_answer_failed(s, c->serial, &error);
+                return;
+        }
+        r = start(s, c, child, &error);
+        if (r >= 0)
+                return;
+
+        log_debug("sandbox %s cannot be made: %s", id, error.text);
+        if (child->pid == 0)
+                children_drop(&s->children, child);
+        if (r == -EEXIST) /* whatever is there, is not ours to remove */
+                spawner_answer_failed(s, c->serial, &error);
+        else
+                task_remove(s, id, c->serial, &error);
+}

@@ -1,0 +1,21 @@
+/* creation.h: one sandbox, from the checked request to the answer.
+ *
+ * Must not know: how it is made (jail.h), what its PID 1 does (init/serve.h). */
+#pragma once
+
+#include "spawner/spawner.h"
+
+typedef struct Creation {
+        SpawnCreate request;
+        uint32_t serial;
+        int listen_fd;
+        int disk_fd; /* a disk image made ahead, -EBADF: none */
+} Creation;
+
+void creation_done(Creation *c);
+
+/* Whether it wants a disk image, which takes its time. */
+bool creation_wants_image(const Spawner *s, const Creation *c);
+
+/* Makes it and answers, whatever comes of it. Does not wait for its PID 1, which tells coved itself how it goes on. */
+void creation_run(Spawner *s, const Creation *c);

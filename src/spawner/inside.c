@@ -1,0 +1,22 @@
+#include "spawner/inside.h"
+
+#include "init/serve.h"
+#include "spawner/title.h"
+
+void inside_main(const JailInside *inside, void *arg) {
+        const JailSpec *spec = arg;
+
+        title_set("cove-init");
+        init_serve(&(InitServe) {
+                .control_fd = inside->control_fd,
+                .listen_fd = inside->listen_fd,
+                .holder_fd = inside->holder_fd,
+                .guards_missing = inside->missing,
+                .single_id = inside->single_id,
+                .uid = spec->uid,
+                .gid = spec->gid,
+                .workdir = spec->workdir,
+                .pids = spec->limits.pids,
+                .memory_bytes = spec->limits.memory_bytes,
+        });
+}

@@ -1,0 +1,140 @@
+#include "spawner/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "spawner/title.h"
+
+#define DELAY_MIN   (10 * USEC_PER_MSEC)
+#define DELAY_MAX   USEC_PER_SEC
+#define LIVED_WELL  (100 * USEC_PER_MSEC) /* who has lived that long is replaced at once */
+#define LAST_WAIT   USEC_PER_SEC
+
+typedef struct Keeper {
+        const SpawnerOptions *options;
+        int signal_fd;
+        pid_t worker; /* 0: none */
+        usec_t started, delay;
+        unsigned n_started;
+} Keeper;
+
+static bool has_hung_up(const Keeper *k) {
+        struct pollfd fd = { .fd = k->options->channel_fd };
+
+        return poll(&fd, 1, 0) > 0 && fd.revents;
+}
+
+static void start_worker(Keeper *k) {
+        pid_t keeper = getpid();
+
+        k->started = clock_usec();
+        k->worker = fork();
+        if (k->worker == 0) {
+                (void) fd_close(k->signal_fd);
+                _exit(spawner_run(k->options, keeper, /* lost= */ k->n_started > 0));
+        }
+        if (k->worker < 0) {
+                log_error("spawner: cannot fork: %m");
+                k->worker = 0;
+                return;
+        }
+        k->n_started++;
+}
+
+static void reap(Keeper *k) {
+        struct signalfd_siginfo info;
+        int status;
+        pid_t pid;
+
+        while (read(k->signal_fd, &info, sizeof(info)) == sizeof(info))
+                ;
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid != k->worker)
+                        continue;
+                k->worker = 0;
+                if (!has_hung_up(k))
+                        log_warning("spawner: the worker ended with %s %d, starting another one",
+                                        WIFSIGNALED(status) ? "signal" : "status",
+                                        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                if (clock_usec() - k->started >= LIVED_WELL)
+                        k->delay = 0;
+        }
+}
+
+/* Waits for the channel's end, for a child's end, or for that time. */
+static void wait_for_news(const Keeper *k, int timeout_msec) {
+        struct pollfd fds[] = {
+                { .fd = k->options->channel_fd },
+                { .fd = k->signal_fd, .events = POLLIN },
+        };
+
+        (void) poll(fds, ELEMENTSOF(fds), timeout_msec);
+}
+
+/* Who dies soon after the start is replaced ever later. */
+static void loop(Keeper *k) {
+        usec_t now, due;
+
+        while (!has_hung_up(k)) {
+                reap(k);
+                now = clock_usec();
+                due = k->started + k->delay;
+                if (k->worker > 0)
+                        wait_for_news(k, -1);
+                else if (now < due)
+                        wait_for_news(k, (int) ((due - now) / USEC_PER_MSEC) + 1);
+                else {
+                        k->delay = k->delay == 0 ? DELAY_MIN : MIN_OF(k->delay * 2, DELAY_MAX);
+                        start_worker(k);
+                }
+        }
+}
+
+/* It sees the same end, and leaves when it has finished what it is at. Who does not, dies with us. */
+static void await_worker(Keeper *k) {
+        usec_t now, deadline = clock_usec() + LAST_WAIT;
+
+        while (reap(k), k->worker > 0 && (now = clock_usec()) < deadline) {
+                struct pollfd fd = { .fd = k->signal_fd, .events = POLLIN };
+
+                (void) poll(&fd, 1, (int) ((deadline - now) / USEC_PER_MSEC) + 1);
+        }
+}
+
+/* When memory is short the kernel shall take guests first. Our children inherit it, so that PID 1 of every sandbox has it too,
+ * and sets it back for its guests, who then cannot undo that: by way of the old file the lower bound stays 0, which the other one
+ * would lower for all descendants. */
+static void protect_from_oom(void) {
+        if (file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0") >= 0)
+                (void) file_write(AT_FDCWD, "/proc/self/oom_adj", "-16");
+}
+
+int keeper_run(const SpawnerOptions *options) {
+        Keeper k = { .options = options };
+        sigset_t child;
+
+        title_set("cove-keeper");
+        (void) prctl(PR_SET_CHILD_SUBREAPER, 1); /* the sandboxes of a dead worker are ours to reap, whenever they end */
+        protect_from_oom();
+        (void) sigemptyset(&child);
+        (void) sigaddset(&child, SIGCHLD);
+        (void) sigprocmask(SIG_BLOCK, &child, NULL);
+        k.signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (k.signal_fd < 0) {
+                log_error("spawner: signalfd: %m");
+                return EXIT_FAILURE;
+        }
+        loop(&k);
+        await_worker(&k);
+        return EXIT_SUCCESS;
+}

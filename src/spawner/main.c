@@ -1,0 +1,131 @@
+/* main.c: cove-spawner, started by coved with one end of a SOCK_SEQPACKET pair.
+ *
+ *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--verbose]
+ *
+ * Nobody else has a use for it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/kernel.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "spawner/keeper.h"
+#include "spawner/title.h"
+
+#define CHANNEL_FD 3 /* where it ends up */
+
+static int apply_channel(SpawnerOptions *o, const char *value, Error *reterr) {
+        uint64_t fd;
+        int type;
+
+        if (parse_uint64(value, 3, INT32_MAX, &fd) < 0 ||
+                        getsockopt((int) fd, SOL_SOCKET, SO_TYPE, &type, &(socklen_t) { sizeof(type) }) < 0 ||
+                        type != SOCK_SEQPACKET)
+                return error_set(reterr, -EINVAL, "--channel: '%s' is no open SOCK_SEQPACKET socket", value);
+        o->channel_fd = (int) fd;
+        return 0;
+}
+
+static int apply_instance(SpawnerOptions *o, const char *value, Error *reterr) {
+        if (!cgroup_instance_is_valid(value))
+                return error_set(reterr, -EINVAL, "--instance: '%s' is not 1 to 32 of [a-z0-9_-]", value);
+        free(o->instance);
+        o->instance = strdup(value);
+        return o->instance ? 0 : error_set(reterr, -ENOMEM, "out of memory");
+}
+
+static int apply_template(SpawnerOptions *o, const char *value, Error *reterr) {
+        return template_add(&o->templates, value, reterr);
+}
+
+static const struct {
+        const char *name;
+        int (*apply)(SpawnerOptions *o, const char *value, Error *reterr);
+} options[] = {
+        { "--channel",  apply_channel  },
+        { "--instance", apply_instance },
+        { "--template", apply_template },
+};
+
+static int apply_option(SpawnerOptions *o, const char *name, const char *value, Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if (strcmp(options[i].name, name) == 0)
+                        return value ? options[i].apply(o, value, reterr) : error_set(reterr, -EINVAL, "%s wants a value", name);
+        return error_set(reterr, -EINVAL, "there is no option '%s'", name);
+}
+
+/* Everything is copied: the arguments are about to be replaced by a name. */
+static int parse(SpawnerOptions *o, char **argv, Error *reterr) {
+        for (char **p = argv + 1; *p; p++) {
+                int r;
+
+                if (strcmp(*p, "--verbose") == 0) {
+                        log_verbosity = 1;
+                        continue;
+                }
+                r = apply_option(o, p[0], p[1], reterr);
+                if (r < 0)
+                        return r;
+                p++;
+        }
+        if (o->channel_fd < 0 || !o->instance)
+                return error_set(reterr, -EINVAL, "--channel and --instance are needed; this program is started by coved");
+        return 0;
+}
+
+/* Nothing of the caller's is held but stderr, for log lines, and the channel. */
+static int settle(SpawnerOptions *o, Error *reterr) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* goes with the rest, below */
+
+        if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
+                return error_set(reterr, -errno, "/dev/null: %m");
+        if (fcntl(STDERR_FILENO, F_GETFD) < 0 && dup2(null, STDERR_FILENO) < 0)
+                return error_set(reterr, -errno, "/dev/null: %m");
+        if (o->channel_fd != CHANNEL_FD && dup2(o->channel_fd, CHANNEL_FD) < 0)
+                return error_set(reterr, -errno, "--channel: %m");
+        o->channel_fd = CHANNEL_FD;
+        if (fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC) < 0 || kernel_close_range(CHANNEL_FD + 1, ~0u, 0) < 0)
+                return error_set(reterr, -errno, "cannot close what is not ours: %m");
+        if (chdir("/") < 0)
+                return error_set(reterr, -errno, "/: %m");
+        (void) umask(022);
+        return 0;
+}
+
+/* We end when coved does. A signal that is sent to all of a service or of a terminal reaches coved too, which may still have
+ * something for us to do. */
+static void ignore_signals(void) {
+        static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2 };
+
+        (void) setsid();
+        for (size_t i = 0; i < ELEMENTSOF(ignored); i++)
+                (void) signal(ignored[i], SIG_IGN);
+        (void) signal(SIGCHLD, SIG_DFL); /* who ignores it has no children to wait for */
+}
+
+int main(int argc, char **argv) {
+        SpawnerOptions o = { .channel_fd = -EBADF };
+        Error error = { 0 };
+        int r;
+
+        r = parse(&o, argv, &error);
+        if (r < 0) {
+                log_error("cove-spawner: %s", error.text);
+                return 2;
+        }
+        r = settle(&o, &error);
+        if (r < 0) {
+                log_error("cove-spawner: %s", error.text);
+                return EXIT_FAILURE;
+        }
+        ignore_signals();
+        title_init(argc, argv);
+        return keeper_run(&o);
+}

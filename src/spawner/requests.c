@@ -1,0 +1,109 @@
+/* requests.c: one function for each request. */
+
+#include <string.h>
+
+#include "base/fd.h"
+#include "spawner/image.h"
+#include "spawner/spawner.h"
+#include "spawner/task.h"
+
+static void create(Spawner *s, const SpawnMessage *m, int *fds) {
+        Creation c = { .request = m->create, .serial = m->serial, .listen_fd = TAKE_FD(fds[0]), .disk_fd = -EBADF };
+        Error error = { 0 };
+        int r;
+
+        r = check_create(&m->create, &s->options->templates, &error);
+        if (r >= 0)
+                r = check_listen_socket(c.listen_fd, &error);
+        if (r >= 0 && (image_is_making(s, m->create.id) || task_is_removing(s, m->create.id)))
+                r = error_set(&error, -EEXIST, "sandbox %s is being made or removed", m->create.id);
+
+        if (r < 0)
+                spawner_answer_failed(s, m->serial, &error);
+        else if (!creation_wants_image(s, &c))
+                creation_run(s, &c);
+        else if (image_start(s, &c, &error) < 0)
+                spawner_answer_failed(s, m->serial, &error);
+        creation_done(&c);
+}
+
+static void destroy(Spawner *s, const SpawnMessage *m, int *fds) {
+        image_cancel(s, m->id);
+        task_remove(s, m->id, m->serial, /* failure= */ NULL);
+}
+
+static void freeze(Spawner *s, const SpawnMessage *m, int *fds) {
+        task_freeze(s, m->id, m->serial, /* freeze= */ true);
+}
+
+static void thaw(Spawner *s, const SpawnMessage *m, int *fds) {
+        task_freeze(s, m->id, m->serial, /* freeze= */ false);
+}
+
+typedef struct Listing {
+        Spawner *s;
+        uint32_t serial;
+} Listing;
+
+static int list_id(const char *id, void *userdata) {
+        const Listing *l = userdata;
+        SpawnMessage item = { .type = SPAWN_ITEM, .serial = l->serial };
+
+        memcpy(item.id, id, JAIL_ID_LENGTH + 1);
+        spawner_answer(l->s, &item);
+        return 0;
+}
+
+static void list_child(const Child *child, void *userdata) {
+        const Listing *l = userdata;
+        Cgroup cg;
+
+        if (cgroup_find(l->s->options->instance, child->id, &cg) == -ENOENT)
+                (void) list_id(child->id, userdata);
+}
+
+/* Everything with a cgroup; and what this process itself has made without one, as for a plain user. */
+static void list(Spawner *s, const SpawnMessage *m, int *fds) {
+        Listing l = { .s = s, .serial = m->serial };
+        Error error = { 0 };
+        int r = cgroup_list(s->options->instance, list_id, &l);
+
+        if (r < 0) {
+                (void) error_set(&error, r, "cannot list the cgroups: %m");
+                spawner_answer_failed(s, m->serial, &error);
+                return;
+        }
+        if (!s->privileged || !s->has_cgroups)
+                children_walk(&s->children, list_child, &l);
+        spawner_answer(s, &(SpawnMessage) { .type = SPAWN_END, .serial = m->serial });
+}
+
+static const struct {
+        void (*function)(Spawner *s, const SpawnMessage *m, int *fds);
+        size_t n_fds;
+        bool names_id; /* in its field `id` */
+} requests[_SPAWN_TYPE_MAX] = {
+        [SPAWN_CREATE]  = { create,  1, false },
+        [SPAWN_DESTROY] = { destroy, 0, true  },
+        [SPAWN_FREEZE]  = { freeze,  0, true  },
+        [SPAWN_THAW]    = { thaw,    0, true  },
+        [SPAWN_LIST]    = { list,    0, false },
+};
+
+void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_fds) {
+        Error error = { 0 };
+        int r = 0;
+
+        if (!requests[request->type].function)
+                r = error_set(&error, -EOPNOTSUPP, "%u is no request", request->type);
+        else if (requests[request->type].n_fds != n_fds)
+                r = error_set(&error, -EBADMSG, "%zu descriptors came with the request, wanted %zu", n_fds,
+                                requests[request->type].n_fds);
+        else if (requests[request->type].names_id)
+                r = check_id(request->id, &error);
+
+        if (r < 0)
+                spawner_answer_failed(s, request->serial, &error);
+        else
+                requests[request->type].function(s, request, fds);
+}

@@ -1,0 +1,258 @@
+#include "spawner/spawner.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "jail/userns.h"
+#include "spawner/image.h"
+#include "spawner/task.h"
+#include "spawner/title.h"
+#include "wire/channel.h"
+#include "wire/codec.h"
+
+#define BATCH      16 /* requests in a row, before anybody else has a turn */
+#define SWEEP_USEC (100 * USEC_PER_MSEC)
+
+enum { FD_CHANNEL, FD_SIGNAL, FD_IMAGES, _FD_MAX = FD_IMAGES + IMAGES_MAX };
+
+void spawner_bind_to_keeper(const Spawner *s) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->keeper)
+                _exit(EXIT_FAILURE);
+}
+
+void spawner_answer(Spawner *s, const SpawnMessage *message) {
+        int r = outbox_send(&s->outbox, message, /* fds= */ NULL, /* n_fds= */ 0);
+
+        if (r == -EPIPE || r == -ECONNRESET)
+                s->ended = true;
+        else if (r < 0) {
+                log_error("spawner: an answer cannot be sent: %s", strerror(-r));
+                _exit(EXIT_FAILURE); /* the next one says HELLO, by which coved knows */
+        }
+}
+
+void spawner_answer_done(Spawner *s, uint32_t serial) {
+        spawner_answer(s, &(SpawnMessage) { .type = SPAWN_DONE, .serial = serial });
+}
+
+void spawner_answer_failed(Spawner *s, uint32_t serial, const Error *error) {
+        SpawnMessage m = { .type = SPAWN_FAILED, .serial = serial, .failure.error = -error->code };
+
+        (void) snprintf(m.failure.text, sizeof(m.failure.text), "%s", error->text);
+        spawner_answer(s, &m);
+}
+
+static void say_hello(Spawner *s) {
+        Cgroup cg = CGROUP_EMPTY;
+
+        /* A plain user may see cgroups and have no right to them; to those of v1 never. */
+        s->has_cgroups = cgroup_plan_lasting(s->options->instance, "hello", &cg, /* reterr= */ NULL) >= 0 &&
+                         (s->privileged || cg.version == CGROUP_V2);
+        spawner_answer(s, &(SpawnMessage) {
+                .type = SPAWN_HELLO,
+                .hello = {
+                        .privileged = s->privileged,
+                        .cgroup_version = !s->has_cgroups ? 0 : cg.version == CGROUP_V2 ? 2 : 1,
+                },
+        });
+}
+
+/* What the worker before us has not read was asked of that one; coved asks again when it hears from us. */
+static void forget_requests(const Spawner *s) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        size_t size;
+        int r;
+
+        do
+                r = channel_receive_bytes(s->outbox.fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, NULL, 0, NULL);
+        while (r == 1 || r == -EBADMSG);
+}
+
+static bool reap(Spawner *s, pid_t which) {
+        pid_t pid = waitpid(which, NULL, WNOHANG);
+        char id[JAIL_ID_LENGTH + 1];
+        Child *child;
+
+        if (pid <= 0)
+                return false;
+        child = children_find_pid(&s->children, pid);
+        if (child) {
+                memcpy(id, child->id, sizeof(id));
+                children_drop(&s->children, child);
+                task_sandbox_ended(s, id);
+        }
+        return true;
+}
+
+/* To wait for anybody, the kernel looks at all children, and they may be thousands. So we ask for the one that the signal
+ * names. A signal may stand for more than one: those who are awaited by a task are looked for by that, and the others have
+ * time. */
+static void on_signal(Spawner *s) {
+        struct signalfd_siginfo info;
+
+        while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
+                (void) reap(s, (pid_t) info.ssi_pid);
+        if (s->sweep == USEC_INFINITY)
+                s->sweep = clock_usec() + SWEEP_USEC;
+}
+
+static void sweep(Spawner *s) {
+        if (clock_usec() < s->sweep)
+                return;
+        while (reap(s, -1))
+                ;
+        s->sweep = USEC_INFINITY;
+}
+
+static bool takes_requests(const Spawner *s) {
+        return outbox_is_empty(&s->outbox) && s->n_tasks < TASKS_MAX && s->n_images < IMAGES_MAX;
+}
+
+/* Whoever wrote it may wait for an answer, if only its serial can be read. */
+static void refuse(Spawner *s, const uint8_t *data, size_t size) {
+        WireReader r = { .p = data, .end = data + size };
+        Error error = { 0 };
+        uint32_t serial;
+
+        log_error("spawner: rubbish came from the daemon");
+        (void) wire_get_uint(&r, 4);
+        serial = (uint32_t) wire_get_uint(&r, 4);
+        if (r.failed)
+                return;
+        (void) error_set(&error, -EBADMSG, "this is no request");
+        spawner_answer_failed(s, serial, &error);
+}
+
+static void on_request(Spawner *s, const uint8_t *data, size_t size, int *fds, size_t n_fds) {
+        SpawnMessage request;
+
+        if (spawn_decode(data, size, &request) >= 0)
+                spawner_handle(s, &request, fds, n_fds);
+        else
+                refuse(s, data, size);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]);
+}
+
+static void on_requests(Spawner *s) {
+        for (int i = 0; i < BATCH && !s->ended && takes_requests(s); i++) {
+                uint8_t buffer[SPAWN_MESSAGE_MAX];
+                int fds[CHANNEL_FDS_MAX], r;
+                size_t size, n_fds;
+
+                r = channel_receive_bytes(s->outbox.fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds),
+                                &n_fds);
+                if (r == -EAGAIN)
+                        return;
+                if (r == 1)
+                        on_request(s, buffer, size, fds, n_fds);
+                else if (r == -EBADMSG)
+                        log_error("spawner: rubbish came from the daemon");
+                else
+                        s->ended = true;
+        }
+}
+
+/* A daemon that is gone has no requests: what is still in the channel would make sandboxes for nobody. */
+static void on_channel(Spawner *s, short revents) {
+        if (revents & (POLLHUP | POLLERR | POLLNVAL)) {
+                s->ended = true;
+                return;
+        }
+        if ((revents & POLLOUT) && outbox_flush(&s->outbox) < 0)
+                s->ended = true;
+        if (revents & POLLIN)
+                on_requests(s);
+}
+
+static const struct timespec *until(usec_t due, struct timespec *ret) {
+        usec_t now = clock_usec(), left = due > now ? due - now : 0;
+
+        if (due == USEC_INFINITY)
+                return NULL;
+        *ret = (struct timespec) { .tv_sec = (time_t) (left / USEC_PER_SEC), .tv_nsec = (long) (left % USEC_PER_SEC) * 1000 };
+        return ret;
+}
+
+static void loop(Spawner *s) {
+        while (!s->ended) {
+                struct timespec time;
+                struct pollfd fds[_FD_MAX] = {
+                        [FD_CHANNEL] = {
+                                .fd = s->outbox.fd,
+                                .events = (short) ((takes_requests(s) ? POLLIN : 0) |
+                                                   (outbox_is_empty(&s->outbox) ? 0 : POLLOUT)),
+                        },
+                        [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
+                };
+                size_t n_images = image_poll(s, fds + FD_IMAGES);
+
+                usec_t due = ahead_wants(&s->ahead) ? 0 : MIN_OF(task_next(s), s->sweep);
+                int n = ppoll(fds, FD_IMAGES + n_images, until(due, &time), NULL);
+
+                if (n < 0) {
+                        if (errno == EINTR)
+                                continue;
+                        log_error("spawner: poll: %m");
+                        _exit(EXIT_FAILURE);
+                }
+                if (n == 0)
+                        ahead_make_one(&s->ahead); /* nobody waits */
+                if (fds[FD_SIGNAL].revents)
+                        on_signal(s);
+                image_handle(s, fds + FD_IMAGES, n_images);
+                if (fds[FD_CHANNEL].revents)
+                        on_channel(s, fds[FD_CHANNEL].revents);
+                task_run_due(s);
+                sweep(s);
+        }
+}
+
+/* PID 1 of a busy sandbox holds a few descriptors for each execution. */
+static void raise_limits(void) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+                limit.rlim_cur = limit.rlim_max;
+                (void) setrlimit(RLIMIT_NOFILE, &limit);
+        }
+}
+
+int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
+        Spawner s = { .options = options, .keeper = keeper, .sweep = USEC_INFINITY };
+        sigset_t child;
+        int r;
+
+        title_set("cove-spawner");
+        spawner_bind_to_keeper(&s);
+        raise_limits();
+        (void) sigemptyset(&child);
+        (void) sigaddset(&child, SIGCHLD);
+        (void) sigprocmask(SIG_BLOCK, &child, NULL);
+        s.signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+        r = userns_is_host_root();
+        if (s.signal_fd < 0 || r < 0) {
+                log_error("spawner: cannot start: %s", strerror(r < 0 ? -r : errno));
+                return EXIT_FAILURE;
+        }
+        s.privileged = r;
+        ahead_init(&s.ahead, s.privileged);
+        outbox_init(&s.outbox, options->channel_fd);
+
+        if (lost)
+                forget_requests(&s);
+        say_hello(&s);
+        loop(&s);
+        return EXIT_SUCCESS;
+}

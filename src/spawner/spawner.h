@@ -1,0 +1,62 @@
+/* spawner.h: the privileged side of the daemon.
+ *
+ *      coved            asks, by the closed set of requests in wire/spawn.h
+ *       │ SOCK_SEQPACKET
+ *      cove-keeper      keeper.h: holds the channel, starts a worker whenever there is none
+ *       └─ cove-spawner the worker: one loop, one thread; everything below is its own
+ *           ├─ cove-init    PID 1 of each sandbox; outlives the worker and everybody above
+ *           └─ cove-disk    image.h: makes a disk image while the loop goes on
+ *
+ * The worker waits for nobody: what takes time is a task (task.h) that is looked at again. What it knows is a convenience
+ * and may be lost with it: everything that must be found again has a cgroup with its id in the name.
+ * Must not know: HTTP, JSON, the store, who asked coved. Trust: see README.md. */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "jail/cgroup.h"
+#include "spawner/ahead.h"
+#include "spawner/check.h"
+#include "spawner/children.h"
+#include "spawner/outbox.h"
+
+typedef struct Task Task;
+typedef struct Image Image;
+
+typedef struct SpawnerOptions {
+        int channel_fd;
+        char *instance;
+        Templates templates;
+} SpawnerOptions;
+
+typedef struct Spawner {
+        const SpawnerOptions *options;
+        pid_t keeper;
+        bool privileged;
+        bool has_cgroups; /* in which sandboxes can be found again */
+        int signal_fd;
+        Ahead ahead;
+        Outbox outbox;
+        Children children;
+        Task *tasks;
+        Image *images;
+        size_t n_tasks, n_images;
+        usec_t sweep; /* when to reap whoever is left; USEC_INFINITY: nobody can be */
+        bool ended; /* coved has hung up */
+} Spawner;
+
+/* The worker's life. lost: there was one before us, whose requests coved will ask again. Returns the exit status. */
+int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost);
+
+/* Dies with the keeper. To be repeated after each change of ids, which clears it. */
+void spawner_bind_to_keeper(const Spawner *s);
+
+/* One request, and its answer unless that takes time. A descriptor that is taken leaves -EBADF behind. */
+void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_fds);
+
+/* Answers. What cannot be sent ends the loop or the worker: coved must never wait for an answer that is lost. */
+void spawner_answer(Spawner *s, const SpawnMessage *message);
+void spawner_answer_done(Spawner *s, uint32_t serial);
+void spawner_answer_failed(Spawner *s, uint32_t serial, const Error *error);

@@ -1,0 +1,208 @@
+#include "spawner/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+
+#define REMOVE_PATIENCE  (30 * USEC_PER_SEC)
+#define FREEZE_PATIENCE  (10 * USEC_PER_SEC)
+#define DELAY_MIN        ((usec_t) 500)
+#define DELAY_OF_A_CHILD (5 * USEC_PER_MSEC) /* its end is told by a signal, as a rule sooner */
+#define DELAY_MAX        (20 * USEC_PER_MSEC)
+
+typedef enum TaskKind {
+        TASK_REMOVE,
+        TASK_FREEZE,
+        TASK_THAW,
+} TaskKind;
+
+struct Task {
+        Task *next;
+        TaskKind kind;
+        char id[JAIL_ID_LENGTH + 1];
+        uint32_t serial;
+        Error failure; /* code 0: none */
+        usec_t deadline, due, delay;
+        unsigned looks;
+};
+
+/* A child of ours is killed by itself, and its end shows by SIGCHLD. Meanwhile its group is only touched where it must be:
+ * a v1 freezer keeps even the killed from dying. From the second look on, and for those who are not our children, it goes by
+ * cgroup. */
+static int look_at_end(Spawner *s, Task *t) {
+        Child *child = children_find(&s->children, t->id);
+        Cgroup cg;
+        int r;
+
+        if (child && t->looks > 0 && children_reap(&s->children, child))
+                child = NULL;
+        if (child)
+                (void) kill(child->pid, SIGKILL);
+        r = cgroup_find(s->options->instance, t->id, &cg);
+        if (r == -ENOENT)
+                return child ? -EAGAIN : 0;
+        if (r < 0)
+                return r;
+        if (child && t->looks == 0) {
+                if (cg.version == CGROUP_V1)
+                        (void) cgroup_freeze(&cg, false);
+                t->delay = DELAY_OF_A_CHILD;
+                return -EAGAIN;
+        }
+        r = cgroup_try_remove(&cg);
+        if (r == -EBUSY)
+                return -EAGAIN;
+        return r < 0 ? r : child ? -EAGAIN : 0;
+}
+
+static int look_at_freezer(Spawner *s, Task *t) {
+        Cgroup cg;
+        int r = cgroup_find(s->options->instance, t->id, &cg);
+
+        return r < 0 ? r : cgroup_freeze(&cg, t->kind == TASK_FREEZE);
+}
+
+/* Half frozen is nothing that anybody has asked for. */
+static void give_up_freezing(Spawner *s, const Task *t) {
+        Cgroup cg;
+
+        if (t->kind == TASK_FREEZE && cgroup_find(s->options->instance, t->id, &cg) >= 0)
+                (void) cgroup_freeze(&cg, false);
+}
+
+static const struct {
+        const char *what;
+        int (*look)(Spawner *s, Task *t); /* 0: over; -EAGAIN: not yet; else it failed */
+        usec_t patience;
+} kinds[] = {
+        [TASK_REMOVE] = { "remove", look_at_end,     REMOVE_PATIENCE },
+        [TASK_FREEZE] = { "freeze", look_at_freezer, FREEZE_PATIENCE },
+        [TASK_THAW]   = { "thaw",   look_at_freezer, FREEZE_PATIENCE },
+};
+
+static void task_answer(Spawner *s, const Task *t, int r, const char *why) {
+        Error error = { 0 };
+
+        if (r >= 0 && t->failure.code == 0) {
+                spawner_answer_done(s, t->serial);
+                return;
+        }
+        if (r < 0)
+                (void) error_set(&error, r, "cannot %s sandbox %s: %s%s%m", kinds[t->kind].what, t->id, why, why[0] ? ": " : "");
+        if (r < 0 && t->kind == TASK_REMOVE)
+                log_error("%s", error.text);
+        spawner_answer_failed(s, t->serial, t->failure.code < 0 ? &t->failure : &error);
+}
+
+/* True when it is over. */
+static bool task_look(Spawner *s, Task *t) {
+        usec_t now = clock_usec();
+        int r = kinds[t->kind].look(s, t);
+
+        t->looks++;
+        if (r == -EAGAIN && now < t->deadline) {
+                t->due = now + t->delay;
+                t->delay = MIN_OF(t->delay * 2, DELAY_MAX);
+                return false;
+        }
+        if (r < 0)
+                give_up_freezing(s, t);
+        if (r == -EAGAIN)
+                task_answer(s, t, -ETIMEDOUT, "its processes do not obey");
+        else
+                task_answer(s, t, r, "");
+        return true;
+}
+
+static void task_drop(Spawner *s, Task **place) {
+        Task *t = *place;
+
+        *place = t->next;
+        s->n_tasks--;
+        free(t);
+}
+
+/* All of a sandbox that are due. */
+static void look_at_all(Spawner *s, const char *id, usec_t due) {
+        for (Task **place = &s->tasks; *place;) {
+                Task *t = *place;
+
+                if ((!id || strcmp(t->id, id) == 0) && t->due <= due && task_look(s, t))
+                        task_drop(s, place);
+                else
+                        place = &t->next;
+        }
+}
+
+/* What somebody wanted before is not wanted any more. A second removal is the first one once more. */
+static void cancel_freezing(Spawner *s, const char *id) {
+        for (Task **place = &s->tasks; *place;) {
+                Task *t = *place;
+
+                if (t->kind == TASK_REMOVE || strcmp(t->id, id) != 0) {
+                        place = &t->next;
+                        continue;
+                }
+                task_answer(s, t, -ECANCELED, "");
+                task_drop(s, place);
+        }
+}
+
+static void task_start(Spawner *s, TaskKind kind, const char *id, uint32_t serial, const Error *failure) {
+        Task first = {
+                .kind = kind,
+                .serial = serial,
+                .delay = DELAY_MIN,
+                .deadline = clock_usec() + kinds[kind].patience,
+        }, *t;
+
+        memcpy(first.id, id, sizeof(first.id));
+        if (failure)
+                first.failure = *failure;
+        cancel_freezing(s, id);
+        if (task_look(s, &first))
+                return;
+        t = malloc(sizeof(*t));
+        if (!t) {
+                task_answer(s, &first, -ENOMEM, "");
+                return;
+        }
+        *t = first;
+        t->next = s->tasks;
+        s->tasks = t;
+        s->n_tasks++;
+}
+
+void task_remove(Spawner *s, const char *id, uint32_t serial, const Error *failure) {
+        task_start(s, TASK_REMOVE, id, serial, failure);
+}
+
+void task_freeze(Spawner *s, const char *id, uint32_t serial, bool freeze) {
+        task_start(s, freeze ? TASK_FREEZE : TASK_THAW, id, serial, /* failure= */ NULL);
+}
+
+bool task_is_removing(const Spawner *s, const char *id) {
+        for (const Task *t = s->tasks; t; t = t->next)
+                if (t->kind == TASK_REMOVE && strcmp(t->id, id) == 0)
+                        return true;
+        return false;
+}
+
+void task_sandbox_ended(Spawner *s, const char *id) {
+        look_at_all(s, id, USEC_INFINITY);
+}
+
+void task_run_due(Spawner *s) {
+        if (s->tasks)
+                look_at_all(s, /* id= */ NULL, clock_usec());
+}
+
+usec_t task_next(const Spawner *s) {
+        usec_t next = USEC_INFINITY;
+
+        for (const Task *t = s->tasks; t; t = t->next)
+                next = MIN_OF(next, t->due);
+        return next;
+}
