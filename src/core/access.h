@@ -1,0 +1,73 @@
+/* access.h: who may do what.
+ *
+ * Keys, their scopes, and tenants with quotas. A key is shown once, when it is made; at rest there is its hash.
+ * Must not know: HTTP headers, SQL. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+typedef struct Store Store;
+typedef struct Access Access;
+
+typedef enum Scope {
+        SCOPE_READ,  /* look */
+        SCOPE_USE,   /* make, run, change, delete sandboxes */
+        SCOPE_ADMIN, /* keys, tenants, everything */
+        _SCOPE_MAX,
+        _SCOPE_INVALID = -22,
+} Scope;
+
+const char *scope_name(Scope s);
+Scope scope_from_name(const char *name);
+
+#define ACCESS_NAME_MAX 63
+#define ACCESS_KEY_LENGTH 44 /* "e2b_" and 40 hexadecimal digits */
+
+/* Who is asking. tenant NULL: sees everything, and what it makes belongs to nobody. The strings are the key's and go with
+ * it: whoever keeps a principal across a turn of the loop copies them. */
+typedef struct Principal {
+        Scope scope;
+        const char *tenant;
+        const char *key_id; /* NULL: the admin token or the socket's owner */
+} Principal;
+
+typedef struct Tenant {
+        char name[ACCESS_NAME_MAX + 1];
+        uint64_t sandboxes_max; /* 0: no limit, also below */
+        uint64_t cpu_milli_max;
+        uint64_t memory_bytes_max;
+        uint64_t disk_bytes_max;
+        usec_t created_at;
+} Tenant;
+
+typedef struct Key {
+        char id[24];
+        char name[ACCESS_NAME_MAX + 1];
+        Scope scope;
+        char tenant[ACCESS_NAME_MAX + 1]; /* "": none */
+        uint8_t hash[32];
+        char prefix[12]; /* first characters, for people who look for one */
+        usec_t created_at, last_used_at;
+} Key;
+
+/* Makes <state>/admin.token if it is not there; reads it. */
+int access_new(Store *store, const char *state_dir, Access **ret, Error *reterr);
+Access *access_free(Access *a);
+
+/* 1: known, 0: not. In constant time for what was given. */
+int access_check(Access *a, const char *secret, Principal *ret);
+
+/* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant. */
+int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, const Key **ret,
+                char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
+int access_key_remove(Access *a, const char *id); /* -ENOENT */
+size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees the list, not the keys; NULL: no memory */
+
+int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr); /* 1: made, 0: changed */
+const Tenant *access_tenant(const Access *a, const char *name); /* NULL: none */
+int access_tenant_remove(Access *a, const char *name, Error *reterr); /* -EBUSY: keys of it are left */
+size_t access_tenants(const Access *a, const Tenant *const **ret);

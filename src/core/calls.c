@@ -1,0 +1,67 @@
+/* calls.c: callers that wait for a sandbox to have become something. */
+
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "core/internal.h"
+
+typedef struct SandboxCall {
+        SandboxCallKind kind;
+        SandboxDone done;
+        void *userdata;
+        struct SandboxCall *prev, *next;
+} SandboxCall;
+
+int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
+        SandboxCall *call;
+
+        if (!done)
+                return 0;
+        call = calloc(1, sizeof(*call));
+        if (!call)
+                return -ENOMEM;
+        *call = (SandboxCall) { .kind = kind, .done = done, .userdata = userdata };
+        DL_APPEND(sb->calls, call);
+        return 0;
+}
+
+static SandboxCall *next_of_kind(Sandbox *sb, SandboxCallKind kind) {
+        SandboxCall *call;
+
+        DL_FOREACH(sb->calls, call)
+                if (call->kind == kind)
+                        return call;
+        return NULL;
+}
+
+/* A callback may add and forget calls: the list is looked at anew each time. */
+void sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
+        SandboxCall *call;
+
+        while ((call = next_of_kind(sb, kind))) {
+                SandboxCall copy = *call;
+
+                DL_DELETE(sb->calls, call);
+                free(call);
+                copy.done(sb, error, copy.userdata);
+        }
+}
+
+void sandbox_forget_caller(Sandbox *sb, void *userdata) {
+        SandboxCall *call, *next;
+
+        DL_FOREACH_SAFE(sb->calls, call, next)
+                if (call->userdata == userdata) {
+                        DL_DELETE(sb->calls, call);
+                        free(call);
+                }
+}
+
+void sandbox_calls_free(Sandbox *sb) {
+        SandboxCall *call, *next;
+
+        DL_FOREACH_SAFE(sb->calls, call, next) {
+                DL_DELETE(sb->calls, call);
+                free(call);
+        }
+}

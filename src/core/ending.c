@@ -1,0 +1,151 @@
+/* ending.c: from any live state to its end.
+ *
+ *      sandbox_end()            status terminating, in the store with where it leads; the provider is asked to destroy
+ *      sandbox_on_destroyed()   nothing of it is left in the kernel: executions get their last event, files go, and the row
+ *                               becomes an ended one or goes as well
+ *
+ * A destroy that fails is asked for again until it works. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/internal.h"
+
+#define RETRY_USEC (1 * USEC_PER_SEC)
+
+typedef struct Retry {
+        Manager *manager;
+        char id[SANDBOX_ID_LENGTH + 1];
+} Retry;
+
+static void end_executions(Sandbox *sb) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (!execution_ended(x))
+                        execution_end(x, EXECUTION_REASON_SANDBOX_ENDED, /* exit_code= */ -1, /* signal= */ 9,
+                                        "its sandbox ended");
+}
+
+static void ask_to_destroy(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r = p->ops->destroy(p, sb->id, sb);
+
+        if (r < 0)
+                log_error("sandbox %s: cannot ask for its end: %s", sb->id, strerror(-r));
+}
+
+/* A deleted row goes with its files; the caller has its answer after that. */
+static void finish_delete(Sandbox *sb) {
+        Manager *m = sb->manager;
+        int r;
+
+        (void) journal_remove_directory(m, sb->id);
+        (void) store_begin(m->store);
+        r = store_sandbox_delete(m->store, sb->id);
+        if (r >= 0)
+                r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + 1);
+        if (r >= 0)
+                r = store_commit(m->store);
+        if (r < 0) {
+                store_rollback(m->store);
+                log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
+        }
+        m->total_destroyed++;
+}
+
+static void finish_end(Sandbox *sb, SandboxStatus status) {
+        char *reason = sb->reason ? strdup(sb->reason) : NULL;
+
+        (void) store_ledger_remove(sb->manager->store, sb->id);
+        (void) sandbox_set_status(sb, status, reason);
+        (void) sandbox_arm_timers(sb);
+        free(reason);
+}
+
+void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
+        sb->end_delete |= delete;
+        if (sandbox_status_is_ended(sb->status)) {
+                if (delete)
+                        sandbox_on_destroyed(sb->manager, sb->id, NULL);
+                return;
+        }
+        if (sb->status == SANDBOX_TERMINATING) {
+                if (delete) { /* where it leads is part of the truth */
+                        free(sb->reason);
+                        sb->reason = strdup(reason);
+                        (void) store_sandbox_update(sb->manager->store, sb);
+                }
+                return;
+        }
+        sb->end_status = end_status;
+        (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
+        sandbox_timers_free(sb);
+        ask_to_destroy(sb);
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        Retry *retry = userdata;
+        Sandbox *sb;
+
+        HASH_FIND_STR(retry->manager->sandboxes, retry->id, sb);
+        if (sb)
+                ask_to_destroy(sb);
+        else
+                (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
+        free(retry);
+        sd_event_source_unref(source);
+        return 0;
+}
+
+static void retry_later(Manager *m, const char *id) {
+        sd_event_source *source = NULL;
+        Retry *retry = calloc(1, sizeof(*retry));
+
+        if (!retry)
+                return;
+        retry->manager = m;
+        memcpy(retry->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        if (sd_event_add_time_relative(m->event, &source, CLOCK_MONOTONIC, RETRY_USEC, 0, on_retry, retry) < 0)
+                free(retry);
+}
+
+static void fail_creators(Sandbox *sb) {
+        Error error = { 0 };
+
+        if (sb->create_error < 0)
+                (void) error_set(&error, sb->create_error, "%s", sb->reason ? sb->reason : "it could not be made");
+        else
+                (void) error_set(&error, -ECANCELED, "the sandbox was deleted while it was made");
+        sandbox_call_finish(sb, CALL_CREATE, &error);
+}
+
+void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
+        Sandbox *sb;
+        bool delete;
+
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        if (error) {
+                log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
+                retry_later(m, id);
+                return;
+        }
+        if (!sb)
+                return;
+
+        end_executions(sb);
+        delete = sb->end_delete;
+        if (!sandbox_status_is_ended(sb->status))
+                finish_end(sb, sb->end_status);
+        sandbox_call_finish(sb, CALL_PAUSE, &(Error) { -ESTALE, "the sandbox has ended" });
+        sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ESTALE, "the sandbox has ended" });
+        sandbox_call_finish(sb, CALL_STOP, &(Error) { -ESTALE, "the sandbox has ended" });
+        if (!delete)
+                return;
+
+        finish_delete(sb);
+        fail_creators(sb);
+        sandbox_call_finish(sb, CALL_DELETE, NULL);
+        sandbox_free(sb);
+}

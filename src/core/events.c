@@ -1,0 +1,129 @@
+/* events.c: what a provider tells, and what follows from it. */
+
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "core/internal.h"
+
+static void on_up(Provider *p, void *userdata) {
+        recover_start(userdata);
+}
+
+static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_missing, const Error *error, void *userdata) {
+        if (sb->status != SANDBOX_INITIALIZING)
+                return; /* it is being deleted already */
+        if (error) {
+                sb->create_error = error->code;
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, error->text);
+                return;
+        }
+        sb->pid = pid;
+        sb->id_base = id_base;
+        sb->guards_missing = guards_missing;
+        if (sandbox_set_status(sb, SANDBOX_READY, NULL) < 0)
+                return;
+        (void) sandbox_arm_timers(sb);
+        sandbox_call_finish(sb, CALL_CREATE, NULL);
+}
+
+static void on_gone(Sandbox *sb, void *userdata) {
+        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+                return;
+        if (sb->status == SANDBOX_INITIALIZING) {
+                sb->create_error = -ECHILD;
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "its PID 1 died while it was made");
+                return;
+        }
+        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
+}
+
+static void on_destroyed(const char *id, const Error *error, void *userdata) {
+        Manager *m = userdata;
+
+        sandbox_on_destroyed(m, id, error);
+        if (!error)
+                recover_on_destroyed(m, id);
+}
+
+static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
+        SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
+
+        if (frozen)
+                sb->freezing = false;
+        else
+                sb->thawing = false;
+        if (!error && sb->status != SANDBOX_TERMINATING && !sandbox_status_is_ended(sb->status)) {
+                if (frozen)
+                        (void) sandbox_set_status(sb, SANDBOX_PAUSED, NULL);
+                else
+                        (void) sandbox_set_status(sb, sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY, NULL);
+                (void) store_sync(sb->manager->store);
+        }
+        sandbox_call_finish(sb, kind, error);
+}
+
+static void on_stopped(Sandbox *sb, void *userdata) {
+        if (!sb->stopping)
+                return;
+        sb->stopping = false;
+        if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING)
+                (void) sandbox_set_status(sb, SANDBOX_STOPPED, NULL);
+        sandbox_call_finish(sb, CALL_STOP, NULL);
+}
+
+static void on_exec_started(Sandbox *sb, uint64_t exec, int pid, void *userdata) {
+        Execution *x = execution_by_number(sb, exec);
+
+        if (x)
+                execution_on_started(x, pid);
+}
+
+static void on_exec_failed(Sandbox *sb, const GuestExecFailed *f, void *userdata) {
+        Execution *x = execution_by_number(sb, f->exec);
+
+        if (x)
+                execution_on_failed(x, f);
+}
+
+/* PID 1 keeps the end until it is in the store. */
+static void on_exec_exited(Sandbox *sb, const GuestExited *e, void *userdata) {
+        Provider *p = sb->manager->provider;
+        Execution *x = execution_by_number(sb, e->exec);
+
+        if (x)
+                execution_on_exited(x, e);
+        (void) p->ops->send(p, sb, &(GuestMessage) { .type = GUEST_FORGET, .exec_id = e->exec }, NULL, 0);
+}
+
+static void on_exec_stdin(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata) {
+        Execution *x = execution_by_number(sb, exec);
+
+        if (x)
+                execution_on_stdin(x, error, fd);
+        else
+                (void) fd_close(fd);
+}
+
+static void on_adopted(Sandbox *sb, const Error *error, void *userdata) {
+        recover_on_adopted(sb, error);
+}
+
+static void on_listed(const char *id, void *userdata) {
+        recover_on_listed(userdata, id);
+}
+
+const ProviderEvents core_provider_events = {
+        .up = on_up,
+        .created = on_created,
+        .gone = on_gone,
+        .destroyed = on_destroyed,
+        .frozen = on_frozen,
+        .stopped = on_stopped,
+        .exec_started = on_exec_started,
+        .exec_failed = on_exec_failed,
+        .exec_exited = on_exec_exited,
+        .exec_stdin = on_exec_stdin,
+        .adopted = on_adopted,
+        .listed = on_listed,
+};

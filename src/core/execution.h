@@ -1,0 +1,110 @@
+/* execution.h: one command in a sandbox.
+ *
+ * Its output goes to journals on disk, written by the sandbox's PID 1 whether the daemon lives or not; a reader takes the
+ * journal from any byte and watches for more. Exactly one end, with its reason.
+ * Must not know: HTTP, JSON, pipes inside. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "core/sandbox.h"
+
+#define EXECUTION_ID_MAX 24 /* "e" and a number */
+
+typedef enum ExecutionStream {
+        STREAM_STDOUT, /* of a terminal: everything */
+        STREAM_STDERR,
+        _STREAM_MAX,
+} ExecutionStream;
+
+typedef struct ExecutionSpec {
+        Strv args; /* the command and its arguments; a script is { "/bin/sh", "-c", script } */
+        Strv env;  /* on top of the sandbox's */
+        char *cwd; /* NULL: the sandbox's workdir */
+        bool has_user;
+        uint32_t uid, gid;
+        bool has_timeout;
+        usec_t timeout_usec; /* 0: none */
+        bool stdin_open;     /* a pipe; else it reads nothing */
+        bool pty;
+        uint16_t columns, rows;
+        bool background; /* told to people who list; the daemon treats all alike */
+        char *tag;
+} ExecutionSpec;
+
+void execution_spec_done(ExecutionSpec *spec);
+
+typedef struct ExecutionJournal {
+        uint64_t bytes; /* final, when the execution has ended; a process left behind may still add to the file */
+        bool truncated;
+} ExecutionJournal;
+
+struct Execution {
+        Sandbox *sandbox;
+        uint64_t number;
+        char id[EXECUTION_ID_MAX];
+        ExecutionSpec spec;
+        ExecutionStatus status;
+        ExecutionReason reason;
+        int exit_code;  /* -1: none, because a signal ended it. 124, 126, 127 for the reasons that have them */
+        int signal;     /* 0: none */
+        char *message;  /* for a person, when it was not its own end; may be NULL */
+        int pid;        /* inside */
+        usec_t started_at, ended_at; /* wall clock */
+        usec_t duration_usec;
+        usec_t user_usec, system_usec;
+        uint64_t max_rss_bytes;
+        ExecutionJournal journals[_STREAM_MAX];
+        bool stdin_closed;
+        bool journals_gone; /* removed to make room */
+        ExecutionReason kill_reason; /* why we have killed it, if we have: its signal is our doing */
+        bool journal_listed; /* its bytes count in the total */
+        Execution *journal_prev, *journal_next; /* ended ones, oldest first */
+
+        struct ExecutionWatch *watches;
+        struct ExecutionInput *input;
+        void *follow; /* inotify sources, while somebody follows */
+        unsigned n_followers;
+        UT_hash_handle hh; /* by id, in its sandbox */
+};
+
+/* Told when it starts, when it ends, and, while it follows, when a journal has grown. */
+typedef struct ExecutionWatch {
+        void (*changed)(Execution *x, void *userdata);
+        void *userdata;
+        bool follow;
+        struct ExecutionWatch *prev, *next;
+        Execution *execution;
+} ExecutionWatch;
+
+int execution_watch(Execution *x, ExecutionWatch *watch);
+void execution_unwatch(ExecutionWatch *watch); /* also when it never watched */
+
+/* Returns at once with a `starting` execution that is in the store and asked for; watch it for the rest. Takes the spec's
+ * contents on success. -ESTALE: the sandbox is not in a state to run anything ("Sandbox not running (state: X)"). */
+int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *reterr);
+
+static inline bool execution_ended(const Execution *x) {
+        return x->status == EXECUTION_EXITED;
+}
+
+/* A descriptor of the journal for pread/sendfile; the caller closes it. -ENODATA: removed to make room. -EINVAL: the stderr of
+ * a terminal. */
+int execution_open_journal(const Execution *x, ExecutionStream stream);
+
+/* What can be read now. While it runs this grows. */
+uint64_t execution_journal_size(const Execution *x, ExecutionStream stream, int journal_fd);
+
+/* signal 9 kills the whole tree. 1: sent, 0: it has ended already (which is an answer, not an error). */
+int execution_signal(Execution *x, int signal);
+int execution_resize(Execution *x, uint16_t columns, uint16_t rows); /* -ENOTTY */
+
+/* Input is queued up to a ceiling and written as the program reads. done is called once, when all of it has been taken by the
+ * kernel, or the program has ended: written tells how much was. */
+typedef void (*ExecutionWritten)(Execution *x, int r, size_t written, void *userdata);
+int execution_write(Execution *x, const void *data, size_t size, ExecutionWritten done, void *userdata);
+/* After what is queued. Idempotent. 0: has ended or was closed already. */
+int execution_close_stdin(Execution *x);
+void execution_forget_writer(Execution *x, void *userdata);

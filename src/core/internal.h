@@ -1,0 +1,75 @@
+/* internal.h: what the files of the core share among themselves. Nobody else includes it. */
+#pragma once
+
+#include "core/manager.h"
+#include "core/provider.h"
+#include "store/store.h"
+
+/* sandbox.c: objects and their status */
+Sandbox *sandbox_new(Manager *m);
+Sandbox *sandbox_free(Sandbox *sb); /* executions and all; out of every table */
+int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason);
+void sandbox_tell(Sandbox *sb, Execution *x); /* watches */
+void sandbox_update_running(Sandbox *sb);     /* ready or running, by what is alive */
+int sandbox_register_name(Sandbox *sb);
+void manager_forget_name(Manager *m, const SandboxSpec *spec);
+void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char *format, ...) _printf_(4, 5);
+
+/* calls.c: who waits for what */
+typedef enum SandboxCallKind {
+        CALL_CREATE,
+        CALL_DELETE,
+        CALL_PAUSE,
+        CALL_RESUME,
+        CALL_STOP,
+        _CALL_MAX,
+} SandboxCallKind;
+
+int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata);
+void sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error); /* all of that kind */
+void sandbox_calls_free(Sandbox *sb);
+
+/* ending.c: from any live state to its end */
+void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason);
+void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
+
+/* execution.c */
+Execution *execution_new(Sandbox *sb, uint64_t number);
+Execution *execution_free(Execution *x);
+void execution_end(Execution *x, ExecutionReason reason, int exit_code, int signal, const char *message);
+void execution_kill(Execution *x, ExecutionReason why);
+void execution_tell(Execution *x);
+Execution *execution_by_number(Sandbox *sb, uint64_t number);
+void execution_on_started(Execution *x, int pid);
+void execution_on_failed(Execution *x, const GuestExecFailed *f);
+void execution_on_exited(Execution *x, const GuestExited *e);
+void execution_unfollow(Execution *x);
+
+/* input.c */
+void execution_on_stdin(Execution *x, int error, int fd);
+void execution_input_free(Execution *x);
+
+/* journal.c */
+int journals_new(Manager *m, Error *reterr);
+void journals_free(Manager *m);
+int journal_make_directory(Manager *m, const char *sandbox_id);
+int journal_remove_directory(Manager *m, const char *sandbox_id);
+int journal_create(const Execution *x, ExecutionStream stream);
+void journal_unlist(Execution *x); /* out of the total; the files stay */
+void journal_remove(Execution *x); /* both files too */
+void journal_ended(Execution *x);  /* counts; makes room when there is too much */
+int journals_each_directory(Manager *m, int (*each)(Manager *m, const char *sandbox_id));
+
+/* timers.c */
+int sandbox_arm_timers(Sandbox *sb);
+void sandbox_timers_free(Sandbox *sb);
+int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a limit and something runs */
+
+/* events.c: what a provider tells */
+extern const ProviderEvents core_provider_events;
+
+/* recover.c */
+void recover_start(Manager *m); /* when the provider is up */
+void recover_on_listed(Manager *m, const char *id);
+void recover_on_adopted(Sandbox *sb, const Error *error);
+void recover_on_destroyed(Manager *m, const char *id);

@@ -1,0 +1,143 @@
+/* lifecycle.c: pause, resume, stop, start, timeout: what a caller may ask of a live sandbox. */
+
+#include <string.h>
+
+#include "core/internal.h"
+
+/* The answer to a call that could not even be asked. */
+static void answer(Sandbox *sb, int r, const char *text, SandboxDone done, void *userdata) {
+        Error error = { 0 };
+
+        if (!done)
+                return;
+        if (r < 0)
+                (void) error_set(&error, r, "%s", text);
+        done(sb, r < 0 ? &error : NULL, userdata);
+}
+
+static void refuse_state(Sandbox *sb, const char *what, SandboxDone done, void *userdata) {
+        Error error = { 0 };
+
+        (void) error_set(&error, -ESTALE, "Cannot %s the sandbox (state: %s)", what, sandbox_status_name(sb->status));
+        if (done)
+                done(sb, &error, userdata);
+}
+
+static bool runs(const Sandbox *sb) {
+        return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING;
+}
+
+void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
+        Provider *p = sb->manager->provider;
+        int r;
+
+        if (sb->status == SANDBOX_PAUSED && !sb->thawing) {
+                answer(sb, 0, NULL, done, userdata);
+                return;
+        }
+        if (!runs(sb) || sb->thawing || sb->stopping) {
+                refuse_state(sb, "pause", done, userdata);
+                return;
+        }
+        r = sandbox_call_add(sb, CALL_PAUSE, done, userdata);
+        if (r >= 0 && !sb->freezing)
+                r = p->ops->freeze(p, sb, /* freeze= */ true);
+        if (r < 0) {
+                sandbox_forget_caller(sb, userdata);
+                answer(sb, r, "cannot pause the sandbox", done, userdata);
+                return;
+        }
+        sb->freezing = true;
+}
+
+void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
+        Provider *p = sb->manager->provider;
+        int r;
+
+        if (runs(sb) && !sb->freezing) {
+                answer(sb, 0, NULL, done, userdata);
+                return;
+        }
+        if (sb->status != SANDBOX_PAUSED) {
+                refuse_state(sb, "resume", done, userdata);
+                return;
+        }
+        r = sandbox_call_add(sb, CALL_RESUME, done, userdata);
+        if (r >= 0 && !sb->thawing)
+                r = p->ops->freeze(p, sb, /* freeze= */ false);
+        if (r < 0) {
+                sandbox_forget_caller(sb, userdata);
+                answer(sb, r, "cannot resume the sandbox", done, userdata);
+                return;
+        }
+        sb->thawing = true;
+}
+
+void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userdata) {
+        Provider *p = sb->manager->provider;
+        Execution *x, *next;
+        int r;
+
+        if (sb->status == SANDBOX_STOPPED) {
+                answer(sb, 0, NULL, done, userdata);
+                return;
+        }
+        if (!runs(sb) || sb->freezing) {
+                refuse_state(sb, "stop", done, userdata);
+                return;
+        }
+        r = sandbox_call_add(sb, CALL_STOP, done, userdata);
+        if (r >= 0 && !sb->stopping)
+                r = p->ops->stop(p, sb, grace_usec);
+        if (r < 0) {
+                sandbox_forget_caller(sb, userdata);
+                answer(sb, r, "cannot stop the sandbox", done, userdata);
+                return;
+        }
+        sb->stopping = true;
+        HASH_ITER(hh, sb->executions, x, next)
+                if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
+                        x->kill_reason = EXECUTION_REASON_CANCELLED;
+}
+
+void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
+        if (sb->status == SANDBOX_STOPPED)
+                (void) sandbox_set_status(sb, SANDBOX_READY, NULL);
+        else if (!runs(sb)) {
+                refuse_state(sb, "start", done, userdata);
+                return;
+        }
+        answer(sb, 0, NULL, done, userdata);
+}
+
+int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
+        int r;
+
+        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                return error_set(reterr, -ESTALE, "Cannot set a timeout (state: %s)", sandbox_status_name(sb->status));
+        sb->spec.timeout_usec = timeout_usec;
+        sb->expires_at = timeout_usec > 0 ? clock_wall_usec() + timeout_usec : 0;
+        r = store_sandbox_update(sb->manager->store, sb);
+        if (r < 0)
+                return error_set(reterr, r, "cannot write the timeout: %m");
+        return sandbox_arm_timers(sb);
+}
+
+void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {
+        int r;
+
+        if (!force && sb->n_alive > 0) {
+                Error error = { 0 };
+
+                (void) error_set(&error, -EBUSY, "%u execution%s of the sandbox still run%s", sb->n_alive, sb->n_alive == 1 ? "" : "s",
+                                sb->n_alive == 1 ? "s" : "");
+                done(sb, &error, userdata);
+                return;
+        }
+        r = sandbox_call_add(sb, CALL_DELETE, done, userdata);
+        if (r < 0) {
+                answer(sb, r, "out of memory", done, userdata);
+                return;
+        }
+        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "deleted");
+}

@@ -1,0 +1,69 @@
+/* manager.h: everything the daemon holds.
+ *
+ * One struct owns the loop, the store, the provider and all objects. Nothing else in the daemon is global.
+ * Must not know: HTTP. */
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include "core/access.h"
+#include "core/execution.h"
+#include "core/sandbox.h"
+
+typedef struct Store Store;
+typedef struct Provider Provider;
+
+typedef struct ManagerConfig {
+        const char *state_dir;
+        uint64_t journal_total_bytes; /* of all journals together: the oldest of ended executions go first */
+        usec_t keep_ended_usec;       /* how long an ended sandbox can still be looked at */
+        unsigned sandboxes_max;
+        const Strv *templates; /* NAME=DIR, beside "host" */
+} ManagerConfig;
+
+typedef struct ManagerStats {
+        uint64_t active, provisioning, terminating; /* active: ready, running */
+        uint64_t paused, stopped, ended;
+        uint64_t total_created, total_destroyed;
+        uint64_t executions_running, executions_total;
+} ManagerStats;
+
+struct Manager {
+        ManagerConfig config;
+        sd_event *event;
+        Store *store;
+        Provider *provider;
+        Access *access;
+        Sandbox *sandboxes; /* by id */
+        struct SandboxName *names; /* by tenant and name */
+        bool recovering;           /* answers are 503 until it is over */
+        struct Recovery *recovery;
+        bool stopping;
+        struct Journals *journals;
+        uint64_t total_created, total_destroyed, executions_total;
+        usec_t started_at;
+};
+
+/* Loads what the store has; requests can be taken when the provider, which comes next, has said that it is up and everything
+ * has been looked at. Store and access stay the caller's. */
+int manager_new(const ManagerConfig *config, sd_event *event, Store *store, Access *access, Manager **ret, Error *reterr);
+void manager_set_provider(Manager *m, Provider *provider);
+Manager *manager_free(Manager *m);
+
+/* By id or name, as the principal sees it: another tenant's is not there. NULL: there is none, and never comes back by itself. */
+Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name);
+
+Execution *manager_find_execution(Sandbox *sb, const char *id);
+
+/* ret_existing: the name was taken, here is its owner; done is not called. Takes the spec's contents on success.
+ * -EDQUOT: over a quota. done is called when it is ready or has failed (then it is gone already). */
+int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
+                void *userdata, Error *reterr);
+
+/* For the caller who got an existing one that is still being made: as the done of manager_create(). */
+int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata);
+
+/* All of them, live or not; watch the stats for the end. */
+void manager_end_all(Manager *m, const char *reason);
+
+void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret);

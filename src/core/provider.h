@@ -1,0 +1,57 @@
+/* provider.h: who makes sandboxes.
+ *
+ * The core asks, a provider does, and tells by the events below; never from within the call that asked, so that nothing
+ * happens in the middle of something else. A call that fails at once returns a negative errno and tells nothing.
+ * A provider must not know: the store, rules about states, who asked. */
+#pragma once
+
+#include "core/execution.h"
+#include "core/sandbox.h"
+#include "wire/guest.h"
+
+typedef struct Provider Provider;
+
+typedef enum ProviderCapability {
+        PROVIDER_PAUSE = 1 << 0,
+        PROVIDER_PTY = 1 << 1,
+        PROVIDER_FILES = 1 << 2,
+        PROVIDER_USAGE = 1 << 3,
+        PROVIDER_SURVIVES = 1 << 4, /* sandboxes outlive the daemon */
+} ProviderCapability;
+
+typedef struct ProviderEvents {
+        void (*up)(Provider *p, void *userdata); /* can be asked; again after it was down: what was asked before may be lost */
+        void (*created)(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_missing, const Error *error, void *userdata);
+        void (*gone)(Sandbox *sb, void *userdata); /* its processes are, by themselves or because of us */
+        void (*destroyed)(const char *id, const Error *error, void *userdata); /* nothing of it is left in the kernel */
+        void (*frozen)(Sandbox *sb, bool frozen, const Error *error, void *userdata);
+        void (*stopped)(Sandbox *sb, void *userdata);
+        void (*exec_started)(Sandbox *sb, uint64_t exec, int pid, void *userdata);
+        void (*exec_failed)(Sandbox *sb, const GuestExecFailed *f, void *userdata);
+        void (*exec_exited)(Sandbox *sb, const GuestExited *e, void *userdata);
+        void (*exec_stdin)(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata); /* fd is the callee's to close */
+        void (*adopted)(Sandbox *sb, const Error *error, void *userdata); /* after exec_started/exec_exited for all it knows; error: it is gone */
+        void (*listed)(const char *id, void *userdata); /* NULL: that was the last */
+} ProviderEvents;
+
+typedef struct ProviderOps {
+        const char *name;
+        unsigned capabilities;
+        int (*create)(Provider *p, Sandbox *sb, Error *reterr);
+        int (*adopt)(Provider *p, Sandbox *sb); /* after a restart of ours */
+        int (*destroy)(Provider *p, const char *id, Sandbox *sb /* may be NULL: then only the id is known */);
+        int (*freeze)(Provider *p, Sandbox *sb, bool freeze);
+        int (*stop)(Provider *p, Sandbox *sb, usec_t grace_usec);
+        int (*exec)(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds);
+        int (*send)(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
+        int (*usage)(Provider *p, Sandbox *sb, SandboxUsage *ret);
+        int (*list)(Provider *p); /* every id that something is left of in the kernel */
+        void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
+        Provider *(*free)(Provider *p);
+} ProviderOps;
+
+struct Provider {
+        const ProviderOps *ops;
+        const ProviderEvents *events;
+        void *userdata;
+};

@@ -1,0 +1,187 @@
+/* recover.c: after a start, the world is brought to what the store says, and the store to what the world says.
+ *
+ *      1. manager_load()      rows become objects, before anything can be asked
+ *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
+ *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
+ *         being made or taken down, taken down; what nobody knows a row of, is taken down too
+ *      4. when all of that has been answered, requests are
+ *
+ * The same runs when the spawner was replaced while we lived: then there is nothing to adopt. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/internal.h"
+
+typedef struct Pending {
+        char id[SANDBOX_ID_LENGTH + 1];
+        UT_hash_handle hh;
+} Pending;
+
+typedef struct Recovery {
+        Pending *pending; /* adoptions and sweeps that have not been answered */
+        bool listed;      /* the list of what is in the kernel is complete */
+        bool failed;
+        usec_t started;
+        unsigned n_adopted, n_swept, n_lost;
+} Recovery;
+
+static void expect(Manager *m, const char *id) {
+        Pending *p;
+
+        HASH_FIND_STR(m->recovery->pending, id, p);
+        if (p)
+                return;
+        p = calloc(1, sizeof(*p));
+        if (!p)
+                return;
+        memcpy(p->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        HASH_ADD_STR(m->recovery->pending, id, p);
+}
+
+static void check_complete(Manager *m) {
+        Recovery *r = m->recovery;
+
+        if (!r->listed || r->pending)
+                return;
+        if (r->n_adopted + r->n_lost + r->n_swept > 0)
+                log_line(NULL, "recovered in %llu ms: %u sandbox%s adopted, %u lost, %u leftover%s swept",
+                        (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
+                        r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
+        free(r);
+        m->recovery = NULL;
+        m->recovering = false;
+}
+
+static void answered(Manager *m, const char *id) {
+        Pending *p;
+
+        if (!m->recovery)
+                return;
+        HASH_FIND_STR(m->recovery->pending, id, p);
+        if (!p)
+                return;
+        HASH_DEL(m->recovery->pending, p);
+        free(p);
+        check_complete(m);
+}
+
+/* A row that was in the middle of something, when the daemon ended. */
+static void take_down(Sandbox *sb) {
+        expect(sb->manager, sb->id);
+        if (sb->status == SANDBOX_TERMINATING) {
+                Provider *p = sb->manager->provider;
+
+                (void) p->ops->destroy(p, sb->id, sb);
+                return;
+        }
+        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "deleted");
+}
+
+static void lose(Sandbox *sb, const char *reason) {
+        expect(sb->manager, sb->id);
+        sb->manager->recovery->n_lost++;
+        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, reason);
+}
+
+static void recover_one(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r;
+
+        if (sandbox_status_is_ended(sb->status)) {
+                (void) sandbox_arm_timers(sb);
+                return;
+        }
+        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING) {
+                take_down(sb);
+                return;
+        }
+        expect(sb->manager, sb->id);
+        r = p->ops->adopt(p, sb);
+        if (r < 0)
+                lose(sb, "lost: its PID 1 was gone when the daemon came back");
+}
+
+/* An execution that PID 1 has never heard of did not come that far. */
+static void end_unknown(Sandbox *sb) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (x->status == EXECUTION_STARTING)
+                        execution_end(x, EXECUTION_REASON_INTERNAL, -1, 0, "the daemon ended while it was starting");
+}
+
+void recover_on_adopted(Sandbox *sb, const Error *error) {
+        Manager *m = sb->manager;
+
+        if (error) {
+                if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                        return;
+                if (m->recovery)
+                        lose(sb, "lost: its PID 1 was gone when the daemon came back");
+                else
+                        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
+                return;
+        }
+        if (sb->status != SANDBOX_PAUSED || sb->thawing) /* a frozen PID 1 has not told what it knows */
+                end_unknown(sb);
+        sandbox_update_running(sb);
+        if (!m->recovery)
+                return;
+        (void) sandbox_arm_timers(sb);
+        (void) sandbox_check_cpu_time(sb);
+        m->recovery->n_adopted++;
+        answered(m, sb->id);
+}
+
+void recover_on_destroyed(Manager *m, const char *id) {
+        answered(m, id);
+}
+
+void recover_on_listed(Manager *m, const char *id) {
+        Sandbox *sb;
+
+        if (!m->recovery)
+                return;
+        if (!id) {
+                m->recovery->listed = true;
+                check_complete(m);
+                return;
+        }
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        if (sb && !sandbox_status_is_ended(sb->status))
+                return;
+        m->recovery->n_swept++;
+        expect(m, id);
+        (void) m->provider->ops->destroy(m->provider, id, NULL);
+}
+
+static int sweep_directory(Manager *m, const char *id) {
+        Sandbox *sb;
+
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        return sb ? 0 : journal_remove_directory(m, id);
+}
+
+void recover_start(Manager *m) {
+        Sandbox *sb, *next;
+        int r;
+
+        if (m->recovery || !m->recovering)
+                return; /* the spawner came back; the daemon never went */
+        m->recovery = calloc(1, sizeof(*m->recovery));
+        if (!m->recovery)
+                return;
+        m->recovery->started = clock_usec();
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                recover_one(sb);
+        (void) journals_each_directory(m, sweep_directory);
+        r = m->provider->ops->list(m->provider);
+        if (r < 0) {
+                log_warning("cannot list what is left in the kernel: %s", strerror(-r));
+                m->recovery->listed = true;
+                check_complete(m);
+        }
+}

@@ -1,0 +1,263 @@
+#include "core/sandbox.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/log.h"
+#include "core/internal.h"
+
+#define MEMORY_DEFAULT       (UINT64_C(512) << 20)
+#define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
+#define PIDS_DEFAULT         512
+#define EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC)
+#define OUTPUT_DEFAULT       (UINT64_C(64) << 20)
+#define NOFILE_DEFAULT       4096
+#define USER_DEFAULT         1000
+#define EVENT_TEXT_MAX       512
+
+/* By tenant and name, for as long as the sandbox is there. */
+typedef struct SandboxName {
+        char key[ACCESS_NAME_MAX + SANDBOX_NAME_MAX + 3]; /* "tenant/name": neither has a slash */
+        Sandbox *sandbox;
+        UT_hash_handle hh;
+} SandboxName;
+
+void sandbox_spec_defaults(SandboxSpec *spec) {
+        *spec = (SandboxSpec) {
+                .limits = {
+                        .memory_bytes = MEMORY_DEFAULT,
+                        .disk_bytes = DISK_DEFAULT,
+                        .pids = PIDS_DEFAULT,
+                        .exec_timeout_usec = EXEC_TIMEOUT_DEFAULT,
+                        .output_bytes = OUTPUT_DEFAULT,
+                        .nofile = NOFILE_DEFAULT,
+                },
+                .env = STRV_INIT(SANDBOX_ENV_MAX),
+                .uid = USER_DEFAULT,
+                .gid = USER_DEFAULT,
+        };
+}
+
+void sandbox_spec_done(SandboxSpec *spec) {
+        free(spec->name);
+        free(spec->tenant);
+        free(spec->template_name);
+        free(spec->profile);
+        free(spec->agent_type);
+        free(spec->task_id);
+        free(spec->workdir);
+        free(spec->metadata);
+        strv_done(&spec->env);
+        memset(spec, 0, sizeof(*spec));
+}
+
+Sandbox *sandbox_new(Manager *m) {
+        Sandbox *sb = calloc(1, sizeof(*sb));
+
+        if (!sb)
+                return NULL;
+        sb->manager = m;
+        sb->status = SANDBOX_INITIALIZING;
+        return sb;
+}
+
+static void name_key(const char *tenant, const char *name, char *ret, size_t size) {
+        (void) snprintf(ret, size, "%s/%s", tenant ? tenant : "", name);
+}
+
+static SandboxName *find_name(Manager *m, const char *tenant, const char *name) {
+        char key[sizeof(((SandboxName *) NULL)->key)];
+        SandboxName *n;
+
+        name_key(tenant, name, key, sizeof(key));
+        HASH_FIND_STR(m->names, key, n);
+        return n;
+}
+
+int sandbox_register_name(Sandbox *sb) {
+        SandboxName *n;
+
+        if (!sb->spec.name)
+                return 0;
+        if (find_name(sb->manager, sb->spec.tenant, sb->spec.name))
+                return -EEXIST;
+        n = calloc(1, sizeof(*n));
+        if (!n)
+                return -ENOMEM;
+        name_key(sb->spec.tenant, sb->spec.name, n->key, sizeof(n->key));
+        n->sandbox = sb;
+        HASH_ADD_STR(sb->manager->names, key, n);
+        return 0;
+}
+
+void manager_forget_name(Manager *m, const SandboxSpec *spec) {
+        SandboxName *n = spec->name ? find_name(m, spec->tenant, spec->name) : NULL;
+
+        if (!n)
+                return;
+        HASH_DEL(m->names, n);
+        free(n);
+}
+
+static void forget_name(Sandbox *sb) {
+        SandboxName *n = sb->spec.name ? find_name(sb->manager, sb->spec.tenant, sb->spec.name) : NULL;
+
+        if (n && n->sandbox == sb)
+                manager_forget_name(sb->manager, &sb->spec);
+}
+
+static bool principal_sees(const Principal *who, const Sandbox *sb) {
+        return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
+}
+
+Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+        Sandbox *sb;
+        SandboxName *n;
+
+        HASH_FIND_STR(m->sandboxes, id_or_name, sb);
+        if (!sb && strlen(id_or_name) <= SANDBOX_NAME_MAX) {
+                n = find_name(m, who->tenant, id_or_name);
+                sb = n ? n->sandbox : NULL;
+        }
+        return sb && principal_sees(who, sb) ? sb : NULL;
+}
+
+Sandbox *sandbox_free(Sandbox *sb) {
+        Execution *x, *next;
+        SandboxWatch *w, *next_watch;
+        Manager *m;
+
+        if (!sb)
+                return NULL;
+        m = sb->manager;
+        forget_name(sb);
+        if (sb->hh.tbl)
+                HASH_DEL(m->sandboxes, sb);
+        HASH_ITER(hh, sb->executions, x, next)
+                execution_free(x);
+        DL_FOREACH_SAFE(sb->watches, w, next_watch)
+                sandbox_unwatch(w);
+        sandbox_calls_free(sb);
+        sandbox_timers_free(sb);
+        if (m->provider && sb->provider_data)
+                m->provider->ops->release(m->provider, sb);
+        sandbox_spec_done(&sb->spec);
+        free(sb->reason);
+        free(sb);
+        return NULL;
+}
+
+void sandbox_watch(Sandbox *sb, SandboxWatch *watch) {
+        watch->sandbox = sb;
+        DL_APPEND(sb->watches, watch);
+}
+
+void sandbox_unwatch(SandboxWatch *watch) {
+        if (!watch->sandbox)
+                return;
+        DL_DELETE(watch->sandbox->watches, watch);
+        watch->sandbox = NULL;
+}
+
+/* A watch may take itself away, and only itself. */
+void sandbox_tell(Sandbox *sb, Execution *x) {
+        SandboxWatch *w, *next;
+
+        DL_FOREACH_SAFE(sb->watches, w, next)
+                w->changed(sb, x, w->userdata);
+}
+
+void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char *format, ...) {
+        char text[EVENT_TEXT_MAX];
+        StoreEvent event = {
+                .at = clock_wall_usec(),
+                .sandbox_id = sb->id,
+                .type = type,
+                .execution_id = x ? x->id : NULL,
+                .text = text,
+        };
+        uint64_t serial;
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        r = store_event_add(sb->manager->store, &event, &serial);
+        if (r < 0)
+                log_warning("sandbox %s: cannot write the event '%s', ignoring: %s", sb->id, type, strerror(-r));
+}
+
+static void set_reason(Sandbox *sb, const char *reason) {
+        char *copy = reason ? strdup(reason) : NULL;
+
+        free(sb->reason);
+        sb->reason = copy;
+}
+
+int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
+        SandboxStatus before = sb->status;
+        int r;
+
+        if (!sandbox_status_may_become(before, status)) {
+                log_error("sandbox %s: refused to go from %s to %s", sb->id, sandbox_status_name(before),
+                                sandbox_status_name(status));
+                return -EPROTO;
+        }
+        sb->status = status;
+        sb->changed_at = clock_wall_usec();
+        if (status == SANDBOX_READY && sb->ready_at == 0)
+                sb->ready_at = sb->changed_at;
+        if (sandbox_status_is_ended(status))
+                sb->ended_at = sb->changed_at;
+        set_reason(sb, reason);
+
+        (void) store_begin(sb->manager->store);
+        r = store_sandbox_update(sb->manager->store, sb);
+        if (r >= 0)
+                sandbox_event(sb, "status", NULL, "%s → %s%s%s", sandbox_status_name(before), sandbox_status_name(status),
+                                reason ? ": " : "", reason ? reason : "");
+        if (r >= 0)
+                r = store_commit(sb->manager->store);
+        if (r < 0) {
+                store_rollback(sb->manager->store);
+                log_error("sandbox %s: cannot write its status: %s", sb->id, strerror(-r));
+        }
+        sandbox_tell(sb, NULL);
+        return 0;
+}
+
+/* Which of the two it is follows from its executions, whose rows are written: this needs none. */
+void sandbox_update_running(Sandbox *sb) {
+        SandboxStatus status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY;
+
+        if (sb->status == status || (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING))
+                return;
+        sb->status = status;
+        sb->changed_at = clock_wall_usec();
+}
+
+int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
+        Provider *p = sb->manager->provider;
+        usec_t now = clock_usec();
+        int r;
+
+        memset(ret, 0, sizeof(*ret));
+        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING)
+                return 0;
+        r = p->ops->usage(p, sb, ret);
+        if (r < 0)
+                return r;
+        if (ret->has_cpu) {
+                if (sb->cpu_read_at != 0 && now > sb->cpu_read_at && ret->cpu_usec >= sb->cpu_read)
+                        ret->cpu_percent = 100.0 * (double) (ret->cpu_usec - sb->cpu_read) / (double) (now - sb->cpu_read_at);
+                else if (clock_wall_usec() > sb->created_at)
+                        ret->cpu_percent = 100.0 * (double) ret->cpu_usec / (double) (clock_wall_usec() - sb->created_at);
+                sb->cpu_read_at = now;
+                sb->cpu_read = ret->cpu_usec;
+        }
+        return 0;
+}

@@ -1,0 +1,128 @@
+/* sandbox.h: one sandbox, as the daemon knows it.
+ *
+ * The record of what was asked for and what has become of it, its executions, and what can be done with it. Every change of
+ * status goes through sandbox_set_status(), which asks the table of status.h, writes the store, and only then tells.
+ * Must not know: HTTP, JSON beyond carrying a caller's metadata, namespaces, SQL. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uthash.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/strv.h"
+#include "core/status.h"
+
+typedef struct Manager Manager;
+typedef struct Execution Execution;
+typedef struct Sandbox Sandbox;
+
+#define SANDBOX_ID_LENGTH  21
+#define SANDBOX_NAME_MAX   63 /* [a-z0-9] and "-", "_", "." inside; begins with a letter or digit */
+#define SANDBOX_ENV_MAX    1024
+#define SANDBOX_TEXT_MAX   256   /* agent type, task id, profile, tag */
+#define SANDBOX_METADATA_MAX 16384
+
+typedef struct SandboxLimits {
+        uint64_t memory_bytes;
+        uint32_t cpu_milli;      /* 0: no quota */
+        usec_t cpu_time_usec;    /* of all executions together; 0: none */
+        uint64_t disk_bytes;
+        uint32_t pids;
+        usec_t exec_timeout_usec; /* of an execution that names none; 0: none */
+        uint64_t output_bytes;    /* journal of one stream of one execution */
+        uint64_t nofile;
+} SandboxLimits;
+
+/* What was asked for. Strings are owned; NULL where nothing was said. */
+typedef struct SandboxSpec {
+        char *name, *tenant; /* tenant "": none */
+        char *template_name, *profile, *agent_type, *task_id;
+        SandboxLimits limits;
+        Strv env;
+        char *workdir;
+        uint32_t uid, gid;
+        char *metadata; /* a JSON object, as text */
+        bool critical;
+        usec_t timeout_usec; /* 0: none */
+        OnTimeout on_timeout;
+} SandboxSpec;
+
+void sandbox_spec_done(SandboxSpec *spec);
+void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
+
+struct Sandbox {
+        Manager *manager;
+        char id[SANDBOX_ID_LENGTH + 1];
+        SandboxSpec spec;
+        SandboxStatus status;
+        char *reason;           /* why the status is what it is, for a person; may be NULL */
+        usec_t created_at, changed_at; /* wall clock, microseconds since 1970 */
+        usec_t ready_at;        /* 0: never was */
+        usec_t ended_at;        /* 0: has not */
+        usec_t expires_at;      /* wall clock; 0: never */
+        uint64_t guards_missing;
+        uint32_t id_base;
+        int pid;                /* of PID 1, on the host; 0: none */
+
+        Execution *executions;  /* by id */
+        uint64_t last_execution; /* number of the newest */
+        unsigned n_alive;       /* executions that have not ended */
+        uint64_t operations;    /* executions and file operations so far: shows progress */
+        uint64_t oom_seen;      /* kernel's kills that have been told already */
+        usec_t cpu_read_at, cpu_read; /* for cpu_percent: when it was asked last (monotonic), and the answer */
+        SandboxStatus end_status; /* what terminating leads to */
+        bool end_delete;          /* … or to nothing at all */
+        int create_error;         /* negative errno: it never came to be, and the reason says why */
+        bool freezing, thawing, stopping;
+
+        void *provider_data;
+        struct SandboxTimers *timers;
+        struct SandboxWatch *watches;
+        struct SandboxCall *calls; /* who waits for something to be done */
+        UT_hash_handle hh;      /* by id */
+};
+
+/* Told after every change of status and after every start and end of an execution (then with it). */
+typedef struct SandboxWatch {
+        void (*changed)(Sandbox *sb, Execution *x, void *userdata);
+        void *userdata;
+        struct SandboxWatch *prev, *next;
+        Sandbox *sandbox;
+} SandboxWatch;
+
+void sandbox_watch(Sandbox *sb, SandboxWatch *watch);
+void sandbox_unwatch(SandboxWatch *watch); /* also when it never watched */
+
+/* The answer to one of the calls below; exactly once, possibly before the call returns. error is NULL when it went well. After
+ * a delete sb is about to go: do not keep it. */
+typedef void (*SandboxDone)(Sandbox *sb, const Error *error, void *userdata);
+
+/* -ESTALE: not in a state for it; the error's text says "… (state: X)". */
+void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata);
+void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata);
+void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userdata); /* ends what runs, keeps the disk */
+void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata);                   /* after a stop; else does nothing */
+/* Ends it and forgets it. Not forced: refused while executions are alive (-EBUSY). Forced: from every state; twice is once. */
+void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata);
+/* From now on; 0: never. */
+int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
+
+/* A call whose asker has gone: its done function is not called any more. */
+void sandbox_forget_caller(Sandbox *sb, void *userdata);
+
+typedef struct SandboxUsage {
+        uint64_t memory_bytes, memory_peak_bytes;
+        usec_t cpu_usec;
+        double cpu_percent; /* since the last time somebody asked, or since the start */
+        uint64_t pids;
+        uint64_t disk_bytes;
+        uint64_t network_rx_bytes, network_tx_bytes;
+        uint64_t io_read_bytes, io_write_bytes;
+        uint64_t oom_kills;
+        bool has_memory, has_cpu, has_pids, has_disk, has_network, has_io;
+} SandboxUsage;
+
+int sandbox_usage(Sandbox *sb, SandboxUsage *ret);

@@ -1,0 +1,35 @@
+#include "core/secret.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sodium.h>
+
+#define RANDOM_MAX 64
+
+int secret_init(void) {
+        return sodium_init() < 0 ? -ENOSYS : 0;
+}
+
+void secret_random_hex(char *ret, size_t n) {
+        uint8_t bytes[RANDOM_MAX];
+
+        assert(n % 2 == 0 && n / 2 <= sizeof(bytes));
+
+        randombytes_buf(bytes, n / 2); /* ends the process rather than give predictable ones */
+        (void) sodium_bin2hex(ret, n + 1, bytes, n / 2);
+        sodium_memzero(bytes, sizeof(bytes));
+}
+
+void secret_hash(const void *data, size_t size, uint8_t ret[static SECRET_HASH_SIZE]) {
+        _Static_assert(SECRET_HASH_SIZE == crypto_generichash_BYTES, "not the hash we mean");
+
+        (void) crypto_generichash(ret, SECRET_HASH_SIZE, data, size, NULL, 0);
+}
+
+bool secret_equal(const void *a, const void *b, size_t size) {
+        return sodium_memcmp(a, b, size) == 0;
+}
+
+void secret_wipe(void *data, size_t size) {
+        sodium_memzero(data, size);
+}

@@ -1,0 +1,114 @@
+#include "core/status.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const sandbox_statuses[_SANDBOX_STATUS_MAX] = {
+        [SANDBOX_INITIALIZING] = "initializing",
+        [SANDBOX_READY]        = "ready",
+        [SANDBOX_RUNNING]      = "running",
+        [SANDBOX_PAUSED]       = "paused",
+        [SANDBOX_STOPPED]      = "stopped",
+        [SANDBOX_TERMINATING]  = "terminating",
+        [SANDBOX_COMPLETED]    = "completed",
+        [SANDBOX_FAILED]       = "failed",
+        [SANDBOX_TERMINATED]   = "terminated",
+};
+
+static const char *const execution_statuses[_EXECUTION_STATUS_MAX] = {
+        [EXECUTION_STARTING] = "starting",
+        [EXECUTION_RUNNING]  = "running",
+        [EXECUTION_EXITED]   = "exited",
+};
+
+static const char *const execution_reasons[_EXECUTION_REASON_MAX] = {
+        [EXECUTION_REASON_NONE]           = NULL,
+        [EXECUTION_REASON_EXITED]         = "exited",
+        [EXECUTION_REASON_SIGNALED]       = "signaled",
+        [EXECUTION_REASON_TIMEOUT]        = "timeout",
+        [EXECUTION_REASON_CPU_TIME]       = "cpu_time",
+        [EXECUTION_REASON_MEMORY]         = "memory",
+        [EXECUTION_REASON_DISK]           = "disk",
+        [EXECUTION_REASON_CANCELLED]      = "cancelled",
+        [EXECUTION_REASON_NOT_FOUND]      = "not_found",
+        [EXECUTION_REASON_NOT_EXECUTABLE] = "not_executable",
+        [EXECUTION_REASON_SANDBOX_ENDED]  = "sandbox_ended",
+        [EXECUTION_REASON_INTERNAL]       = "internal",
+};
+
+static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
+        [ON_TIMEOUT_KILL]  = "kill",
+        [ON_TIMEOUT_PAUSE] = "pause",
+};
+
+#define TO(status) (1u << SANDBOX_##status)
+
+/* Row: from; bits: to. There is one way out of life, through terminating, so that whatever was made is taken down before an
+ * end is told, also when it never became ready. Nothing leads out of an end. */
+static const unsigned sandbox_moves[_SANDBOX_STATUS_MAX] = {
+        [SANDBOX_INITIALIZING] = TO(READY) | TO(TERMINATING),
+        [SANDBOX_READY]        = TO(RUNNING) | TO(PAUSED) | TO(STOPPED) | TO(TERMINATING),
+        [SANDBOX_RUNNING]      = TO(READY) | TO(PAUSED) | TO(STOPPED) | TO(TERMINATING),
+        [SANDBOX_PAUSED]       = TO(READY) | TO(RUNNING) | TO(TERMINATING),
+        [SANDBOX_STOPPED]      = TO(READY) | TO(RUNNING) | TO(TERMINATING),
+        [SANDBOX_TERMINATING]  = TO(COMPLETED) | TO(FAILED) | TO(TERMINATED),
+};
+
+static const char *name_of(const char *const *names, int n, int value) {
+        return value >= 0 && value < n ? names[value] : NULL;
+}
+
+static int value_of(const char *const *names, int n, const char *name) {
+        for (int i = 0; name && i < n; i++)
+                if (names[i] && strcmp(names[i], name) == 0)
+                        return i;
+        return -EINVAL;
+}
+
+const char *sandbox_status_name(SandboxStatus s) {
+        return name_of(sandbox_statuses, _SANDBOX_STATUS_MAX, (int) s);
+}
+
+SandboxStatus sandbox_status_from_name(const char *name) {
+        return (SandboxStatus) value_of(sandbox_statuses, _SANDBOX_STATUS_MAX, name);
+}
+
+static bool sandbox_status_is_valid(SandboxStatus s) {
+        return (int) s >= 0 && s < _SANDBOX_STATUS_MAX;
+}
+
+bool sandbox_status_may_become(SandboxStatus from, SandboxStatus to) {
+        return sandbox_status_is_valid(from) && sandbox_status_is_valid(to) && (sandbox_moves[from] & (1u << to));
+}
+
+bool sandbox_status_is_live(SandboxStatus s) {
+        return sandbox_status_is_valid(s) && s <= SANDBOX_TERMINATING;
+}
+
+bool sandbox_status_is_ended(SandboxStatus s) {
+        return sandbox_status_is_valid(s) && s > SANDBOX_TERMINATING;
+}
+
+const char *execution_status_name(ExecutionStatus s) {
+        return name_of(execution_statuses, _EXECUTION_STATUS_MAX, (int) s);
+}
+
+ExecutionStatus execution_status_from_name(const char *name) {
+        return (ExecutionStatus) value_of(execution_statuses, _EXECUTION_STATUS_MAX, name);
+}
+
+const char *execution_reason_name(ExecutionReason r) {
+        return name_of(execution_reasons, _EXECUTION_REASON_MAX, (int) r);
+}
+
+ExecutionReason execution_reason_from_name(const char *name) {
+        return name ? (ExecutionReason) value_of(execution_reasons, _EXECUTION_REASON_MAX, name) : EXECUTION_REASON_NONE;
+}
+
+const char *on_timeout_name(OnTimeout o) {
+        return name_of(on_timeouts, _ON_TIMEOUT_MAX, (int) o);
+}
+
+OnTimeout on_timeout_from_name(const char *name) {
+        return (OnTimeout) value_of(on_timeouts, _ON_TIMEOUT_MAX, name);
+}

@@ -1,0 +1,206 @@
+#include "store/migrations.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/macro.h"
+#include "store/statement.h"
+
+#define APPLICATION_ID 0x636f7665 /* "cove" */
+
+/* Habits of the tables: names of columns are names of members; times are microseconds since 1970; enums are their names;
+ * lists of strings are blobs in which a NUL ends each string. What is asked for and what becomes of it are two tables,
+ * because an update writes its row as a whole, and the first half can be large (environment, arguments, metadata). */
+
+static const char initial[] =
+        "CREATE TABLE tenant ("
+        "  name TEXT PRIMARY KEY,"
+        "  sandboxes_max INTEGER NOT NULL,"
+        "  cpu_milli_max INTEGER NOT NULL,"
+        "  memory_bytes_max INTEGER NOT NULL,"
+        "  disk_bytes_max INTEGER NOT NULL,"
+        "  created_at INTEGER NOT NULL"
+        ") STRICT, WITHOUT ROWID;"
+
+        "CREATE TABLE key ("
+        "  serial INTEGER PRIMARY KEY," /* the order in which they were made */
+        "  id TEXT NOT NULL UNIQUE,"
+        "  name TEXT NOT NULL,"
+        "  scope TEXT NOT NULL,"
+        "  tenant TEXT REFERENCES tenant (name),"
+        "  hash BLOB NOT NULL UNIQUE,"
+        "  prefix TEXT NOT NULL,"
+        "  created_at INTEGER NOT NULL,"
+        "  last_used_at INTEGER NOT NULL"
+        ") STRICT;"
+
+        "CREATE TABLE sandbox ("
+        "  serial INTEGER PRIMARY KEY," /* the order in which they were made */
+        "  id TEXT NOT NULL UNIQUE,"
+        "  created_at INTEGER NOT NULL,"
+        "  name TEXT,"
+        "  tenant TEXT,"
+        "  template_name TEXT,"
+        "  profile TEXT,"
+        "  agent_type TEXT,"
+        "  task_id TEXT,"
+        "  memory_bytes INTEGER NOT NULL,"
+        "  cpu_milli INTEGER NOT NULL,"
+        "  cpu_time_usec INTEGER NOT NULL,"
+        "  disk_bytes INTEGER NOT NULL,"
+        "  pids INTEGER NOT NULL,"
+        "  exec_timeout_usec INTEGER NOT NULL,"
+        "  output_bytes INTEGER NOT NULL,"
+        "  nofile INTEGER NOT NULL,"
+        "  env BLOB NOT NULL,"
+        "  workdir TEXT,"
+        "  uid INTEGER NOT NULL,"
+        "  gid INTEGER NOT NULL,"
+        "  metadata TEXT,"
+        "  critical INTEGER NOT NULL"
+        ") STRICT;"
+
+        "CREATE TABLE sandbox_state ("
+        "  id TEXT PRIMARY KEY REFERENCES sandbox (id) ON DELETE CASCADE,"
+        "  status TEXT NOT NULL,"
+        "  reason TEXT,"
+        "  changed_at INTEGER NOT NULL,"
+        "  ready_at INTEGER NOT NULL,"
+        "  ended_at INTEGER NOT NULL,"
+        "  expires_at INTEGER NOT NULL,"
+        "  timeout_usec INTEGER NOT NULL,"
+        "  on_timeout TEXT NOT NULL,"
+        "  guards_missing INTEGER NOT NULL,"
+        "  id_base INTEGER NOT NULL,"
+        "  pid INTEGER NOT NULL,"
+        "  last_execution INTEGER NOT NULL,"
+        "  operations INTEGER NOT NULL,"
+        "  oom_seen INTEGER NOT NULL,"
+        "  end_status TEXT NOT NULL,"
+        "  end_delete INTEGER NOT NULL"
+        ") STRICT, WITHOUT ROWID;"
+
+        "CREATE TABLE execution ("
+        "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
+        "  number INTEGER NOT NULL,"
+        "  args BLOB NOT NULL,"
+        "  env BLOB NOT NULL,"
+        "  cwd TEXT,"
+        "  has_user INTEGER NOT NULL,"
+        "  uid INTEGER NOT NULL,"
+        "  gid INTEGER NOT NULL,"
+        "  has_timeout INTEGER NOT NULL,"
+        "  timeout_usec INTEGER NOT NULL,"
+        "  stdin_open INTEGER NOT NULL,"
+        "  pty INTEGER NOT NULL,"
+        "  background INTEGER NOT NULL,"
+        "  tag TEXT,"
+        "  PRIMARY KEY (sandbox, number)"
+        ") STRICT, WITHOUT ROWID;"
+
+        "CREATE TABLE execution_state ("
+        "  sandbox TEXT NOT NULL,"
+        "  number INTEGER NOT NULL,"
+        "  status TEXT NOT NULL,"
+        "  reason TEXT,"
+        "  exit_code INTEGER NOT NULL,"
+        "  signal INTEGER NOT NULL,"
+        "  message TEXT,"
+        "  pid INTEGER NOT NULL,"
+        "  started_at INTEGER NOT NULL,"
+        "  ended_at INTEGER NOT NULL,"
+        "  duration_usec INTEGER NOT NULL,"
+        "  user_usec INTEGER NOT NULL,"
+        "  system_usec INTEGER NOT NULL,"
+        "  max_rss_bytes INTEGER NOT NULL,"
+        "  stdout_bytes INTEGER NOT NULL,"
+        "  stdout_truncated INTEGER NOT NULL,"
+        "  stderr_bytes INTEGER NOT NULL,"
+        "  stderr_truncated INTEGER NOT NULL,"
+        "  columns INTEGER NOT NULL,"
+        "  rows INTEGER NOT NULL,"
+        "  stdin_closed INTEGER NOT NULL,"
+        "  journals_gone INTEGER NOT NULL,"
+        "  kill_reason TEXT,"
+        "  PRIMARY KEY (sandbox, number),"
+        "  FOREIGN KEY (sandbox, number) REFERENCES execution (sandbox, number) ON DELETE CASCADE"
+        ") STRICT, WITHOUT ROWID;"
+
+        "CREATE TABLE ledger ("
+        "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
+        "  kind TEXT NOT NULL,"
+        "  name TEXT NOT NULL,"
+        "  PRIMARY KEY (sandbox, kind, name)"
+        ") STRICT, WITHOUT ROWID;"
+
+        "CREATE TABLE event ("
+        "  sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE,"
+        "  serial INTEGER NOT NULL," /* grows over all sandboxes */
+        "  number INTEGER NOT NULL," /* counts those of this one, from 1 */
+        "  at INTEGER NOT NULL,"
+        "  type TEXT NOT NULL,"
+        "  execution TEXT,"
+        "  text TEXT,"
+        "  PRIMARY KEY (sandbox, serial)"
+        ") STRICT, WITHOUT ROWID;"
+
+        "CREATE TABLE counter ("
+        "  name TEXT PRIMARY KEY,"
+        "  value INTEGER NOT NULL"
+        ") STRICT, WITHOUT ROWID;";
+
+static const char *const migrations[] = {
+        initial,
+};
+
+const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };
+
+static int apply_one(sqlite3 *db, const char *sql, size_t version) {
+        char seal[128];
+        int rc;
+
+        (void) snprintf(seal, sizeof(seal), "PRAGMA application_id = %d; PRAGMA user_version = %zu; COMMIT", APPLICATION_ID,
+                        version);
+        rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+        if (rc == SQLITE_OK)
+                rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+        if (rc == SQLITE_OK)
+                rc = sqlite3_exec(db, seal, NULL, NULL, NULL);
+        if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
+                int r = sqlite_result(db, rc);
+
+                (void) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+                return r;
+        }
+        return sqlite_result(db, rc);
+}
+
+int migrations_apply(const Migrations *m, sqlite3 *db, const char *path, Error *reterr) {
+        int64_t application = 0, version = 0, n_objects = 0;
+        int r;
+
+        r = sqlite_get(db, "PRAGMA application_id", &application);
+        if (r >= 0)
+                r = sqlite_get(db, "PRAGMA user_version", &version);
+        if (r >= 0)
+                r = sqlite_get(db, "SELECT count(*) FROM sqlite_schema", &n_objects);
+        if (r < 0)
+                return sqlite_error(reterr, r, db, path);
+
+        if (application != APPLICATION_ID && (application != 0 || version != 0 || n_objects != 0))
+                return error_set(reterr, -EMEDIUMTYPE,
+                                "'%s' is a database of another program: move it away, or use another state directory", path);
+        if (version < 0 || (uint64_t) version > m->n)
+                return error_set(reterr, -EOPNOTSUPP,
+                                "'%s' was written by a later cove (schema %lld, this one knows %zu): run that version, or "
+                                "use another state directory",
+                                path, (long long) version, m->n);
+
+        for (size_t i = (size_t) version; i < m->n; i++) {
+                r = apply_one(db, m->sql[i], i + 1);
+                if (r < 0)
+                        return sqlite_error(reterr, r, db, path);
+        }
+        return 0;
+}

@@ -1,0 +1,219 @@
+#include "store/statement.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/macro.h"
+#include "store/tables.h"
+
+/* Either the SQL itself, or the table that it comes from, with a tail. */
+static const struct {
+        const char *sql;
+        const Table *insert, *update, *delete, *select, *join;
+        const char *tail;
+} texts[_STATEMENT_MAX] = {
+        [STATEMENT_BEGIN]    = { "BEGIN IMMEDIATE" },
+        [STATEMENT_COMMIT]   = { "COMMIT" },
+        [STATEMENT_ROLLBACK] = { "ROLLBACK" },
+
+        [STATEMENT_SANDBOX_INSERT]       = { .insert = &sandbox_table },
+        [STATEMENT_SANDBOX_STATE_INSERT] = { .insert = &sandbox_state_table },
+        [STATEMENT_SANDBOX_STATE_UPDATE] = { .update = &sandbox_state_table },
+        [STATEMENT_SANDBOX_DELETE]       = { .delete = &sandbox_table }, /* what hangs on it goes by ON DELETE CASCADE */
+        [STATEMENT_SANDBOX_SELECT]       = { .select = &sandbox_table, .join = &sandbox_state_table,
+                                             .tail = "ORDER BY sandbox.serial" },
+
+        [STATEMENT_EXECUTION_INSERT]       = { .insert = &execution_table },
+        [STATEMENT_EXECUTION_STATE_INSERT] = { .insert = &execution_state_table },
+        [STATEMENT_EXECUTION_STATE_UPDATE] = { .update = &execution_state_table },
+        [STATEMENT_EXECUTION_DELETE]       = { .delete = &execution_table },
+        [STATEMENT_EXECUTION_SELECT]       = { .select = &execution_table, .join = &execution_state_table,
+                                               .tail = "ORDER BY execution.sandbox, execution.number" },
+
+        [STATEMENT_LEDGER_INSERT] = { .insert = &ledger_table, .tail = "ON CONFLICT DO NOTHING" },
+        [STATEMENT_LEDGER_DELETE] = { .delete = &ledger_table },
+        [STATEMENT_LEDGER_SELECT] = { .select = &ledger_table, .tail = "ORDER BY sandbox, kind, name" },
+
+        /* The parameters are those of event_table; the last number of the sandbox's own is one step away in the index. */
+        [STATEMENT_EVENT_INSERT] = { "INSERT INTO event (sandbox, serial, at, type, execution, text, number)"
+                                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce("
+                                     "  (SELECT number FROM event WHERE sandbox = ?1 ORDER BY serial DESC LIMIT 1), 0))"
+                                     " RETURNING number" },
+        [STATEMENT_EVENT_TRIM]   = { "DELETE FROM event WHERE sandbox = ?1"
+                                     " AND serial = (SELECT min(serial) FROM event WHERE sandbox = ?1)" },
+        [STATEMENT_EVENT_SELECT] = { .select = &event_table,
+                                     .tail = "WHERE sandbox = ?1 AND serial > ?2 AND at >= ?3 ORDER BY serial" },
+
+        [STATEMENT_COUNTER_PUT]    = { .insert = &counter_table,
+                                       .tail = "ON CONFLICT (name) DO UPDATE SET value = excluded.value" },
+        [STATEMENT_COUNTER_SELECT] = { "SELECT value FROM counter WHERE name = ?1" },
+
+        [STATEMENT_KEY_INSERT] = { .insert = &key_table },
+        [STATEMENT_KEY_USED]   = { "UPDATE key SET last_used_at = ?2 WHERE id = ?1" },
+        [STATEMENT_KEY_DELETE] = { .delete = &key_table },
+        [STATEMENT_KEY_SELECT] = { .select = &key_table, .tail = "ORDER BY serial" },
+
+        [STATEMENT_TENANT_PUT]    = { .insert = &tenant_table,
+                                      .tail = "ON CONFLICT (name) DO UPDATE SET sandboxes_max = excluded.sandboxes_max,"
+                                              " cpu_milli_max = excluded.cpu_milli_max,"
+                                              " memory_bytes_max = excluded.memory_bytes_max,"
+                                              " disk_bytes_max = excluded.disk_bytes_max,"
+                                              " created_at = excluded.created_at" },
+        [STATEMENT_TENANT_DELETE] = { .delete = &tenant_table },
+        [STATEMENT_TENANT_SELECT] = { .select = &tenant_table, .tail = "ORDER BY name" },
+};
+
+/* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */
+static const struct {
+        int rc, code;
+} results[] = {
+        { SQLITE_CONSTRAINT_PRIMARYKEY, -EEXIST    },
+        { SQLITE_CONSTRAINT_UNIQUE,     -EEXIST    },
+        { SQLITE_CONSTRAINT_FOREIGNKEY, -ENOENT    }, /* what the row hangs on is not there */
+        { SQLITE_IOERR_NOMEM,           -ENOMEM    },
+        { SQLITE_CONSTRAINT,            -EINVAL    },
+        { SQLITE_BUSY,                  -EBUSY     },
+        { SQLITE_LOCKED,                -EBUSY     },
+        { SQLITE_NOMEM,                 -ENOMEM    },
+        { SQLITE_FULL,                  -ENOSPC    },
+        { SQLITE_CORRUPT,               -EUCLEAN   },
+        { SQLITE_NOTADB,                -EUCLEAN   },
+        { SQLITE_READONLY,              -EROFS     },
+        { SQLITE_PERM,                  -EACCES    },
+        { SQLITE_TOOBIG,                -E2BIG     },
+        { SQLITE_RANGE,                 -EINVAL    },
+        { SQLITE_MISMATCH,              -EBADMSG   },
+};
+
+static int result_code(sqlite3 *db, int rc) {
+        int error = db && (rc & 0xff) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
+
+        if (error > 0)
+                return -error;
+        for (size_t i = 0; i < ELEMENTSOF(results); i++)
+                if (results[i].rc == rc)
+                        return results[i].code;
+        for (size_t i = 0; i < ELEMENTSOF(results); i++)
+                if (results[i].rc == (rc & 0xff))
+                        return results[i].code;
+        return -EIO;
+}
+
+int sqlite_result(sqlite3 *db, int rc) {
+        int code;
+
+        if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
+                return 0;
+        code = result_code(db, rc);
+        log_debug("store: %s (%d): %s", sqlite3_errstr(rc), rc, db ? sqlite3_errmsg(db) : "no database");
+        return code;
+}
+
+int sqlite_error(Error *reterr, int code, sqlite3 *db, const char *path) {
+        switch (code) {
+        case -EBUSY:
+                return error_set(reterr, code,
+                                "'%s' is in use by another process: stop it, or use another state directory", path);
+        case -EUCLEAN:
+                return error_set(reterr, code, DATABASE_DAMAGED, path, sqlite3_errmsg(db));
+        case -EROFS:
+                return error_set(reterr, code,
+                                "'%s' cannot be written: see who owns it, and how its file system is mounted", path);
+        default:
+                return error_set(reterr, code, "cannot open database '%s': %m (%s)", path, sqlite3_errmsg(db));
+        }
+}
+
+int sqlite_get(sqlite3 *db, const char *sql, int64_t *ret) {
+        sqlite3_stmt *st = NULL;
+        int rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
+
+        if (rc == SQLITE_OK)
+                rc = sqlite3_step(st);
+        if (rc == SQLITE_ROW)
+                *ret = sqlite3_column_int64(st, 0);
+        (void) sqlite3_finalize(st);
+        return sqlite_result(db, rc == SQLITE_DONE ? SQLITE_ERROR : rc);
+}
+
+static char *statement_text(StatementId id) {
+        if (texts[id].insert)
+                return table_insert_sql(texts[id].insert, texts[id].tail);
+        if (texts[id].update)
+                return table_update_sql(texts[id].update);
+        if (texts[id].delete)
+                return table_delete_sql(texts[id].delete);
+        if (texts[id].select)
+                return table_select_sql(texts[id].select, texts[id].join, texts[id].tail);
+        return strdup(texts[id].sql);
+}
+
+int statement_prepare_all(Store *s) {
+        for (StatementId id = 0; id < _STATEMENT_MAX; id++) {
+                _cleanup_free_ char *sql = statement_text(id);
+                int rc;
+
+                if (!sql)
+                        return -ENOMEM;
+                rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->statements[id], NULL);
+                if (rc != SQLITE_OK)
+                        return sqlite_result(s->db, rc);
+        }
+        return 0;
+}
+
+void statement_finalize_all(Store *s) {
+        for (StatementId id = 0; id < _STATEMENT_MAX; id++) {
+                (void) sqlite3_finalize(s->statements[id]);
+                s->statements[id] = NULL;
+        }
+}
+
+int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value) {
+        sqlite3_stmt *st = s->statements[id];
+        bool has_value = false;
+        int64_t value = 0;
+
+        if (s->failed < 0)
+                return s->failed;
+        if (rc == SQLITE_OK)
+                while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+                        if (!has_value) {
+                                value = sqlite3_column_int64(st, 0);
+                                has_value = true;
+                        }
+        (void) sqlite3_reset(st);
+        if (rc != SQLITE_DONE)
+                return transaction_failed(s, sqlite_result(s->db, rc));
+        if (has_value && ret_value)
+                *ret_value = value;
+        return 0;
+}
+
+int statement_write(Store *s, StatementId id, const Table *t, size_t n, const void *row) {
+        return statement_run(s, id, table_bind(t, s->statements[id], n, row), /* ret_value= */ NULL);
+}
+
+int statement_write_text(Store *s, StatementId id, const char *text) {
+        return statement_run(s, id, sqlite3_bind_text(s->statements[id], 1, text, -1, SQLITE_STATIC), /* ret_value= */ NULL);
+}
+
+int statement_each(Store *s, StatementId id, int rc, int (*each)(Store *s, sqlite3_stmt *st, void *userdata),
+                void *userdata) {
+        sqlite3_stmt *st = s->statements[id];
+        int r = 0;
+
+        if (sqlite3_stmt_busy(st))
+                return -EBUSY;
+        if (s->failed < 0)
+                return s->failed;
+        if (rc == SQLITE_OK)
+                while (r >= 0 && (rc = sqlite3_step(st)) == SQLITE_ROW)
+                        r = each(s, st, userdata);
+        (void) sqlite3_reset(st);
+        if (r < 0)
+                return r;
+        return rc == SQLITE_DONE ? 0 : transaction_failed(s, sqlite_result(s->db, rc));
+}

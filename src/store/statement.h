@@ -1,0 +1,90 @@
+/* statement.h: the SQL that the store speaks, prepared once and kept.
+ *
+ * All statements are prepared when the store is opened, so that a schema that does not fit the program shows there and
+ * not in the middle of a request. Here SQLite's results become errno.
+ * Must not know: what rows mean. Includes sqlite3.h: for files of this folder only. */
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "store/field.h"
+
+typedef enum StatementId {
+        STATEMENT_BEGIN,
+        STATEMENT_COMMIT,
+        STATEMENT_ROLLBACK,
+        STATEMENT_SANDBOX_INSERT,
+        STATEMENT_SANDBOX_STATE_INSERT,
+        STATEMENT_SANDBOX_STATE_UPDATE,
+        STATEMENT_SANDBOX_DELETE,
+        STATEMENT_SANDBOX_SELECT,
+        STATEMENT_EXECUTION_INSERT,
+        STATEMENT_EXECUTION_STATE_INSERT,
+        STATEMENT_EXECUTION_STATE_UPDATE,
+        STATEMENT_EXECUTION_DELETE,
+        STATEMENT_EXECUTION_SELECT,
+        STATEMENT_LEDGER_INSERT,
+        STATEMENT_LEDGER_DELETE,
+        STATEMENT_LEDGER_SELECT,
+        STATEMENT_EVENT_INSERT,
+        STATEMENT_EVENT_TRIM,
+        STATEMENT_EVENT_SELECT,
+        STATEMENT_COUNTER_PUT,
+        STATEMENT_COUNTER_SELECT,
+        STATEMENT_KEY_INSERT,
+        STATEMENT_KEY_USED,
+        STATEMENT_KEY_DELETE,
+        STATEMENT_KEY_SELECT,
+        STATEMENT_TENANT_PUT,
+        STATEMENT_TENANT_DELETE,
+        STATEMENT_TENANT_SELECT,
+        _STATEMENT_MAX,
+} StatementId;
+
+typedef struct Store {
+        sqlite3 *db;
+        sqlite3_stmt *statements[_STATEMENT_MAX];
+        bool in_transaction;
+        int failed; /* the first error in this transaction: it cannot be committed any more */
+        uint64_t serial_next, serial_reserved; /* of events; see event.c */
+} Store;
+
+/* SQLite's result as errno; says more at debug level. */
+int sqlite_result(sqlite3 *db, int rc);
+
+/* Words for what went wrong with the file. */
+int sqlite_error(Error *reterr, int code, sqlite3 *db, const char *path);
+#define DATABASE_DAMAGED                                                                                        \
+        "'%s' is damaged, or is no database (%s): restore it from a backup, or move it and its -wal file away " \
+        "to begin with nothing"
+
+/* The first column of the first row. */
+int sqlite_get(sqlite3 *db, const char *sql, int64_t *ret);
+
+int statement_prepare_all(Store *s);
+void statement_finalize_all(Store *s);
+
+/* Runs to the end what has been bound, with rc the result of the binding. ret_value: the first column of the first row,
+ * untouched when there is none. */
+int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value);
+
+/* The first n fields of the row are the parameters. */
+int statement_write(Store *s, StatementId id, const Table *t, size_t n, const void *row);
+
+/* One text is the parameter. */
+int statement_write_text(Store *s, StatementId id, const char *text);
+
+/* Calls for each row of what has been bound; what it returns below zero ends it. -EBUSY: called from within itself. */
+int statement_each(Store *s, StatementId id, int rc, int (*each)(Store *s, sqlite3_stmt *st, void *userdata),
+                void *userdata);
+
+/* An error inside a transaction sticks, so that half of it is never committed: not by a caller who did not look, and not
+ * statement by statement after SQLite, short of disk or memory, has undone the transaction by itself. Returns r. */
+int transaction_failed(Store *s, int r);
+
+/* For functions of more than one statement: joins the caller's transaction, or is one of its own. */
+bool transaction_enter(Store *s);
+int transaction_leave(Store *s, bool own, int r);

@@ -1,0 +1,105 @@
+#include "store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/database.h"
+#include "store/statement.h"
+
+int store_open(const char *path, Store **ret, Error *reterr) {
+        Store *s = calloc(1, sizeof(Store));
+        int r;
+
+        assert(path);
+        assert(ret);
+
+        if (!s)
+                return error_set(reterr, -ENOMEM, "cannot open database '%s': %m", path);
+        r = database_open(path, &store_migrations, &s->db, reterr);
+        if (r >= 0) {
+                r = statement_prepare_all(s);
+                if (r < 0)
+                        r = sqlite_error(reterr, r, s->db, path);
+        }
+        if (r < 0) {
+                (void) store_close(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+Store *store_close(Store *s) {
+        if (!s)
+                return NULL;
+        store_rollback(s);
+        statement_finalize_all(s);
+        (void) sqlite3_close(s->db);
+        free(s);
+        return NULL;
+}
+
+int store_begin(Store *s) {
+        assert(!s->in_transaction);
+
+        s->in_transaction = true;
+        (void) statement_run(s, STATEMENT_BEGIN, SQLITE_OK, /* ret_value= */ NULL); /* what fails sticks */
+        return 0;
+}
+
+int store_commit(Store *s) {
+        int r;
+
+        assert(s->in_transaction);
+
+        r = statement_run(s, STATEMENT_COMMIT, SQLITE_OK, /* ret_value= */ NULL); /* or what went wrong before */
+        if (r < 0) {
+                store_rollback(s);
+                return r;
+        }
+        s->in_transaction = false;
+        return 0;
+}
+
+void store_rollback(Store *s) {
+        if (!s->in_transaction)
+                return;
+        s->in_transaction = false;
+        s->failed = 0;
+        s->serial_reserved = s->serial_next; /* the reservation may have been part of it; what was given stays given */
+        if (!sqlite3_get_autocommit(s->db))
+                (void) statement_run(s, STATEMENT_ROLLBACK, SQLITE_OK, /* ret_value= */ NULL);
+}
+
+int transaction_failed(Store *s, int r) {
+        if (s->in_transaction && s->failed == 0)
+                s->failed = r;
+        return r;
+}
+
+bool transaction_enter(Store *s) {
+        bool own = !s->in_transaction;
+
+        if (own)
+                (void) store_begin(s);
+        return own;
+}
+
+int transaction_leave(Store *s, bool own, int r) {
+        if (r < 0)
+                (void) transaction_failed(s, r);
+        return own ? store_commit(s) : r;
+}
+
+/* What is committed is in the log or, copied back and synced, in the file: it is enough to sync the log. SQLite syncs the
+ * directory along with it the first time. */
+int store_sync(Store *s) {
+        sqlite3_file *log = NULL;
+        int rc;
+
+        rc = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+        if (rc == SQLITE_OK && log && log->pMethods)
+                rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+        return sqlite_result(s->db, rc);
+}

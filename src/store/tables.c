@@ -1,0 +1,165 @@
+#include "store/tables.h"
+
+#include "base/macro.h"
+
+#define NAMES(prefix, type)                                                    \
+        static const char *prefix##_text(int value) {                          \
+                return prefix##_name((type) value);                            \
+        }                                                                      \
+        static int prefix##_value(const char *name) {                          \
+                return (int) prefix##_from_name(name);                         \
+        }                                                                      \
+        static const FieldNames prefix##_names = { prefix##_text, prefix##_value }
+
+NAMES(sandbox_status, SandboxStatus);
+NAMES(on_timeout, OnTimeout);
+NAMES(execution_status, ExecutionStatus);
+NAMES(execution_reason, ExecutionReason);
+NAMES(scope, Scope);
+NAMES(ledger_kind, LedgerKind);
+
+/* A field_named member is read and written as an int. */
+_Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == sizeof(int) &&
+                               sizeof(ExecutionStatus) == sizeof(int) && sizeof(ExecutionReason) == sizeof(int) &&
+                               sizeof(Scope) == sizeof(int),
+                "an enum is not as large as an int");
+
+#define TABLE(symbol, table_name, keys)                                                                    \
+        const Table symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }
+
+static const Field sandbox_table_fields[] = {
+        FIELD("id",                chars,  Sandbox, id),
+        FIELD("created_at",        uint64, Sandbox, created_at),
+        FIELD("name",              text,   Sandbox, spec.name),
+        FIELD("tenant",            text,   Sandbox, spec.tenant),
+        FIELD("template_name",     text,   Sandbox, spec.template_name),
+        FIELD("profile",           text,   Sandbox, spec.profile),
+        FIELD("agent_type",        text,   Sandbox, spec.agent_type),
+        FIELD("task_id",           text,   Sandbox, spec.task_id),
+        FIELD("memory_bytes",      uint64, Sandbox, spec.limits.memory_bytes),
+        FIELD("cpu_milli",         uint32, Sandbox, spec.limits.cpu_milli),
+        FIELD("cpu_time_usec",     uint64, Sandbox, spec.limits.cpu_time_usec),
+        FIELD("disk_bytes",        uint64, Sandbox, spec.limits.disk_bytes),
+        FIELD("pids",              uint32, Sandbox, spec.limits.pids),
+        FIELD("exec_timeout_usec", uint64, Sandbox, spec.limits.exec_timeout_usec),
+        FIELD("output_bytes",      uint64, Sandbox, spec.limits.output_bytes),
+        FIELD("nofile",            uint64, Sandbox, spec.limits.nofile),
+        FIELD("env",               strv,   Sandbox, spec.env, .ceiling = SANDBOX_ENV_MAX),
+        FIELD("workdir",           text,   Sandbox, spec.workdir),
+        FIELD("uid",               uint32, Sandbox, spec.uid),
+        FIELD("gid",               uint32, Sandbox, spec.gid),
+        FIELD("metadata",          text,   Sandbox, spec.metadata),
+        FIELD("critical",          bool,   Sandbox, spec.critical),
+};
+TABLE(sandbox_table, "sandbox", 1);
+
+static const Field sandbox_state_table_fields[] = {
+        FIELD("id",              chars,  Sandbox, id),
+        FIELD("status",          named,  Sandbox, status, .names = &sandbox_status_names),
+        FIELD("reason",          text,   Sandbox, reason),
+        FIELD("changed_at",      uint64, Sandbox, changed_at),
+        FIELD("ready_at",        uint64, Sandbox, ready_at),
+        FIELD("ended_at",        uint64, Sandbox, ended_at),
+        FIELD("expires_at",      uint64, Sandbox, expires_at),
+        FIELD("timeout_usec",    uint64, Sandbox, spec.timeout_usec), /* these two can be asked for again */
+        FIELD("on_timeout",      named,  Sandbox, spec.on_timeout, .names = &on_timeout_names),
+        FIELD("guards_missing",  uint64, Sandbox, guards_missing),
+        FIELD("id_base",         uint32, Sandbox, id_base),
+        FIELD("pid",             int,    Sandbox, pid),
+        FIELD("last_execution",  uint64, Sandbox, last_execution),
+        FIELD("operations",      uint64, Sandbox, operations),
+        FIELD("oom_seen",        uint64, Sandbox, oom_seen),
+        FIELD("end_status",      named,  Sandbox, end_status, .names = &sandbox_status_names),
+        FIELD("end_delete",      bool,   Sandbox, end_delete),
+};
+TABLE(sandbox_state_table, "sandbox_state", 1);
+
+static const Field execution_table_fields[] = {
+        FIELD("sandbox",      owner,  Execution, sandbox),
+        FIELD("number",       uint64, Execution, number),
+        FIELD("args",         strv,   Execution, spec.args), /* nobody adds to them later */
+        FIELD("env",          strv,   Execution, spec.env, .ceiling = SANDBOX_ENV_MAX),
+        FIELD("cwd",          text,   Execution, spec.cwd),
+        FIELD("has_user",     bool,   Execution, spec.has_user),
+        FIELD("uid",          uint32, Execution, spec.uid),
+        FIELD("gid",          uint32, Execution, spec.gid),
+        FIELD("has_timeout",  bool,   Execution, spec.has_timeout),
+        FIELD("timeout_usec", uint64, Execution, spec.timeout_usec),
+        FIELD("stdin_open",   bool,   Execution, spec.stdin_open),
+        FIELD("pty",          bool,   Execution, spec.pty),
+        FIELD("background",   bool,   Execution, spec.background),
+        FIELD("tag",          text,   Execution, spec.tag),
+};
+TABLE(execution_table, "execution", 2);
+
+static const Field execution_state_table_fields[] = {
+        FIELD("sandbox",          owner,  Execution, sandbox),
+        FIELD("number",           uint64, Execution, number),
+        FIELD("status",           named,  Execution, status, .names = &execution_status_names),
+        FIELD("reason",           named,  Execution, reason, .names = &execution_reason_names),
+        FIELD("exit_code",        int,    Execution, exit_code),
+        FIELD("signal",           int,    Execution, signal),
+        FIELD("message",          text,   Execution, message),
+        FIELD("pid",              int,    Execution, pid),
+        FIELD("started_at",       uint64, Execution, started_at),
+        FIELD("ended_at",         uint64, Execution, ended_at),
+        FIELD("duration_usec",    uint64, Execution, duration_usec),
+        FIELD("user_usec",        uint64, Execution, user_usec),
+        FIELD("system_usec",      uint64, Execution, system_usec),
+        FIELD("max_rss_bytes",    uint64, Execution, max_rss_bytes),
+        FIELD("stdout_bytes",     uint64, Execution, journals[STREAM_STDOUT].bytes),
+        FIELD("stdout_truncated", bool,   Execution, journals[STREAM_STDOUT].truncated),
+        FIELD("stderr_bytes",     uint64, Execution, journals[STREAM_STDERR].bytes),
+        FIELD("stderr_truncated", bool,   Execution, journals[STREAM_STDERR].truncated),
+        FIELD("columns",          uint16, Execution, spec.columns), /* a terminal is resized */
+        FIELD("rows",             uint16, Execution, spec.rows),
+        FIELD("stdin_closed",     bool,   Execution, stdin_closed),
+        FIELD("journals_gone",    bool,   Execution, journals_gone),
+        FIELD("kill_reason",      named,  Execution, kill_reason, .names = &execution_reason_names),
+};
+TABLE(execution_state_table, "execution_state", 2);
+
+static const Field key_table_fields[] = {
+        FIELD("id",           chars,  Key, id),
+        FIELD("name",         chars,  Key, name),
+        FIELD("scope",        named,  Key, scope, .names = &scope_names),
+        FIELD("tenant",       chars,  Key, tenant),
+        FIELD("hash",         bytes,  Key, hash),
+        FIELD("prefix",       chars,  Key, prefix),
+        FIELD("created_at",   uint64, Key, created_at),
+        FIELD("last_used_at", uint64, Key, last_used_at),
+};
+TABLE(key_table, "key", 1);
+
+static const Field tenant_table_fields[] = {
+        FIELD("name",             chars,  Tenant, name),
+        FIELD("sandboxes_max",    uint64, Tenant, sandboxes_max),
+        FIELD("cpu_milli_max",    uint64, Tenant, cpu_milli_max),
+        FIELD("memory_bytes_max", uint64, Tenant, memory_bytes_max),
+        FIELD("disk_bytes_max",   uint64, Tenant, disk_bytes_max),
+        FIELD("created_at",       uint64, Tenant, created_at),
+};
+TABLE(tenant_table, "tenant", 1);
+
+static const Field event_table_fields[] = {
+        FIELD("sandbox",   borrowed, StoreEvent, sandbox_id),
+        FIELD("serial",    uint64,   StoreEvent, serial),
+        FIELD("at",        uint64,   StoreEvent, at),
+        FIELD("type",      borrowed, StoreEvent, type),
+        FIELD("execution", borrowed, StoreEvent, execution_id),
+        FIELD("text",      borrowed, StoreEvent, text),
+};
+TABLE(event_table, "event", 2);
+
+static const Field ledger_table_fields[] = {
+        FIELD("sandbox", borrowed, LedgerRow, sandbox),
+        FIELD("kind",    named,    LedgerRow, kind, .names = &ledger_kind_names),
+        FIELD("name",    borrowed, LedgerRow, name),
+};
+TABLE(ledger_table, "ledger", 1);
+
+static const Field counter_table_fields[] = {
+        FIELD("name",  borrowed, CounterRow, name),
+        FIELD("value", uint64,   CounterRow, value),
+};
+TABLE(counter_table, "counter", 1);

@@ -1,0 +1,28 @@
+/* tables.h: which members are kept in which table; field.h says how. The columns are made by migrations.c. */
+#pragma once
+
+#include "store/field.h"
+#include "store/store.h"
+
+extern const Table sandbox_table;         /* Sandbox: what was asked for */
+extern const Table sandbox_state_table;   /* Sandbox: what has become of it */
+extern const Table execution_table;       /* Execution, likewise */
+extern const Table execution_state_table;
+extern const Table key_table;             /* Key */
+extern const Table tenant_table;          /* Tenant */
+extern const Table event_table;           /* StoreEvent */
+extern const Table ledger_table;          /* LedgerRow */
+extern const Table counter_table;         /* CounterRow */
+
+typedef struct LedgerRow {
+        const char *sandbox;
+        int kind; /* LedgerKind; a plain int, for field_named */
+        const char *name;
+} LedgerRow;
+
+typedef struct CounterRow {
+        const char *name;
+        uint64_t value;
+} CounterRow;
+
+int ledger_kind_from_name(const char *name); /* -EINVAL */
