@@ -1,0 +1,303 @@
+/* coved: the daemon.
+ *
+ * Who is who:
+ *
+ *      coved           the user `cove` after its start; TCP and a unix socket; the store, the objects. No right to anything
+ *                      of the host's but the state directory
+ *       └─ cove-keeper root (as coved was started); waits, and replaces
+ *           └─ cove-spawner   root; makes and removes what takes privilege, asked by coved over a socket pair
+ *      cove-init       PID 1 of each sandbox; belongs to nobody: it outlives all of the above
+ *
+ * The start is the list of steps below; the end undoes it backwards. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "core/manager.h"
+#include "core/provider.h"
+#include "daemon/options.h"
+#include "daemon/privilege.h"
+#include "daemon/spawner.h"
+#include "daemon/state.h"
+#include "provider/native.h"
+#include "store/store.h"
+
+#define EXIT_OWN_FAILURE 125
+#define FILES_WANTED     65536
+#define STOP_PATIENCE    (60 * USEC_PER_SEC)
+#define DRAIN_USEC       (300 * USEC_PER_MSEC)
+
+typedef struct Daemon {
+        DaemonOptions options;
+        Identity identity;
+        uid_t started_as;
+        State state;
+        int spawner_fd;
+        char run_dir[4096], store_path[4096];
+        sd_event *event;
+        Store *store;
+        Access *access;
+        Provider *provider;
+        Manager *manager;
+        Api *api;
+        sd_event_source *stop_timer;
+} Daemon;
+
+static int step_identity(Daemon *d, Error *reterr) {
+        d->started_as = geteuid();
+        return identity_find(d->options.user, &d->identity, reterr);
+}
+
+/* Two descriptors for each sandbox, some for each connection. Root may have what it wants; others what they may. */
+static int step_files(Daemon *d, Error *reterr) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return error_set(reterr, -errno, "RLIMIT_NOFILE: %m");
+        if (geteuid() == 0 && limit.rlim_max < FILES_WANTED)
+                limit.rlim_max = FILES_WANTED;
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+                log_debug("cannot raise the number of files, ignoring: %m");
+        return 0;
+}
+
+static int step_state(Daemon *d, Error *reterr) {
+        int r = state_open(d->options.state_dir, d->identity.uid, d->identity.gid, &d->state, reterr);
+
+        if (r < 0)
+                return r;
+        if ((size_t) snprintf(d->run_dir, sizeof(d->run_dir), "%s/run", d->options.state_dir) >= sizeof(d->run_dir) ||
+                        (size_t) snprintf(d->store_path, sizeof(d->store_path), "%s/cove.db", d->options.state_dir) >=
+                                        sizeof(d->store_path))
+                return error_set(reterr, -ENAMETOOLONG, "--state: the path is too long");
+        return 0;
+}
+
+static int step_spawner(Daemon *d, Error *reterr) {
+        return spawner_start(d->state.instance, &d->options.templates, &d->spawner_fd, reterr);
+}
+
+static int step_assume(Daemon *d, Error *reterr) {
+        int r = identity_assume(&d->identity, reterr);
+
+        if (r < 0)
+                return r;
+        if (access(d->run_dir, R_OK | W_OK | X_OK) < 0)
+                return error_set(reterr, -errno,
+                                "'%s' cannot be reached by %s: choose a directory whose parents others may pass, or another "
+                                "--user",
+                                d->options.state_dir, d->identity.name);
+        return 0;
+}
+
+static void stop_now(Daemon *d) {
+        (void) sd_notify(0, "STOPPING=1");
+        (void) sd_event_exit(d->event, 0);
+}
+
+static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Daemon *d = userdata;
+
+        stop_now(d);
+        return 0;
+}
+
+/* With --stop-all: until the last sandbox is gone, within reason. */
+static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) {
+        Daemon *d = userdata;
+        ManagerStats stats;
+
+        manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+                stop_now(d);
+                return 0;
+        }
+        (void) sd_event_source_set_time_relative(source, 5 * USEC_PER_MSEC);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int end_all(Daemon *d) {
+        manager_end_all(d->manager, "the daemon was stopped with --stop-all");
+        (void) sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, STOP_PATIENCE, 0, on_stop_timer, d);
+        return sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, 0, 1, on_each_stop, d);
+}
+
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Daemon *d = userdata;
+
+        if (d->manager->stopping) {
+                stop_now(d); /* asked twice: at once */
+                return 0;
+        }
+        d->manager->stopping = true;
+        log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
+                        d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
+        api_quiesce(d->api);
+        if (d->options.stop_all)
+                return end_all(d);
+        return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
+}
+
+static int step_event(Daemon *d, Error *reterr) {
+        static const int signals[] = { SIGTERM, SIGINT };
+        sigset_t set;
+        int r;
+
+        (void) signal(SIGPIPE, SIG_IGN);
+        (void) sigemptyset(&set);
+        (void) sigaddset(&set, SIGCHLD);
+        for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+                (void) sigaddset(&set, signals[i]);
+        (void) sigprocmask(SIG_BLOCK, &set, NULL);
+
+        r = sd_event_new(&d->event);
+        for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
+                r = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+        return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
+}
+
+static int step_store(Daemon *d, Error *reterr) {
+        (void) umask(077);
+        return store_open(d->store_path, &d->store, reterr);
+}
+
+static int step_access(Daemon *d, Error *reterr) {
+        return access_new(d->store, d->options.state_dir, &d->access, reterr);
+}
+
+static int step_manager(Daemon *d, Error *reterr) {
+        const ManagerConfig config = {
+                .state_dir = d->options.state_dir,
+                .journal_total_bytes = d->options.journal_total_bytes,
+                .keep_ended_usec = d->options.keep_ended_usec,
+                .sandboxes_max = (unsigned) d->options.sandboxes_max,
+                .templates = &d->options.templates,
+        };
+
+        return manager_new(&config, d->event, d->store, d->access, &d->manager, reterr);
+}
+
+static int step_provider(Daemon *d, Error *reterr) {
+        const NativeConfig config = {
+                .spawner_fd = d->spawner_fd,
+                .run_dir = d->run_dir,
+                .instance = d->state.instance,
+                .privileged = d->started_as == 0,
+                .allow_missing = d->options.allow_missing,
+        };
+        int r = native_new(d->event, &config, &d->provider, reterr);
+
+        if (r < 0)
+                return r;
+        d->spawner_fd = -EBADF;
+        manager_set_provider(d->manager, d->provider);
+        return 0;
+}
+
+static int step_api(Daemon *d, Error *reterr) {
+        const ApiConfig config = {
+                .address = strcmp(d->options.listen, "none") == 0 ? NULL : d->options.listen,
+                .public = d->options.public,
+                .socket_path = d->options.socket_path,
+                .connections_max = (unsigned) d->options.connections_max,
+                .idle_seconds = (unsigned) d->options.idle_seconds,
+                .owner = d->started_as,
+        };
+
+        return api_new(d->event, d->manager, &config, &d->api, reterr);
+}
+
+static int step_tell(Daemon *d, Error *reterr) {
+        const char *address = api_address(d->api);
+
+        if (address)
+                printf("cove: listening on http://%s\n", address);
+        printf("cove: socket %s\n", d->options.socket_path);
+        printf("cove: admin token in %s/admin.token, running as %s, instance %s\n", d->options.state_dir, d->identity.name,
+                        d->state.instance);
+        (void) fflush(stdout);
+        (void) sd_notify(0, "READY=1");
+        return 0;
+}
+
+static const struct {
+        const char *name;
+        int (*function)(Daemon *d, Error *reterr);
+} steps[] = {
+        { "identity", step_identity },
+        { "files",    step_files    }, /* before the spawner, which inherits the limit */
+        { "state",    step_state    }, /* as root: it may have to be made and handed over */
+        { "spawner",  step_spawner  }, /* the last that needs who we were */
+        { "assume",   step_assume   }, /* from here on we are nobody in particular */
+        { "event",    step_event    },
+        { "store",    step_store    },
+        { "access",   step_access   },
+        { "manager",  step_manager  }, /* loads what was there */
+        { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "api",      step_api      }, /* answers 503 until that is over */
+        { "tell",     step_tell     },
+};
+
+static int start(Daemon *d, Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                int r = steps[i].function(d, reterr);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static void stop(Daemon *d) {
+        api_free(d->api);
+        manager_free(d->manager);
+        if (d->provider)
+                d->provider->ops->free(d->provider);
+        access_free(d->access);
+        store_close(d->store);
+        (void) fd_close(d->spawner_fd);
+        sd_event_source_unref(d->stop_timer);
+        sd_event_unref(d->event);
+        state_close(&d->state);
+        daemon_options_done(&d->options);
+}
+
+int main(int argc, char **argv) {
+        Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF };
+        Error error = { 0 };
+        int r, status;
+
+        r = daemon_options_parse(&d.options, argc, argv, &error);
+        if (r >= 0 && d.options.help) {
+                daemon_options_print_help();
+                daemon_options_done(&d.options);
+                return 0;
+        }
+        if (r >= 0 && d.options.routes) {
+                r = api_print_routes(stdout);
+                daemon_options_done(&d.options);
+                return r < 0 ? EXIT_OWN_FAILURE : 0;
+        }
+        if (r >= 0)
+                r = start(&d, &error);
+        if (r < 0) {
+                log_error("%s", error.text);
+                stop(&d);
+                return EXIT_OWN_FAILURE;
+        }
+        status = sd_event_loop(d.event);
+        stop(&d);
+        return status < 0 ? EXIT_OWN_FAILURE : status;
+}

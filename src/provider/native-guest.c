@@ -1,0 +1,360 @@
+/* native-guest.c: the conversation with the PID 1 of each sandbox. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "provider/native-internal.h"
+#include "wire/channel.h"
+#include "wire/message.h"
+
+#define MESSAGES_AT_ONCE 64 /* of one guest, before others get their turn */
+
+static NativeGuest *guest_new(Native *n, Sandbox *sb) {
+        NativeGuest *g = calloc(1, sizeof(*g));
+
+        if (!g)
+                return NULL;
+        g->native = n;
+        g->sandbox = sb;
+        g->fd = -EBADF;
+        sb->provider_data = g;
+        return g;
+}
+
+static void guest_close(NativeGuest *g) {
+        g->io = sd_event_source_disable_unref(g->io);
+        g->fd = fd_close(g->fd);
+        outbox_done(&g->outbox);
+}
+
+/* Not while one of its messages is being looked at: then at the end of that. */
+void native_guest_release(Provider *p, Sandbox *sb) {
+        NativeGuest *g = sb->provider_data;
+
+        if (!g)
+                return;
+        sb->provider_data = NULL;
+        native_forget_requests(g->native, sb);
+        guest_close(g);
+        g->sandbox = NULL;
+        if (g->in_callback)
+                g->released = true;
+        else
+                free(g);
+}
+
+/* A path through a descriptor: a socket's name has room for 107 bytes only. */
+static socklen_t socket_address(const Native *n, const char *id, struct sockaddr_un *ret) {
+        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
+        (void) snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s.sock", n->run_fd, id);
+        return sizeof(*ret);
+}
+
+void native_remove_socket(Native *n, const char *id) {
+        char name[SANDBOX_ID_LENGTH + 8];
+
+        (void) snprintf(name, sizeof(name), "%.*s.sock", SANDBOX_ID_LENGTH, id);
+        (void) unlinkat(n->run_fd, name, 0);
+}
+
+/* The kernel asks only for the right to write to a socket when somebody connects: mode 0600 leaves that to us alone. */
+static int bind_socket(Native *n, const char *id) {
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        struct sockaddr_un address;
+        socklen_t size = socket_address(n, id, &address);
+
+        if (fd < 0)
+                return -errno;
+        if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *) &address, size) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
+
+/* From PID 1: message by message. */
+
+static void on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        Native *n = g->native;
+
+        if (g->state != GUEST_BOOTING)
+                return;
+        g->state = GUEST_UP;
+        n->provider.events->created(g->sandbox, g->pid, g->id_base, g->guards_missing | m->ready.guards_missing, NULL,
+                        n->provider.userdata);
+}
+
+static void on_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        g->native->provider.events->exec_started(g->sandbox, m->started.exec, m->started.pid, g->native->provider.userdata);
+}
+
+static void on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        g->native->provider.events->exec_failed(g->sandbox, &m->exec_failed, g->native->provider.userdata);
+}
+
+static void on_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        g->native->provider.events->exec_exited(g->sandbox, &m->exited, g->native->provider.userdata);
+}
+
+static void on_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        int fd = n_fds > 0 ? TAKE_FD(fds[0]) : -EBADF;
+
+        g->native->provider.events->exec_stdin(g->sandbox, m->stdin_.exec, fd < 0 && m->stdin_.error == 0 ? EPROTO : m->stdin_.error,
+                        fd, g->native->provider.userdata);
+}
+
+static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        if (g->state != GUEST_ADOPTING)
+                return;
+        g->state = GUEST_UP;
+        g->native->provider.events->adopted(g->sandbox, NULL, g->native->provider.userdata);
+}
+
+static void on_stopped(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        g->native->provider.events->stopped(g->sandbox, g->native->provider.userdata);
+}
+
+static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) = {
+        [GUEST_READY] = on_ready,
+        [GUEST_STARTED] = on_started,
+        [GUEST_EXEC_FAILED] = on_exec_failed,
+        [GUEST_EXITED] = on_exited,
+        [GUEST_STDIN] = on_stdin,
+        [GUEST_END] = on_end,
+        [GUEST_STOPPED] = on_stopped,
+};
+
+/* While it is made, a step that fails is told in the words of message.h. */
+static void on_failed(NativeGuest *g, const WireFailed *f) {
+        Native *n = g->native;
+        Error error = { 0 };
+
+        if (g->state != GUEST_BOOTING)
+                return;
+        g->state = GUEST_LOST;
+        (void) error_set(&error, -f->error, "cannot set up the sandbox: %s: %s%s%s", f->step, f->detail, f->detail[0] ? ": " : "",
+                        strerror(f->error));
+        n->provider.events->created(g->sandbox, 0, 0, 0, &error, n->provider.userdata);
+}
+
+static int dispatch(NativeGuest *g, const uint8_t *data, size_t size, int *fds, size_t n_fds) {
+        GuestMessage m;
+        WireMessage w;
+
+        if (guest_decode(data, size, &m) >= 0) {
+                if (!handlers[m.type])
+                        return -EBADMSG;
+                handlers[m.type](g, &m, fds, n_fds);
+                return 0;
+        }
+        if (wire_decode(data, size, &w) >= 0 && w.type == WIRE_FAILED) {
+                on_failed(g, &w.failed);
+                return 0;
+        }
+        return -EBADMSG;
+}
+
+static int receive(NativeGuest *g) {
+        static uint8_t buffer[GUEST_MESSAGE_MAX]; /* one loop, one message at a time */
+        int fds[CHANNEL_FDS_MAX], r;
+        size_t size, n_fds = 0;
+
+        r = channel_receive_bytes(g->fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, CHANNEL_FDS_MAX, &n_fds);
+        if (r <= 0)
+                return r;
+        r = dispatch(g, buffer, size, fds, n_fds);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]);
+        return r < 0 ? r : 1;
+}
+
+static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *userdata);
+
+static int guest_attach(NativeGuest *g, int fd) {
+        int r;
+
+        g->fd = fd;
+        r = sd_event_add_io(g->native->event, &g->io, fd, EPOLLIN, on_guest, g);
+        if (r < 0)
+                g->fd = -EBADF;
+        return r;
+}
+
+static int connect_guest(Native *n, const char *id) {
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        struct sockaddr_un address;
+        socklen_t size = socket_address(n, id, &address);
+
+        if (fd < 0)
+                return -errno;
+        if (connect(fd, (struct sockaddr *) &address, size) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}
+
+/* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. */
+static void on_hangup(NativeGuest *g) {
+        Native *n = g->native;
+        GuestState state = g->state;
+        int fd;
+
+        guest_close(g);
+        if (state == GUEST_UP || state == GUEST_ADOPTING) {
+                fd = connect_guest(n, g->sandbox->id);
+                if (fd >= 0 && guest_attach(g, fd) >= 0) {
+                        g->state = GUEST_ADOPTING;
+                        if (native_guest_send(&n->provider, g->sandbox, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0) >= 0)
+                                return;
+                }
+                guest_close(g);
+        }
+        g->state = GUEST_LOST;
+        if (state == GUEST_ADOPTING)
+                n->provider.events->adopted(g->sandbox, &(Error) { -ECONNREFUSED, "its PID 1 is gone" }, n->provider.userdata);
+        else if (state != GUEST_LOST)
+                n->provider.events->gone(g->sandbox, n->provider.userdata);
+}
+
+static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        NativeGuest *g = userdata;
+        int r = 1;
+
+        g->in_callback = true;
+        if (revents & EPOLLOUT)
+                (void) outbox_flush(&g->outbox, g->fd, g->io);
+        for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0 && !g->released && g->fd >= 0; i++)
+                r = receive(g);
+        if (r == -EBADMSG)
+                log_warning("sandbox %s: its PID 1 sent rubbish", g->sandbox ? g->sandbox->id : "(gone)");
+        if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN)
+                on_hangup(g);
+        g->in_callback = false;
+        if (g->released)
+                free(g);
+        return 0;
+}
+
+/* What the core asks. */
+
+static void copy_text(char *to, size_t size, const char *from) {
+        (void) snprintf(to, size, "%s", from);
+}
+
+int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
+        Native *n = (Native *) p;
+        SpawnMessage m = {
+                .create = {
+                        .uid = sb->spec.uid,
+                        .gid = sb->spec.gid,
+                        .memory_bytes = sb->spec.limits.memory_bytes,
+                        .disk_bytes = sb->spec.limits.disk_bytes,
+                        .cpu_milli = sb->spec.limits.cpu_milli,
+                        .pids = sb->spec.limits.pids,
+                        .allow_missing = n->config.allow_missing,
+                },
+        };
+        _cleanup_close_ int listen_fd = -EBADF;
+        int r;
+
+        listen_fd = bind_socket(n, sb->id);
+        if (listen_fd < 0)
+                return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
+        copy_text(m.create.id, sizeof(m.create.id), sb->id);
+        copy_text(m.create.template_name, sizeof(m.create.template_name), sb->spec.template_name ? sb->spec.template_name : "host");
+        copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
+        copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
+
+        r = guest_new(n, sb) ? native_request(n, SPAWN_CREATE, &m, sb, &listen_fd, 1) : -ENOMEM;
+        if (r < 0) {
+                native_guest_release(p, sb);
+                native_remove_socket(n, sb->id);
+                return error_set(reterr, r, "cannot ask the spawner: %m");
+        }
+        return 0;
+}
+
+void native_guest_created(NativeGuest *g, const SpawnCreated *created, int channel_fd) {
+        Native *n = g->native;
+        int r;
+
+        g->state = GUEST_BOOTING;
+        g->pid = created->pid;
+        g->id_base = created->id_base;
+        g->guards_missing = created->guards_missing;
+        r = guest_attach(g, channel_fd);
+        if (r < 0) {
+                Error error = { 0 };
+
+                (void) fd_close(channel_fd);
+                (void) error_set(&error, r, "cannot listen to the sandbox: %m");
+                n->provider.events->created(g->sandbox, 0, 0, 0, &error, n->provider.userdata);
+        }
+}
+
+int native_guest_adopt(Provider *p, Sandbox *sb) {
+        Native *n = (Native *) p;
+        struct ucred peer = { 0 };
+        socklen_t size = sizeof(peer);
+        NativeGuest *g;
+        int fd, r;
+
+        fd = connect_guest(n, sb->id);
+        if (fd < 0)
+                return fd;
+        g = guest_new(n, sb);
+        r = g ? guest_attach(g, fd) : -ENOMEM;
+        if (r < 0) {
+                (void) fd_close(fd);
+                native_guest_release(p, sb);
+                return r;
+        }
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
+                g->pid = sb->pid = peer.pid;
+        g->state = GUEST_ADOPTING;
+        r = native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0);
+        if (r < 0) {
+                native_guest_release(p, sb);
+                return r;
+        }
+        if (sb->status == SANDBOX_PAUSED) /* frozen: its answer comes when it thaws */
+                p->events->adopted(sb, NULL, p->userdata);
+        return 0;
+}
+
+int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
+        static uint8_t buffer[GUEST_MESSAGE_MAX];
+        NativeGuest *g = sb->provider_data;
+        ssize_t size;
+
+        if (!g || g->fd < 0)
+                return -ENOTCONN;
+        size = guest_encode(message, buffer, sizeof(buffer));
+        if (size < 0)
+                return (int) size;
+        return outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+}
+
+int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds) {
+        return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_EXEC, .exec = *exec }, fds, n_fds);
+}
+
+/* A plain user's daemon is its sandboxes' own user on the host. */
+void native_kill_own(NativeGuest *g) {
+        _cleanup_close_ int pidfd = -EBADF;
+
+        if (g->pid <= 1 || g->native->config.privileged || g->fd < 0)
+                return; /* a pid is only known to be ours while the connection stands */
+        pidfd = (int) syscall(SYS_pidfd_open, g->pid, 0);
+        if (pidfd >= 0)
+                (void) syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}

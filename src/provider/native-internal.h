@@ -1,0 +1,64 @@
+/* native-internal.h: shared by the files of the native provider. */
+#pragma once
+
+#include <uthash.h>
+
+#include "provider/native.h"
+#include "provider/outbox.h"
+#include "wire/spawn.h"
+
+/* A request that the spawner has not answered. */
+typedef struct NativeRequest {
+        uint32_t serial;
+        SpawnMessage message;
+        Sandbox *sandbox; /* NULL: nobody cares any more, or it is about an id only */
+        UT_hash_handle hh; /* by serial */
+} NativeRequest;
+
+typedef struct Native {
+        Provider provider;
+        NativeConfig config;
+        sd_event *event;
+        int run_fd;
+        sd_event_source *io;
+        Outbox outbox;
+        uint32_t serial;
+        NativeRequest *requests;
+        bool up;
+} Native;
+
+typedef enum GuestState {
+        GUEST_WAITING,  /* for the spawner */
+        GUEST_BOOTING,  /* PID 1 has not said READY */
+        GUEST_ADOPTING, /* it was asked for its list */
+        GUEST_UP,
+        GUEST_LOST,
+} GuestState;
+
+typedef struct NativeGuest {
+        Native *native;
+        Sandbox *sandbox;
+        GuestState state;
+        int fd;
+        sd_event_source *io;
+        Outbox outbox;
+        bool in_callback, released;
+        int pid;
+        uint32_t id_base;
+        uint64_t guards_missing;
+} NativeGuest;
+
+/* native-spawner.c */
+int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds);
+int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata);
+void native_forget_requests(Native *n, Sandbox *sb);
+
+/* native-guest.c */
+int native_guest_create(Provider *p, Sandbox *sb, Error *reterr);
+void native_guest_created(NativeGuest *g, const SpawnCreated *created, int channel_fd);
+int native_guest_adopt(Provider *p, Sandbox *sb);
+int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
+int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds);
+void native_guest_release(Provider *p, Sandbox *sb);
+void native_kill_own(NativeGuest *g); /* a plain user's: by ourselves */
+void native_remove_socket(Native *n, const char *id);

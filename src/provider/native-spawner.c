@@ -1,0 +1,189 @@
+/* native-spawner.c: requests to cove-spawner, and its answers.
+ *
+ * A spawner that dies is replaced by its keeper and says HELLO. What was asked of the former one and can be asked twice is asked
+ * again; a create cannot, and fails. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "provider/native-internal.h"
+#include "wire/channel.h"
+
+static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t n_fds) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        ssize_t size = spawn_encode(m, buffer, sizeof(buffer));
+
+        if (size < 0)
+                return (int) size;
+        return outbox_send(&n->outbox, n->config.spawner_fd, n->io, buffer, (size_t) size, fds, n_fds);
+}
+
+int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds) {
+        NativeRequest *q = calloc(1, sizeof(*q));
+        int r;
+
+        if (!q)
+                return -ENOMEM;
+        q->message = *message;
+        q->message.type = type;
+        q->message.serial = q->serial = ++n->serial ? n->serial : ++n->serial; /* 0 is HELLO's */
+        q->sandbox = sb;
+        r = send_request(n, &q->message, fds, n_fds);
+        if (r < 0) {
+                free(q);
+                return r;
+        }
+        HASH_ADD(hh, n->requests, serial, sizeof(q->serial), q);
+        return 0;
+}
+
+void native_forget_requests(Native *n, Sandbox *sb) {
+        NativeRequest *q, *next;
+
+        HASH_ITER(hh, n->requests, q, next)
+                if (q->sandbox == sb)
+                        q->sandbox = NULL;
+}
+
+/* Answers, one function each. fds are taken. */
+
+static void on_create_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        Sandbox *sb = q->sandbox;
+        NativeGuest *g = sb ? sb->provider_data : NULL;
+        Error error = { 0 };
+
+        if (!g)
+                return; /* it is being destroyed, which also ends what was just made */
+        if (m->type == SPAWN_CREATED && n_fds >= 1) {
+                native_guest_created(g, &m->created, TAKE_FD(fds[0]));
+                return;
+        }
+        if (m->type == SPAWN_FAILED)
+                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+        else
+                (void) error_set(&error, -EPROTO, "the spawner answered something else");
+        n->provider.events->created(sb, 0, 0, 0, &error, n->provider.userdata);
+}
+
+static void on_destroy_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        Error error = { 0 };
+
+        if (m->type == SPAWN_FAILED)
+                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+        else
+                native_remove_socket(n, q->message.id);
+        n->provider.events->destroyed(q->message.id, m->type == SPAWN_FAILED ? &error : NULL, n->provider.userdata);
+}
+
+static void on_freeze_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        Error error = { 0 };
+
+        if (!q->sandbox)
+                return;
+        if (m->type == SPAWN_FAILED)
+                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+        n->provider.events->frozen(q->sandbox, q->message.type == SPAWN_FREEZE, m->type == SPAWN_FAILED ? &error : NULL,
+                        n->provider.userdata);
+}
+
+static void on_list_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        if (m->type == SPAWN_ITEM)
+                n->provider.events->listed(m->id, n->provider.userdata);
+        else
+                n->provider.events->listed(NULL, n->provider.userdata);
+}
+
+static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) = {
+        [SPAWN_CREATE] = on_create_answer,
+        [SPAWN_DESTROY] = on_destroy_answer,
+        [SPAWN_FREEZE] = on_freeze_answer,
+        [SPAWN_THAW] = on_freeze_answer,
+        [SPAWN_LIST] = on_list_answer,
+};
+
+static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        bool last = m->type != SPAWN_ITEM;
+
+        if (last)
+                HASH_DEL(n->requests, q);
+        answers[q->message.type](n, q, m, fds, n_fds);
+        if (last)
+                free(q);
+}
+
+static void ask_again(Native *n) {
+        NativeRequest *q, *next;
+
+        HASH_ITER(hh, n->requests, q, next) {
+                SpawnMessage lost = {
+                        .type = SPAWN_FAILED,
+                        .serial = q->serial,
+                        .failure = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
+                };
+
+                if (q->message.type == SPAWN_CREATE)
+                        finish(n, q, &lost, NULL, 0);
+                else
+                        (void) send_request(n, &q->message, NULL, 0);
+        }
+}
+
+static void on_hello(Native *n, const SpawnMessage *m) {
+        if (n->up) {
+                log_warning("the spawner died and is back");
+                ask_again(n);
+        }
+        n->up = true;
+        n->provider.events->up(&n->provider, n->provider.userdata);
+}
+
+static void on_message(Native *n, const SpawnMessage *m, int *fds, size_t n_fds) {
+        NativeRequest *q;
+
+        if (m->type == SPAWN_HELLO) {
+                on_hello(n, m);
+                return;
+        }
+        HASH_FIND(hh, n->requests, &m->serial, sizeof(m->serial), q);
+        if (q)
+                finish(n, q, m, fds, n_fds);
+        else
+                log_debug("the spawner answers what nobody has asked: %u", m->serial);
+}
+
+static int receive(Native *n) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        int fds[CHANNEL_FDS_MAX], r;
+        size_t size, n_fds = 0;
+        SpawnMessage m;
+
+        r = channel_receive_bytes(n->config.spawner_fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, CHANNEL_FDS_MAX, &n_fds);
+        if (r <= 0)
+                return r;
+        r = spawn_decode(buffer, size, &m);
+        if (r >= 0)
+                on_message(n, &m, fds, n_fds);
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]);
+        return r < 0 ? r : 1;
+}
+
+/* Keeper and spawner are gone, and an unprivileged daemon cannot have them back: a restart of the whole can. Sandboxes do not
+ * notice. */
+int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Native *n = userdata;
+        int r = 1;
+
+        if (revents & EPOLLOUT)
+                (void) outbox_flush(&n->outbox, fd, n->io);
+        while (r > 0)
+                r = receive(n);
+        if (r == -EAGAIN)
+                return 0;
+        log_error("cove-spawner is gone (killed?): ending, so that a restart of `cove serve` brings it back; sandboxes go on");
+        return sd_event_exit(n->event, 1);
+}

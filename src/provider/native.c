@@ -1,0 +1,125 @@
+#include "provider/native.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "base/fd.h"
+#include "jail/cgroup.h"
+#include "provider/native-internal.h"
+
+static void copy_id(SpawnMessage *m, const char *id) {
+        (void) snprintf(m->id, sizeof(m->id), "%s", id);
+}
+
+static int native_destroy(Provider *p, const char *id, Sandbox *sb) {
+        SpawnMessage m = { 0 };
+
+        if (sb && sb->provider_data)
+                native_kill_own(sb->provider_data);
+        copy_id(&m, id);
+        return native_request((Native *) p, SPAWN_DESTROY, &m, NULL, NULL, 0);
+}
+
+static int native_freeze(Provider *p, Sandbox *sb, bool freeze) {
+        SpawnMessage m = { 0 };
+
+        copy_id(&m, sb->id);
+        return native_request((Native *) p, freeze ? SPAWN_FREEZE : SPAWN_THAW, &m, sb, NULL, 0);
+}
+
+static int native_list(Provider *p) {
+        return native_request((Native *) p, SPAWN_LIST, &(SpawnMessage) { 0 }, NULL, NULL, 0);
+}
+
+static int native_stop(Provider *p, Sandbox *sb, usec_t grace_usec) {
+        return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_STOP, .grace_usec = grace_usec }, NULL, 0);
+}
+
+/* The counters of a group can be read by everybody. */
+static int native_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
+        Native *n = (Native *) p;
+        CgroupUsage usage = { 0 };
+        Cgroup cg = CGROUP_EMPTY;
+        int r;
+
+        r = cgroup_open(n->config.instance, sb->id, &cg);
+        if (r < 0)
+                return r;
+        r = cgroup_usage(&cg, &usage);
+        cgroup_close(&cg);
+        if (r < 0)
+                return r;
+        ret->memory_bytes = usage.memory_bytes;
+        ret->memory_peak_bytes = usage.memory_peak_bytes;
+        ret->has_memory = usage.has_memory;
+        ret->cpu_usec = usage.cpu_usec;
+        ret->has_cpu = usage.has_cpu;
+        ret->pids = usage.pids;
+        ret->has_pids = usage.has_pids;
+        ret->io_read_bytes = usage.io_read_bytes;
+        ret->io_write_bytes = usage.io_write_bytes;
+        ret->has_io = usage.has_io_read && usage.has_io_write;
+        ret->oom_kills = usage.oom_kills;
+        return 0;
+}
+
+static Provider *native_free(Provider *p) {
+        Native *n = (Native *) p;
+        NativeRequest *q, *next;
+
+        if (!n)
+                return NULL;
+        HASH_ITER(hh, n->requests, q, next) {
+                HASH_DEL(n->requests, q);
+                free(q);
+        }
+        sd_event_source_disable_unref(n->io);
+        outbox_done(&n->outbox);
+        (void) fd_close(n->config.spawner_fd);
+        (void) fd_close(n->run_fd);
+        sd_event_unref(n->event);
+        free(n);
+        return NULL;
+}
+
+static const ProviderOps native_ops = {
+        .name = "native",
+        .capabilities = PROVIDER_PAUSE | PROVIDER_PTY | PROVIDER_FILES | PROVIDER_USAGE | PROVIDER_SURVIVES,
+        .create = native_guest_create,
+        .adopt = native_guest_adopt,
+        .destroy = native_destroy,
+        .freeze = native_freeze,
+        .stop = native_stop,
+        .exec = native_guest_exec,
+        .send = native_guest_send,
+        .usage = native_usage,
+        .list = native_list,
+        .release = native_guest_release,
+        .free = native_free,
+};
+
+int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Error *reterr) {
+        Native *n = calloc(1, sizeof(*n));
+        int r;
+
+        if (!n)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        n->provider.ops = &native_ops;
+        n->config = *config;
+        n->event = sd_event_ref(event);
+        n->run_fd = open(config->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (n->run_fd < 0) {
+                r = error_set(reterr, -errno, "cannot open '%s': %m", config->run_dir);
+                native_free(&n->provider);
+                return r;
+        }
+        r = sd_event_add_io(event, &n->io, config->spawner_fd, EPOLLIN, native_on_spawner, n);
+        if (r < 0) {
+                native_free(&n->provider);
+                return error_set(reterr, r, "cannot listen to the spawner: %m");
+        }
+        *ret = &n->provider;
+        return 0;
+}
