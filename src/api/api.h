@@ -1,0 +1,31 @@
+/* api.h: all surfaces of the daemon, behind one server.
+ *
+ * Must not know: what any surface does. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "base/error.h"
+#include "core/manager.h"
+
+typedef struct Api Api;
+
+typedef struct ApiConfig {
+        const char *address; /* NULL: no TCP */
+        bool public;         /* addresses beyond loopback are allowed */
+        const char *socket_path;
+        unsigned connections_max;
+        unsigned idle_seconds;
+        uid_t owner; /* who may use the unix socket, beside root and ourselves */
+} ApiConfig;
+
+int api_new(sd_event *event, Manager *m, const ApiConfig *config, Api **ret, Error *reterr);
+Api *api_free(Api *a);
+const char *api_address(const Api *a); /* NULL: no TCP */
+void api_quiesce(Api *a);
+
+/* The table of routes as JSON: what the contract test compares with docs/openapi.yaml. */
+int api_print_routes(FILE *to);

@@ -1,0 +1,175 @@
+/* http-internal.h: what the files behind http.h share. Only they include it, and only they know libmicrohttpd.
+ *
+ * libmicrohttpd (MHD below) has an epoll descriptor of its own, which is a source of our loop; MHD_run() is called when
+ * it is ready, when MHD asks for it by its timeout, and when something of ours shall go on.
+ *
+ * Rules that come from how MHD 0.9.75 works, and that the rest relies on:
+ *
+ *  1. MHD calls are made from listener_run() or from MHD's own callbacks for the same connection, never from a callback of
+ *     anything else: some of its callbacks come with a lock held, and its lists do not bear to be changed under it. So
+ *     everything a surface asks for is put on a list, and done by the next listener_run().
+ *  2. A response can be queued before the body (which ends the connection) or after all of it, not in between. An answer in
+ *     the middle of a body waits until the rest has been dropped (http-body.c).
+ *  3. A connection is suspended after MHD_run(), not in its callback: only then does MHD know that it waits for nothing, and
+ *     does not read (and take a half-closed client for one that is gone) before it asks us again.
+ *  4. A suspended connection is not watched by MHD, nor timed. We watch it for a client that goes away (http-connection.c).
+ *
+ * The flow of a request:
+ *
+ *      running ─ nothing to do for now → pausing ─ MHD_run() returns → paused ─ http_request_continue() → continuing
+ *         ↑                                 │                                                                 │
+ *         └── http_request_continue() ──────┘              └────────────── next listener_run() ───────────────┘
+ *
+ *      upgraded ─ http_upgraded_close() → leaving ─ next listener_run() → closed */
+#pragma once
+
+#include <microhttpd.h>
+
+#include "api/http.h"
+#include "base/clock.h"
+
+typedef struct HttpListener HttpListener;
+typedef struct HttpConnection HttpConnection;
+
+/* MHD's memory of one connection: the head of a request, and while answering, the chunk that is under way. MHD clears all of
+ * it after every request, so more would cost each of them time. */
+#define HTTP_CONNECTION_MEMORY ((size_t) 64 << 10)
+#define HTTP_TARGET_MAX        ((size_t) 16 << 10) /* path and query, as they come */
+#define HTTP_QUERIES_MAX       64
+#define HTTP_STREAM_BLOCK      ((size_t) 256 << 10) /* of a stream whose size is known */
+#define HTTP_DISCARD_QUIETLY   ((uint64_t) 1 << 20)  /* so much of a body that nobody wants is awaited before the answer */
+#define HTTP_DISCARD_MAX       ((uint64_t) 1 << 30)
+#define HTTP_RESERVE           64 /* connections beyond the limit, to be told so */
+
+typedef enum HttpFlow {
+        HTTP_RUNNING,
+        HTTP_PAUSING,
+        HTTP_PAUSED,
+        HTTP_CONTINUING,
+        HTTP_UPGRADED,
+        HTTP_LEAVING,
+        _HTTP_FLOW_MAX,
+} HttpFlow;
+
+typedef struct HttpPair {
+        char *name, *value;
+} HttpPair;
+
+struct HttpUpgraded {
+        HttpRequest *request;
+        struct MHD_UpgradeResponseHandle *handle;
+        HttpUpgrade upgraded;
+        void *userdata;
+};
+
+struct HttpRequest {
+        HttpConnection *connection;
+        HttpPlan plan;
+        HttpFlow flow;
+        HttpRequest *prev, *next; /* in the listener's list of its flow */
+
+        const char *method, *path; /* MHD's, for as long as the request */
+        bool is_1_1;
+        char *query_text;
+        HttpPair *queries;
+        size_t n_queries, query_size; /* as it came */
+
+        uint64_t length; /* of the body: UINT64_MAX when it is chunked */
+        char *body;
+        size_t body_size, body_room;
+        uint64_t received, discarded;
+        bool discarding; /* answered, or about to be: the rest of the body is dropped */
+        bool unframed;   /* nobody knows where the body ends */
+
+        bool handled;   /* plan.handle() was called */
+        bool body_told; /* plan.body() was called for the end */
+        bool gone;      /* the client is, or shall be: break off at the next occasion */
+
+        HttpPair *headers; /* of the answer, until there is one */
+        size_t n_headers;
+        bool answered;                 /* by the surface, or by us */
+        bool queued;                   /* MHD has the answer */
+        bool sent_early;               /* written beside MHD, in the middle of a body */
+        struct MHD_Response *response; /* answered, not queued yet */
+        unsigned status;
+        const char *answer_data; /* belongs to the response */
+        size_t answer_size;
+
+        HttpNext stream_next;
+        void *stream_userdata;
+        uint64_t stream_size;
+        HttpUpgraded upgraded;
+};
+
+struct HttpConnection {
+        HttpListener *listener;
+        struct MHD_Connection *mhd;
+        int fd;
+        bool is_unix, over_limit, is_quiet;
+        bool is_fresh; /* quiet since the last run */
+        uid_t uid; /* of the peer, when is_unix */
+        usec_t quiet_since;
+        HttpConnection *prev, *next; /* in the list of quiet ones, the longest quiet first */
+        HttpRequest *request;
+        sd_event_source *watch, *probe;
+};
+
+struct HttpListener {
+        HttpServer *server;
+        struct MHD_Daemon *daemon;
+        int fd;
+        char *socket_path; /* to remove at the end */
+        sd_event_source *io, *timer, *defer;
+        usec_t timer_at;
+        unsigned n_connections;
+        HttpConnection *quiet; /* have no request of somebody we know: the first to go when there are too many */
+        HttpRequest *flows[_HTTP_FLOW_MAX];
+        bool again;
+};
+
+struct HttpServer {
+        sd_event *event;
+        HttpRoute route;
+        void *userdata;
+        unsigned connections_max;
+        usec_t idle_usec;
+        size_t header_max;
+        bool quiesced;
+        char *address;
+        HttpListener *listeners[2];
+};
+
+/* http-listen.c: sockets. The caller closes them. */
+int http_listen_tcp(const char *address, bool loopback_only, char **ret_address, Error *reterr);
+int http_listen_unix(const char *path, Error *reterr);
+
+/* http.c */
+void http_listener_wake(HttpListener *l);
+void http_set_flow(HttpRequest *r, HttpFlow flow);
+
+/* http-connection.c */
+void http_connection_notify(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
+void http_connection_set_quiet(HttpConnection *c, bool quiet);
+void http_connection_watch(HttpConnection *c, bool on);
+usec_t http_connection_cut_slow(HttpListener *l); /* when to look again; USEC_INFINITY: no need */
+void http_connection_cut_finished(HttpListener *l);
+
+/* http-request.c */
+enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const char *path, const char *method,
+                const char *version, const char *data, size_t *size, void **context);
+void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code);
+size_t http_unescape_nothing(void *cls, struct MHD_Connection *mhd, char *text);
+
+/* http-query.c */
+int http_read_query(HttpRequest *r);
+
+/* http-body.c */
+void http_body_begin(HttpRequest *r);
+/* An answer that cannot wait for the end of the body goes out beside MHD. */
+enum MHD_Result http_body_answer_in_time(HttpRequest *r);
+enum MHD_Result http_body_piece(HttpRequest *r, const char *data, size_t *size);
+
+/* http-answer.c */
+enum MHD_Result http_queue(HttpRequest *r);
+void http_refuse(HttpRequest *r, unsigned status, const char *code, const char *message);
+void http_answer_done(HttpRequest *r); /* frees what was not queued */

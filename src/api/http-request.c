@@ -1,0 +1,203 @@
+/* http-request.c: the life of one request, as MHD tells it. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http-internal.h"
+#include "base/log.h"
+#include "base/parse.h"
+
+static HttpRequest *request_new(struct MHD_Connection *mhd, const char *path, const char *method, const char *version) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        HttpConnection *c = info ? info->socket_context : NULL;
+        HttpRequest *r = c ? calloc(1, sizeof(*r)) : NULL;
+
+        if (!r)
+                return NULL;
+        r->connection = c;
+        r->path = path;
+        r->method = method;
+        r->is_1_1 = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
+        c->request = r;
+        return r;
+}
+
+static void request_free(HttpRequest *r) {
+        http_answer_done(r);
+        free(r->queries);
+        free(r->query_text);
+        free(r->body);
+        free(r);
+}
+
+static size_t target_length(const HttpRequest *r) {
+        return strlen(r->path) + r->query_size;
+}
+
+static bool head_too_large(const HttpRequest *r) {
+        const union MHD_ConnectionInfo *info =
+                        MHD_get_connection_info(r->connection->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+        return info && info->header_size > r->connection->listener->server->header_max;
+}
+
+static enum MHD_Result count_framing(void *cls, enum MHD_ValueKind kind, const char *name, const char *value) {
+        if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 || strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
+                (*(unsigned *) cls)++;
+        return MHD_YES;
+}
+
+/* How long the body will be, said once. What one reads as the end of a request, another would read as the next one. */
+static int read_length(HttpRequest *r) {
+        const char *coding = http_header(r, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+        const char *length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+        unsigned n = 0;
+
+        if (!coding && !length)
+                return 0;
+        (void) MHD_get_connection_values(r->connection->mhd, MHD_HEADER_KIND, count_framing, &n);
+        if (n > 1)
+                return -EINVAL;
+        if (length)
+                return parse_uint64(length, 0, UINT64_MAX - 1, &r->length) < 0 ? -EINVAL : 0;
+        r->length = UINT64_MAX;
+        return strcasecmp(coding, "chunked") == 0 ? 0 : -EOPNOTSUPP;
+}
+
+/* What is wrong with any request, whatever it is about. */
+static bool request_check(HttpRequest *r) {
+        int k = http_read_query(r), framing = read_length(r);
+
+        r->unframed = framing < 0;
+        if (framing == -EINVAL)
+                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the length of the body is said more than once, or is none");
+        else if (framing < 0)
+                http_refuse(r, MHD_HTTP_NOT_IMPLEMENTED, "unsupported", "the transfer coding is not supported");
+        else if (r->connection->over_limit) {
+                (void) http_add_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+                http_refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE, "unavailable", "there are too many connections");
+        } else if (target_length(r) > HTTP_TARGET_MAX)
+                http_refuse(r, MHD_HTTP_URI_TOO_LONG, "too_large", "path and query are longer than 16 KiB");
+        else if (head_too_large(r))
+                http_refuse(r, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", "the request's head is too large");
+        else if (k == -EILSEQ)
+                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the query has a bad percent-encoding, or a NUL byte");
+        else if (k == -E2BIG)
+                http_refuse(r, MHD_HTTP_BAD_REQUEST, "invalid", "the query has too many parameters");
+        else if (k < 0)
+                http_refuse(r, MHD_HTTP_INTERNAL_SERVER_ERROR, "internal", "out of memory");
+        return !r->answered;
+}
+
+static enum MHD_Result request_begin(HttpRequest *r) {
+        HttpServer *s = r->connection->listener->server;
+
+        if (request_check(r)) {
+                http_connection_set_quiet(r->connection, false);
+                s->route(r, &r->plan, s->userdata);
+                if (!r->answered && !r->plan.handle)
+                        http_refuse(r, MHD_HTTP_INTERNAL_SERVER_ERROR, "internal", "nobody has taken the request");
+        }
+        http_body_begin(r);
+        if (r->discarding)
+                http_connection_set_quiet(r->connection, true);
+        if (r->response && (r->unframed || (r->discarding && http_header(r, MHD_HTTP_HEADER_EXPECT))))
+                return http_queue(r); /* nobody knows where the body ends, or the client waits for our word before it sends it */
+        return r->discarding ? http_body_answer_in_time(r) : MHD_YES;
+}
+
+/* All of the request is there. Called again whenever MHD comes by, until there is an answer. */
+static enum MHD_Result request_complete(HttpRequest *r) {
+        if (r->gone || r->sent_early)
+                return MHD_NO;
+        if (!r->answered && !r->handled) {
+                r->handled = true;
+                r->plan.handle(r, r->plan.userdata);
+        } else if (!r->answered && r->plan.mode == HTTP_BODY_STREAM && !r->body_told) {
+                r->body_told = true;
+                (void) r->plan.body(r, NULL, 0, r->plan.userdata);
+        }
+        if (r->response)
+                return http_queue(r);
+        if (r->answered && !r->queued)
+                return MHD_NO; /* there was no memory to answer with */
+        http_set_flow(r, HTTP_PAUSING);
+        return MHD_YES;
+}
+
+enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const char *path, const char *method,
+                const char *version, const char *data, size_t *size, void **context) {
+        HttpRequest *r = *context;
+
+        if (!r) {
+                r = request_new(mhd, path, method, version);
+                if (!r)
+                        return MHD_NO;
+                *context = r;
+                return request_begin(r);
+        }
+        if (*size > 0)
+                return http_body_piece(r, data, size);
+        return request_complete(r);
+}
+
+void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code) {
+        HttpRequest *r = *context;
+        HttpConnection *c;
+
+        if (!r)
+                return;
+        *context = NULL;
+        c = r->connection;
+        http_set_flow(r, HTTP_RUNNING);
+        if (r->plan.closed)
+                r->plan.closed(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK || r->sent_early, r->plan.userdata);
+        http_connection_watch(c, false);
+        c->request = NULL;
+        http_connection_set_quiet(c, false);
+        http_connection_set_quiet(c, true); /* from this moment on */
+        request_free(r);
+}
+
+void http_request_continue(HttpRequest *r) {
+        HttpListener *l = r->connection->listener;
+
+        if (r->flow == HTTP_PAUSING) {
+                http_set_flow(r, HTTP_RUNNING);
+                l->again = true;
+        } else if (r->flow == HTTP_PAUSED)
+                http_set_flow(r, HTTP_CONTINUING);
+        else
+                return;
+        http_listener_wake(l);
+}
+
+const char *http_method(const HttpRequest *r) {
+        return r->method;
+}
+
+const char *http_path(const HttpRequest *r) {
+        return r->path;
+}
+
+const char *http_header(const HttpRequest *r, const char *name) {
+        return MHD_lookup_connection_value(r->connection->mhd, MHD_HEADER_KIND, name);
+}
+
+bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid) {
+        if (!r->connection->is_unix)
+                return false;
+        *ret_uid = r->connection->uid;
+        return true;
+}
+
+const char *http_body(const HttpRequest *r, size_t *ret_size) {
+        *ret_size = r->body_size;
+        return r->body ? r->body : "";
+}
+
+void *http_userdata(const HttpRequest *r) {
+        return r->plan.userdata;
+}

@@ -1,0 +1,99 @@
+/* http.h: the one door to libmicrohttpd.
+ *
+ * Listens on TCP and on a unix socket, in the daemon's one event loop, without a thread. Gives the surfaces requests and takes
+ * answers: whole, from a file, or as a stream that stops and goes on. Limits on headers, bodies, connections and idle time are
+ * kept here.
+ * Must not know: any route, JSON, sandboxes.
+ *
+ * The life of a request:
+ *
+ *      1. route      the surface looks at method and path, and says how the body shall come (http_body_mode)
+ *      2. body       collected up to a ceiling, or handed on in pieces that may be refused for now (backpressure)
+ *      3. handle     the surface answers at once, or keeps the request and answers later, from any callback of the loop
+ *      4. closed     exactly once per request, last: by then it was answered, or its client is gone
+ *
+ * While a request is kept, its connection is watched: a client that goes away is told by `closed` at once. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "base/error.h"
+
+typedef struct HttpServer HttpServer;
+typedef struct HttpRequest HttpRequest;
+
+typedef enum HttpBodyMode {
+        HTTP_BODY_NONE,    /* a body is refused (413 above 0 bytes) */
+        HTTP_BODY_COLLECT, /* up to body_max, then handle() */
+        HTTP_BODY_STREAM,  /* handle() first, then body() for each piece and once with size 0 at its end */
+} HttpBodyMode;
+
+/* What the surface says in route(). It must set handle, or answer in route() and set nothing. */
+typedef struct HttpPlan {
+        HttpBodyMode mode;
+        size_t body_max; /* collect: -> 413 beyond */
+        void (*handle)(HttpRequest *r, void *userdata);
+        /* Returns how many bytes were taken; fewer than given: the rest comes again after http_request_continue(). Negative: the
+         * request has been answered, drop the rest. */
+        ssize_t (*body)(HttpRequest *r, const void *data, size_t size, void *userdata);
+        /* answered: the client got all of it, as far as can be known. Called also when route() has answered. */
+        void (*closed)(HttpRequest *r, bool answered, void *userdata);
+        void *userdata;
+} HttpPlan;
+
+typedef void (*HttpRoute)(HttpRequest *r, HttpPlan *plan, void *userdata);
+
+typedef struct HttpConfig {
+        const char *address; /* "127.0.0.1:8787", "[::1]:0"; NULL: no TCP */
+        bool loopback_only;  /* refuse an address that others can reach */
+        const char *socket_path; /* NULL: none */
+        unsigned connections_max;
+        unsigned idle_seconds;
+        size_t header_max;
+} HttpConfig;
+
+int http_server_new(sd_event *event, const HttpConfig *config, HttpRoute route, void *userdata, HttpServer **ret, Error *reterr);
+HttpServer *http_server_free(HttpServer *s);
+/* Where TCP listens, with the real port: "127.0.0.1:8787"; NULL: nowhere. */
+const char *http_server_address(const HttpServer *s);
+/* Takes no connections any more; those there are may finish. */
+void http_server_quiesce(HttpServer *s);
+
+const char *http_method(const HttpRequest *r);
+const char *http_path(const HttpRequest *r); /* percent-decoding is the router's; this is raw, without the query */
+const char *http_header(const HttpRequest *r, const char *name); /* any case; NULL: absent */
+/* Query, decoded; NULL: absent, "" : present without value. -EILSEQ values (NUL inside) are refused with 400 before route(). */
+const char *http_query(const HttpRequest *r, const char *name);
+int http_query_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata);
+bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid);
+/* Collected body; terminated by a NUL beyond its size. */
+const char *http_body(const HttpRequest *r, size_t *ret_size);
+void *http_userdata(const HttpRequest *r); /* of the plan */
+
+/* Answer headers, before the answer. */
+int http_add_header(HttpRequest *r, const char *name, const char *value);
+
+/* Answers. Each returns 0 or a negative errno (then a 500 has been tried). Once per request. */
+int http_answer(HttpRequest *r, unsigned status, const char *type, const void *data, size_t size);          /* copies */
+int http_answer_take(HttpRequest *r, unsigned status, const char *type, char *data, size_t size);           /* frees it (malloc) */
+int http_answer_fd(HttpRequest *r, unsigned status, const char *type, int fd, uint64_t offset, uint64_t size); /* sendfile; takes the fd */
+
+/* A stream. next() fills the buffer: > 0 bytes, 0: nothing for now (http_request_continue() when there is), HTTP_STREAM_END,
+ * negative: break the connection off, so that the client sees that it is not whole. size UINT64_MAX: unknown, chunked. */
+#define HTTP_STREAM_END ((ssize_t) INT64_MAX)
+typedef ssize_t (*HttpNext)(HttpRequest *r, uint64_t position, void *buffer, size_t size, void *userdata);
+int http_answer_stream(HttpRequest *r, unsigned status, const char *type, uint64_t size, HttpNext next, void *userdata);
+
+/* After a stream's next() said 0, or body() took less than it was given. Cheap when there is nothing to continue. */
+void http_request_continue(HttpRequest *r);
+
+/* 101 and the bare socket (non-blocking), with what the client has sent already. The socket is the callee's until it calls
+ * http_upgraded_close(). `closed` is called after that. */
+typedef struct HttpUpgraded HttpUpgraded;
+typedef void (*HttpUpgrade)(HttpUpgraded *u, int fd, const void *extra, size_t extra_size, void *userdata);
+int http_answer_upgrade(HttpRequest *r, const char *protocol, HttpUpgrade upgraded, void *userdata);
+void http_upgraded_close(HttpUpgraded *u);

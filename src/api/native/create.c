@@ -1,0 +1,278 @@
+/* create.c: POST /api/sandbox.
+ *
+ * A client that goes away before it has the answer will never know the id. Its sandbox goes with it, unless it has a name,
+ * under which it can be asked for again. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/sandbox.h"
+#include "api/native/values.h"
+#include "base/path.h"
+
+#define MB_MAX       1073741824.0 /* 2^50 bytes */
+#define CPU_MIN      0.001
+#define CPU_MAX      4096
+#define PIDS_MAX     4194303
+#define NOFILE_MAX   1048576
+#define SECONDS_MAX  (10 * 365 * 86400.0)
+#define OUTPUT_MAX   1125899906842624.0
+#define WORKDIR_MAX  1023 /* what the spawner takes */
+#define NAMES_MAX    512
+
+typedef struct CreateBody {
+        SandboxSpec spec;
+        NativeUser user;
+} CreateBody;
+
+static void body_done(CreateBody *b) {
+        sandbox_spec_done(&b->spec);
+}
+
+/* Fields that have a form of their own. */
+
+static bool is_name_letter(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_name(const char *text) {
+        size_t n = strlen(text);
+
+        if (n == 0 || !is_name_letter(text[0]) || !is_name_letter(text[n - 1]))
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (!is_name_letter(text[i]) && !strchr("-_.", text[i]))
+                        return false;
+        return true;
+}
+
+static bool looks_like_id(const char *text) {
+        return strlen(text) == SANDBOX_ID_LENGTH && text[0] >= 'a' && text[0] <= 'z' &&
+                        strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == SANDBOX_ID_LENGTH;
+}
+
+static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        const char *text = json_string_value(v);
+
+        if (text && *text && strlen(text) == json_string_length(v) && strlen(text) <= SANDBOX_NAME_MAX) {
+                if (!is_name(text))
+                        return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
+                                        text);
+                if (looks_like_id(text))
+                        return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
+        }
+        return json_field_string(f, v, name, target, c);
+}
+
+static int field_lower(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        char **at = (char **) (void *) ((char *) target + f->offset);
+        int r = json_field_string(f, v, name, target, c);
+
+        for (char *p = r >= 0 ? *at : NULL; p && *p; p++)
+                *p = (char) tolower((unsigned char) *p);
+        return r;
+}
+
+/* There are none: to take one and to do nothing about it would be a lie. */
+static int field_profile(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        return json_complain(c, name, "there are no profiles here: leave it out, and name the limits");
+}
+
+static int field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        double x = json_number_value(v);
+
+        if (!json_is_number(v))
+                return json_complain(c, name, "must be a number of cores, such as 1.5");
+        if (!(x >= f->min && x <= f->max))
+                return json_complain(c, name, "%.15g is out of range (%.15g to %.15g)", x, f->min, f->max);
+        *(uint32_t *) (void *) ((char *) target + f->offset) = (uint32_t) (x * 1000 + 0.5);
+        return 0;
+}
+
+static int field_workdir(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        char **at = (char **) (void *) ((char *) target + f->offset);
+        const char *text = json_string_value(v);
+        char *path;
+        int r;
+
+        if (!text || strlen(text) != json_string_length(v) || strlen(text) > f->max)
+                return json_field_string(f, v, name, target, c); /* which says why not */
+        r = path_normalize(text, &path);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return json_complain(c, name, "'%.100s' must be an absolute path without '..'", text);
+        free(*at);
+        *at = path;
+        return 0;
+}
+
+#define LIMIT(field) offsetof(SandboxLimits, field)
+static const JsonField limit_fields[] = {
+        { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
+        { "cpuCores",       field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
+        { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
+        { "diskMB",         json_field_megabytes, LIMIT(disk_bytes),        JSON_NULLABLE, .min = 1, .max = MB_MAX },
+        { "pids",           json_field_uint32,    LIMIT(pids),              JSON_NULLABLE, .min = 1, .max = PIDS_MAX },
+        { "timeoutSeconds", json_field_seconds,   LIMIT(exec_timeout_usec), JSON_NULLABLE, .max = SECONDS_MAX },
+        { "outputBytes",    json_field_uint64,    LIMIT(output_bytes),      JSON_NULLABLE, .min = 1, .max = OUTPUT_MAX },
+        { "nofile",         json_field_uint64,    LIMIT(nofile),            JSON_NULLABLE, .min = 3, .max = NOFILE_MAX },
+};
+
+#define SPEC(field) offsetof(CreateBody, spec.field)
+const JsonField native_sandbox_fields[] = {
+        { "name",           field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX },
+        { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX },
+        { "profile",        field_profile,           SPEC(profile),       JSON_NULLABLE                                    },
+        { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
+        { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
+        { "limits",         json_field_object,       SPEC(limits),        JSON_NULLABLE,
+          .fields = limit_fields, .n_fields = ELEMENTSOF(limit_fields) },
+        { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            },
+        { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      },
+        { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             },
+        { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       },
+        { "critical",       json_field_bool,         SPEC(critical),      JSON_NULLABLE                                    },
+        { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                },
+        { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
+};
+const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
+
+/* What the fields cannot know. */
+
+static bool has_template(const Manager *m, const char *name) {
+        const Strv *templates = m->config.templates;
+        size_t n = strlen(name);
+
+        for (size_t i = 0; templates && i < templates->n; i++)
+                if (strncmp(templates->items[i], name, n) == 0 && templates->items[i][n] == '=')
+                        return true;
+        return strcmp(name, "host") == 0;
+}
+
+static void list_templates(const Manager *m, char *ret, size_t size) {
+        const Strv *templates = m->config.templates;
+        size_t used = (size_t) snprintf(ret, size, "host");
+
+        for (size_t i = 0; templates && i < templates->n && used < size; i++)
+                used += (size_t) snprintf(ret + used, size - used, ", %.*s", (int) strcspn(templates->items[i], "="),
+                                templates->items[i]);
+}
+
+static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
+        CreateBody *b = target;
+        char names[NAMES_MAX];
+
+        if (!b->spec.template_name)
+                b->spec.template_name = strdup("host");
+        b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");
+        if (!b->spec.template_name || !b->spec.tenant)
+                return -ENOMEM;
+        if (b->user.given) {
+                b->spec.uid = b->user.uid;
+                b->spec.gid = b->user.gid;
+        }
+        if (has_template(q->manager, b->spec.template_name))
+                return 0;
+        list_templates(q->manager, names, sizeof(names));
+        return json_complain(c, "template", "there is no template '%s' (there are: %s)", b->spec.template_name, names);
+}
+
+/* The request, while it is made. */
+
+typedef struct Creation {
+        char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
+        bool ours;                      /* made by this request, and without a name */
+} Creation;
+
+static void creation_destroy(ApiRequest *q, bool answered) {
+        Creation *k = q->state;
+        Sandbox *sb = sandbox_by_id(q->manager, k->id);
+
+        if (sb)
+                sandbox_forget_caller(sb, q);
+        if (sb && k->ours && !answered && !q->manager->stopping)
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        free(k);
+        q->state = NULL;
+}
+
+/* 404 would say that something is gone for good, and nothing was asked for that could be. */
+static void answer_failure(ApiRequest *q, int r, const char *text) {
+        static const int told[] = { EINVAL, EDQUOT,       ENOSPC, EOPNOTSUPP, EAGAIN,
+                                    ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT };
+
+        for (size_t i = 0; i < ELEMENTSOF(told); i++)
+                if (told[i] == -r) {
+                        (void) api_errno(q, r, text);
+                        return;
+                }
+        (void) api_error(q, 500, "internal", NULL, "the sandbox could not be made: %s", text && *text ? text : strerror(-r));
+}
+
+static void answer_sandbox(ApiRequest *q, unsigned status, const Sandbox *sb) {
+        char place[64];
+
+        (void) snprintf(place, sizeof(place), "/api/sandbox/%s", sb->id);
+        (void) http_add_header(q->http, "Location", place);
+        (void) api_answer(q, status, api_sandbox_json(sb));
+}
+
+static void on_ready(Sandbox *sb, const Error *error, ApiRequest *q, unsigned status) {
+        Creation *k = q->state;
+
+        if (error) {
+                k->id[0] = '\0';
+                answer_failure(q, error->code, error->text);
+        } else
+                answer_sandbox(q, status, sb);
+}
+
+static void on_created(Sandbox *sb, const Error *error, void *userdata) {
+        on_ready(sb, error, userdata, 201);
+}
+
+static void on_existing(Sandbox *sb, const Error *error, void *userdata) {
+        on_ready(sb, error, userdata, 200);
+}
+
+static void create(ApiRequest *q, CreateBody *b) {
+        Creation *k = q->state;
+        Error error = { 0 };
+        bool existing, unnamed = !b->spec.name;
+        Sandbox *sb;
+        int r;
+
+        r = manager_create(q->manager, &q->who, &b->spec, &sb, &existing, on_created, q, &error);
+        if (r < 0) {
+                answer_failure(q, r, error.text);
+                return;
+        }
+        if (q->answered) /* done already */
+                return;
+        memcpy(k->id, sb->id, sizeof(k->id));
+        k->ours = unnamed;
+        if (existing) {
+                r = manager_await_ready(sb, on_existing, q);
+                if (r < 0)
+                        (void) api_errno(q, r, NULL);
+        }
+}
+
+void native_sandbox_create(ApiRequest *q) {
+        _cleanup_(body_done) CreateBody b = { 0 };
+
+        sandbox_spec_defaults(&b.spec);
+        if (api_read_checked(q, &b, body_check) < 0)
+                return;
+        q->state = calloc(1, sizeof(Creation));
+        if (!q->state) {
+                (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        q->destroy = creation_destroy;
+        create(q, &b);
+}

@@ -1,0 +1,41 @@
+/* exec.h: what the handlers of executions share among themselves. */
+#pragma once
+
+#include "api/native/native.h"
+#include "api/native/values.h"
+
+/* exec-result.c: keeps the request until the execution has ended, and answers with its result. */
+typedef struct ResultOptions {
+        bool output;         /* with stdout and stderr */
+        bool bind;           /* the command ends when its client goes away */
+        usec_t timeout_usec; /* then the answer is what it is by then; USEC_INFINITY: wait for ever */
+} ResultOptions;
+int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options);
+
+/* exec-stream.c: answers with events, up to and including the end. */
+typedef enum EventFormat {
+        EVENTS_NDJSON,
+        EVENTS_SSE,
+        _EVENTS_MAX,
+} EventFormat;
+typedef struct EventOptions {
+        EventFormat format;
+        uint64_t from[_STREAM_MAX]; /* FEED_SKIP: not this one */
+        bool start;                 /* begin with the start event */
+        bool bind;
+        bool no_follow; /* end with what there is */
+} EventOptions;
+int events_answer(ApiRequest *q, Execution *x, const EventOptions *options);
+extern const char *const event_types[_EVENTS_MAX]; /* media types */
+
+/* attach.c: makes a WebSocket of the request, for output and input. The handshake has been checked. */
+typedef struct AttachOptions {
+        uint64_t from;
+        bool start; /* begin with the start message */
+        bool bind;
+} AttachOptions;
+int attach_check(ApiRequest *q); /* answers and returns < 0 when it is no handshake */
+int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options);
+
+/* What feed_open() says, as an answer. */
+int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r);

@@ -1,0 +1,93 @@
+/* keys.c: keys, by admins. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/native.h"
+
+typedef struct KeyBody {
+        char *name, *tenant;
+        Scope scope;
+} KeyBody;
+
+static void body_done(KeyBody *b) {
+        free(b->name);
+        free(b->tenant);
+}
+
+static int field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        const char *text = json_string_value(v);
+        Scope s = text ? scope_from_name(text) : _SCOPE_INVALID;
+
+        if (s < 0)
+                return json_complain(c, name, "must be 'admin', 'use' or 'read'");
+        ((KeyBody *) target)->scope = s;
+        return 0;
+}
+
+const JsonField native_key_fields[] = {
+        { "name",   json_field_string, offsetof(KeyBody, name),   JSON_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX },
+        { "scope",  field_scope,       0,                         JSON_MANDATORY                                   },
+        { "tenant", json_field_string, offsetof(KeyBody, tenant), JSON_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX },
+};
+const size_t native_key_n_fields = ELEMENTSOF(native_key_fields);
+
+static json_t *key_json(const Key *k) {
+        return json_pack("{s:s,s:o,s:s,s:o,s:s,s:o,s:o}",
+                        "id", k->id,
+                        "name", json_text_or_null(k->name),
+                        "scope", scope_name(k->scope),
+                        "tenant", json_text_or_null(k->tenant[0] ? k->tenant : NULL),
+                        "prefix", k->prefix,
+                        "createdAt", json_time(k->created_at),
+                        "lastUsedAt", json_time(k->last_used_at));
+}
+
+void native_key_create(ApiRequest *q) {
+        _cleanup_(body_done) KeyBody b = { 0 };
+        char secret[ACCESS_KEY_LENGTH + 1];
+        Error error = { 0 };
+        const Key *key;
+        json_t *o;
+        int r;
+
+        if (api_read(q, &b) < 0)
+                return;
+        r = access_key_create(q->manager->access, b.name, b.scope, b.tenant, &key, secret, &error);
+        if (r < 0) {
+                (void) api_errno(q, r, error.text);
+                return;
+        }
+        o = key_json(key);
+        (void) json_object_set_new(o, "key", json_string(secret)); /* this once */
+        explicit_bzero(secret, sizeof(secret));
+        (void) api_answer(q, 201, o);
+}
+
+void native_key_list(ApiRequest *q) {
+        const Key *const *keys = NULL;
+        size_t n = access_keys(q->manager->access, &keys);
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                (void) json_array_append_new(list, key_json(keys[i]));
+        if (!keys || json_array_size(list) != n) {
+                json_decref(list);
+                (void) api_errno(q, -ENOMEM, NULL);
+        } else
+                (void) api_answer(q, 200, list);
+        free((void *) keys);
+}
+
+void native_key_delete(ApiRequest *q) {
+        const char *id = q->parameters[0];
+        int r = access_key_remove(q->manager->access, id);
+
+        if (r == -ENOENT)
+                (void) api_error(q, 404, "not_found", NULL, "there is no key '%s'", id);
+        else if (r < 0)
+                (void) api_errno(q, r, NULL);
+        else
+                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", id, "deleted", 1));
+}

@@ -1,0 +1,102 @@
+/* native.h: the native surface: what its files share, and every handler that its route table names.
+ *
+ * The table is in routes.c. A handler reads: parse, ask the object, answer; rights, {id} and {eid} are settled before it.
+ * Must not know: libmicrohttpd, how sandboxes are made. */
+#pragma once
+
+#include "api/surface.h"
+
+extern const ApiRoute native_routes[];
+
+/* What a JSON body may have at most; what streams has no ceiling of its own. */
+#define NATIVE_BODY_MAX  ((size_t) 4 << 20)
+#define NATIVE_STDIN_MAX ((size_t) 16 << 20) /* of one request */
+
+/* create.c, list.c, sandbox.c */
+void native_sandbox_create(ApiRequest *q);
+void native_sandbox_list(ApiRequest *q);
+void native_sandbox_stats(ApiRequest *q);
+void native_sandbox_get(ApiRequest *q);
+void native_sandbox_delete(ApiRequest *q);
+void native_sandbox_resources(ApiRequest *q);
+
+/* lifecycle.c */
+void native_sandbox_start(ApiRequest *q);
+void native_sandbox_stop(ApiRequest *q);
+void native_sandbox_pause(ApiRequest *q);
+void native_sandbox_resume(ApiRequest *q);
+void native_sandbox_timeout(ApiRequest *q);
+int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
+
+/* logs.c */
+void native_sandbox_logs(ApiRequest *q);
+
+/* keys.c, tenants.c, info.c */
+void native_key_create(ApiRequest *q);
+void native_key_list(ApiRequest *q);
+void native_key_delete(ApiRequest *q);
+void native_tenant_put(ApiRequest *q);
+void native_tenant_list(ApiRequest *q);
+void native_tenant_get(ApiRequest *q);
+void native_tenant_delete(ApiRequest *q);
+void native_healthz(ApiRequest *q);
+void native_version(ApiRequest *q);
+void native_openapi(ApiRequest *q);
+
+/* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
+ * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
+void native_exec(ApiRequest *q);
+void native_exec_list(ApiRequest *q);
+void native_exec_get(ApiRequest *q);
+void native_exec_output(ApiRequest *q);
+void native_exec_stdin(ApiRequest *q);
+ssize_t native_exec_stdin_data(ApiRequest *q, const void *data, size_t size);
+void native_exec_stdin_close(ApiRequest *q);
+void native_exec_signal(ApiRequest *q);
+void native_exec_resize(ApiRequest *q);
+void native_exec_wait(ApiRequest *q);
+void native_exec_attach(ApiRequest *q);
+void native_terminal(ApiRequest *q);
+
+/* Files. */
+void native_file_read(ApiRequest *q); /* GET and HEAD */
+void native_file_write(ApiRequest *q);
+ssize_t native_file_write_data(ApiRequest *q, const void *data, size_t size);
+void native_file_delete(ApiRequest *q);
+void native_file_list(ApiRequest *q);
+void native_file_stat(ApiRequest *q);
+void native_file_mkdir(ApiRequest *q);
+void native_file_move(ApiRequest *q);
+void native_file_copy(ApiRequest *q);
+void native_file_chmod(ApiRequest *q);
+void native_archive_get(ApiRequest *q);
+void native_archive_put(ApiRequest *q);
+ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size);
+void native_file_watch(ApiRequest *q);
+
+/* Bodies: a table and its length (ELEMENTSOF), defined beside the handler that reads by it with api_read(). */
+extern const JsonField native_sandbox_fields[];
+extern const size_t native_sandbox_n_fields;
+extern const JsonField native_stop_fields[];
+extern const size_t native_stop_n_fields;
+extern const JsonField native_timeout_fields[];
+extern const size_t native_timeout_n_fields;
+extern const JsonField native_key_fields[];
+extern const size_t native_key_n_fields;
+extern const JsonField native_tenant_fields[];
+extern const size_t native_tenant_n_fields;
+
+extern const JsonField native_exec_fields[];
+extern const size_t native_exec_n_fields;
+extern const JsonField native_signal_fields[];
+extern const size_t native_signal_n_fields;
+extern const JsonField native_resize_fields[];
+extern const size_t native_resize_n_fields;
+extern const JsonField native_mkdir_fields[];
+extern const size_t native_mkdir_n_fields;
+extern const JsonField native_move_fields[];
+extern const size_t native_move_n_fields;
+extern const JsonField native_copy_fields[];
+extern const size_t native_copy_n_fields;
+extern const JsonField native_chmod_fields[];
+extern const size_t native_chmod_n_fields;

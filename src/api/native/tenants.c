@@ -1,0 +1,154 @@
+/* tenants.c: tenants and their quotas, by admins. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/native.h"
+
+#define COUNT_MAX 1e9
+#define CORES_MAX 1e6
+#define MB_MAX    1073741824.0 /* 2^50 bytes */
+
+typedef struct TenantBody {
+        Tenant tenant;
+} TenantBody;
+
+static int field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        double x = json_number_value(v);
+
+        if (!json_is_number(v))
+                return json_complain(c, name, "must be a number of cores, such as 1.5");
+        if (!(x >= 0 && x <= f->max))
+                return json_complain(c, name, "%.15g is out of range (0 to %.15g)", x, f->max);
+        *(uint64_t *) (void *) ((char *) target + f->offset) = (uint64_t) (x * 1000 + 0.5);
+        return 0;
+}
+
+#define QUOTA(field) offsetof(Tenant, field)
+static const JsonField quota_fields[] = {
+        { "sandboxes", json_field_uint64,    QUOTA(sandboxes_max),    JSON_NULLABLE, .max = COUNT_MAX },
+        { "cpuCores",  field_cores,          QUOTA(cpu_milli_max),    JSON_NULLABLE, .max = CORES_MAX },
+        { "memoryMB",  json_field_megabytes, QUOTA(memory_bytes_max), JSON_NULLABLE, .max = MB_MAX    },
+        { "diskMB",    json_field_megabytes, QUOTA(disk_bytes_max),   JSON_NULLABLE, .max = MB_MAX    },
+};
+
+const JsonField native_tenant_fields[] = {
+        { "quotas", json_field_object, offsetof(TenantBody, tenant), JSON_NULLABLE,
+          .fields = quota_fields, .n_fields = ELEMENTSOF(quota_fields) },
+};
+const size_t native_tenant_n_fields = ELEMENTSOF(native_tenant_fields);
+
+static json_t *amount(uint64_t value, uint64_t unit) {
+        return value % unit == 0 ? json_integer((json_int_t) (value / unit)) : json_real((double) value / (double) unit);
+}
+
+static json_t *quota(uint64_t value, uint64_t unit) {
+        return value == 0 ? json_null() : amount(value, unit);
+}
+
+/* What counts against the quotas: everything that has not ended. */
+static Tenant usage_of(const Manager *m, const char *name) {
+        Tenant sum = { 0 };
+        const Sandbox *sb, *next;
+
+        HASH_ITER(hh, m->sandboxes, sb, next) {
+                if (!sb->spec.tenant || strcmp(sb->spec.tenant, name) != 0 || sandbox_status_is_ended(sb->status))
+                        continue;
+                sum.sandboxes_max++;
+                sum.cpu_milli_max += sb->spec.limits.cpu_milli;
+                sum.memory_bytes_max += sb->spec.limits.memory_bytes;
+                sum.disk_bytes_max += sb->spec.limits.disk_bytes;
+        }
+        return sum;
+}
+
+static json_t *amounts_json(const Tenant *t, json_t *(*value)(uint64_t value, uint64_t unit)) {
+        return json_pack("{s:o,s:o,s:o,s:o}",
+                        "sandboxes", value(t->sandboxes_max, 1),
+                        "cpuCores", value(t->cpu_milli_max, 1000),
+                        "memoryMB", value(t->memory_bytes_max, 1 << 20),
+                        "diskMB", value(t->disk_bytes_max, 1 << 20));
+}
+
+static json_t *tenant_json(const Manager *m, const Tenant *t) {
+        Tenant used = usage_of(m, t->name);
+
+        return json_pack("{s:o,s:o,s:o,s:o}",
+                        "name", json_text_or_null(t->name),
+                        "quotas", amounts_json(t, quota),
+                        "usage", amounts_json(&used, amount),
+                        "createdAt", json_time(t->created_at));
+}
+
+static const Tenant *find(ApiRequest *q) {
+        const Tenant *t = access_tenant(q->manager->access, q->parameters[0]);
+
+        if (!t)
+                (void) api_error(q, 404, "not_found", NULL, "there is no tenant '%s'", q->parameters[0]);
+        return t;
+}
+
+/* Replaces all quotas: what is not named has no limit. */
+void native_tenant_put(ApiRequest *q) {
+        const char *name = q->parameters[0];
+        const Tenant *before = access_tenant(q->manager->access, name);
+        TenantBody b = { .tenant.created_at = before ? before->created_at : clock_wall_usec() };
+        unsigned status = before ? 200 : 201;
+        Error error = { 0 };
+        int r;
+
+        if (api_read(q, &b) < 0)
+                return;
+        if (strlen(name) > ACCESS_NAME_MAX) {
+                (void) api_error(q, 400, "invalid", NULL, "the name of a tenant has at most %d bytes, '%.80s…' has %zu",
+                                ACCESS_NAME_MAX, name, strlen(name));
+                return;
+        }
+        memcpy(b.tenant.name, name, strlen(name) + 1);
+        r = access_tenant_put(q->manager->access, &b.tenant, &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
+        else
+                (void) api_answer(q, status, tenant_json(q->manager, access_tenant(q->manager->access, name)));
+}
+
+void native_tenant_get(ApiRequest *q) {
+        const Tenant *t = find(q);
+
+        if (t)
+                (void) api_answer(q, 200, tenant_json(q->manager, t));
+}
+
+void native_tenant_list(ApiRequest *q) {
+        const Tenant *const *tenants = NULL;
+        size_t n = access_tenants(q->manager->access, &tenants);
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                (void) json_array_append_new(list, tenant_json(q->manager, tenants[i]));
+        if (!tenants || json_array_size(list) != n) {
+                json_decref(list);
+                (void) api_errno(q, -ENOMEM, NULL);
+        } else
+                (void) api_answer(q, 200, list);
+        free((void *) tenants);
+}
+
+void native_tenant_delete(ApiRequest *q) {
+        const Tenant *t = find(q);
+        Error error = { 0 };
+        int r;
+
+        if (!t)
+                return;
+        if (usage_of(q->manager, t->name).sandboxes_max > 0) {
+                (void) api_error(q, 409, "conflict", "delete its sandboxes first", "tenant '%s' has sandboxes", t->name);
+                return;
+        }
+        r = access_tenant_remove(q->manager->access, q->parameters[0], &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
+        else
+                (void) api_answer(q, 200, json_pack("{s:o,s:b}", "name", json_text_or_null(q->parameters[0]), "deleted", 1));
+}

@@ -1,0 +1,406 @@
+#include "api/surface.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/router.h"
+#include "base/log.h"
+#include "base/parse.h"
+
+#define JSON_TYPE "application/json"
+
+/* Answers. */
+
+int api_answer(ApiRequest *q, unsigned status, json_t *body) {
+        size_t size = 0;
+        char *text = json_print(body, &size);
+
+        json_decref(body);
+        q->answered = true;
+        if (!text) {
+                static const char oom[] = "{\"error\":{\"code\":\"internal\",\"message\":\"out of memory\"}}\n";
+
+                return http_answer(q->http, 500, JSON_TYPE, oom, sizeof(oom) - 1);
+        }
+        return http_answer_take(q->http, status, JSON_TYPE, text, size);
+}
+
+/* Takes the list of single complaints, which may be NULL. */
+static int answer_error(
+                ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {
+        json_t *error = json_object();
+
+        (void) json_object_set_new(error, "code", json_string(code));
+        (void) json_object_set_new(error, "message", json_text_or_null(message));
+        if (hint)
+                (void) json_object_set_new(error, "hint", json_text_or_null(hint));
+        if (list)
+                (void) json_object_set_new(error, "errors", list);
+        return api_answer(q, status, json_pack("{s:o}", "error", error));
+}
+
+int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) {
+        _cleanup_free_ char *message = NULL;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&message, format, ap);
+        va_end(ap);
+        if (n < 0)
+                message = NULL;
+        return answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
+}
+
+int api_complaints(ApiRequest *q, const JsonComplaints *c) {
+        size_t n = json_array_size(c->list);
+        json_t *first = json_array_get(c->list, 0);
+        char message[512];
+
+        (void) snprintf(message, sizeof(message), "%s: %s%s", json_string_value(json_object_get(first, "field")),
+                        json_string_value(json_object_get(first, "message")), n > 1 ? " (and more, see errors)" : "");
+        return answer_error(q, 400, "invalid", message, NULL, json_incref(c->list));
+}
+
+static const struct {
+        int error;
+        unsigned status;
+        const char *code;
+        const char *message; /* when nobody said more */
+} errors[] = {
+        { ENOENT,       404, "not_found",       "there is no such thing"                  },
+        { ESRCH,        404, "not_found",       "there is no such thing"                  },
+        { EEXIST,       409, "exists",          "it is there already"                     },
+        { ESTALE,       409, "not_running",     "the sandbox is not running"              },
+        { ECHILD,       409, "not_running",     "the sandbox is not running"              },
+        { EBUSY,        409, "conflict",        "it is in use"                            },
+        { EALREADY,     409, "conflict",        "it is under way already"                 },
+        { ECANCELED,    409, "conflict",        "something else came first"               },
+        { ENOTDIR,      409, "not_a_directory", "it is not a directory"                   },
+        { EISDIR,       409, "is_a_directory",  "it is a directory"                       },
+        { ENOTEMPTY,    409, "not_empty",       "the directory is not empty"              },
+        { ENOTTY,       409, "not_a_terminal",  "it has no terminal"                      },
+        { EPIPE,        409, "stdin_closed",    "nobody reads it"                         },
+        { EACCES,       403, "permission",      "permission denied"                       },
+        { EPERM,        403, "permission",      "permission denied"                       },
+        { EROFS,        403, "permission",      "the file system cannot be written to"    },
+        { EINVAL,       400, "invalid",         "the request cannot be done like this"    },
+        { ERANGE,       400, "invalid",         "a value is out of range"                 },
+        { ENAMETOOLONG, 400, "name_too_long",   "the name is too long"                    },
+        { ELOOP,        400, "invalid",         "too many symbolic links"                 },
+        { EILSEQ,       400, "invalid",         "not UTF-8, or a NUL byte"                },
+        { E2BIG,        400, "invalid",         "too many, or too long"                   },
+        { EBADMSG,      400, "bad_json",        "the body is not JSON"                    },
+        { ENODATA,      410, "gone",            "it was removed to make room"             },
+        { EFBIG,        413, "too_large",       "it is too large"                         },
+        { EMSGSIZE,     413, "too_large",       "it is too large"                         },
+        { EDQUOT,       429, "quota",           "over quota"                              },
+        { EOPNOTSUPP,   501, "unsupported",     "this cannot be done here"                },
+        { ENOSYS,       501, "unsupported",     "this cannot be done here"                },
+        { EAGAIN,       503, "unavailable",     "not for now: try again"                  },
+        { ECONNREFUSED, 503, "unavailable",     "not for now: try again"                  },
+        { ECONNRESET,   503, "unavailable",     "not for now: try again"                  },
+        { ETIMEDOUT,    503, "unavailable",     "it took too long"                        },
+        { EMFILE,       503, "unavailable",     "too many open files"                     },
+        { ENFILE,       503, "unavailable",     "too many open files"                     },
+        { ENOSPC,       507, "no_space",        "there is no space left"                  },
+        { ENOMEM,       500, "internal",        "out of memory"                           },
+};
+
+int api_errno(ApiRequest *q, int r, const char *text) {
+        const char *words = text && *text ? text : NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(errors); i++)
+                if (errors[i].error == -r)
+                        return api_error(q, errors[i].status, errors[i].code, NULL, "%s", words ? words : errors[i].message);
+        log_error("%s %s: %s", http_method(q->http), http_path(q->http), words ? words : strerror(-r));
+        return api_error(q, 500, "internal", NULL, "%s", words ? words : strerror(-r));
+}
+
+/* What came with the request. */
+
+int api_read_checked(ApiRequest *q, void *target, ApiCheck check) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        Error error = { 0 };
+        size_t size, n = q->route->n_fields ? *q->route->n_fields : 0;
+        const char *text = http_body(q->http, &size);
+        int r = json_read(text, size, q->route->fields, n, target, &c, &error);
+
+        if (r >= 0 && check)
+                r = check(q, target, &c);
+        if (r < 0) {
+                (void) api_errno(q, r, error.text);
+                return r;
+        }
+        if (json_has_complaints(&c)) {
+                (void) api_complaints(q, &c);
+                return -EINVAL;
+        }
+        return 0;
+}
+
+int api_read(ApiRequest *q, void *target) {
+        return api_read_checked(q, target, NULL);
+}
+
+static int refuse_query(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
+static int refuse_query(ApiRequest *q, const char *name, const char *format, ...) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        char message[256];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(message, sizeof(message), format, ap);
+        va_end(ap);
+        if (json_complain(&c, name, "%s", message) < 0)
+                (void) api_errno(q, -ENOMEM, NULL);
+        else
+                (void) api_complaints(q, &c);
+        return -EINVAL;
+}
+
+int api_query_uint(ApiRequest *q, const char *name, uint64_t min, uint64_t max, uint64_t *ret) {
+        const char *text = http_query(q->http, name);
+
+        if (!text)
+                return 0;
+        if (parse_uint64(text, min, max, ret) < 0)
+                return refuse_query(q, name, "'%.60s' is no number from %llu to %llu", text, (unsigned long long) min,
+                                (unsigned long long) max);
+        return 1;
+}
+
+int api_query_bool(ApiRequest *q, const char *name, bool *ret) {
+        static const char *const words[][2] = { { "false", "true" }, { "0", "1" }, { "no", "yes" } };
+        const char *text = http_query(q->http, name);
+
+        if (!text)
+                return 0;
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                for (size_t k = 0; k < 2; k++)
+                        if (strcmp(text, words[i][k]) == 0 || (k == 1 && *text == '\0')) {
+                                *ret = k == 1;
+                                return 1;
+                        }
+        return refuse_query(q, name, "'%.60s' is neither true nor false", text);
+}
+
+/* Who is asking. */
+
+static const char *bearer_of(const char *header) {
+        static const char scheme[] = "Bearer ";
+
+        if (!header || strncasecmp(header, scheme, strlen(scheme)) != 0)
+                return NULL;
+        header += strlen(scheme);
+        return header + strspn(header, " ");
+}
+
+static void keep_texts(ApiRequest *q) {
+        if (q->who.tenant) {
+                (void) snprintf(q->tenant, sizeof(q->tenant), "%s", q->who.tenant);
+                q->who.tenant = q->tenant;
+        }
+        if (q->who.key_id) {
+                (void) snprintf(q->key_id, sizeof(q->key_id), "%s", q->who.key_id);
+                q->who.key_id = q->key_id;
+        }
+}
+
+/* 1: known, 0: not. A wrong secret is wrong, also where the socket would have been enough. */
+static int authenticate(ApiRequest *q) {
+        const char *secret = bearer_of(http_header(q->http, "Authorization"));
+        uid_t uid;
+        int r;
+
+        if (!secret)
+                secret = http_header(q->http, "X-API-KEY");
+        if (secret) {
+                r = access_check(q->manager->access, secret, &q->who);
+                if (r > 0)
+                        keep_texts(q);
+                return r;
+        }
+        if (http_peer_is_unix(q->http, &uid) && (uid == 0 || uid == q->api->owner || uid == q->api->self)) {
+                q->who = (Principal) { .scope = SCOPE_ADMIN };
+                return 1;
+        }
+        return 0;
+}
+
+static void refuse_stranger(ApiRequest *q) {
+        static const char hint[] = "send 'Authorization: Bearer KEY' or 'X-API-KEY: KEY'; "
+                                   "the admin's is in admin.token of the state directory";
+        bool gave_one = http_header(q->http, "Authorization") || http_header(q->http, "X-API-KEY");
+
+        (void) http_add_header(q->http, "WWW-Authenticate", "Bearer realm=\"cove\"");
+        (void) api_error(q, 401, "unauthorized", hint, "%s", gave_one ? "the key is not known" : "a key is needed");
+}
+
+/* What a request may have. */
+
+static bool is_allowed_query(const ApiRoute *route, const char *name) {
+        for (const char *const *p = route->queries; p && *p; p++) {
+                size_t n = strlen(*p);
+                bool prefix = (*p)[n - 1] == '.';
+
+                if (prefix ? strncmp(name, *p, n) == 0 && name[n] : strcmp(name, *p) == 0)
+                        return true;
+        }
+        return false;
+}
+
+typedef struct QueryCheck {
+        const ApiRequest *request;
+        JsonComplaints complaints;
+} QueryCheck;
+
+static int check_query(const char *name, const char *value, void *userdata) {
+        QueryCheck *check = userdata;
+
+        if (is_allowed_query(check->request->route, name))
+                return 0;
+        return json_complain(&check->complaints, name, "unknown query parameter");
+}
+
+static int check_queries(ApiRequest *q) {
+        QueryCheck check = { .request = q };
+        int r = http_query_each(q->http, check_query, &check);
+
+        if (r < 0)
+                (void) api_errno(q, r, NULL);
+        else if (json_has_complaints(&check.complaints)) {
+                (void) api_complaints(q, &check.complaints);
+                r = -EINVAL;
+        }
+        json_complaints_done(&check.complaints);
+        return r;
+}
+
+static int check_rights(ApiRequest *q) {
+        if (q->who.scope < q->route->scope) {
+                (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this takes '%s'",
+                                scope_name(q->who.scope), scope_name(q->route->scope));
+                return -EPERM;
+        }
+        if (q->manager->recovering && !q->route->while_recovering) {
+                (void) http_add_header(q->http, "Retry-After", "1");
+                (void) api_error(q, 503, "recovering", "try again in a second",
+                                "the daemon has just started and looks for its sandboxes");
+                return -EAGAIN;
+        }
+        return 0;
+}
+
+/* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
+static int find_objects(ApiRequest *q) {
+        int id = router_parameter_place(q->route, "id"), eid = router_parameter_place(q->route, "eid");
+
+        if (strncmp(q->route->path, "/api/sandbox/", strlen("/api/sandbox/")) != 0 || id < 0)
+                return 0;
+        q->sandbox = manager_find(q->manager, &q->who, q->parameters[id]);
+        if (!q->sandbox) {
+                (void) api_error(q, 404, "not_found", NULL, "there is no sandbox '%s'", q->parameters[id]);
+                return -ENOENT;
+        }
+        q->execution = eid < 0 ? NULL : manager_find_execution(q->sandbox, q->parameters[eid]);
+        if (eid >= 0 && !q->execution) {
+                (void) api_error(q, 404, "not_found", NULL, "sandbox '%s' has no execution '%s'", q->parameters[id],
+                                q->parameters[eid]);
+                return -ENOENT;
+        }
+        return 0;
+}
+
+/* The life of a request, as the server tells it. */
+
+static void on_handle(HttpRequest *r, void *userdata) {
+        ApiRequest *q = userdata;
+
+        if (find_objects(q) < 0)
+                return;
+        if (q->route->fields && *q->route->n_fields == 0 && api_read(q, NULL) < 0)
+                return; /* it takes nothing, and that is what must have come */
+        q->route->handle(q);
+}
+
+static ssize_t on_body(HttpRequest *r, const void *data, size_t size, void *userdata) {
+        ApiRequest *q = userdata;
+
+        return q->answered ? -ECANCELED : q->route->data(q, data, size);
+}
+
+static void on_closed(HttpRequest *r, bool answered, void *userdata) {
+        ApiRequest *q = userdata;
+
+        if (q->destroy)
+                q->destroy(q, answered);
+        for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
+                free(q->parameters[i]);
+        free(q);
+}
+
+static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
+        const char *method = http_method(q->http), *path = http_path(q->http);
+
+        if (r == -EPERM) {
+                (void) http_add_header(q->http, "Allow", m->allow);
+                (void) api_error(q, 405, "method_not_allowed", NULL, "%s cannot be done with '%s'; these can: %s", method,
+                                path, m->allow);
+        } else if (r == -EOPNOTSUPP)
+                (void) api_error(q, 501, "unsupported", NULL, "method '%s' is not known", method);
+        else if (r == -EILSEQ)
+                (void) api_error(q, 400, "invalid", NULL,
+                                "the path '%s' has a bad percent-encoding, a NUL byte, or is not UTF-8", path);
+        else if (r == -ENOENT)
+                (void) api_error(q, 404, "not_found", "what there is: GET /api/openapi.json", "there is no '%s'", path);
+        else
+                (void) api_errno(q, r, NULL);
+}
+
+/* Strangers learn nothing, not even which paths there are. */
+static int admit(ApiRequest *q) {
+        RouterMatch m;
+        int r = router_find(api_tables, http_method(q->http), http_path(q->http), &m), known = 1;
+
+        q->route = m.route;
+        memcpy(q->parameters, m.parameters, sizeof(q->parameters));
+        if (!q->route || !q->route->open)
+                known = authenticate(q);
+        if (known <= 0) {
+                refuse_stranger(q);
+                return -EACCES;
+        }
+        if (r < 0) {
+                refuse_path(q, r, &m);
+                return r;
+        }
+        if (!q->route->open || !q->route->while_recovering) {
+                r = check_rights(q);
+                if (r < 0)
+                        return r;
+        }
+        return check_queries(q);
+}
+
+void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
+        const Api *api = userdata;
+        ApiRequest *q = calloc(1, sizeof(*q));
+
+        if (!q)
+                return; /* the server answers 500 */
+        q->http = r;
+        q->api = api;
+        q->manager = api->manager;
+        *plan = (HttpPlan) { .closed = on_closed, .userdata = q };
+        if (admit(q) < 0)
+                return;
+        plan->mode = q->route->body;
+        plan->body_max = q->route->body_max;
+        plan->handle = on_handle;
+        plan->body = q->route->data ? on_body : NULL;
+}

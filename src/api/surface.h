@@ -1,0 +1,80 @@
+/* surface.h: what all surfaces of the daemon share: who is asking, and answers as JSON.
+ *
+ * A route is a line of a table: method, path with {parameters}, scope, how the body comes, handler. The table is also what
+ * the contract test compares with docs/openapi.yaml.
+ * Must not know: what the routes do. */
+#pragma once
+
+#include "api/api.h"
+#include "api/http.h"
+#include "api/json.h"
+#include "core/manager.h"
+
+#define API_PARAMETERS_MAX 3
+
+typedef struct ApiRequest ApiRequest;
+
+/* What the surfaces know of the daemon. */
+struct Api {
+        Manager *manager;
+        HttpServer *server;
+        uid_t owner, self; /* on the unix socket these users and root are admins */
+};
+
+typedef struct ApiRoute {
+        const char *method;
+        const char *path; /* "/api/sandbox/{id}/exec/{eid}" */
+        Scope scope;
+        bool open;        /* no key needed */
+        bool while_recovering; /* answered also then; else 503 */
+        HttpBodyMode body;
+        size_t body_max;
+        void (*handle)(ApiRequest *q);
+        ssize_t (*data)(ApiRequest *q, const void *data, size_t size); /* body pieces, for streams */
+        const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
+        const JsonField *fields; /* of the body, for the contract test; NULL: no JSON body */
+        const size_t *n_fields; /* where their number is: a constant of another file is none to the compiler */
+} ApiRoute;
+
+struct ApiRequest {
+        HttpRequest *http;
+        const Api *api;
+        Manager *manager;
+        const ApiRoute *route;
+        Principal who; /* its texts are the two below: a key may go while its request is kept */
+        char tenant[ACCESS_NAME_MAX + 1], key_id[sizeof(((Key *) NULL)->id)];
+        char *parameters[API_PARAMETERS_MAX]; /* decoded, in order of the path */
+        Sandbox *sandbox;     /* found by {id}, for routes that have it; else NULL. May go while the request is kept */
+        Execution *execution; /* likewise by {eid} */
+        bool answered;
+
+        /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
+        void *state;
+        void (*destroy)(ApiRequest *q, bool answered);
+};
+
+/* All surfaces' tables, one after the other; ends with a line without method. */
+extern const ApiRoute *const api_tables[];
+
+/* The server's HttpRoute; userdata is an Api. */
+void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
+
+int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
+int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
+int api_complaints(ApiRequest *q, const JsonComplaints *c);                  /* 400 with all of them */
+/* By errno: the table of errors. text may come from an Error. */
+int api_errno(ApiRequest *q, int r, const char *text);
+
+/* Reads the collected body by the route's fields; answers and returns < 0 when it will not do. */
+int api_read(ApiRequest *q, void *target);
+/* The same, with a last word on what no field can say alone; it returns a negative errno for our own failures only. */
+typedef int (*ApiCheck)(ApiRequest *q, void *target, JsonComplaints *c);
+int api_read_checked(ApiRequest *q, void *target, ApiCheck check);
+
+/* Query parameters: 0 absent, 1 there; answers 400 and returns < 0 when it will not do. */
+int api_query_uint(ApiRequest *q, const char *name, uint64_t min, uint64_t max, uint64_t *ret);
+int api_query_bool(ApiRequest *q, const char *name, bool *ret);
+
+/* Objects as JSON. */
+json_t *api_sandbox_json(const Sandbox *sb);
+json_t *api_execution_json(const Execution *x);

@@ -1,0 +1,44 @@
+/* text.h: JSON as text, written by hand, for what is large or comes often: the output of commands, lists of files.
+ *
+ * Text grows up to the ceiling it was made with. A failure (no memory, -EFBIG at the ceiling) sticks, and is looked at once,
+ * at the end. Also here: which bytes are UTF-8, and where to cut them.
+ * Must not know: jansson, HTTP, sandboxes. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macro.h"
+
+typedef struct Text {
+        char *data; /* not terminated */
+        size_t size, room, max;
+        int error;
+} Text;
+
+#define TEXT_INIT(ceiling) { .max = (ceiling) }
+
+void text_done(Text *t);
+#define _cleanup_text_ _cleanup_(text_done)
+
+/* Bytes at the end to be filled in; NULL when there is no room. */
+char *text_extend(Text *t, size_t size);
+void text_put(Text *t, const void *data, size_t size);
+void text_put_string(Text *t, const char *s);
+void text_consume(Text *t, size_t size); /* drops so much from the beginning */
+void text_format(Text *t, const char *format, ...) _printf_(2, 3); /* short things: numbers, fixed words */
+
+/* With quotes around it. What is not UTF-8 becomes U+FFFD. */
+void text_quote(Text *t, const void *data, size_t size);
+void text_quote_string(Text *t, const char *s); /* NULL is null */
+void text_quote_base64(Text *t, const void *data, size_t size);
+/* ISO-8601 in UTC with milliseconds. */
+void text_quote_time(Text *t, int64_t nsec);
+
+/* How much of it, from the beginning, is UTF-8. ret_cut: what follows is the beginning of one more character, so that bytes
+ * which are still to come decide. */
+size_t utf8_prefix(const void *data, size_t size, bool *ret_cut);
+
+#define BASE64_SIZE(n) (((n) + 2) / 3 * 4)
+void base64_encode(const void *data, size_t size, char *ret); /* BASE64_SIZE(size) characters, not terminated */
