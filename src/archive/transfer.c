@@ -1,0 +1,186 @@
+#include "archive/transfer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "archive/peer.h"
+#include "base/fd.h"
+
+#define CHUNK_SIZE (256 * 1024)
+
+/* The header has said the size: what a file has lost since is made up for with zeros, what it has gained is left out. */
+static int pack_bytes(TarWriter *w, int fd, uint64_t size, Error *reterr) {
+        static char buffer[CHUNK_SIZE];
+        bool ended = false;
+
+        while (size > 0) {
+                size_t want = (size_t) MIN_OF(size, (uint64_t) sizeof(buffer));
+                ssize_t n = ended ? 0 : read(fd, buffer, want);
+                int r;
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n <= 0) {
+                        ended = true;
+                        memset(buffer, 0, want);
+                        n = (ssize_t) want;
+                }
+                r = tar_writer_data(w, buffer, (size_t) n, reterr);
+                if (r < 0)
+                        return r;
+                size -= (uint64_t) n;
+        }
+        return 0;
+}
+
+/* By the plain call: the C library's asks by path, which the filter cannot tell from asking about any file. */
+static int size_of_file(int fd, uint64_t *ret) {
+        struct stat st;
+
+        if (fd < 0)
+                return -EBADMSG;
+        if (syscall(SYS_fstat, fd, &st) < 0)
+                return -errno;
+        if (!S_ISREG(st.st_mode) || st.st_size < 0)
+                return -EBADMSG;
+        *ret = (uint64_t) st.st_size;
+        return 0;
+}
+
+static int pack_entry(TarWriter *w, FileEntry *e, int fd, Error *reterr) {
+        const bool has_bytes = S_ISREG(e->mode) && !e->hard;
+        int r;
+
+        if (has_bytes) {
+                r = size_of_file(fd, &e->size);
+                if (r < 0)
+                        return error_set(reterr, r, "%.400s: is no regular file after all", e->path);
+        }
+        r = tar_writer_put(w, e, reterr);
+        if (r < 0 || !has_bytes)
+                return r;
+        return pack_bytes(w, fd, e->size, reterr);
+}
+
+int transfer_pack(int to, TarCompression compression, uint64_t *ret_count, Error *reterr) {
+        _cleanup_(tar_writer_freep) TarWriter *w = NULL;
+        static FileEntry entry;
+        int r;
+
+        r = tar_writer_new(to, compression, &w, reterr);
+        if (r < 0)
+                return r;
+        for (;;) {
+                _cleanup_close_ int fd = -EBADF;
+
+                r = peer_next_entry(&entry, &fd, ret_count, reterr);
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        return tar_writer_finish(w, reterr);
+                r = pack_entry(w, &entry, fd, reterr);
+                if (r < 0)
+                        return r;
+        }
+}
+
+int transfer_clean_path(char *path) {
+        char *to = path;
+
+        for (const char *p = path; *p;) {
+                size_t n;
+
+                p += strspn(p, "/");
+                n = strcspn(p, "/");
+                if (n == 2 && p[0] == '.' && p[1] == '.')
+                        return -EXDEV;
+                if (n > 0 && !(n == 1 && p[0] == '.')) {
+                        if (to != path)
+                                *to++ = '/';
+                        memmove(to, p, n);
+                        to += n;
+                }
+                p += n;
+        }
+        *to = '\0';
+        return 0;
+}
+
+static int check_entry(FileEntry *e, Error *reterr) {
+        static char name[FILE_PATH_BYTES];
+
+        (void) strcpy(name, e->path);
+        if (transfer_clean_path(e->path) < 0 || (e->hard && transfer_clean_path(e->target) < 0))
+                return error_set(reterr, -EXDEV, "%.400s: leads out of the archive", name);
+        if (!S_ISREG(e->mode) && !S_ISDIR(e->mode) && !S_ISLNK(e->mode) && !S_ISFIFO(e->mode))
+                return error_set(reterr, -EPERM, "%.400s: is a device, which a sandbox cannot have", name);
+        if (e->path[0] == '\0' && !S_ISDIR(e->mode))
+                return error_set(reterr, -EBADMSG, "an entry that is no directory has no name");
+        return 0;
+}
+
+static int unpack_bytes(TarReader *reader, Error *reterr) {
+        static uint8_t buffer[FILE_DATA_MAX];
+
+        for (;;) {
+                FileMessage m = { .type = FILE_DATA, .bytes.data = buffer };
+                ssize_t n = tar_reader_data(reader, buffer, sizeof(buffer), reterr);
+                int r;
+
+                if (n <= 0)
+                        return (int) n;
+                m.bytes.size = (size_t) n;
+                r = peer_send(&m, reterr);
+                if (r < 0)
+                        return r;
+        }
+}
+
+static int unpack_entry(TarReader *reader, FileMessage *m, Error *reterr) {
+        int r = check_entry(&m->entry, reterr);
+
+        if (r < 0)
+                return r;
+        r = peer_send(m, reterr);
+        if (r < 0 || !S_ISREG(m->entry.mode) || m->entry.hard)
+                return r;
+        return unpack_bytes(reader, reterr);
+}
+
+/* Padding behind the archive: whoever sends it shall get rid of it. */
+static void drain(int fd) {
+        static char buffer[CHUNK_SIZE];
+        ssize_t n;
+
+        do
+                n = read(fd, buffer, sizeof(buffer));
+        while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+int transfer_unpack(int from, uint64_t *ret_count, Error *reterr) {
+        static FileMessage m;
+        _cleanup_(tar_reader_freep) TarReader *reader = NULL;
+        int r;
+
+        r = tar_reader_new(from, &reader, reterr);
+        if (r < 0)
+                return r;
+        for (;;) {
+                m.type = FILE_PUT;
+                r = tar_reader_next(reader, &m.entry, reterr);
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        break;
+                r = unpack_entry(reader, &m, reterr);
+                if (r < 0)
+                        return r;
+        }
+        drain(from);
+        m.type = FILE_COMMIT;
+        r = peer_send(&m, reterr);
+        return r < 0 ? r : peer_await_end(ret_count, reterr);
+}

@@ -1,0 +1,12 @@
+/* transfer.h: the two ways through cove-archive: what a worker packs becomes a tar stream, a tar stream becomes what a worker
+ * unpacks. */
+#pragma once
+
+#include "archive/tar.h"
+
+int transfer_pack(int to, TarCompression compression, uint64_t *ret_count, Error *reterr);
+int transfer_unpack(int from, uint64_t *ret_count, Error *reterr);
+
+/* A name out of an archive as a path below a directory: no leading slashes, no "." and empty parts; "" is the directory itself.
+ * -EXDEV: it leads upwards. In place. */
+int transfer_clean_path(char *path);
