@@ -1,4 +1,4 @@
-/* cove: the command line. The table of verbs, and what holds for all of them. */
+/* cove: the command line. The way to each verb, and what holds for all of them. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,33 +9,89 @@
 #include "cli/verbs.h"
 #include "config.h"
 
+typedef enum VerbGroup {
+        GROUP_ALONE,
+        GROUP_DAEMON,
+        GROUP_SANDBOX,
+        GROUP_EXECUTION,
+        _GROUP_MAX,
+} VerbGroup;
+
+static const char *const group_titles[_GROUP_MAX] = {
+        [GROUP_ALONE] = "without a daemon",
+        [GROUP_DAEMON] = "the daemon",
+        [GROUP_SANDBOX] = "its sandboxes",
+        [GROUP_EXECUTION] = "commands in them",
+};
+
+/* Which function has a verb, by the program that has it. */
+#define RUN_OWN(name)    verb_##name
+#define RUN_BOTH(name)   verb_##name
+#define RUN_CLIENT(name) become_client
+#define RUN_DAEMON(name) become_daemon
+
 static const struct {
         const char *name, *help;
+        VerbGroup group;
         int (*function)(int argc, char **argv);
 } verbs[] = {
-        { "run",     "run a command in a sandbox of its own", verb_run     },
-        { "doctor",  "check what this host can guard",        verb_doctor  },
-        { "version", "print the version",                     verb_version },
+#define VERB(name, program, group, help) { #name, help, GROUP_##group, RUN_##program(name) },
+#include "cli/verbs.def"
+#undef VERB
 };
 
 static void print_help(FILE *to) {
-        fprintf(to, "cove runs code that nobody trusts, each piece in a sandbox of its own.\n\nusage:\n");
-        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                fprintf(to, "  cove %-10s %s\n", verbs[i].name, verbs[i].help);
+        fprintf(to, "cove runs code that nobody trusts, each piece in a sandbox of its own.\n");
+        for (VerbGroup g = 0; g < _GROUP_MAX; g++) {
+                fprintf(to, "\n%s:\n", group_titles[g]);
+                for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                        if (verbs[i].group == g)
+                                fprintf(to, "  cove %-10s %s\n", verbs[i].name, verbs[i].help);
+        }
         fprintf(to, "\n`cove VERB --help` tells more. Example: cove run -- python3 -c 'print(1 + 1)'\n");
 }
 
-int verb_version(int argc, char **argv) {
-        if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-                printf("usage: cove version\n");
-                return 0;
+/* How many letters to add, drop or change to make one word of the other; words that are too long are not alike. */
+static unsigned word_distance(const char *a, const char *b) {
+        enum { WORD_MAX = 16 };
+        size_t n = strlen(a), m = strlen(b);
+        unsigned row[WORD_MAX + 1];
+
+        if (n > WORD_MAX || m > WORD_MAX)
+                return WORD_MAX;
+        for (size_t j = 0; j <= m; j++)
+                row[j] = (unsigned) j;
+        for (size_t i = 1; i <= n; i++) {
+                unsigned diagonal = row[0];
+
+                row[0] = (unsigned) i;
+                for (size_t j = 1; j <= m; j++) {
+                        unsigned changed = diagonal + (a[i - 1] != b[j - 1]), longer = MIN_OF(row[j], row[j - 1]) + 1;
+
+                        diagonal = row[j];
+                        row[j] = MIN_OF(changed, longer);
+                }
         }
-        if (argc > 1) {
-                log_error("cove version takes no arguments, got '%s'", argv[1]);
-                return EXIT_OWN_FAILURE;
+        return row[m];
+}
+
+/* What was probably meant; NULL: nothing is near enough. */
+static const char *nearest_verb(const char *word) {
+        size_t length = strlen(word);
+        unsigned best = length < 4 ? 2 : 3; /* must be less than this */
+        const char *found = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+                unsigned d = word_distance(word, verbs[i].name);
+
+                if (length > 1 && strncmp(word, verbs[i].name, length) == 0)
+                        d = MIN_OF(d, 1U); /* the beginning of a longer word */
+                if (d < best) {
+                        best = d;
+                        found = verbs[i].name;
+                }
         }
-        printf("cove %s\n", COVE_VERSION);
-        return 0;
+        return found;
 }
 
 /* A descriptor that the caller left closed would be taken by the next file we open, and handed to the guest. */
@@ -43,6 +99,16 @@ static void fill_standard_descriptors(void) {
         for (int fd = 0; fd < 3; fd++)
                 if (fcntl(fd, F_GETFD) < 0)
                         (void) open("/dev/null", O_RDWR); /* the lowest free one: this one */
+}
+
+static int refuse_verb(const char *word) {
+        const char *meant = nearest_verb(word);
+
+        if (meant)
+                log_error("unknown verb '%s': did you mean `cove %s`?", word, meant);
+        else
+                log_error("unknown verb '%s': see `cove --help`", word);
+        return EXIT_OWN_FAILURE;
 }
 
 static int run_verb(int argc, char **argv) {
@@ -54,14 +120,14 @@ static int run_verb(int argc, char **argv) {
                 print_help(stdout);
                 return 0;
         }
-        if (strcmp(argv[1], "--version") == 0)
-                return verb_version(1, argv);
+        if (strcmp(argv[1], "--version") == 0) {
+                printf("cove %s\n", COVE_VERSION);
+                return 0;
+        }
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 if (strcmp(argv[1], verbs[i].name) == 0)
                         return verbs[i].function(argc - 1, argv + 1);
-
-        log_error("unknown verb '%s': see `cove --help`", argv[1]);
-        return EXIT_OWN_FAILURE;
+        return refuse_verb(argv[1]);
 }
 
 int main(int argc, char **argv) {

@@ -1,0 +1,197 @@
+/* cove create: makes a sandbox and prints its id. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/parse.h"
+#include "client/assign.h"
+#include "client/client.h"
+#include "client/usage.h"
+#include "client/verbs.h"
+
+typedef struct CreateOptions {
+        Common common;
+        JsonBuilder request, limits;
+        Strv env, metadata;
+        const char *name;
+} CreateOptions;
+
+static int put_size(CreateOptions *o, const char *option, const char *key, const char *value, double unit, Error *reterr) {
+        uint64_t bytes;
+        int r = value_size(option, value, &bytes, reterr);
+
+        if (r >= 0)
+                json_put_number(&o->limits, key, (double) bytes / unit);
+        return r;
+}
+
+static int put_seconds(JsonBuilder *b, const char *option, const char *key, const char *value, Error *reterr) {
+        usec_t usec;
+        int r = value_duration(option, value, &usec, reterr);
+
+        if (r >= 0)
+                json_put_number(b, key, (double) usec / USEC_PER_SEC);
+        return r;
+}
+
+static int put_count(CreateOptions *o, const char *option, const char *key, const char *value, Error *reterr) {
+        uint64_t n;
+        int r = value_number(option, value, 0, INT64_MAX, &n, reterr);
+
+        if (r >= 0)
+                json_put_integer(&o->limits, key, (int64_t) n);
+        return r;
+}
+
+/* Texts go as they are: the daemon knows which are right, and says so of all at once. */
+#define PUT_TEXT(option, key)                                                                                \
+        static int apply_##option(void *target, const char *value, Error *reterr) {                          \
+                json_put_text(&((CreateOptions *) target)->request, key, value);                             \
+                return 0;                                                                                    \
+        }
+
+PUT_TEXT(template, "template")
+PUT_TEXT(profile, "profile")
+PUT_TEXT(agent_type, "agentType")
+PUT_TEXT(task_id, "taskId")
+PUT_TEXT(workdir, "workdir")
+PUT_TEXT(user, "user")
+PUT_TEXT(on_timeout, "onTimeout")
+
+static int apply_name(void *target, const char *value, Error *reterr) {
+        CreateOptions *o = target;
+
+        o->name = value;
+        json_put_text(&o->request, "name", value);
+        return 0;
+}
+
+static int apply_critical(void *target, const char *value, Error *reterr) {
+        json_put_true(&((CreateOptions *) target)->request, "critical");
+        return 0;
+}
+
+static int apply_timeout(void *target, const char *value, Error *reterr) {
+        return put_seconds(&((CreateOptions *) target)->request, "--timeout", "timeoutSeconds", value, reterr);
+}
+
+static int apply_exec_timeout(void *target, const char *value, Error *reterr) {
+        return put_seconds(&((CreateOptions *) target)->limits, "--exec-timeout", "timeoutSeconds", value, reterr);
+}
+
+static int apply_cpu_time(void *target, const char *value, Error *reterr) {
+        return put_seconds(&((CreateOptions *) target)->limits, "--cpu-time", "cpuTimeSeconds", value, reterr);
+}
+
+static int apply_memory(void *target, const char *value, Error *reterr) {
+        return put_size(target, "--memory", "memoryMB", value, 1048576, reterr);
+}
+
+static int apply_disk(void *target, const char *value, Error *reterr) {
+        return put_size(target, "--disk", "diskMB", value, 1048576, reterr);
+}
+
+static int apply_output_limit(void *target, const char *value, Error *reterr) {
+        return put_size(target, "--output-limit", "outputBytes", value, 1, reterr);
+}
+
+static int apply_cpus(void *target, const char *value, Error *reterr) {
+        uint32_t milli;
+        int r = parse_cpus(value, &milli);
+
+        if (r < 0)
+                return error_set(reterr, r, "--cpus: '%s' is not a number of cores, as in 0.5", value);
+        json_put_number(&((CreateOptions *) target)->limits, "cpuCores", milli / 1000.0);
+        return 0;
+}
+
+static int apply_pids(void *target, const char *value, Error *reterr) {
+        return put_count(target, "--pids", "pids", value, reterr);
+}
+
+static int apply_nofile(void *target, const char *value, Error *reterr) {
+        return put_count(target, "--nofile", "nofile", value, reterr);
+}
+
+static int apply_env(void *target, const char *value, Error *reterr) {
+        return assign_env(&((CreateOptions *) target)->env, "--env", value, reterr);
+}
+
+static int apply_env_file(void *target, const char *value, Error *reterr) {
+        return assign_env_file(&((CreateOptions *) target)->env, "--env-file", value, reterr);
+}
+
+static int apply_metadata(void *target, const char *value, Error *reterr) {
+        return assign_pair(&((CreateOptions *) target)->metadata, "--metadata", value, reterr);
+}
+
+static const Option create_options[] = {
+        { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", apply_name },
+        { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", apply_memory },
+        { "cpus",         0,   "N",         "share of cores, as in 0.5 (default: all)", apply_cpus },
+        { "cpu-time",     0,   "TIME",      "CPU time of all its commands together", apply_cpu_time },
+        { "disk",         0,   "SIZE",      "everything that is written", apply_disk },
+        { "pids",         0,   "N",         "processes and threads (default 512)", apply_pids },
+        { "nofile",       0,   "N",         "open files of each process (default 4096)", apply_nofile },
+        { "exec-timeout", 0,   "TIME",      "for commands that name none (default 5m)", apply_exec_timeout },
+        { "output-limit", 0,   "SIZE",      "what is kept of each stream of a command\n(default 64M)", apply_output_limit },
+        { "timeout",      0,   "TIME",      "life of the sandbox (default: for ever)", apply_timeout },
+        { "on-timeout",   0,   "WHAT",      "kill (default), or pause", apply_on_timeout },
+        { "env",          'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
+        { "env-file",     0,   "FILE",      "lines of NAME=VALUE", apply_env_file },
+        { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },
+        { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
+        { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
+        { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
+        { "agent-type",   0,   "TYPE",      "kind of agent it is for", apply_agent_type },
+        { "task-id",      0,   "ID",        "task it is for", apply_task_id },
+        { "metadata",     'm', "KEY=VALUE", "anything; `cove ls --metadata` finds it again", apply_metadata },
+        { "critical",     0,   NULL,        "important: mark it so", apply_critical },
+        COMMON_OPTIONS,
+};
+
+static const Usage usage = {
+        .synopsis = "create [options]",
+        .about = "Makes a sandbox and prints its id (its name, with --name) when it is ready.",
+        .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
+                "Example: id=$(cove create --memory 256M --timeout 1h)",
+        USAGE_OPTIONS(create_options),
+};
+
+static int create(const Place *place, CreateOptions *o) {
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+
+        json_put_object(&o->request, "limits", &o->limits);
+        json_put_assignments(&o->request, "env", o->env.items, o->env.n);
+        json_put_assignments(&o->request, "metadata", o->metadata.items, o->metadata.n);
+        url_begin(&u, "/api/sandbox");
+        if (client_need(place, "POST", &u, &o->request, &a) < 0)
+                return EXIT_OWN_FAILURE;
+
+        if (a.head.status == 200 && isatty(STDERR_FILENO))
+                log_warning("'%s' was there already, and is as it was", o->name ? o->name : "");
+        if (o->common.json)
+                answer_print(&a);
+        else
+                puts(o->name ? o->name : json_get_text_or(a.json, "id", ""));
+        return 0;
+}
+
+int verb_create(int argc, char **argv) {
+        CreateOptions o = { .env = STRV_INIT(ASSIGN_MAX), .metadata = STRV_INIT(ASSIGN_MAX) };
+        _cleanup_place_ Place place = { 0 };
+        Operands words;
+        int status;
+
+        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
+                status = create(&place, &o);
+        json_builder_done(&o.request);
+        json_builder_done(&o.limits);
+        strv_done(&o.env);
+        strv_done(&o.metadata);
+        return status;
+}

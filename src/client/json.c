@@ -1,0 +1,155 @@
+#include "client/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Three names of jansson (json_string, json_integer, json_null) are also those of functions of base/json.h, and which one a
+ * program gets is up to the linker. So they are not called here. */
+
+json_t *json_parse(const char *text, size_t size, Error *reterr) {
+        json_error_t error;
+        json_t *j = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+
+        if (!j)
+                (void) error_set(reterr, -EBADMSG, "not JSON: %s", error.text);
+        return j;
+}
+
+const char *json_text_of(const json_t *value) {
+        return json_is_string(value) ? json_string_value(value) : NULL;
+}
+
+const char *json_get_text(const json_t *object, const char *key) {
+        return json_text_of(json_object_get(object, key));
+}
+
+const char *json_get_text_or(const json_t *object, const char *key, const char *otherwise) {
+        const char *text = json_get_text(object, key);
+        return text ? text : otherwise;
+}
+
+double json_get_number(const json_t *object, const char *key, double otherwise) {
+        const json_t *value = json_object_get(object, key);
+        return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+int64_t json_get_integer(const json_t *object, const char *key, int64_t otherwise) {
+        const json_t *value = json_object_get(object, key);
+        double real;
+
+        if (json_is_integer(value))
+                return json_integer_value(value);
+        if (!json_is_real(value))
+                return otherwise;
+        real = json_real_value(value);
+        return real >= -9e18 && real <= 9e18 ? (int64_t) real : otherwise;
+}
+
+bool json_get_bool(const json_t *object, const char *key) {
+        return json_is_true(json_object_get(object, key));
+}
+
+bool json_has(const json_t *object, const char *key) {
+        const json_t *value = json_object_get(object, key);
+        return value && !json_is_null(value);
+}
+
+void json_builder_done(JsonBuilder *b) {
+        json_decref(b->object);
+        *b = (JsonBuilder) { 0 };
+}
+
+static void fail(JsonBuilder *b, const char *key, int error) {
+        if (b->error < 0)
+                return;
+        b->error = error;
+        b->where = key;
+}
+
+static void put(JsonBuilder *b, const char *key, json_t *value) {
+        if (!b->object)
+                b->object = json_object();
+        if (!value || json_object_set_new(b->object, key, value) < 0) /* takes the value also when it fails */
+                fail(b, key, -ENOMEM);
+}
+
+/* -EILSEQ when it is not UTF-8, which is the one thing that jansson refuses beside having no memory. */
+static json_t *text_value(JsonBuilder *b, const char *key, const char *text) {
+        json_t *value = json_stringn(text, strlen(text));
+
+        if (!value)
+                fail(b, key, -EILSEQ);
+        return value;
+}
+
+void json_put_text(JsonBuilder *b, const char *key, const char *value) {
+        if (value)
+                put(b, key, text_value(b, key, value));
+}
+
+void json_put_integer(JsonBuilder *b, const char *key, int64_t value) {
+        put(b, key, json_pack("I", (json_int_t) value));
+}
+
+void json_put_number(JsonBuilder *b, const char *key, double value) {
+        int64_t whole = value > -1e15 && value < 1e15 ? (int64_t) value : 0;
+        double rest = value - (double) whole;
+
+        if (rest < 0 || rest > 0)
+                put(b, key, json_real(value));
+        else
+                json_put_integer(b, key, whole);
+}
+
+void json_put_true(JsonBuilder *b, const char *key) {
+        put(b, key, json_true());
+}
+
+void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t n) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < n; i++)
+                if (json_array_append_new(list, text_value(b, key, words[i])) < 0)
+                        fail(b, key, -ENOMEM);
+        put(b, key, list);
+}
+
+void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n) {
+        _cleanup_builder_ JsonBuilder inner = { 0 };
+
+        for (size_t i = 0; i < n; i++) {
+                size_t length = strcspn(assignments[i], "=");
+                _cleanup_free_ char *name = strndup(assignments[i], length);
+
+                if (!name)
+                        return fail(b, key, -ENOMEM);
+                json_put_text(&inner, name, assignments[i] + length + (assignments[i][length] == '='));
+                if (inner.error < 0)
+                        return fail(b, key, inner.error);
+        }
+        json_put_object(b, key, &inner);
+}
+
+void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner) {
+        if (inner->error < 0)
+                fail(b, inner->where, inner->error);
+        else if (inner->object)
+                put(b, key, TAKE_PTR(inner->object));
+}
+
+char *json_builder_print(JsonBuilder *b, Error *reterr) {
+        char *text = NULL;
+
+        if (b->error == -EILSEQ)
+                (void) error_set(reterr, -EILSEQ, "%s: JSON can say UTF-8 only, and this is none", b->where);
+        else if (b->error >= 0)
+                text = b->object ? json_print(b->object, /* pretty= */ false) : strdup("{}");
+        if (!text && b->error != -EILSEQ)
+                (void) error_set(reterr, -ENOMEM, "out of memory");
+        return text;
+}
+
+char *json_print(const json_t *value, bool pretty) {
+        return json_dumps(value, JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
+}

@@ -1,0 +1,54 @@
+/* json.h: the client's one door to jansson.
+ *
+ * Reading what the daemon answered without tripping over what is missing or of another type, and building what it is asked.
+ * Building is for people's words: what cannot be said in JSON (bytes that are no UTF-8) is an error, and so is no memory; one of
+ * them sticks to the builder and is told at the end.
+ * Must not know: the API. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+static inline void json_unrefp(json_t **j) {
+        json_decref(*j);
+}
+#define _cleanup_json_ _cleanup_(json_unrefp)
+
+/* Any value; NULL and the error's text when it is none. */
+json_t *json_parse(const char *text, size_t size, Error *reterr);
+
+/* Members of an object, which may be NULL or no object at all. */
+const char *json_get_text(const json_t *object, const char *key);                     /* NULL: no text */
+const char *json_get_text_or(const json_t *object, const char *key, const char *otherwise);
+int64_t json_get_integer(const json_t *object, const char *key, int64_t otherwise);
+double json_get_number(const json_t *object, const char *key, double otherwise);
+bool json_get_bool(const json_t *object, const char *key);
+bool json_has(const json_t *object, const char *key);                                 /* and it is not null */
+const char *json_text_of(const json_t *value);                                        /* NULL: no text */
+
+typedef struct JsonBuilder {
+        json_t *object;
+        int error; /* the first one */
+        const char *where;
+} JsonBuilder;
+
+void json_builder_done(JsonBuilder *b);
+#define _cleanup_builder_ _cleanup_(json_builder_done)
+
+/* Each makes the object when it is the first. */
+void json_put_text(JsonBuilder *b, const char *key, const char *value); /* NULL: leaves the key out */
+void json_put_integer(JsonBuilder *b, const char *key, int64_t value);
+void json_put_number(JsonBuilder *b, const char *key, double value); /* whole numbers are written as such */
+void json_put_true(JsonBuilder *b, const char *key);
+void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t n);
+void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n); /* NAME=value; none: no key */
+void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner); /* takes it; an empty one: no key */
+
+/* The document; the caller frees. An empty builder is {}. */
+char *json_builder_print(JsonBuilder *b, Error *reterr);
+
+char *json_print(const json_t *value, bool pretty); /* NULL: no memory; the caller frees */

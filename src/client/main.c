@@ -1,0 +1,45 @@
+/* cove-client: the verbs of cove that speak to a daemon. Started by cove, with its words. */
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "client/verbs.h"
+
+/* Verbs of other programs are not ours to run. */
+#define RUN_OWN(name)    NULL
+#define RUN_DAEMON(name) NULL
+#define RUN_BOTH(name)   verb_##name
+#define RUN_CLIENT(name) verb_##name
+
+static const struct {
+        const char *name;
+        int (*function)(int argc, char **argv);
+} verbs[] = {
+#define VERB(name, program, group, help) { #name, RUN_##program(name) },
+#include "cli/verbs.def"
+#undef VERB
+};
+
+static int run_verb(int argc, char **argv) {
+        const char *word = argc > 1 ? argv[1] : "";
+
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                if (verbs[i].function && strcmp(word, verbs[i].name) == 0)
+                        return verbs[i].function(argc - 1, argv + 1);
+        log_error("cove-client has no verb '%s': call it through cove", word);
+        return EXIT_OWN_FAILURE;
+}
+
+int main(int argc, char **argv) {
+        int status;
+
+        (void) setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of text; numbers stay as they are */
+        status = run_verb(argc, argv);
+        if (fflush(stdout) != 0 || ferror(stdout)) {
+                log_error("cannot write to stdout: %m");
+                return EXIT_OWN_FAILURE;
+        }
+        return status;
+}

@@ -1,0 +1,244 @@
+#include "client/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define STATE_OF_ROOT "/var/lib/cove"
+#define STATE_OF_USER "/.local/share/cove" /* in the home directory */
+#define SOCKET_NAME   "cove.sock"
+#define PORT_DEFAULT  "8787"
+
+void place_done(Place *p) {
+        free(p->socket);
+        free(p->host);
+        free(p->port);
+        free(p->key);
+        free(p->label);
+        *p = (Place) { 0 };
+}
+
+static const char *environment(const char *name) {
+        const char *value = getenv(name);
+        return value && *value ? value : NULL;
+}
+
+static int no_memory(Error *reterr) {
+        return error_set(reterr, -ENOMEM, "out of memory");
+}
+
+static int set(char **field, const char *value, Error *reterr) {
+        *field = strdup(value);
+        return *field ? 0 : no_memory(reterr);
+}
+
+/* "host", "host:port", "[address]:port". */
+static int split_authority(const char *authority, size_t length, Place *p, Error *reterr) {
+        const char *end = authority + length, *host = authority, *host_end, *port;
+
+        if (length > 0 && *authority == '[') {
+                host++;
+                host_end = memchr(host, ']', (size_t) (end - host));
+                port = host_end ? host_end + 1 : NULL;
+        } else {
+                host_end = memchr(host, ':', length);
+                if (!host_end)
+                        host_end = end;
+                port = host_end;
+        }
+        if (!port || host_end == host || (port < end && (*port != ':' || port + 1 == end)))
+                return error_set(reterr, -EINVAL, "--url: '%.*s' is no host with a port, as in 127.0.0.1:8787", (int) length,
+                                authority);
+        p->host = strndup(host, (size_t) (host_end - host));
+        p->port = port < end ? strndup(port + 1, (size_t) (end - port - 1)) : strdup(PORT_DEFAULT);
+        return p->host && p->port ? 0 : no_memory(reterr);
+}
+
+static int use_url(const char *url, const char *key, Place *p, Error *reterr) {
+        const char *authority = url + strlen("http://");
+        size_t length;
+        int r;
+
+        if (strncmp(url, "https://", 8) == 0)
+                return error_set(reterr, -EINVAL, "--url: '%s': TLS is not spoken here; reach the daemon through a tunnel, as in "
+                                                  "ssh -L 8787:127.0.0.1:8787 HOST", url);
+        if (strncmp(url, "http://", 7) != 0)
+                return error_set(reterr, -EINVAL, "--url: '%s' does not begin with http://", url);
+        length = strcspn(authority, "/?#");
+        if (strcmp(authority + length, "") != 0 && strcmp(authority + length, "/") != 0)
+                return error_set(reterr, -EINVAL, "--url: '%s' has a path; write http://HOST:PORT", url);
+        r = split_authority(authority, length, p, reterr);
+        if (r < 0)
+                return r;
+        if (key) {
+                r = set(&p->key, key, reterr);
+                if (r < 0)
+                        return r;
+        }
+        return set(&p->label, url, reterr);
+}
+
+static int use_socket(const char *path, Place *p, Error *reterr) {
+        int r = set(&p->socket, path, reterr);
+        return r < 0 ? r : set(&p->label, path, reterr);
+}
+
+static int use_state(const char *directory, Place *p, Error *reterr) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/" SOCKET_NAME, directory) < 0) {
+                path = NULL;
+                return no_memory(reterr);
+        }
+        return use_socket(path, p, reterr);
+}
+
+static int use_default(Place *p, Error *reterr) {
+        _cleanup_free_ char *directory = NULL;
+        const char *home;
+
+        if (geteuid() == 0)
+                return use_state(STATE_OF_ROOT, p, reterr);
+        home = environment("HOME");
+        if (!home)
+                return error_set(reterr, -ENOENT, "HOME is not set: name the daemon's directory with --state DIR");
+        if (asprintf(&directory, "%s" STATE_OF_USER, home) < 0) {
+                directory = NULL;
+                return no_memory(reterr);
+        }
+        return use_state(directory, p, reterr);
+}
+
+static int find(const PlaceOptions *o, Place *p, Error *reterr) {
+        const char *key = o->key ? o->key : environment("COVE_API_KEY");
+
+        if ((o->url != NULL) + (o->socket != NULL) + (o->state != NULL) > 1)
+                return error_set(reterr, -EINVAL, "--url, --socket and --state each name a daemon: give one of them");
+        if (o->url)
+                return use_url(o->url, key, p, reterr);
+        if (o->socket)
+                return use_socket(o->socket, p, reterr);
+        if (o->state)
+                return use_state(o->state, p, reterr);
+        if (environment("COVE_URL"))
+                return use_url(environment("COVE_URL"), key, p, reterr);
+        if (environment("COVE_SOCKET"))
+                return use_socket(environment("COVE_SOCKET"), p, reterr);
+        if (environment("COVE_STATE"))
+                return use_state(environment("COVE_STATE"), p, reterr);
+        p->given = false;
+        return use_default(p, reterr);
+}
+
+/* A key goes into a header. */
+static bool key_is_clean(const char *key) {
+        for (; *key; key++)
+                if ((unsigned char) *key <= ' ' || (unsigned char) *key >= 0x7f)
+                        return false;
+        return true;
+}
+
+int place_find(const PlaceOptions *options, Place *ret, Error *reterr) {
+        Place p = { .given = true };
+        int r = find(options, &p, reterr);
+
+        /* Through a socket the kernel says who we are; a key is for one who asks to be somebody else. */
+        if (r >= 0 && p.socket && options->key)
+                r = set(&p.key, options->key, reterr);
+        if (r >= 0 && p.key && !key_is_clean(p.key))
+                r = error_set(reterr, -EINVAL, "the API key has characters that no key has");
+        if (r < 0) {
+                place_done(&p);
+                return r;
+        }
+        *ret = p;
+        return 0;
+}
+
+/* A path longer than a socket address takes is reached by way of its directory. */
+static int connect_unix(int fd, const char *path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        _cleanup_close_ int directory = -EBADF;
+        _cleanup_free_ char *parent = NULL;
+        const char *slash = strrchr(path, '/');
+        int n;
+
+        if (strlen(path) < sizeof(address.sun_path))
+                n = snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        else {
+                if (!slash)
+                        return -ENAMETOOLONG;
+                parent = strndup(path, (size_t) (slash - path) + 1);
+                if (!parent)
+                        return -ENOMEM;
+                directory = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+                if (directory < 0)
+                        return -errno;
+                n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d%s", directory, slash);
+        }
+        if (n < 0 || (size_t) n >= sizeof(address.sun_path))
+                return -ENAMETOOLONG;
+        return connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
+}
+
+static int tell_unix(const Place *p, int r, Error *reterr) {
+        if (r == -ENOENT || r == -ECONNREFUSED || r == -ENOTDIR)
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
+        if (r == -EACCES || r == -EPERM)
+                return error_set(reterr, r, "not allowed to speak to the daemon at %s: its owner and root are; others take --url and a "
+                                            "key",
+                                p->socket);
+        return error_set(reterr, r, "cannot connect to %s: %m", p->socket);
+}
+
+static int open_unix(const Place *p, Error *reterr) {
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int r;
+
+        if (fd < 0)
+                return error_set(reterr, -errno, "cannot make a socket: %m");
+        r = connect_unix(fd, p->socket);
+        if (r < 0)
+                return tell_unix(p, r, reterr);
+        return TAKE_FD(fd);
+}
+
+static int open_tcp(const Place *p, Error *reterr) {
+        struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *list;
+        int r = getaddrinfo(p->host, p->port, &hints, &list), one = 1, last = -ENOENT;
+
+        if (r != 0)
+                return error_set(reterr, -EHOSTUNREACH, "cannot look up '%s' port '%s': %s", p->host, p->port, gai_strerror(r));
+        for (struct addrinfo *a = list; a; a = a->ai_next) {
+                _cleanup_close_ int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+
+                if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) == 0) {
+                        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* keys shall not wait for one another */
+                        freeaddrinfo(list);
+                        return TAKE_FD(fd);
+                }
+                last = -errno;
+        }
+        freeaddrinfo(list);
+        if (last == -ECONNREFUSED)
+                return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve --listen ADDRESS:PORT`", p->label);
+        return error_set(reterr, last, "cannot connect to %s: %m", p->label);
+}
+
+int place_connect(const Place *p, Error *reterr) {
+        int fd = p->socket ? open_unix(p, reterr) : open_tcp(p, reterr);
+
+        if (fd >= 0)
+                (void) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+        return fd;
+}

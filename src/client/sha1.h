@@ -1,0 +1,10 @@
+/* sha1.h: the hash that the WebSocket handshake asks for. It proves nothing, and is used for nothing else. Knows libc only. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHA1_SIZE     20
+#define SHA1_TEXT_MAX 119 /* two blocks, less what the padding takes */
+
+void sha1(const void *data, size_t size, uint8_t ret[static SHA1_SIZE]);

@@ -1,0 +1,82 @@
+/* cove version: ours, and the daemon's where there is one. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "client/client.h"
+#include "client/usage.h"
+#include "client/verbs.h"
+#include "config.h"
+
+typedef struct VersionOptions {
+        Common common;
+} VersionOptions;
+
+static const Option version_options[] = { COMMON_OPTIONS };
+
+static const Usage usage = {
+        .synopsis = "version [options]",
+        .about = "Prints the version of this program, and of the daemon when one is there.",
+        USAGE_OPTIONS(version_options),
+};
+
+/* {"client": …, "daemon": what it says or null} */
+static void print_json(const Answer *a) {
+        size_t n = a->size;
+
+        while (n > 0 && a->text[n - 1] == '\n')
+                n--;
+        printf("{\"client\":\"%s\",\"daemon\":%.*s}\n", COVE_VERSION, n > 0 ? (int) n : 4, n > 0 ? a->text : "null");
+}
+
+static void print_text(const Answer *a, const Place *place) {
+        const json_t *missing = json_object_get(a->json, "guardsMissing"), *guard;
+        size_t i;
+
+        printf("cove %s\n", COVE_VERSION);
+        if (!a->json)
+                return;
+        printf("coved %s, API %lld, provider %s, at %s\n", json_get_text_or(a->json, "version", "?"),
+                        (long long) json_get_integer(a->json, "api", 0), json_get_text_or(a->json, "provider", "?"), place->label);
+        json_array_foreach(missing, i, guard)
+                printf("%s%s", i == 0 ? "guards missing: " : ", ", json_text_of(guard) ? json_text_of(guard) : "?");
+        if (json_array_size(missing) > 0)
+                printf("\n");
+}
+
+/* No daemon is no failure, unless somebody said where it is. */
+static int show(const Place *place, const VersionOptions *o) {
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Error error = { 0 };
+        int r, status = 0;
+
+        url_begin(&u, "/api/version");
+        r = client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
+        if (r >= 0 && !answer_is_good(&a)) {
+                answer_tell(&a);
+                answer_done(&a);
+                status = EXIT_OWN_FAILURE;
+        } else if (r < 0 && (place->given || r != -ENOENT)) {
+                log_error("%s", error.text);
+                status = EXIT_OWN_FAILURE;
+        }
+        if (o->common.json)
+                print_json(&a);
+        else
+                print_text(&a, place);
+        return status;
+}
+
+int verb_version(int argc, char **argv) {
+        _cleanup_place_ Place place = { 0 };
+        VersionOptions o = { 0 };
+        Operands words;
+        int status;
+
+        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
+                status = show(&place, &o);
+        return status;
+}
