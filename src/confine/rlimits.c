@@ -20,27 +20,46 @@ static int lower(int resource, uint64_t value) {
         return 0;
 }
 
-int rlimits_apply(const GuestRlimits *limits) {
-        const struct {
-                int resource;
-                uint64_t value;
-        } table[] = {
-                { RLIMIT_CORE,       0                      }, /* a core goes to the host's core_pattern */
-                { RLIMIT_NOFILE,     limits->nofile         },
-                { RLIMIT_MEMLOCK,    8 * 1024 * 1024        },
-                { RLIMIT_MSGQUEUE,   819200                 }, /* kernel memory outside of the memory cgroup's reach on v1 */
-                { RLIMIT_SIGPENDING, 4096                   },
-                { RLIMIT_RTPRIO,     0                      },
-                { RLIMIT_NICE,       0                      },
-                { RLIMIT_DATA,       limits->data_bytes     },
-                { RLIMIT_CPU,        limits->cpu_seconds    },
-                { RLIMIT_NPROC,      limits->nproc          },
-        };
+typedef struct Limit {
+        int resource;
+        uint64_t value;
+} Limit;
 
-        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+static int lower_all(const Limit *table, size_t n) {
+        for (size_t i = 0; i < n; i++) {
                 int r = lower(table[i].resource, table[i].value);
                 if (r < 0)
                         return r;
         }
         return 0;
+}
+
+int rlimits_apply_common(void) {
+        static const Limit table[] = {
+                { RLIMIT_CORE,       0               }, /* a core goes to the host's core_pattern */
+                { RLIMIT_MEMLOCK,    8 * 1024 * 1024 },
+                { RLIMIT_MSGQUEUE,   819200          }, /* kernel memory outside of the memory cgroup's reach on v1 */
+                { RLIMIT_SIGPENDING, 4096            },
+                { RLIMIT_RTPRIO,     0               },
+                { RLIMIT_NICE,       0               },
+        };
+
+        return lower_all(table, ELEMENTSOF(table));
+}
+
+int rlimits_apply_own(const GuestRlimits *limits) {
+        const Limit table[] = {
+                { RLIMIT_NOFILE, limits->nofile      },
+                { RLIMIT_DATA,   limits->data_bytes  },
+                { RLIMIT_CPU,    limits->cpu_seconds },
+                { RLIMIT_NPROC,  limits->nproc       },
+        };
+
+        return lower_all(table, ELEMENTSOF(table));
+}
+
+int rlimits_apply(const GuestRlimits *limits) {
+        int r = rlimits_apply_common();
+
+        return r < 0 ? r : rlimits_apply_own(limits);
 }

@@ -17,3 +17,7 @@ typedef struct GuestRlimits {
 
 /* Sets hard and soft alike (CPU time: hard a second later). A hard limit that is lower already stays: it cannot be raised without privilege. */
 int rlimits_apply(const GuestRlimits *limits);
+
+/* Its two halves: what is the same for every guest, and may be inherited from whoever has taken it before; the rest. */
+int rlimits_apply_common(void);
+int rlimits_apply_own(const GuestRlimits *limits);

@@ -1,0 +1,232 @@
+/* Options and operands of a verb, in any order. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/assign.h"
+#include "client/usage.h"
+
+typedef struct Target {
+        Common common;
+        bool all, quiet;
+        const char *name;
+} Target;
+
+APPLY_FLAG(Target, all)
+APPLY_FLAG(Target, quiet)
+APPLY_TEXT(Target, name)
+
+static const Option options[] = {
+        { "all", 'a', NULL, "all of them", apply_all },
+        { "quiet", 'q', NULL, "say little", apply_quiet },
+        { "name", 'n', "NAME", "of this name", apply_name },
+        COMMON_OPTIONS,
+};
+
+static const Usage plain = { .synopsis = "x", .about = "x", USAGE_OPTIONS(options), .operands_max = USAGE_ANY_NUMBER };
+static const Usage until_one = {
+        .synopsis = "x", .about = "x", USAGE_OPTIONS(options), .operands_max = USAGE_ANY_NUMBER, .options_until = 1,
+};
+
+#define WORDS_MAX 16
+
+/* What was read, as one text: options in brackets, then the operands. */
+static int read_words(const Usage *u, const char *const *words, char *ret, size_t size, Error *error) {
+        char *argv[WORDS_MAX] = { (char *) "verb" };
+        Target t = { 0 };
+        Operands operands;
+        int argc = 1, r;
+
+        *error = (Error){ 0 };
+        for (; words[argc - 1]; argc++)
+                argv[argc] = (char *) words[argc - 1];
+        r = usage_read(u, argc, argv, &t, &operands, error);
+        if (r < 0)
+                return r;
+        (void) snprintf(ret, size, "[%s%s%s%s%s]", t.all ? "a" : "", t.quiet ? "q" : "", t.common.json ? "j" : "",
+                        t.name ? "n=" : "", t.name ? t.name : "");
+        for (unsigned i = 0; i < operands.n; i++) {
+                size_t n = strlen(ret);
+                (void) snprintf(ret + n, size - n, " %s", operands.items[i]);
+        }
+        return 0;
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+
+static void check_words(const Usage *u, const char *const *words, const char *expected) {
+        char text[512];
+        Error error;
+
+        check_result(expected, read_words(u, words, text, sizeof(text), &error), 0);
+        check_string("words", text, expected);
+}
+
+static void check_refused(const char *const *words, const char *part) {
+        char text[512];
+        Error error;
+
+        check_result(part, read_words(&plain, words, text, sizeof(text), &error), -EINVAL);
+        check_part("words", error.text, part);
+}
+
+TEST(options_stand_anywhere) {
+        check_words(&plain, WORDS(), "[]");
+        check_words(&plain, WORDS("one", "-a", "two", "--name", "x", "three"), "[an=x] one two three");
+        check_words(&plain, WORDS("-a", "one", "--name=x", "-q"), "[aqn=x] one");
+        check_words(&plain, WORDS("one", "--", "-a", "--", "two"), "[] one -a -- two");
+        check_words(&plain, WORDS("-", "one"), "[] - one");
+        check_words(&plain, WORDS("--name", "--", "one"), "[n=--] one");
+        check_words(&plain, WORDS("--name", "-a", "one"), "[n=-a] one");
+}
+
+TEST(letters_share_a_word) {
+        check_words(&plain, WORDS("-aq", "one"), "[aq] one");
+        check_words(&plain, WORDS("one", "-aqn", "x", "two"), "[aqn=x] one two");
+        check_refused(WORDS("-an"), "needs a value");
+        check_refused(WORDS("-anx"), "unknown option '-anx'");
+        check_refused(WORDS("-az"), "unknown option '-az'");
+}
+
+TEST(a_command_keeps_its_own_options) {
+        check_words(&until_one, WORDS("-a", "box", "ls", "-a", "--name", "x"), "[a] box ls -a --name x");
+        check_words(&until_one, WORDS("box", "--", "ls", "--", "-q"), "[] box ls -- -q");
+        check_words(&until_one, WORDS("-q", "box", "--json"), "[q] box --json");
+        check_words(&until_one, WORDS("--", "-box", "ls"), "[] -box ls");
+}
+
+TEST(mistakes_are_named) {
+        check_refused(WORDS("--nope"), "unknown option '--nope'");
+        check_refused(WORDS("one", "-z"), "unknown option '-z'");
+        check_refused(WORDS("--all=yes"), "takes no value");
+        check_refused(WORDS("--name"), "needs a value");
+}
+
+static int begin(const char *const *words, int *ret_status) {
+        static const Usage two = {
+                .synopsis = "x A B", .about = "x", USAGE_OPTIONS(options), .operands_min = 1, .operands_max = 2, .missing = "no A given",
+        };
+        char *argv[WORDS_MAX] = { (char *) "verb" };
+        Place place = { 0 };
+        Target t = { 0 };
+        Operands operands;
+        int argc = 1, r;
+
+        for (; words[argc - 1]; argc++)
+                argv[argc] = (char *) words[argc - 1];
+        r = usage_begin(&two, argc, argv, &t, &operands, &place, ret_status);
+        place_done(&place);
+        return r;
+}
+
+TEST(the_number_of_operands_is_checked) {
+        int status = -1;
+
+        check_int("none", begin(WORDS(), &status), 1);
+        check_int("status", status, 125);
+        check_int("three", begin(WORDS("a", "b", "c"), &status), 1);
+        check_int("empty", begin(WORDS("a", ""), &status), 1);
+        check_int("two", begin(WORDS("a", "b", "--socket", "x"), &status), 0);
+        check_int("two daemons", begin(WORDS("a", "--socket", "x", "--state", "y"), &status), 1);
+}
+
+static void check_place(const PlaceOptions *o, const char *socket, const char *host, const char *port, const char *key) {
+        Error error = { 0 };
+        Place p = { 0 };
+
+        check_result("found", place_find(o, &p, &error), 0);
+        check_string("socket", p.socket ? p.socket : "-", socket);
+        check_string("host", p.host ? p.host : "-", host);
+        check_string("port", p.port ? p.port : "-", port);
+        check_string("key", p.key ? p.key : "-", key);
+        place_done(&p);
+}
+
+static void forget_environment(void) {
+        static const char *const names[] = { "COVE_URL", "COVE_SOCKET", "COVE_STATE", "COVE_API_KEY" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                (void) unsetenv(names[i]);
+}
+
+TEST(where_the_daemon_is) {
+        forget_environment();
+        check_place(&(PlaceOptions){ .socket = "/a.sock" }, "/a.sock", "-", "-", "-");
+        check_place(&(PlaceOptions){ .state = "/dir" }, "/dir/cove.sock", "-", "-", "-");
+        check_place(&(PlaceOptions){ .url = "http://127.0.0.1:99/", .key = "k" }, "-", "127.0.0.1", "99", "k");
+        check_place(&(PlaceOptions){ .url = "http://[::1]:99" }, "-", "::1", "99", "-");
+        check_place(&(PlaceOptions){ .url = "http://host" }, "-", "host", "8787", "-");
+
+        (void) setenv("COVE_STATE", "/state", 1);
+        check_place(&(PlaceOptions){ 0 }, "/state/cove.sock", "-", "-", "-");
+        (void) setenv("COVE_SOCKET", "/socket", 1);
+        check_place(&(PlaceOptions){ 0 }, "/socket", "-", "-", "-");
+        (void) setenv("COVE_URL", "http://h:1", 1);
+        (void) setenv("COVE_API_KEY", "secret", 1);
+        check_place(&(PlaceOptions){ 0 }, "-", "h", "1", "secret");
+        check_place(&(PlaceOptions){ .state = "/dir" }, "/dir/cove.sock", "-", "-", "-"); /* the key is for the URL */
+        check_place(&(PlaceOptions){ .state = "/dir", .key = "k" }, "/dir/cove.sock", "-", "-", "k");
+        forget_environment();
+}
+
+TEST(places_that_are_none) {
+        static const PlaceOptions bad[] = {
+                { .url = "https://host" },  { .url = "host:1" },     { .url = "http://" },          { .url = "http://:1" },
+                { .url = "http://host:" },  { .url = "http://h/x" }, { .url = "http://[::1" },      { .url = "http://[::1]x" },
+                { .url = "http://h", .key = "a b" }, { .socket = "a", .url = "http://h" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                Error error = { 0 };
+                Place p = { 0 };
+
+                check_result(bad[i].url, place_find(bad + i, &p, &error), -EINVAL);
+                check_true("words", error.text[0] != '\0');
+        }
+}
+
+TEST(values) {
+        Error error = { 0 };
+        uint64_t n;
+        usec_t t;
+
+        check_result("size", value_size("--memory", "1.5G", &n, &error), 0);
+        check_uint("size", n, 1610612736);
+        check_result("no size", value_size("--memory", "much", &n, &error), -EINVAL);
+        check_part("words", error.text, "--memory: 'much'");
+        check_result("never", value_duration(NULL, "never", &t, &error), 0);
+        check_uint("never", t, 0);
+        check_result("time", value_duration(NULL, "1m30s", &t, &error), 0);
+        check_uint("time", t, 90 * USEC_PER_SEC);
+        check_result("no time", value_duration("--timeout", "soon", &t, &error), -EINVAL);
+        check_result("number", value_number("--tail", "7", 0, 10, &n, &error), 0);
+        check_result("too large", value_number("--tail", "11", 0, 10, &n, &error), -ERANGE);
+}
+
+TEST(environments) {
+        Strv v = STRV_INIT(3);
+        Error error = { 0 };
+        const char *path = unit_path("env");
+
+        (void) setenv("UNIT_OWN", "mine", 1);
+        check_result("pair", assign_env(&v, "--env", "A=1=2", &error), 0);
+        check_result("again", assign_env(&v, "--env", "A=3", &error), 0);
+        check_result("own", assign_env(&v, "--env", "UNIT_OWN", &error), 0);
+        check_string("replaced", strv_get_env(&v, "A"), "3");
+        check_string("own", strv_get_env(&v, "UNIT_OWN"), "mine");
+        check_result("not set", assign_env(&v, "--env", "UNIT_NONE", &error), -EINVAL);
+        check_result("no name", assign_pair(&v, "--metadata", "=x", &error), -EINVAL);
+        check_result("no value", assign_pair(&v, "--metadata", "x", &error), -EINVAL);
+
+        unit_write_text(path, "# words\n\nB=2\nA=4");
+        check_result("file", assign_env_file(&v, "--env-file", path, &error), 0);
+        check_string("file", strv_get_env(&v, "A"), "4");
+        unit_write_text(path, "B=2\nwrong\n");
+        check_result("bad line", assign_env_file(&v, "--env-file", path, &error), -EINVAL);
+        check_part("words", error.text, "line 2");
+        check_result("too many", assign_pair(&v, "--env", "D=1", &error), -E2BIG);
+        strv_done(&v);
+}

@@ -1,0 +1,617 @@
+/* The objects and their rules, with a provider that does what the test says. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/internal.h"
+
+/* A provider that remembers what it was asked. */
+
+typedef struct Fake {
+        Provider provider;
+        Sandbox *created, *frozen, *thawed, *stopped, *adopted;
+        char destroyed[64][SANDBOX_ID_LENGTH + 1];
+        unsigned n_created, n_destroyed, n_exec, n_forgotten, n_signals;
+        uint64_t last_exec;
+        int last_signal;
+        int adopt_result;
+        unsigned n_listed;
+        SandboxUsage usage;
+        bool row_was_there; /* when it was asked to create */
+} Fake;
+
+typedef struct World {
+        sd_event *event;
+        Store *store;
+        Access *access;
+        Manager *manager;
+        Fake fake;
+        char state[512];
+} World;
+
+static World *the_world; /* for callbacks that get nothing else */
+
+static int find_row(Sandbox *row, void *userdata) {
+        bool *found = userdata;
+
+        *found = true;
+        return 0;
+}
+
+static int fake_create(Provider *p, Sandbox *sb, Error *reterr) {
+        Fake *f = (Fake *) p;
+
+        f->created = sb;
+        f->n_created++;
+        (void) store_sandbox_each(sb->manager->store, find_row, &f->row_was_there);
+        return 0;
+}
+
+static int fake_adopt(Provider *p, Sandbox *sb) {
+        Fake *f = (Fake *) p;
+
+        f->adopted = sb;
+        return f->adopt_result;
+}
+
+static int fake_destroy(Provider *p, const char *id, Sandbox *sb) {
+        Fake *f = (Fake *) p;
+
+        (void) snprintf(f->destroyed[f->n_destroyed++ % 64], SANDBOX_ID_LENGTH + 1, "%s", id);
+        return 0;
+}
+
+static int fake_freeze(Provider *p, Sandbox *sb, bool freeze) {
+        Fake *f = (Fake *) p;
+
+        *(freeze ? &f->frozen : &f->thawed) = sb;
+        return 0;
+}
+
+static int fake_stop(Provider *p, Sandbox *sb, usec_t grace) {
+        ((Fake *) p)->stopped = sb;
+        return 0;
+}
+
+static int fake_exec(Provider *p, Sandbox *sb, const GuestExec *e, const int *fds, size_t n_fds) {
+        Fake *f = (Fake *) p;
+
+        f->n_exec++;
+        f->last_exec = e->exec;
+        check_uint("journals", n_fds, e->flags & GUEST_EXEC_PTY ? 1 : 2);
+        return 0;
+}
+
+static int fake_send(Provider *p, Sandbox *sb, const GuestMessage *m, const int *fds, size_t n_fds) {
+        Fake *f = (Fake *) p;
+
+        if (m->type == GUEST_FORGET)
+                f->n_forgotten++;
+        if (m->type == GUEST_SIGNAL) {
+                f->n_signals++;
+                f->last_signal = m->signal.signal;
+        }
+        return 0;
+}
+
+static int fake_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
+        *ret = ((Fake *) p)->usage;
+        return 0;
+}
+
+static int fake_list(Provider *p) {
+        ((Fake *) p)->n_listed++;
+        return 0;
+}
+
+static void fake_release(Provider *p, Sandbox *sb) {
+}
+
+static const ProviderOps fake_ops = {
+        .name = "fake",
+        .create = fake_create,
+        .adopt = fake_adopt,
+        .destroy = fake_destroy,
+        .freeze = fake_freeze,
+        .stop = fake_stop,
+        .exec = fake_exec,
+        .send = fake_send,
+        .usage = fake_usage,
+        .list = fake_list,
+        .release = fake_release,
+};
+
+static const Principal admin = { .scope = SCOPE_ADMIN };
+
+/* The daemon's objects over a store that may have been there before. */
+static void world_open(World *w) {
+        const ManagerConfig config = {
+                .state_dir = w->state,
+                .journal_total_bytes = 1 << 20,
+                .keep_ended_usec = 3600 * USEC_PER_SEC,
+                .sandboxes_max = 16,
+        };
+        char path[600];
+        Error error = { 0 };
+
+        memset(&w->fake, 0, sizeof(w->fake));
+        w->fake.provider.ops = &fake_ops;
+        (void) snprintf(path, sizeof(path), "%s/cove.db", w->state);
+        check_result("loop", sd_event_new(&w->event) < 0, 0);
+        check_result("store", store_open(path, &w->store, &error), 0);
+        check_result("access", access_new(w->store, w->state, &w->access, &error), 0);
+        check_result("manager", manager_new(&config, w->event, w->store, w->access, &w->manager, &error), 0);
+        manager_set_provider(w->manager, &w->fake.provider);
+        the_world = w;
+}
+
+static void world_close(World *w) {
+        w->manager = manager_free(w->manager);
+        w->access = access_free(w->access);
+        w->store = store_close(w->store);
+        w->event = sd_event_unref(w->event);
+}
+
+/* Recovered: nothing was there. */
+static void world_up(World *w) {
+        const ProviderEvents *e = w->fake.provider.events;
+
+        e->up(&w->fake.provider, w->manager);
+        e->listed(NULL, w->manager);
+}
+
+static void world_new(World *w, const char *name) {
+        char path[600];
+
+        memset(w, 0, sizeof(*w));
+        (void) snprintf(w->state, sizeof(w->state), "%s", unit_path(name));
+        (void) mkdir(w->state, 0700);
+        (void) snprintf(path, sizeof(path), "%s/box", w->state);
+        (void) mkdir(path, 0700);
+        world_open(w);
+        world_up(w);
+        check_true("recovered", !w->manager->recovering);
+}
+
+typedef struct Answer {
+        unsigned n;
+        int code;
+        char text[256];
+} Answer;
+
+static void on_done(Sandbox *sb, const Error *error, void *userdata) {
+        Answer *a = userdata;
+
+        a->n++;
+        a->code = error ? error->code : 0;
+        (void) snprintf(a->text, sizeof(a->text), "%.255s", error ? error->text : "");
+}
+
+static Sandbox *create(World *w, const char *name, Answer *a) {
+        SandboxSpec spec;
+        Sandbox *sb = NULL;
+        bool existing;
+        Error error = { 0 };
+
+        sandbox_spec_defaults(&spec);
+        spec.name = name ? strdup(name) : NULL;
+        check_result("create", manager_create(w->manager, &admin, &spec, &sb, &existing, on_done, a, &error), 0);
+        sandbox_spec_done(&spec);
+        return sb;
+}
+
+static Sandbox *create_ready(World *w, const char *name) {
+        static Answer a;
+        Sandbox *sb = create(w, name, &a);
+
+        w->fake.provider.events->created(sb, 4711, 1 << 30, 0, NULL, w->manager);
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        return sb;
+}
+
+static Execution *start(Sandbox *sb, const char *command) {
+        ExecutionSpec spec = { .args = STRV_INIT(8), .env = STRV_INIT(8) };
+        Execution *x = NULL;
+        Error error = { 0 };
+
+        check_result("push", strv_push(&spec.args, command), 0);
+        check_result("exec", execution_start(sb, &spec, &x, &error), 0);
+        execution_spec_done(&spec);
+        return x;
+}
+
+static void tell_exit(World *w, Sandbox *sb, uint64_t exec, int wait_status) {
+        GuestExited e = { .exec = exec, .wait_status = wait_status };
+
+        w->fake.provider.events->exec_exited(sb, &e, w->manager);
+}
+
+TEST(the_row_is_there_before_the_sandbox) {
+        World w;
+        Answer a = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "row-first");
+        sb = create(&w, "one", &a);
+        check_true("row", w.fake.row_was_there);
+        check_uint("answers", a.n, 0);
+        w.fake.provider.events->created(sb, 1, 2, 0, NULL, w.manager);
+        check_uint("answers", a.n, 1);
+        check_result("answer", a.code, 0);
+        world_close(&w);
+}
+
+TEST(a_taken_name_gives_the_existing_one) {
+        World w;
+        SandboxSpec spec;
+        Sandbox *first, *second = NULL;
+        bool existing = false;
+        Error error = { 0 };
+        Answer a = { 0 };
+
+        world_new(&w, "names");
+        first = create(&w, "twin", &a);
+        sandbox_spec_defaults(&spec);
+        spec.name = strdup("twin");
+        check_result("again", manager_create(w.manager, &admin, &spec, &second, &existing, on_done, &a, &error), 0);
+        check_true("existing", existing && second == first);
+        check_uint("made", w.fake.n_created, 1);
+        sandbox_spec_done(&spec);
+        world_close(&w);
+}
+
+TEST(a_name_is_free_when_its_owner_ends) {
+        World w;
+        Answer a = { 0 };
+        Sandbox *first, *second;
+
+        world_new(&w, "name-again");
+        first = create_ready(&w, "phoenix");
+        sandbox_delete(first, true, on_done, &a);
+        second = create(&w, "phoenix", &a);
+        check_true("another", second != first);
+        check_true("found", manager_find(w.manager, &admin, "phoenix") == second);
+        w.fake.provider.events->destroyed(first->id, NULL, w.manager);
+        check_true("still found", manager_find(w.manager, &admin, "phoenix") == second);
+        world_close(&w);
+}
+
+TEST(a_failed_create_leaves_nothing) {
+        World w;
+        Answer a = { 0 };
+        Error error = { 0 };
+        bool found = false;
+        Sandbox *sb;
+        char id[SANDBOX_ID_LENGTH + 1];
+
+        world_new(&w, "failed-create");
+        sb = create(&w, "bad", &a);
+        memcpy(id, sb->id, sizeof(id));
+        (void) error_set(&error, -EOPNOTSUPP, "no %s", "walls");
+        w.fake.provider.events->created(sb, 0, 0, 0, &error, w.manager);
+        check_uint("not answered before it is gone", a.n, 0);
+        check_string("asked to destroy", w.fake.destroyed[0], id);
+        w.fake.provider.events->destroyed(id, NULL, w.manager);
+        check_uint("answers", a.n, 1);
+        check_result("code", a.code, -EOPNOTSUPP);
+        check_string("text", a.text, "no walls");
+        check_true("object", manager_find(w.manager, &admin, id) == NULL);
+        (void) store_sandbox_each(w.store, find_row, &found);
+        check_true("row", !found);
+        world_close(&w);
+}
+
+TEST(an_execution_ends_once_with_its_truth) {
+        static const struct {
+                int wait_status;
+                bool timed_out, oom, disk_full;
+                const char *reason;
+                int exit_code, signal;
+        } cases[] = {
+                { 0,       false, false, false, "exited",   0,   0 },
+                { 7 << 8,  false, false, false, "exited",   7,   0 },
+                { 15,      false, false, false, "signaled", -1,  15 },
+                { 9,       true,  false, false, "timeout",  124, 9 },
+                { 9,       false, true,  false, "memory",   -1,  9 },
+                { 137 << 8, false, true, false, "memory",   137, 0 },
+                { 1 << 8,  false, false, true,  "disk",     1,   0 },
+                { 0,       false, false, true,  "exited",   0,   0 },
+        };
+        World w;
+        Sandbox *sb;
+
+        world_new(&w, "truth");
+        sb = create_ready(&w, NULL);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Execution *x = start(sb, "true");
+                GuestExited e = {
+                        .exec = x->number,
+                        .wait_status = cases[i].wait_status,
+                        .timed_out = cases[i].timed_out,
+                        .disk_full = cases[i].disk_full,
+                };
+
+                check_string("status", sandbox_status_name(sb->status), "running");
+                w.fake.usage.oom_kills += cases[i].oom;
+                w.fake.provider.events->exec_exited(sb, &e, w.manager);
+                check_string("reason", execution_reason_name(x->reason), cases[i].reason);
+                check_int("exit code", x->exit_code, cases[i].exit_code);
+                check_int("signal", x->signal, cases[i].signal);
+                check_uint("forgotten", w.fake.n_forgotten, 2 * i + 1);
+                check_string("status", sandbox_status_name(sb->status), "ready");
+
+                tell_exit(&w, sb, x->number, 99 << 8); /* a second end is none */
+                check_int("exit code", x->exit_code, cases[i].exit_code);
+        }
+        world_close(&w);
+}
+
+TEST(what_never_started_says_so) {
+        World w;
+        Sandbox *sb;
+        Execution *x;
+        GuestExecFailed f = { .error = ENOENT, .step = "exec", .detail = "nosuch" };
+
+        world_new(&w, "not-found");
+        sb = create_ready(&w, NULL);
+        x = start(sb, "nosuch");
+        f.exec = x->number;
+        w.fake.provider.events->exec_failed(sb, &f, w.manager);
+        check_int("code", x->exit_code, 127);
+        check_string("reason", execution_reason_name(x->reason), "not_found");
+        check_part("message", x->message, "nosuch");
+
+        x = start(sb, "/etc/passwd");
+        f = (GuestExecFailed) { .exec = x->number, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
+        w.fake.provider.events->exec_failed(sb, &f, w.manager);
+        check_int("code", x->exit_code, 126);
+        world_close(&w);
+}
+
+typedef struct Seen {
+        unsigned n_ended;
+        ExecutionReason reason;
+} Seen;
+
+static void on_change(Execution *x, void *userdata) {
+        Seen *s = userdata;
+
+        if (!execution_ended(x))
+                return;
+        s->n_ended++;
+        s->reason = x->reason;
+}
+
+TEST(a_command_killed_with_its_sandbox_is_told_as_that) {
+        World w;
+        Seen seen = { 0 };
+        ExecutionWatch watch = { .changed = on_change, .userdata = &seen, .follow = true };
+        Answer a = { 0 };
+        Sandbox *sb;
+        Execution *x;
+
+        world_new(&w, "killed");
+        sb = create_ready(&w, NULL);
+        x = start(sb, "sleep");
+        check_result("watch", execution_watch(x, &watch), 0);
+        sandbox_delete(sb, false, on_done, &a);
+        check_result("not forced", a.code, -EBUSY);
+        sandbox_delete(sb, true, on_done, &a);
+        sandbox_delete(sb, true, on_done, &a);
+        check_uint("answers", a.n, 1);
+        w.fake.provider.events->destroyed(sb->id, NULL, w.manager);
+        check_uint("both", a.n, 3);
+        check_uint("ended", seen.n_ended, 1);
+        check_string("reason", execution_reason_name(seen.reason), "sandbox_ended");
+        check_true("watch is free", watch.execution == NULL);
+        world_close(&w);
+}
+
+TEST(a_dead_pid_1_is_a_failed_sandbox) {
+        World w;
+        Sandbox *sb;
+        Execution *x;
+
+        world_new(&w, "pid1");
+        sb = create_ready(&w, NULL);
+        x = start(sb, "sleep");
+        w.fake.provider.events->gone(sb, w.manager);
+        check_string("status", sandbox_status_name(sb->status), "terminating");
+        w.fake.provider.events->destroyed(sb->id, NULL, w.manager);
+        check_string("status", sandbox_status_name(sb->status), "failed");
+        check_string("reason", execution_reason_name(x->reason), "sandbox_ended");
+        world_close(&w);
+}
+
+TEST(pause_and_stop) {
+        World w;
+        Answer a = { 0 };
+        Sandbox *sb;
+        ExecutionSpec spec = { .args = STRV_INIT(8) };
+        Execution *x = NULL;
+        Error error = { 0 };
+
+        world_new(&w, "pause");
+        sb = create_ready(&w, NULL);
+        sandbox_pause(sb, on_done, &a);
+        check_true("asked", w.fake.frozen == sb);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_string("status", sandbox_status_name(sb->status), "paused");
+        check_uint("answers", a.n, 1);
+
+        check_result("push", strv_push(&spec.args, "true"), 0);
+        check_result("no exec", execution_start(sb, &spec, &x, &error), -ESTALE);
+        check_string("words", error.text, "Sandbox not running (state: paused)");
+        execution_spec_done(&spec);
+
+        sandbox_stop(sb, 0, on_done, &a);
+        check_result("no stop", a.code, -ESTALE);
+        sandbox_resume(sb, on_done, &a);
+        w.fake.provider.events->frozen(sb, false, NULL, w.manager);
+        check_string("status", sandbox_status_name(sb->status), "ready");
+
+        x = start(sb, "sleep");
+        sandbox_stop(sb, 0, on_done, &a);
+        tell_exit(&w, sb, x->number, SIGTERM);
+        check_string("reason", execution_reason_name(x->reason), "cancelled");
+        w.fake.provider.events->stopped(sb, w.manager);
+        check_string("status", sandbox_status_name(sb->status), "stopped");
+        sandbox_start(sb, on_done, &a);
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        world_close(&w);
+}
+
+static void run_for(World *w, usec_t usec) {
+        usec_t end = clock_usec() + usec;
+
+        while (clock_usec() < end)
+                (void) sd_event_run(w->event, 10000);
+}
+
+TEST(a_timeout_kills_or_parks) {
+        World w;
+        Sandbox *kill_it, *park_it;
+        Error error = { 0 };
+
+        world_new(&w, "timeout");
+        kill_it = create_ready(&w, NULL);
+        park_it = create_ready(&w, NULL);
+        park_it->spec.on_timeout = ON_TIMEOUT_PAUSE;
+        check_result("timeout", sandbox_set_timeout(kill_it, 20000, &error) < 0, 0);
+        check_result("timeout", sandbox_set_timeout(park_it, 20000, &error) < 0, 0);
+        run_for(&w, 120000);
+        check_string("status", sandbox_status_name(kill_it->status), "terminating");
+        check_true("frozen", w.fake.frozen == park_it);
+        w.fake.provider.events->destroyed(kill_it->id, NULL, w.manager);
+        check_string("status", sandbox_status_name(kill_it->status), "terminated");
+        check_string("reason", kill_it->reason, "timeout");
+        world_close(&w);
+}
+
+TEST(cpu_time_that_is_used_up_ends_everything_that_runs) {
+        World w;
+        Sandbox *sb;
+        Execution *x;
+
+        world_new(&w, "cpu");
+        sb = create_ready(&w, NULL);
+        sb->spec.limits.cpu_time_usec = USEC_PER_SEC;
+        w.fake.usage = (SandboxUsage) { .has_cpu = true, .cpu_usec = USEC_PER_SEC - 1000 };
+        x = start(sb, "burn");
+        w.fake.usage.cpu_usec = 2 * USEC_PER_SEC;
+        run_for(&w, 100000);
+        check_int("killed", w.fake.last_signal, SIGKILL);
+        tell_exit(&w, sb, x->number, SIGKILL);
+        check_string("reason", execution_reason_name(x->reason), "cpu_time");
+        check_int("code", x->exit_code, 124);
+        world_close(&w);
+}
+
+TEST(a_quota_holds) {
+        World w;
+        SandboxSpec spec;
+        Sandbox *sb = NULL;
+        bool existing;
+        Error error = { 0 };
+        Tenant tenant = { .name = "small", .memory_bytes_max = UINT64_C(700) << 20 };
+        const Principal who = { .scope = SCOPE_USE, .tenant = "small" };
+
+        world_new(&w, "quota");
+        check_result("tenant", access_tenant_put(w.access, &tenant, &error) < 0, 0);
+        for (int i = 0; i < 2; i++) {
+                sandbox_spec_defaults(&spec);
+                spec.tenant = strdup("small");
+                check_result("create", manager_create(w.manager, &who, &spec, &sb, &existing, NULL, NULL, &error),
+                                i == 0 ? 0 : -EDQUOT);
+                sandbox_spec_done(&spec);
+        }
+        check_part("words", error.text, "512 of 700 MB");
+        world_close(&w);
+}
+
+TEST(after_a_restart_everything_is_looked_at) {
+        World w;
+        Answer a = { 0 };
+        Sandbox *ready, *starting, *deleted, *lost;
+        char ready_id[32], starting_id[32], deleted_id[32], lost_id[32];
+        const ProviderEvents *events;
+        Execution *x, *unknown;
+
+        world_new(&w, "restart");
+        ready = create_ready(&w, "keeps");
+        x = start(ready, "sleep");
+        unknown = start(ready, "never-sent");
+        (void) unknown;
+        lost = create_ready(&w, "lost");
+        deleted = create_ready(&w, NULL);
+        sandbox_delete(deleted, true, on_done, &a);
+        starting = create(&w, NULL, &a);
+        (void) snprintf(ready_id, sizeof(ready_id), "%s", ready->id);
+        (void) snprintf(starting_id, sizeof(starting_id), "%s", starting->id);
+        (void) snprintf(deleted_id, sizeof(deleted_id), "%s", deleted->id);
+        (void) snprintf(lost_id, sizeof(lost_id), "%s", lost->id);
+        world_close(&w); /* as kill -9 would: nothing is told to the store */
+
+        world_open(&w);
+        events = w.fake.provider.events;
+        check_true("recovering", w.manager->recovering);
+        events->up(&w.fake.provider, w.manager);
+        ready = manager_find(w.manager, &admin, "keeps");
+        check_true("there", ready && strcmp(ready->id, ready_id) == 0);
+        check_uint("destroyed", w.fake.n_destroyed, 2);
+        events->listed("zzzzzzzzzzzzzzzzzzzzz", w.manager); /* nobody's */
+        events->listed(ready_id, w.manager);
+        events->listed(NULL, w.manager);
+        check_uint("swept", w.fake.n_destroyed, 3);
+        check_true("still recovering", w.manager->recovering);
+
+        x = manager_find_execution(ready, "e1");
+        events->exec_started(ready, 1, 22, w.manager);
+        events->adopted(ready, NULL, w.manager);
+        check_string("alive", execution_status_name(x->status), "running");
+        unknown = manager_find_execution(ready, "e2");
+        check_string("unknown", execution_reason_name(unknown->reason), "internal");
+        check_string("status", sandbox_status_name(ready->status), "running");
+
+        lost = manager_find(w.manager, &admin, "lost");
+        events->adopted(lost, &(Error) { -ECONNREFUSED, "gone" }, w.manager);
+        events->destroyed(lost_id, NULL, w.manager);
+        check_string("lost", sandbox_status_name(lost->status), "failed");
+        events->destroyed(starting_id, NULL, w.manager);
+        events->destroyed(deleted_id, NULL, w.manager);
+        check_true("not yet", w.manager->recovering);
+        events->destroyed("zzzzzzzzzzzzzzzzzzzzz", NULL, w.manager);
+        check_true("recovered", !w.manager->recovering);
+        check_true("gone", !manager_find(w.manager, &admin, starting_id) && !manager_find(w.manager, &admin, deleted_id));
+        world_close(&w);
+}
+
+TEST(journals_are_bounded) {
+        World w;
+        Sandbox *sb;
+        Execution *first, *x = NULL;
+
+        world_new(&w, "journals");
+        sb = create_ready(&w, NULL);
+        first = start(sb, "talk");
+        tell_exit(&w, sb, first->number, 0);
+        first->journals[0].bytes = 0;
+        for (int i = 0; i < 3; i++) {
+                GuestExited e = { .out_bytes = 600 << 10 };
+
+                x = start(sb, "talk");
+                e.exec = x->number;
+                w.fake.provider.events->exec_exited(sb, &e, w.manager);
+        }
+        check_true("the oldest went", first->journals_gone);
+        check_true("the newest is there", !x->journals_gone);
+        check_result("asked for", execution_open_journal(first, STREAM_STDOUT), -ENODATA);
+        world_close(&w);
+}

@@ -1,0 +1,556 @@
+/* File operations, both ends: the daemon's, and a worker forked from here in place of PID 1. Then a worker that lies. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "core/fileop.h"
+#include "core/manager.h"
+#include "core/provider.h"
+#include "init/worker.h"
+#include "wire/channel.h"
+
+#define WAIT_USEC (10 * USEC_PER_SEC)
+
+/* What was heard. */
+typedef struct Heard {
+        FileOp *op;
+        unsigned n_entries, n_events, n_ends;
+        int error;
+        uint64_t count;
+        char path[FILE_PATH_BYTES];
+        FileEntry entry; /* the last */
+        FileEvent event;
+        int fd;
+        enum { FREE_NEVER, FREE_ON_ENTRY, FREE_ON_EVENT, FREE_ON_END } when;
+        bool pause_on_entry;
+} Heard;
+
+/* The other side of the provider. */
+static struct {
+        pid_t worker;
+        bool lies;
+        int channel; /* the worker's end, for the test to lie on */
+        int refuses; /* errno */
+} other = { .channel = -EBADF };
+
+static int provider_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
+        check_int("type", message->type, GUEST_FILE);
+        if (other.refuses)
+                return -other.refuses;
+        if (other.lies) {
+                other.channel = fcntl(fds[0], F_DUPFD_CLOEXEC, 3);
+                return 0;
+        }
+        other.worker = worker_start(&message->file, /* single_id= */ false, fds, n_fds);
+        return other.worker < 0 ? (int) other.worker : 0;
+}
+
+static const ProviderOps provider_ops = { .name = "test", .capabilities = PROVIDER_FILES, .send = provider_send };
+static Provider provider = { .ops = &provider_ops };
+static Manager manager = { .provider = &provider };
+static Sandbox sandbox = { .manager = &manager, .status = SANDBOX_READY };
+
+static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        Heard *h = userdata;
+
+        h->n_entries++;
+        h->entry = *entry;
+        h->fd = fd_close(h->fd);
+        h->fd = fd;
+        if (h->pause_on_entry)
+                check_result("pause", fileop_pause(op, true), 0);
+        if (h->when == FREE_ON_ENTRY)
+                h->op = fileop_free(op);
+}
+
+static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
+        Heard *h = userdata;
+
+        h->n_events++;
+        h->event = *event;
+        if (h->when == FREE_ON_EVENT)
+                h->op = fileop_free(op);
+}
+
+static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        Heard *h = userdata;
+
+        h->n_ends++;
+        h->error = error;
+        h->count = count;
+        (void) snprintf(h->path, sizeof(h->path), "%s", path);
+        if (h->when == FREE_ON_END)
+                h->op = fileop_free(op);
+}
+
+static const FileOpHandlers handlers = { .entry = on_entry, .event = on_event, .end = on_end };
+
+static GuestFile request(FileOperation operation, const char *name, uint32_t flags) {
+        GuestFile q = {
+                .operation = (uint16_t) operation,
+                .flags = flags,
+                .mode = FILE_MODE_NONE,
+                .owner = FILE_ID_NONE,
+                .group = FILE_ID_NONE,
+        };
+
+        (void) snprintf(q.path, sizeof(q.path), "%s", unit_path(name));
+        return q;
+}
+
+static void start(Heard *h, const GuestFile *q) {
+        Error error = { 0 };
+
+        if (!other.lies && geteuid() != 0)
+                unit_skip("a worker changes its user: run as root");
+        if (!manager.event)
+                check_true("loop", sd_event_new(&manager.event) >= 0);
+        check_result("start", fileop_start(&sandbox, q, &handlers, h, &h->op, &error), 0);
+}
+
+/* Until something has happened. */
+#define RUN_UNTIL(condition)                                                                                \
+        do {                                                                                                \
+                usec_t give_up = clock_usec() + WAIT_USEC;                                                  \
+                while (!(condition)) {                                                                      \
+                        check_true(#condition, clock_usec() < give_up);                                     \
+                        check_true("loop", sd_event_run(manager.event, 100 * USEC_PER_MSEC) >= 0);          \
+                }                                                                                           \
+        } while (0)
+
+static void finish(Heard *h) {
+        h->op = fileop_free(h->op);
+        h->fd = fd_close(h->fd);
+        other.channel = fd_close(other.channel);
+        if (other.worker > 0)
+                check_int("worker", waitpid(other.worker, NULL, 0), other.worker);
+        other.worker = 0;
+}
+
+static void run(Heard *h, const GuestFile *q) {
+        start(h, q);
+        RUN_UNTIL(h->n_ends > 0);
+        finish(h);
+}
+
+static int run_simple(FileOperation operation, const char *name, uint32_t flags) {
+        GuestFile q = request(operation, name, flags);
+        Heard h = { .fd = -EBADF };
+
+        run(&h, &q);
+        return h.error;
+}
+
+static void write_through(Heard *h, const GuestFile *q, const char *text) {
+        start(h, q);
+        if (text[0] != '\0')
+                check_result("data", fd_write_all(fileop_data_fd(h->op), text, strlen(text)), 0);
+        check_result("commit", fileop_commit(h->op), 0);
+        RUN_UNTIL(h->n_ends > 0);
+        finish(h);
+}
+
+static void check_content(const char *name, const char *expected) {
+        char text[256];
+
+        check_true(name, file_read(AT_FDCWD, unit_path(name), text, sizeof(text)) >= 0);
+        check_string(name, text, expected);
+}
+
+TEST(write_then_read) {
+        GuestFile q = request(FILE_WRITE, "wr", 0);
+        Heard h = { .fd = -EBADF };
+        uint64_t before = sandbox.operations;
+        char text[16] = "";
+
+        write_through(&h, &q, "hello");
+        check_result("write", h.error, 0);
+        check_uint("created", h.count, 0);
+        check_string("path", h.entry.path, q.path);
+        check_uint("size", h.entry.size, 5);
+        check_uint("mode", h.entry.mode, S_IFREG | 0644);
+        check_content("wr", "hello");
+
+        h = (Heard) { .fd = -EBADF };
+        q.mode = 0600;
+        write_through(&h, &q, "");
+        check_result("replace", h.error, 0);
+        check_uint("replaced", h.count, 1);
+        check_uint("mode", h.entry.mode, S_IFREG | 0600);
+        check_content("wr", "");
+
+        unit_write_text(q.path, "read me");
+        q.operation = FILE_READ;
+        h = (Heard) { .fd = -EBADF };
+        start(&h, &q);
+        RUN_UNTIL(h.n_ends > 0);
+        check_result("read", h.error, 0);
+        check_true("descriptor", h.fd >= 0);
+        check_int("bytes", read(h.fd, text, sizeof(text) - 1), 7);
+        check_string("bytes", text, "read me");
+        finish(&h);
+        check_uint("operations", sandbox.operations - before, 3);
+}
+
+TEST(without_commit_nothing_happens) {
+        GuestFile q = request(FILE_WRITE, "none/there", FILE_PARENTS);
+        Heard h = { .fd = -EBADF };
+
+        start(&h, &q);
+        check_result("data", fd_write_all(fileop_data_fd(h.op), "half", 4), 0);
+        (void) sd_event_run(manager.event, 50 * USEC_PER_MSEC);
+        finish(&h);
+        check_int("file", access(unit_path("none"), F_OK), -1);
+}
+
+TEST(errors_name_their_path) {
+        GuestFile q = request(FILE_READ, "missing", 0);
+        Heard h = { .fd = -EBADF };
+
+        run(&h, &q);
+        check_result("error", h.error, -ENOENT);
+        check_string("path", h.path, q.path);
+        check_result("directory", run_simple(FILE_READ, "", 0), -EISDIR);
+        check_result("list of a file", (unit_write_text(unit_path("f"), ""), run_simple(FILE_LIST, "f", 0)), -ENOTDIR);
+        check_int("fifo", mkfifo(unit_path("pipe"), 0600), 0);
+        check_result("fifo", run_simple(FILE_READ, "pipe", 0), -EOPNOTSUPP);
+        check_result("exists", run_simple(FILE_MKDIR, "f", FILE_PARENTS), -EEXIST);
+}
+
+TEST(another_user_may_less) {
+        GuestFile q = request(FILE_READ, "closed", 0);
+        Heard h = { .fd = -EBADF };
+
+        unit_write_text(q.path, "secret");
+        check_int("chmod", chmod(q.path, 0600), 0);
+        check_int("chmod", chmod(unit_directory(), 0755), 0);
+        q.uid = q.gid = 1000;
+        run(&h, &q);
+        check_result("read", h.error, -EACCES);
+
+        h = (Heard) { .fd = -EBADF };
+        q.operation = FILE_CHMOD;
+        q.mode = 0666;
+        run(&h, &q);
+        check_result("chmod", h.error, -EPERM);
+}
+
+TEST(trees) {
+        GuestFile q = request(FILE_MKDIR, "tree/a/b", FILE_PARENTS);
+        Heard h = { .fd = -EBADF };
+
+        run(&h, &q);
+        check_result("mkdir", h.error, 0);
+        check_uint("made", h.count, 3);
+        unit_write_text(unit_path("tree/a/b/f"), "x");
+
+        q = request(FILE_LIST, "tree", 0);
+        q.depth = 9;
+        q.limit = 2;
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_uint("entries", h.n_entries, 2);
+        check_string("path", h.entry.path, "a/b");
+        check_uint("there is more", h.count, 3);
+
+        q = request(FILE_COPY, "tree", FILE_RECURSIVE);
+        (void) snprintf(q.target, sizeof(q.target), "%s", unit_path("copy"));
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_result("copy", h.error, 0);
+        check_string("path", h.entry.path, q.target);
+        check_content("copy/a/b/f", "x");
+
+        q = request(FILE_MOVE, "copy", 0);
+        (void) snprintf(q.target, sizeof(q.target), "%s", unit_path("tree/moved"));
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_result("move", h.error, 0);
+
+        check_result("not empty", run_simple(FILE_REMOVE, "tree", 0), -ENOTEMPTY);
+        check_result("remove", run_simple(FILE_REMOVE, "tree", FILE_RECURSIVE), 0);
+        check_result("again", run_simple(FILE_REMOVE, "tree", FILE_RECURSIVE), -ENOENT);
+        check_result("missing ok", run_simple(FILE_REMOVE, "tree", FILE_MISSING_OK), 0);
+}
+
+TEST(pack_hands_out_files) {
+        GuestFile q = request(FILE_PACK, "pack", 0);
+        Heard h = { .fd = -EBADF };
+
+        check_int("mkdir", mkdir(q.path, 0755), 0);
+        unit_write_text(unit_path("pack/f"), "x");
+        start(&h, &q);
+        RUN_UNTIL(h.n_ends > 0);
+        check_uint("entries", h.n_entries, 2);
+        check_string("last", h.entry.path, "f");
+        check_true("descriptor", h.fd >= 0);
+        finish(&h);
+}
+
+/* The channel is handed on: here to ourselves, who play the archive program. */
+TEST(unpack_by_the_channel) {
+        static uint8_t buffer[FILE_MESSAGE_MAX];
+        const FileMessage says[] = {
+                { .type = FILE_PUT, .entry = { .path = "d/f", .mode = S_IFREG | 0640 } },
+                { .type = FILE_DATA, .bytes = { (const uint8_t *) "data", 4 } },
+                { .type = FILE_PUT, .entry = { .path = "l", .target = "d/f", .mode = S_IFLNK | 0777 } },
+                { .type = FILE_COMMIT },
+        };
+        GuestFile q = request(FILE_UNPACK, "unpacked", 0);
+        _cleanup_close_ int channel = -EBADF;
+        Heard h = { .fd = -EBADF };
+        static FileMessage m;
+        size_t n;
+
+        start(&h, &q);
+        channel = fileop_take_channel(h.op);
+        check_true("channel", channel >= 0);
+        for (size_t i = 0; i < ELEMENTSOF(says); i++) {
+                ssize_t size = file_encode(says + i, buffer, sizeof(buffer));
+
+                check_result("send", channel_send_bytes(channel, buffer, (size_t) size, NULL, 0, 0), 0);
+        }
+        check_int("answer", channel_receive_bytes(channel, 0, buffer, sizeof(buffer), &n, NULL, 0, NULL), 1);
+        check_result("answer", file_decode(buffer, n, &m), 0);
+        check_int("end", m.type, FILE_END);
+        check_uint("entries", m.count, 2);
+        check_content("unpacked/l", "data");
+        finish(&h);
+        check_uint("heard nothing", h.n_ends, 0);
+}
+
+TEST(watch_until_freed) {
+        GuestFile q = request(FILE_WATCH, "watched", FILE_RECURSIVE);
+        Heard h = { .fd = -EBADF, .when = FREE_ON_EVENT };
+
+        check_int("mkdir", mkdir(q.path, 0755), 0);
+        start(&h, &q);
+        RUN_UNTIL(h.n_ends > 0);
+        check_result("stands", h.error, 0);
+        unit_write_text(unit_path("watched/f"), "");
+        RUN_UNTIL(h.n_events > 0);
+        check_string("path", h.event.path, "f");
+        check_uint("kind", h.event.kind, FILE_CREATED);
+        check_true("freed", !h.op);
+        finish(&h);
+}
+
+TEST(watch_ends_with_what_it_watches) {
+        GuestFile q = request(FILE_WATCH, "doomed", FILE_RECURSIVE);
+        Heard h = { .fd = -EBADF };
+
+        check_int("mkdir", mkdir(q.path, 0755), 0);
+        start(&h, &q);
+        RUN_UNTIL(h.n_ends > 0);
+        check_int("rmdir", rmdir(q.path), 0);
+        RUN_UNTIL(h.n_ends > 1);
+        check_result("over", h.error, -ENOENT);
+        check_uint("told", h.event.kind, FILE_REMOVED);
+        finish(&h);
+}
+
+TEST(free_from_within) {
+        GuestFile q = request(FILE_LIST, "", 0);
+        size_t before = unit_count_descriptors();
+
+        for (int when = FREE_ON_ENTRY; when <= FREE_ON_END; when++) {
+                Heard h = { .fd = -EBADF, .when = when };
+
+                unit_write_text(unit_path("something"), "");
+                start(&h, &q);
+                RUN_UNTIL(h.n_entries > 0);
+                if (when == FREE_ON_EVENT)
+                        RUN_UNTIL(h.n_ends > 0);
+                else
+                        RUN_UNTIL(!h.op);
+                finish(&h);
+        }
+        check_true("descriptors", unit_count_descriptors() <= before + 4); /* the loop's own */
+}
+
+TEST(pause_and_go_on) {
+        GuestFile q = request(FILE_LIST, "paused", 0);
+        Heard h = { .fd = -EBADF, .pause_on_entry = true };
+
+        check_int("mkdir", mkdir(q.path, 0755), 0);
+        unit_write_text(unit_path("paused/a"), "");
+        unit_write_text(unit_path("paused/b"), "");
+        start(&h, &q);
+        RUN_UNTIL(h.n_entries > 0);
+        for (unsigned i = 0; i < 5; i++)
+                (void) sd_event_run(manager.event, 10 * USEC_PER_MSEC);
+        check_uint("paused", h.n_entries, 1);
+        h.pause_on_entry = false;
+        check_result("go on", fileop_pause(h.op, false), 0);
+        RUN_UNTIL(h.n_ends > 0);
+        check_uint("all", h.n_entries, 2);
+        finish(&h);
+}
+
+TEST(states) {
+        GuestFile q = request(FILE_STAT, "", 0);
+        Error error = { 0 };
+        FileOp *op;
+
+        sandbox.status = SANDBOX_PAUSED;
+        check_result("paused", fileop_start(&sandbox, &q, &handlers, NULL, &op, &error), -ESTALE);
+        check_string("text", error.text, "Sandbox not running (state: paused)");
+        sandbox.status = SANDBOX_READY;
+        (void) strcpy(q.path, "relative");
+        check_result("relative", fileop_start(&sandbox, &q, &handlers, NULL, &op, &error), -EINVAL);
+        q = request(_FILE_OPERATION_MAX, "", 0);
+        check_result("unknown", fileop_start(&sandbox, &q, &handlers, NULL, &op, &error), -EINVAL);
+}
+
+TEST(an_unreachable_sandbox) {
+        GuestFile q = request(FILE_WRITE, "x", 0);
+        size_t before;
+        Error error = { 0 };
+        FileOp *op;
+
+        if (!manager.event)
+                check_true("loop", sd_event_new(&manager.event) >= 0);
+        before = unit_count_descriptors();
+        other.refuses = EPIPE;
+        check_result("start", fileop_start(&sandbox, &q, &handlers, NULL, &op, &error), -EPIPE);
+        other.refuses = 0;
+        check_part("text", error.text, "cannot reach the sandbox");
+        check_uint("descriptors", unit_count_descriptors(), before);
+}
+
+/* Lies */
+
+static void say(const FileMessage *m, int fd) {
+        static uint8_t buffer[FILE_MESSAGE_MAX];
+        ssize_t size = file_encode(m, buffer, sizeof(buffer));
+
+        check_true("encode", size > 0);
+        check_result("say", channel_send_bytes(other.channel, buffer, (size_t) size, &fd, fd >= 0 ? 1 : 0, 0), 0);
+}
+
+static FileMessage an_entry(const char *path, mode_t mode) {
+        FileMessage m = { .type = FILE_ENTRY, .entry = { .mode = mode } };
+
+        (void) snprintf(m.entry.path, sizeof(m.entry.path), "%s", path);
+        return m;
+}
+
+/* Says it all, hangs up, and tells what the daemon made of it. */
+static int lie(FileOperation operation, const FileMessage *messages, size_t n, int fd, Heard *h) {
+        GuestFile q = request(operation, "", 0);
+
+        (void) strcpy(q.target, "/t");
+        q.limit = 2;
+        *h = (Heard) { .fd = -EBADF };
+        other.lies = true;
+        start(h, &q);
+        other.lies = false;
+        for (size_t i = 0; i < n; i++)
+                say(messages + i, fd);
+        other.channel = fd_close(other.channel);
+        RUN_UNTIL(h->n_ends > 0);
+        check_uint("one end", h->n_ends, 1);
+        finish(h);
+        return h->error;
+}
+
+TEST(a_worker_that_just_goes) {
+        Heard h;
+
+        check_result("stat", lie(FILE_STAT, NULL, 0, -EBADF, &h), -EPIPE);
+        check_result("in between", lie(FILE_LIST, &(FileMessage[]) { an_entry("a", S_IFDIR) }[0], 1, -EBADF, &h), -EPIPE);
+}
+
+TEST(a_worker_that_says_what_it_may_not) {
+        const FileMessage absolute = an_entry("/a", S_IFREG), relative = an_entry("a", S_IFREG), end = { .type = FILE_END };
+        const FileMessage event = { .type = FILE_EVENT, .event = { .kind = FILE_CREATED, .path = "x" } };
+        const FileMessage up = { .type = FILE_EVENT, .event = { .kind = FILE_CREATED, .path = "../x" } };
+        const struct {
+                const char *name;
+                FileOperation operation;
+                FileMessage messages[3];
+                size_t n;
+        } cases[] = {
+                { "end without entry",      FILE_STAT,   { end },                                             1 },
+                { "two entries",            FILE_STAT,   { absolute, absolute },                              2 },
+                { "an entry of a removal",  FILE_REMOVE, { absolute },                                        1 },
+                { "more than the limit",    FILE_LIST,   { relative, relative, relative },                    3 },
+                { "upwards",                FILE_LIST,   { an_entry("../a", S_IFREG) },                       1 },
+                { "upwards inside",         FILE_LIST,   { an_entry("a/../../b", S_IFREG) },                  1 },
+                { "absolute",               FILE_LIST,   { absolute },                                        1 },
+                { "slash at the end",       FILE_LIST,   { an_entry("a/", S_IFREG) },                         1 },
+                { "relative",               FILE_STAT,   { relative },                                        1 },
+                { "a read without file",    FILE_READ,   { absolute },                                        1 },
+                { "a pack without file",    FILE_PACK,   { relative },                                        1 },
+                { "an event of no watch",   FILE_STAT,   { event },                                           1 },
+                { "an event before END",    FILE_WATCH,  { event },                                           1 },
+                { "a commit",               FILE_STAT,   { { .type = FILE_COMMIT } },                         1 },
+                { "a put",                  FILE_UNPACK, { { .type = FILE_PUT, .entry.path = "x" } },         1 },
+        };
+        Heard h;
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                check_result(cases[i].name, lie(cases[i].operation, cases[i].messages, cases[i].n, -EBADF, &h), -EBADMSG);
+        check_result("what follows the end", lie(FILE_STAT, (const FileMessage[]) { absolute, end, absolute }, 3, -EBADF, &h), 0);
+
+        /* A watch has two ends: it stands, it breaks. */
+        h = (Heard) { .fd = -EBADF };
+        other.lies = true;
+        start(&h, &(GuestFile) { .operation = FILE_WATCH, .path = "/w" });
+        other.lies = false;
+        say(&end, -EBADF);
+        say(&up, -EBADF);
+        RUN_UNTIL(h.n_ends == 2);
+        check_result("event upwards", h.error, -EBADMSG);
+        finish(&h);
+}
+
+TEST(a_worker_that_hands_out_the_wrong_thing) {
+        const FileMessage entry = an_entry("/a", S_IFREG | 0644);
+        _cleanup_close_ int pipe_fd = -EBADF, path_fd = open("/", O_PATH | O_CLOEXEC);
+        _cleanup_close_ int proc_fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+        size_t before;
+        int fds[2];
+        Heard h;
+
+        check_int("pipe", pipe2(fds, O_CLOEXEC), 0);
+        pipe_fd = fds[0];
+        (void) fd_close(fds[1]);
+        if (!manager.event)
+                check_true("loop", sd_event_new(&manager.event) >= 0);
+        before = unit_count_descriptors();
+        check_result("a pipe", lie(FILE_READ, &entry, 1, pipe_fd, &h), -EBADMSG);
+        check_result("a path", lie(FILE_READ, &entry, 1, path_fd, &h), -EBADMSG);
+        check_result("/proc", lie(FILE_READ, &entry, 1, proc_fd, &h), -EBADMSG);
+        check_result("unasked", lie(FILE_STAT, &entry, 1, pipe_fd, &h), -EBADMSG);
+        check_uint("descriptors", unit_count_descriptors(), before);
+}
+
+TEST(garbage) {
+        GuestFile q = request(FILE_STAT, "", 0);
+        static uint8_t bytes[FILE_MESSAGE_MAX + 1];
+        static const size_t sizes[] = { 1, 3, 4, 100, FILE_MESSAGE_MAX, FILE_MESSAGE_MAX + 1 };
+
+        memset(bytes, 0xa5, sizeof(bytes));
+        for (size_t i = 0; i < ELEMENTSOF(sizes); i++) {
+                Heard h = { .fd = -EBADF, .when = FREE_ON_END };
+
+                other.lies = true;
+                start(&h, &q);
+                other.lies = false;
+                check_int("send", send(other.channel, bytes, sizes[i], MSG_NOSIGNAL), (intmax_t) sizes[i]);
+                RUN_UNTIL(h.n_ends > 0);
+                check_result("garbage", h.error, -EBADMSG);
+                finish(&h);
+        }
+}

@@ -1,0 +1,253 @@
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/json.h"
+#include "base/clock.h"
+#include "base/strv.h"
+
+typedef struct Inner {
+        uint64_t bytes;
+        usec_t time;
+} Inner;
+
+typedef struct Target {
+        char *text, *wanted, *object;
+        bool flag;
+        uint64_t large;
+        uint32_t medium;
+        uint16_t small;
+        Inner inner;
+        Strv env, list;
+} Target;
+
+static const JsonField inner_fields[] = {
+        { "megabytes", json_field_megabytes, offsetof(Inner, bytes), JSON_NULLABLE, .min = 4, .max = 1024 },
+        { "seconds",   json_field_seconds,   offsetof(Inner, time),  JSON_MANDATORY                      },
+};
+
+static const JsonField fields[] = {
+        { "text",   json_field_string,  offsetof(Target, text),   JSON_NULLABLE, .min = 1, .max = 5 },
+        { "wanted", json_field_string,  offsetof(Target, wanted), JSON_MANDATORY                    },
+        { "flag",   json_field_bool,    offsetof(Target, flag)                                      },
+        { "large",  json_field_uint64,  offsetof(Target, large)                                     },
+        { "medium", json_field_uint32,  offsetof(Target, medium), .min = 2, .max = 10               },
+        { "small",  json_field_uint16,  offsetof(Target, small)                                     },
+        { "inner",  json_field_object,  offsetof(Target, inner), .fields = inner_fields, .n_fields = ELEMENTSOF(inner_fields) },
+        { "env",    json_field_env,     offsetof(Target, env),    .max = 3                          },
+        { "list",   json_field_strings, offsetof(Target, list),   .max = 3                          },
+        { "object", json_field_text,    offsetof(Target, object), .max = 20                         },
+};
+
+static void target_done(Target *t) {
+        free(t->text);
+        free(t->wanted);
+        free(t->object);
+        strv_done(&t->env);
+        strv_done(&t->list);
+}
+
+/* "field: message; field: message", or the error. */
+static const char *read_text_size(const char *text, size_t size, Target *t) {
+        static char said[4096];
+        JsonComplaints c = { 0 };
+        Error error = { 0 };
+        size_t used = 0;
+        int r = json_read(text, size, fields, ELEMENTSOF(fields), t, &c, &error);
+
+        said[0] = '\0';
+        if (r < 0)
+                (void) snprintf(said, sizeof(said), "%s: %s", strerrorname_np(-r), error.text);
+        for (size_t i = 0; c.list && i < json_array_size(c.list); i++) {
+                json_t *o = json_array_get(c.list, i);
+
+                used += (size_t) snprintf(said + used, sizeof(said) - used, "%s%s: %s", i > 0 ? "; " : "",
+                                json_string_value(json_object_get(o, "field")), json_string_value(json_object_get(o, "message")));
+        }
+        json_complaints_done(&c);
+        return said;
+}
+
+static const char *read_text(const char *text, Target *t) {
+        return read_text_size(text, strlen(text), t);
+}
+
+/* What is said about one field beside the one that must be there. */
+static const char *said_about(const char *member) {
+        char text[8192];
+        Target t = { 0 };
+        const char *said;
+
+        (void) snprintf(text, sizeof(text), "{\"wanted\":\"\",%s}", member);
+        said = read_text(text, &t);
+        target_done(&t);
+        return said;
+}
+
+TEST(everything) {
+        _cleanup_(target_done) Target t = { 0 };
+
+        check_string("complaints",
+                        read_text("{\"text\":\"abc\",\"wanted\":\"x\",\"flag\":true,\"large\":9007199254740993,\"medium\":10,\"small\":65535,"
+                                  "\"inner\":{\"megabytes\":4.5,\"seconds\":0.25},\"env\":{\"A\":\"1\",\"B\":\"=\"},\"list\":[\"\",\"b\"],\"object\":{\"a\":[1,2.5]}}",
+                                        &t),
+                        "");
+        check_string("text", t.text, "abc");
+        check_true("flag", t.flag);
+        check_uint("large", t.large, 9007199254740993);
+        check_uint("medium", t.medium, 10);
+        check_uint("small", t.small, 65535);
+        check_uint("megabytes", t.inner.bytes, 4718592);
+        check_uint("seconds", t.inner.time, 250000);
+        check_uint("env", t.env.n, 2);
+        check_string("A", strv_get_env(&t.env, "A"), "1");
+        check_string("B", strv_get_env(&t.env, "B"), "=");
+        check_uint("list", t.list.n, 2);
+        check_string("first", t.list.items[0], "");
+        check_string("object", t.object, "{\"a\":[1,2.5]}");
+}
+
+TEST(empty) {
+        static const char *const texts[] = { "", " \n\t\r", "{}" };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_(target_done) Target t = { 0 };
+
+                check_string(texts[i], read_text(texts[i], &t), "wanted: must be given");
+        }
+}
+
+TEST(no_json) {
+        static const char *const texts[] = { "{", "}", "nonsense", "{\"a\":}", "{\"a\":1,}", "{'a':1}", "{} {}", "[1", "\"\\ud800\"", "{\"a\":\"\xff\"}",
+                "{\"a\":1e999}", "{\"a\":99999999999999999999}", "{\"a\":1,\"a\":2}", "{\"a\":NaN}", "{\"a\\u0000\":1}", "[]", "1", "null", "\"x\"", "true" };
+        _cleanup_(target_done) Target t = { 0 };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                check_part(texts[i], read_text(texts[i], &t), "EBADMSG: the body ");
+        check_part("a NUL byte", read_text_size("\0", 1, &t), "EBADMSG");
+        check_part("a NUL behind it", read_text_size("{}\0", 3, &t), "EBADMSG");
+}
+
+TEST(depth) {
+        static char text[200001];
+        _cleanup_(target_done) Target t = { 0 };
+
+        memset(text, '[', sizeof(text) - 1);
+        check_part("deep", read_text(text, &t), "EBADMSG");
+}
+
+TEST(complaints) {
+        static const struct {
+                const char *member, *said;
+        } rows[] = {
+                { "\"text\":1",                     "text: must be a string, not a number"                 },
+                { "\"text\":\"\"",                  "text: must not be empty"                              },
+                { "\"text\":\"abcdef\"",            "text: has 6 bytes, may have 5"                        },
+                { "\"text\":\"a\\u0000\"",          "text: must not have a NUL byte"                       },
+                { "\"text\":null",                  ""                                                     },
+                { "\"flag\":null",                  "flag: must be true or false, not null"                },
+                { "\"flag\":1",                     "flag: must be true or false, not a number"            },
+                { "\"large\":-1",                   "large: -1 is out of range (0 or more)"                },
+                { "\"large\":1.5",                  "large: 1.5 is not a whole number"                     },
+                { "\"large\":5.0",                  ""                                                     },
+                { "\"large\":\"5\"",                "large: must be a number, not a string"                },
+                { "\"large\":1e300",                "large: 1e+300 is out of range (0 or more)"            },
+                { "\"medium\":1",                   "medium: 1 is out of range (2 to 10)"                  },
+                { "\"medium\":11",                  "medium: 11 is out of range (2 to 10)"                 },
+                { "\"small\":65536",                "small: 65536 is out of range (0 or more)"             },
+                { "\"inner\":[]",                   "inner: must be an object, not a list"                 },
+                { "\"inner\":{}",                   "inner.seconds: must be given"                         },
+                { "\"inner\":{\"seconds\":-0.1}",   "inner.seconds: -0.1 is out of range (0 or more)"      },
+                { "\"inner\":{\"seconds\":1,\"x\":1}", "inner.x: unknown field (there are: megabytes, seconds)" },
+                { "\"inner\":{\"seconds\":1,\"megabytes\":3}", "inner.megabytes: 3 is out of range (4 to 1024)" },
+                { "\"inner\":{\"seconds\":1,\"megabytes\":null}", ""                                       },
+                { "\"env\":[]",                     "env: must be an object of strings, not a list"        },
+                { "\"env\":{\"A\":1}",              "env.A: must be a string, not a number"                },
+                { "\"env\":{\"\":\"x\"}",           "env: '' is no name of a variable"                     },
+                { "\"env\":{\"A=B\":\"x\"}",        "env: 'A=B' is no name of a variable"                  },
+                { "\"env\":{\"A B\":\"x\"}",        "env: 'A B' is no name of a variable"                  },
+                { "\"env\":{\"A\":\"\\u0000\"}",    "env.A: must not have a NUL byte"                      },
+                { "\"env\":{\"A\":\"\",\"B\":\"\",\"C\":\"\",\"D\":\"\"}", "env: has 4 variables, may have 3" },
+                { "\"list\":{}",                    "list: must be a list of strings, not an object"       },
+                { "\"list\":[\"a\",1]",             "list[1]: must be a string, not a number"              },
+                { "\"list\":[\"\",\"\",\"\",\"\"]", "list: has 4 entries, may have 3"                      },
+                { "\"object\":1",                   "object: must be an object, not a number"              },
+                { "\"object\":{\"a\":\"bcdefghijklmnopq\"}", "object: has 24 bytes as JSON, may have 20"   },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+                check_string(rows[i].member, said_about(rows[i].member), rows[i].said);
+}
+
+TEST(all_at_once) {
+        _cleanup_(target_done) Target t = { 0 };
+
+        check_string("complaints", read_text("{\"text\":1,\"what\":2,\"medium\":0}", &t),
+                        "text: must be a string, not a number; "
+                        "what: unknown field (there are: text, wanted, flag, large, medium, small, inner, env, list, object); "
+                        "medium: 0 is out of range (2 to 10); wanted: must be given");
+}
+
+TEST(many_complaints_are_bounded) {
+        static char text[64 * 1024];
+        size_t n = (size_t) snprintf(text, sizeof(text), "{\"wanted\":\"\"");
+        JsonComplaints c = { 0 };
+        _cleanup_(target_done) Target t = { 0 };
+
+        for (unsigned i = 0; i < 1000; i++)
+                n += (size_t) snprintf(text + n, sizeof(text) - n, ",\"f%u\":1", i);
+        (void) snprintf(text + n, sizeof(text) - n, "}");
+        check_result("json_read", json_read(text, strlen(text), fields, ELEMENTSOF(fields), &t, &c, NULL), 0);
+        check_true("bounded", json_array_size(c.list) > 0 && json_array_size(c.list) <= 64);
+        json_complaints_done(&c);
+}
+
+TEST(an_older_value_is_replaced) {
+        _cleanup_(target_done) Target t = { .text = strdup("old"), .list = STRV_INIT(2) };
+
+        check_string("complaints", read_text("{\"wanted\":\"\",\"text\":\"new\",\"list\":[\"a\"]}", &t), "");
+        check_string("text", t.text, "new");
+        check_string("the list's own ceiling counts too", read_text("{\"wanted\":\"\",\"list\":[\"a\",\"b\",\"c\"]}", &t),
+                        "list: has 3 entries, may have 2");
+        check_uint("what was there stays", t.list.n, 1);
+}
+
+TEST(long_strings) {
+        static char text[300 * 1024];
+        _cleanup_(target_done) Target t = { 0 };
+        size_t n = (size_t) snprintf(text, sizeof(text), "{\"wanted\":\"\",\"list\":[\"");
+
+        memset(text + n, 'x', 200 * 1024);
+        (void) snprintf(text + n + 200 * 1024, 8, "\"]}");
+        check_string("complaints", read_text(text, &t), "list[0]: has 204800 bytes, may have 131071");
+}
+
+static const char *printed(json_t *j) {
+        static char said[512];
+        size_t size = 0;
+        char *text = json_print(j, &size);
+
+        (void) snprintf(said, sizeof(said), "%s", text ? text : "(NULL)");
+        check_uint("size", size, text ? strlen(text) : 0);
+        free(text);
+        json_decref(j);
+        return said;
+}
+
+TEST(values) {
+        check_string("time", printed(json_time(1700000000123456)), "\"2023-11-14T22:13:20.123Z\"\n");
+        check_string("no time", printed(json_time(0)), "null\n");
+        check_string("text", printed(json_text_or_null("a\"\n")), "\"a\\\"\\n\"\n");
+        check_string("no text", printed(json_text_or_null(NULL)), "null\n");
+        check_string("not UTF-8", printed(json_text_or_null("a\xff" "b\xc3")), "\"a?b?\"\n");
+        check_string("base64", printed(json_base64("\xff\xfe", 2)), "\"//4=\"\n");
+        check_string("nothing in base64", printed(json_base64("", 0)), "\"\"\n");
+        check_string("utf8", printed(json_utf8("\xc3\xbc\0x", 4)), "\"\xc3\xbc\\u0000x\"\n");
+        check_true("none", json_utf8("\xff", 1) == NULL);
+        check_string("a fraction", printed(json_real(0.1)), "0.1\n");
+        check_string("compact", printed(json_pack("{s:[i,i],s:n}", "a", 1, 2, "b")), "{\"a\":[1,2],\"b\":null}\n");
+        check_true("nothing to print", json_print(NULL, &(size_t) { 0 }) == NULL);
+}
