@@ -13,6 +13,8 @@
 #include "provider/native-internal.h"
 #include "wire/channel.h"
 
+#define LIST_AGAIN_USEC (1 * USEC_PER_SEC)
+
 static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t n_fds) {
         uint8_t buffer[SPAWN_MESSAGE_MAX];
         ssize_t size = spawn_encode(m, buffer, sizeof(buffer));
@@ -90,8 +92,18 @@ static void on_freeze_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
                         n->provider.userdata);
 }
 
+static int on_list_again(sd_event_source *source, uint64_t usec, void *userdata) {
+        Native *n = userdata;
+
+        return native_request(n, SPAWN_LIST, &(SpawnMessage) { 0 }, NULL, NULL, 0) < 0 ? sd_event_exit(n->event, 1) : 0;
+}
+
+/* An incomplete list is none: what is not on it would never be swept. */
 static void on_list_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
-        if (m->type == SPAWN_ITEM)
+        if (m->type == SPAWN_FAILED) {
+                log_warning("cannot list what is in the kernel, trying again: %s", m->failure.text);
+                (void) sd_event_add_time_relative(n->event, NULL, CLOCK_MONOTONIC, LIST_AGAIN_USEC, 0, on_list_again, n);
+        } else if (m->type == SPAWN_ITEM)
                 n->provider.events->listed(m->id, n->provider.userdata);
         else
                 n->provider.events->listed(NULL, n->provider.userdata);

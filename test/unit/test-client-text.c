@@ -46,11 +46,11 @@ TEST(sizes) {
                 const char *text;
         } cases[] = {
                 { 0, "0" },       { 1, "1" },          { 999, "999" },         { 1000, "1K" },         { 1536, "1.5K" },
-                { 10240, "10K" }, { 1048576, "1M" },   { 3.25 * 1048576, "3.2M" }, { 512.0 * 1048576, "512M" }, { 1e30, "867361737988K" },
+                { 10240, "10K" }, { 1048576, "1M" },   { 3.25 * 1048576, "3.2M" }, { 512.0 * 1048576, "512M" },
         };
         char text[HUMAN_MAX];
 
-        for (size_t i = 0; i + 1 < ELEMENTSOF(cases); i++)
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
                 check_string("size", human_size(cases[i].bytes, text), cases[i].text);
         check_true("beyond all", strlen(human_size(1e30, text)) < HUMAN_MAX);
         check_string("negative", human_size(-5, text), "0");
