@@ -3,6 +3,6 @@
 
 #include <stddef.h>
 
-/* The index of the type it likes best: by quality, then what it names before what a wildcard allows, then its own order, then
- * ours. No header, or an empty one: the first. -ENOENT: none of them will do. */
+/* The index of the type it likes best: by quality, then what it names before what a wildcard allows, then its own order,
+ * then ours. No header, or an empty one: the first. -ENOENT: none of them will do. */
 int accept_choose(const char *header, const char *const *types, size_t n);

@@ -21,10 +21,12 @@
 #include <utlist.h>
 
 #include "api/http-internal.h"
+#include "base/fd.h"
 #include "base/log.h"
 
 #define SLOW_FACTOR    2 /* idle times that the head of a request may take */
 #define PROBE_INTERVAL (5 * USEC_PER_SEC)
+#define HANGUP_EVENTS  (EPOLLRDHUP | EPOLLET) /* errors and hang-ups always come */
 
 static const char probe_text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -34,7 +36,6 @@ void http_connection_set_quiet(HttpConnection *c, bool quiet) {
         c->is_quiet = quiet;
         if (quiet) {
                 c->quiet_since = clock_usec();
-                c->is_fresh = true;
                 DL_APPEND(c->listener->quiet, c);
         } else
                 DL_DELETE(c->listener->quiet, c);
@@ -59,18 +60,27 @@ usec_t http_connection_cut_slow(HttpListener *l) {
         return l->quiet ? l->quiet->quiet_since + limit : USEC_INFINITY;
 }
 
-/* MHD hears of the end of a client's stream by an edge of its epoll set. When that came with the last bytes of a request, it
- * does not look again, and keeps the connection until it is idle for too long. So we look, once after each request. */
+static void connection_set_finished(HttpConnection *c, bool finished) {
+        if (c->is_finished == finished)
+                return;
+        c->is_finished = finished;
+        if (finished)
+                DL_APPEND2(c->listener->finished, c, finished_prev, finished_next);
+        else
+                DL_DELETE2(c->listener->finished, c, finished_prev, finished_next);
+}
+
+/* MHD hears of the end of what a client sends by an edge of its epoll set. When that comes with the last bytes of a request,
+ * it does not look again, and would keep the connection until it has been idle for too long. */
 void http_connection_cut_finished(HttpListener *l) {
-        HttpConnection *c, *before;
+        HttpConnection *c, *next;
         char byte;
 
-        for (c = l->quiet ? l->quiet->prev : NULL; c && c->is_fresh; c = before) {
-                before = c == l->quiet ? NULL : c->prev;
-                c->is_fresh = false;
-                if (!c->request && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        DL_FOREACH_SAFE2(l->finished, c, next, finished_next)
+                if (!c->request && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+                        connection_set_finished(c, false);
                         connection_cut(c);
-        }
+                }
 }
 
 static void connection_make_room(HttpConnection *c) {
@@ -104,6 +114,8 @@ static void connection_started(HttpListener *l, struct MHD_Connection *mhd, void
         l->n_connections++;
         connection_make_room(c);
         http_connection_set_quiet(c, true);
+        if (epoll_ctl(l->hangups_fd, EPOLL_CTL_ADD, c->fd, &(struct epoll_event) { HANGUP_EVENTS, { .ptr = c } }) < 0)
+                log_debug("http: cannot watch a connection, ignoring: %m");
         *context = c;
 }
 
@@ -118,7 +130,8 @@ void http_connection_notify(
         if (!c)
                 return;
         http_connection_set_quiet(c, false);
-        sd_event_source_disable_unref(c->watch); /* before MHD closes the descriptor */
+        connection_set_finished(c, false);
+        (void) epoll_ctl(c->listener->hangups_fd, EPOLL_CTL_DEL, c->fd, NULL);
         sd_event_source_disable_unref(c->probe);
         c->listener->n_connections--;
         free(c);
@@ -163,34 +176,46 @@ static bool connection_half_closed(HttpConnection *c) {
                         sd_event_source_set_enabled(c->probe, SD_EVENT_ONESHOT) >= 0;
 }
 
-static int on_watch(sd_event_source *s, int fd, uint32_t revents, void *userdata) {
-        HttpConnection *c = userdata;
-
-        if (!c->request || c->request->flow != HTTP_PAUSED)
-                (void) sd_event_source_set_enabled(s, SD_EVENT_OFF);
-        else if ((revents & (EPOLLHUP | EPOLLERR)) || !connection_half_closed(c))
+/* Its request waits, and something was heard. */
+static void connection_look(HttpConnection *c) {
+        if ((c->hangup & (EPOLLHUP | EPOLLERR)) || !connection_half_closed(c))
                 request_gone(c->request);
-        else
-                (void) sd_event_source_set_io_events(s, 0); /* hang-up and error always come */
+}
+
+void http_connection_paused(HttpConnection *c, bool paused) {
+        if (paused && c->hangup)
+                connection_look(c);
+        else if (!paused)
+                (void) sd_event_source_set_enabled(c->probe, SD_EVENT_OFF);
+}
+
+static int on_hangups(sd_event_source *s, int fd, uint32_t revents, void *userdata) {
+        struct epoll_event events[64];
+        HttpListener *l = userdata;
+        int n = epoll_wait(fd, events, ELEMENTSOF(events), 0);
+
+        for (int i = 0; i < n; i++) {
+                HttpConnection *c = events[i].data.ptr;
+
+                c->hangup |= events[i].events;
+                if (c->request && c->request->flow == HTTP_PAUSED)
+                        connection_look(c);
+                else
+                        connection_set_finished(c, true);
+        }
+        if (l->finished)
+                http_listener_wake(l); /* which looks at them when MHD has read what there is */
         return 0;
 }
 
-/* The descriptor is MHD's, but in no epoll set of MHD's while we watch it. */
-void http_connection_watch(HttpConnection *c, bool on) {
-        int r = 0;
+int http_hangups_attach(HttpListener *l) {
+        l->hangups_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (l->hangups_fd < 0)
+                return -errno;
+        return sd_event_add_io(l->server->event, &l->hangups, l->hangups_fd, EPOLLIN, on_hangups, l);
+}
 
-        if (!on) {
-                (void) sd_event_source_set_enabled(c->watch, SD_EVENT_OFF);
-                (void) sd_event_source_set_enabled(c->probe, SD_EVENT_OFF);
-                return;
-        }
-        if (!c->watch)
-                r = sd_event_add_io(c->listener->server->event, &c->watch, c->fd, EPOLLRDHUP, on_watch, c);
-        else {
-                r = sd_event_source_set_io_events(c->watch, EPOLLRDHUP);
-                if (r >= 0)
-                        r = sd_event_source_set_enabled(c->watch, SD_EVENT_ON);
-        }
-        if (r < 0)
-                log_debug("http: cannot watch a connection, ignoring: %s", strerror(-r));
+void http_hangups_detach(HttpListener *l) {
+        l->hangups = sd_event_source_disable_unref(l->hangups);
+        l->hangups_fd = fd_close(l->hangups_fd);
 }

@@ -12,7 +12,8 @@
  *     the middle of a body waits until the rest has been dropped (http-body.c).
  *  3. A connection is suspended after MHD_run(), not in its callback: only then does MHD know that it waits for nothing, and
  *     does not read (and take a half-closed client for one that is gone) before it asks us again.
- *  4. A suspended connection is not watched by MHD, nor timed. We watch it for a client that goes away (http-connection.c).
+ *  4. A suspended connection is not watched by MHD, nor timed, and of others MHD may miss the end of what the client sends.
+ *     We watch all of them for clients that leave (http-connection.c).
  *
  * The flow of a request:
  *
@@ -105,13 +106,14 @@ struct HttpConnection {
         HttpListener *listener;
         struct MHD_Connection *mhd;
         int fd;
-        bool is_unix, over_limit, is_quiet;
-        bool is_fresh; /* quiet since the last run */
+        bool is_unix, over_limit, is_quiet, is_finished;
         uid_t uid; /* of the peer, when is_unix */
         usec_t quiet_since;
         HttpConnection *prev, *next; /* in the list of quiet ones, the longest quiet first */
+        HttpConnection *finished_prev, *finished_next;
         HttpRequest *request;
-        sd_event_source *watch, *probe;
+        uint32_t hangup; /* what epoll has said so far about the client's leaving */
+        sd_event_source *probe;
 };
 
 struct HttpListener {
@@ -122,7 +124,10 @@ struct HttpListener {
         sd_event_source *io, *timer, *defer;
         usec_t timer_at;
         unsigned n_connections;
-        HttpConnection *quiet; /* have no request of somebody we know: the first to go when there are too many */
+        int hangups_fd;           /* an epoll set: clients that leave */
+        sd_event_source *hangups;
+        HttpConnection *quiet;    /* have no request of somebody we know: the first to go when there are too many */
+        HttpConnection *finished; /* their clients will send no more */
         HttpRequest *flows[_HTTP_FLOW_MAX];
         bool again;
 };
@@ -150,7 +155,9 @@ void http_set_flow(HttpRequest *r, HttpFlow flow);
 /* http-connection.c */
 void http_connection_notify(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);
 void http_connection_set_quiet(HttpConnection *c, bool quiet);
-void http_connection_watch(HttpConnection *c, bool on);
+void http_connection_paused(HttpConnection *c, bool paused); /* its request waits, for something of ours */
+int http_hangups_attach(HttpListener *l);
+void http_hangups_detach(HttpListener *l);
 usec_t http_connection_cut_slow(HttpListener *l); /* when to look again; USEC_INFINITY: no need */
 void http_connection_cut_finished(HttpListener *l);
 

@@ -44,7 +44,8 @@ static bool head_too_large(const HttpRequest *r) {
 }
 
 static enum MHD_Result count_framing(void *cls, enum MHD_ValueKind kind, const char *name, const char *value) {
-        if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 || strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
+        if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 ||
+                        strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
                 (*(unsigned *) cls)++;
         return MHD_YES;
 }
@@ -104,7 +105,7 @@ static enum MHD_Result request_begin(HttpRequest *r) {
         if (r->discarding)
                 http_connection_set_quiet(r->connection, true);
         if (r->response && (r->unframed || (r->discarding && http_header(r, MHD_HTTP_HEADER_EXPECT))))
-                return http_queue(r); /* nobody knows where the body ends, or the client waits for our word before it sends it */
+                return http_queue(r); /* the body has no end, or the client waits for our word before it sends it */
         return r->discarding ? http_body_answer_in_time(r) : MHD_YES;
 }
 
@@ -154,7 +155,7 @@ void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, en
         http_set_flow(r, HTTP_RUNNING);
         if (r->plan.closed)
                 r->plan.closed(r, code == MHD_REQUEST_TERMINATED_COMPLETED_OK || r->sent_early, r->plan.userdata);
-        http_connection_watch(c, false);
+        http_connection_paused(c, false);
         c->request = NULL;
         http_connection_set_quiet(c, false);
         http_connection_set_quiet(c, true); /* from this moment on */

@@ -38,7 +38,7 @@ static void continue_requests(HttpListener *l) {
         HttpRequest *r;
 
         while ((r = l->flows[HTTP_CONTINUING])) {
-                http_connection_watch(r->connection, false);
+                http_connection_paused(r->connection, false);
                 http_set_flow(r, HTTP_RUNNING);
                 MHD_resume_connection(r->connection->mhd);
         }
@@ -54,7 +54,7 @@ static void pause_requests(HttpListener *l) {
         while ((r = l->flows[HTTP_PAUSING])) {
                 http_set_flow(r, HTTP_PAUSED);
                 MHD_suspend_connection(r->connection->mhd);
-                http_connection_watch(r->connection, true);
+                http_connection_paused(r->connection, true);
         }
 }
 
@@ -158,7 +158,9 @@ static int listener_attach(HttpListener *l, Error *reterr) {
 
         if (!info)
                 return error_set(reterr, -EIO, "the HTTP server has no epoll descriptor");
-        r = sd_event_add_io(event, &l->io, info->epoll_fd, EPOLLIN, on_io, l);
+        r = http_hangups_attach(l);
+        if (r >= 0)
+                r = sd_event_add_io(event, &l->io, info->epoll_fd, EPOLLIN, on_io, l);
         if (r >= 0)
                 r = sd_event_add_time(event, &l->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY, on_timer, l);
         if (r >= 0)
@@ -190,6 +192,7 @@ static HttpListener *listener_free(HttpListener *l) {
                 continue_requests(l);
                 MHD_stop_daemon(l->daemon);
         }
+        http_hangups_detach(l);
         l->io = sd_event_source_disable_unref(l->io);
         l->timer = sd_event_source_disable_unref(l->timer);
         l->defer = sd_event_source_disable_unref(l->defer);
@@ -210,6 +213,7 @@ static int listener_new(HttpServer *s, int fd, const char *socket_path, HttpList
         }
         l->server = s;
         l->fd = fd;
+        l->hangups_fd = -EBADF;
         *ret = l; /* freed with the server */
         if (socket_path) {
                 l->socket_path = strdup(socket_path);

@@ -12,7 +12,8 @@
  *      3. handle     the surface answers at once, or keeps the request and answers later, from any callback of the loop
  *      4. closed     exactly once per request, last: by then it was answered, or its client is gone
  *
- * While a request is kept, its connection is watched: a client that goes away is told by `closed` at once. */
+ * While a request is kept, its connection is watched: a client that goes away is told by `closed` at once. One that only says that
+ * it will send no more still waits for its answer (http-connection.c). */
 #pragma once
 
 #include <stdbool.h>

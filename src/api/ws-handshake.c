@@ -42,7 +42,8 @@ static bool has_word(const char *list, const char *word) {
 static bool is_key(const char *key) {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-        return key && strlen(key) == KEY_LENGTH && strspn(key, letters) == KEY_LENGTH - 2 && strcmp(key + KEY_LENGTH - 2, "==") == 0;
+        return key && strlen(key) == KEY_LENGTH && strspn(key, letters) == KEY_LENGTH - 2 &&
+               strcmp(key + KEY_LENGTH - 2, "==") == 0;
 }
 
 int ws_check(const HttpRequest *r, Error *reterr) {

@@ -66,7 +66,8 @@ static ssize_t socket_broken(Ws *ws) {
 }
 
 static bool may_read(const Ws *ws) {
-        return !ws->paused && wslay_event_want_read(ws->context) && wslay_event_get_queued_msg_count(ws->context) < QUEUED_MAX;
+        return !ws->paused && wslay_event_want_read(ws->context) &&
+               wslay_event_get_queued_msg_count(ws->context) < QUEUED_MAX;
 }
 
 static ssize_t take_extra(Ws *ws, uint8_t *buffer, size_t size) {
@@ -114,9 +115,10 @@ static void refuse_close(Ws *ws) {
         (void) wslay_event_queue_close(ws->context, WS_PROTOCOL_ERROR, NULL, 0);
 }
 
-/* wslay keeps each fragment in a piece of memory of its own, so that many tiny ones cost much more than they hold. And it takes
- * half a close code for none. */
-static void on_frame(wslay_event_context_ptr context, const struct wslay_event_on_frame_recv_start_arg *arg, void *userdata) {
+/* wslay keeps each fragment in a piece of memory of its own, so that many tiny ones cost much more than they hold. And it
+ * takes half a close code for none. */
+static void on_frame(wslay_event_context_ptr context, const struct wslay_event_on_frame_recv_start_arg *arg,
+                void *userdata) {
         Ws *ws = userdata;
 
         if (arg->opcode == WSLAY_CONNECTION_CLOSE && arg->payload_length == 1)
@@ -160,7 +162,8 @@ static void flush(Ws *ws) {
         if (!ws->closing || ws->close_queued || wslay_event_want_write(ws->context))
                 return;
         ws->close_queued = true;
-        (void) wslay_event_queue_close(ws->context, (uint16_t) ws->close_code, (const uint8_t *) ws->close_reason, strlen(ws->close_reason));
+        (void) wslay_event_queue_close(ws->context, (uint16_t) ws->close_code, (const uint8_t *) ws->close_reason,
+                        strlen(ws->close_reason));
         send_queued(ws);
 }
 
@@ -178,7 +181,8 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
 
 static void set_deadline(Ws *ws, usec_t usec) {
         if (!ws->deadline) {
-                if (sd_event_add_time_relative(ws->event, &ws->deadline, CLOCK_MONOTONIC, usec, /* accuracy= */ 0, on_deadline, ws) < 0)
+                if (sd_event_add_time_relative(ws->event, &ws->deadline, CLOCK_MONOTONIC, usec, /* accuracy= */ 0, on_deadline,
+                                    ws) < 0)
                         ws->failed = true; /* without a clock there is no waiting */
                 return;
         }
@@ -206,7 +210,8 @@ static void push_deadline(Ws *ws) {
 static bool advance_close(Ws *ws) {
         if (!is_closing(ws))
                 return true;
-        if (wslay_event_want_read(ws->context) || wslay_event_want_write(ws->context) || (ws->closing && !ws->close_queued)) {
+        if (wslay_event_want_read(ws->context) || wslay_event_want_write(ws->context) ||
+            (ws->closing && !ws->close_queued)) {
                 push_deadline(ws);
                 return true;
         }
@@ -233,8 +238,8 @@ static bool linger(Ws *ws) {
         return true;
 }
 
-/* Heads of frames that are none make wslay give up, with a close frame that has no code. If nothing is under way that it would
- * tear, ours takes its place. */
+/* Heads of frames that are none make wslay give up, with a close frame that has no code. If nothing is under way that it
+ * would tear, ours takes its place. */
 static void close_by_hand(Ws *ws) {
         static const uint8_t frame[] = { 0x88, 2, WS_PROTOCOL_ERROR >> 8, WS_PROTOCOL_ERROR & 0xff };
 
@@ -332,13 +337,20 @@ static int set_up(Ws *ws) {
         return add_sources(ws);
 }
 
-int ws_new(sd_event *event, int fd, const void *extra, size_t extra_size, const WsHandlers *handlers, void *userdata, Ws **ret) {
+int ws_new(sd_event *event, int fd, const void *extra, size_t extra_size, const WsHandlers *handlers, void *userdata,
+                Ws **ret) {
         Ws *ws = calloc(1, sizeof(*ws));
         int r;
 
         if (!ws)
                 return -ENOMEM;
-        *ws = (Ws) { .event = sd_event_ref(event), .fd = fd, .handlers = handlers, .userdata = userdata, .extra_size = extra_size };
+        *ws = (Ws) {
+                .event = sd_event_ref(event),
+                .fd = fd,
+                .handlers = handlers,
+                .userdata = userdata,
+                .extra_size = extra_size,
+        };
         if (extra_size > 0) {
                 ws->extra = malloc(extra_size);
                 if (!ws->extra) {

@@ -5,9 +5,9 @@
  *      3. ws_new          takes the socket into the loop: messages come in whole, up to WS_MESSAGE_MAX
  *      4. handlers.closed the last thing heard; then ws_free() and http_upgraded_close()
  *
- * Pings are answered here, and sent when it is quiet. Rubbish ends the connection with the code that the RFC has for it: 1002
- * (protocol), 1007 (text that is not UTF-8), 1009 (too big). Backpressure both ways: ws_backlog() and `writable` for the
- * sender, ws_pause() for the receiver.
+ * Pings are answered here, and sent when it is quiet. Rubbish ends the connection with the code that the RFC has for it:
+ * 1002 (protocol), 1007 (text that is not UTF-8), 1009 (too big). Backpressure both ways: ws_backlog() and `writable` for
+ * the sender, ws_pause() for the receiver.
  * Must not know: what is said over it. */
 #pragma once
 
@@ -52,7 +52,8 @@ typedef struct WsHandlers {
 } WsHandlers;
 
 /* The socket stays the caller's, and open until ws_free(). extra: what has been read from it already. */
-int ws_new(sd_event *event, int fd, const void *extra, size_t extra_size, const WsHandlers *handlers, void *userdata, Ws **ret);
+int ws_new(sd_event *event, int fd, const void *extra, size_t extra_size, const WsHandlers *handlers, void *userdata,
+                Ws **ret);
 Ws *ws_free(Ws *ws);
 
 /* Copies. After a close it does nothing. Failures of the connection are told by `closed`. */

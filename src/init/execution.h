@@ -1,7 +1,7 @@
 /* execution.h: the executions of a sandbox, as PID 1 keeps them.
  *
- * What their shims know better stands on the board; here is what outlives a shim's work: the number that the daemon has given,
- * and our end of the command's input, so that the daemon's death is not the end of it.
+ * What their shims know better stands on the board; here is what outlives a shim's work: the number that the daemon has
+ * given, and our end of the command's input, so that the daemon's death is not the end of it.
  * Must not know: connections other than to send to, files, time. */
 #pragma once
 

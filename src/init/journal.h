@@ -1,8 +1,8 @@
 /* journal.h: from a command's pipe or terminal into a file.
  *
  * The command is never held up for longer than the disk takes: what is beyond the limit, or cannot be written, is read and
- * dropped. Reading and writing through a buffer was measured against splice(2): on ext4 it is as fast or faster, and it works
- * for terminals and for files that are open for appending.
+ * dropped. Reading and writing through a buffer was measured against splice(2): on ext4 it is as fast or faster, and it
+ * works for terminals and for files that are open for appending.
  * Must not know: processes, who reads the journal. */
 #pragma once
 

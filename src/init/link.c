@@ -58,6 +58,10 @@ int link_send(Link *l, const GuestMessage *message, int fd) {
         return send_or_hold(l, message, fd, /* hold= */ false);
 }
 
+int link_send_bare(Link *l, GuestType type) {
+        return link_send(l, &(GuestMessage) { .type = type }, -EBADF);
+}
+
 void link_answer(Link *l, const GuestMessage *message, int fd) {
         (void) send_or_hold(l, message, fd, /* hold= */ true);
 }

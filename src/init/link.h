@@ -27,6 +27,8 @@ void link_close(Link *l);
 /* 0, or -EAGAIN: no room. Any other failure is the connection's end, and it is closed. fd: -EBADF, or sent along. */
 int link_send(Link *l, const GuestMessage *message, int fd);
 
+int link_send_bare(Link *l, GuestType type); /* one that has no fields */
+
 /* The same, but what there is no room for is held back. */
 void link_answer(Link *l, const GuestMessage *message, int fd);
 

@@ -65,8 +65,9 @@ static bool run_parked(Pool *p, int32_t record, const GuestExec *exec, const int
                 fill_slot(p, i, record, exec, fds);
                 if (send_job(p, i, exec, fds) >= 0)
                         return true;
-                /* Somebody has killed it: its end will be seen to. It never looked at the record. */
+                /* Somebody has killed it, or it will end for want of a channel. It never looked at the record. */
                 atomic_store(&slot_of(p, i)->record, BOARD_NO_RECORD);
+                p->shims[i].channel_fd = fd_close(p->shims[i].channel_fd);
         }
         return false;
 }

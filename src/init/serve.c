@@ -26,6 +26,8 @@
 #define LISTEN_BACKLOG 16
 #define NOFILE_MAX     16384
 #define POLL_MAX_MSEC  3600000
+#define STACK_ALIGN    ((size_t) 4096) /* where pages are larger the kernel refuses, and no harm is done */
+#define STACK_RELEASED ((size_t) 128 * 1024)
 
 typedef struct Serve {
         const InitServe *spec;
@@ -33,10 +35,11 @@ typedef struct Serve {
         Link link;
         Stop stop;
         bool to_tell;  /* something may be untold */
-        bool no_room;  /* … and waits for the reader */
+        bool no_room;  /* … and waits for the reader; until then we read nothing either */
         bool end_list; /* END is due when everything has been told */
         bool stopped;  /* STOPPED is due */
         Executions executions;
+        GuestMessage request; /* here, and not on the stack of a loop that never returns: messages are large */
         uint8_t buffer[GUEST_MESSAGE_MAX];
 } Serve;
 
@@ -142,20 +145,21 @@ static const struct {
 };
 
 static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) {
-        GuestMessage m;
+        const GuestMessage *m = &s->request;
 
-        if (guest_decode(s->buffer, size, &m) < 0)
+        if (guest_decode(s->buffer, size, &s->request) < 0)
                 return false;
-        if (!requests[m.type].function || n_fds > requests[m.type].max_fds)
+        if (!requests[m->type].function || n_fds > requests[m->type].max_fds)
                 return false;
-        return requests[m.type].function(s, &(Request) { .message = &m, .fds = fds, .n_fds = n_fds });
+        return requests[m->type].function(s, &(Request) { .message = m, .fds = fds, .n_fds = n_fds });
 }
 
 static void on_link(Serve *s) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
 
-        r = channel_receive_bytes(s->link.fd, MSG_DONTWAIT, s->buffer, sizeof(s->buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
+        r = channel_receive_bytes(s->link.fd, MSG_DONTWAIT, s->buffer, sizeof(s->buffer), &size, fds, ELEMENTSOF(fds),
+                        &n_fds);
         if (r == -EAGAIN)
                 return;
         if (r <= 0 || !answer_request(s, size, fds, n_fds))
@@ -212,6 +216,13 @@ static void on_signal(Serve *s) {
 
 /* Telling */
 
+/* So that a daemon that was not there when we started can see as well how full the disk is. */
+static int say_end(Serve *s) {
+        _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        return link_send(&s->link, &(GuestMessage) { .type = GUEST_END }, root);
+}
+
 static void tell(Serve *s) {
         int r;
 
@@ -221,11 +232,11 @@ static void tell(Serve *s) {
 
         r = executions_tell(&s->executions, &s->link);
         if (r >= 0 && s->end_list) {
-                r = link_send(&s->link, &(GuestMessage) { .type = GUEST_END }, -EBADF);
+                r = say_end(s);
                 s->end_list = r < 0;
         }
         if (r >= 0 && s->stopped) {
-                r = link_send(&s->link, &(GuestMessage) { .type = GUEST_STOPPED }, -EBADF);
+                r = link_send_bare(&s->link, GUEST_STOPPED);
                 s->stopped = r < 0;
         }
         s->no_room = r == -EAGAIN;
@@ -261,7 +272,7 @@ static _noreturn_ void loop(Serve *s) {
                         on_connect(s);
                 if (stop_step(&s->stop, &s->executions))
                         s->stopped = s->to_tell = true;
-                if (s->to_tell || s->no_room)
+                if (s->to_tell || s->link.held_size > 0)
                         tell(s);
         }
 }
@@ -329,8 +340,23 @@ static Serve *serve_new(const InitServe *spec) {
         return s;
 }
 
+static __attribute__((noinline)) void say_ready(Serve *s) {
+        _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        GuestMessage m = { .type = GUEST_READY };
+
+        m.ready.guards_missing = s->spec->guards_missing;
+        (void) link_send(&s->link, &m, root);
+}
+
+/* Building the walls took more stack than we ever need again; with a thousand sandboxes that is something. Not inlined: what
+ * is given back begins below our own frame, and ends in the gap below the stack, which nothing is mapped into. */
+static __attribute__((noinline)) void release_stack(void) {
+        uintptr_t here = (uintptr_t) __builtin_frame_address(0) & ~(uintptr_t) (STACK_ALIGN - 1);
+
+        (void) madvise((void *) (here - STACK_ALIGN - STACK_RELEASED), STACK_RELEASED, MADV_DONTNEED);
+}
+
 void init_serve(const InitServe *spec) {
-        GuestMessage ready = { .type = GUEST_READY };
         Serve *s;
         int r;
 
@@ -351,7 +377,7 @@ void init_serve(const InitServe *spec) {
                 if (r < 0)
                         fail(spec, "seccomp", -r);
         }
-        ready.ready.guards_missing = spec->guards_missing;
-        (void) link_send(&s->link, &ready, -EBADF);
+        say_ready(s);
+        release_stack();
         loop(s);
 }

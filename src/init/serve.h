@@ -3,8 +3,8 @@
  * Answers the messages of wire/guest.h, runs executions, each under a shim of its own (shim.h), starts a worker for each
  * file operation, reaps everything. Goes on when the daemon goes, and waits for the next one to connect: the newest
  * connection is the one that counts. Nobody who listens slowly, or not at all, holds it up.
- * Runs inside, as an id that no guest has, with a few capabilities more than any guest, not dumpable, behind all walls but
- * the syscall filter. Forked from the spawner.
+ * Runs inside, as an id that no guest has, with a few capabilities more than any guest, not dumpable, behind all walls; the
+ * last of them, the syscall filter, it raises itself, for all its children. Forked from the spawner.
  * Must not know: how the walls were built, anything about the host, what the daemon does with the answers.
  *
  *      PID 1 (cove-init)       one poll loop: connection, listening socket, signals, time

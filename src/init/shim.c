@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -19,9 +19,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "confine/caps.h"
-#include "init/journal.h"
-#include "init/spawn.h"
-#include "init/strings.h"
+#include "init/command.h"
 #include "init/tree.h"
 #include "wire/channel.h"
 
@@ -43,14 +41,11 @@ typedef struct Shim {
 
         /* The execution */
         Record *record;
-        Journal journals[2];
-        int writers[2];    /* the command's ends of its output: its end shall wake us once, by a signal, and not by each */
-        pid_t command;     /* 0: has ended */
+        Command command;
         bool announced;    /* that it has started */
         bool has_children; /* it, or what it has left behind */
         bool killing;      /* the tree, until nothing is left of it */
-        usec_t started, deadline;
-        usec_t kill_again, kill_pause;
+        usec_t deadline, kill_again, kill_pause;
         struct rusage usage; /* of all that were reaped */
 } Shim;
 
@@ -87,132 +82,16 @@ static void fail(Shim *s, const SpawnFailure *failure) {
         wake_init(s, /* always= */ true); /* the record is PID 1's to free */
 }
 
-static int parse_strings(Shim *s, Strings *ret) {
-        const GuestExec *e = &s->slot->exec;
-
-        if (e->flags & GUEST_EXEC_BLOB)
-                return strings_read(s->fds[SHIM_BLOB], e->n_args, e->n_env, e->uid, ret);
-        return strings_parse(s->strings, e->strings_size, e->n_args, e->n_env, e->uid, ret);
-}
-
-/* To others than its owner a mode means nothing, for they have no way to the pipe; with it the guest may open /dev/stdout
- * again, to write. */
-static int open_output(Journal *j, int *ret_theirs) {
-        int fds[2];
-
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return -errno;
-        (void) fchmod(fds[1], 0622);
-        (void) fcntl(fds[0], F_SETFL, O_NONBLOCK);
-        j->from = fds[0];
-        *ret_theirs = fds[1];
-        return 0;
-}
-
-static void prepare_journals(Shim *s) {
-        GuestExited *e = &s->record->exited;
-
-        s->journals[0] = (Journal) { .bytes = &e->out_bytes, .truncated = &e->out_truncated };
-        s->journals[1] = (Journal) { .bytes = &e->err_bytes, .truncated = &e->err_truncated };
-        for (int i = 0; i < 2; i++) {
-                s->writers[i] = s->journals[i].from = -EBADF;
-                s->journals[i].to = TAKE_FD(s->fds[SHIM_OUT + i]);
-                s->journals[i].max = s->slot->exec.output_max;
-        }
-}
-
-static int open_stdio(Shim *s, int stdio[static 3]) {
-        bool terminal = s->slot->exec.flags & GUEST_EXEC_PTY;
-        int r;
-
-        if (terminal) {
-                s->journals[0].terminal = true;
-                s->journals[0].from = TAKE_FD(s->fds[SHIM_MASTER]);
-                for (int i = 0; i < 3; i++)
-                        stdio[i] = s->fds[SHIM_STDIN];
-                return 0;
-        }
-        stdio[0] = s->fds[SHIM_STDIN]; /* none: ours is /dev/null */
-        for (int i = 0; i < 2; i++) {
-                r = open_output(s->journals + i, s->writers + i);
-                if (r < 0)
-                        return r;
-                stdio[1 + i] = s->writers[i];
-        }
-        return 0;
-}
-
-static uint64_t capabilities_of(uid_t uid) {
-        return uid == 0 ? caps_guest_root() : 0;
-}
-
-static pid_t spawn_command(Shim *s, const Strings *strings, const int stdio[static 3], SpawnFailure *ret_failure) {
-        const ShimSetting *setting = s->setting;
-        const GuestExec *e = &s->slot->exec;
-        SpawnSpec spec = {
-                .argv = strings->argv,
-                .envp = strings->envp,
-                .path = strings->path,
-                .workdir = *strings->workdir ? strings->workdir : setting->serve->workdir,
-                .uid = e->uid,
-                .gid = e->gid,
-                .single_id = setting->serve->single_id,
-                .capabilities = capabilities_of(e->uid),
-                .rlimits = {
-                        .nofile = e->nofile,
-                        .data_bytes = setting->limit_memory ? setting->serve->memory_bytes : RLIMIT_VALUE_UNSET,
-                        .nproc = setting->limit_pids ? s->slot->nproc : RLIMIT_VALUE_UNSET,
-                        .cpu_seconds = RLIMIT_VALUE_UNSET,
-                },
-                .seccomp = false, /* PID 1 has raised it for us all */
-                .stdio = { stdio[0], stdio[1], stdio[2] },
-                .terminal = e->flags & GUEST_EXEC_PTY,
-                .prepared = true,
-        };
-
-        return spawn(&spec, ret_failure);
-}
-
-static int start_command(Shim *s, SpawnFailure *ret_failure) {
-        int stdio[3] = { -EBADF, -EBADF, -EBADF }, r;
-        Strings strings;
-        pid_t pid = 0;
-
-        r = parse_strings(s, &strings);
-        if (r < 0) {
-                *ret_failure = (SpawnFailure) { .step = "strings", .error = -r };
-                return r;
-        }
-        r = open_stdio(s, stdio);
-        if (r < 0)
-                *ret_failure = (SpawnFailure) { .step = "pipe", .error = -r };
-        else {
-                s->started = clock_usec();
-                r = pid = spawn_command(s, &strings, stdio, ret_failure);
-        }
-        if (!(s->slot->exec.flags & GUEST_EXEC_PTY)) /* a terminal that nobody has open for a moment is not at its end */
-                s->fds[SHIM_STDIN] = fd_close(s->fds[SHIM_STDIN]);
-        if (r < 0) { /* the detail may point into the strings */
-                static char detail[GUEST_DETAIL_MAX];
-
-                (void) snprintf(detail, sizeof(detail), "%s", ret_failure->detail ? ret_failure->detail : "");
-                ret_failure->detail = detail;
-        }
-        strings_done(&strings);
-        s->command = pid;
-        return r;
-}
-
 static void note_start(Shim *s) {
         const GuestExec *e = &s->slot->exec;
 
-        s->record->started = (GuestStarted) { .exec = e->exec, .pid = s->command, .flags = e->flags };
+        s->record->started = (GuestStarted) { .exec = e->exec, .pid = s->command.pid, .flags = e->flags };
         atomic_store(&s->record->state, RECORD_RUNNING);
         wake_init(s, /* always= */ false);
 }
 
-/* With the first thing that happens, or soon: a command that is over at once shall not have to share its CPU with the news of
- * its start. */
+/* With the first thing that happens, or soon: a command that is over at once shall not have to share its CPU with the news
+ * of its start. */
 static void announce(Shim *s) {
         GuestMessage m = { .type = GUEST_STARTED };
 
@@ -246,24 +125,16 @@ static bool disk_is_full(void) {
                                                         (fs.f_files > 0 && fs.f_ffree == 0));
 }
 
-/* From here on the journals end when the last of those who were left behind has closed its end. */
-static void close_writers(Shim *s) {
-        for (int i = 0; i < 2; i++)
-                s->writers[i] = fd_close(s->writers[i]);
-}
-
 static void end_command(Shim *s, int status) {
         GuestExited *e = &s->record->exited;
         GuestMessage m = { .type = GUEST_EXITED };
 
-        s->command = 0;
+        s->command.pid = 0;
         s->deadline = USEC_INFINITY;
-        s->fds[SHIM_STDIN] = fd_close(s->fds[SHIM_STDIN]);
-        for (int i = 0; i < 2; i++)
-                journal_drain(s->journals + i);
+        command_drain(&s->command);
 
         e->wait_status = status;
-        e->wall_usec = clock_usec() - s->started;
+        e->wall_usec = clock_usec() - s->command.started;
         e->user_usec = timeval_usec(&s->usage.ru_utime);
         e->system_usec = timeval_usec(&s->usage.ru_stime);
         e->max_rss_bytes = (uint64_t) s->usage.ru_maxrss * 1024;
@@ -272,7 +143,7 @@ static void end_command(Shim *s, int status) {
         announce(s);
         atomic_store(&s->record->state, RECORD_ENDED);
         tell(s, &m);
-        close_writers(s);
+        command_close_writers(&s->command);
 }
 
 static void reap(Shim *s) {
@@ -288,7 +159,7 @@ static void reap(Shim *s) {
                         return;
                 }
                 add_usage(&s->usage, &usage);
-                if (pid == s->command)
+                if (pid == s->command.pid)
                         end_command(s, status);
         }
 }
@@ -312,8 +183,8 @@ static void on_signal(Shim *s) {
                         continue;
                 if (n == SIGKILL)
                         kill_tree(s, clock_usec());
-                else if (s->command > 0) /* not reaped yet: the number is still its own */
-                        (void) kill(-s->command, n);
+                else if (s->command.pid > 0) /* not reaped yet: the number is still its own */
+                        (void) kill(-s->command.pid, n);
                 else if (s->has_children)
                         (void) tree_signal(n);
         }
@@ -325,6 +196,8 @@ static void check_time(Shim *s) {
         if (s->deadline == USEC_INFINITY && !s->killing)
                 return;
         now = clock_usec();
+        if (now >= s->deadline)
+                reap(s); /* it may just have ended by itself */
         if (now >= s->deadline) {
                 s->deadline = USEC_INFINITY;
                 s->record->exited.timed_out = 1;
@@ -338,7 +211,6 @@ static int poll_timeout(const Shim *s) {
 
         if (!s->announced)
                 return UNANNOUNCED_MSEC;
-
         if (next == USEC_INFINITY)
                 return -1;
         now = clock_usec();
@@ -348,15 +220,17 @@ static int poll_timeout(const Shim *s) {
 }
 
 static bool is_busy(const Shim *s) {
-        return s->has_children || s->journals[0].from >= 0 || s->journals[1].from >= 0;
+        return s->has_children || s->command.journals[0].from >= 0 || s->command.journals[1].from >= 0;
 }
 
 static void loop(Shim *s) {
+        Journal *journals = s->command.journals;
+
         while (is_busy(s)) {
                 struct pollfd fds[] = {
                         { .fd = s->setting->signal_fd, .events = POLLIN },
-                        { .fd = s->journals[0].from,   .events = POLLIN },
-                        { .fd = s->journals[1].from,   .events = POLLIN },
+                        { .fd = journals[0].from,      .events = POLLIN },
+                        { .fd = journals[1].from,      .events = POLLIN },
                 };
 
                 if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0 && errno != EINTR)
@@ -367,7 +241,7 @@ static void loop(Shim *s) {
                         on_signal(s);
                 for (int i = 0; i < 2; i++)
                         if (fds[1 + i].revents)
-                                journal_pump(s->journals + i);
+                                journal_pump(journals + i);
                 check_time(s);
         }
 }
@@ -377,26 +251,26 @@ static void run(Shim *s) {
         const GuestExec *e = &s->slot->exec;
         SpawnFailure failure = s->broken;
 
+        s->command = (Command) COMMAND_EMPTY;
         s->record = s->setting->board->records + atomic_load(&s->slot->record);
         s->deadline = USEC_INFINITY;
         s->killing = s->announced = s->has_children = false;
         s->kill_pause = 0;
         s->usage = (struct rusage) { 0 };
 
-        prepare_journals(s);
-        if (failure.error != 0 || start_command(s, &failure) < 0)
+        if (failure.error == 0)
+                (void) command_start(&s->command, s->setting, s->slot, &s->record->exited, s->strings, s->fds, &failure);
+        if (failure.error != 0)
                 fail(s, &failure);
         else {
                 note_start(s);
                 s->has_children = true;
-                if (e->timeout_usec > 0 && e->timeout_usec < USEC_INFINITY - s->started)
-                        s->deadline = s->started + e->timeout_usec;
+                if (e->timeout_usec > 0 && e->timeout_usec < USEC_INFINITY - s->command.started)
+                        s->deadline = s->command.started + e->timeout_usec;
                 loop(s);
         }
 
-        close_writers(s);
-        for (int i = 0; i < 2; i++)
-                journal_done(s->journals + i);
+        command_done(&s->command);
         for (int i = 0; i < _SHIM_DESCRIPTOR_MAX; i++)
                 s->fds[i] = fd_close(s->fds[i]);
         atomic_store(&s->slot->record, BOARD_NO_RECORD);
@@ -436,8 +310,8 @@ static bool park(Shim *s) {
         return true;
 }
 
-/* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not dumpable;
- * what a guest may see of us while we are is nothing either, for it lacks a capability that we have. */
+/* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not
+ * dumpable; what a guest may see of us while we are is nothing either, for it lacks a capability that we have. */
 static int reset_oom(void) {
         int r;
 
@@ -460,9 +334,11 @@ static SpawnFailure prepare(const Shim *s) {
         r = s->setting->reset_oom ? reset_oom() : 0;
         if (r < 0)
                 return (SpawnFailure) { .step = "oom-score", .error = -r };
-        r = caps_drop_bounding(caps_init(), capabilities_of(s->slot->exec.uid));
+        r = caps_drop_bounding(caps_init(), command_capabilities(s->slot->exec.uid));
         if (r < 0)
                 return (SpawnFailure) { .step = "bounding-set", .error = -r };
+        if (!s->setting->serve->single_id && setgroups(0, NULL) < 0)
+                return (SpawnFailure) { .step = "ids", .error = errno };
         if (setsockopt(s->channel_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
                 return (SpawnFailure) { .step = "channel", .error = errno };
         return (SpawnFailure) { 0 };

@@ -1,10 +1,10 @@
 /* shim.h: the process between PID 1 and one command.
  *
- * Starts the command, carries its output into the journals, enforces its time limit, ends its whole tree, reaps all that comes
- * of it, tells the daemon how it ended. As a subreaper it stays the ancestor of whatever the command forks, so that nothing
- * gets lost among the processes of other executions. Processes that the command has left behind are legitimate: it stays with
- * them. Then it is parked for a while, for the next command: a fork less, and what holds for all commands of guest root, or of
- * all others, is done already.
+ * Starts the command, carries its output into the journals, enforces its time limit, ends its whole tree, reaps all that
+ * comes of it, tells the daemon how it ended. As a subreaper it stays the ancestor of whatever the command forks, so that
+ * nothing gets lost among the processes of other executions. Processes that the command has left behind are legitimate: it
+ * stays with them. Then it is parked for a while, for the next command: a fork less, and what holds for all commands of
+ * guest root, or of all others, is done already.
  * Runs inside, as PID 1 does, but a guest's root can kill it (and nobody PID 1): what it knows stands on the board.
  * Must not know: other executions, the listening socket. */
 #pragma once

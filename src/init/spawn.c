@@ -58,7 +58,7 @@ static int step_bounding(Child *c) {
 static int step_ids(Child *c) {
         /* Raw calls: the C library's would look for threads of the process whose memory this is. */
         if (!c->spec->single_id) {
-                if (syscall(SYS_setgroups, 0, NULL) < 0)
+                if (!c->spec->prepared && syscall(SYS_setgroups, 0, NULL) < 0)
                         return -errno;
                 if (syscall(SYS_setresgid, c->spec->gid, c->spec->gid, c->spec->gid) < 0)
                         return -errno;

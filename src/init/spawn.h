@@ -26,7 +26,7 @@ typedef struct SpawnSpec {
         unsigned seccomp_flags;
         int stdio[3]; /* what becomes 0–2; -EBADF: stays */
         bool terminal; /* stdio[0] becomes the controlling terminal */
-        bool prepared; /* whoever starts many has done it once: default actions, common limits, the bounding set */
+        bool prepared; /* done once for many: default actions of signals, common limits, bounding set, groups */
 } SpawnSpec;
 
 typedef struct SpawnFailure {

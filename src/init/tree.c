@@ -59,8 +59,8 @@ static int scan_grow(Scan *s) {
         return 0;
 }
 
-/* "pid (name) state parent group session tty foreground flags 4 faults 2 times 2 times priority nice threads …"; the name may
- * have anything in it. False: it is gone. */
+/* "pid (name) state parent group session tty foreground flags 4 faults 4 times priority nice threads …"; the name may have
+ * anything in it. False: it is gone. */
 static bool process_read(int proc_fd, const char *name, Process *ret) {
         char path[32], text[512];
         const char *p;
@@ -171,7 +171,7 @@ static bool is_dead(const Process *p) {
         return (p->state == 'Z' || p->state == 'X') && p->n_threads <= 1;
 }
 
-/* Once it has our SIGSTOP it can make no other: the kernel refuses to finish a fork while a signal is pending. But only one
+/* Once it has our SIGSTOP it can make no other: the kernel does not finish a fork while a signal is pending. But only one
  * thread may know of it yet, so it must have been seen not to run. */
 static bool is_still(const Process *p) {
         return p->stopped && p->state != 'R' && p->state != 'S';

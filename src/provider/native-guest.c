@@ -28,7 +28,7 @@ static NativeGuest *guest_new(Native *n, Sandbox *sb) {
                 return NULL;
         g->native = n;
         g->sandbox = sb;
-        g->fd = -EBADF;
+        g->fd = g->root_fd = -EBADF;
         sb->provider_data = g;
         return g;
 }
@@ -36,6 +36,7 @@ static NativeGuest *guest_new(Native *n, Sandbox *sb) {
 static void guest_close(NativeGuest *g) {
         g->io = sd_event_source_disable_unref(g->io);
         g->fd = fd_close(g->fd);
+        g->root_fd = fd_close(g->root_fd); /* holds its file system */
         outbox_done(&g->outbox);
 }
 
@@ -84,12 +85,20 @@ static int bind_socket(Native *n, const char *id) {
 
 /* From PID 1: message by message. */
 
+static void take_root(NativeGuest *g, int *fds, size_t n_fds) {
+        if (n_fds == 0)
+                return;
+        (void) fd_close(g->root_fd);
+        g->root_fd = TAKE_FD(fds[0]);
+}
+
 static void on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         Native *n = g->native;
 
         if (g->state != GUEST_BOOTING)
                 return;
         g->state = GUEST_UP;
+        take_root(g, fds, n_fds);
         n->provider.events->created(g->sandbox, g->pid, g->id_base, g->guards_missing | m->ready.guards_missing, NULL,
                         n->provider.userdata);
 }
@@ -117,6 +126,7 @@ static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds
         if (g->state != GUEST_ADOPTING)
                 return;
         g->state = GUEST_UP;
+        take_root(g, fds, n_fds);
         g->native->provider.events->adopted(g->sandbox, NULL, g->native->provider.userdata);
 }
 

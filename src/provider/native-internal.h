@@ -40,6 +40,7 @@ typedef struct NativeGuest {
         Sandbox *sandbox;
         GuestState state;
         int fd;
+        int root_fd; /* the sandbox's root directory, by name only; -EBADF: not told */
         sd_event_source *io;
         Outbox outbox;
         bool in_callback, released;

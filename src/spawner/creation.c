@@ -8,6 +8,8 @@
 #include "spawner/inside.h"
 #include "spawner/task.h"
 
+#define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
+
 static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
         const SpawnCreate *q = &c->request;
         JailSpec spec = {
@@ -20,7 +22,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
                 .limits = {
                         .memory_bytes = q->memory_bytes,
                         .cpu_milli = q->cpu_milli,
-                        .pids = q->pids,
+                        .pids = q->pids + PIDS_ROOM,
                         .disk_bytes = q->disk_bytes,
                         .count = true,
                 },

@@ -41,12 +41,12 @@ typedef enum GuestType {
         GUEST_FILE, /* file.h; + descriptors: the worker's channel, and for data a pipe */
 
         /* init → coved */
-        GUEST_READY = 96,
+        GUEST_READY = 96, /* + descriptor: the root directory, by name only (O_PATH): for statfs */
         GUEST_STARTED,
         GUEST_EXEC_FAILED,
         GUEST_EXITED,
         GUEST_STDIN,
-        GUEST_END, /* of a LIST: STARTED for everything alive and EXITED for everything not forgotten came before */
+        GUEST_END, /* + descriptor, as READY. Of a LIST: STARTED for everything alive and EXITED for everything not forgotten came before */
         GUEST_STOPPED,
         _GUEST_TYPE_MAX,
 } GuestType;

@@ -3,8 +3,9 @@
  *      GET     worker inside ── channel ── cove-archive pack ── pipe ── answer
  *      PUT     body ── pipe ── cove-archive unpack ── channel ── worker inside
  *
- * The archive program is started for one request, and killed when its client goes away. Its last line on stderr is an errno and a
- * sentence. The answer to a GET begins with its first bytes, so that what is wrong from the start has a status of its own. */
+ * The archive program is started for one request, and killed when its client goes away. Its last line on stderr is an errno
+ * and a sentence. The answer to a GET begins with its first bytes, so that what is wrong from the start has a status of its
+ * own. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -232,7 +233,7 @@ static int make_pipe(int *ret_ours, int *ret_theirs, bool we_write) {
 }
 
 /* Descriptors 0 to 3 are its own; everything else of ours is close-on-exec. */
-static int spawn(const char *path, char *const *argv, const int fds[static 4], pid_t *ret) {
+static int spawn(const char *path, const char *const *argv, const int fds[static 4], pid_t *ret) {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
         sigset_t none, defaults;
@@ -251,13 +252,13 @@ static int spawn(const char *path, char *const *argv, const int fds[static 4], p
         for (int i = 0; i < 4 && r == 0; i++)
                 r = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
         if (r == 0)
-                r = posix_spawn(ret, path, &actions, &attributes, argv, environ);
+                r = posix_spawn(ret, path, &actions, &attributes, (char *const *) argv, environ);
         (void) posix_spawn_file_actions_destroy(&actions);
         (void) posix_spawnattr_destroy(&attributes);
         return -r;
 }
 
-static int start_program(Archive *a, char *const *argv) {
+static int start_program(Archive *a, const char *const *argv) {
         _cleanup_close_ int channel = -EBADF, in = -EBADF, out = -EBADF, err = -EBADF;
         _cleanup_free_ char *path = NULL;
         pid_t pid;
@@ -288,13 +289,14 @@ static int start_program(Archive *a, char *const *argv) {
                 return r;
         }
         (void) sd_event_source_set_child_process_own(a->child, true);
-        r = sd_event_add_io(a->q->manager->event, &a->ready, a->unpacks ? a->in : a->out, a->unpacks ? EPOLLOUT : EPOLLIN, on_ready, a);
+        r = sd_event_add_io(a->q->manager->event, &a->ready, a->unpacks ? a->in : a->out, a->unpacks ? EPOLLOUT : EPOLLIN,
+                        on_ready, a);
         if (r < 0)
                 return r;
         return sd_event_source_set_enabled(a->ready, a->unpacks ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
-static void start(ApiRequest *q, FileOperation operation, const char *type, char *const *argv) {
+static void start(ApiRequest *q, FileOperation operation, const char *type, const char *const *argv) {
         static const FileOpHandlers handlers = { 0 }; /* the program hears it all */
         Error error = { 0 };
         GuestFile g;
@@ -308,7 +310,14 @@ static void start(ApiRequest *q, FileOperation operation, const char *type, char
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        *a = (Archive) { .q = q, .unpacks = operation == FILE_UNPACK, .type = type, .in = -EBADF, .out = -EBADF, .err = -EBADF };
+        *a = (Archive) {
+                .q = q,
+                .unpacks = operation == FILE_UNPACK,
+                .type = type,
+                .in = -EBADF,
+                .out = -EBADF,
+                .err = -EBADF,
+        };
         q->state = a;
         q->destroy = archive_destroy;
         r = fileop_start(q->sandbox, &g, &handlers, a, &a->op, &error);
@@ -324,12 +333,16 @@ static void start(ApiRequest *q, FileOperation operation, const char *type, char
 void native_archive_get(ApiRequest *q) {
         static const struct {
                 const char *name, *type;
-        } compressions[] = { { "none", "application/x-tar" }, { "gzip", "application/gzip" }, { "zstd", "application/zstd" } };
+        } compressions[] = {
+                { "none", "application/x-tar" },
+                { "gzip", "application/gzip"  },
+                { "zstd", "application/zstd"  },
+        };
         const char *name = http_query(q->http, "compress");
 
         for (size_t i = 0; i < ELEMENTSOF(compressions); i++)
                 if (!name || strcmp(name, compressions[i].name) == 0) {
-                        char *argv[] = { (char *) PROGRAM, (char *) "pack", (char *) "--compress", (char *) compressions[i].name, NULL };
+                        const char *argv[] = { PROGRAM, "pack", "--compress", compressions[i].name, NULL };
 
                         start(q, FILE_PACK, compressions[i].type, argv);
                         return;
@@ -338,7 +351,7 @@ void native_archive_get(ApiRequest *q) {
 }
 
 void native_archive_put(ApiRequest *q) {
-        char *argv[] = { (char *) PROGRAM, (char *) "unpack", NULL };
+        const char *argv[] = { PROGRAM, "unpack", NULL };
 
         start(q, FILE_UNPACK, NULL, argv);
 }

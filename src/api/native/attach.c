@@ -1,7 +1,8 @@
 /* attach.c: an execution over a WebSocket.
  *
  *      to the client    binary: 1 (stdout) or 2 (stderr), then bytes · text: {"type":"exit", …}, then the close
- *      from the client  binary: bytes for stdin · text: {"type":"resize","cols","rows"}, {"type":"signal","signal"}, {"type":"eof"}
+ *      from the client  binary: bytes for stdin · text: {"type":"resize","cols","rows"}, {"type":"signal","signal"},
+ *                       {"type":"eof"}
  *
  * The journal is read no faster than the socket takes it, and the socket no faster than the command takes its input. */
 
@@ -20,6 +21,7 @@
 #define PIECE_MAX       ((size_t) 64 << 10)
 #define BACKLOG_MAX     ((size_t) 256 << 10)
 #define INPUT_QUEUE_MAX ((size_t) 1 << 20) /* of what the command has not taken; then the socket waits */
+#define INPUT_COST      ((size_t) 128)     /* of one message, whatever its size */
 #define TEXT_MAX        ((size_t) 32 << 20)
 
 typedef struct Attach {
@@ -136,22 +138,23 @@ static void refuse_input(Attach *a, int r) {
         if (a->input_refused || r == -ESRCH)
                 return;
         a->input_refused = true;
-        send_error(a, "stdin_closed", r == -ENOBUFS ? "Too much input waits for the command already" : "The command has no open stdin");
+        send_error(a, "stdin_closed",
+                        r == -ENOBUFS ? "Too much input waits for the command already" : "The command has no open stdin");
 }
 
 /* Only the piece that fills the queue is asked about: when the kernel has taken it, it has taken those before it. */
 static void on_input(Attach *a, const void *data, size_t size) {
-        bool full = a->input_queued + size >= INPUT_QUEUE_MAX;
+        bool full = a->input_queued + size + INPUT_COST >= INPUT_QUEUE_MAX;
         int r;
 
         if (!a->feed.execution || size == 0)
                 return;
-        a->input_queued += size;
+        a->input_queued += size + INPUT_COST;
         if (full)
                 ws_pause(a->ws, true); /* first: all may be taken before the call returns */
         r = execution_write(a->feed.execution, data, size, full ? on_written : NULL, a);
         if (r < 0) {
-                a->input_queued -= size;
+                a->input_queued -= size + INPUT_COST;
                 if (full)
                         ws_pause(a->ws, false);
                 refuse_input(a, r);
@@ -215,7 +218,7 @@ static void on_control(Attach *a, const char *text, size_t size) {
         else if (r < 0)
                 ws_close(a->ws, WS_INTERNAL, "out of memory");
         else if (json_has_complaints(&complaints) || (a->feed.execution && do_control(a->feed.execution, &c) < 0))
-                ws_close(a->ws, WS_UNSUPPORTED, "a text message must be of type resize (cols, rows), signal (signal) or eof");
+                ws_close(a->ws, WS_UNSUPPORTED, "a text message must be of type resize (cols, rows), signal or eof");
         free(c.type);
 }
 

@@ -72,7 +72,8 @@ void native_exec_resize(ApiRequest *q) {
                 return;
         r = execution_resize(q->execution, b.columns, b.rows);
         if (r == -ENOTTY)
-                (void) api_error(q, 409, "not_a_terminal", "Start it with pty: {cols, rows}", "Execution %s has no terminal", q->execution->id);
+                (void) api_error(q, 409, "not_a_terminal", "Start it with pty: {cols, rows}", "Execution %s has no terminal",
+                                q->execution->id);
         else if (r < 0 && !exited)
                 (void) native_core_error(q, r, "cannot resize the terminal");
         else

@@ -81,7 +81,9 @@ static int result_text(const Execution *x, bool with_output, Text *t) {
                         return r;
         }
         object = api_execution_json(x);
-        if (!object || (with_output && (!out.whole || !err.whole) && json_object_set_new(object, "truncated", json_true()) < 0))
+        if (!object)
+                return -ENOMEM;
+        if (with_output && (!out.whole || !err.whole) && json_object_set_new(object, "truncated", json_true()) < 0)
                 return -ENOMEM;
         t->data = json_print(object, &t->size);
         if (!t->data)
@@ -164,8 +166,8 @@ int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options) {
         q->state = w;
         q->destroy = waiter_destroy;
         if (options->timeout_usec != USEC_INFINITY)
-                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, options->timeout_usec, USEC_PER_MSEC,
-                                on_timeout, w);
+                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, options->timeout_usec,
+                                USEC_PER_MSEC, on_timeout, w);
         if (r >= 0)
                 r = execution_watch(x, &w->watch);
         if (r < 0) {
@@ -180,10 +182,11 @@ int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options) {
 void native_exec_wait(ApiRequest *q) {
         ResultOptions options = { .timeout_usec = USEC_INFINITY };
 
-        if (native_query_seconds(q, "timeoutSeconds", &options.timeout_usec) < 0 || api_query_bool(q, "output", &options.output) < 0)
+        if (native_query_seconds(q, "timeoutSeconds", &options.timeout_usec) < 0 ||
+            api_query_bool(q, "output", &options.output) < 0)
                 return;
         if (options.output && q->execution->journals_gone) {
-                (void) api_error(q, 410, "gone", NULL, "The output of execution %s was removed to make room", q->execution->id);
+                (void) exec_answer_feed_error(q, q->execution, -ENODATA);
                 return;
         }
         (void) result_answer(q, q->execution, &options);

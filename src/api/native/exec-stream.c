@@ -44,7 +44,8 @@ static void begin_event(EventStream *s, const char *type) {
         const FeedJournal *j = s->feed.journals;
 
         if (s->format == EVENTS_SSE)
-                text_format(&s->text, "event: %s\nid: %" PRIu64 ":%" PRIu64 "\ndata: ", type, j[STREAM_STDOUT].offset, j[STREAM_STDERR].offset);
+                text_format(&s->text, "event: %s\nid: %" PRIu64 ":%" PRIu64 "\ndata: ", type, j[STREAM_STDOUT].offset,
+                                j[STREAM_STDERR].offset);
         text_format(&s->text, "{\"type\":\"%s\"", type);
 }
 
@@ -187,10 +188,12 @@ int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r) {
         if (r == -ENODATA)
                 return api_error(q, 410, "gone", NULL, "The output of execution %s was removed to make room", x->id);
         if (r == -ERANGE)
-                return api_error(q, 416, "beyond_end", NULL, "Execution %s has ended, and has %" PRIu64 " bytes of stdout and %" PRIu64 " of stderr", x->id,
+                return api_error(q, 416, "beyond_end", NULL,
+                                "Execution %s has ended, and has %" PRIu64 " bytes of stdout and %" PRIu64 " of stderr", x->id,
                                 x->journals[STREAM_STDOUT].bytes, x->journals[STREAM_STDERR].bytes);
         if (r == -EINVAL)
-                return api_error(q, 409, "no_such_stream", NULL, "Execution %s has a terminal: everything it writes is in stdout", x->id);
+                return api_error(q, 409, "no_such_stream", NULL,
+                                "Execution %s has a terminal: everything it writes is in stdout", x->id);
         return api_errno(q, r, "cannot read the output");
 }
 
@@ -198,7 +201,8 @@ static int stream_start(EventStream *s) {
         int r = 0;
 
         if (s->format == EVENTS_SSE)
-                r = sd_event_add_time_relative(s->q->manager->event, &s->keepalive, CLOCK_MONOTONIC, KEEPALIVE_USEC, USEC_PER_SEC, on_keepalive, s);
+                r = sd_event_add_time_relative(s->q->manager->event, &s->keepalive, CLOCK_MONOTONIC, KEEPALIVE_USEC,
+                                USEC_PER_SEC, on_keepalive, s);
         if (r >= 0)
                 r = http_add_header(s->q->http, "Cache-Control", "no-store");
         if (r < 0)

@@ -83,19 +83,22 @@ static int field_pty(const JsonField *f, json_t *v, const char *name, void *targ
         return json_field_object(f, v, name, target, c);
 }
 
+#define AT(member) offsetof(ExecBody, member)
+
 const JsonField native_exec_fields[] = {
-        { "command",        json_field_string, offsetof(ExecBody, command),      JSON_NULLABLE, .min = 1, .max = STRING_MAX  },
-        { "args",           field_args,        offsetof(ExecBody, args),         JSON_NULLABLE, .max = ARGS_MAX              },
-        { "script",         json_field_string, offsetof(ExecBody, script),       JSON_NULLABLE, .min = 1, .max = STRING_MAX  },
-        { "env",            json_field_env,    offsetof(ExecBody, env),          JSON_NULLABLE, .max = SANDBOX_ENV_MAX       },
-        { "cwd",            json_field_string, offsetof(ExecBody, cwd),          JSON_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
-        { "user",           native_field_user, offsetof(ExecBody, user),         JSON_NULLABLE                               },
-        { "stdin",          field_stdin,       0,                                JSON_NULLABLE                               },
-        { "timeoutSeconds", field_timeout,     offsetof(ExecBody, timeout_usec), JSON_NULLABLE, .min = 0, .max = TIMEOUT_MAX },
-        { "background",     json_field_bool,   offsetof(ExecBody, background),   JSON_NULLABLE                               },
-        { "pty",            field_pty,         0,                                JSON_NULLABLE, .fields = pty_fields, .n_fields = ELEMENTSOF(pty_fields) },
-        { "tag",            json_field_string, offsetof(ExecBody, tag),          JSON_NULLABLE, .max = SANDBOX_TEXT_MAX      },
-        { "bind",           json_field_bool,   offsetof(ExecBody, bind),         JSON_NULLABLE                               },
+        { "command",        json_field_string, AT(command),      JSON_NULLABLE, .min = 1, .max = STRING_MAX      },
+        { "args",           field_args,        AT(args),         JSON_NULLABLE, .max = ARGS_MAX                  },
+        { "script",         json_field_string, AT(script),       JSON_NULLABLE, .min = 1, .max = STRING_MAX      },
+        { "env",            json_field_env,    AT(env),          JSON_NULLABLE, .max = SANDBOX_ENV_MAX           },
+        { "cwd",            json_field_string, AT(cwd),          JSON_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
+        { "user",           native_field_user, AT(user),         JSON_NULLABLE                                   },
+        { "stdin",          field_stdin,       0,                JSON_NULLABLE                                   },
+        { "timeoutSeconds", field_timeout,     AT(timeout_usec), JSON_NULLABLE, .min = 0, .max = TIMEOUT_MAX     },
+        { "background",     json_field_bool,   AT(background),   JSON_NULLABLE                                   },
+        { "pty",            field_pty,         0,                JSON_NULLABLE, .fields = pty_fields,
+          .n_fields = ELEMENTSOF(pty_fields) },
+        { "tag",            json_field_string, AT(tag),          JSON_NULLABLE, .max = SANDBOX_TEXT_MAX          },
+        { "bind",           json_field_bool,   AT(bind),         JSON_NULLABLE                                   },
 };
 const size_t native_exec_n_fields = ELEMENTSOF(native_exec_fields);
 
@@ -224,7 +227,8 @@ void native_exec(ApiRequest *q) {
         Execution *x;
 
         if (type < 0) {
-                (void) api_error(q, 406, "not_acceptable", "Accept application/json, application/x-ndjson or text/event-stream",
+                (void) api_error(q, 406, "not_acceptable",
+                                "Accept application/json, application/x-ndjson or text/event-stream",
                                 "None of the types in Accept can be given");
                 return;
         }
@@ -240,5 +244,9 @@ void native_exec(ApiRequest *q) {
         else if (b.background)
                 answer_background(q, x);
         else
-                (void) result_answer(q, x, &(ResultOptions) { .output = true, .bind = b.bind, .timeout_usec = USEC_INFINITY });
+                (void) result_answer(q, x, &(ResultOptions) {
+                        .output = true,
+                        .bind = b.bind,
+                        .timeout_usec = USEC_INFINITY,
+                });
 }

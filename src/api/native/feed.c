@@ -59,7 +59,7 @@ static int open_journal(Feed *f, Execution *x, ExecutionStream stream, uint64_t 
         return 0;
 }
 
-int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], void (*changed)(Feed *f, void *userdata), void *userdata) {
+int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], FeedChanged changed, void *userdata) {
         int r;
 
         *f = (Feed) {

@@ -1,7 +1,7 @@
 /* feed.h: what one reader of an execution holds: its journals from a cursor on, and how it ended.
  *
- * An execution may be gone as soon as it has told its end. So the feed takes, in that moment, all that its reader may still want:
- * the journals are open, their ends are known, and the result is written as JSON. `execution` is NULL from then on.
+ * An execution may be gone as soon as it has told its end. So the feed takes, in that moment, all that its reader may still
+ * want: the journals are open, their ends are known, and the result is written as JSON. `execution` is NULL from then on.
  * Must not know: how its reader passes things on. */
 #pragma once
 
@@ -13,7 +13,10 @@ typedef struct FeedJournal {
         uint64_t limit;    /* where it ends; UINT64_MAX while it may grow */
 } FeedJournal;
 
-typedef struct Feed {
+typedef struct Feed Feed;
+typedef void (*FeedChanged)(Feed *f, void *userdata);
+
+struct Feed {
         Execution *execution; /* NULL: it has ended, and may be gone */
         ExecutionWatch watch;
         FeedJournal journals[_STREAM_MAX];
@@ -22,15 +25,15 @@ typedef struct Feed {
         char *result;      /* the execution object as JSON text without a newline, when it has ended */
         size_t result_size;
         int error;         /* it has ended, but there was no memory to write the result */
-        void (*changed)(struct Feed *f, void *userdata);
+        FeedChanged changed;
         void *userdata;
-} Feed;
+};
 
-/* Streams are those whose cursor is not FEED_SKIP. `changed` is called, from the loop, when there may be more to read and when it
- * has started or ended; never for one that had ended before. -ENODATA: the journal was removed to make room; -EINVAL: no such
- * stream; -ERANGE: it has ended before the cursor. */
+/* Streams are those whose cursor is not FEED_SKIP. `changed` is called, from the loop, when there may be more to read and when
+ * it has started or ended; never for one that had ended before. -ENODATA: the journal was removed to make room; -EINVAL: no
+ * such stream; -ERANGE: it has ended before the cursor. */
 #define FEED_SKIP UINT64_MAX
-int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], void (*changed)(Feed *f, void *userdata), void *userdata);
+int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], FeedChanged changed, void *userdata);
 void feed_done(Feed *f);
 
 static inline bool feed_ended(const Feed *f) {

@@ -14,7 +14,8 @@ static const char *type_name(uint32_t mode) {
                 mode_t type;
                 const char *name;
         } types[] = {
-                { S_IFREG, "file" }, { S_IFDIR, "directory" }, { S_IFLNK, "symlink" }, { S_IFIFO, "fifo" }, { S_IFSOCK, "socket" },
+                { S_IFREG, "file" }, { S_IFDIR, "directory" }, { S_IFLNK, "symlink" },
+                { S_IFIFO, "fifo" }, { S_IFSOCK, "socket" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(types); i++)
@@ -65,8 +66,9 @@ void file_put_entry(Text *t, const FileEntry *entry, const char *below) {
         file_put_path(t, "path", path);
         text_put_string(t, ",");
         file_put_path(t, "name", last_part(path));
-        text_format(t, ",\"type\":\"%s\",\"size\":%" PRIu64 ",\"mode\":\"%04o\",\"uid\":%" PRIu32 ",\"gid\":%" PRIu32 ",\"mtime\":",
-                        type_name(entry->mode), entry->size, (unsigned) entry->mode & 07777, entry->uid, entry->gid);
+        text_format(t, ",\"type\":\"%s\",\"size\":%" PRIu64 ",\"mode\":\"%04o\"", type_name(entry->mode), entry->size,
+                        (unsigned) entry->mode & 07777);
+        text_format(t, ",\"uid\":%" PRIu32 ",\"gid\":%" PRIu32 ",\"mtime\":", entry->uid, entry->gid);
         text_quote_time(t, entry->mtime_nsec);
         text_put_string(t, ",");
         if (S_ISLNK(entry->mode))
@@ -132,5 +134,6 @@ const FileErrorCode *file_error_code(int error) {
 int file_answer_error(ApiRequest *q, int error, const char *path) {
         const FileErrorCode *code = file_error_code(-error);
 
-        return api_error(q, code->status, code->code, /* hint= */ NULL, "%s: %s", path, code->message ? code->message : strerror(-error));
+        return api_error(q, code->status, code->code, /* hint= */ NULL, "%s: %s", path,
+                        code->message ? code->message : strerror(-error));
 }

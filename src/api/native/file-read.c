@@ -54,7 +54,9 @@ static RangeKind parse_range(const char *text, uint64_t size, uint64_t *ret_firs
         if (!dash || n >= sizeof(part) || (n == 0 && dash[1] == '\0'))
                 return RANGE_NONE;
         (void) snprintf(part, sizeof(part), "%.*s", (int) n, text);
-        if ((n > 0 && parse_uint64(part, 0, UINT64_MAX, &first) < 0) || (dash[1] && parse_uint64(dash + 1, 0, UINT64_MAX, &last) < 0))
+        if (n > 0 && parse_uint64(part, 0, UINT64_MAX, &first) < 0)
+                return RANGE_NONE;
+        if (dash[1] && parse_uint64(dash + 1, 0, UINT64_MAX, &last) < 0)
                 return RANGE_NONE;
         if (n == 0) { /* the last so many */
                 if (last == 0 || size == 0)
@@ -99,7 +101,8 @@ static void answer_whole(FileReader *f) {
         add_format(f->q, "Accept-Ranges", "bytes");
         switch (parse_range(http_header(f->q->http, "Range"), f->entry.size, &first, &length)) {
         case RANGE_PART:
-                add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1, f->entry.size);
+                add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1,
+                                f->entry.size);
                 f->q->answered = true;
                 (void) http_answer_fd(f->q->http, 206, FILE_TYPE, TAKE_FD(f->fd), first, length);
                 break;

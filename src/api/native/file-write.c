@@ -1,5 +1,5 @@
-/* file-write.c: the bytes of a file that comes. They go into a pipe whose other end the worker inside holds; the file is there, whole,
- * when the body has ended and the worker was told so. A client that goes away in the middle leaves nothing. */
+/* file-write.c: the bytes of a file that comes. They go into a pipe whose other end the worker inside holds; the file is
+ * there, whole, when the body has ended and the worker was told so. A client that goes away in the middle leaves nothing. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,8 +81,9 @@ static int read_query(ApiRequest *q, GuestFile *g) {
         bool parents = true, replace = true;
         NativeUser owner = { 0 };
 
-        if (file_request_query(q, FILE_WRITE, g) < 0 || native_query_mode(q, "mode", &g->mode) < 0 || native_query_user(q, "owner", &owner) < 0 ||
-            api_query_bool(q, "parents", &parents) < 0 || api_query_bool(q, "replace", &replace) < 0)
+        if (file_request_query(q, FILE_WRITE, g) < 0 || native_query_mode(q, "mode", &g->mode) < 0 ||
+            native_query_user(q, "owner", &owner) < 0 || api_query_bool(q, "parents", &parents) < 0 ||
+            api_query_bool(q, "replace", &replace) < 0)
                 return -EINVAL;
         if (path[strlen(path) - 1] == '/') {
                 (void) file_answer_error(q, -EISDIR, path);

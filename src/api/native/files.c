@@ -11,8 +11,8 @@
 #define LIST_MAX     100000
 #define DEPTH_MAX    64
 
-/* One form for one place: no "//", "." and "..", no slash at the end. As a shell's cd has it, ".." takes back the part before it, be
- * that a link or not; so what we tell is what was done. In place. */
+/* One form for one place: no "//", "." and "..", no slash at the end. As a shell's cd has it, ".." takes back the part before
+ * it, be that a link or not; so what we tell is what was done. In place. */
 static void simplify(char *path) {
         char *to = path;
 
@@ -48,15 +48,16 @@ static int set_path(ApiRequest *q, const char *field, const char *path, char tar
         }
         simplify(absolute);
         if (strlen(absolute) >= FILE_PATH_BYTES) {
-                (void) api_error(q, 400, "name_too_long", NULL, "%s: '%.64s…' has %zu bytes, a path can have %d", field, absolute,
-                                strlen(absolute), NATIVE_PATH_MAX);
+                (void) api_error(q, 400, "name_too_long", NULL, "%s: '%.64s…' has %zu bytes, a path can have %d", field,
+                                absolute, strlen(absolute), NATIVE_PATH_MAX);
                 return -ENAMETOOLONG;
         }
         memcpy(target, absolute, strlen(absolute) + 1);
         return 0;
 }
 
-int file_request(ApiRequest *q, FileOperation operation, const char *field, const char *path, const NativeUser *user, GuestFile *ret) {
+int file_request(ApiRequest *q, FileOperation operation, const char *field, const char *path, const NativeUser *user,
+                GuestFile *ret) {
         const SandboxSpec *spec = &q->sandbox->spec;
 
         *ret = (GuestFile) {
@@ -242,7 +243,7 @@ static void body_done(FileBody *b) {
         free(b->to);
 }
 
-#define FIELD_PATH(field, member) { field, json_field_string, offsetof(FileBody, member), JSON_MANDATORY, .min = 1, .max = NATIVE_BODY_MAX }
+#define FIELD_PATH(field, member) { field, json_field_string, offsetof(FileBody, member), JSON_MANDATORY, .min = 1 }
 #define FIELD_FLAG(field, member) { field, json_field_bool, offsetof(FileBody, member) }
 #define FIELD_USER(field, member) { field, native_field_user, offsetof(FileBody, member), JSON_NULLABLE }
 #define FIELD_MODE                { "mode", native_field_mode, offsetof(FileBody, mode), JSON_NULLABLE }
@@ -258,12 +259,14 @@ const JsonField native_move_fields[] = {
 const size_t native_move_n_fields = ELEMENTSOF(native_move_fields);
 
 const JsonField native_copy_fields[] = {
-        FIELD_PATH("from", from), FIELD_PATH("to", to), FIELD_FLAG("recursive", recursive), FIELD_FLAG("replace", replace), FIELD_USER("user", user),
+        FIELD_PATH("from", from),          FIELD_PATH("to", to),     FIELD_FLAG("recursive", recursive),
+        FIELD_FLAG("replace", replace), FIELD_USER("user", user),
 };
 const size_t native_copy_n_fields = ELEMENTSOF(native_copy_fields);
 
 const JsonField native_chmod_fields[] = {
-        FIELD_PATH("path", path), FIELD_MODE, FIELD_USER("owner", owner), FIELD_FLAG("recursive", recursive), FIELD_USER("user", user),
+        FIELD_PATH("path", path), FIELD_MODE, FIELD_USER("owner", owner), FIELD_FLAG("recursive", recursive),
+        FIELD_USER("user", user),
 };
 const size_t native_chmod_n_fields = ELEMENTSOF(native_chmod_fields);
 
@@ -281,7 +284,8 @@ void native_file_mkdir(ApiRequest *q) {
 static void move_or_copy(ApiRequest *q, FileOperation operation, FileBody *b) {
         GuestFile g;
 
-        if (api_read(q, b) < 0 || file_request(q, operation, "from", b->from, &b->user, &g) < 0 || file_set_target(q, "to", b->to, &g) < 0)
+        if (api_read(q, b) < 0 || file_request(q, operation, "from", b->from, &b->user, &g) < 0 ||
+            file_set_target(q, "to", b->to, &g) < 0)
                 return;
         g.flags = (b->replace ? 0 : FILE_NO_REPLACE) | (operation == FILE_COPY && b->recursive ? FILE_RECURSIVE : 0);
         call_start(q, &g, &entry_handlers, /* ret= */ NULL);

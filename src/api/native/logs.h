@@ -28,7 +28,8 @@ typedef struct LogQueue {
 } LogQueue;
 
 void log_queue_done(LogQueue *q);
-int log_queue_load(LogQueue *q, Store *store, const char *sandbox_id, usec_t since); /* what the store has beyond last_serial */
+/* What the store has beyond last_serial. */
+int log_queue_load(LogQueue *q, Store *store, const char *sandbox_id, usec_t since);
 
 /* What of its output is told: from here to there. */
 typedef struct LogSpan {

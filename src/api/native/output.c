@@ -159,7 +159,7 @@ static void event_answer(ApiRequest *q, Execution *x, const OutputQuery *o, Even
 
         options.from[o->stream] = o->from;
         if (last && parse_cursors(last, options.from) < 0) {
-                (void) native_complain(q, "Last-Event-ID", "must be two numbers of bytes such as '120:0', not '%.64s'", last);
+                (void) native_complain(q, "Last-Event-ID", "must be two numbers such as '120:0', not '%.64s'", last);
                 return;
         }
         if (x->spec.pty) {
@@ -178,7 +178,8 @@ void native_exec_output(ApiRequest *q) {
         OutputQuery o;
 
         if (type < 0)
-                (void) api_error(q, 406, "not_acceptable", "Accept application/octet-stream, application/x-ndjson or text/event-stream",
+                (void) api_error(q, 406, "not_acceptable",
+                                "Accept application/octet-stream, application/x-ndjson or text/event-stream",
                                 "None of the types in Accept can be given");
         else if (read_query(q, &o) >= 0) {
                 if (type == 0)

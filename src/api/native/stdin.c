@@ -1,7 +1,7 @@
 /* stdin.c: writing to a command's stdin.
  *
- * The body goes to the command piece by piece: the next one is taken from the socket when the kernel has the one before, so that a
- * slow reader slows its writer. That the command has ended is an answer, not an error. */
+ * The body goes to the command piece by piece: the next one is taken from the socket when the kernel has the one before, so
+ * that a slow reader slows its writer. That the command has ended is an answer, not an error. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static void answer_written(ApiRequest *q, size_t written, bool exited) {
 }
 
 static void answer_closed(ApiRequest *q, const char *id) {
-        (void) api_error(q, 409, "stdin_closed", "Start it with stdin: true to write to it later", "The stdin of execution %s is closed", id);
+        (void) api_error(q, 409, "stdin_closed", "Start it with stdin: true to write to it later",
+                        "The stdin of execution %s is closed", id);
 }
 
 static void answer_error(const Writer *w) {
@@ -41,11 +42,13 @@ static void answer_error(const Writer *w) {
         case -EBADF: answer_closed(q, w->execution->id); break;
         case -EPIPE:
         case -EIO:
-                (void) api_error(q, 409, "stdin_closed", NULL, "The command has closed its stdin after %zu bytes of this request", w->written);
+                (void) api_error(q, 409, "stdin_closed", NULL,
+                                "The command has closed its stdin after %zu bytes of this request", w->written);
                 break;
         case -ENOBUFS:
                 (void) api_error(q, 503, "unavailable", "Try again when the command has read some of it",
-                                "Too much input waits for the command already; %zu bytes of this request are written", w->written);
+                                "Too much input waits for the command already; %zu bytes of this request are written",
+                                w->written);
                 break;
         default: (void) native_core_error(q, w->error, "cannot write to stdin");
         }
@@ -63,7 +66,8 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
 static void await_end(Writer *w) {
         if (w->patience)
                 return;
-        if (sd_event_add_time_relative(w->q->manager->event, &w->patience, CLOCK_MONOTONIC, END_USEC, USEC_PER_MSEC, on_patience, w) < 0)
+        if (sd_event_add_time_relative(w->q->manager->event, &w->patience, CLOCK_MONOTONIC, END_USEC, USEC_PER_MSEC,
+                            on_patience, w) < 0)
                 answer_error(w);
 }
 

@@ -87,7 +87,7 @@ static const char *plain_string(json_t *v) {
 }
 
 int native_field_user(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        NativeUser *u = (NativeUser *) ((char *) target + f->offset);
+        NativeUser *u = (NativeUser *) (void *) ((char *) target + f->offset);
         const char *s = plain_string(v);
         char number[24];
 
@@ -150,7 +150,8 @@ int native_core_error(ApiRequest *q, int r, const char *text) {
 
         for (size_t i = 0; i < ELEMENTSOF(gone); i++)
                 if (r == gone[i])
-                        return api_error(q, 503, "unavailable", NULL, "%s", text && text[0] ? text : "the sandbox cannot be reached");
+                        return api_error(q, 503, "unavailable", NULL, "%s",
+                                        text && text[0] ? text : "the sandbox cannot be reached");
         for (size_t i = 0; i < ELEMENTSOF(ours); i++)
                 if (r == ours[i])
                         return api_errno(q, -EIO, text);
@@ -194,7 +195,7 @@ char *native_path(const Sandbox *sb, const char *path) {
 
         if (path[0] == '/')
                 return strdup(path);
-        if (asprintf(&joined, "%s%s%s", workdir, workdir[strlen(workdir) - 1] == '/' || path[0] == '\0' ? "" : "/", path) < 0)
+        if (asprintf(&joined, "%s%s%s", workdir, workdir[strlen(workdir) - 1] == '/' ? "" : "/", path) < 0)
                 return NULL;
         return joined;
 }

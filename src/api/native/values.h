@@ -31,8 +31,8 @@ int native_query_seconds(ApiRequest *q, const char *name, usec_t *ret);
 /* As it is when absolute, else below the sandbox's workdir; no part of it is looked at. The caller frees. */
 char *native_path(const Sandbox *sb, const char *path);
 
-/* The core could not do it. What errno it has from the host says nothing about what the caller named: an absent file of ours must
- * not look like an absent sandbox. */
+/* The core could not do it. What errno it has from the host says nothing about what the caller named: an absent file of ours
+ * must not look like an absent sandbox. */
 int native_core_error(ApiRequest *q, int r, const char *text);
 
 /* 400 about one query parameter, in the form that complaints about fields have. */

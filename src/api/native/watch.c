@@ -117,7 +117,8 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 (void) file_answer_error(q, error, path && path[0] ? path : w->path);
                 return;
         }
-        r = sd_event_add_time_relative(q->manager->event, &w->keepalive, CLOCK_MONOTONIC, KEEPALIVE_USEC, USEC_PER_SEC, on_keepalive, w);
+        r = sd_event_add_time_relative(q->manager->event, &w->keepalive, CLOCK_MONOTONIC, KEEPALIVE_USEC, USEC_PER_SEC,
+                        on_keepalive, w);
         if (r < 0) {
                 (void) api_errno(q, r, NULL);
                 return;

@@ -1,0 +1,147 @@
+#include "init/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "confine/caps.h"
+#include "init/strings.h"
+
+uint64_t command_capabilities(uid_t uid) {
+        return uid == 0 ? caps_guest_root() : 0;
+}
+
+static void prepare_journals(Command *c, const GuestExec *exec, GuestExited *counters,
+                int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        c->journals[0] = (Journal) { .bytes = &counters->out_bytes, .truncated = &counters->out_truncated };
+        c->journals[1] = (Journal) { .bytes = &counters->err_bytes, .truncated = &counters->err_truncated };
+        for (int i = 0; i < 2; i++) {
+                c->journals[i].from = -EBADF;
+                c->journals[i].to = TAKE_FD(fds[SHIM_OUT + i]);
+                c->journals[i].max = exec->output_max;
+        }
+}
+
+/* To others than the guest a mode means nothing, for they have no way to the pipe; with it the guest may open /dev/stdout
+ * again, to write. */
+static int open_output(Journal *j, int *ret_theirs) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        (void) fchmod(fds[1], 0622);
+        (void) fcntl(fds[0], F_SETFL, O_NONBLOCK); /* guest root may read from it as well, and leave us nothing */
+        j->from = fds[0];
+        *ret_theirs = fds[1];
+        return 0;
+}
+
+static int open_stdio(Command *c, const GuestExec *exec, int fds[static _SHIM_DESCRIPTOR_MAX], int stdio[static 3]) {
+        if (exec->flags & GUEST_EXEC_PTY) {
+                c->journals[0].terminal = true;
+                c->journals[0].from = TAKE_FD(fds[SHIM_MASTER]);
+                c->terminal_fd = TAKE_FD(fds[SHIM_STDIN]);
+                for (int i = 0; i < 3; i++)
+                        stdio[i] = c->terminal_fd;
+                return 0;
+        }
+        stdio[0] = fds[SHIM_STDIN]; /* none: ours is /dev/null */
+        for (int i = 0; i < 2; i++) {
+                int r = open_output(c->journals + i, c->writers + i);
+                if (r < 0)
+                        return r;
+                stdio[1 + i] = c->writers[i];
+        }
+        return 0;
+}
+
+static int parse_strings(const GuestExec *exec, const uint8_t *strings, int blob_fd, Strings *ret) {
+        if (exec->flags & GUEST_EXEC_BLOB)
+                return strings_read(blob_fd, exec->n_args, exec->n_env, exec->uid, ret);
+        return strings_parse(strings, exec->strings_size, exec->n_args, exec->n_env, exec->uid, ret);
+}
+
+static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, const Strings *strings,
+                const int stdio[static 3], SpawnFailure *ret_failure) {
+        const GuestExec *exec = &slot->exec;
+        const SpawnSpec spec = {
+                .argv = strings->argv,
+                .envp = strings->envp,
+                .path = strings->path,
+                .workdir = *strings->workdir ? strings->workdir : setting->serve->workdir,
+                .uid = exec->uid,
+                .gid = exec->gid,
+                .single_id = setting->serve->single_id,
+                .capabilities = command_capabilities(exec->uid),
+                .rlimits = {
+                        .nofile = exec->nofile,
+                        .data_bytes = setting->limit_memory ? setting->serve->memory_bytes : RLIMIT_VALUE_UNSET,
+                        .nproc = setting->limit_pids ? slot->nproc : RLIMIT_VALUE_UNSET,
+                        .cpu_seconds = RLIMIT_VALUE_UNSET,
+                },
+                .seccomp = false, /* PID 1 has raised it for us all */
+                .stdio = { stdio[0], stdio[1], stdio[2] },
+                .terminal = exec->flags & GUEST_EXEC_PTY,
+                .prepared = true,
+        };
+
+        return spawn(&spec, ret_failure);
+}
+
+/* The detail may point into strings that are about to go. */
+static void keep_detail(SpawnFailure *failure) {
+        static char detail[GUEST_DETAIL_MAX];
+
+        (void) snprintf(detail, sizeof(detail), "%s", failure->detail ? failure->detail : "");
+        failure->detail = detail;
+}
+
+int command_start(Command *c, const ShimSetting *setting, const ShimSlot *slot, GuestExited *counters,
+                const uint8_t *strings, int fds[static _SHIM_DESCRIPTOR_MAX], SpawnFailure *ret_failure) {
+        int stdio[3] = { -EBADF, -EBADF, -EBADF }, r;
+        Strings parsed;
+
+        *c = (Command) COMMAND_EMPTY;
+        prepare_journals(c, &slot->exec, counters, fds);
+        r = parse_strings(&slot->exec, strings, fds[SHIM_BLOB], &parsed);
+        if (r < 0) {
+                *ret_failure = (SpawnFailure) { .step = "strings", .error = -r };
+                return r;
+        }
+
+        r = open_stdio(c, &slot->exec, fds, stdio);
+        if (r < 0)
+                *ret_failure = (SpawnFailure) { .step = "pipe", .error = -r };
+        else {
+                c->started = clock_usec();
+                r = spawn_command(setting, slot, &parsed, stdio, ret_failure);
+        }
+        if (r < 0)
+                keep_detail(ret_failure);
+        else
+                c->pid = r;
+        fds[SHIM_STDIN] = fd_close(fds[SHIM_STDIN]);
+        strings_done(&parsed);
+        return MIN_OF(r, 0);
+}
+
+void command_drain(Command *c) {
+        c->terminal_fd = fd_close(c->terminal_fd);
+        for (int i = 0; i < 2; i++)
+                journal_drain(c->journals + i);
+}
+
+void command_close_writers(Command *c) {
+        for (int i = 0; i < 2; i++)
+                c->writers[i] = fd_close(c->writers[i]);
+}
+
+void command_done(Command *c) {
+        command_close_writers(c);
+        c->terminal_fd = fd_close(c->terminal_fd);
+        for (int i = 0; i < 2; i++)
+                journal_done(c->journals + i);
+}
