@@ -1,5 +1,5 @@
-/* Messages between coved and PID 1, as an enemy may write them: what is taken is exactly what we would have sent. The strings
- * of an execution are then given to whoever makes argv of them. */
+/* Messages between coved and PID 1, as an enemy may write them: what is taken is exactly what we would have sent. The
+ * strings of an execution are then given to whoever makes argv of them. */
 #include "fuzz.h"
 
 #include "init/strings.h"

@@ -1,5 +1,5 @@
-/* Any bytes as what a WebSocket client sends, whole or in two pieces, with pauses: messages are bounded, texts are UTF-8, the
- * end comes once, and nothing stays behind. The first byte says how. */
+/* Any bytes as what a WebSocket client sends, whole or in two pieces, with pauses: messages are bounded, texts are UTF-8,
+ * the end comes once, and nothing stays behind. The first byte says how. */
 #include "fuzz.h"
 
 #include <errno.h>

@@ -118,7 +118,9 @@ static void scene_init(Scene *s) {
         s->x->exit_code = -1;
         s->q.manager = &s->manager;
         for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
-                (void) snprintf(journal_paths[i], sizeof(journal_paths[i]), "%s", unit_path(i == STREAM_STDOUT ? "out" : "err"));
+                const char *path = unit_path(i == STREAM_STDOUT ? "out" : "err");
+
+                (void) snprintf(journal_paths[i], sizeof(journal_paths[i]), "%s", path);
                 unit_write_file(journal_paths[i], "", 0);
         }
 }
@@ -519,7 +521,8 @@ TEST(quoted_at_every_place) {
 
 TEST(in_base64) {
         static const char *const cases[][2] = {
-                { "", "\"\"" }, { "f", "\"Zg==\"" }, { "fo", "\"Zm8=\"" }, { "foo", "\"Zm9v\"" }, { "foobar", "\"Zm9vYmFy\"" },
+                { "", "\"\"" },         { "f", "\"Zg==\"" },         { "fo", "\"Zm8=\"" },
+                { "foo", "\"Zm9v\"" }, { "foobar", "\"Zm9vYmFy\"" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

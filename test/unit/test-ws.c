@@ -231,23 +231,30 @@ TEST(accept_key) {
         check_string("key", key, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
+#define KEY          "dGhlIHNhbXBsZSBub25jZQ=="
+#define UPGRADE      "Upgrade", "websocket", "Connection", "Upgrade"
+#define VERSION(v)   "Sec-WebSocket-Version", v
+#define HAS_KEY(key) "Sec-WebSocket-Key", key
+
 TEST(handshake) {
         static const struct {
                 const char *headers[9];
                 int result;
         } cases[] = {
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==" }, 0 },
-                { { "upgrade", "WebSocket", "connection", "keep-alive, Upgrade", "sec-websocket-version", "13", "sec-websocket-key", "AAAAAAAAAAAAAAAAAAAAAA==" }, 0 },
-                { { "Upgrade", "h2c, websocket", "Connection", "upgrade", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==" }, 0 },
+                { { UPGRADE, VERSION("13"), HAS_KEY(KEY) }, 0 },
+                { { "upgrade", "WebSocket", "connection", "keep-alive, Upgrade", VERSION("13"), HAS_KEY(KEY) }, 0 },
+                { { "Upgrade", "h2c, websocket", "Connection", "upgrade", VERSION("13"), HAS_KEY(KEY) }, 0 },
+                { { UPGRADE, "sec-websocket-version", "13", "sec-websocket-key", "AAAAAAAAAAAAAAAAAAAAAA==" }, 0 },
                 { { NULL }, -EPROTONOSUPPORT },
                 { { "Upgrade", "websocket" }, -EPROTONOSUPPORT },
                 { { "Upgrade", "websockets", "Connection", "Upgrade" }, -EPROTONOSUPPORT },
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "8", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==" }, -EPROTONOSUPPORT },
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13" }, -EINVAL },
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "" }, -EINVAL },
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=" }, -EINVAL },
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZ===" }, -EINVAL },
-                { { "Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25j\nQ==" }, -EINVAL },
+                { { UPGRADE, HAS_KEY(KEY) }, -EPROTONOSUPPORT },
+                { { UPGRADE, VERSION("8"), HAS_KEY(KEY) }, -EPROTONOSUPPORT },
+                { { UPGRADE, VERSION("13") }, -EINVAL },
+                { { UPGRADE, VERSION("13"), HAS_KEY("") }, -EINVAL },
+                { { UPGRADE, VERSION("13"), HAS_KEY("dGhlIHNhbXBsZSBub25jZQ=") }, -EINVAL },
+                { { UPGRADE, VERSION("13"), HAS_KEY("dGhlIHNhbXBsZSBub25jZ===") }, -EINVAL },
+                { { UPGRADE, VERSION("13"), HAS_KEY("dGhlIHNhbXBsZSBub25j\nQ==") }, -EINVAL },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -263,6 +270,9 @@ TEST(handshake) {
 }
 
 /* Messages. */
+
+/* RFC 6455, section 5.7 */
+#define HELLO 0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58
 
 TEST(both_kinds_and_back) {
         Connection c;
@@ -281,7 +291,7 @@ TEST(both_kinds_and_back) {
 }
 
 TEST(masked_as_the_client_likes) {
-        static const uint8_t frame[] = { 0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58 }; /* RFC 6455, section 5.7 */
+        static const uint8_t frame[] = { HELLO };
         Connection c;
 
         connection_open(&c, NULL, 0);
@@ -306,7 +316,7 @@ TEST(in_fragments_with_a_ping_between) {
 }
 
 TEST(byte_by_byte) {
-        static const uint8_t frame[] = { 0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58 };
+        static const uint8_t frame[] = { HELLO };
         Connection c;
 
         connection_open(&c, NULL, 0);
@@ -321,7 +331,7 @@ TEST(byte_by_byte) {
 
 /* What came along with the handshake is read first. */
 TEST(extra) {
-        static const uint8_t frame[] = { 0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58 };
+        static const uint8_t frame[] = { HELLO };
         Connection c;
 
         connection_open(&c, frame, 6);
