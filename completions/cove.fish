@@ -1,1 +1,133 @@
-# later
+# fish completion for cove. What there is to complete is asked of cove itself, so that it is always what this cove can do.
+
+function __cove_program
+    set -l words (commandline -opc)
+    echo $words[1]
+end
+
+# "name<tab>help" lines of the verbs.
+function __cove_verbs
+    set -l cove (__cove_program)
+    $cove --help 2>/dev/null | string replace -rf -- '^  cove ([a-z]+) +(.*)$' '$1\t$2'
+end
+
+# The verb, and what of it belongs to the name: "ls", "key create".
+function __cove_verb
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; or return 1
+    echo $words[2]
+    if contains -- $words[2] key tenant; and test (count $words) -ge 3
+        echo $words[3]
+    end
+end
+
+function __cove_help
+    set -l cove (__cove_program)
+    $cove (__cove_verb) --help 2>/dev/null
+end
+
+# "--name<tab>help" lines of the options; -x ones too.
+function __cove_options
+    __cove_help | string replace -rf -- '^  (?:-., |    )(--[a-z-]+)(?: [^ ]+)? *(.*)$' '$1\t$2'
+    __cove_help | string replace -rf -- '^  (-.), --[a-z-]+(?: [^ ]+)? *(.*)$' '$1\t$2'
+end
+
+# The options that take a value: "--name ARGUMENT", "-x ARGUMENT".
+function __cove_taking
+    __cove_help | string replace -rf -- '^  (?:-., |    )(--[a-z-]+ [^ ]+).*$' '$1'
+    __cove_help | string replace -rf -- '^  (-.), --[a-z-]+( [^ ]+).*$' '$1$2'
+end
+
+# The name of the value that the last word waits for; nothing: it waits for none.
+function __cove_argument
+    set -l last (commandline -opc)[-1]
+    string match -q -- '-*' $last; or return
+    __cove_taking | string replace -f -- "$last " ''
+end
+
+# Options that say which daemon, as they stand on the line.
+function __cove_place
+    set -l words (commandline -opc)
+    for i in (seq 2 (math (count $words) - 1) 2>/dev/null)
+        contains -- $words[$i] --socket --state --url --key; and printf '%s\n' $words[$i] $words[(math $i + 1)]
+    end
+end
+
+# The operands so far: words that are no options and no values of options.
+function __cove_operands
+    set -l takes (__cove_taking | string replace -r -- ' .*' '')
+    set -l value no
+    for word in (commandline -opc)[3..-1]
+        if test $value = yes
+            set value no
+        else if string match -q -- '-*' $word
+            contains -- $word $takes; and set value yes
+        else
+            echo $word
+        end
+    end
+end
+
+function __cove_sandboxes
+    set -l cove (__cove_program)
+    $cove ls --names (__cove_place) 2>/dev/null
+end
+
+function __cove_values
+    switch $argv[1]
+        case FILE PATH 'SRC:DST*' 'DST=SRC' 'FILE|-'
+            __fish_complete_path (commandline -ct)
+        case DIR 'host|DIR'
+            __fish_complete_directories (commandline -ct)
+        case STATUS
+            printf '%s\n' initializing ready running paused stopped terminating completed failed terminated
+        case WHAT
+            printf '%s\n' kill pause
+        case SCOPE
+            printf '%s\n' read use admin
+        case 'none|host'
+            printf '%s\n' none host
+        case USER
+            printf '%s\n' user root
+    end
+end
+
+function __cove_operand
+    set -l cove (__cove_program)
+    set -l verb (commandline -opc)[2]
+    set -l operands (__cove_operands)
+    switch $verb:(math (count $operands) + 1)
+        case inspect:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1
+            __cove_sandboxes
+        case inspect:2 logs:2 attach:2 wait:2
+            $cove ps -aq $operands[1] (__cove_place) 2>/dev/null
+        case 'cp:*'
+            __cove_sandboxes | string replace -r '$' ':'
+            __fish_complete_path (commandline -ct)
+        case 'run:*'
+            __fish_complete_command
+        case completion:1
+            printf '%s\n' bash zsh fish
+        case key:1 tenant:1
+            $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
+    end
+end
+
+function __cove_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l argument
+    test (count $words) -gt 1; and set argument (__cove_argument)
+    if test (count $words) -eq 1
+        __cove_verbs
+        printf '%s\t%s\n' --help 'print this' --version 'print the version'
+    else if set -q argument[1]
+        __cove_values $argument[1]
+    else if string match -q -- '-*' $current
+        __cove_options
+    else
+        __cove_operand
+    end
+end
+
+complete -c cove -f -a '(__cove_complete)'

@@ -10,8 +10,8 @@
 
 #define HEADER_MAX ((size_t) 32 << 10)
 
-int api_new(sd_event *event, Manager *m, const ApiConfig *config, Api **ret, Error *reterr) {
-        const HttpConfig http = {
+static HttpConfig http_config(const ApiConfig *config) {
+        return (HttpConfig) {
                 .address = config->address,
                 .loopback_only = !config->public,
                 .socket_path = config->socket_path,
@@ -19,6 +19,16 @@ int api_new(sd_event *event, Manager *m, const ApiConfig *config, Api **ret, Err
                 .idle_seconds = config->idle_seconds,
                 .header_max = HEADER_MAX,
         };
+}
+
+int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr) {
+        const HttpConfig http = http_config(config);
+
+        return http_sockets_open(&http, ret, reterr);
+}
+
+int api_new(sd_event *event, Manager *m, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr) {
+        const HttpConfig http = http_config(config);
         Api *a = calloc(1, sizeof(*a));
         int r;
 
@@ -27,7 +37,7 @@ int api_new(sd_event *event, Manager *m, const ApiConfig *config, Api **ret, Err
         a->manager = m;
         a->owner = config->owner;
         a->self = geteuid();
-        r = http_server_new(event, &http, api_route, a, &a->server, reterr);
+        r = http_server_new(event, &http, sockets, api_route, a, &a->server, reterr);
         if (r < 0) {
                 free(a);
                 return r;

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
+#include "api/http.h"
 #include "base/error.h"
 #include "core/manager.h"
 
@@ -22,7 +23,11 @@ typedef struct ApiConfig {
         uid_t owner; /* who may use the unix socket, beside root and ourselves */
 } ApiConfig;
 
-int api_new(sd_event *event, Manager *m, const ApiConfig *config, Api **ret, Error *reterr);
+/* While we still may bind anywhere; nothing is answered yet. */
+int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr);
+
+/* Takes the sockets. */
+int api_new(sd_event *event, Manager *m, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr);
 Api *api_free(Api *a);
 const char *api_address(const Api *a); /* NULL: no TCP */
 void api_quiesce(Api *a);

@@ -226,31 +226,58 @@ static int listener_new(HttpServer *s, int fd, const char *socket_path, HttpList
         return listener_attach(l, reterr);
 }
 
-static int server_listen(HttpServer *s, const HttpConfig *config, Error *reterr) {
-        HttpListener **next = s->listeners;
-        int fd, r;
+void http_sockets_close(HttpSockets *s) {
+        s->tcp_fd = fd_close(s->tcp_fd);
+        s->unix_fd = fd_close(s->unix_fd);
+        free(s->address);
+        s->address = NULL;
+}
+
+int http_sockets_open(const HttpConfig *config, HttpSockets *ret, Error *reterr) {
+        _cleanup_(http_sockets_close) HttpSockets s = HTTP_SOCKETS_EMPTY;
 
         if (config->address) {
-                fd = http_listen_tcp(config->address, config->loopback_only, &s->address, reterr);
-                if (fd < 0)
-                        return fd;
-                r = listener_new(s, fd, NULL, next++, reterr);
+                s.tcp_fd = http_listen_tcp(config->address, config->loopback_only, &s.address, reterr);
+                if (s.tcp_fd < 0)
+                        return s.tcp_fd;
+        }
+        if (config->socket_path) {
+                s.unix_fd = http_listen_unix(config->socket_path, reterr);
+                if (s.unix_fd < 0)
+                        return s.unix_fd;
+        }
+        *ret = s;
+        s = (HttpSockets) HTTP_SOCKETS_EMPTY;
+        return 0;
+}
+
+static int server_listen(HttpServer *s, const HttpConfig *config, HttpSockets *ahead, Error *reterr) {
+        _cleanup_(http_sockets_close) HttpSockets own = HTTP_SOCKETS_EMPTY;
+        HttpSockets *sockets = ahead ? ahead : &own;
+        HttpListener **next = s->listeners;
+        int r;
+
+        if (!ahead) {
+                r = http_sockets_open(config, &own, reterr);
                 if (r < 0)
                         return r;
         }
-        if (config->socket_path) {
-                fd = http_listen_unix(config->socket_path, reterr);
-                if (fd < 0)
-                        return fd;
-                r = listener_new(s, fd, config->socket_path, next, reterr);
+        s->address = TAKE_PTR(sockets->address);
+        if (sockets->tcp_fd >= 0) {
+                r = listener_new(s, TAKE_FD(sockets->tcp_fd), NULL, next++, reterr);
+                if (r < 0)
+                        return r;
+        }
+        if (sockets->unix_fd >= 0) {
+                r = listener_new(s, TAKE_FD(sockets->unix_fd), config->socket_path, next, reterr);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-int http_server_new(sd_event *event, const HttpConfig *config, HttpRoute route, void *userdata, HttpServer **ret,
-                Error *reterr) {
+int http_server_new(sd_event *event, const HttpConfig *config, HttpSockets *sockets, HttpRoute route, void *userdata,
+                HttpServer **ret, Error *reterr) {
         HttpServer *s = calloc(1, sizeof(*s));
         int r;
 
@@ -265,7 +292,7 @@ int http_server_new(sd_event *event, const HttpConfig *config, HttpRoute route, 
                 .header_max = config->header_max,
         };
         (void) signal(SIGPIPE, SIG_IGN); /* sendfile(2) has no MSG_NOSIGNAL */
-        r = server_listen(s, config, reterr);
+        r = server_listen(s, config, sockets, reterr);
         if (r < 0) {
                 http_server_free(s);
                 return r;

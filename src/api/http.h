@@ -48,6 +48,14 @@ typedef struct HttpPlan {
 
 typedef void (*HttpRoute)(HttpRequest *r, HttpPlan *plan, void *userdata);
 
+/* Opened ahead, by somebody who may do more than the server: a port below 1024, a directory that is root's. */
+typedef struct HttpSockets {
+        int tcp_fd, unix_fd; /* -EBADF: none */
+        char *address;
+} HttpSockets;
+
+#define HTTP_SOCKETS_EMPTY { .tcp_fd = -EBADF, .unix_fd = -EBADF }
+
 typedef struct HttpConfig {
         const char *address; /* "127.0.0.1:8787", "[::1]:0"; NULL: no TCP */
         bool loopback_only;  /* refuse an address that others can reach */
@@ -57,7 +65,13 @@ typedef struct HttpConfig {
         size_t header_max;
 } HttpConfig;
 
-int http_server_new(sd_event *event, const HttpConfig *config, HttpRoute route, void *userdata, HttpServer **ret, Error *reterr);
+/* By address, loopback_only and socket_path of the configuration. */
+int http_sockets_open(const HttpConfig *config, HttpSockets *ret, Error *reterr);
+void http_sockets_close(HttpSockets *s);
+
+/* Takes what was opened ahead; NULL: opens by itself. */
+int http_server_new(sd_event *event, const HttpConfig *config, HttpSockets *sockets, HttpRoute route, void *userdata,
+                HttpServer **ret, Error *reterr);
 HttpServer *http_server_free(HttpServer *s);
 /* Where TCP listens, with the real port: "127.0.0.1:8787"; NULL: nowhere. */
 const char *http_server_address(const HttpServer *s);

@@ -128,21 +128,21 @@ void json_end_list(JsonWriter *w) {
         end(w, "]");
 }
 
-void json_null(JsonWriter *w, const char *key) {
+void json_write_null(JsonWriter *w, const char *key) {
         begin_value(w, key);
         put_text(w, "null");
 }
 
-void json_string(JsonWriter *w, const char *key, const char *value) {
+void json_write_string(JsonWriter *w, const char *key, const char *value) {
         if (!value) {
-                json_null(w, key);
+                json_write_null(w, key);
                 return;
         }
         begin_value(w, key);
         put_quoted(w, value);
 }
 
-void json_integer(JsonWriter *w, const char *key, int64_t value) {
+void json_write_integer(JsonWriter *w, const char *key, int64_t value) {
         char text[32];
 
         begin_value(w, key);
@@ -150,12 +150,12 @@ void json_integer(JsonWriter *w, const char *key, int64_t value) {
         put_text(w, text);
 }
 
-void json_bool(JsonWriter *w, const char *key, bool value) {
+void json_write_bool(JsonWriter *w, const char *key, bool value) {
         begin_value(w, key);
         put_text(w, value ? "true" : "false");
 }
 
-void json_thousandths(JsonWriter *w, const char *key, uint64_t value) {
+void json_write_thousandths(JsonWriter *w, const char *key, uint64_t value) {
         char text[48];
 
         begin_value(w, key);

@@ -24,11 +24,11 @@ void json_end_object(JsonWriter *w);
 void json_begin_list(JsonWriter *w, const char *key);
 void json_end_list(JsonWriter *w);
 
-void json_string(JsonWriter *w, const char *key, const char *value); /* NULL is null */
-void json_integer(JsonWriter *w, const char *key, int64_t value);
-void json_null(JsonWriter *w, const char *key);
-void json_bool(JsonWriter *w, const char *key, bool value);
-void json_thousandths(JsonWriter *w, const char *key, uint64_t value); /* 1500 is 1.500 */
+void json_write_string(JsonWriter *w, const char *key, const char *value); /* NULL is null */
+void json_write_integer(JsonWriter *w, const char *key, int64_t value);
+void json_write_null(JsonWriter *w, const char *key);
+void json_write_bool(JsonWriter *w, const char *key, bool value);
+void json_write_thousandths(JsonWriter *w, const char *key, uint64_t value); /* 1500 is 1.500 */
 
 /* Writes it all with a newline and frees. */
 int json_finish(JsonWriter *w, int fd);

@@ -70,20 +70,20 @@ static int print_json(const Probe *p, const struct utsname *host) {
         JsonWriter w = { 0 };
 
         json_begin_object(&w, /* key= */ NULL);
-        json_string(&w, "level", probe_level_name(p->level));
-        json_string(&w, "kernel", host->release);
-        json_bool(&w, "privileged", p->privileged);
-        json_string(&w, "cgroup", cgroup_names[p->cgroup]);
+        json_write_string(&w, "level", probe_level_name(p->level));
+        json_write_string(&w, "kernel", host->release);
+        json_write_bool(&w, "privileged", p->privileged);
+        json_write_string(&w, "cgroup", cgroup_names[p->cgroup]);
         json_begin_list(&w, "guards");
         for (Guard g = 0; g < _GUARD_MAX; g++) {
                 const Finding *f = p->guards + g;
 
                 json_begin_object(&w, /* key= */ NULL);
-                json_string(&w, "name", guard_name(g));
-                json_bool(&w, "ok", f->ok);
-                json_string(&w, "purpose", guard_purpose(g));
-                json_string(&w, "detail", f->detail);
-                json_string(&w, "cure", f->cure[0] ? f->cure : NULL);
+                json_write_string(&w, "name", guard_name(g));
+                json_write_bool(&w, "ok", f->ok);
+                json_write_string(&w, "purpose", guard_purpose(g));
+                json_write_string(&w, "detail", f->detail);
+                json_write_string(&w, "cure", f->cure[0] ? f->cure : NULL);
                 json_end_object(&w);
         }
         json_end_list(&w);

@@ -6,15 +6,15 @@ static void add_guards(JsonWriter *w, const char *key, GuardSet set) {
         json_begin_list(w, key);
         for (Guard g = 0; g < _GUARD_MAX; g++)
                 if (set & GUARD_BIT(g))
-                        json_string(w, /* key= */ NULL, guard_name(g));
+                        json_write_string(w, /* key= */ NULL, guard_name(g));
         json_end_list(w);
 }
 
 static void add_number(JsonWriter *w, const char *key, bool known, uint64_t value) {
         if (known)
-                json_integer(w, key, (int64_t) value);
+                json_write_integer(w, key, (int64_t) value);
         else
-                json_null(w, key);
+                json_write_null(w, key);
 }
 
 /* Counted by the cgroup where there is one: it has all of the tree, also what nobody waited for. */
@@ -30,14 +30,14 @@ static void add_cpu(JsonWriter *w, const Outcome *out) {
                 user = cg->cpu_user_usec;
                 system = cg->cpu_system_usec;
         }
-        json_thousandths(w, "cpu_user_ms", user);
-        json_thousandths(w, "cpu_system_ms", system);
+        json_write_thousandths(w, "cpu_user_ms", user);
+        json_write_thousandths(w, "cpu_system_ms", system);
 }
 
 static void add_usage(JsonWriter *w, const Outcome *out) {
         const CgroupUsage *cg = &out->usage.cgroup;
 
-        json_thousandths(w, "wall_ms", out->wall_usec);
+        json_write_thousandths(w, "wall_ms", out->wall_usec);
         add_cpu(w, out);
         add_number(w, "memory_peak_bytes", true, cg->has_memory ? cg->memory_peak_bytes : out->usage.max_rss_bytes);
         add_number(w, "oom_kills", cg->has_memory, cg->oom_kills);
@@ -50,20 +50,20 @@ int report_write(int fd, const RunOptions *o, const Outcome *out) {
         JsonWriter w = { 0 };
 
         json_begin_object(&w, /* key= */ NULL);
-        json_string(&w, "id", o->spec.id);
-        json_string(&w, "reason", reason_name(out->reason));
+        json_write_string(&w, "id", o->spec.id);
+        json_write_string(&w, "reason", reason_name(out->reason));
         add_number(&w, "exit_code", out->exit_code >= 0, (uint64_t) out->exit_code);
         add_number(&w, "signal", out->signal > 0, (uint64_t) out->signal);
-        json_integer(&w, "exit_status", out->exit_status);
-        json_string(&w, "message", out->message[0] ? out->message : NULL);
+        json_write_integer(&w, "exit_status", out->exit_status);
+        json_write_string(&w, "message", out->message[0] ? out->message : NULL);
         add_usage(&w, out);
         add_number(&w, "stdout_bytes", out->counted, out->stdout_bytes);
         add_number(&w, "stderr_bytes", out->counted && !o->tty, out->stderr_bytes);
-        json_bool(&w, "stdout_truncated", out->stdout_truncated || out->stdout_lost);
-        json_bool(&w, "stderr_truncated", out->stderr_truncated || out->stderr_lost);
-        json_string(&w, "disk_backing", disk_backing_name(out->disk_backing));
+        json_write_bool(&w, "stdout_truncated", out->stdout_truncated || out->stdout_lost);
+        json_write_bool(&w, "stderr_truncated", out->stderr_truncated || out->stderr_lost);
+        json_write_string(&w, "disk_backing", disk_backing_name(out->disk_backing));
         add_number(&w, "disk_used_bytes", out->disk_bytes > 0, out->disk_bytes);
-        json_bool(&w, "disk_full", out->disk_full);
+        json_write_bool(&w, "disk_full", out->disk_full);
         add_guards(&w, "guards", out->guards);
         add_guards(&w, "guards_missing", out->guards_missing);
         json_end_object(&w);

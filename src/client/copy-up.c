@@ -56,6 +56,8 @@ static int put(Copy *c, Source *s, Url *u, const char *type, uint64_t size, int 
         q.source_size = size;
         q.source_fd = wait_fd;
         progress_begin(&c->progress, s->name, size == CALL_SIZE_UNKNOWN ? PROGRESS_UNKNOWN : size);
+        if (isatty(s->fd)) /* what is typed there stands in the way */
+                c->progress.enabled = false;
         r = client_transfer(c->place, &q, &s->error, /* ret_head= */ NULL);
         progress_end(&c->progress);
         return r;

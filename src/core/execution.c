@@ -167,6 +167,7 @@ static int record_start(Execution *x, Error *reterr) {
         r = store_execution_insert(store, x);
         if (r >= 0) {
                 sandbox_event(x->sandbox, "exec.start", x, "%s", x->spec.args.items[0]);
+                (void) store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
                 r = store_commit(store);
         }
         if (r < 0) {

@@ -30,8 +30,8 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->guards_missing = row->guards_missing;
         sb->id_base = row->id_base;
         sb->pid = row->pid;
-        sb->operations = row->operations;
         sb->last_execution = row->last_execution;
+        sb->operations = MAX_OF(row->operations, row->last_execution); /* executions are written, each; the rest now and then */
         sb->oom_seen = row->oom_seen;
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;

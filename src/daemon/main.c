@@ -51,6 +51,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        HttpSockets sockets;
         Api *api;
         sd_event_source *stop_timer;
 } Daemon;
@@ -84,6 +85,26 @@ static int step_state(Daemon *d, Error *reterr) {
                                         sizeof(d->store_path))
                 return error_set(reterr, -ENAMETOOLONG, "--state: the path is too long");
         return 0;
+}
+
+static ApiConfig api_config(const Daemon *d) {
+        return (ApiConfig) {
+                .address = strcmp(d->options.listen, "none") == 0 ? NULL : d->options.listen,
+                .public = d->options.public,
+                .socket_path = d->options.socket_path,
+                .connections_max = (unsigned) d->options.connections_max,
+                .idle_seconds = (unsigned) d->options.idle_seconds,
+                .owner = d->started_as,
+        };
+}
+
+static int step_listen(Daemon *d, Error *reterr) {
+        const ApiConfig config = api_config(d);
+        int r = api_listen(&config, &d->sockets, reterr);
+
+        if (r >= 0 && d->identity.drop)
+                (void) lchown(d->options.socket_path, d->identity.uid, d->identity.gid); /* so that it may remove it */
+        return r;
 }
 
 static int step_spawner(Daemon *d, Error *reterr) {
@@ -208,16 +229,9 @@ static int step_provider(Daemon *d, Error *reterr) {
 }
 
 static int step_api(Daemon *d, Error *reterr) {
-        const ApiConfig config = {
-                .address = strcmp(d->options.listen, "none") == 0 ? NULL : d->options.listen,
-                .public = d->options.public,
-                .socket_path = d->options.socket_path,
-                .connections_max = (unsigned) d->options.connections_max,
-                .idle_seconds = (unsigned) d->options.idle_seconds,
-                .owner = d->started_as,
-        };
+        const ApiConfig config = api_config(d);
 
-        return api_new(d->event, d->manager, &config, &d->api, reterr);
+        return api_new(d->event, d->manager, &config, &d->sockets, &d->api, reterr);
 }
 
 static int step_tell(Daemon *d, Error *reterr) {
@@ -240,6 +254,7 @@ static const struct {
         { "identity", step_identity },
         { "files",    step_files    }, /* before the spawner, which inherits the limit */
         { "state",    step_state    }, /* as root: it may have to be made and handed over */
+        { "listen",   step_listen   }, /* likewise: a low port, or a socket in somebody else's directory */
         { "spawner",  step_spawner  }, /* the last that needs who we were */
         { "assume",   step_assume   }, /* from here on we are nobody in particular */
         { "event",    step_event    },
@@ -262,6 +277,7 @@ static int start(Daemon *d, Error *reterr) {
 
 static void stop(Daemon *d) {
         api_free(d->api);
+        http_sockets_close(&d->sockets);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -275,7 +291,7 @@ static void stop(Daemon *d) {
 }
 
 int main(int argc, char **argv) {
-        Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF };
+        Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
         int r, status;
 

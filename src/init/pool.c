@@ -72,16 +72,12 @@ static bool run_parked(Pool *p, int32_t record, const GuestExec *exec, const int
         return false;
 }
 
-static int run_forked(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+/* strings NULL: it has nothing to do yet. */
+static int fork_shim(Pool *p, size_t i, uid_t uid, const uint8_t *strings, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         int pair[2], r;
-        size_t i = 0;
         pid_t pid;
 
-        while (i < BOARD_SHIMS && p->shims[i].pid != 0)
-                i++;
-        if (i == BOARD_SHIMS)
-                return -EAGAIN;
         r = channel_pair(pair);
         if (r < 0)
                 return r;
@@ -89,23 +85,53 @@ static int run_forked(Pool *p, int32_t record, const GuestExec *exec, const int 
         ours = private_fd_consume(pair[0]);
         if (ours < 0)
                 return ours;
-
-        fill_slot(p, i, record, exec, fds);
-        atomic_store(&slot_of(p, i)->state, SHIM_BUSY);
         pid = fork();
-        if (pid < 0) {
-                r = -errno;
-                atomic_store(&slot_of(p, i)->record, BOARD_NO_RECORD);
-                return r;
-        }
+        if (pid < 0)
+                return -errno;
         if (pid == 0) {
                 if (kernel_close_range(PRIVATE_FD_FIRST, ~0u, 0) < 0)
                         _exit(1);
-                shim_main(&p->setting, slot_of(p, i), theirs, exec->strings, fds);
+                shim_main(&p->setting, slot_of(p, i), theirs, strings, fds);
         }
-        p->shims[i] = (PoolShim) { .pid = pid, .channel_fd = TAKE_FD(ours), .root = exec->uid == 0 };
+        p->shims[i] = (PoolShim) { .pid = pid, .channel_fd = TAKE_FD(ours), .root = uid == 0 };
         p->n = MAX_OF(p->n, i + 1);
         return 0;
+}
+
+static int free_slot(const Pool *p) {
+        for (size_t i = 0; i < BOARD_SHIMS; i++)
+                if (p->shims[i].pid == 0)
+                        return (int) i;
+        return -EAGAIN;
+}
+
+static int run_forked(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        int i = free_slot(p), r;
+
+        if (i < 0)
+                return i;
+        fill_slot(p, (size_t) i, record, exec, fds);
+        atomic_store(&slot_of(p, (size_t) i)->state, SHIM_BUSY);
+        r = fork_shim(p, (size_t) i, exec->uid, exec->strings ? exec->strings : (const uint8_t *) "", fds);
+        if (r < 0)
+                atomic_store(&slot_of(p, (size_t) i)->record, BOARD_NO_RECORD);
+        return r;
+}
+
+/* Parked before it is born: whoever claims it at once finds the channel there. */
+void pool_warm(Pool *p) {
+        static const int none[_SHIM_DESCRIPTOR_MAX] = { -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF };
+        ShimSlot *slot = slot_of(p, 0);
+        uid_t uid = p->setting.serve->uid;
+
+        if (p->shims[0].pid != 0)
+                return;
+        slot->exec = (GuestExec) { .uid = uid };
+        atomic_store(&slot->record, BOARD_NO_RECORD);
+        atomic_store(&slot->state, SHIM_PARKED);
+        (void) atomic_fetch_add(&p->setting.board->n_parked, 1);
+        if (fork_shim(p, 0, uid, /* strings= */ NULL, none) < 0)
+                (void) claim(p, 0);
 }
 
 int pool_run(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {

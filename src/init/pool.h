@@ -25,6 +25,9 @@ typedef struct Pool {
 /* Descriptors stay the caller's. -EAGAIN: too many are running, here or in the sandbox. */
 int pool_run(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]);
 
+/* One that is parked from the start, for whoever comes first. Not having it is no failure. */
+void pool_warm(Pool *p);
+
 /* Passes a signal on to the execution of that record. False: nobody works on it any more. */
 bool pool_signal(Pool *p, int32_t record, int signal_number);
 

@@ -378,6 +378,7 @@ void init_serve(const InitServe *spec) {
                         fail(spec, "seccomp", -r);
         }
         say_ready(s);
+        pool_warm(&s->executions.pool);
         release_stack();
         loop(s);
 }

@@ -276,21 +276,13 @@ static void run(Shim *s) {
         atomic_store(&s->slot->record, BOARD_NO_RECORD);
 }
 
-/* Waits for another execution. False: nobody came in time, or enough others are waiting. */
-static bool park(Shim *s) {
+/* Parked: until there is another execution. False: nobody came in time. */
+static bool await_next(Shim *s) {
         static uint8_t buffer[GUEST_INLINE_MAX];
         Board *board = s->setting->board;
         uint32_t expected = SHIM_PARKED;
         int fds[_SHIM_DESCRIPTOR_MAX], r;
         size_t size, n_fds = 0, next = 0;
-
-        if (atomic_fetch_add(&board->n_parked, 1) >= PARKED_MAX) {
-                (void) atomic_fetch_sub(&board->n_parked, 1);
-                return false;
-        }
-        journal_release_buffer();
-        atomic_store(&s->slot->state, SHIM_PARKED);
-        wake_init(s, /* always= */ false);
 
         r = channel_receive_bytes(s->channel_fd, 0, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
         if (r <= 0 && atomic_compare_exchange_strong(&s->slot->state, &expected, SHIM_GOING)) {
@@ -308,6 +300,20 @@ static bool park(Shim *s) {
                 s->fds[i] = came ? fds[next++] : -EBADF;
         }
         return true;
+}
+
+/* Waits for another execution. False: nobody came in time, or enough others are waiting. */
+static bool park(Shim *s) {
+        Board *board = s->setting->board;
+
+        if (atomic_fetch_add(&board->n_parked, 1) >= PARKED_MAX) {
+                (void) atomic_fetch_sub(&board->n_parked, 1);
+                return false;
+        }
+        journal_release_buffer();
+        atomic_store(&s->slot->state, SHIM_PARKED);
+        wake_init(s, /* always= */ false);
+        return await_next(s);
 }
 
 /* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not
@@ -350,6 +356,8 @@ void shim_main(const ShimSetting *setting, ShimSlot *slot, int channel_fd, const
 
         memcpy(s.fds, fds, sizeof(s.fds));
         s.broken = prepare(&s);
+        if (!strings && !await_next(&s))
+                _exit(0);
         do
                 run(&s);
         while (s.broken.error == 0 && park(&s));

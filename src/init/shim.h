@@ -37,6 +37,7 @@ typedef struct ShimSetting {
         bool reset_oom; /* PID 1 is spared by the OOM killer, and no guest shall be */
 } ShimSetting;
 
-/* The first execution is in the slot, with its strings and descriptors here; others come over the channel. */
+/* The first execution is in the slot, with its strings and descriptors here; others come over the channel. Without strings the
+ * first does so too: the slot says that it is parked. */
 _noreturn_ void shim_main(const ShimSetting *setting, ShimSlot *slot, int channel_fd, const uint8_t *strings,
                 const int fds[static _SHIM_DESCRIPTOR_MAX]);

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_free_ char *text = fuzz_string(data, size);
         JsonWriter w = { 0 };
 
-        json_string(&w, /* key= */ NULL, text);
+        json_write_string(&w, /* key= */ NULL, text);
         MUST(w.error == 0 && w.size >= 2 && w.data[0] == '"' && w.data[w.size - 1] == '"');
         for (size_t i = 1; i < w.size - 1; i++) {
                 unsigned char c = (unsigned char) w.data[i];

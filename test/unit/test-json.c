@@ -28,15 +28,15 @@ TEST(values) {
         char text[1024];
 
         json_begin_object(&w, NULL);
-        json_string(&w, "string", "text");
-        json_string(&w, "nothing", NULL);
-        json_null(&w, "null");
-        json_integer(&w, "least", INT64_MIN);
-        json_integer(&w, "most", INT64_MAX);
-        json_bool(&w, "true", true);
-        json_bool(&w, "false", false);
-        json_thousandths(&w, "small", 7);
-        json_thousandths(&w, "large", UINT64_MAX);
+        json_write_string(&w, "string", "text");
+        json_write_string(&w, "nothing", NULL);
+        json_write_null(&w, "null");
+        json_write_integer(&w, "least", INT64_MIN);
+        json_write_integer(&w, "most", INT64_MAX);
+        json_write_bool(&w, "true", true);
+        json_write_bool(&w, "false", false);
+        json_write_thousandths(&w, "small", 7);
+        json_write_thousandths(&w, "large", UINT64_MAX);
         json_end_object(&w);
         check_string("text", finish(&w, text, sizeof(text)),
                         "{\n"
@@ -62,13 +62,13 @@ TEST(nesting) {
         json_begin_object(&w, "empty object");
         json_end_object(&w);
         json_begin_list(&w, "list");
-        json_integer(&w, NULL, 1);
+        json_write_integer(&w, NULL, 1);
         json_begin_object(&w, NULL);
-        json_integer(&w, "a", 2);
+        json_write_integer(&w, "a", 2);
         json_end_object(&w);
-        json_integer(&w, NULL, 3);
+        json_write_integer(&w, NULL, 3);
         json_end_list(&w);
-        json_bool(&w, "after", true);
+        json_write_bool(&w, "after", true);
         json_end_object(&w);
         check_string("text", finish(&w, text, sizeof(text)),
                         "{\n"
@@ -112,7 +112,7 @@ TEST(strings) {
                 JsonWriter w = { 0 };
                 char text[256];
 
-                json_string(&w, NULL, rows[i].value);
+                json_write_string(&w, NULL, rows[i].value);
                 check_string(rows[i].what, finish(&w, text, sizeof(text)), rows[i].json);
         }
 }
@@ -122,7 +122,7 @@ TEST(keys_are_escaped_too) {
         char text[64];
 
         json_begin_object(&w, NULL);
-        json_null(&w, "a\"b");
+        json_write_null(&w, "a\"b");
         json_end_object(&w);
         check_string("text", finish(&w, text, sizeof(text)), "{\n  \"a\\\"b\": null\n}\n");
 }
@@ -132,7 +132,7 @@ TEST(grows) {
         JsonWriter w = { 0 };
 
         memset(value, 'x', sizeof(value) - 1);
-        json_string(&w, NULL, value);
+        json_write_string(&w, NULL, value);
         check_uint("length", strlen(finish(&w, text, sizeof(text))), sizeof(value) - 1 + 3);
 }
 
@@ -140,7 +140,7 @@ TEST(write_error) {
         _cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
         JsonWriter w = { 0 };
 
-        json_null(&w, NULL);
+        json_write_null(&w, NULL);
         check_result("json_finish", json_finish(&w, full), -ENOSPC);
         check_true("nothing is left", w.data == NULL);
 }
