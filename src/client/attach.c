@@ -34,7 +34,8 @@ static int apply_detach_key(void *target, const char *value, Error *reterr) {
 }
 
 static const Option attach_options[] = {
-        { "from",       0, "BYTE", "begin with this byte of its stdout (default: all;\nof a terminal the last 16K)", apply_from },
+        { "from",       0, "BYTE", "begin with this byte of its stdout (default: all;\n"
+                                   "of a terminal the last 16K)",                             apply_from       },
         { "no-input",   0, NULL,   "keep our input back",                                     apply_no_input   },
         { "detach-key", 0, "KEY",  "leaves it (default ^\\ on a terminal; none)",             apply_detach_key },
         COMMON_OPTIONS,

@@ -69,7 +69,8 @@ int call_start(Call *c, const Place *place, const Request *request, Error *reter
         fresh.request = *request;
         fresh.source_over = !request->source;
         fresh.source_left = request->source_size;
-        http_reader_init(&fresh.answer, request->method && strcmp(request->method, "HEAD") == 0, request->sink, request->sink_data);
+        http_reader_init(&fresh.answer, /* bodyless= */ request->method && strcmp(request->method, "HEAD") == 0, request->sink,
+                        request->sink_data);
         r = print_request(&fresh, place, request);
         if (r < 0)
                 r = error_set(reterr, r, "out of memory");

@@ -74,7 +74,8 @@ static int put_file(Copy *c, int fd, const struct stat *st, const char *name, co
                 (void) snprintf(mode, sizeof(mode), "%04o", (unsigned) st->st_mode & 0777);
                 url_query(&u, "mode", mode);
         }
-        return put(c, &s, &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN, regular ? -EBADF : fd);
+        return put(c, &s, &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN,
+                        regular ? -EBADF : fd);
 }
 
 static int put_archive(Copy *c, Source *s, const char *remote, int wait_fd) {

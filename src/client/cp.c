@@ -54,7 +54,8 @@ static int parse_spot(const char *word, Spot *ret, Error *reterr) {
         if (!colon || memchr(word, '/', (size_t) (colon - word)) || word[0] == '.')
                 return 0;
         if (colon == word)
-                return error_set(reterr, -EINVAL, "'%s' names no sandbox before the colon; a file of that name is ./%s", word, word);
+                return error_set(reterr, -EINVAL, "'%s' names no sandbox before the colon; a file of that name is ./%s", word,
+                                word);
         ret->sandbox = strndup(word, (size_t) (colon - word));
         ret->path = colon[1] ? colon + 1 : ".";
         return ret->sandbox ? 0 : error_set(reterr, -ENOMEM, "out of memory");
@@ -67,8 +68,8 @@ static int check_spots(const Spot *spots, unsigned n, const CpOptions *o, Error 
                 return error_set(reterr, -EINVAL, "--json: standard output cannot take the file and the result too");
         for (unsigned i = 0; i + 1 < n; i++) {
                 if (!spots[i].sandbox && !target->sandbox)
-                        return error_set(reterr, -EINVAL, "neither '%s' nor '%s' is in a sandbox: write SANDBOX:PATH", spots[i].path,
-                                        target->path);
+                        return error_set(reterr, -EINVAL, "neither '%s' nor '%s' is in a sandbox: write SANDBOX:PATH",
+                                        spots[i].path, target->path);
                 if (spots[i].sandbox && target->sandbox)
                         return error_set(reterr, -EINVAL,
                                         "both are in sandboxes: go by way of here, as in cove cp %s:%s - | cove cp - %s:%s",

@@ -18,6 +18,7 @@ int detach_key_parse(const char *text, int *ret, Error *reterr) {
 
 int detach_tell(const Session *s, int status) {
         if (s->left && s->link->execution)
-                log_error("left %s alone; `cove attach %s %s` comes back to it", s->link->execution, s->link->sandbox, s->link->execution);
+                log_error("left %s alone; `cove attach %s %s` comes back to it", s->link->execution, s->link->sandbox,
+                                s->link->execution);
         return status;
 }

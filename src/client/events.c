@@ -25,16 +25,17 @@ static int make_room(EventReader *r, size_t size) {
         return 0;
 }
 
+/* Four digits; -1: they are none. */
 static int hex_value(const char *text) {
+        static const char digits[] = "0123456789abcdefABCDEF";
         int value = 0;
 
         for (int i = 0; i < 4; i++) {
-                char c = text[i];
-                int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+                const char *found = text[i] ? strchr(digits, text[i]) : NULL;
 
-                if (digit < 0)
+                if (!found)
                         return -1;
-                value = value * 16 + digit;
+                value = value * 16 + (int) (found - digits < 16 ? found - digits : found - digits - 6);
         }
         return value;
 }

@@ -58,7 +58,8 @@ static const Option exec_options[] = {
         { "env-file",    0,   "FILE", "lines of NAME=VALUE",                                    apply_env_file    },
         { "cwd",         'w', "DIR",  "working directory (default: the sandbox's)",             apply_cwd         },
         { "user",        'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)",    apply_user        },
-        { "timeout",     0,   "TIME", "ends it after this, with status 124 (default: the\nsandbox's; none: no limit)", apply_timeout },
+        { "timeout",     0,   "TIME", "ends it after this, with status 124 (default: the\n"
+                                      "sandbox's; none: no limit)",                             apply_timeout     },
         { "tag",         0,   "TEXT", "shown by `cove ps`",                                     apply_tag         },
         COMMON_OPTIONS,
 };
@@ -179,7 +180,12 @@ static int run_json(const Place *place, const ExecOptions *o, const Operands *wo
 }
 
 static int run_attached(const Place *place, const ExecOptions *o, const Operands *words, JsonBuilder *b) {
-        Session session = { .role = SESSION_OWNS, .input = wants_input(o), .terminal = o->tty, .detach_key = SESSION_KEY_NONE };
+        Session session = {
+                .role = SESSION_OWNS,
+                .input = wants_input(o),
+                .terminal = o->tty,
+                .detach_key = SESSION_KEY_NONE,
+        };
         _cleanup_link_ Link *link = NULL;
         Error error = { 0 };
         char *body;

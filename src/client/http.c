@@ -19,7 +19,9 @@ void http_reader_done(HttpReader *h) {
 }
 
 static bool is_token(char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c && strchr("!#$%&'*+-.^_`|~", c));
+        static const char others[] = "!#$%&'*+-.^_`|~";
+
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c && strchr(others, c));
 }
 
 /* "Name: value": a name of the right letters, no folding, no control characters in the value. */
@@ -194,7 +196,11 @@ static ssize_t feed_line(HttpReader *h, const char *data, size_t size, const cha
 }
 
 static int hex_digit(char c) {
-        return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        if (c >= 'a' && c <= 'f')
+                return c - 'a' + 10;
+        return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* "1f40", or "1f40;extension". */

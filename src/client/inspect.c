@@ -11,7 +11,7 @@
 #include "client/usage.h"
 #include "client/verbs.h"
 
-#define KEY_WIDTH 14
+#define KEY_WIDTH 16
 
 typedef struct InspectOptions {
         Common common;
@@ -29,9 +29,10 @@ static const Usage usage = {
 };
 
 static void print_key(const char *key, unsigned depth) {
+        int indent = (int) depth * 2;
         bool colours = colours_wanted(STDOUT_FILENO);
 
-        printf("%*s%s%-*s%s ", (int) depth * 2, "", colours ? colour_on(COLOUR_FAINT) : "", KEY_WIDTH - (int) depth * 2 + 2, key,
+        printf("%*s%s%-*s%s ", indent, "", colours ? colour_on(COLOUR_FAINT) : "", KEY_WIDTH - indent, key,
                         colours ? colour_off() : "");
 }
 
@@ -47,7 +48,8 @@ static void print_scalar(const char *key, const json_t *value) {
         if (json_is_null(value) || (text && !*text))
                 puts("-");
         else
-                printf("%s%s%s\n", coloured ? colour_on(colour_of_status(text)) : "", text ? text : "?", coloured ? colour_off() : "");
+                printf("%s%s%s\n", coloured ? colour_on(colour_of_status(text)) : "", text ? text : "?",
+                                coloured ? colour_off() : "");
 }
 
 static void print_words(const json_t *list) {
@@ -55,7 +57,8 @@ static void print_words(const json_t *list) {
         size_t i;
 
         json_array_foreach(list, i, word) {
-                _cleanup_free_ char *text = json_is_string(word) ? human_clean(json_string_value(word)) : json_print(word, false);
+                _cleanup_free_ char *text = json_is_string(word) ? human_clean(json_string_value(word))
+                                                                 : json_print(word, /* pretty= */ false);
 
                 printf("%s%s", i > 0 ? " " : "", text ? text : "?");
         }

@@ -130,7 +130,8 @@ static bool plan_retry(LinkHttp *h) {
         return now < h->lost_at + RECONNECT_MAX;
 }
 
-/* The connection is lost. Returns 0 to try again, or the error when there is no use: before it has started nobody knows of it. */
+/* The connection is lost. Returns 0 to try again, or the error when there is no use: before it has started nobody knows of
+ * it. */
 static int retry(LinkHttp *h, int error, Error *reterr) {
         if (!h->link.execution)
                 return error;
@@ -210,7 +211,8 @@ static int post(LinkHttp *h, Call *c, const char *what, const char *type, const 
 
 /* The daemon has taken a piece of input, or says that nobody wants it. */
 static void input_answered(LinkHttp *h) {
-        _cleanup_json_ json_t *j = h->input_answer.size > 0 ? json_parse(h->input_answer.text, h->input_answer.size, NULL) : NULL;
+        const Answer *a = &h->input_answer;
+        _cleanup_json_ json_t *j = a->size > 0 ? json_parse(a->text, a->size, /* reterr= */ NULL) : NULL;
 
         if (h->input.answer.status != 200 || json_get_bool(j, "exited"))
                 h->input_over = true;

@@ -66,7 +66,8 @@ static int begin(LinkWebSocket *w, Error *reterr) {
 
         if (r < 0)
                 return error_set(reterr, r, "cannot get random bytes: %m");
-        (void) snprintf(headers, sizeof(headers), "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n", w->key);
+        (void) snprintf(headers, sizeof(headers),
+                        "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n", w->key);
         q.path = w->path;
         q.headers = headers;
         q.upgrade = true;

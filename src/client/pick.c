@@ -45,7 +45,8 @@ static int pick(const char *sandbox, const json_t *list, PickAllow allow, const 
         return 0;
 }
 
-int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret, const json_t **ret_execution) {
+int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret,
+                const json_t **ret_execution) {
         _cleanup_url_ Url u = { 0 };
         const json_t *found;
         int r;

@@ -9,4 +9,5 @@ typedef enum PickAllow {
 } PickAllow;
 
 /* The execution object; given: its id, NULL when there is none. Tells why when it cannot be said which. */
-int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret, const json_t **ret_execution);
+int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret,
+                const json_t **ret_execution);

@@ -70,8 +70,10 @@ static int use_url(const char *url, const char *key, Place *p, Error *reterr) {
         int r;
 
         if (strncmp(url, "https://", 8) == 0)
-                return error_set(reterr, -EINVAL, "--url: '%s': TLS is not spoken here; reach the daemon through a tunnel, as in "
-                                                  "ssh -L 8787:127.0.0.1:8787 HOST", url);
+                return error_set(reterr, -EINVAL,
+                                "--url: '%s': TLS is not spoken here; reach the daemon through a tunnel, as in "
+                                "ssh -L 8787:127.0.0.1:8787 HOST",
+                                url);
         if (strncmp(url, "http://", 7) != 0)
                 return error_set(reterr, -EINVAL, "--url: '%s' does not begin with http://", url);
         length = strcspn(authority, "/?#");
@@ -195,8 +197,8 @@ static int tell_unix(const Place *p, int r, Error *reterr) {
         if (r == -ENOENT || r == -ECONNREFUSED || r == -ENOTDIR)
                 return error_set(reterr, -ENOENT, "no daemon at %s: start one with `cove serve`", p->socket);
         if (r == -EACCES || r == -EPERM)
-                return error_set(reterr, r, "not allowed to speak to the daemon at %s: its owner and root are; others take --url and a "
-                                            "key",
+                return error_set(reterr, r,
+                                "not allowed to speak to the daemon at %s: its owner and root are; others take --url and a key",
                                 p->socket);
         return error_set(reterr, r, "cannot connect to %s: %m", p->socket);
 }
@@ -218,12 +220,14 @@ static int open_tcp(const Place *p, Error *reterr) {
         int r = getaddrinfo(p->host, p->port, &hints, &list), one = 1, last = -ENOENT;
 
         if (r != 0)
-                return error_set(reterr, -EHOSTUNREACH, "cannot look up '%s' port '%s': %s", p->host, p->port, gai_strerror(r));
+                return error_set(reterr, -EHOSTUNREACH, "cannot look up '%s' port '%s': %s", p->host, p->port,
+                                gai_strerror(r));
         for (struct addrinfo *a = list; a; a = a->ai_next) {
                 _cleanup_close_ int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
 
                 if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) == 0) {
-                        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* keys shall not wait for one another */
+                        /* keys that are pressed shall not wait for one another */
+                        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
                         freeaddrinfo(list);
                         return TAKE_FD(fd);
                 }

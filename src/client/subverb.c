@@ -17,7 +17,8 @@ static void print_help(const char *verb, const char *about, const Subverb *subve
         printf("\n`cove %s %s --help` tells more.\n", verb, subverbs[0].name);
 }
 
-int subverb_run(const char *verb, const char *about, const Subverb *subverbs, size_t n, int argc, char **argv, void *options) {
+int subverb_run(const char *verb, const char *about, const Subverb *subverbs, size_t n, int argc, char **argv,
+                void *options) {
         const char *word = argc > 1 ? argv[1] : NULL;
         _cleanup_place_ Place place = { 0 };
         Operands words;

@@ -12,7 +12,8 @@ typedef struct Subverb {
 } Subverb;
 
 /* options begins with a Common. Returns the exit status. */
-int subverb_run(const char *verb, const char *about, const Subverb *subverbs, size_t n, int argc, char **argv, void *options);
+int subverb_run(const char *verb, const char *about, const Subverb *subverbs, size_t n, int argc, char **argv,
+                void *options);
 
 /* An answer that is a list, as a table or as it is. Returns the exit status. */
 int subverb_show_list(const Answer *a, bool json, const char *const *heads, void (*row)(Table *t, const json_t *item));

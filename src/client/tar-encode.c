@@ -45,7 +45,8 @@ static void put_checksum(uint8_t *head) {
         memcpy(head + CHECKSUM, text, 7); /* six digits, NUL; then the blank stays */
 }
 
-static void put_head(uint8_t *head, char type, const char *name, const char *target, unsigned mode, uint64_t size, int64_t mtime) {
+static void put_head(uint8_t *head, char type, const char *name, const char *target, unsigned mode, uint64_t size,
+                int64_t mtime) {
         memset(head, 0, TAR_BLOCK);
         put_text(head + NAME, NAME_SIZE, name);
         put_octal(head + MODE, NUMBER_SIZE, mode & 07777);
@@ -94,6 +95,7 @@ ssize_t tar_encode(const TarEntry *entry, uint8_t ret[static TAR_HEAD_MAX]) {
                 memset(records + n, 0, tar_padding(n));
                 before = TAR_BLOCK + n + tar_padding(n);
         }
-        put_head(ret + before, type_letters[entry->type], entry->path, entry->target, entry->mode, entry->size, entry->mtime);
+        put_head(ret + before, type_letters[entry->type], entry->path, entry->target, entry->mode, entry->size,
+                        entry->mtime);
         return (ssize_t) (before + TAR_BLOCK);
 }

@@ -156,7 +156,9 @@ static int list(const Place *place, void *options, const Operands *words) {
 
 static int remove_tenants(const Place *place, void *options, const Operands *words) {
         const TenantOptions *o = options;
-        Several several = { .place = place, .method = "DELETE", .what = "/api/tenant", .root = true, .json = o->common.json };
+        Several several = {
+                .place = place, .method = "DELETE", .what = "/api/tenant", .root = true, .json = o->common.json,
+        };
 
         return several_ask(&several, words->items, words->n);
 }

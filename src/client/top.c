@@ -214,7 +214,8 @@ static int draw(Top *t) {
         }
         how.newline = "\033[K\r\n";
         how.rows_max = size.ws_row > 4 ? size.ws_row - 4U : 1;
-        printf("\033[H%zu sandboxes, CPU %.1f%%, memory %.0f MB    %s\033[K\r\n\033[K\r\n", t->n, cpu, memory, t->place->label);
+        printf("\033[H%zu sandboxes, CPU %.1f%%, memory %.0f MB    %s\033[K\r\n\033[K\r\n", t->n, cpu, memory,
+                        t->place->label);
         r = print_rows(t, &how);
         printf("\033[J");
         return fflush(stdout) != 0 ? -errno : r;

@@ -66,7 +66,8 @@ const Error *unpack_error(const Unpack *u) {
 
 static int fail(Unpack *u, int error, const char *path) {
         if (error == -ELOOP || error == -ENOTDIR)
-                return error_set(&u->error, error, "'%s': something on the way is no directory; nothing is followed out of here", path);
+                return error_set(&u->error, error,
+                                "'%s': something on the way is no directory; nothing is followed out of here", path);
         return error_set(&u->error, error, "cannot make '%s': %m", path);
 }
 

@@ -122,10 +122,11 @@ int usage_read(const Usage *u, int argc, char **argv, void *target, Operands *re
 
 static int check_operands(const Usage *u, const Operands *words, Error *reterr) {
         if (words->n < u->operands_min)
-                return error_set(reterr, -EINVAL, "%s: cove %s", words->n > 0 && u->missing_last ? u->missing_last : u->missing,
-                                u->synopsis);
+                return error_set(reterr, -EINVAL, "%s: cove %s",
+                                words->n > 0 && u->missing_last ? u->missing_last : u->missing, u->synopsis);
         if (words->n > u->operands_max)
-                return error_set(reterr, -EINVAL, "'%s' is one word too many: cove %s", words->items[u->operands_max], u->synopsis);
+                return error_set(reterr, -EINVAL, "'%s' is one word too many: cove %s", words->items[u->operands_max],
+                                u->synopsis);
         for (unsigned i = 0; i < words->n && i < (u->options_until ? u->options_until : words->n); i++)
                 if (words->items[i][0] == '\0')
                         return error_set(reterr, -EINVAL, "an empty word '' stands for nothing: cove %s", u->synopsis);
@@ -188,7 +189,7 @@ int value_number(const char *name, const char *value, uint64_t min, uint64_t max
         int r = parse_uint64(value, min, max, ret);
 
         if (r < 0)
-                return error_set(reterr, r, "%s: '%s' is not a number from %llu to %llu", name, value, (unsigned long long) min,
-                                (unsigned long long) max);
+                return error_set(reterr, r, "%s: '%s' is not a number from %llu to %llu", name, value,
+                                (unsigned long long) min, (unsigned long long) max);
         return 0;
 }

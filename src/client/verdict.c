@@ -60,7 +60,8 @@ int verdict_tell(const json_t *end) {
         if (!is_own_end(reason))
                 log_error("%s", message ? message : words_for(reason));
         if (json_get_bool(end, "truncated"))
-                log_warning("it wrote more than its sandbox keeps of a command's output: the rest is lost (cove create --output-limit)");
+                log_warning("it wrote more than its sandbox keeps of a command's output, and the rest is lost: "
+                            "see --output-limit of `cove create`");
         if (json_get_bool(end, "timedOut") || strcmp(reason, "timeout") == 0 || strcmp(reason, "cpu_time") == 0)
                 return EXIT_TIMED_OUT;
         if (code >= 0 && code <= 255)

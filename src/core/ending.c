@@ -41,7 +41,7 @@ static void finish_delete(Sandbox *sb) {
         Manager *m = sb->manager;
         int r;
 
-        (void) journal_remove_directory(m, sb->id);
+        journals_recycle(sb);
         (void) store_begin(m->store);
         r = store_sandbox_delete(m->store, sb->id);
         if (r >= 0)

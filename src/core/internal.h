@@ -52,13 +52,12 @@ void execution_input_free(Execution *x);
 /* journal.c */
 int journals_new(Manager *m, Error *reterr);
 void journals_free(Manager *m);
-int journal_make_directory(Manager *m, const char *sandbox_id);
-int journal_remove_directory(Manager *m, const char *sandbox_id);
+void journals_recycle(Sandbox *sb); /* all of a sandbox that is gone */
+int journals_sweep(Manager *m);     /* what belongs to no sandbox that we know */
 int journal_create(const Execution *x, ExecutionStream stream);
 void journal_unlist(Execution *x); /* out of the total; the files stay */
 void journal_remove(Execution *x); /* both files too */
 void journal_ended(Execution *x);  /* counts; makes room when there is too much */
-int journals_each_directory(Manager *m, int (*each)(Manager *m, const char *sandbox_id));
 
 /* timers.c */
 int sandbox_arm_timers(Sandbox *sb);

@@ -1,9 +1,12 @@
 /* journal.c: where the bytes of executions lie, and how many there may be.
  *
- *      <state>/box/<sandbox>/e1.out, e1.err
+ *      <state>/box/<sandbox>-e1.out, -e1.err
  *
  * Written by the sandbox's PID 1 through descriptors made here. One stream is bounded by the sandbox's limit, which PID 1
- * keeps; all ended ones together by the manager's, which is kept here: the oldest go first. */
+ * keeps; all ended ones together by the manager's, which is kept here: the oldest go first.
+ *
+ * The files of a sandbox that is gone are kept as spares, empty, for the next executions. Most commands write little, and a file
+ * system that has just deleted many files looks long for a free one: that took half of the daemon's time for an execution. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,16 +21,49 @@
 #include "base/log.h"
 #include "core/internal.h"
 
+#define SPARES_MAX      4096 /* empty files */
+#define SPARE_BYTES_MAX (UINT64_C(1) << 20) /* to empty a larger one takes as long as to delete it */
+#define NAME_BYTES      (SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8)
+
 typedef struct Journals {
         int box_fd;
-        uint64_t total;     /* of those listed */
-        Execution *ended;   /* oldest first */
+        uint64_t total;   /* of those listed */
+        Execution *ended; /* oldest first */
+        size_t n_spares;  /* they are called "spare-0" and so on */
 } Journals;
 
 static const char *const suffixes[_STREAM_MAX] = {
         [STREAM_STDOUT] = "out",
         [STREAM_STDERR] = "err",
 };
+
+static void journal_name(const Execution *x, ExecutionStream stream, char ret[static NAME_BYTES]) {
+        (void) snprintf(ret, NAME_BYTES, "%s-%s.%s", x->sandbox->id, x->id, suffixes[stream]);
+}
+
+static void spare_name(size_t i, char ret[static NAME_BYTES]) {
+        (void) snprintf(ret, NAME_BYTES, "spare-%zu", i);
+}
+
+static int each_name(Manager *m, int (*each)(Manager *m, const char *name)) {
+        struct dirent *entry;
+        DIR *directory;
+        int fd;
+
+        fd = openat(m->journals->box_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        directory = fdopendir(fd);
+        if (!directory) {
+                (void) fd_close(fd);
+                return -ENOMEM;
+        }
+        while ((entry = readdir(directory)))
+                if (entry->d_name[0] != '.')
+                        (void) each(m, entry->d_name);
+        (void) closedir(directory);
+        return 0;
+}
 
 int journals_new(Manager *m, Error *reterr) {
         _cleanup_close_ int state = open(m->config.state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -48,84 +84,99 @@ int journals_new(Manager *m, Error *reterr) {
 }
 
 void journals_free(Manager *m) {
-        if (!m->journals)
+        Journals *j = m->journals;
+        char name[NAME_BYTES];
+
+        if (!j)
                 return;
-        (void) fd_close(m->journals->box_fd);
-        free(m->journals);
+        while (j->n_spares > 0) {
+                spare_name(--j->n_spares, name);
+                (void) unlinkat(j->box_fd, name, 0);
+        }
+        (void) fd_close(j->box_fd);
+        free(j);
         m->journals = NULL;
 }
 
-int journal_make_directory(Manager *m, const char *sandbox_id) {
-        if (mkdirat(m->journals->box_fd, sandbox_id, 0700) < 0 && errno != EEXIST)
-                return -errno;
+/* A name begins with its sandbox's id; spares of a daemon that was killed are nobody's. */
+static int sweep_name(Manager *m, const char *name) {
+        char id[SANDBOX_ID_LENGTH + 1] = "";
+        Sandbox *sb;
+
+        (void) snprintf(id, sizeof(id), "%s", name);
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        if (!sb)
+                (void) unlinkat(m->journals->box_fd, name, 0);
         return 0;
 }
 
-int journal_remove_directory(Manager *m, const char *sandbox_id) {
-        struct dirent *entry;
-        DIR *directory;
-        int fd;
-
-        if (unlinkat(m->journals->box_fd, sandbox_id, AT_REMOVEDIR) == 0 || errno == ENOENT)
-                return 0;
-        fd = openat(m->journals->box_fd, sandbox_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        directory = fdopendir(fd);
-        if (!directory) {
-                (void) fd_close(fd);
-                return -ENOMEM;
-        }
-        while ((entry = readdir(directory)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        (void) unlinkat(fd, entry->d_name, 0);
-        (void) closedir(directory);
-        return unlinkat(m->journals->box_fd, sandbox_id, AT_REMOVEDIR) < 0 ? -errno : 0;
+int journals_sweep(Manager *m) {
+        return each_name(m, sweep_name);
 }
 
-int journals_each_directory(Manager *m, int (*each)(Manager *m, const char *sandbox_id)) {
-        struct dirent *entry;
-        DIR *directory;
-        int fd;
-
-        fd = openat(m->journals->box_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        directory = fdopendir(fd);
-        if (!directory) {
-                (void) fd_close(fd);
-                return -ENOMEM;
-        }
-        while ((entry = readdir(directory)))
-                if (entry->d_name[0] != '.')
-                        (void) each(m, entry->d_name);
-        (void) closedir(directory);
-        return 0;
-}
-
-static void journal_name(const Execution *x, ExecutionStream stream, char *ret, size_t size) {
-        (void) snprintf(ret, size, "%s/%s.%s", x->sandbox->id, x->id, suffixes[stream]);
-}
-
-/* Not for appending: splice(2) refuses such a file, and the writer is one process that shares one offset. */
+/* Not for appending: the writer is one process, with one offset. */
 int journal_create(const Execution *x, ExecutionStream stream) {
-        char name[SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8];
-        int fd;
+        Journals *j = x->sandbox->manager->journals;
+        char name[NAME_BYTES], spare[NAME_BYTES];
+        int fd = -1;
 
-        journal_name(x, stream, name, sizeof(name));
-        fd = openat(x->sandbox->manager->journals->box_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        journal_name(x, stream, name);
+        if (j->n_spares > 0) {
+                spare_name(--j->n_spares, spare);
+                if (renameat(j->box_fd, spare, j->box_fd, name) == 0)
+                        fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+        }
+        if (fd < 0)
+                fd = openat(j->box_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         return fd < 0 ? -errno : fd;
 }
 
+/* Only when nobody can be left who writes to it. */
+static bool make_spare(Journals *j, const char *name) {
+        char spare[NAME_BYTES];
+        struct stat st;
+
+        if (j->n_spares >= SPARES_MAX || fstatat(j->box_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                        (uint64_t) st.st_size > SPARE_BYTES_MAX)
+                return false;
+        if (st.st_size > 0) {
+                _cleanup_close_ int fd = openat(j->box_fd, name, O_WRONLY | O_NOFOLLOW | O_TRUNC | O_CLOEXEC);
+
+                if (fd < 0)
+                        return false;
+        }
+        spare_name(j->n_spares, spare);
+        if (renameat(j->box_fd, name, j->box_fd, spare) < 0)
+                return false;
+        j->n_spares++;
+        return true;
+}
+
+void journals_recycle(Sandbox *sb) {
+        Journals *j = sb->manager->journals;
+        char name[NAME_BYTES];
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next) {
+                journal_unlist(x);
+                for (ExecutionStream s = 0; s < (x->spec.pty ? STREAM_STDERR : _STREAM_MAX) && !x->journals_gone; s++) {
+                        journal_name(x, s, name);
+                        if (!sb->manager->config.recycle || !make_spare(j, name))
+                                (void) unlinkat(j->box_fd, name, 0);
+                }
+                x->journals_gone = true;
+        }
+}
+
 int execution_open_journal(const Execution *x, ExecutionStream stream) {
-        char name[SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8];
+        char name[NAME_BYTES];
         int fd;
 
         if (x->spec.pty && stream == STREAM_STDERR)
                 return -EINVAL;
         if (x->journals_gone)
                 return -ENODATA;
-        journal_name(x, stream, name, sizeof(name));
+        journal_name(x, stream, name);
         fd = openat(x->sandbox->manager->journals->box_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
                 return errno == ENOENT ? -ENODATA : -errno;
@@ -159,11 +210,11 @@ void journal_unlist(Execution *x) {
 
 void journal_remove(Execution *x) {
         Journals *j = x->sandbox->manager->journals;
-        char name[SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8];
+        char name[NAME_BYTES];
 
         journal_unlist(x);
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                journal_name(x, s, name, sizeof(name));
+                journal_name(x, s, name);
                 (void) unlinkat(j->box_fd, name, 0);
         }
         x->journals_gone = true;

@@ -179,7 +179,7 @@ static int write_down(Sandbox *sb) {
                 LedgerKind kind;
                 const char *prefix, *suffix;
         } objects[] = {
-                { LEDGER_DIRECTORY, "box/", ""      },
+                { LEDGER_DIRECTORY, "box/", "-*"    },
                 { LEDGER_SOCKET,    "run/", ".sock" },
                 { LEDGER_CGROUP,    "cove-*-", ""   },
                 { LEDGER_PROCESS,   "", ""          },
@@ -213,13 +213,8 @@ static int make(Sandbox *sb, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
-        r = journal_make_directory(m, sb->id);
-        if (r < 0)
-                (void) error_set(reterr, r, "cannot make a directory for journals: %m");
-        else
-                r = m->provider->ops->create(m->provider, sb, reterr);
+        r = m->provider->ops->create(m->provider, sb, reterr);
         if (r < 0) {
-                (void) journal_remove_directory(m, sb->id);
                 (void) store_sandbox_delete(m->store, sb->id);
                 m->total_destroyed++;
         }

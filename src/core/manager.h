@@ -18,6 +18,7 @@ typedef struct ManagerConfig {
         uint64_t journal_total_bytes; /* of all journals together: the oldest of ended executions go first */
         usec_t keep_ended_usec;       /* how long an ended sandbox can still be looked at */
         unsigned sandboxes_max;
+        bool recycle;          /* journals of sandboxes that are gone: only where their end is certain */
         const Strv *templates; /* NAME=DIR, beside "host" */
 } ManagerConfig;
 

@@ -157,13 +157,6 @@ void recover_on_listed(Manager *m, const char *id) {
         (void) m->provider->ops->destroy(m->provider, id, NULL);
 }
 
-static int sweep_directory(Manager *m, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(m->sandboxes, id, sb);
-        return sb ? 0 : journal_remove_directory(m, id);
-}
-
 void recover_start(Manager *m) {
         Sandbox *sb, *next;
         int r;
@@ -177,7 +170,7 @@ void recover_start(Manager *m) {
 
         HASH_ITER(hh, m->sandboxes, sb, next)
                 recover_one(sb);
-        (void) journals_each_directory(m, sweep_directory);
+        (void) journals_sweep(m);
         r = m->provider->ops->list(m->provider);
         if (r < 0) {
                 log_warning("cannot list what is left in the kernel: %s", strerror(-r));

@@ -205,6 +205,7 @@ static int step_manager(Daemon *d, Error *reterr) {
                 .journal_total_bytes = d->options.journal_total_bytes,
                 .keep_ended_usec = d->options.keep_ended_usec,
                 .sandboxes_max = (unsigned) d->options.sandboxes_max,
+                .recycle = d->started_as == 0,
                 .templates = &d->options.templates,
         };
 

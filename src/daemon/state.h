@@ -6,7 +6,7 @@
  *      DIR/admin.token   for whoever may read it
  *      DIR/cove.sock
  *      DIR/run/ID.sock   the PID 1 of each sandbox listens there
- *      DIR/box/ID/       journals
+ *      DIR/box/ID-e1.out journals
  *
  * Must not know: what the files say. */
 #pragma once
