@@ -5,8 +5,9 @@
  * Written by the sandbox's PID 1 through descriptors made here. One stream is bounded by the sandbox's limit, which PID 1
  * keeps; all ended ones together by the manager's, which is kept here: the oldest go first.
  *
- * The files of a sandbox that is gone are kept as spares, empty, for the next executions. Most commands write little, and a file
- * system that has just deleted many files looks long for a free one: that took half of the daemon's time for an execution. */
+ * The files of a sandbox that is gone are kept as spares, empty, for the next executions; and when there are few, some are made
+ * while nothing else is to be done. Most commands write little, and a file system that has just deleted many files looks long
+ * for a free one: that took half of the daemon's time for an execution. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include "core/internal.h"
 
 #define SPARES_MAX      4096 /* empty files */
+#define SPARES_STOCK    16   /* made ahead */
 #define SPARE_BYTES_MAX (UINT64_C(1) << 20) /* to empty a larger one takes as long as to delete it */
 #define NAME_BYTES      (SANDBOX_ID_LENGTH + EXECUTION_ID_MAX + 8)
 
@@ -30,6 +32,7 @@ typedef struct Journals {
         uint64_t total;   /* of those listed */
         Execution *ended; /* oldest first */
         size_t n_spares;  /* they are called "spare-0" and so on */
+        sd_event_source *stock; /* runs when the loop is idle */
 } Journals;
 
 static const char *const suffixes[_STREAM_MAX] = {
@@ -65,7 +68,33 @@ static int each_name(Manager *m, int (*each)(Manager *m, const char *name)) {
         return 0;
 }
 
+static int on_idle(sd_event_source *source, void *userdata) {
+        Manager *m = userdata;
+        Journals *j = m->journals;
+        char name[NAME_BYTES];
+        int fd;
+
+        spare_name(j->n_spares, name);
+        fd = openat(j->box_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0)
+                j->n_spares++;
+        (void) fd_close(fd);
+        if (fd < 0 || j->n_spares >= SPARES_STOCK)
+                return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        return 0;
+}
+
+static int add_stock(Manager *m) {
+        int r = sd_event_add_defer(m->event, &m->journals->stock, on_idle, m);
+
+        if (r >= 0)
+                r = sd_event_source_set_priority(m->journals->stock, SD_EVENT_PRIORITY_IDLE);
+        return r >= 0 ? sd_event_source_set_enabled(m->journals->stock, SD_EVENT_OFF) : r;
+}
+
 int journals_new(Manager *m, Error *reterr) {
+        int r;
+
         _cleanup_close_ int state = open(m->config.state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
         Journals *j;
 
@@ -80,7 +109,8 @@ int journals_new(Manager *m, Error *reterr) {
                 return error_set(reterr, -errno, "cannot open '%s/box': %m", m->config.state_dir);
         }
         m->journals = j;
-        return 0;
+        r = add_stock(m);
+        return r < 0 ? error_set(reterr, r, "cannot listen to the loop: %m") : 0;
 }
 
 void journals_free(Manager *m) {
@@ -93,6 +123,7 @@ void journals_free(Manager *m) {
                 spare_name(--j->n_spares, name);
                 (void) unlinkat(j->box_fd, name, 0);
         }
+        sd_event_source_disable_unref(j->stock);
         (void) fd_close(j->box_fd);
         free(j);
         m->journals = NULL;
@@ -111,6 +142,7 @@ static int sweep_name(Manager *m, const char *name) {
 }
 
 int journals_sweep(Manager *m) {
+        (void) sd_event_source_set_enabled(m->journals->stock, SD_EVENT_ON); /* after this, when there is time */
         return each_name(m, sweep_name);
 }
 
@@ -120,6 +152,8 @@ int journal_create(const Execution *x, ExecutionStream stream) {
         char name[NAME_BYTES], spare[NAME_BYTES];
         int fd = -1;
 
+        if (j->n_spares < SPARES_STOCK / 2)
+                (void) sd_event_source_set_enabled(j->stock, SD_EVENT_ON);
         journal_name(x, stream, name);
         if (j->n_spares > 0) {
                 spare_name(--j->n_spares, spare);

@@ -71,7 +71,7 @@ void native_remove_socket(Native *n, const char *id) {
 }
 
 /* The kernel asks only for the right to write to a socket when somebody connects: mode 0600 leaves that to us alone. */
-static int bind_socket(Native *n, const char *id) {
+static int bind_name(Native *n, const char *id) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         struct sockaddr_un address;
         socklen_t size = socket_address(n, id, &address);
@@ -81,6 +81,62 @@ static int bind_socket(Native *n, const char *id) {
         if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *) &address, size) < 0)
                 return -errno;
         return TAKE_FD(fd);
+}
+
+static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
+        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%zu", i);
+}
+
+/* A socket's name is a file, and making one may take long (core/journal.c tells why): some are made ahead and renamed. */
+static int on_idle(sd_event_source *source, void *userdata) {
+        Native *n = userdata;
+        char id[SANDBOX_ID_LENGTH + 1];
+        int fd;
+
+        spare_id(n->n_sockets, id);
+        native_remove_socket(n, id);
+        fd = bind_name(n, id);
+        if (fd >= 0)
+                n->sockets[n->n_sockets++] = fd;
+        if (fd < 0 || n->n_sockets >= NATIVE_SOCKETS)
+                return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        return 0;
+}
+
+int native_sockets_init(Native *n) {
+        int r = sd_event_add_defer(n->event, &n->stock, on_idle, n);
+
+        if (r >= 0)
+                r = sd_event_source_set_priority(n->stock, SD_EVENT_PRIORITY_IDLE);
+        return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_ON) : r;
+}
+
+void native_sockets_done(Native *n) {
+        char id[SANDBOX_ID_LENGTH + 1];
+
+        while (n->n_sockets > 0) {
+                spare_id(--n->n_sockets, id);
+                native_remove_socket(n, id);
+                (void) fd_close(n->sockets[n->n_sockets]);
+        }
+        n->stock = sd_event_source_disable_unref(n->stock);
+}
+
+static int bind_socket(Native *n, const char *id) {
+        char spare[SANDBOX_ID_LENGTH + 8], name[SANDBOX_ID_LENGTH + 8], number[SANDBOX_ID_LENGTH + 1];
+        int fd;
+
+        if (n->n_sockets == 0)
+                return bind_name(n, id);
+        fd = n->sockets[--n->n_sockets];
+        (void) sd_event_source_set_enabled(n->stock, SD_EVENT_ON);
+        spare_id(n->n_sockets, number);
+        (void) snprintf(spare, sizeof(spare), "%s.sock", number);
+        (void) snprintf(name, sizeof(name), "%.*s.sock", SANDBOX_ID_LENGTH, id);
+        if (renameat(n->run_fd, spare, n->run_fd, name) == 0)
+                return fd;
+        (void) fd_close(fd);
+        return bind_name(n, id);
 }
 
 /* From PID 1: message by message. */

@@ -7,6 +7,8 @@
 #include "provider/outbox.h"
 #include "wire/spawn.h"
 
+#define NATIVE_SOCKETS 8
+
 /* A request that the spawner has not answered. */
 typedef struct NativeRequest {
         uint32_t serial;
@@ -24,6 +26,9 @@ typedef struct Native {
         Outbox outbox;
         uint32_t serial;
         NativeRequest *requests;
+        int sockets[NATIVE_SOCKETS]; /* bound ahead: number i is called "spare-i.sock" */
+        size_t n_sockets;
+        sd_event_source *stock; /* runs when the loop is idle */
         bool up;
 } Native;
 
@@ -55,6 +60,8 @@ int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *u
 void native_forget_requests(Native *n, Sandbox *sb);
 
 /* native-guest.c */
+int native_sockets_init(Native *n);
+void native_sockets_done(Native *n);
 int native_guest_create(Provider *p, Sandbox *sb, Error *reterr);
 void native_guest_created(NativeGuest *g, const SpawnCreated *created, int channel_fd);
 int native_guest_adopt(Provider *p, Sandbox *sb);

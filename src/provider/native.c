@@ -88,6 +88,7 @@ static Provider *native_free(Provider *p) {
                 HASH_DEL(n->requests, q);
                 free(q);
         }
+        native_sockets_done(n);
         sd_event_source_disable_unref(n->io);
         outbox_done(&n->outbox);
         (void) fd_close(n->config.spawner_fd);
@@ -129,6 +130,8 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
                 return r;
         }
         r = sd_event_add_io(event, &n->io, config->spawner_fd, EPOLLIN, native_on_spawner, n);
+        if (r >= 0)
+                r = native_sockets_init(n);
         if (r < 0) {
                 native_free(&n->provider);
                 return error_set(reterr, r, "cannot listen to the spawner: %m");
