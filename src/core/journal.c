@@ -134,7 +134,7 @@ static int sweep_name(Manager *m, const char *name) {
         char id[SANDBOX_ID_LENGTH + 1] = "";
         Sandbox *sb;
 
-        (void) snprintf(id, sizeof(id), "%s", name);
+        (void) snprintf(id, sizeof(id), "%.*s", SANDBOX_ID_LENGTH, name);
         HASH_FIND_STR(m->sandboxes, id, sb);
         if (!sb)
                 (void) unlinkat(m->journals->box_fd, name, 0);
