@@ -84,7 +84,7 @@ static int bind_name(Native *n, const char *id) {
 }
 
 static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
-        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%zu", i);
+        (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%u", (unsigned) i);
 }
 
 /* A socket's name is a file, and making one may take long (core/journal.c tells why): some are made ahead and renamed. */
