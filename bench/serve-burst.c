@@ -38,7 +38,7 @@ static void clients_done(Clients *c) {
         for (size_t i = 0; i < c->n; i++)
                 http_done(&c->items[i].http);
         free(c->items);
-        *c = (Clients) {};
+        *c = (Clients){};
 }
 
 static int clients_open(Clients *c, const ServeBench *b, size_t n) {
@@ -48,7 +48,7 @@ static int clients_open(Clients *c, const ServeBench *b, size_t n) {
         for (; c->n < n; c->n++) {
                 int r;
 
-                c->items[c->n] = (Client) { .http = HTTP_EMPTY, .step = STEP_REST };
+                c->items[c->n] = (Client){ .http = HTTP_EMPTY, .step = STEP_REST };
                 r = http_open(&c->items[c->n].http, b->daemon.socket_path);
                 if (r < 0)
                         return r;
@@ -83,9 +83,12 @@ static int client_go_on(Clients *c, Client *client, int status) {
         if (client->step == STEP_CREATE && status == 201) {
                 r = http_answer_field(&client->http, "id", client->id, sizeof(client->id));
                 client->step = STEP_EXEC;
-                return r < 0 ? r : http_ask(&client->http, "POST", "/api/sandbox/%s/exec", client->id, BURST_TRUE);
+                return r < 0 ? r
+                             : http_ask(&client->http, "POST", "/api/sandbox/%s/exec", client->id,
+                                               BURST_TRUE);
         }
-        if (client->step == STEP_EXEC && status == 200 && strstr(http_answer_body(&client->http), "\"exitCode\":0")) {
+        if (client->step == STEP_EXEC && status == 200 &&
+                        strstr(http_answer_body(&client->http), "\"exitCode\":0")) {
                 client->took = clock_usec() - client->began;
                 client_rest(c, client);
                 return 0;
@@ -101,7 +104,8 @@ static int client_go_on(Clients *c, Client *client, int status) {
 
 static void failed(Row *row, const Client *client, int r) {
         if (row->n_failed++ == 0)
-                (void) error_set(&row->failure, r, "%.200s", r == -EPROTO ? client->http.buffer : strerror(-r));
+                (void) error_set(&row->failure, r, "%.200s",
+                                r == -EPROTO ? client->http.buffer : strerror(-r));
 }
 
 /* Until nothing is under way. */
@@ -112,7 +116,7 @@ static int clients_wait(Clients *c, Row *row) {
                 return -ENOMEM;
         while (c->n_busy > 0) {
                 for (size_t i = 0; i < c->n; i++)
-                        fds[i] = (struct pollfd) {
+                        fds[i] = (struct pollfd){
                                 .fd = c->items[i].step == STEP_REST ? -1 : c->items[i].http.fd,
                                 .events = POLLIN,
                         };
@@ -187,7 +191,8 @@ int serve_fill(ServeBench *b, size_t n, Error *reterr) {
                         r = -EPROTO;
         }
         if (r < 0)
-                (void) error_set(reterr, r, "%zu live sandboxes: %s", n, row.n_failed > 0 ? row.failure.text : strerror(-r));
+                (void) error_set(reterr, r, "%zu live sandboxes: %s", n,
+                                row.n_failed > 0 ? row.failure.text : strerror(-r));
         row_done(&row);
         return r;
 }

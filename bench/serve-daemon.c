@@ -30,7 +30,7 @@ int serve_daemon_init(ServeDaemon *d, const char *cove) {
 
         if (getrandom(random, sizeof(random), 0) != (ssize_t) sizeof(random))
                 return -EIO;
-        *d = (ServeDaemon) { .cove = cove };
+        *d = (ServeDaemon){ .cove = cove };
         for (size_t i = 0; i < SERVE_INSTANCE_LENGTH; i++)
                 d->instance[i] = letters[random[i] % 32];
         return 0;
@@ -73,7 +73,8 @@ int serve_daemon_start(ServeDaemon *d, const char *scratch_dir, Error *reterr) {
 static bool is_ready(const ServeDaemon *d) {
         _cleanup_(http_done) Http h = HTTP_EMPTY;
 
-        return http_open(&h, d->socket_path) >= 0 && http_call(&h, "GET", "/healthz", NULL, NULL, 200) >= 0 &&
+        return http_open(&h, d->socket_path) >= 0 &&
+               http_call(&h, "GET", "/healthz", NULL, NULL, 200) >= 0 &&
                strstr(http_answer_body(&h), "\"ok\"");
 }
 
@@ -127,7 +128,8 @@ static int stat_read(pid_t pid, pid_t *ret_parent, uint64_t *ret_ticks) {
         if (file_read(AT_FDCWD, path, text, sizeof(text)) < 0)
                 return -ESRCH;
         rest = strrchr(text, ')');
-        if (!rest || sscanf(rest, ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &parent, &user, &system) != 3)
+        if (!rest || sscanf(rest, ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &parent, &user,
+                                     &system) != 3)
                 return -EPROTO;
         *ret_parent = parent;
         *ret_ticks = user + system;

@@ -56,7 +56,8 @@ int http_ask(Http *h, const char *method, const char *path, const char *name, co
 
         path_expand(path, name, full);
         n = snprintf(request, sizeof(request),
-                        "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                        "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                        "application/json\r\nContent-Length: %zu\r\n\r\n%s",
                         method, full, body ? strlen(body) : 0, body ? body : "");
         if (n < 0 || (size_t) n >= sizeof(request))
                 return -EMSGSIZE;
@@ -109,7 +110,8 @@ const char *http_answer_body(const Http *h) {
         return end ? end + 4 : "";
 }
 
-int http_call(Http *h, const char *method, const char *path, const char *name, const char *body, int status) {
+int http_call(Http *h, const char *method, const char *path, const char *name, const char *body,
+                int status) {
         int r;
 
         r = http_ask(h, method, path, name, body);
@@ -157,7 +159,8 @@ int http_drain(const char *socket_path, const char *path, const char *name, uint
         if (!data)
                 return -ENOMEM;
         path_expand(path, name, full);
-        (void) snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", full);
+        (void) snprintf(request, sizeof(request),
+                        "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", full);
         r = http_open(&h, socket_path);
         if (r >= 0)
                 r = fd_write_all(h.fd, request, strlen(request));

@@ -19,7 +19,8 @@ typedef struct Http {
         size_t n, room;
 } Http;
 
-#define HTTP_EMPTY { .fd = -EBADF }
+#define HTTP_EMPTY                                                                                          \
+        { .fd = -EBADF }
 
 int http_open(Http *h, const char *socket_path);
 void http_done(Http *h);

@@ -1,4 +1,4 @@
-/* serve-live.c: a thousand idle sandboxes: what they cost, what they slow down, and how long a restart takes to find them. */
+/* serve-live.c: a thousand idle sandboxes: what they cost, what they slow down, how long a restart takes. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int meminfo_read(MemInfo *ret) {
 
         if (n < 0)
                 return (int) n;
-        *ret = (MemInfo) {
+        *ret = (MemInfo){
                 .available = meminfo_field(text, "MemAvailable:"),
                 .anonymous = meminfo_field(text, "AnonPages:"),
                 .slab = meminfo_field(text, "Slab:"),
@@ -51,7 +51,7 @@ static int memory_compare(ServeBench *b, const MemInfo *before) {
         r = meminfo_read(&now);
         if (r < 0)
                 return r;
-        *m = (LiveMemory) {
+        *m = (LiveMemory){
                 .available = before->available - now.available,
                 .anonymous = now.anonymous - before->anonymous,
                 .slab = now.slab - before->slab,
@@ -86,7 +86,8 @@ static int phase_measure(ServeBench *b, int phase) {
                 if (r >= 0)
                         r = serve_first(b, rows + LIVE_CALL_FIRST, NULL, NULL);
                 if (r >= 0)
-                        r = measure_one(&b->subjects, SUBJECT_NAMESPACES, COMMAND_TRUE, b->live.floor + phase);
+                        r = measure_one(&b->subjects, SUBJECT_NAMESPACES, COMMAND_TRUE,
+                                        b->live.floor + phase);
         }
         return r;
 }

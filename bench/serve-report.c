@@ -83,26 +83,28 @@ static double value_lost(ServeBench *b) {
 }
 
 typedef struct Promise {
-        const char *name, *text;
         ServeWorkload workload;
         double (*value)(ServeBench *b); /* 0: not shown */
         double limit;
         bool at_least;
+        const char *name, *text;
 } Promise;
 
+/* clang-format off: a table */
 static const Promise promises[] = {
-        { "create",       "create + first command: p50 over namespaces + fork-exec",    SERVE_LATENCY,   value_first,  2.0,   false },
-        { "exec",         "exec of the same static true: p50 over fork-exec",           SERVE_LATENCY,   value_exec,   2.0,   false },
-        { "burst",        "100 at once: rate over that of the namespaces floor",        SERVE_BURST,     value_burst,  0.5,   true  },
-        { "stream",       "1 GiB of output: rate over a bare pipe's (or 1 GB/s)",       SERVE_STREAMING, value_stream, 0.5,   true  },
-        { "memory",       "MiB of memory for each idle sandbox, all included",          SERVE_LIVE,      value_memory, 0.64,  false },
-        { "idle",         "hundredths of a second of CPU in 10 s of rest",              SERVE_LIVE,      value_idle,   1.001, false },
-        { "list",         "list with all live over list with one",                      SERVE_LIVE,      value_list,   1.3,   false },
-        { "stats",        "stats with all live over stats with one",                    SERVE_LIVE,      value_stats,  1.3,   false },
-        { "create-live",  "create + first command likewise, beyond the floor's growth", SERVE_LIVE,      value_create, 1.3,   false },
-        { "restart",      "seconds until a killed daemon has found all of them again",  SERVE_LIVE,      value_adopt,  3.0,   false },
-        { "lost",         "of them, not found again",                                   SERVE_LIVE,      value_lost,   0.5,   false },
+        { SERVE_LATENCY,   value_first,  2.0,   false, "create",  "create + first command: p50 over namespaces + fork-exec" },
+        { SERVE_LATENCY,   value_exec,   2.0,   false, "exec",    "exec of the same static true: p50 over fork-exec"        },
+        { SERVE_BURST,     value_burst,  0.5,   true,  "burst",   "100 at once: rate over that of the namespaces floor"     },
+        { SERVE_STREAMING, value_stream, 0.5,   true,  "stream",  "1 GiB of output: rate over a bare pipe's (or 1 GB/s)"    },
+        { SERVE_LIVE,      value_memory, 0.64,  false, "memory",  "MiB of memory for each idle sandbox, all included"       },
+        { SERVE_LIVE,      value_idle,   1.001, false, "idle",    "hundredths of a second of CPU in 10 s of rest"           },
+        { SERVE_LIVE,      value_list,   1.3,   false, "list",    "list with all live over list with one"                   },
+        { SERVE_LIVE,      value_stats,  1.3,   false, "stats",   "stats with all live over stats with one"                 },
+        { SERVE_LIVE,      value_create, 1.3,   false, "created", "create + first command likewise, beyond the floor's"     },
+        { SERVE_LIVE,      value_adopt,  3.0,   false, "restart", "seconds until a killed daemon has found all of them"     },
+        { SERVE_LIVE,      value_lost,   0.5,   false, "lost",    "of them, not found again"                                },
 };
+/* clang-format on */
 
 static bool holds(const Promise *p, double value) {
         return value > 0 && (p->at_least ? value >= p->limit : value <= p->limit);
@@ -139,21 +141,26 @@ static void print_row(FILE *f, const char *name, Row *row, double floor) {
 }
 
 static void print_latency(FILE *f, ServeBench *b) {
-        fprintf(f, "\nOne at a time, over a kept connection\n  %-22s %5s %9s %9s %9s\n", "", "n", "p50", "p95", "/ fork-exec");
+        fprintf(f, "\nOne at a time, over a kept connection\n  %-22s %5s %9s %9s %9s\n", "", "n", "p50",
+                        "p95", "/ fork-exec");
         for (int i = 0; i < _ROW_MAX; i++)
                 print_row(f, serve_row_names[i], b->rows + i, p50(b->rows + ROW_FORK_EXEC));
-        fprintf(f, "  what the dynamic loader adds to a `true`: %.3f\n", (p50(b->rows + ROW_HOST) - p50(b->rows + ROW_FORK_EXEC)) / 1000);
+        fprintf(f, "  what the dynamic loader adds to a `true`: %.3f\n",
+                        (p50(b->rows + ROW_HOST) - p50(b->rows + ROW_FORK_EXEC)) / 1000);
 }
 
 static void print_burst(FILE *f, ServeBench *b) {
         fprintf(f, "\n%u at once\n  %-22s %5s %9s %9s   per s\n", SERVE_PARALLEL, "", "n", "p50", "p95");
         print_row(f, "create+exec", &b->burst, /* floor= */ 0);
         print_row(f, "namespaces", &b->burst_floor, /* floor= */ 0);
-        fprintf(f, "  per second: %.0f, namespaces %.0f\n", per_second(&b->burst), per_second(&b->burst_floor));
+        fprintf(f, "  per second: %.0f, namespaces %.0f\n", per_second(&b->burst),
+                        per_second(&b->burst_floor));
 }
 
 static void print_stream(FILE *f, ServeBench *b) {
-        fprintf(f, "\n1 GiB of output (dd, blocks of 128 KiB)\n  through journal and daemon: %.2f GB/s; through a bare pipe: %.2f GB/s\n",
+        fprintf(f,
+                        "\n1 GiB of output (dd, blocks of 128 KiB)\n  through journal and daemon: %.2f "
+                        "GB/s; through a bare pipe: %.2f GB/s\n",
                         gigabytes_per_second(&b->stream_usec), gigabytes_per_second(&b->pipe_usec));
 }
 
@@ -163,18 +170,22 @@ static void print_live(FILE *f, ServeBench *b) {
         fprintf(f, "\n%zu idle sandboxes, made in %.1f s\n", b->live.n, (double) b->live.start_time / 1e6);
         fprintf(f, "  %-22s %9s %9s %9s\n", "p50", "with one", "with all", "ratio");
         for (int call = 0; call < _LIVE_CALL_MAX; call++)
-                fprintf(f, "  %-22s %9.3f %9.3f %9.2f\n", live_call_names[call], p50(&b->live.calls[0][call]) / 1000,
-                                p50(&b->live.calls[1][call]) / 1000, growth(b, (LiveCall) call));
-        fprintf(f, "  %-22s %9.3f %9.3f %9.2f\n", "namespaces floor", p50(b->live.floor) / 1000, p50(b->live.floor + 1) / 1000,
-                        over(p50(b->live.floor + 1), p50(b->live.floor)));
-        fprintf(f, "  memory: %.0f MiB in all (anonymous %.0f, slab %.0f, page tables %.0f, stacks %.0f, per CPU %.0f);"
-                   " their cgroups are charged %.0f; coved is %.1f\n",
-                        (double) m->available / MIB, (double) m->anonymous / MIB, (double) m->slab / MIB, (double) m->page_tables / MIB,
-                        (double) m->stacks / MIB, (double) m->percpu / MIB, (double) m->charged / MIB, (double) m->daemon / MIB);
-        fprintf(f, "  rest: %lu hundredths of a second of CPU in %.1f s\n", (unsigned long) b->live.idle_ticks,
-                        (double) b->live.idle_time / 1e6);
-        fprintf(f, "  kill -9 and restart: all found again after %.2f s (median of %zu), %zu lost\n", value_adopt(b),
-                        b->live.adopt_usec.n, b->live.n_lost);
+                fprintf(f, "  %-22s %9.3f %9.3f %9.2f\n", live_call_names[call],
+                                p50(&b->live.calls[0][call]) / 1000, p50(&b->live.calls[1][call]) / 1000,
+                                growth(b, (LiveCall) call));
+        fprintf(f, "  %-22s %9.3f %9.3f %9.2f\n", "namespaces floor", p50(b->live.floor) / 1000,
+                        p50(b->live.floor + 1) / 1000, over(p50(b->live.floor + 1), p50(b->live.floor)));
+        fprintf(f,
+                        "  memory: %.0f MiB in all (anonymous %.0f, slab %.0f, page tables %.0f, stacks "
+                        "%.0f, per CPU %.0f);"
+                        " their cgroups are charged %.0f; coved is %.1f\n",
+                        (double) m->available / MIB, (double) m->anonymous / MIB, (double) m->slab / MIB,
+                        (double) m->page_tables / MIB, (double) m->stacks / MIB, (double) m->percpu / MIB,
+                        (double) m->charged / MIB, (double) m->daemon / MIB);
+        fprintf(f, "  rest: %lu hundredths of a second of CPU in %.1f s\n",
+                        (unsigned long) b->live.idle_ticks, (double) b->live.idle_time / 1e6);
+        fprintf(f, "  kill -9 and restart: all found again after %.2f s (median of %zu), %zu lost\n",
+                        value_adopt(b), b->live.adopt_usec.n, b->live.n_lost);
 }
 
 static void print_promises(FILE *f, ServeBench *b) {
@@ -185,8 +196,11 @@ static void print_promises(FILE *f, ServeBench *b) {
 
                 if (!b->selected[p->workload])
                         continue;
-                fprintf(f, "  %-9s  %-60s  %.2f, %s %.2f\n", value <= 0 ? "NOT SHOWN" : holds(p, value) ? "PASS" : "MISS", p->text,
-                                value, p->at_least ? "at least" : "at most", p->limit);
+                fprintf(f, "  %-9s  %-60s  %.2f, %s %.2f\n",
+                                value <= 0        ? "NOT SHOWN"
+                                : holds(p, value) ? "PASS"
+                                                  : "MISS",
+                                p->text, value, p->at_least ? "at least" : "at most", p->limit);
         }
         if (n_failed(b) > 0)
                 fprintf(f, "  MISS       %zu requests failed\n", n_failed(b));
@@ -196,8 +210,8 @@ void serve_report(FILE *f, ServeBench *b) {
         struct utsname name = {};
 
         (void) uname(&name);
-        fprintf(f, "%s %s %s, %ld CPUs, load %.2f at the start. Times in ms.\n", name.sysname, name.release, name.machine,
-                        sysconf(_SC_NPROCESSORS_ONLN), b->load);
+        fprintf(f, "%s %s %s, %ld CPUs, load %.2f at the start. Times in ms.\n", name.sysname, name.release,
+                        name.machine, sysconf(_SC_NPROCESSORS_ONLN), b->load);
         if (b->load > 1)
                 fputs("The machine was busy with other things: take these numbers with care.\n", f);
         if (b->selected[SERVE_LATENCY])
@@ -222,12 +236,13 @@ void serve_report_json(FILE *f, ServeBench *b) {
 
                 if (s->n == 0)
                         continue;
-                fprintf(f, "%s\n    \"%s\": {\"n\": %zu, \"failed\": %zu, \"p50\": %lu, \"p95\": %lu}", comma, serve_row_names[i], s->n,
-                                b->rows[i].n_failed, samples_quantile(s, 500), samples_quantile(s, 950));
+                fprintf(f, "%s\n    \"%s\": {\"n\": %zu, \"failed\": %zu, \"p50\": %lu, \"p95\": %lu}",
+                                comma, serve_row_names[i], s->n, b->rows[i].n_failed,
+                                samples_quantile(s, 500), samples_quantile(s, 950));
                 comma = ",";
         }
-        fprintf(f, "\n  },\n  \"burst_per_second\": %.1f,\n  \"burst_floor_per_second\": %.1f,\n", per_second(&b->burst),
-                        per_second(&b->burst_floor));
+        fprintf(f, "\n  },\n  \"burst_per_second\": %.1f,\n  \"burst_floor_per_second\": %.1f,\n",
+                        per_second(&b->burst), per_second(&b->burst_floor));
         fprintf(f, "  \"stream_gb_per_second\": %.3f,\n  \"pipe_gb_per_second\": %.3f,\n  \"promises\": {",
                         gigabytes_per_second(&b->stream_usec), gigabytes_per_second(&b->pipe_usec));
         comma = "";
@@ -236,8 +251,9 @@ void serve_report_json(FILE *f, ServeBench *b) {
 
                 if (!b->selected[promises[i].workload])
                         continue;
-                fprintf(f, "%s\n    \"%s\": {\"value\": %.4f, \"limit\": %.2f, \"holds\": %s}", comma, promises[i].name, value,
-                                promises[i].limit, holds(promises + i, value) ? "true" : "false");
+                fprintf(f, "%s\n    \"%s\": {\"value\": %.4f, \"limit\": %.2f, \"holds\": %s}", comma,
+                                promises[i].name, value, promises[i].limit,
+                                holds(promises + i, value) ? "true" : "false");
                 comma = ",";
         }
         fputs("\n  }\n}\n", f);

@@ -19,23 +19,36 @@
 #define SERVE_BOX          "bench"
 
 const char *const serve_row_names[_ROW_MAX] = {
-        [ROW_FORK_EXEC] = "fork-exec",     [ROW_HOST] = "host",       [ROW_NAMESPACES] = "namespaces",
-        [ROW_CREATE] = "create",           [ROW_FIRST] = "create+exec", [ROW_EXEC] = "exec",
-        [ROW_EXEC_STATIC] = "exec-static", [ROW_DELETE] = "delete",   [ROW_DOCKER_RUN] = "docker-run",
+        [ROW_FORK_EXEC] = "fork-exec",
+        [ROW_HOST] = "host",
+        [ROW_NAMESPACES] = "namespaces",
+        [ROW_CREATE] = "create",
+        [ROW_FIRST] = "create+exec",
+        [ROW_EXEC] = "exec",
+        [ROW_EXEC_STATIC] = "exec-static",
+        [ROW_DELETE] = "delete",
+        [ROW_DOCKER_RUN] = "docker-run",
         [ROW_DOCKER_EXEC] = "docker-exec",
 };
 
 const char *const serve_workload_names[_SERVE_WORKLOAD_MAX] = {
-        [SERVE_LATENCY] = "latency", [SERVE_BURST] = "burst", [SERVE_STREAMING] = "stream", [SERVE_LIVE] = "live",
+        [SERVE_LATENCY] = "latency",
+        [SERVE_BURST] = "burst",
+        [SERVE_STREAMING] = "stream",
+        [SERVE_LIVE] = "live",
 };
 
 const char *const live_call_names[_LIVE_CALL_MAX] = {
-        [LIVE_CALL_LIST] = "list", [LIVE_CALL_STATS] = "stats", [LIVE_CALL_FIRST] = "create+exec", [LIVE_CALL_EXEC] = "exec",
+        [LIVE_CALL_LIST] = "list",
+        [LIVE_CALL_STATS] = "stats",
+        [LIVE_CALL_FIRST] = "create+exec",
+        [LIVE_CALL_EXEC] = "exec",
 };
 
 static void row_fail(Row *row, int r, const char *what, const Http *h) {
         if (row->n_failed++ == 0)
-                (void) error_set(&row->failure, r, "%s: %.200s", what, r == -EPROTO && h->buffer ? h->buffer : strerror(-r));
+                (void) error_set(&row->failure, r, "%s: %.200s", what,
+                                r == -EPROTO && h->buffer ? h->buffer : strerror(-r));
 }
 
 /* A connection that broke is made again; the next round counts. */
@@ -125,8 +138,8 @@ static int docker_command(ServeBench *b, const char *const words[], Row *row) {
 }
 
 static int docker_hold(ServeBench *b) {
-        const char *const words[] = { "run", "-d", "--network=none", "--name=bench", "--volume=/usr:/usr:ro", "cove-bench",
-                "/usr/bin/sleep", "100000", NULL };
+        const char *const words[] = { "run", "-d", "--network=none", "--name=bench", "--volume=/usr:/usr:ro",
+                "cove-bench", "/usr/bin/sleep", "100000", NULL };
         Row row = {};
         int r;
 
@@ -159,12 +172,13 @@ static int latency_step(ServeBench *b, unsigned step) {
 static void rows_forget(ServeBench *b) {
         for (int i = 0; i < _ROW_MAX; i++) {
                 row_done(b->rows + i);
-                b->rows[i] = (Row) {};
+                b->rows[i] = (Row){};
         }
 }
 
 static int run_latency(ServeBench *b) {
-        bool docker = b->docker && subjects_ready(&b->subjects, SUBJECT_DOCKER, COMMAND_TRUE) && docker_hold(b) >= 0;
+        bool docker = b->docker && subjects_ready(&b->subjects, SUBJECT_DOCKER, COMMAND_TRUE) &&
+                      docker_hold(b) >= 0;
         Order order;
         int r = 0;
 
@@ -187,7 +201,8 @@ static int run_burst(ServeBench *b) {
         int r = 0;
 
         for (unsigned batch = 0; batch < b->batches && r >= 0; batch++) {
-                r = measure_batch(&b->subjects, SUBJECT_NAMESPACES, COMMAND_TRUE, SERVE_PARALLEL, &b->burst_floor);
+                r = measure_batch(&b->subjects, SUBJECT_NAMESPACES, COMMAND_TRUE, SERVE_PARALLEL,
+                                &b->burst_floor);
                 if (r >= 0)
                         r = serve_burst(b, SERVE_PARALLEL, &b->burst);
         }
@@ -196,7 +211,8 @@ static int run_burst(ServeBench *b) {
 
 /* The same bytes, from the same program, through a bare pipe. */
 static int pipe_once(Samples *samples) {
-        static const char *const argv[] = { "/usr/bin/dd", "if=/dev/zero", "bs=131072", "count=8192", "status=none", NULL };
+        static const char *const argv[] = { "/usr/bin/dd", "if=/dev/zero", "bs=131072", "count=8192",
+                "status=none", NULL };
         _cleanup_close_ int read_end = -EBADF;
         _cleanup_free_ char *data = malloc(1 << 20);
         usec_t began = clock_usec();
@@ -237,7 +253,8 @@ static int stream_once(ServeBench *b, Error *reterr) {
                 return error_set(reterr, r, "create: %.200s", b->http.buffer);
         began = clock_usec();
         r = http_call(&b->http, "POST", "/api/sandbox/%s/exec", id,
-                        "{\"command\":\"dd\",\"args\":[\"if=/dev/zero\",\"bs=131072\",\"count=8192\",\"status=none\"],\"background\":true}",
+                        "{\"command\":\"dd\",\"args\":[\"if=/dev/"
+                        "zero\",\"bs=131072\",\"count=8192\",\"status=none\"],\"background\":true}",
                         202);
         if (r >= 0)
                 r = http_answer_field(&b->http, "id", eid, sizeof(eid));
@@ -246,7 +263,8 @@ static int stream_once(ServeBench *b, Error *reterr) {
         (void) snprintf(path, sizeof(path), "/api/sandbox/%%s/exec/%s/output?follow=1", eid);
         r = http_drain(b->daemon.socket_path, path, id, &bytes);
         if (r < 0 || bytes < SERVE_STREAM)
-                return error_set(reterr, r < 0 ? r : -EPROTO, "the stream ended after %llu bytes", (unsigned long long) bytes);
+                return error_set(reterr, r < 0 ? r : -EPROTO, "the stream ended after %llu bytes",
+                                (unsigned long long) bytes);
         r = samples_add(&b->stream_usec, clock_usec() - began);
         if (r >= 0)
                 r = http_call(&b->http, "DELETE", "/api/sandbox/%s?force=true", id, NULL, 200);
@@ -283,7 +301,8 @@ static int box_furnish(ServeBench *b) {
         if (fd_read_full(fd, data, (size_t) st.st_size) != st.st_size)
                 return -EIO;
         (void) snprintf(head, sizeof(head),
-                        "PUT /api/sandbox/" SERVE_BOX "/files?path=/tmp/true&mode=0755 HTTP/1.1\r\nHost: x\r\nContent-Length: %lld\r\n\r\n",
+                        "PUT /api/sandbox/" SERVE_BOX "/files?path=/tmp/true&mode=0755 HTTP/1.1\r\nHost: "
+                                                      "x\r\nContent-Length: %lld\r\n\r\n",
                         (long long) st.st_size);
         b->http.n = 0;
         r = fd_write_all(b->http.fd, head, strlen(head));
@@ -313,7 +332,9 @@ static int prepare(ServeBench *b, Error *reterr) {
         (void) snprintf(b->box, sizeof(b->box), "%s", SERVE_BOX);
         if (r >= 0)
                 r = box_furnish(b);
-        return r < 0 ? error_set(reterr, r, "the first sandbox: %.200s", b->http.buffer ? b->http.buffer : strerror(-r)) : 0;
+        return r < 0 ? error_set(reterr, r, "the first sandbox: %.200s",
+                                       b->http.buffer ? b->http.buffer : strerror(-r))
+                     : 0;
 }
 
 int serve_bench_run(ServeBench *b, Error *reterr) {

@@ -58,13 +58,13 @@ typedef struct LiveMemory {
 } LiveMemory;
 
 typedef struct ServeLive {
-        size_t n; /* so many */
+        size_t n;                     /* so many */
         Row calls[2][_LIVE_CALL_MAX]; /* with one, with all */
         Row floor[2];                 /* the namespaces floor at the same moments */
         LiveMemory memory;
         uint64_t idle_ticks;
         usec_t idle_time;
-        usec_t start_time; /* of all of them */
+        usec_t start_time;  /* of all of them */
         Samples adopt_usec; /* from starting a killed daemon again to its first true answer */
         size_t n_lost;
         bool done;
@@ -78,7 +78,7 @@ typedef struct ServeBench {
         Subjects subjects;
         ServeDaemon daemon;
         Http http;
-        char box[64];  /* a sandbox that lives all the time */
+        char box[64]; /* a sandbox that lives all the time */
         Row rows[_ROW_MAX];
         Row burst, burst_floor;
         Samples stream_usec, pipe_usec;

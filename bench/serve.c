@@ -55,7 +55,8 @@ static int parse_count(const char *option, const char *text, unsigned *ret) {
 
         r = parse_uint64(text, 1, SERVE_COUNT_MAX, &value);
         if (r < 0) {
-                fprintf(stderr, "cove-bench-serve: --%s '%s': want a number from 1 to %u\n", option, text, SERVE_COUNT_MAX);
+                fprintf(stderr, "cove-bench-serve: --%s '%s': want a number from 1 to %u\n", option, text,
+                                SERVE_COUNT_MAX);
                 return r;
         }
         *ret = (unsigned) value;
@@ -64,18 +65,11 @@ static int parse_count(const char *option, const char *text, unsigned *ret) {
 
 /* 0 to go on, 1 when all is said, negative when the arguments are wrong. */
 static int parse_args(int argc, char *argv[]) {
-        static const struct option options[] = {
-                { "rounds",    required_argument, NULL, 'r' },
-                { "live",      required_argument, NULL, 'l' },
-                { "quick",     no_argument,       NULL, 'q' },
-                { "only",      required_argument, NULL, 'o' },
-                { "no-docker", no_argument,       NULL, 'd' },
-                { "cove",      required_argument, NULL, 'c' },
-                { "json",      required_argument, NULL, 'j' },
-                { "check",     no_argument,       NULL, 'k' },
-                { "help",      no_argument,       NULL, 'h' },
-                {}
-        };
+        static const struct option options[] = { { "rounds", required_argument, NULL, 'r' },
+                { "live", required_argument, NULL, 'l' }, { "quick", no_argument, NULL, 'q' },
+                { "only", required_argument, NULL, 'o' }, { "no-docker", no_argument, NULL, 'd' },
+                { "cove", required_argument, NULL, 'c' }, { "json", required_argument, NULL, 'j' },
+                { "check", no_argument, NULL, 'k' }, { "help", no_argument, NULL, 'h' }, {} };
 
         for (int c, r; (c = getopt_long(argc, argv, "", options, NULL)) >= 0;) {
                 r = 0;
@@ -109,7 +103,8 @@ static int select_only(ServeBench *b, const char *only) {
                 bool known = false;
 
                 for (int id = 0; id < _SERVE_WORKLOAD_MAX; id++)
-                        if (strlen(serve_workload_names[id]) == n && strncmp(serve_workload_names[id], p, n) == 0)
+                        if (strlen(serve_workload_names[id]) == n &&
+                                        strncmp(serve_workload_names[id], p, n) == 0)
                                 known = b->selected[id] = true;
                 if (!known) {
                         fprintf(stderr, "cove-bench-serve: --only '%.*s': no such workload\n", (int) n, p);

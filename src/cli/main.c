@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "cli/arguments.h"
+#include "base/title.h"
 #include "cli/verbs.h"
 #include "config.h"
 
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
         int status;
 
         fill_standard_descriptors();
-        arguments_remember(argc, argv);
+        title_init(argc, argv);
         status = run_verb(argc, argv);
         if (fflush(stdout) != 0 || ferror(stdout)) {
                 log_error("cannot write to stdout: %m");

@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "cli/arguments.h"
+#include "base/title.h"
 #include "cli/pump.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
@@ -53,7 +53,7 @@ static void inside_main(const JailInside *inside, void *arg) {
         GuardSet missing = inside->missing;
         unsigned seccomp_flags = 0;
 
-        arguments_replace("cove-init");
+        title_set("cove-init");
 
         /* Files made in a writable bind belong to somebody real on the host. */
         for (size_t i = 0; i < o->spec.n_binds; i++)

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "jail/disk.h"
-#include "spawner/title.h"
+#include "base/title.h"
 #include "wire/channel.h"
 
 struct Image {

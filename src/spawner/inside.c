@@ -1,7 +1,7 @@
 #include "spawner/inside.h"
 
 #include "init/serve.h"
-#include "spawner/title.h"
+#include "base/title.h"
 
 void inside_main(const JailInside *inside, void *arg) {
         const JailSpec *spec = arg;

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "spawner/title.h"
+#include "base/title.h"
 
 #define DELAY_MIN   (10 * USEC_PER_MSEC)
 #define DELAY_MAX   USEC_PER_SEC

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "spawner/keeper.h"
-#include "spawner/title.h"
+#include "base/title.h"
 
 #define CHANNEL_FD 3 /* where it ends up */
 

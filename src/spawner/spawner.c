@@ -17,7 +17,7 @@
 #include "jail/userns.h"
 #include "spawner/image.h"
 #include "spawner/task.h"
-#include "spawner/title.h"
+#include "base/title.h"
 #include "wire/channel.h"
 #include "wire/codec.h"
 

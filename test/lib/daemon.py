@@ -244,7 +244,7 @@ class Daemon:
         return self.child.pid
 
     def spawners(self):
-        """pid → name of the privileged helpers: the worker that makes sandboxes, and the keeper that replaces dead workers."""
+        """pid → name of the privileged helpers: the worker that makes sandboxes, the keeper that replaces dead ones."""
         return {pid: name for pid, name in self.processes().items() if name in ("cove-keeper", "cove-spawner", "cove-disk")}
 
     def _named(self, name):

@@ -1,21 +1,22 @@
-#include "cli/arguments.h"
+#include "base/title.h"
 
-#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 static char *area;
 static size_t area_size;
 
-void arguments_remember(int argc, char **argv) {
+void title_init(int argc, char **argv) {
         area = argv[0];
         for (int i = 0; i < argc; i++) /* the kernel lays them out one after the other */
                 if (argv[i] == area + area_size)
                         area_size += strlen(argv[i]) + 1;
 }
 
-void arguments_replace(const char *name) {
+void title_set(const char *name) {
         size_t n = strlen(name);
 
+        (void) prctl(PR_SET_NAME, name);
         if (!area || area_size <= n)
                 return;
         memset(area, 0, area_size);

@@ -1,7 +1,0 @@
-/* title.h: what ps shows of a process: its name, and its arguments in place of those it was started with.
- *
- * Arguments that are still needed must be copied first. Knows libc only. */
-#pragma once
-
-void title_init(int argc, char **argv);
-void title_set(const char *name);
