@@ -46,6 +46,15 @@ static void on_destroyed(const char *id, const Error *error, void *userdata) {
                 recover_on_destroyed(m, id);
 }
 
+/* What was left of its time when it was paused, is left now. */
+static void wake(Sandbox *sb) {
+        usec_t now = clock_wall_usec();
+
+        if (sb->expires_at != 0 && now > sb->changed_at)
+                sb->expires_at += now - sb->changed_at;
+        (void) sandbox_set_status(sb, sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY, NULL);
+}
+
 static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
         SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
 
@@ -53,11 +62,12 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
                 sb->freezing = false;
         else
                 sb->thawing = false;
-        if (!error && sb->status != SANDBOX_TERMINATING && !sandbox_status_is_ended(sb->status)) {
+        if (!error && (frozen ? sandbox_status_may_become(sb->status, SANDBOX_PAUSED) : sb->status == SANDBOX_PAUSED)) {
                 if (frozen)
                         (void) sandbox_set_status(sb, SANDBOX_PAUSED, NULL);
                 else
-                        (void) sandbox_set_status(sb, sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY, NULL);
+                        wake(sb);
+                (void) sandbox_arm_timers(sb);
                 (void) store_sync(sb->manager->store);
         }
         sandbox_call_finish(sb, kind, error);

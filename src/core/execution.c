@@ -159,6 +159,15 @@ static int check_state(const Sandbox *sb, Error *reterr) {
         return 0;
 }
 
+static int check_user(const Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
+        if (!sb->manager->provider->one_user || !spec->has_user || (spec->uid == sb->spec.uid && spec->gid == sb->spec.gid))
+                return 0;
+        return error_set(reterr, -EOPNOTSUPP,
+                        "user %u:%u: the daemon runs as a plain user, whose sandboxes have one user each, here %u:%u; make one "
+                        "with another",
+                        spec->uid, spec->gid, sb->spec.uid, sb->spec.gid);
+}
+
 static int record_start(Execution *x, Error *reterr) {
         Store *store = x->sandbox->manager->store;
         int r;
@@ -200,6 +209,8 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         Execution *x;
 
         r = check_state(sb, reterr);
+        if (r >= 0)
+                r = check_user(sb, spec, reterr);
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);

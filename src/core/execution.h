@@ -52,6 +52,7 @@ struct Execution {
         int signal;     /* 0: none */
         char *message;  /* for a person, when it was not its own end; may be NULL */
         int pid;        /* inside */
+        bool unconfirmed; /* from the store, and its PID 1 has not been heard of it yet */
         usec_t started_at, ended_at; /* wall clock */
         usec_t duration_usec;
         usec_t user_usec, system_usec;

@@ -69,6 +69,7 @@ extern const ProviderEvents core_provider_events;
 
 /* recover.c */
 void recover_start(Manager *m); /* when the provider is up */
+void recovery_free(Manager *m);
 void recover_on_listed(Manager *m, const char *id);
 void recover_on_adopted(Sandbox *sb, const Error *error);
 void recover_on_destroyed(Manager *m, const char *id);

@@ -116,7 +116,8 @@ int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
                 return error_set(reterr, -ESTALE, "Cannot set a timeout (state: %s)", sandbox_status_name(sb->status));
         sb->spec.timeout_usec = timeout_usec;
-        sb->expires_at = timeout_usec > 0 ? clock_wall_usec() + timeout_usec : 0;
+        /* A paused one's time begins when it wakes up. */
+        sb->expires_at = timeout_usec == 0 ? 0 : timeout_usec + (sb->status == SANDBOX_PAUSED ? sb->changed_at : clock_wall_usec());
         r = store_sandbox_update(sb->manager->store, sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the timeout: %m");

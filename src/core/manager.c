@@ -54,6 +54,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         x->spec = row->spec;
         memset(&row->spec, 0, sizeof(row->spec));
         x->status = row->status == EXECUTION_EXITED ? EXECUTION_EXITED : EXECUTION_STARTING; /* until its PID 1 says more */
+        x->unconfirmed = x->status != EXECUTION_EXITED;
         x->reason = row->reason;
         x->exit_code = row->exit_code;
         x->signal = row->signal;
@@ -73,6 +74,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
                 journal_ended(x);
         else
                 sb->n_alive++;
+        sb->operations = MAX_OF(sb->operations, x->number);
         return 0;
 }
 
@@ -124,6 +126,7 @@ Manager *manager_free(Manager *m) {
 
         if (!m)
                 return NULL;
+        recovery_free(m);
         HASH_ITER(hh, m->sandboxes, sb, next)
                 sandbox_free(sb);
         journals_free(m);

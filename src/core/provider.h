@@ -54,4 +54,5 @@ struct Provider {
         const ProviderOps *ops;
         const ProviderEvents *events;
         void *userdata;
+        bool one_user; /* in each sandbox: whoever it was made for */
 };

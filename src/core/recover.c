@@ -14,6 +14,8 @@
 #include "base/log.h"
 #include "core/internal.h"
 
+#define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
+
 typedef struct Pending {
         char id[SANDBOX_ID_LENGTH + 1];
         UT_hash_handle hh;
@@ -22,8 +24,8 @@ typedef struct Pending {
 typedef struct Recovery {
         Pending *pending; /* adoptions and sweeps that have not been answered */
         bool listed;      /* the list of what is in the kernel is complete */
-        bool failed;
         usec_t started;
+        sd_event_source *impatience;
         unsigned n_adopted, n_swept, n_lost;
 } Recovery;
 
@@ -40,6 +42,20 @@ static void expect(Manager *m, const char *id) {
         HASH_ADD_STR(m->recovery->pending, id, p);
 }
 
+void recovery_free(Manager *m) {
+        Pending *p, *next;
+
+        if (!m->recovery)
+                return;
+        HASH_ITER(hh, m->recovery->pending, p, next) {
+                HASH_DEL(m->recovery->pending, p);
+                free(p);
+        }
+        sd_event_source_disable_unref(m->recovery->impatience);
+        free(m->recovery);
+        m->recovery = NULL;
+}
+
 static void check_complete(Manager *m) {
         Recovery *r = m->recovery;
 
@@ -49,8 +65,7 @@ static void check_complete(Manager *m) {
                 log_line(NULL, "recovered in %llu ms: %u sandbox%s adopted, %u lost, %u leftover%s swept",
                         (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
                         r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
-        free(r);
-        m->recovery = NULL;
+        recovery_free(m);
         m->recovering = false;
 }
 
@@ -103,12 +118,30 @@ static void recover_one(Sandbox *sb) {
                 lose(sb, "lost: its PID 1 was gone when the daemon came back");
 }
 
+/* Who does not answer may be frozen: paused by a daemon that did not live to write it down. Nobody was told that it is paused,
+ * so it is not. */
+static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
+        Manager *m = userdata;
+        Pending *p, *next;
+        Sandbox *sb;
+
+        HASH_ITER(hh, m->recovery->pending, p, next) {
+                HASH_FIND_STR(m->sandboxes, p->id, sb);
+                if (!sb || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                        continue;
+                log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
+                (void) m->provider->ops->freeze(m->provider, sb, /* freeze= */ false);
+        }
+        (void) sd_event_source_set_time_relative(source, IMPATIENCE_USEC);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
 /* An execution that PID 1 has never heard of did not come that far. */
 static void end_unknown(Sandbox *sb) {
         Execution *x, *next;
 
         HASH_ITER(hh, sb->executions, x, next)
-                if (x->status == EXECUTION_STARTING)
+                if (x->unconfirmed && x->status == EXECUTION_STARTING)
                         execution_end(x, EXECUTION_REASON_INTERNAL, -1, 0, "the daemon ended while it was starting");
 }
 
@@ -167,6 +200,7 @@ void recover_start(Manager *m) {
         if (!m->recovery)
                 return;
         m->recovery->started = clock_usec();
+        (void) sd_event_add_time_relative(m->event, &m->recovery->impatience, CLOCK_MONOTONIC, IMPATIENCE_USEC, 0, on_impatience, m);
 
         HASH_ITER(hh, m->sandboxes, sb, next)
                 recover_one(sb);

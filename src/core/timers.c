@@ -50,7 +50,7 @@ static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (sandbox_status_is_ended(sb->status))
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted"); /* frees it */
-        else if (sb->expires_at != 0 && clock_wall_usec() < sb->expires_at)
+        else if (sb->status == SANDBOX_PAUSED || (sb->expires_at != 0 && clock_wall_usec() < sb->expires_at))
                 (void) sandbox_arm_timers(sb); /* somebody has set the calendar back */
         else
                 expire_live(sb);
@@ -60,7 +60,7 @@ static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
 static usec_t next_time(const Sandbox *sb) {
         if (sandbox_status_is_ended(sb->status))
                 return sb->ended_at + sb->manager->config.keep_ended_usec;
-        return sb->status == SANDBOX_TERMINATING ? 0 : sb->expires_at;
+        return sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED ? 0 : sb->expires_at;
 }
 
 /* By a clock that goes on while the machine sleeps, and does not jump. */

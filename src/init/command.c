@@ -79,7 +79,7 @@ static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, con
                 .rlimits = {
                         .nofile = exec->nofile,
                         .data_bytes = setting->limit_memory ? setting->serve->memory_bytes : RLIMIT_VALUE_UNSET,
-                        .nproc = setting->limit_pids ? slot->nproc : RLIMIT_VALUE_UNSET,
+                        .nproc = setting->limit_pids || !setting->serve->single_id ? slot->nproc : RLIMIT_VALUE_UNSET,
                         .cpu_seconds = RLIMIT_VALUE_UNSET,
                 },
                 .seccomp = false, /* PID 1 has raised it for us all */

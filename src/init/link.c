@@ -13,6 +13,7 @@ void link_close(Link *l) {
         if (l->fd >= 0)
                 (void) shutdown(l->fd, SHUT_RDWR); /* shims have copies of it */
         l->fd = fd_close(l->fd);
+        l->deaf = false;
         l->held_fd = fd_close(l->held_fd);
         l->held_size = 0;
 }
@@ -26,7 +27,7 @@ static int send_bytes(Link *l, const uint8_t *data, size_t size, int fd) {
         int r = channel_send_bytes(l->fd, data, size, &fd, fd >= 0 ? 1 : 0, MSG_DONTWAIT);
 
         if (r < 0 && r != -EAGAIN)
-                link_close(l);
+                l->deaf = true;
         return r;
 }
 
@@ -35,7 +36,7 @@ static int send_or_hold(Link *l, const GuestMessage *message, int fd, bool hold)
         ssize_t size;
         int r;
 
-        if (l->fd < 0)
+        if (l->fd < 0 || l->deaf)
                 return -ENOTCONN;
         if (l->held_size > 0)
                 return -EAGAIN;

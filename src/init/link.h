@@ -13,6 +13,7 @@
 
 typedef struct Link {
         int fd; /* -EBADF: nobody is there */
+        bool deaf; /* the other side is gone. What it has asked for before can still be read, and is to be done */
         uint8_t held[LINK_HELD_MAX];
         size_t held_size;
         int held_fd;
@@ -24,7 +25,7 @@ typedef struct Link {
 void link_replace_take(Link *l, int fd);
 void link_close(Link *l);
 
-/* 0, or -EAGAIN: no room. Any other failure is the connection's end, and it is closed. fd: -EBADF, or sent along. */
+/* 0, or -EAGAIN: no room. Any other failure means that nobody hears us any more. fd: -EBADF, or sent along. */
 int link_send(Link *l, const GuestMessage *message, int fd);
 
 int link_send_bare(Link *l, GuestType type); /* one that has no fields */

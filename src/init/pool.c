@@ -30,7 +30,10 @@ static void fill_slot(const Pool *p, size_t i, int32_t record, const GuestExec *
         for (int k = 0; k < _SHIM_DESCRIPTOR_MAX; k++)
                 if (fds[k] >= 0)
                         slot->descriptors |= 1u << k;
-        slot->nproc = p->setting.serve->pids + 1 + pool_count_busy(p); /* we, and those like us, come on top */
+        /* The cgroup has room for us too, which is no guest's to use. With one id only, we are of the guest's user. */
+        slot->nproc = p->setting.serve->pids;
+        if (p->setting.serve->single_id)
+                slot->nproc += 1 + pool_count_busy(p);
         atomic_store(&slot->signals, 0);
         atomic_store(&slot->record, record);
 }

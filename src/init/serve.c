@@ -154,18 +154,31 @@ static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) 
         return requests[m->type].function(s, &(Request) { .message = m, .fds = fds, .n_fds = n_fds });
 }
 
-static void on_link(Serve *s) {
+/* False: there is nothing more to read for now. */
+static bool read_request(Serve *s) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
 
         r = channel_receive_bytes(s->link.fd, MSG_DONTWAIT, s->buffer, sizeof(s->buffer), &size, fds, ELEMENTSOF(fds),
                         &n_fds);
         if (r == -EAGAIN)
-                return;
+                return false;
         if (r <= 0 || !answer_request(s, size, fds, n_fds))
                 link_close(&s->link);
         for (size_t i = 0; r > 0 && i < n_fds; i++)
                 (void) fd_close(fds[i]);
+        return s->link.fd >= 0;
+}
+
+static void on_link(Serve *s) {
+        (void) read_request(s);
+}
+
+/* What a daemon has asked for and was answered for by its row in the store, happens, though it did not live to hear of it. */
+static void finish_requests(Serve *s) {
+        s->link.deaf = true;
+        while (s->link.fd >= 0 && read_request(s))
+                ;
 }
 
 /* The newest counts. A process of ours cannot be the daemon, whatever way it has found to the socket. */
@@ -180,6 +193,7 @@ static void on_connect(Serve *s) {
                 (void) fd_close(fd);
                 return;
         }
+        finish_requests(s);
         link_replace_take(&s->link, fd);
         s->end_list = s->stopped = s->no_room = false;
         s->to_tell = true;
@@ -227,7 +241,7 @@ static void tell(Serve *s) {
         int r;
 
         s->no_room = link_flush(&s->link);
-        if (s->no_room || !s->to_tell || s->link.fd < 0)
+        if (s->no_room || !s->to_tell || s->link.fd < 0 || s->link.deaf)
                 return;
 
         r = executions_tell(&s->executions, &s->link);

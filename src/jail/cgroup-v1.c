@@ -136,7 +136,7 @@ static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *rete
 }
 
 static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
-        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + 1, reterr);
+        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + limits->pids_room + 1, reterr);
 }
 
 static int no_limit(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {

@@ -38,7 +38,7 @@ static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *r
 }
 
 static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
-        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + 1, reterr);
+        return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + limits->pids_room + 1, reterr);
 }
 
 /* The io controller has no limit of its own: its group alone makes the sandbox one party among others for the disk, and

@@ -29,6 +29,7 @@ typedef struct JailLimits {
         uint64_t memory_bytes; /* swap included */
         uint32_t cpu_milli;    /* thousandths of a core; 0: no quota */
         uint32_t pids; /* of the guest; PID 1 comes on top */
+        uint32_t pids_room; /* for helpers of PID 1's, in its cgroup; what keeps a guest's user to its number is an rlimit then */
         uint64_t disk_bytes;
         bool count; /* somebody will ask for CPU time */
 } JailLimits;

@@ -108,7 +108,10 @@ int native_sockets_init(Native *n) {
 
         if (r >= 0)
                 r = sd_event_source_set_priority(n->stock, SD_EVENT_PRIORITY_IDLE);
-        return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_ON) : r;
+        while (r >= 0 && n->n_sockets < NATIVE_SOCKETS && on_idle(n->stock, n) >= 0)
+                if (n->sockets[n->n_sockets - 1] < 0)
+                        break;
+        return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_OFF) : r;
 }
 
 void native_sockets_done(Native *n) {

@@ -121,6 +121,7 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
         if (!n)
                 return error_set(reterr, -ENOMEM, "out of memory");
         n->provider.ops = &native_ops;
+        n->provider.one_user = !config->privileged;
         n->config = *config;
         n->event = sd_event_ref(event);
         n->run_fd = open(config->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -22,7 +22,8 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
                 .limits = {
                         .memory_bytes = q->memory_bytes,
                         .cpu_milli = q->cpu_milli,
-                        .pids = q->pids + PIDS_ROOM,
+                        .pids = q->pids,
+                        .pids_room = PIDS_ROOM,
                         .disk_bytes = q->disk_bytes,
                         .count = true,
                 },

@@ -61,6 +61,8 @@ static int look_at_freezer(Spawner *s, Task *t) {
         Cgroup cg;
         int r = cgroup_find(s->options->instance, t->id, &cg);
 
+        if (r == -ENOENT)
+                return -EOPNOTSUPP; /* there is no group that could be frozen */
         return r < 0 ? r : cgroup_freeze(&cg, t->kind == TASK_FREEZE);
 }
 

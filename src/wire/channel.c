@@ -92,11 +92,13 @@ int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *
         };
         int fds[CHANNEL_FDS_MAX];
         size_t n_fds;
+        unsigned n_resets = 0;
         ssize_t n;
 
+        /* The kernel tells of a peer that has died without reading everything before it hands out what that peer had sent. */
         do
                 n = recvmsg(fd, &mh, flags | MSG_CMSG_CLOEXEC);
-        while (n < 0 && errno == EINTR);
+        while (n < 0 && (errno == EINTR || (errno == ECONNRESET && n_resets++ == 0)));
         if (n < 0)
                 return errno == ECONNRESET ? 0 : -errno;
 

@@ -489,7 +489,10 @@ class WebSocket:
         while mark not in data:
             if time.monotonic() > end:
                 raise AssertionError(f"no {mark!r} within {seconds} s; so far {data!r}")
-            opcode, payload = self.receive()
+            try:
+                opcode, payload = self.receive()
+            except TimeoutError:
+                raise AssertionError(f"no {mark!r}, and silence; so far {data!r}") from None
             if opcode == self.CLOSE:
                 raise AssertionError(f"closed with {payload} before {mark!r} came; so far {data!r}")
             if opcode == self.BINARY and payload[0] == 1:

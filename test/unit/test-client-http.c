@@ -262,7 +262,7 @@ static Server server_start(size_t reads, const char *text) {
         Server s = { 0 };
 
         (void) unlink(path);
-        (void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        (void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", path ? path : "");
         check_result("bind", bind(listener, (struct sockaddr *) &address, sizeof(address)), 0);
         check_result("listen", listen(listener, 1), 0);
         s.pid = fork();
