@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "cli/arguments.h"
+#include "base/title.h"
 #include "cli/options.h"
 
 /* Writes down what was applied, in order. */
@@ -199,8 +199,8 @@ static void replace_arguments(void *userdata) {
 
         for (char *p = area; argc < 6; p += strlen(p) + 1)
                 argv[argc++] = p;
-        arguments_remember(argc, argv);
-        arguments_replace(userdata);
+        title_init(argc, argv);
+        title_set(userdata);
         check_string("name", area, userdata);
         for (const char *p = area + strlen(userdata); p < argv[5] + 5; p++)
                 check_int("byte", *p, 0);
@@ -216,8 +216,8 @@ TEST(arguments_are_replaced) {
 static void replace_scattered(_unused_ void *userdata) {
         char first[] = "a-long-program-name", other[] = "elsewhere", *argv[] = { first, other, NULL };
 
-        arguments_remember(2, argv);
-        arguments_replace("cove-init");
+        title_init(2, argv);
+        title_set("cove-init");
         check_string("ours", first, "cove-init");
         check_string("elsewhere", other, "elsewhere");
 }
@@ -227,7 +227,7 @@ TEST(arguments_elsewhere_are_left) {
 }
 
 static void replace_nothing(_unused_ void *userdata) {
-        arguments_replace("cove-init");
+        title_set("cove-init");
 }
 
 TEST(arguments_never_remembered) {
