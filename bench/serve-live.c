@@ -35,7 +35,7 @@ static int meminfo_read(MemInfo *ret) {
         *ret = (MemInfo){
                 .available = meminfo_field(text, "MemAvailable:"),
                 .anonymous = meminfo_field(text, "AnonPages:"),
-                .slab = meminfo_field(text, "Slab:"),
+                .slab = meminfo_field(text, "SUnreclaim:"),
                 .page_tables = meminfo_field(text, "PageTables:"),
                 .stacks = meminfo_field(text, "KernelStack:"),
                 .percpu = meminfo_field(text, "Percpu:"),

@@ -52,7 +52,7 @@ extern const char *const live_call_names[_LIVE_CALL_MAX];
 /* Where the memory of the live ones is, in bytes more than without them. */
 typedef struct LiveMemory {
         int64_t available; /* of MemAvailable: what is missing */
-        int64_t anonymous, slab, page_tables, stacks, percpu;
+        int64_t anonymous, slab, page_tables, stacks, percpu; /* slab: what cannot be reclaimed */
         uint64_t charged; /* by their cgroups; 0: not known */
         uint64_t daemon;  /* resident, of coved */
 } LiveMemory;

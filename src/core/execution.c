@@ -59,6 +59,11 @@ Execution *execution_free(Execution *x) {
         return NULL;
 }
 
+void execution_count(Sandbox *sb, int change) {
+        sb->n_alive += (unsigned) change;
+        sb->manager->n_alive += (uint64_t) (int64_t) change;
+}
+
 Execution *manager_find_execution(Sandbox *sb, const char *id) {
         Execution *x;
 
@@ -238,7 +243,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         }
 
         memset(spec, 0, sizeof(*spec));
-        sb->n_alive++;
+        execution_count(sb, 1);
         sb->operations++;
         sb->manager->executions_total++;
         sandbox_update_running(sb);
@@ -301,8 +306,7 @@ static void conclude(Execution *x) {
         if (x->ended_at == 0)
                 x->ended_at = clock_wall_usec();
         record_end(x);
-        if (sb->n_alive > 0)
-                sb->n_alive--;
+        execution_count(sb, -1);
         sandbox_update_running(sb);
         execution_input_free(x);
         journal_ended(x);

@@ -11,6 +11,7 @@ Sandbox *sandbox_free(Sandbox *sb); /* executions and all; out of every table */
 int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason);
 void sandbox_tell(Sandbox *sb, Execution *x); /* watches */
 void sandbox_update_running(Sandbox *sb);     /* ready or running, by what is alive */
+void sandbox_register(Sandbox *sb); /* by its id */
 int sandbox_register_name(Sandbox *sb);
 void manager_forget_name(Manager *m, const SandboxSpec *spec);
 void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char *format, ...) _printf_(4, 5);
@@ -36,6 +37,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 /* execution.c */
 Execution *execution_new(Sandbox *sb, uint64_t number);
 Execution *execution_free(Execution *x);
+void execution_count(Sandbox *sb, int change); /* of those that have not ended */
 void execution_end(Execution *x, ExecutionReason reason, int exit_code, int signal, const char *message);
 void execution_kill(Execution *x, ExecutionReason why);
 void execution_tell(Execution *x);

@@ -35,7 +35,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->oom_seen = row->oom_seen;
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;
-        HASH_ADD_STR(m->sandboxes, id, sb);
+        sandbox_register(sb);
         r = sandbox_register_name(sb);
         return r == -EEXIST ? 0 : r;
 }
@@ -73,7 +73,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         if (execution_ended(x))
                 journal_ended(x);
         else
-                sb->n_alive++;
+                execution_count(sb, 1);
         sb->operations = MAX_OF(sb->operations, x->number);
         return 0;
 }
@@ -262,7 +262,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
         sb->spec = *spec;
         sb->created_at = sb->changed_at = clock_wall_usec();
         sb->expires_at = spec->timeout_usec > 0 ? sb->created_at + spec->timeout_usec : 0;
-        HASH_ADD_STR(m->sandboxes, id, sb);
+        sandbox_register(sb);
         r = sandbox_register_name(sb);
         if (r >= 0)
                 r = sandbox_call_add(sb, CALL_CREATE, done, userdata);
@@ -308,19 +308,27 @@ static uint64_t *stat_of(ManagerStats *s, SandboxStatus status) {
         }
 }
 
-void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret) {
-        Sandbox *sb, *next;
+static void count_own(const Manager *m, const char *tenant, ManagerStats *ret) {
+        const Sandbox *sb, *next;
 
-        memset(ret, 0, sizeof(*ret));
         HASH_ITER(hh, m->sandboxes, sb, next) {
-                if (who->tenant && (!sb->spec.tenant || strcmp(sb->spec.tenant, who->tenant) != 0))
+                if (!sb->spec.tenant || strcmp(sb->spec.tenant, tenant) != 0)
                         continue;
                 (*stat_of(ret, sb->status))++;
                 ret->executions_running += sb->n_alive;
         }
-        if (!who->tenant) {
-                ret->total_created = m->total_created;
-                ret->total_destroyed = m->total_destroyed;
-                ret->executions_total = m->executions_total;
+}
+
+void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret) {
+        memset(ret, 0, sizeof(*ret));
+        if (who->tenant) {
+                count_own(m, who->tenant, ret);
+                return;
         }
+        for (SandboxStatus s = 0; s < _SANDBOX_STATUS_MAX; s++)
+                *stat_of(ret, s) += m->n_by_status[s];
+        ret->executions_running = m->n_alive;
+        ret->total_created = m->total_created;
+        ret->total_destroyed = m->total_destroyed;
+        ret->executions_total = m->executions_total;
 }

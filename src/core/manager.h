@@ -42,6 +42,8 @@ struct Manager {
         bool stopping;
         struct Journals *journals;
         uint64_t total_created, total_destroyed, executions_total;
+        uint64_t n_by_status[_SANDBOX_STATUS_MAX]; /* of all that are in the table */
+        uint64_t n_alive;                          /* executions that have not ended */
         usec_t started_at;
 };
 

@@ -125,6 +125,31 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) 
         return sb && principal_sees(who, sb) ? sb : NULL;
 }
 
+void sandbox_register(Sandbox *sb) {
+        HASH_ADD_STR(sb->manager->sandboxes, id, sb);
+        sb->manager->n_by_status[sb->status]++;
+}
+
+static void unregister(Sandbox *sb) {
+        Manager *m = sb->manager;
+
+        if (!sb->hh.tbl)
+                return;
+        HASH_DEL(m->sandboxes, sb);
+        m->n_by_status[sb->status]--;
+        m->n_alive -= sb->n_alive;
+}
+
+/* The only place where it changes. */
+static void become(Sandbox *sb, SandboxStatus status) {
+        if (sb->hh.tbl) {
+                sb->manager->n_by_status[sb->status]--;
+                sb->manager->n_by_status[status]++;
+        }
+        sb->status = status;
+        sb->changed_at = clock_wall_usec();
+}
+
 Sandbox *sandbox_free(Sandbox *sb) {
         Execution *x, *next;
         SandboxWatch *w, *next_watch;
@@ -134,8 +159,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
                 return NULL;
         m = sb->manager;
         forget_name(sb);
-        if (sb->hh.tbl)
-                HASH_DEL(m->sandboxes, sb);
+        unregister(sb);
         HASH_ITER(hh, sb->executions, x, next)
                 execution_free(x);
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
@@ -207,8 +231,7 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
                                 sandbox_status_name(status));
                 return -EPROTO;
         }
-        sb->status = status;
-        sb->changed_at = clock_wall_usec();
+        become(sb, status);
         if (status == SANDBOX_READY && sb->ready_at == 0)
                 sb->ready_at = sb->changed_at;
         if (sandbox_status_is_ended(status))
@@ -236,8 +259,7 @@ void sandbox_update_running(Sandbox *sb) {
 
         if (sb->status == status || (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING))
                 return;
-        sb->status = status;
-        sb->changed_at = clock_wall_usec();
+        become(sb, status);
 }
 
 int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
