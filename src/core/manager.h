@@ -29,6 +29,12 @@ typedef struct ManagerStats {
         uint64_t executions_running, executions_total;
 } ManagerStats;
 
+/* By which sandboxes are listed. */
+typedef struct SandboxBirth {
+        usec_t at;
+        char id[SANDBOX_ID_LENGTH + 1];
+} SandboxBirth;
+
 struct Manager {
         ManagerConfig config;
         sd_event *event;
@@ -42,6 +48,8 @@ struct Manager {
         bool stopping;
         struct Journals *journals;
         uint64_t total_created, total_destroyed, executions_total;
+        SandboxBirth newest;   /* of the one that came last */
+        bool out_of_order;     /* the table is not in order of creation: the clock was set back */
         uint64_t n_by_status[_SANDBOX_STATUS_MAX]; /* of all that are in the table */
         uint64_t n_alive;                          /* executions that have not ended */
         usec_t started_at;

@@ -125,9 +125,18 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) 
         return sb && principal_sees(who, sb) ? sb : NULL;
 }
 
+static bool is_newer(const Sandbox *sb, const SandboxBirth *than) {
+        return sb->created_at != than->at ? sb->created_at > than->at : strcmp(sb->id, than->id) > 0;
+}
+
 void sandbox_register(Sandbox *sb) {
-        HASH_ADD_STR(sb->manager->sandboxes, id, sb);
-        sb->manager->n_by_status[sb->status]++;
+        Manager *m = sb->manager;
+
+        HASH_ADD_STR(m->sandboxes, id, sb);
+        m->n_by_status[sb->status]++;
+        m->out_of_order |= !is_newer(sb, &m->newest);
+        m->newest.at = sb->created_at;
+        memcpy(m->newest.id, sb->id, sizeof(m->newest.id));
 }
 
 static void unregister(Sandbox *sb) {
