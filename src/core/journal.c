@@ -129,14 +129,27 @@ void journals_free(Manager *m) {
         m->journals = NULL;
 }
 
-/* A name begins with its sandbox's id; spares of a daemon that was killed are nobody's. */
-static int sweep_name(Manager *m, const char *name) {
-        char id[SANDBOX_ID_LENGTH + 1] = "";
+/* A name begins with its sandbox's id and its execution's. Spares of a daemon that was killed are nobody's, and so are
+ * journals of an execution that it had not written down yet. */
+static Execution *find_owner(Manager *m, const char *name) {
+        char id[SANDBOX_ID_LENGTH + 1] = "", execution[EXECUTION_ID_MAX] = "";
+        size_t n = strlen(name);
         Sandbox *sb;
 
+        if (n <= SANDBOX_ID_LENGTH + 1)
+                return NULL;
         (void) snprintf(id, sizeof(id), "%.*s", SANDBOX_ID_LENGTH, name);
         HASH_FIND_STR(m->sandboxes, id, sb);
-        if (!sb)
+        name += SANDBOX_ID_LENGTH + 1;
+        n = strcspn(name, ".");
+        if (!sb || n >= sizeof(execution))
+                return NULL;
+        memcpy(execution, name, n);
+        return manager_find_execution(sb, execution);
+}
+
+static int sweep_name(Manager *m, const char *name) {
+        if (!find_owner(m, name))
                 (void) unlinkat(m->journals->box_fd, name, 0);
         return 0;
 }

@@ -208,6 +208,24 @@ static int write_down(Sandbox *sb) {
         return r;
 }
 
+static void unmake(Sandbox *sb) {
+        Manager *m = sb->manager;
+        int r;
+
+        (void) store_begin(m->store);
+        r = store_sandbox_delete(m->store, sb->id);
+        if (r >= 0)
+                r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + 1);
+        if (r >= 0)
+                r = store_commit(m->store);
+        if (r < 0) {
+                store_rollback(m->store);
+                log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
+                return;
+        }
+        m->total_destroyed++;
+}
+
 static int make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
@@ -217,10 +235,8 @@ static int make(Sandbox *sb, Error *reterr) {
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
         r = m->provider->ops->create(m->provider, sb, reterr);
-        if (r < 0) {
-                (void) store_sandbox_delete(m->store, sb->id);
-                m->total_destroyed++;
-        }
+        if (r < 0)
+                unmake(sb);
         return r;
 }
 
