@@ -28,20 +28,13 @@ static void end_executions(Sandbox *sb) {
                                         "its sandbox ended");
 }
 
-static void ask_to_destroy(Sandbox *sb) {
-        Provider *p = sb->manager->provider;
-        int r = p->ops->destroy(p, sb->id, sb);
+static void ask_to_destroy(Sandbox *sb);
 
-        if (r < 0)
-                log_error("sandbox %s: cannot ask for its end: %s", sb->id, strerror(-r));
-}
-
-/* A deleted row goes with its files; the caller has its answer after that. */
-static void finish_delete(Sandbox *sb) {
+/* Row and counter go together, or stay together. */
+void sandbox_delete_row(Sandbox *sb) {
         Manager *m = sb->manager;
         int r;
 
-        journals_recycle(sb);
         (void) store_begin(m->store);
         r = store_sandbox_delete(m->store, sb->id);
         if (r >= 0)
@@ -51,6 +44,7 @@ static void finish_delete(Sandbox *sb) {
         if (r < 0) {
                 store_rollback(m->store);
                 log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
+                return;
         }
         m->total_destroyed++;
 }
@@ -111,6 +105,14 @@ static void retry_later(Manager *m, const char *id) {
                 free(retry);
 }
 
+static void ask_to_destroy(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r = p->ops->destroy(p, sb->id, sb);
+
+        if (r < 0)
+                sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
+}
+
 static void fail_creators(Sandbox *sb) {
         Error error = { 0 };
 
@@ -144,7 +146,8 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         if (!delete)
                 return;
 
-        finish_delete(sb);
+        journals_recycle(sb);
+        sandbox_delete_row(sb);
         fail_creators(sb);
         sandbox_call_finish(sb, CALL_DELETE, NULL);
         sandbox_free(sb);

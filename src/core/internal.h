@@ -32,6 +32,7 @@ void sandbox_calls_free(Sandbox *sb);
 
 /* ending.c: from any live state to its end */
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason);
+void sandbox_delete_row(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* execution.c */

@@ -208,24 +208,6 @@ static int write_down(Sandbox *sb) {
         return r;
 }
 
-static void unmake(Sandbox *sb) {
-        Manager *m = sb->manager;
-        int r;
-
-        (void) store_begin(m->store);
-        r = store_sandbox_delete(m->store, sb->id);
-        if (r >= 0)
-                r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + 1);
-        if (r >= 0)
-                r = store_commit(m->store);
-        if (r < 0) {
-                store_rollback(m->store);
-                log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
-                return;
-        }
-        m->total_destroyed++;
-}
-
 static int make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
@@ -236,7 +218,7 @@ static int make(Sandbox *sb, Error *reterr) {
         m->total_created++;
         r = m->provider->ops->create(m->provider, sb, reterr);
         if (r < 0)
-                unmake(sb);
+                sandbox_delete_row(sb);
         return r;
 }
 

@@ -1,12 +1,12 @@
 /* recover.c: after a start, the world is brought to what the store says, and the store to what the world says.
  *
- *      1. manager_load()      rows become objects, before anything can be asked
+ *      1. manager_new()       rows become objects, before anything can be asked
  *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
  *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
  *         being made or taken down, taken down; what nobody knows a row of, is taken down too
  *      4. when all of that has been answered, requests are
  *
- * The same runs when the spawner was replaced while we lived: then there is nothing to adopt. */
+ * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,10 @@ static void take_down(Sandbox *sb) {
         if (sb->status == SANDBOX_TERMINATING) {
                 Provider *p = sb->manager->provider;
 
-                (void) p->ops->destroy(p, sb->id, sb);
+                int r = p->ops->destroy(p, sb->id, sb);
+
+                if (r < 0)
+                        sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
                 return;
         }
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "deleted");

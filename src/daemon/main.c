@@ -63,14 +63,15 @@ static int step_identity(Daemon *d, Error *reterr) {
 
 /* Two descriptors for each sandbox, some for each connection. Root may have what it wants; others what they may. */
 static int step_files(Daemon *d, Error *reterr) {
-        struct rlimit limit;
+        struct rlimit limit, raised;
 
         if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
                 return error_set(reterr, -errno, "RLIMIT_NOFILE: %m");
-        if (geteuid() == 0 && limit.rlim_max < FILES_WANTED)
-                limit.rlim_max = FILES_WANTED;
         limit.rlim_cur = limit.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        raised.rlim_cur = raised.rlim_max = MAX_OF(limit.rlim_max, (rlim_t) FILES_WANTED);
+        if (geteuid() == 0 && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+                return 0;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0) /* root without CAP_SYS_RESOURCE gets what everybody gets */
                 log_debug("cannot raise the number of files, ignoring: %m");
         return 0;
 }
