@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "api/http.h"
-#include "api/json.h"
+#include "json/json.h"
 #include "core/manager.h"
 
 #define API_PARAMETERS_MAX 3

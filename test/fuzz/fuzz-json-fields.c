@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "api/json.h"
+#include "json/json.h"
 #include "base/clock.h"
 #include "base/strv.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "api/router.h"
-#include "api/text.h"
+#include "json/text.h"
 
 static const ApiRoute routes[] = {
         { "POST", "/api/sandbox" },

@@ -14,7 +14,7 @@
 #include "api/accept.h"
 #include "api/native/exec.h"
 #include "api/native/feed.h"
-#include "api/text.h"
+#include "json/text.h"
 #include "base/fd.h"
 
 /* The core, as far as a reader sees it: journals are files, watches are a list. */

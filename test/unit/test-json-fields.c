@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/json.h"
+#include "json/json.h"
 #include "base/clock.h"
 #include "base/strv.h"
 

@@ -15,7 +15,7 @@
 
 #include "api/native/exec.h"
 #include "api/native/feed.h"
-#include "api/text.h"
+#include "json/text.h"
 #include "api/ws.h"
 
 #define PIECE_MAX       ((size_t) 64 << 10)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "api/native/exec.h"
-#include "api/text.h"
+#include "json/text.h"
 #include "base/fd.h"
 
 #define OUTPUT_MAX ((size_t) 8 << 20)                         /* of one stream, in an answer */

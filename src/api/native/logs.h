@@ -7,7 +7,7 @@
 
 #include "api/native/feed.h"
 #include "api/native/native.h"
-#include "api/text.h"
+#include "json/text.h"
 
 #define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is told in pieces */
 #define LOG_TAIL_MAX 100000

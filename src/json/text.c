@@ -1,4 +1,4 @@
-#include "api/text.h"
+#include "json/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

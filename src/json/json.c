@@ -1,6 +1,6 @@
 /* json.c: values and text. */
 
-#include "api/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <stdlib.h>
