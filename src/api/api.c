@@ -27,7 +27,7 @@ int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr) {
         return http_sockets_open(&http, ret, reterr);
 }
 
-int api_new(sd_event *event, Manager *m, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr) {
+int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr) {
         const HttpConfig http = http_config(config);
         Api *a = calloc(1, sizeof(*a));
         int r;
@@ -35,6 +35,7 @@ int api_new(sd_event *event, Manager *m, const ApiConfig *config, HttpSockets *s
         if (!a)
                 return error_set(reterr, -ENOMEM, "out of memory");
         a->manager = m;
+        a->rooms = *rooms;
         a->owner = config->owner;
         a->self = geteuid();
         r = http_server_new(event, &http, sockets, api_route, a, &a->server, reterr);

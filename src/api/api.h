@@ -14,6 +14,17 @@
 
 typedef struct Api Api;
 
+/* The rooms beside the core that surfaces speak to. Any may be NULL: then what needs it answers 501. */
+typedef struct ApiRooms {
+        struct Observe *observe;     /* metrics, windows, history, cost */
+        struct Alerts *alerts;
+        struct Audit *audit;
+        struct Reaper *reaper;       /* clean-up, health checks, diagnosis */
+        struct Agents *agents;
+        struct Artifacts *artifacts;
+        struct Reload *reload;       /* config */
+} ApiRooms;
+
 typedef struct ApiConfig {
         const char *address; /* NULL: no TCP */
         bool public;         /* addresses beyond loopback are allowed */
@@ -27,7 +38,7 @@ typedef struct ApiConfig {
 int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr);
 
 /* Takes the sockets. */
-int api_new(sd_event *event, Manager *m, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr);
+int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr);
 Api *api_free(Api *a);
 const char *api_address(const Api *a); /* NULL: no TCP */
 void api_quiesce(Api *a);

@@ -17,6 +17,7 @@ typedef struct ApiRequest ApiRequest;
 /* What the surfaces know of the daemon. */
 struct Api {
         Manager *manager;
+        ApiRooms rooms;
         HttpServer *server;
         uid_t owner, self; /* on the unix socket these users and root are admins */
 };

@@ -58,6 +58,15 @@ static void finish_end(Sandbox *sb, SandboxStatus status) {
         free(reason);
 }
 
+/* While there is something to read it from. */
+static void report_usage(Sandbox *sb) {
+        SandboxUsage usage = { 0 };
+
+        if (sandbox_usage(sb, &usage) < 0)
+                memset(&usage, 0, sizeof(usage));
+        observe_usage(sb, &usage);
+}
+
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
@@ -74,6 +83,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
                 return;
         }
         sb->end_status = end_status;
+        report_usage(sb);
+        sb->end_began_at = clock_wall_usec();
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
         sandbox_timers_free(sb);
         ask_to_destroy(sb);

@@ -248,6 +248,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         sb->manager->executions_total++;
         sandbox_update_running(sb);
         (void) sandbox_check_cpu_time(sb);
+        observe_execution_started(x);
         sandbox_tell(sb, x);
         *ret = x;
         return 0;
@@ -298,6 +299,24 @@ static void record_end(Execution *x) {
         }
 }
 
+static const char *security_kind(ExecutionReason reason) {
+        switch (reason) {
+        case EXECUTION_REASON_MEMORY: return "oom-kill";
+        case EXECUTION_REASON_TIMEOUT:
+        case EXECUTION_REASON_CPU_TIME: return "limit-kill";
+        default: return NULL;
+        }
+}
+
+static void observe(Execution *x) {
+        const char *kind = security_kind(x->reason);
+
+        observe_step(x->sandbox->manager, STEP_EXEC, x->sandbox, x, x->started_at, x->duration_usec);
+        observe_execution_ended(x);
+        if (kind)
+                observe_security(x->sandbox->manager, kind, x->sandbox, "%s: %s", x->id, x->message ? x->message : kind);
+}
+
 /* Everything about it is in its fields; from here on it does not change. */
 static void conclude(Execution *x) {
         Sandbox *sb = x->sandbox;
@@ -313,6 +332,7 @@ static void conclude(Execution *x) {
         execution_tell(x);
         sandbox_tell(sb, x);
         execution_unfollow(x);
+        observe(x); /* after those who wait for it */
         forget_oldest(sb);
 }
 

@@ -92,13 +92,14 @@ static int load(Manager *m, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot read the store: %m") : 0;
 }
 
-int manager_new(const ManagerConfig *config, sd_event *event, Store *store, Access *access, Manager **ret, Error *reterr) {
+int manager_new(const ManagerConfig *config, const Config *settings, sd_event *event, Store *store, Access *access, Manager **ret, Error *reterr) {
         Manager *m = calloc(1, sizeof(*m));
         int r;
 
         if (!m)
                 return error_set(reterr, -ENOMEM, "out of memory");
         m->config = *config;
+        m->settings = settings;
         m->event = sd_event_ref(event);
         m->store = store;
         m->access = access;
@@ -219,6 +220,8 @@ static int make(Sandbox *sb, Error *reterr) {
         r = m->provider->ops->create(m->provider, sb, reterr);
         if (r < 0)
                 sandbox_delete_row(sb);
+        else
+                observe_status(sb, SANDBOX_INITIALIZING, SANDBOX_INITIALIZING);
         return r;
 }
 

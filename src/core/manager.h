@@ -8,10 +8,12 @@
 
 #include "core/access.h"
 #include "core/execution.h"
+#include "core/observer.h"
 #include "core/sandbox.h"
 
 typedef struct Store Store;
 typedef struct Provider Provider;
+typedef struct Config Config;
 
 typedef struct ManagerConfig {
         const char *state_dir;
@@ -37,6 +39,7 @@ typedef struct SandboxBirth {
 
 struct Manager {
         ManagerConfig config;
+        const Config *settings; /* cove.yaml; replaced as a whole when it is read again: look here each time, keep nothing of it */
         sd_event *event;
         Store *store;
         Provider *provider;
@@ -53,11 +56,14 @@ struct Manager {
         uint64_t n_by_status[_SANDBOX_STATUS_MAX]; /* of all that are in the table */
         uint64_t n_alive;                          /* executions that have not ended */
         usec_t started_at;
+        CoreObserver *observers;
+        struct Admission *admission;
+        struct Pools *pools;
 };
 
 /* Loads what the store has; requests can be taken when the provider, which comes next, has said that it is up and everything
  * has been looked at. Store and access stay the caller's. */
-int manager_new(const ManagerConfig *config, sd_event *event, Store *store, Access *access, Manager **ret, Error *reterr);
+int manager_new(const ManagerConfig *config, const Config *settings, sd_event *event, Store *store, Access *access, Manager **ret, Error *reterr);
 void manager_set_provider(Manager *m, Provider *provider);
 Manager *manager_free(Manager *m);
 

@@ -224,11 +224,28 @@ void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char
                 log_warning("sandbox %s: cannot write the event '%s', ignoring: %s", sb->id, type, strerror(-r));
 }
 
+static usec_t since(usec_t then) {
+        usec_t now = clock_wall_usec();
+
+        return now > then ? now - then : 0; /* somebody may have set the calendar back */
+}
+
 static void set_reason(Sandbox *sb, const char *reason) {
         char *copy = reason ? strdup(reason) : NULL;
 
         free(sb->reason);
         sb->reason = copy;
+}
+
+/* What took how long, where the answer is known by now. */
+static void observe_times(Sandbox *sb, SandboxStatus before) {
+        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY)
+                observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, since(sb->created_at));
+        if (!sandbox_status_is_ended(sb->status))
+                return;
+        if (sb->end_began_at != 0)
+                observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, since(sb->end_began_at));
+        observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
 }
 
 int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
@@ -258,6 +275,8 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
                 store_rollback(sb->manager->store);
                 log_error("sandbox %s: cannot write its status: %s", sb->id, strerror(-r));
         }
+        observe_status(sb, before, status);
+        observe_times(sb, before);
         sandbox_tell(sb, NULL);
         return 0;
 }

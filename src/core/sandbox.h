@@ -63,6 +63,8 @@ struct Sandbox {
         usec_t ready_at;        /* 0: never was */
         usec_t ended_at;        /* 0: has not */
         usec_t expires_at;      /* wall clock; 0: never */
+        usec_t claimed_at;      /* out of a pool; 0: was made for its caller */
+        usec_t end_began_at;    /* wall clock; 0: not terminating. Not in the store */
         uint64_t guards_missing;
         uint32_t id_base;
         int pid;                /* of PID 1, on the host; 0: none */
@@ -77,6 +79,7 @@ struct Sandbox {
         bool end_delete;          /* … or to nothing at all */
         int create_error;         /* negative errno: it never came to be, and the reason says why */
         bool freezing, thawing, stopping;
+        bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
 
         void *provider_data;
         struct SandboxTimers *timers;
@@ -84,6 +87,11 @@ struct Sandbox {
         struct SandboxCall *calls; /* who waits for something to be done */
         UT_hash_handle hh;      /* by id */
 };
+
+/* Since when it belongs to somebody. */
+static inline usec_t sandbox_owned_since(const Sandbox *sb) {
+        return sb->claimed_at != 0 ? sb->claimed_at : sb->created_at;
+}
 
 /* Told after every change of status and after every start and end of an execution (then with it). */
 typedef struct SandboxWatch {

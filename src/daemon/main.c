@@ -25,6 +25,7 @@
 #include "api/api.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "core/manager.h"
 #include "core/provider.h"
 #include "daemon/options.h"
@@ -47,11 +48,13 @@ typedef struct Daemon {
         int spawner_fd;
         char run_dir[4096], store_path[4096];
         sd_event *event;
+        Config *settings;
         Store *store;
         Access *access;
         Provider *provider;
         Manager *manager;
         HttpSockets sockets;
+        ApiRooms rooms;
         Api *api;
         sd_event_source *stop_timer;
 } Daemon;
@@ -200,6 +203,12 @@ static int step_access(Daemon *d, Error *reterr) {
         return access_new(d->store, d->options.state_dir, &d->access, reterr);
 }
 
+static int step_settings(Daemon *d, Error *reterr) {
+        int r = config_defaults(&d->settings);
+
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
 static int step_manager(Daemon *d, Error *reterr) {
         const ManagerConfig config = {
                 .state_dir = d->options.state_dir,
@@ -210,7 +219,7 @@ static int step_manager(Daemon *d, Error *reterr) {
                 .templates = &d->options.templates,
         };
 
-        return manager_new(&config, d->event, d->store, d->access, &d->manager, reterr);
+        return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
 static int step_provider(Daemon *d, Error *reterr) {
@@ -233,7 +242,7 @@ static int step_provider(Daemon *d, Error *reterr) {
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
-        return api_new(d->event, d->manager, &config, &d->sockets, &d->api, reterr);
+        return api_new(d->event, d->manager, &d->rooms, &config, &d->sockets, &d->api, reterr);
 }
 
 static int step_tell(Daemon *d, Error *reterr) {
@@ -262,6 +271,7 @@ static const struct {
         { "event",    step_event    },
         { "store",    step_store    },
         { "access",   step_access   },
+        { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "api",      step_api      }, /* answers 503 until that is over */
@@ -285,6 +295,7 @@ static void stop(Daemon *d) {
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        config_free(d->settings);
         (void) fd_close(d->spawner_fd);
         sd_event_source_unref(d->stop_timer);
         sd_event_unref(d->event);

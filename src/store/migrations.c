@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/macro.h"
+#include "store/schema.h"
 #include "store/statement.h"
 
 #define APPLICATION_ID 0x636f7665 /* "cove" */
@@ -152,6 +153,12 @@ static const char initial[] =
 
 static const char *const migrations[] = {
         initial,
+        schema_core,
+        schema_jobs,
+        schema_history,
+        schema_alerts,
+        schema_artifacts,
+        schema_cleanup,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/config.h"
 #include "core/internal.h"
 
 /* A provider that remembers what it was asked. */
@@ -32,6 +33,7 @@ typedef struct World {
         Store *store;
         Access *access;
         Manager *manager;
+        Config *settings;
         Fake fake;
         char state[512];
 } World;
@@ -147,13 +149,15 @@ static void world_open(World *w) {
         check_result("loop", sd_event_new(&w->event) < 0, 0);
         check_result("store", store_open(path, &w->store, &error), 0);
         check_result("access", access_new(w->store, w->state, &w->access, &error), 0);
-        check_result("manager", manager_new(&config, w->event, w->store, w->access, &w->manager, &error), 0);
+        check_result("settings", config_defaults(&w->settings), 0);
+        check_result("manager", manager_new(&config, w->settings, w->event, w->store, w->access, &w->manager, &error), 0);
         manager_set_provider(w->manager, &w->fake.provider);
         the_world = w;
 }
 
 static void world_close(World *w) {
         w->manager = manager_free(w->manager);
+        w->settings = config_free(w->settings);
         w->access = access_free(w->access);
         w->store = store_close(w->store);
         w->event = sd_event_unref(w->event);

@@ -1,16 +1,9 @@
 /* routes.c: every route of the native surface. docs/openapi.yaml says the same, and test/api/contract compares. */
 
-#include "api/native/native.h"
+#include "api/native/routes.h"
 
-#define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
-#define JSON_BODY(table)                                                                                     \
-        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .fields = native_##table##_fields,          \
-        .n_fields = &native_##table##_n_fields
-#define BYTES_BODY(function) .body = HTTP_BODY_STREAM, .data = function
-
-/* Clients that send "{}" with every POST are welcome. */
-static const JsonField native_empty_fields[1];
-static const size_t native_empty_n_fields = 0;
+const JsonField native_empty_fields[1];
+const size_t native_empty_n_fields = 0;
 
 #define SANDBOX "/api/sandbox/{id}"
 #define EXEC    SANDBOX "/exec/{eid}"
@@ -87,4 +80,14 @@ const ApiRoute native_routes[] = {
         { 0 },
 };
 
-const ApiRoute *const api_tables[] = { native_routes, NULL };
+const ApiRoute *const api_tables[] = {
+        native_routes,
+        profiles_routes,
+        agents_routes,
+        cleanup_routes,
+        metrics_routes,
+        alerts_routes,
+        audit_routes,
+        config_routes,
+        NULL,
+};

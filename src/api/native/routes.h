@@ -1,0 +1,22 @@
+/* routes.h: the words in which tables of routes are written, and all of them. A table per area. */
+#pragma once
+
+#include "api/native/native.h"
+
+#define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
+#define JSON_BODY(table)                                                                                     \
+        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .fields = native_##table##_fields,          \
+        .n_fields = &native_##table##_n_fields
+#define BYTES_BODY(function) .body = HTTP_BODY_STREAM, .data = function
+
+/* Clients that send "{}" with every POST are welcome. */
+extern const JsonField native_empty_fields[1];
+extern const size_t native_empty_n_fields;
+
+extern const ApiRoute profiles_routes[];
+extern const ApiRoute agents_routes[];
+extern const ApiRoute cleanup_routes[];
+extern const ApiRoute metrics_routes[];
+extern const ApiRoute alerts_routes[];
+extern const ApiRoute audit_routes[];
+extern const ApiRoute config_routes[];

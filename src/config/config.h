@@ -1,0 +1,168 @@
+/* config.h: cove.yaml, read and checked.
+ *
+ * One value of this type is the whole configuration, never changed after it was made: reading the file again makes another one,
+ * and everybody looks through Manager.settings. Without a file there are the defaults. What is not in the file has its default;
+ * what is in the file and unknown is an error with line, column and the nearest name that exists.
+ * Durations are written as in 90s, 5m, 24h or a number of milliseconds (fields of D2) – see docs; sizes as in 256MB, 1G.
+ * Secrets may be given as `file:/path` or `env:NAME` instead of the value; they are never printed.
+ * Must not know: the loop, HTTP, the store. Knows core/profile.h for its types only. */
+#pragma once
+
+#include "core/profile.h"
+
+#define CONFIG_NAME_MAX 63
+
+typedef enum AlertSeverity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, _SEVERITY_MAX } AlertSeverity;
+typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_PAGERDUTY, CHANNEL_EMAIL, _CHANNEL_MAX } ChannelKind;
+
+typedef struct LimitsConfig { /* limits: */
+        unsigned sandboxes_max;     /* live at once in the daemon; 0: from the machine's memory and the profiles */
+        unsigned tenant_max;        /* per tenant that has no quota of its own; 0: none */
+        usec_t queue_timeout_usec;  /* how long a caller waits for a place who says nothing else: 30 s */
+        unsigned queue_max;         /* callers that wait at once: 10000 */
+        uint64_t disk_reserve_bytes; /* below this much free space new work is refused: 256 MB */
+} LimitsConfig;
+
+typedef struct AgentsConfig { /* agents: */
+        unsigned concurrency;        /* executions at once; 0: as many as sandboxes may be */
+        unsigned attempts_max;       /* 3 */
+        usec_t backoff_usec;         /* 1 s; doubled each time */
+        usec_t backoff_max_usec;     /* 60 s */
+        usec_t ready_timeout_usec;   /* 30 s, for one sandbox to get ready */
+        unsigned queue_max;          /* 100000 */
+        usec_t keep_usec;            /* finished executions: 7 d; dead letters too */
+        bool auto_cleanup;           /* the sandbox goes when it is done: true */
+        char *webhook_secret;        /* signs what is sent to callers' webhooks (HMAC-SHA256); NULL: unsigned */
+        usec_t operation_timeout_usec; /* around every single operation on a sandbox (B3 171): 5 min */
+} AgentsConfig;
+
+typedef struct CleanupConfig { /* cleanup: */
+        usec_t sweep_interval_usec;     /* 5 min */
+        unsigned batch_size;            /* 50 per sweep */
+        usec_t orphan_timeout_usec;     /* 10 min in initializing */
+        usec_t stuck_timeout_usec;      /* 30 min; a profile has its own, and never below its wall time */
+        usec_t record_age_usec;         /* 24 h: ended records go */
+        usec_t age_interval_usec;       /* 15 min */
+        usec_t max_age_usec;            /* 10 min; of agents' sandboxes, never below the profile's wall time */
+        usec_t pressure_interval_usec;  /* 10 s; 0: off */
+        double pressure_usage;          /* 0.8 of quota, memory or disk */
+        double pressure_psi;            /* 50: "full avg10" of memory in percent, where the kernel has PSI */
+        usec_t reconcile_interval_usec; /* 1 h */
+        usec_t health_interval_usec;    /* 60 s */
+        usec_t health_timeout_usec;     /* 5 s */
+        usec_t unhealthy_age_usec;      /* 10 min: unhealthy and older than this is ended */
+        bool health_checks;             /* true */
+} CleanupConfig;
+
+typedef struct ChannelConfig { /* alerts.channels.NAME: */
+        char name[CONFIG_NAME_MAX + 1];
+        ChannelKind kind;
+        char *url;          /* slack, webhook, pagerduty; email: smtp://host:port or smtps:// */
+        char *secret;       /* pagerduty: routing key; webhook: bearer; email: password */
+        char *user;         /* email */
+        char *from;         /* email */
+        Strv to;            /* email */
+        bool starttls;      /* email over smtp://: required when true */
+} ChannelConfig;
+
+typedef struct AlertOverride { /* alerts.rules.NAME: */
+        char name[CONFIG_NAME_MAX + 1];
+        bool has_threshold, has_sustained, has_severity, has_enabled;
+        double threshold;
+        usec_t sustained_usec;
+        AlertSeverity severity;
+        bool enabled;
+} AlertOverride;
+
+typedef struct AlertsConfig { /* alerts: */
+        bool enabled;             /* true */
+        usec_t interval_usec;     /* how often rules are looked at: 10 s */
+        usec_t cooldown_usec;     /* 1 h: the same alert is not sent again within it */
+        ChannelConfig *channels;  /* "log" is always there */
+        size_t n_channels;
+        Strv routes[_SEVERITY_MAX]; /* names of channels; default: critical and warning to all but log, info to log */
+        AlertOverride *overrides;
+        size_t n_overrides;
+        unsigned attempts_max;    /* deliveries: 5 */
+        usec_t backoff_usec;      /* 1 s, doubled, up to 5 min */
+        unsigned queue_max;       /* undelivered at once: 1000; the oldest go, counted */
+} AlertsConfig;
+
+typedef struct MetricsConfig { /* metrics: */
+        usec_t interval_usec;   /* one row of history: 60 s */
+        usec_t retention_usec;  /* 7 d; then hours are kept for ever */
+        bool open;              /* GET /metrics without a key: false */
+        unsigned agent_types_max; /* labels beyond so many become "other": 64 */
+} MetricsConfig;
+
+typedef struct OtlpConfig { /* otlp: */
+        char *endpoint;        /* http://host:4318; NULL: off */
+        Strv headers;          /* "Name: value" */
+        usec_t interval_usec;  /* metrics: 60 s; traces go in batches every 5 s */
+        bool traces, metrics;  /* true */
+        double sampling;       /* of traces: 1.0 */
+        unsigned queue_max;    /* spans: 4096; more are dropped, counted */
+} OtlpConfig;
+
+typedef struct CostConfig { /* cost: prices */
+        char currency[8];      /* USD */
+        double per_cpu_second, per_gb_second, per_egress_gb;
+} CostConfig;
+
+typedef struct PredictionConfig { /* recommendations: */
+        bool automatic;        /* false: recommended limits are shown only */
+        double quantile;       /* 0.95 */
+        double margin;         /* 1.2 */
+        unsigned samples_min;  /* 20 */
+} PredictionConfig;
+
+typedef struct ArtifactsConfig { /* artifacts: */
+        bool enabled;          /* true */
+        bool s3;               /* kind: local | s3 */
+        char *directory;       /* local; NULL: DIR/artifacts */
+        char *endpoint, *bucket, *region, *access_key, *secret_key, *prefix; /* s3 */
+        usec_t keep_usec;      /* local: 7 d; 0: for ever */
+        uint64_t total_bytes;  /* local: 10 GB; the oldest go */
+        uint64_t file_bytes_max; /* of one captured file: 10 MB */
+        unsigned files_max;    /* of one execution: 100 */
+} ArtifactsConfig;
+
+typedef struct AuditConfig { /* audit: */
+        bool enabled;            /* true */
+        bool reads;              /* also GET and HEAD: true */
+        uint64_t file_bytes;     /* a new file after so much: 64 MB */
+        usec_t keep_usec;        /* 0: for ever */
+} AuditConfig;
+
+typedef struct Config {
+        char *path;      /* NULL: defaults */
+        usec_t read_at;
+        Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
+        LimitsConfig limits;
+        Profile *profiles; /* the five first, as the file has changed them */
+        size_t n_profiles;
+        PoolConfig *pools;
+        size_t n_pools;
+        AgentsConfig agents;
+        CleanupConfig cleanup;
+        AlertsConfig alerts;
+        MetricsConfig metrics;
+        OtlpConfig otlp;
+        CostConfig cost;
+        PredictionConfig prediction;
+        ArtifactsConfig artifacts;
+        AuditConfig audit;
+} Config;
+
+/* What there is without a file. */
+int config_defaults(Config **ret);
+
+/* All complaints at once, one per line, each as "FILE:LINE:COLUMN: text (did you mean 'x'?)". The error's text is the first;
+ * `complain` gets every one. -EINVAL: at least one. */
+typedef void (*ConfigComplain)(const char *text, void *userdata);
+int config_read(const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
+int config_parse(const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
+Config *config_free(Config *c);
+
+/* The whole of it as YAML, defaults included, secrets as "(set)". The caller frees. */
+char *config_print(const Config *c);

@@ -1,0 +1,4 @@
+/* Alerts and their deliveries. */
+#include "store/schema.h"
+
+const char schema_alerts[] = "";

@@ -1,0 +1,4 @@
+/* Runs of the cleaners. */
+#include "store/schema.h"
+
+const char schema_cleanup[] = "";

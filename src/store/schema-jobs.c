@@ -1,0 +1,4 @@
+/* Agent executions: a durable queue. */
+#include "store/schema.h"
+
+const char schema_jobs[] = "";

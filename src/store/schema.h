@@ -1,0 +1,9 @@
+/* schema.h: the later steps of the schema, a file per area. Private to the store. */
+#pragma once
+
+extern const char schema_core[];
+extern const char schema_jobs[];
+extern const char schema_history[];
+extern const char schema_alerts[];
+extern const char schema_artifacts[];
+extern const char schema_cleanup[];
