@@ -99,6 +99,7 @@ typedef struct Job {
         usec_t duration_usec;
         JobUsage usage;
 
+        char *capture_error; /* what could not be kept of it, and why; NULL: nothing */
         WebhookStatus webhook_status;
         unsigned webhook_attempts;
         char *webhook_error;
