@@ -81,6 +81,10 @@ struct Sandbox {
         bool freezing, thawing, stopping;
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
 
+        bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
+        struct Tally *tally_tenant, *tally_profile;
+        Sandbox *ended_prev, *ended_next;
+
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
