@@ -227,8 +227,10 @@ static void on_ready(Sandbox *sb, const Error *error, ApiRequest *q, unsigned st
         if (error) {
                 k->id[0] = '\0';
                 answer_failure(q, error->code, error->text);
-        } else
+        } else {
+                api_about(q, sb, /* x= */ NULL);
                 answer_sandbox(q, status, sb);
+        }
 }
 
 static void on_created(Sandbox *sb, const Error *error, void *userdata) {
