@@ -32,6 +32,7 @@
 #include "daemon/privilege.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/audit.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -55,6 +56,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        struct Audit *audit;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -245,6 +247,13 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static int step_audit(Daemon *d, Error *reterr) {
+        int r = audit_new(d->manager, &d->audit, reterr);
+
+        d->rooms.audit = d->audit;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -281,6 +290,7 @@ static const struct {
         { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -297,6 +307,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
