@@ -27,6 +27,9 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->ready_at = row->ready_at;
         sb->ended_at = row->ended_at;
         sb->expires_at = row->expires_at;
+        sb->claimed_at = row->claimed_at;
+        sb->pooled = row->pooled;
+        sb->cpu_others_usec = row->cpu_others_usec;
         sb->guards_missing = row->guards_missing;
         sb->id_base = row->id_base;
         sb->pid = row->pid;
@@ -233,34 +236,18 @@ static Sandbox *find_named(Manager *m, const Principal *who, const SandboxSpec *
         return sb && sb->spec.name && strcmp(sb->spec.name, spec->name) == 0 ? sb : NULL;
 }
 
-int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
-                void *userdata, Error *reterr) {
+/* Takes the spec's contents on success. */
+static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { 0 };
-        Sandbox *sb;
+        Sandbox *sb = sandbox_new(m);
         int r;
 
-        *ret_existing = false;
-        sb = find_named(m, who, spec);
-        if (sb && (sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)) {
-                manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
-                sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
-                sb = NULL;
-        }
-        if (sb) {
-                *ret_existing = true;
-                *ret = sb;
-                return 0;
-        }
-        r = check_quota(m, spec->tenant, &spec->limits, reterr);
-        if (r < 0)
-                return r;
-
-        sb = sandbox_new(m);
         if (!sb || id_make(sb->id) < 0) {
                 free(sb);
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
         sb->spec = *spec;
+        sb->pooled = pooled;
         sb->created_at = sb->changed_at = clock_wall_usec();
         sb->expires_at = spec->timeout_usec > 0 ? sb->created_at + spec->timeout_usec : 0;
         sandbox_register(sb);
@@ -280,6 +267,33 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
         *spec = empty;
         *ret = sb;
         return 0;
+}
+
+int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
+        return create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
+}
+
+int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
+                void *userdata, Error *reterr) {
+        Sandbox *sb;
+        int r;
+
+        *ret_existing = false;
+        sb = find_named(m, who, spec);
+        if (sb && (sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)) {
+                manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
+                sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
+                sb = NULL;
+        }
+        if (sb) {
+                *ret_existing = true;
+                *ret = sb;
+                return 0;
+        }
+        r = check_quota(m, spec->tenant, &spec->limits, reterr);
+        if (r < 0)
+                return r;
+        return create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {
