@@ -68,6 +68,7 @@ static void report_usage(Sandbox *sb) {
 }
 
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
+        delete |= sb->pooled; /* nobody will ever ask what has become of it */
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
                 if (delete)
@@ -87,6 +88,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         sb->end_began_at = clock_wall_usec();
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
         sandbox_timers_free(sb);
+        sandbox_probe_on_end(sb);
         ask_to_destroy(sb);
 }
 

@@ -85,6 +85,9 @@ struct Sandbox {
         struct Tally *tally_tenant, *tally_profile;
         Sandbox *ended_prev, *ended_next;
 
+        usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
+
+        struct SandboxProbe *probe; /* under way */
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
