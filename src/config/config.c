@@ -48,7 +48,7 @@ static void read_root(Reader *r, const YamlNode *root, Config *c) {
 int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
                 Config **ret, Error *reterr) {
         static const ConfigHooks none;
-        Reader r = { .file = name, .complain = complain, .userdata = userdata, .hooks = hooks ? hooks : &none, .reterr = reterr };
+        Reader r = { .file = name, .complain = complain, .userdata = userdata, .hooks = hooks ? hooks : &none };
         _cleanup_config_ Config *c = NULL;
         _cleanup_yaml_ YamlNode *root = NULL;
         Error error = { 0 };
@@ -65,12 +65,10 @@ int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, c
                 return error_set(reterr, k, "%s", error.text);
         else
                 read_root(&r, root, c);
-        if (r.error < 0)
-                return error_set(reterr, r.error, "out of memory");
-        if (r.n_complaints > 0)
-                return -EINVAL; /* reterr has the first */
-        *ret = TAKE_PTR(c);
-        return 0;
+        k = reader_tell(&r, reterr);
+        if (k >= 0)
+                *ret = TAKE_PTR(c);
+        return k;
 }
 
 int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr) {

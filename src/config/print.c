@@ -15,6 +15,7 @@
 typedef struct Printer {
         Text text;
         bool comments; /* beside each key; and keys that have no value, as examples */
+        bool defaults; /* what follows from others is left to do so */
         bool example;  /* all of it as a comment */
 } Printer;
 
@@ -43,6 +44,22 @@ static void put_scalar(Text *t, const json_t *v, bool flow) {
                 text_put_string(t, json_is_true(v) ? "true" : "false");
 }
 
+static void put_key(Text *t, const char *key) {
+        if (is_plain(key, true))
+                text_put_string(t, key);
+        else
+                text_quote_string(t, key);
+}
+
+static void put_flow(Text *t, const json_t *v);
+
+static void put_within(Text *t, const json_t *v) {
+        if (json_is_array(v) || json_is_object(v))
+                put_flow(t, v);
+        else
+                put_scalar(t, v, true);
+}
+
 /* Lists of words and maps of words, in brackets. */
 static void put_flow(Text *t, const json_t *v) {
         const char *key, *separator = "";
@@ -53,7 +70,7 @@ static void put_flow(Text *t, const json_t *v) {
                 text_put_string(t, "[");
                 json_array_foreach(v, i, item) {
                         text_put_string(t, separator);
-                        put_scalar(t, item, true);
+                        put_within(t, item);
                         separator = ", ";
                 }
                 text_put_string(t, "]");
@@ -62,9 +79,9 @@ static void put_flow(Text *t, const json_t *v) {
         text_put_string(t, "{");
         json_object_foreach((json_t *) (uintptr_t) v, key, item) {
                 text_put_string(t, separator);
-                text_quote_string(t, key);
+                put_key(t, key);
                 text_put_string(t, ": ");
-                put_scalar(t, item, true);
+                put_within(t, item);
                 separator = ", ";
         }
         text_put_string(t, "}");
@@ -93,10 +110,7 @@ static void put_line(Printer *p, unsigned depth, const char *key, const json_t *
         size_t began = p->text.size;
 
         put_indent(p, depth);
-        if (is_plain(key, false))
-                text_put_string(&p->text, key);
-        else
-                text_quote_string(&p->text, key);
+        put_key(&p->text, key);
         text_put_string(&p->text, ":");
         if (v) {
                 text_put_string(&p->text, " ");
@@ -105,14 +119,14 @@ static void put_line(Printer *p, unsigned depth, const char *key, const json_t *
         end_line(p, began, help);
 }
 
-/* What has no value: how it would look. */
-static void put_hint(Printer *p, unsigned depth, const Field *f) {
+/* What has no value, or one that follows from others: how it would look. */
+static void put_hint(Printer *p, unsigned depth, const Field *f, const char *value) {
         size_t began = p->text.size;
 
         if (!p->comments)
                 return;
         text_format(&p->text, "%s%*s%s%s: %s", p->example ? "# " : "", (int) (depth * INDENT), "", p->example ? "" : "# ", f->name,
-                        f->example ? f->example : "…");
+                        value ? value : "…");
         end_line(p, began, f->help);
 }
 
@@ -179,15 +193,17 @@ static void put_fields(Printer *p, const Field *fields, const json_t *map, unsig
                 else if (f->fields) {
                         put_line(p, depth, f->name, NULL, f->help);
                         put_fields(p, f->fields, v, depth + 1);
-                } else if (!v || json_is_null(v))
-                        put_hint(p, depth, f);
+                } else if (!v || json_is_null(v) || (p->example && f->example))
+                        put_hint(p, depth, f, f->example);
+                else if (p->defaults && f->flags & FIELD_DERIVED)
+                        put_hint(p, depth, f, f->example);
                 else
                         put_line(p, depth, f->name, v, f->help);
         }
 }
 
 static char *print(const Config *c, bool comments, const char *heading) {
-        Printer p = { .text = TEXT_INIT(PRINT_MAX), .comments = comments };
+        Printer p = { .text = TEXT_INIT(PRINT_MAX), .comments = comments, .defaults = comments };
         json_t *tree = show_fields(schema_fields, c);
 
         if (!tree)

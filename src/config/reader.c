@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/word.h"
@@ -11,20 +12,69 @@
 #define COMPLAINTS_MAX 100
 #define WHERE_MAX      256
 
+typedef struct Complaint {
+        YamlPlace place;
+        unsigned order; /* of two at the same place */
+        char *text;
+} Complaint;
+
 void reader_complain(Reader *r, YamlPlace place, const char *format, ...) {
-        char text[ERROR_TEXT_MAX], line[ERROR_TEXT_MAX + 64];
+        Complaint *c;
         va_list ap;
 
-        if (r->n_complaints++ >= COMPLAINTS_MAX)
+        if (r->n_complaints >= COMPLAINTS_MAX)
                 return;
+        if (!r->complaints)
+                r->complaints = calloc(COMPLAINTS_MAX, sizeof(*r->complaints));
+        if (!r->complaints) {
+                reader_fail(r, -ENOMEM);
+                return;
+        }
+        c = r->complaints + r->n_complaints;
         va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
+        if (vasprintf(&c->text, format, ap) < 0)
+                c->text = NULL;
         va_end(ap);
-        (void) snprintf(line, sizeof(line), "%s:%u:%u: %s", r->file, place.line, place.column, text);
-        if (r->n_complaints == 1)
-                (void) error_set(r->reterr, -EINVAL, "%s", line);
-        if (r->complain)
-                r->complain(line, r->userdata);
+        if (!c->text) {
+                reader_fail(r, -ENOMEM);
+                return;
+        }
+        c->place = place;
+        c->order = r->n_complaints++;
+}
+
+static int compare(const void *a, const void *b) {
+        const Complaint *x = a, *y = b;
+        const unsigned left[] = { x->place.line, x->place.column, x->order }, right[] = { y->place.line, y->place.column, y->order };
+
+        for (size_t i = 0; i < ELEMENTSOF(left); i++)
+                if (left[i] != right[i])
+                        return left[i] < right[i] ? -1 : 1;
+        return 0;
+}
+
+int reader_tell(Reader *r, Error *reterr) {
+        unsigned n = r->n_complaints;
+
+        if (n > 0)
+                qsort(r->complaints, n, sizeof(*r->complaints), compare);
+        for (unsigned i = 0; i < n; i++) {
+                Complaint *c = r->complaints + i;
+                char line[ERROR_TEXT_MAX * 2];
+
+                (void) snprintf(line, sizeof(line), "%s:%u:%u: %s", r->file, c->place.line, c->place.column, c->text);
+                free(c->text);
+                if (i == 0)
+                        (void) error_set(reterr, -EINVAL, "%s", line);
+                if (r->complain && r->error == 0)
+                        r->complain(line, r->userdata);
+        }
+        free(r->complaints);
+        r->complaints = NULL;
+        r->n_complaints = 0;
+        if (r->error < 0)
+                return error_set(reterr, r->error, "out of memory");
+        return n > 0 ? -EINVAL : 0;
 }
 
 void reader_fail(Reader *r, int error) {

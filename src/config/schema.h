@@ -15,11 +15,13 @@ typedef struct Reader {
         ConfigComplain complain;
         void *userdata;
         const ConfigHooks *hooks; /* never NULL */
+        struct Complaint *complaints; /* in the order of the file only when all are told */
         unsigned n_complaints;
-        Error *reterr; /* the first complaint */
-        int error;     /* of our own: no memory. Sticks */
+        int error; /* of our own: no memory. Sticks */
 } Reader;
 
+/* 0: nothing to complain about. -EINVAL: all of it was told, by the line; the error has the first. */
+int reader_tell(Reader *r, Error *reterr);
 void reader_complain(Reader *r, YamlPlace place, const char *format, ...) _printf_(3, 4);
 void reader_fail(Reader *r, int error);
 
@@ -37,6 +39,7 @@ typedef enum FieldFlags {
         FIELD_ALIAS = 1 << 0, /* another way to write the field of the same offset; not printed */
         FIELD_ITEMS = 1 << 1, /* its fields are those of each item, whose names are free */
         FIELD_LIST = 1 << 2,  /* its fields are those of each item of a list */
+        FIELD_DERIVED = 1 << 3, /* when not said, it follows from other fields */
 } FieldFlags;
 
 struct Field {
