@@ -33,6 +33,7 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/audit.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -56,6 +57,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        struct Audit *audit;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -240,6 +242,13 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static int step_audit(Daemon *d, Error *reterr) {
+        int r = audit_new(d->manager, &d->audit, reterr);
+
+        d->rooms.audit = d->audit;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -275,6 +284,7 @@ static const struct {
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -291,6 +301,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
