@@ -10,10 +10,6 @@
 #include "core/internal.h"
 #include "core/pool.h"
 
-/* Where no pools are linked in (tests of the core alone), there are none. */
-#pragma weak pools_claim
-#pragma weak pools_serves
-
 struct Acquisition {
         Manager *manager;
         Scope scope;
@@ -184,7 +180,7 @@ static void share_name(Manager *m, const Sandbox *sb) {
 static Sandbox *claim(Acquisition *a) {
         Manager *m = a->manager;
 
-        return m->pools && pools_claim ? pools_claim(m->pools, &a->spec) : NULL;
+        return m->pools ? pools_claim(m->pools, &a->spec) : NULL;
 }
 
 static void finish_claimed(Acquisition *a, Sandbox *sb) {
@@ -253,7 +249,7 @@ static usec_t patience(const Acquisition *a, usec_t wait_usec) {
 
         if (wait_usec != USEC_INFINITY)
                 return wait_usec;
-        if (m->pools && pools_serves && pools_serves(m->pools, &a->spec, &timeout))
+        if (m->pools && pools_serves(m->pools, &a->spec, &timeout))
                 return timeout;
         return m->settings->limits.queue_timeout_usec;
 }

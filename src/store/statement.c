@@ -20,6 +20,7 @@ static const struct {
 
         [STATEMENT_SANDBOX_INSERT]       = { .insert = &sandbox_table },
         [STATEMENT_SANDBOX_STATE_INSERT] = { .insert = &sandbox_state_table },
+        [STATEMENT_SANDBOX_UPDATE]       = { .update = &sandbox_table },
         [STATEMENT_SANDBOX_STATE_UPDATE] = { .update = &sandbox_state_table },
         [STATEMENT_SANDBOX_DELETE]       = { .delete = &sandbox_table }, /* what hangs on it goes by ON DELETE CASCADE */
         [STATEMENT_SANDBOX_SELECT]       = { .select = &sandbox_table, .join = &sandbox_state_table,

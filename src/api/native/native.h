@@ -20,6 +20,10 @@ void native_sandbox_get(ApiRequest *q);
 void native_sandbox_delete(ApiRequest *q);
 void native_sandbox_resources(ApiRequest *q);
 
+/* profiles.c */
+void native_profile_list(ApiRequest *q);
+void native_profile_get(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);
