@@ -63,6 +63,16 @@ static const struct {
                                               " created_at = excluded.created_at" },
         [STATEMENT_TENANT_DELETE] = { .delete = &tenant_table },
         [STATEMENT_TENANT_SELECT] = { .select = &tenant_table, .tail = "ORDER BY name" },
+
+        [STATEMENT_ALERT_INSERT] = { .insert = &alert_table },
+        [STATEMENT_ALERT_UPDATE] = { .update = &alert_table },
+        [STATEMENT_ALERT_DELETE] = { .delete = &alert_table },
+        [STATEMENT_ALERT_SELECT] = { .select = &alert_table, .tail = "ORDER BY started_at, id" },
+
+        [STATEMENT_NOTIFICATION_INSERT] = { .insert = &notification_table },
+        [STATEMENT_NOTIFICATION_UPDATE] = { .update = &notification_table },
+        [STATEMENT_NOTIFICATION_DELETE] = { .delete = &notification_table },
+        [STATEMENT_NOTIFICATION_SELECT] = { .select = &notification_table, .tail = "ORDER BY id" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

@@ -13,6 +13,8 @@ extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
 extern const Table counter_table;         /* CounterRow */
+extern const Table alert_table;           /* StoreAlert */
+extern const Table notification_table;    /* StoreNotification */
 
 typedef struct LedgerRow {
         const char *sandbox;
