@@ -30,8 +30,10 @@
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/audit.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -55,6 +57,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        struct Audit *audit;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -209,12 +212,6 @@ static int step_access(Daemon *d, Error *reterr) {
         return access_new(d->store, d->options.state_dir, &d->access, reterr);
 }
 
-static int step_settings(Daemon *d, Error *reterr) {
-        int r = config_defaults(&d->settings);
-
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
-}
-
 static int step_manager(Daemon *d, Error *reterr) {
         const ManagerConfig config = {
                 .state_dir = d->options.state_dir,
@@ -243,6 +240,13 @@ static int step_provider(Daemon *d, Error *reterr) {
         d->spawner_fd = -EBADF;
         manager_set_provider(d->manager, d->provider);
         return 0;
+}
+
+static int step_audit(Daemon *d, Error *reterr) {
+        int r = audit_new(d->manager, &d->audit, reterr);
+
+        d->rooms.audit = d->audit;
+        return r;
 }
 
 static int step_api(Daemon *d, Error *reterr) {
@@ -278,9 +282,9 @@ static const struct {
         { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
-        { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -297,6 +301,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -311,21 +316,37 @@ static void stop(Daemon *d) {
         daemon_options_done(&d->options);
 }
 
+static int print_text(char *text) {
+        int r = text ? printf("%s", text) : -1;
+
+        free(text);
+        return r < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
+/* What needs no daemon. */
+static int print_and_end(const DaemonOptions *o) {
+        if (o->check_file)
+                return settings_check(o->check_file, o->json);
+        if (o->default_config)
+                return print_text(config_print_commented());
+        if (o->config_keys)
+                return print_text(config_print_keys());
+        if (o->routes)
+                return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        daemon_options_print_help();
+        return 0;
+}
+
 int main(int argc, char **argv) {
         Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
         int r, status;
 
-        r = daemon_options_parse(&d.options, argc, argv, &error);
-        if (r >= 0 && d.options.help) {
-                daemon_options_print_help();
+        r = daemon_options_parse(&d.options, argc, argv, &d.settings, &error); /* the config too: while we may read it */
+        if (r >= 0 && !d.settings) {
+                status = print_and_end(&d.options);
                 daemon_options_done(&d.options);
-                return 0;
-        }
-        if (r >= 0 && d.options.routes) {
-                r = api_print_routes(stdout);
-                daemon_options_done(&d.options);
-                return r < 0 ? EXIT_OWN_FAILURE : 0;
+                return status;
         }
         if (r >= 0)
                 r = start(&d, &error);
