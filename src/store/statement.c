@@ -92,6 +92,16 @@ static const struct {
                                                     " error_code = excluded.error_code, error = excluded.error,"
                                                     " pause_usec = excluded.pause_usec" },
         [STATEMENT_ATTEMPT_SELECT]      = { .select = &attempt_table, .tail = "WHERE job = ?1 ORDER BY number" },
+
+        [STATEMENT_ALERT_INSERT] = { .insert = &alert_table },
+        [STATEMENT_ALERT_UPDATE] = { .update = &alert_table },
+        [STATEMENT_ALERT_DELETE] = { .delete = &alert_table },
+        [STATEMENT_ALERT_SELECT] = { .select = &alert_table, .tail = "ORDER BY started_at, id" },
+
+        [STATEMENT_NOTIFICATION_INSERT] = { .insert = &notification_table },
+        [STATEMENT_NOTIFICATION_UPDATE] = { .update = &notification_table },
+        [STATEMENT_NOTIFICATION_DELETE] = { .delete = &notification_table },
+        [STATEMENT_NOTIFICATION_SELECT] = { .select = &notification_table, .tail = "ORDER BY id" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

@@ -19,6 +19,8 @@ extern const Table job_line_table;        /* Job: what the queue goes by, of bot
 extern const Table job_line_state_table;
 extern const Table job_id_table;          /* Job: the id alone */
 extern const Table attempt_table;         /* JobAttempt */
+extern const Table alert_table;           /* StoreAlert */
+extern const Table notification_table;    /* StoreNotification */
 
 typedef struct LedgerRow {
         const char *sandbox;
