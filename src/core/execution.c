@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core/command.h"
 #include "core/internal.h"
+#include "core/tally.h"
 
 #define EXIT_TIMED_OUT      124
 #define EXIT_NOT_EXECUTABLE 126
@@ -61,7 +62,7 @@ Execution *execution_free(Execution *x) {
 
 void execution_count(Sandbox *sb, int change) {
         sb->n_alive += (unsigned) change;
-        sb->manager->n_alive += (uint64_t) (int64_t) change;
+        tally_executions(sb, change);
 }
 
 Execution *manager_find_execution(Sandbox *sb, const char *id) {
@@ -158,7 +159,7 @@ void execution_tell(Execution *x) {
 /* Start. */
 
 static int check_state(const Sandbox *sb, Error *reterr) {
-        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING) || sb->stopping || sb->freezing)
+        if (!sandbox_can_run(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
                                 sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
         return 0;

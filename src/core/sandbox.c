@@ -7,7 +7,9 @@
 #include <utlist.h>
 
 #include "base/log.h"
+#include "core/admission.h"
 #include "core/internal.h"
+#include "core/tally.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
 #define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
@@ -133,7 +135,7 @@ void sandbox_register(Sandbox *sb) {
         Manager *m = sb->manager;
 
         HASH_ADD_STR(m->sandboxes, id, sb);
-        m->n_by_status[sb->status]++;
+        tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
         m->newest.at = sb->created_at;
         memcpy(m->newest.id, sb->id, sizeof(m->newest.id));
@@ -144,18 +146,18 @@ static void unregister(Sandbox *sb) {
 
         if (!sb->hh.tbl)
                 return;
+        tally_leave(sb);
         HASH_DEL(m->sandboxes, sb);
-        m->n_by_status[sb->status]--;
-        m->n_alive -= sb->n_alive;
+        if (sandbox_status_is_live(sb->status))
+                admission_wake(m->admission);
 }
 
 /* The only place where it changes. */
 static void become(Sandbox *sb, SandboxStatus status) {
-        if (sb->hh.tbl) {
-                sb->manager->n_by_status[sb->status]--;
-                sb->manager->n_by_status[status]++;
-        }
+        tally_status(sb, sb->status, status);
         sb->status = status;
+        if (!sandbox_status_is_live(status))
+                admission_wake(sb->manager->admission); /* its place is free */
         sb->changed_at = clock_wall_usec();
 }
 
@@ -174,6 +176,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);
+        sandbox_probe_free(sb);
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
@@ -281,6 +284,10 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
         return 0;
 }
 
+bool sandbox_can_run(const Sandbox *sb) {
+        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing;
+}
+
 /* Which of the two it is follows from its executions, whose rows are written: this needs none. */
 void sandbox_update_running(Sandbox *sb) {
         SandboxStatus status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY;
@@ -290,15 +297,24 @@ void sandbox_update_running(Sandbox *sb) {
         become(sb, status);
 }
 
-int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
+/* What its owner has used. */
+int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
         Provider *p = sb->manager->provider;
+        int r = p->ops->usage(p, sb, ret);
+
+        if (r >= 0)
+                ret->cpu_usec -= MIN_OF(ret->cpu_usec, sb->cpu_others_usec);
+        return r;
+}
+
+int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
         usec_t now = clock_usec();
         int r;
 
         memset(ret, 0, sizeof(*ret));
         if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING)
                 return 0;
-        r = p->ops->usage(p, sb, ret);
+        r = sandbox_read_usage(sb, ret);
         if (r < 0)
                 return r;
         if (ret->has_cpu) {

@@ -33,6 +33,7 @@
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
+#include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
 
@@ -50,6 +51,7 @@ typedef struct Daemon {
         char run_dir[4096], store_path[4096];
         sd_event *event;
         Config *settings;
+        Outbound *outbound;
         Store *store;
         Access *access;
         Provider *provider;
@@ -196,6 +198,10 @@ static int step_event(Daemon *d, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
+static int step_outbound(Daemon *d, Error *reterr) {
+        return outbound_new(d->event, &d->outbound, reterr);
+}
+
 static int step_store(Daemon *d, Error *reterr) {
         (void) umask(077);
         return store_open(d->store_path, &d->store, reterr);
@@ -278,6 +284,7 @@ static const struct {
         { "spawner",  step_spawner  }, /* the last that needs who we were */
         { "assume",   step_assume   }, /* from here on we are nobody in particular */
         { "event",    step_event    },
+        { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
         { "settings", step_settings },
@@ -306,6 +313,7 @@ static void stop(Daemon *d) {
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);
         sd_event_source_unref(d->stop_timer);
