@@ -5,15 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "agent/internal.h"
 #include "agent/language.h"
-#include "base/word.h"
 #include "config/config.h"
 #include "core/secret.h"
 
-#define NAMES_MAX        1024
 #define LANGUAGE_DEFAULT "python"
 #define SAFETY_TURNS     4 /* operations that may each take their whole time before a sandbox is nobody's any more */
 
@@ -22,23 +19,7 @@ static int refuse(const char **ret_field, const char *field, int r) {
         return r;
 }
 
-/* Agent type. */
-
-static int refuse_type(const Config *c, const char *name, Error *reterr) {
-        unsigned best = word_tolerance(name);
-        const char *near = NULL;
-        char names[NAMES_MAX];
-        size_t used = 0;
-
-        for (size_t i = 0; i < c->n_profiles; i++) {
-                if (word_is_nearer(name, c->profiles[i].name, &best))
-                        near = c->profiles[i].name;
-                if (used < sizeof(names))
-                        used += (size_t) snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", c->profiles[i].name);
-        }
-        return error_set(reterr, -EINVAL, "there is no agent type '%.60s'%s%s%s (there are: %.300s)", name, near ? "; did you mean '" : "",
-                        near ? near : "", near ? "'?" : "", names);
-}
+/* Names. */
 
 static char *lower_copy(const char *text) {
         char *copy = strdup(text);
@@ -208,7 +189,7 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
 
         *ret_field = NULL;
         if (!p)
-                return refuse(ret_field, "agentType", refuse_type(m->settings, q->agent_type, reterr));
+                return refuse(ret_field, "agentType", profile_unknown(m->settings, q->agent_type, reterr));
         if (q->webhook) {
                 r = webhook_check(a, q->webhook, reterr);
                 if (r < 0)

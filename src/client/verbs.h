@@ -8,6 +8,7 @@
 #define EXIT_SIGPIPE (EXIT_SIGNAL_BASE + 13)
 
 int verb_attach(int argc, char **argv);
+int verb_audit(int argc, char **argv);
 int verb_completion(int argc, char **argv);
 int verb_cp(int argc, char **argv);
 int verb_create(int argc, char **argv);

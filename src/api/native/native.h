@@ -47,6 +47,10 @@ void native_healthz(ApiRequest *q);
 void native_version(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
+/* audit.c */
+void native_audit_list(ApiRequest *q);
+void native_audit_verify(ApiRequest *q);
+
 /* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
  * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
 void native_exec(ApiRequest *q);
