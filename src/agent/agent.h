@@ -32,7 +32,7 @@ typedef struct AgentRequest {
         const char *code, *language; /* language NULL: python */
         const Strv *env;
         const char *template_name;  /* NULL: the profile's */
-        SandboxLimits limits;       /* 0: the profile's */
+        SandboxLimits limits;       /* what is not said (limits_unsaid()) is the profile's */
         bool has_timeout;
         usec_t timeout_usec;
         bool has_retries;

@@ -22,6 +22,7 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include "agent/agent.h"
 #include "api/api.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -34,6 +35,7 @@
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
+#include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -53,6 +55,8 @@ typedef struct Daemon {
         sd_event *event;
         Config *settings;
         Outbound *outbound;
+        Deliveries *deliveries;
+        Agents *agents;
         Store *store;
         Access *access;
         Provider *provider;
@@ -200,7 +204,9 @@ static int step_event(Daemon *d, Error *reterr) {
 }
 
 static int step_outbound(Daemon *d, Error *reterr) {
-        return outbound_new(d->event, &d->outbound, reterr);
+        int r = outbound_new(d->event, &d->outbound, reterr);
+
+        return r < 0 ? r : deliveries_new(d->event, d->outbound, &d->deliveries, reterr);
 }
 
 static int step_store(Daemon *d, Error *reterr) {
@@ -249,6 +255,13 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_agents(Daemon *d, Error *reterr) {
+        int r = agents_new(d->manager, d->deliveries, d->rooms.artifacts, &d->agents, reterr);
+
+        d->rooms.agents = d->agents;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -285,6 +298,7 @@ static const struct {
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "agents",   step_agents   }, /* takes its queue up when sandboxes have been looked for */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -302,11 +316,13 @@ static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
         audit_free(d->audit);
+        agents_free(d->agents);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        deliveries_free(d->deliveries);
         outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);
