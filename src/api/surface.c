@@ -98,6 +98,7 @@ static const struct {
         { ENODATA,      410, "gone",            "it was removed to make room"             },
         { EFBIG,        413, "too_large",       "it is too large"                         },
         { EMSGSIZE,     413, "too_large",       "it is too large"                         },
+        { EOVERFLOW,    403, "quota",           "more than the quota will ever allow"     },
         { EDQUOT,       429, "quota",           "over quota"                              },
         { EOPNOTSUPP,   501, "unsupported",     "this cannot be done here"                },
         { ENOSYS,       501, "unsupported",     "this cannot be done here"                },

@@ -18,6 +18,13 @@ int sandbox_register_name(Sandbox *sb);
 void manager_forget_name(Manager *m, const SandboxSpec *spec);
 void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char *format, ...) _printf_(4, 5);
 
+/* manager.c */
+Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec); /* the one that has the spec's name and is not about to end */
+
+/* acquire.c */
+int acquisitions_new(Manager *m);
+void acquisitions_free(Manager *m);
+
 /* calls.c: who waits for what */
 typedef enum SandboxCallKind {
         CALL_CREATE,

@@ -7,7 +7,9 @@
 #include <utlist.h>
 
 #include "base/log.h"
+#include "core/admission.h"
 #include "core/internal.h"
+#include "core/tally.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
 #define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
@@ -135,7 +137,7 @@ void sandbox_register(Sandbox *sb) {
         Manager *m = sb->manager;
 
         HASH_ADD_STR(m->sandboxes, id, sb);
-        m->n_by_status[sb->status]++;
+        tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
         m->newest.at = sb->created_at;
         memcpy(m->newest.id, sb->id, sizeof(m->newest.id));
@@ -146,18 +148,18 @@ static void unregister(Sandbox *sb) {
 
         if (!sb->hh.tbl)
                 return;
+        tally_leave(sb);
         HASH_DEL(m->sandboxes, sb);
-        m->n_by_status[sb->status]--;
-        m->n_alive -= sb->n_alive;
+        if (sandbox_status_is_live(sb->status))
+                admission_wake(m->admission);
 }
 
 /* The only place where it changes. */
 static void become(Sandbox *sb, SandboxStatus status) {
-        if (sb->hh.tbl) {
-                sb->manager->n_by_status[sb->status]--;
-                sb->manager->n_by_status[status]++;
-        }
+        tally_status(sb, sb->status, status);
         sb->status = status;
+        if (!sandbox_status_is_live(status))
+                admission_wake(sb->manager->admission); /* its place is free */
         sb->changed_at = clock_wall_usec();
 }
 

@@ -84,6 +84,10 @@ struct Sandbox {
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
         struct SandboxProbe *probe; /* under way */
+        bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
+        struct Tally *tally_tenant, *tally_profile;
+        Sandbox *ended_prev, *ended_next;
+
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;

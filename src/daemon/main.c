@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
@@ -53,6 +54,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        Pools *pools;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -146,7 +148,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         ManagerStats stats;
 
         manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
         }
@@ -171,6 +173,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
+        pools_stop(d->pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
@@ -239,6 +242,12 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static int step_pools(Daemon *d, Error *reterr) {
+        int r = pools_new(d->manager, &d->pools);
+
+        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -274,6 +283,7 @@ static const struct {
         { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "pools",    step_pools    }, /* filled when that is over */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -290,6 +300,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        pools_free(d->pools);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);

@@ -131,6 +131,7 @@ static const Field key_table_fields[] = {
         FIELD("prefix",       chars,  Key, prefix),
         FIELD("created_at",   uint64, Key, created_at),
         FIELD("last_used_at", uint64, Key, last_used_at),
+        FIELD("may_loosen",   bool,   Key, may_loosen),
 };
 TABLE(key_table, "key", 1);
 
