@@ -22,6 +22,7 @@ struct Acquisition {
         char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none yet */
         bool unnamed;                   /* nobody but the asker can find it */
         bool asking;                    /* the call that asked has not returned */
+        bool asked_pools;
         bool over;
         struct NameWait *name;          /* while it waits */
         Acquisition *prev, *next;       /* who waits for the same name */
@@ -180,7 +181,10 @@ static void share_name(Manager *m, const Sandbox *sb) {
 static Sandbox *claim(Acquisition *a) {
         Manager *m = a->manager;
 
-        return a->asking ? pools_claim(m->pools, &a->spec) : pools_claim_late(m->pools, &a->spec);
+        if (!a->asking)
+                return pools_claim_late(m->pools, &a->spec);
+        a->asked_pools = true;
+        return pools_claim(m->pools, &a->spec);
 }
 
 static void finish_claimed(Acquisition *a, Sandbox *sb) {
@@ -263,6 +267,8 @@ static void queue(Acquisition *a, usec_t wait_usec, const Error *why) {
                 fail(a, -EDQUOT, why);
                 return;
         }
+        if (!a->asked_pools)
+                pools_miss(a->manager->pools, &a->spec);
         r = wait_for_name(a);
         if (r < 0)
                 (void) error_set(&error, r, "out of memory");
