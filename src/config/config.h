@@ -132,6 +132,7 @@ typedef struct AuditConfig { /* audit: */
         bool reads;              /* also GET and HEAD: true */
         uint64_t file_bytes;     /* a new file after so much: 64 MB */
         usec_t keep_usec;        /* 0: for ever */
+        bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
 typedef struct Config {

@@ -237,9 +237,12 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
 /* Takes the spec's contents on success. */
 static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { 0 };
-        Sandbox *sb = sandbox_new(m);
-        int r;
+        Sandbox *sb;
+        int r = check_ceiling(m, reterr);
 
+        if (r < 0)
+                return r;
+        sb = sandbox_new(m);
         if (!sb || id_make(sb->id) < 0) {
                 free(sb);
                 return error_set(reterr, -ENOMEM, "out of memory");
@@ -257,6 +260,7 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
         else
                 r = make(sb, reterr);
         if (r < 0) {
+                tally_leave(sb); /* while it has what was counted */
                 sb->spec = empty; /* still the caller's; its name was only lent */
                 manager_forget_name(m, spec);
                 sandbox_free(sb);
@@ -268,15 +272,12 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
 }
 
 int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
-        int r = check_ceiling(m, reterr);
-
-        return r < 0 ? r : create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
+        return create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
 }
 
 int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
                 void *userdata, Error *reterr) {
         Sandbox *sb;
-        int r;
 
         *ret_existing = false;
         sb = holder_of_name(m, spec);
@@ -290,9 +291,6 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
                 *ret = sb;
                 return 0;
         }
-        r = check_ceiling(m, reterr);
-        if (r < 0)
-                return r;
         return create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
 }
 

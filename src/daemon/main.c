@@ -33,6 +33,8 @@
 #include "daemon/privilege.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/audit.h"
+#include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
 
@@ -50,11 +52,13 @@ typedef struct Daemon {
         char run_dir[4096], store_path[4096];
         sd_event *event;
         Config *settings;
+        Outbound *outbound;
         Store *store;
         Access *access;
         Provider *provider;
         Manager *manager;
         Pools *pools;
+        struct Audit *audit;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -197,6 +201,10 @@ static int step_event(Daemon *d, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
+static int step_outbound(Daemon *d, Error *reterr) {
+        return outbound_new(d->event, &d->outbound, reterr);
+}
+
 static int step_store(Daemon *d, Error *reterr) {
         (void) umask(077);
         return store_open(d->store_path, &d->store, reterr);
@@ -248,6 +256,13 @@ static int step_pools(Daemon *d, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
+static int step_audit(Daemon *d, Error *reterr) {
+        int r = audit_new(d->manager, &d->audit, reterr);
+
+        d->rooms.audit = d->audit;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -278,12 +293,14 @@ static const struct {
         { "spawner",  step_spawner  }, /* the last that needs who we were */
         { "assume",   step_assume   }, /* from here on we are nobody in particular */
         { "event",    step_event    },
+        { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
         { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "pools",    step_pools    }, /* filled when that is over */
+        { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -301,11 +318,13 @@ static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
         pools_free(d->pools);
+        audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);
         sd_event_source_unref(d->stop_timer);

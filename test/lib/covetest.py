@@ -219,7 +219,7 @@ def skip(reason, cure):
     raise unittest.SkipTest(f"{reason}; cure: {cure}")
 
 
-def wait_for(condition, seconds=5.0, interval=0.02):
+def wait_for(condition, seconds=20.0, interval=0.02):
     """Waits until condition() is true and returns what it gave, or its last answer when the time is over."""
     end = time.monotonic() + seconds
     while True:

@@ -280,6 +280,7 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
         k->acquisition = NULL;
         if (!error) {
                 memcpy(k->id, sb->id, sizeof(k->id));
+                api_about(q, sb, /* x= */ NULL);
                 answer_sandbox(q, result->existing ? 200 : 201, sb);
         } else if (error->code == -EDQUOT)
                 answer_full(q, error);

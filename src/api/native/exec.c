@@ -203,6 +203,7 @@ static int start(ApiRequest *q, ExecBody *b, Execution **ret) {
                 (void) native_core_error(q, r, error.text);
                 return r;
         }
+        api_about(q, q->sandbox, x);
         if (b->stdin_data) {
                 if (b->stdin_size > 0)
                         (void) execution_write(x, b->stdin_data, b->stdin_size, /* done= */ NULL, /* userdata= */ NULL);

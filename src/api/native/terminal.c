@@ -66,6 +66,8 @@ void native_terminal(ApiRequest *q) {
         r = execution_start(q->sandbox, &spec, &x, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);
-        else
+        else {
+                api_about(q, q->sandbox, x);
                 (void) attach_answer(q, x, &options);
+        }
 }
