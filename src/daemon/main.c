@@ -31,6 +31,7 @@
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
@@ -214,12 +215,6 @@ static int step_access(Daemon *d, Error *reterr) {
         return access_new(d->store, d->options.state_dir, &d->access, reterr);
 }
 
-static int step_settings(Daemon *d, Error *reterr) {
-        int r = config_defaults(&d->settings);
-
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
-}
-
 static int step_manager(Daemon *d, Error *reterr) {
         const ManagerConfig config = {
                 .state_dir = d->options.state_dir,
@@ -296,7 +291,6 @@ static const struct {
         { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
-        { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "pools",    step_pools    }, /* filled when that is over */
@@ -333,21 +327,37 @@ static void stop(Daemon *d) {
         daemon_options_done(&d->options);
 }
 
+static int print_text(char *text) {
+        int r = text ? printf("%s", text) : -1;
+
+        free(text);
+        return r < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
+/* What needs no daemon. */
+static int print_and_end(const DaemonOptions *o) {
+        if (o->check_file)
+                return settings_check(o->check_file, o->json);
+        if (o->default_config)
+                return print_text(config_print_commented());
+        if (o->config_keys)
+                return print_text(config_print_keys());
+        if (o->routes)
+                return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        daemon_options_print_help();
+        return 0;
+}
+
 int main(int argc, char **argv) {
         Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
         int r, status;
 
-        r = daemon_options_parse(&d.options, argc, argv, &error);
-        if (r >= 0 && d.options.help) {
-                daemon_options_print_help();
+        r = daemon_options_parse(&d.options, argc, argv, &d.settings, &error); /* the config too: while we may read it */
+        if (r >= 0 && !d.settings) {
+                status = print_and_end(&d.options);
                 daemon_options_done(&d.options);
-                return 0;
-        }
-        if (r >= 0 && d.options.routes) {
-                r = api_print_routes(stdout);
-                daemon_options_done(&d.options);
-                return r < 0 ? EXIT_OWN_FAILURE : 0;
+                return status;
         }
         if (r >= 0)
                 r = start(&d, &error);
