@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/native/sandbox.h"
+#include "core/tally.h"
 
 #define LIMIT_DEFAULT   1000
 #define LIMIT_MAX       10000
@@ -104,7 +105,7 @@ static bool metadata_fits(const Filter *f, const Sandbox *sb) {
 static bool filter_fits(const Filter *f, const Sandbox *sb) {
         const char *tenant = f->request->who.tenant;
 
-        return text_is(sb->spec.tenant, tenant) && (f->statuses == 0 || f->statuses & 1U << sb->status) &&
+        return !sb->pooled && text_is(sb->spec.tenant, tenant) && (f->statuses == 0 || f->statuses & 1U << sb->status) &&
                         text_is(sb->spec.name, f->name) && text_is(sb->spec.task_id, f->task_id) &&
                         text_is(sb->spec.agent_type, f->agent_type) && metadata_fits(f, sb);
 }
@@ -225,6 +226,10 @@ static void answer_page(ApiRequest *q, Sandbox **list, size_t n, size_t first, s
         (void) http_answer_take(q->http, 200, "application/json", TAKE_PTR(t.data), t.size);
 }
 
+static size_t count_all(const Manager *m) {
+        return HASH_COUNT(m->sandboxes) - (size_t) tally_of_pooled(m).live;
+}
+
 void native_sandbox_list(ApiRequest *q) {
         _cleanup_(filter_done) Filter filter = { 0 };
         _cleanup_free_ Sandbox **list = NULL;
@@ -247,5 +252,5 @@ void native_sandbox_list(ApiRequest *q) {
         }
         while (has_cursor && first < n && place_compare(list[first]->created_at, list[first]->id, &after) <= 0)
                 first++;
-        answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : HASH_COUNT(q->manager->sandboxes));
+        answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : count_all(q->manager));
 }
