@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
@@ -57,6 +58,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        Pools *pools;
         struct Audit *audit;
         HttpSockets sockets;
         ApiRooms rooms;
@@ -151,7 +153,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         ManagerStats stats;
 
         manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
         }
@@ -176,6 +178,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
+        pools_stop(d->pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
@@ -242,6 +245,12 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static int step_pools(Daemon *d, Error *reterr) {
+        int r = pools_new(d->manager, &d->pools);
+
+        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
+}
+
 static int step_audit(Daemon *d, Error *reterr) {
         int r = audit_new(d->manager, &d->audit, reterr);
 
@@ -284,6 +293,7 @@ static const struct {
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
@@ -301,6 +311,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        pools_free(d->pools);
         audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)

@@ -35,6 +35,10 @@ int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, voi
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
 
+/* pool.c */
+void native_pool_get(ApiRequest *q);
+void native_pool_drain(ApiRequest *q);
+
 /* keys.c, tenants.c, info.c */
 void native_key_create(ApiRequest *q);
 void native_key_list(ApiRequest *q);
