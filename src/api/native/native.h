@@ -49,6 +49,8 @@ void native_tenant_get(ApiRequest *q);
 void native_tenant_delete(ApiRequest *q);
 void native_healthz(ApiRequest *q);
 void native_version(ApiRequest *q);
+void native_config_get(ApiRequest *q);
+void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
 /* audit.c */
