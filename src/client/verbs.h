@@ -19,6 +19,7 @@ int verb_logs(int argc, char **argv);
 int verb_ls(int argc, char **argv);
 int verb_pause(int argc, char **argv);
 int verb_profile(int argc, char **argv);
+int verb_pool(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_resume(int argc, char **argv);
 int verb_rm(int argc, char **argv);

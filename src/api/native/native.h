@@ -47,6 +47,10 @@ extern const size_t native_agent_n_fields;
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
 
+/* pool.c */
+void native_pool_get(ApiRequest *q);
+void native_pool_drain(ApiRequest *q);
+
 /* keys.c, tenants.c, info.c */
 void native_key_create(ApiRequest *q);
 void native_key_list(ApiRequest *q);
@@ -57,6 +61,8 @@ void native_tenant_get(ApiRequest *q);
 void native_tenant_delete(ApiRequest *q);
 void native_healthz(ApiRequest *q);
 void native_version(ApiRequest *q);
+void native_config_get(ApiRequest *q);
+void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
 /* audit.c */
