@@ -210,7 +210,7 @@ void native_agent_delete(ApiRequest *q) {
         else if (r < 0)
                 (void) agent_error(q, r, &error);
         else
-                (void) api_answer(q, 200, json_pack("{s:b}", "deleted", 1));
+                (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", q->parameters[0], "deleted", 1));
 }
 
 /* The queue. */
