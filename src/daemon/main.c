@@ -33,6 +33,7 @@
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
+#include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -57,6 +58,7 @@ typedef struct Daemon {
         Provider *provider;
         Manager *manager;
         struct Audit *audit;
+        struct Observe *observe;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -254,6 +256,13 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_observe(Daemon *d, Error *reterr) {
+        int r = observe_new(d->manager, &d->observe, reterr);
+
+        d->rooms.observe = d->observe;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -291,6 +300,7 @@ static const struct {
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -308,6 +318,7 @@ static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
         audit_free(d->audit);
+        observe_free(d->observe);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -335,6 +346,11 @@ int main(int argc, char **argv) {
         }
         if (r >= 0 && d.options.routes) {
                 r = api_print_routes(stdout);
+                daemon_options_done(&d.options);
+                return r < 0 ? EXIT_OWN_FAILURE : 0;
+        }
+        if (r >= 0 && d.options.metrics_table) {
+                r = observe_print_table(stdout);
                 daemon_options_done(&d.options);
                 return r < 0 ? EXIT_OWN_FAILURE : 0;
         }

@@ -103,6 +103,11 @@ static int apply_routes(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
+static int apply_metrics_table(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->metrics_table = true;
+        return 0;
+}
+
 static int apply_verbose(void *target, const char *value, Error *reterr) {
         bool on = false;
         int r = apply_flag(&on, "verbose", value, reterr);
@@ -183,6 +188,7 @@ static const Option options[] = {
         { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 60)", apply_idle },
         { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", apply_allow_missing },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
         { "verbose", 'v', NULL, "say more", apply_verbose },
         { "help", 'h', NULL, "print this", apply_help },
 };
@@ -292,7 +298,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Error *reterr)
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes)
+        if (o->help || o->routes || o->metrics_table)
                 return 0;
         if (o->config_file) {
                 _cleanup_free_ char *file = TAKE_PTR(o->config_file);

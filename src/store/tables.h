@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/field.h"
+#include "store/history.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */
@@ -13,6 +14,9 @@ extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
 extern const Table counter_table;         /* CounterRow */
+extern const Table history_table;         /* HistoryRow */
+extern const Table usage_table;           /* UsageRow */
+extern const Table usage_hour_table;      /* UsageHour */
 
 typedef struct LedgerRow {
         const char *sandbox;
