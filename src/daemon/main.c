@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -57,6 +58,7 @@ typedef struct Daemon {
         Provider *provider;
         Manager *manager;
         struct Audit *audit;
+        struct Artifacts *artifacts;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -254,6 +256,13 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -291,6 +300,7 @@ static const struct {
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "artifacts", step_artifacts },
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -307,6 +317,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        artifacts_free(d->artifacts);
         audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/field.h"
+#include "store/artifacts.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */
@@ -12,6 +13,8 @@ extern const Table key_table;             /* Key */
 extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
+extern const Table artifact_table;        /* Artifact */
+extern const Table artifact_state_table;  /* Artifact: what changes */
 extern const Table counter_table;         /* CounterRow */
 
 typedef struct LedgerRow {

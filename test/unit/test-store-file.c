@@ -437,7 +437,9 @@ TEST(migrations_are_not_edited) {
         static const uint64_t sums[] = {
                 UINT64_C(0x8e62bf0554324cb5),
                 UINT64_C(0x938d0786d9c84fd1),
-                EMPTY, EMPTY, EMPTY, EMPTY, EMPTY,
+                EMPTY, EMPTY, EMPTY,
+                UINT64_C(0x81b1e341cb40c303), /* artifacts */
+                EMPTY,
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));
