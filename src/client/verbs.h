@@ -18,6 +18,8 @@ int verb_key(int argc, char **argv);
 int verb_logs(int argc, char **argv);
 int verb_ls(int argc, char **argv);
 int verb_pause(int argc, char **argv);
+int verb_profile(int argc, char **argv);
+int verb_pool(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_resume(int argc, char **argv);
 int verb_rm(int argc, char **argv);
