@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -63,6 +64,7 @@ typedef struct Daemon {
         Pools *pools;
         struct Audit *audit;
         struct Observe *observe;
+        struct Artifacts *artifacts;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -289,6 +291,13 @@ static int step_observe(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -328,6 +337,7 @@ static const struct {
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "artifacts", step_artifacts },
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -344,6 +354,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        artifacts_free(d->artifacts);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);

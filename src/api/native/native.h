@@ -53,6 +53,15 @@ void native_config_get(ApiRequest *q);
 void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
+/* artifacts.c */
+struct Artifact;
+json_t *native_artifact_json(const struct Artifact *a);
+void native_artifact_list(ApiRequest *q);
+void native_artifact_stats(ApiRequest *q);
+void native_artifact_get(ApiRequest *q);
+void native_artifact_info(ApiRequest *q);
+void native_artifact_delete(ApiRequest *q);
+
 /* audit.c */
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
