@@ -9,6 +9,7 @@
 
 int verb_attach(int argc, char **argv);
 int verb_completion(int argc, char **argv);
+int verb_config(int argc, char **argv);
 int verb_cp(int argc, char **argv);
 int verb_create(int argc, char **argv);
 int verb_exec(int argc, char **argv);

@@ -267,7 +267,7 @@ static void list_keys(json_t *list, const char *prefix, const Field *fields, con
                         return;
                 }
                 (void) json_array_append_new(list, json_pack("{s:s,s:s,s:O?,s:o,s:o,s:s,s:b}", "key", key, "type", f->type->words,
-                                "default", f->fields ? NULL : v, "min", bound_text(f, f->min), "max",
+                                "default", f->fields || f->flags & FIELD_DERIVED ? NULL : v, "min", bound_text(f, f->min), "max",
                                 f->max > 0 ? bound_text(f, f->max) : json_null(), "help", f->help, "alias", f->flags & FIELD_ALIAS));
                 if (f->fresh) {
                         json_t *fresh = show_fields(f->fields, f->fresh());
