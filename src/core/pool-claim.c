@@ -113,6 +113,11 @@ static Pool *find_pool(const Pools *p, const SandboxSpec *spec) {
         return other;
 }
 
+static void miss(Pool *pool) {
+        pool->missed++;
+        this_minute(pool)->misses++;
+}
+
 Sandbox *pools_claim(Pools *p, SandboxSpec *spec) {
         Pool *pool = p && p->started ? find_pool(p, spec) : NULL;
         Sandbox *sb;
@@ -124,12 +129,19 @@ Sandbox *pools_claim(Pools *p, SandboxSpec *spec) {
         sb = claim_from(pool, spec);
         if (sb)
                 this_minute(pool)->hits++;
-        else {
-                pool->missed++;
-                this_minute(pool)->misses++;
-        }
+        else
+                miss(pool);
         pools_refill(p);
         return sb;
+}
+
+void pools_miss(Pools *p, const SandboxSpec *spec) {
+        Pool *pool = p && p->started ? find_pool(p, spec) : NULL;
+
+        if (!pool)
+                return;
+        pool_asked(pool);
+        miss(pool);
 }
 
 Sandbox *pools_claim_late(Pools *p, SandboxSpec *spec) {

@@ -15,7 +15,8 @@
 #define AT_ONCE    2
 #define QUIET      (10 * USEC_PER_MSEC)  /* after a claim: its caller is about to run something */
 #define PATIENCE   (100 * USEC_PER_MSEC) /* … but callers one after the other do not keep a pool empty */
-#define LOOK_AGAIN (50 * USEC_PER_MSEC)  /* while something is in the way */
+#define SOON       (5 * USEC_PER_MSEC)   /* somebody's is being made: that does not take long */
+#define LATER      (50 * USEC_PER_MSEC)  /* there is no place */
 
 static unsigned size_of(const Pool *pool) {
         unsigned n = 0;
@@ -49,22 +50,22 @@ static bool any_lacks(const Pools *p) {
         return false;
 }
 
-/* Somebody else needs the machine, or the place. */
-static bool is_in_the_way(const Pools *p) {
+/* Somebody else needs the machine, or the place: when to look again. 0: nobody does. */
+static usec_t in_the_way(const Pools *p) {
         const Manager *m = p->manager;
         TallySums all = tally_of_all(m), pooled = tally_of_pooled(m);
         AdmissionStats stats = { 0 };
 
         if (all.n_by_status[SANDBOX_INITIALIZING] > pooled.n_by_status[SANDBOX_INITIALIZING])
-                return true;
+                return SOON;
         admission_stats(m->admission, &stats);
-        return stats.waiting > 0 || stats.live >= stats.cap;
+        return stats.waiting > 0 || stats.live >= stats.cap ? LATER : 0;
 }
 
 static Pool *next_lacking(Pools *p, usec_t *ret_wait) {
         usec_t now = clock_usec();
 
-        *ret_wait = LOOK_AGAIN;
+        *ret_wait = LATER;
         for (size_t i = 0; i < p->n; i++) {
                 Pool *pool = p->list[(p->next + i) % p->n];
 
@@ -87,8 +88,8 @@ static void look_in(Pools *p, usec_t usec) {
 
 static int on_idle(sd_event_source *source, void *userdata) {
         Pools *p = userdata;
-        usec_t wait = LOOK_AGAIN;
-        Pool *pool;
+        Pool *pool = NULL;
+        usec_t wait;
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
         if (p->stopping || p->manager->stopping || n_preparing(p) >= AT_ONCE)
@@ -97,7 +98,9 @@ static int on_idle(sd_event_source *source, void *userdata) {
                 p->lacking_since = 0;
                 return 0;
         }
-        pool = is_in_the_way(p) ? NULL : next_lacking(p, &wait);
+        wait = in_the_way(p);
+        if (wait == 0)
+                pool = next_lacking(p, &wait);
         if (!pool) {
                 look_in(p, wait);
                 return 0;

@@ -27,6 +27,7 @@ Sandbox *pools_claim(Pools *p, SandboxSpec *spec);
 
 /* The same for somebody who has asked before, found none, and waits since: what was missed then is counted already. */
 Sandbox *pools_claim_late(Pools *p, SandboxSpec *spec);
+void pools_miss(Pools *p, const SandboxSpec *spec); /* somebody would have asked, but others wait already */
 
 /* Whether a pool exists for such a spec, and how long its callers wait at most (acquireTimeout). */
 bool pools_serves(const Pools *p, const SandboxSpec *spec, usec_t *ret_acquire_timeout);

@@ -27,9 +27,11 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reload.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
@@ -57,6 +59,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        Pools *pools;
         struct Audit *audit;
         HttpSockets sockets;
         ApiRooms rooms;
@@ -151,7 +154,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         ManagerStats stats;
 
         manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
         }
@@ -176,13 +179,29 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
+        pools_stop(d->pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->manager->stopping)
+                (void) reload_now(d->rooms.reload); /* says itself how it went */
+        return 0;
+}
+
 static int step_event(Daemon *d, Error *reterr) {
-        static const int signals[] = { SIGTERM, SIGINT };
+        static const struct {
+                int number;
+                sd_event_signal_handler_t handler;
+        } signals[] = {
+                { SIGTERM, on_signal },
+                { SIGINT,  on_signal },
+                { SIGHUP,  on_hangup },
+        };
         sigset_t set;
         int r;
 
@@ -190,12 +209,12 @@ static int step_event(Daemon *d, Error *reterr) {
         (void) sigemptyset(&set);
         (void) sigaddset(&set, SIGCHLD);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i]);
+                (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
 
         r = sd_event_new(&d->event);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
-                r = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+                r = sd_event_add_signal(d->event, NULL, signals[i].number, signals[i].handler, d);
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
@@ -225,6 +244,12 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+static int step_reload(Daemon *d, Error *reterr) {
+        int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
+
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
 static int step_provider(Daemon *d, Error *reterr) {
         const NativeConfig config = {
                 .spawner_fd = d->spawner_fd,
@@ -240,6 +265,12 @@ static int step_provider(Daemon *d, Error *reterr) {
         d->spawner_fd = -EBADF;
         manager_set_provider(d->manager, d->provider);
         return 0;
+}
+
+static int step_pools(Daemon *d, Error *reterr) {
+        int r = pools_new(d->manager, &d->pools);
+
+        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
 static int step_audit(Daemon *d, Error *reterr) {
@@ -283,7 +314,9 @@ static const struct {
         { "store",    step_store    },
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
+        { "reload",   step_reload   }, /* before the rooms that want to be told */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
@@ -301,7 +334,9 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        pools_free(d->pools);
         audit_free(d->audit);
+        reload_free(d->rooms.reload);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
