@@ -27,6 +27,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
@@ -248,9 +249,18 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Daemon *d = userdata;
+
+        admission_wake(d->manager->admission);
+}
+
 static int step_reload(Daemon *d, Error *reterr) {
         int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, on_settings, d);
         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
