@@ -31,6 +31,7 @@
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reload.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
@@ -184,8 +185,23 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->manager->stopping)
+                (void) reload_now(d->rooms.reload); /* says itself how it went */
+        return 0;
+}
+
 static int step_event(Daemon *d, Error *reterr) {
-        static const int signals[] = { SIGTERM, SIGINT };
+        static const struct {
+                int number;
+                sd_event_signal_handler_t handler;
+        } signals[] = {
+                { SIGTERM, on_signal },
+                { SIGINT,  on_signal },
+                { SIGHUP,  on_hangup },
+        };
         sigset_t set;
         int r;
 
@@ -193,12 +209,12 @@ static int step_event(Daemon *d, Error *reterr) {
         (void) sigemptyset(&set);
         (void) sigaddset(&set, SIGCHLD);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i]);
+                (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
 
         r = sd_event_new(&d->event);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
-                r = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+                r = sd_event_add_signal(d->event, NULL, signals[i].number, signals[i].handler, d);
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
@@ -226,6 +242,12 @@ static int step_manager(Daemon *d, Error *reterr) {
         };
 
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+}
+
+static int step_reload(Daemon *d, Error *reterr) {
+        int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
+
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
 static int step_provider(Daemon *d, Error *reterr) {
@@ -292,6 +314,7 @@ static const struct {
         { "store",    step_store    },
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
+        { "reload",   step_reload   }, /* before the rooms that want to be told */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
@@ -313,6 +336,7 @@ static void stop(Daemon *d) {
         http_sockets_close(&d->sockets);
         pools_free(d->pools);
         audit_free(d->audit);
+        reload_free(d->rooms.reload);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);

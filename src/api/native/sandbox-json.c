@@ -54,7 +54,7 @@ static json_t *milliseconds(usec_t usec) {
         return number((double) usec / (double) USEC_PER_MSEC, 1000);
 }
 
-static json_t *limits_json(const SandboxLimits *l) {
+json_t *native_limits_json(const SandboxLimits *l) {
         Object o = object_new();
 
         put(&o, "memoryMB", megabytes(l->memory_bytes));
@@ -144,7 +144,7 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "critical", json_boolean(spec->critical));
         put(&o, "workdir", json_text_or_null(workdir_of(sb)));
         put(&o, "user", user_json(spec->uid, spec->gid));
-        put(&o, "limits", limits_json(&spec->limits));
+        put(&o, "limits", native_limits_json(&spec->limits));
         put(&o, "env", env_json(&spec->env));
         put(&o, "metadata", metadata_json(spec->metadata));
         put(&o, "executions", counts_json(sb));

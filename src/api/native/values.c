@@ -199,3 +199,29 @@ char *native_path(const Sandbox *sb, const char *path) {
                 return NULL;
         return joined;
 }
+
+/* An ISO time, or seconds ago. */
+int native_query_time(ApiRequest *q, const char *name, usec_t *ret) {
+        const char *text = http_query(q->http, name), *end;
+        usec_t ago, now = clock_wall_usec();
+        struct tm tm = { 0 };
+
+        *ret = 0;
+        if (!text)
+                return 0;
+        if (text[strspn(text, "0123456789.")] == '\0' && parse_duration(text, &ago) >= 0) {
+                *ret = ago < now ? now - ago : 0;
+                return 1;
+        }
+        end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+        if (end) {
+                double fraction = *end == '.' ? strtod(end, (char **) &end) : 0;
+
+                if (strcmp(end, "Z") == 0 && timegm(&tm) >= 0) {
+                        *ret = (usec_t) timegm(&tm) * USEC_PER_SEC + (usec_t) (fraction * (double) USEC_PER_SEC);
+                        return 1;
+                }
+        }
+        return native_complain(q, name, "'%.60s' must be a number of seconds ago, or a time such as 2026-01-31T12:00:00Z",
+                        text);
+}
