@@ -281,9 +281,15 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static void tell_pools(const Config *settings, void *userdata) {
+        pools_reload(userdata);
+}
+
 static int step_pools(Daemon *d, Error *reterr) {
         int r = pools_new(d->manager, &d->pools);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, tell_pools, d->pools);
         return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
