@@ -72,3 +72,9 @@ void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *for
                 if (o->security)
                         o->security(kind, sb, text, o->userdata);
 }
+
+void observe_event(Sandbox *sb, const char *type, const Execution *x, const char *text) {
+        EACH_OBSERVER(o, sb->manager)
+                if (o->event)
+                        o->event(sb, type, x, text, o->userdata);
+}

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/alert.h"
 #include "observe/audit.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
@@ -58,6 +60,7 @@ typedef struct Daemon {
         Provider *provider;
         Manager *manager;
         struct Audit *audit;
+        Alerts *alerts;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -249,6 +252,25 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
+/* What the core knows by itself. */
+static double read_signal(Signal s, void *userdata) {
+        const Daemon *d = userdata;
+        ManagerStats stats;
+
+        if (s == SIGNAL_ACTIVE) {
+                manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
+                return (double) stats.active;
+        }
+        return s == SIGNAL_DELIVERY_FAILURES && d->alerts ? notify_failures(alerts_notify(d->alerts)) : NAN;
+}
+
+static int step_alerts(Daemon *d, Error *reterr) {
+        int r = alerts_new(d->manager, d->outbound, read_signal, d, &d->alerts, reterr);
+
+        d->rooms.alerts = d->alerts;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -285,6 +307,7 @@ static const struct {
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "alerts",   step_alerts   },
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -301,6 +324,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        alerts_free(d->alerts);
         audit_free(d->audit);
         manager_free(d->manager);
         if (d->provider)
