@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,4 +97,16 @@ int config_read(const char *path, ConfigComplain complain, void *userdata, Confi
 
 int config_parse(const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata, Config **ret, Error *reterr) {
         return config_parse_with(NULL, text, size, name, complain, userdata, ret, reterr);
+}
+
+/* The first that looks like it: a file's name may have colons, but hardly this. */
+const char *config_complaint_split(const char *complaint, unsigned *ret_line, unsigned *ret_column) {
+        for (const char *p = strchr(complaint, ':'); p; p = strchr(p + 1, ':')) {
+                int skip = 0;
+
+                if (sscanf(p, ":%u:%u: %n", ret_line, ret_column, &skip) == 2 && skip > 0)
+                        return p + skip;
+        }
+        *ret_line = *ret_column = 0;
+        return complaint;
 }

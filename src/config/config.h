@@ -189,3 +189,9 @@ char *config_print_commented(void);
 char *config_print_json(const Config *c);
 /* Every key there is: [{key, type, default, min, max, help}], as one line of JSON. What the manual page is checked against. */
 char *config_print_keys(void);
+
+/* What differs, in one line for a person; secrets are not compared. The caller frees. */
+char *config_diff(const Config *before, const Config *after);
+
+/* A complaint taken apart: its text, and where it is; 0 and 0 when it does not say. */
+const char *config_complaint_split(const char *complaint, unsigned *ret_line, unsigned *ret_column);

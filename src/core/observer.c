@@ -29,6 +29,14 @@ void manager_observe(Manager *m, CoreObserver *o) {
         *end = o;
 }
 
+void manager_unobserve(Manager *m, CoreObserver *o) {
+        for (CoreObserver **p = &m->observers; *p; p = &(*p)->next)
+                if (*p == o) {
+                        *p = o->next;
+                        return;
+                }
+}
+
 #define EACH_OBSERVER(o, m) for (const CoreObserver *o = (m)->observers; o; o = o->next)
 
 void observe_status(Sandbox *sb, SandboxStatus from, SandboxStatus to) {

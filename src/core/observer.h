@@ -39,7 +39,8 @@ typedef struct CoreObserver {
         struct CoreObserver *next; /* the manager's */
 } CoreObserver;
 
-void manager_observe(Manager *m, CoreObserver *o); /* o stays the caller's, and is never taken away */
+void manager_observe(Manager *m, CoreObserver *o); /* o stays the caller's */
+void manager_unobserve(Manager *m, CoreObserver *o);
 
 void observe_status(Sandbox *sb, SandboxStatus from, SandboxStatus to);
 void observe_execution_started(Execution *x);

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +27,17 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reload.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -59,7 +61,9 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        Pools *pools;
         struct Audit *audit;
+        struct Observe *observe;
         Alerts *alerts;
         HttpSockets sockets;
         ApiRooms rooms;
@@ -154,7 +158,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         ManagerStats stats;
 
         manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
         }
@@ -179,13 +183,29 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
+        pools_stop(d->pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->manager->stopping)
+                (void) reload_now(d->rooms.reload); /* says itself how it went */
+        return 0;
+}
+
 static int step_event(Daemon *d, Error *reterr) {
-        static const int signals[] = { SIGTERM, SIGINT };
+        static const struct {
+                int number;
+                sd_event_signal_handler_t handler;
+        } signals[] = {
+                { SIGTERM, on_signal },
+                { SIGINT,  on_signal },
+                { SIGHUP,  on_hangup },
+        };
         sigset_t set;
         int r;
 
@@ -193,12 +213,12 @@ static int step_event(Daemon *d, Error *reterr) {
         (void) sigemptyset(&set);
         (void) sigaddset(&set, SIGCHLD);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i]);
+                (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
 
         r = sd_event_new(&d->event);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
-                r = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+                r = sd_event_add_signal(d->event, NULL, signals[i].number, signals[i].handler, d);
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
@@ -228,6 +248,12 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+static int step_reload(Daemon *d, Error *reterr) {
+        int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
+
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
 static int step_provider(Daemon *d, Error *reterr) {
         const NativeConfig config = {
                 .spawner_fd = d->spawner_fd,
@@ -245,6 +271,12 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static int step_pools(Daemon *d, Error *reterr) {
+        int r = pools_new(d->manager, &d->pools);
+
+        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
+}
+
 static int step_audit(Daemon *d, Error *reterr) {
         int r = audit_new(d->manager, &d->audit, reterr);
 
@@ -252,22 +284,27 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
-/* What the core knows by itself. */
-static double read_signal(Signal s, void *userdata) {
-        const Daemon *d = userdata;
-        ManagerStats stats;
+static int step_observe(Daemon *d, Error *reterr) {
+        int r = observe_new(d->manager, &d->observe, reterr);
 
-        if (s == SIGNAL_ACTIVE) {
-                manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-                return (double) stats.active;
-        }
-        return s == SIGNAL_DELIVERY_FAILURES && d->alerts ? notify_failures(alerts_notify(d->alerts)) : NAN;
+        d->rooms.observe = d->observe;
+        return r;
+}
+
+static double read_signal(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
 }
 
 static int step_alerts(Daemon *d, Error *reterr) {
-        int r = alerts_new(d->manager, d->outbound, read_signal, d, &d->alerts, reterr);
+        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
 
+        if (r < 0)
+                return r;
         d->rooms.alerts = d->alerts;
+        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
+        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
+        if (r < 0)
+                return error_set(reterr, r, "cannot give a signal a second source");
         return r;
 }
 
@@ -305,8 +342,11 @@ static const struct {
         { "store",    step_store    },
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
+        { "reload",   step_reload   }, /* before the rooms that want to be told */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "alerts",   step_alerts   },
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
@@ -324,8 +364,11 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
-        alerts_free(d->alerts);
+        pools_free(d->pools);
         audit_free(d->audit);
+        reload_free(d->rooms.reload);
+        observe_free(d->observe);
+        alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -357,6 +400,8 @@ static int print_and_end(const DaemonOptions *o) {
                 return print_text(config_print_keys());
         if (o->routes)
                 return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (o->metrics_table)
+                return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         daemon_options_print_help();
         return 0;
 }

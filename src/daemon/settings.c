@@ -61,19 +61,12 @@ static void print_complaint(const char *text, void *userdata) {
         printf("✗ %s\n", text);
 }
 
-/* "FILE:LINE:COLUMN: text", taken apart; the file's name may have colons. */
 static void add_complaint(const char *text, void *userdata) {
-        json_t *list = userdata;
-        unsigned line = 0, column = 0;
-        int skip = 0;
+        unsigned line, column;
+        const char *message = config_complaint_split(text, &line, &column);
 
-        for (const char *p = strchr(text, ':'); p; p = strchr(p + 1, ':'))
-                if (sscanf(p, ":%u:%u: %n", &line, &column, &skip) == 2 && skip > 0) {
-                        (void) json_array_append_new(list, json_pack("{s:i,s:i,s:o}", "line", (int) line, "column", (int) column,
-                                        "message", json_text_or_null(p + skip)));
-                        return;
-                }
-        (void) json_array_append_new(list, json_pack("{s:o}", "message", json_text_or_null(text)));
+        (void) json_array_append_new(userdata, json_pack("{s:i,s:i,s:o}", "line", (int) line, "column", (int) column, "message",
+                        json_text_or_null(message)));
 }
 
 static int check_json(const char *path) {

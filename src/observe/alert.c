@@ -223,6 +223,7 @@ int alerts_new(Manager *m, Outbound *outbound, AlertsRead read, void *userdata, 
 Alerts *alerts_free(Alerts *a) {
         if (!a)
                 return NULL;
+        manager_unobserve(a->manager, &a->observer); /* the core goes next, and shall not tell us of it */
         sd_event_source_disable_unref(a->timer);
         alert_engine_free(a->engine);
         notify_free(a->notify);
