@@ -37,6 +37,7 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/alert.h"
 #include "observe/audit.h"
 #include "observe/observe.h"
 #include "outbound/outbound.h"
@@ -66,6 +67,7 @@ typedef struct Daemon {
         struct Audit *audit;
         struct Observe *observe;
         struct Artifacts *artifacts;
+        Alerts *alerts;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -314,6 +316,23 @@ static int step_artifacts(Daemon *d, Error *reterr) {
         return r;
 }
 
+static double read_signal(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
+}
+
+static int step_alerts(Daemon *d, Error *reterr) {
+        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.alerts = d->alerts;
+        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
+        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
+        if (r < 0)
+                return error_set(reterr, r, "cannot give a signal a second source");
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -354,6 +373,7 @@ static const struct {
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "artifacts", step_artifacts },
+        { "alerts",   step_alerts   },
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -375,6 +395,7 @@ static void stop(Daemon *d) {
         audit_free(d->audit);
         reload_free(d->rooms.reload);
         observe_free(d->observe);
+        alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
