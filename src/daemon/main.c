@@ -24,9 +24,11 @@
 
 #include "agent/agent.h"
 #include "api/api.h"
+#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
@@ -36,7 +38,9 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/observe.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
@@ -65,6 +69,9 @@ typedef struct Daemon {
         Manager *manager;
         Pools *pools;
         struct Audit *audit;
+        struct Observe *observe;
+        struct Artifacts *artifacts;
+        Alerts *alerts;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -250,9 +257,18 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Daemon *d = userdata;
+
+        admission_wake(d->manager->admission);
+}
+
 static int step_reload(Daemon *d, Error *reterr) {
         int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, on_settings, d);
         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
@@ -273,9 +289,15 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static void tell_pools(const Config *settings, void *userdata) {
+        pools_reload(userdata);
+}
+
 static int step_pools(Daemon *d, Error *reterr) {
         int r = pools_new(d->manager, &d->pools);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, tell_pools, d->pools);
         return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
@@ -286,11 +308,75 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
-static int step_agents(Daemon *d, Error *reterr) {
-        int r = agents_new(d->manager, d->deliveries, d->rooms.artifacts, &d->agents, reterr);
+static int step_observe(Daemon *d, Error *reterr) {
+        int r = observe_new(d->manager, &d->observe, reterr);
 
-        d->rooms.agents = d->agents;
+        d->rooms.observe = d->observe;
         return r;
+}
+
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
+static double read_signal(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
+}
+
+static int step_alerts(Daemon *d, Error *reterr) {
+        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.alerts = d->alerts;
+        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
+        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
+        if (r < 0)
+                return error_set(reterr, r, "cannot give a signal a second source");
+        return r;
+}
+
+static double agent_depth(void *userdata) {
+        AgentSignals s;
+
+        agents_signals(userdata, &s);
+        return (double) s.depth;
+}
+
+static double agent_wait(void *userdata) {
+        AgentSignals s;
+
+        agents_signals(userdata, &s);
+        return s.wait_p95;
+}
+
+static double agent_dead(void *userdata) {
+        AgentSignals s;
+
+        agents_signals(userdata, &s);
+        return (double) s.dead;
+}
+
+static int step_agents(Daemon *d, Error *reterr) {
+        static const struct {
+                Signal signal;
+                SignalRead read;
+        } sources[] = {
+                { SIGNAL_QUEUE_DEPTH,  agent_depth },
+                { SIGNAL_QUEUE_P95,    agent_wait  },
+                { SIGNAL_DEAD_LETTERS, agent_dead  },
+        };
+        int r = agents_new(d->manager, d->deliveries, d->artifacts, &d->agents, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.agents = d->agents;
+        for (size_t i = 0; i < ELEMENTSOF(sources) && r >= 0; i++)
+                r = observe_set_source(d->observe, sources[i].signal, sources[i].read, d->agents);
+        return r < 0 ? error_set(reterr, r, "cannot give a signal another source") : 0;
 }
 
 static int step_api(Daemon *d, Error *reterr) {
@@ -331,6 +417,9 @@ static const struct {
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "artifacts", step_artifacts },
+        { "alerts",   step_alerts   },
         { "agents",   step_agents   }, /* takes its queue up when sandboxes have been looked for */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
@@ -348,10 +437,13 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        observe_free(d->observe); /* it asks the others for numbers, to the last */
         agents_free(d->agents);
+        artifacts_free(d->artifacts);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
+        alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -384,6 +476,8 @@ static int print_and_end(const DaemonOptions *o) {
                 return print_text(config_print_keys());
         if (o->routes)
                 return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (o->metrics_table)
+                return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         daemon_options_print_help();
         return 0;
 }
