@@ -73,7 +73,16 @@ void agents_enqueue(Agents *a, const Job *j) {
 
         if (r < 0)
                 log_error("agent execution %s: cannot stand in the queue before the next start: %s", j->id, strerror(-r));
+        for (AgentObserver *o = a->observers; o; o = o->next)
+                if (o->queued)
+                        o->queued(j, o->userdata);
         agents_pump(a);
+}
+
+void agents_tell_began(Agents *a, const Job *j, usec_t waited) {
+        for (AgentObserver *o = a->observers; o; o = o->next)
+                if (o->began)
+                        o->began(j, waited, o->userdata);
 }
 
 /* Watching. */
@@ -109,7 +118,8 @@ static void count_end(Agents *a, const Job *j) {
         default: return;
         }
         for (AgentObserver *o = a->observers; o; o = o->next)
-                o->ended(j, o->userdata);
+                if (o->ended)
+                        o->ended(j, o->userdata);
 }
 
 /* A watch may take itself away, and only itself. */

@@ -32,6 +32,7 @@
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
+#include "daemon/agent-metrics.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
 #include "daemon/reload.h"
@@ -63,6 +64,7 @@ typedef struct Daemon {
         Outbound *outbound;
         Deliveries *deliveries;
         Agents *agents;
+        AgentMetrics agent_metrics;
         Store *store;
         Access *access;
         Provider *provider;
@@ -339,44 +341,13 @@ static int step_alerts(Daemon *d, Error *reterr) {
         return r;
 }
 
-static double agent_depth(void *userdata) {
-        AgentSignals s;
-
-        agents_signals(userdata, &s);
-        return (double) s.depth;
-}
-
-static double agent_wait(void *userdata) {
-        AgentSignals s;
-
-        agents_signals(userdata, &s);
-        return s.wait_p95;
-}
-
-static double agent_dead(void *userdata) {
-        AgentSignals s;
-
-        agents_signals(userdata, &s);
-        return (double) s.dead;
-}
-
 static int step_agents(Daemon *d, Error *reterr) {
-        static const struct {
-                Signal signal;
-                SignalRead read;
-        } sources[] = {
-                { SIGNAL_QUEUE_DEPTH,  agent_depth },
-                { SIGNAL_QUEUE_P95,    agent_wait  },
-                { SIGNAL_DEAD_LETTERS, agent_dead  },
-        };
         int r = agents_new(d->manager, d->deliveries, d->artifacts, &d->agents, reterr);
 
         if (r < 0)
                 return r;
         d->rooms.agents = d->agents;
-        for (size_t i = 0; i < ELEMENTSOF(sources) && r >= 0; i++)
-                r = observe_set_source(d->observe, sources[i].signal, sources[i].read, d->agents);
-        return r < 0 ? error_set(reterr, r, "cannot give a signal another source") : 0;
+        return agent_metrics_start(&d->agent_metrics, d->observe, d->agents, reterr);
 }
 
 static int step_api(Daemon *d, Error *reterr) {
