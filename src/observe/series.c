@@ -236,12 +236,14 @@ double series_total(Observe *o, Metric m, const char *label, const char *second,
 
 double observe_count(Observe *o, Metric m, const char *label, const char *second, WindowSpan span) {
         Histogram h = { 0 };
+        double sum;
 
         if (!o)
                 return 0;
         series_read(o, m, label, second, span, &h);
+        sum = h.sum;
         histogram_done(&h);
-        return h.sum;
+        return sum;
 }
 
 void observe_summary(Observe *o, Metric m, const char *label, WindowSpan span, ObserveSummary *ret) {

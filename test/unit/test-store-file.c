@@ -437,7 +437,7 @@ TEST(migrations_are_not_edited) {
         static const uint64_t sums[] = {
                 UINT64_C(0x8e62bf0554324cb5),
                 UINT64_C(0x938d0786d9c84fd1),
-                EMPTY, EMPTY, EMPTY, EMPTY, EMPTY,
+                EMPTY, UINT64_C(0x08bdbb08d3c87e8d), EMPTY, EMPTY, EMPTY,
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));
