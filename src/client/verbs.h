@@ -8,6 +8,7 @@
 #define EXIT_SIGPIPE (EXIT_SIGNAL_BASE + 13)
 
 int verb_attach(int argc, char **argv);
+int verb_audit(int argc, char **argv);
 int verb_completion(int argc, char **argv);
 int verb_cp(int argc, char **argv);
 int verb_create(int argc, char **argv);
@@ -17,6 +18,8 @@ int verb_key(int argc, char **argv);
 int verb_logs(int argc, char **argv);
 int verb_ls(int argc, char **argv);
 int verb_pause(int argc, char **argv);
+int verb_profile(int argc, char **argv);
+int verb_pool(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_resume(int argc, char **argv);
 int verb_rm(int argc, char **argv);

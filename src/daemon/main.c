@@ -27,9 +27,12 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reload.h"
+#include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
@@ -57,6 +60,7 @@ typedef struct Daemon {
         Access *access;
         Provider *provider;
         Manager *manager;
+        Pools *pools;
         struct Audit *audit;
         struct Observe *observe;
         HttpSockets sockets;
@@ -152,7 +156,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         ManagerStats stats;
 
         manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
         }
@@ -177,13 +181,29 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
+        pools_stop(d->pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->manager->stopping)
+                (void) reload_now(d->rooms.reload); /* says itself how it went */
+        return 0;
+}
+
 static int step_event(Daemon *d, Error *reterr) {
-        static const int signals[] = { SIGTERM, SIGINT };
+        static const struct {
+                int number;
+                sd_event_signal_handler_t handler;
+        } signals[] = {
+                { SIGTERM, on_signal },
+                { SIGINT,  on_signal },
+                { SIGHUP,  on_hangup },
+        };
         sigset_t set;
         int r;
 
@@ -191,12 +211,12 @@ static int step_event(Daemon *d, Error *reterr) {
         (void) sigemptyset(&set);
         (void) sigaddset(&set, SIGCHLD);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i]);
+                (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
 
         r = sd_event_new(&d->event);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
-                r = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+                r = sd_event_add_signal(d->event, NULL, signals[i].number, signals[i].handler, d);
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
@@ -213,12 +233,6 @@ static int step_access(Daemon *d, Error *reterr) {
         return access_new(d->store, d->options.state_dir, &d->access, reterr);
 }
 
-static int step_settings(Daemon *d, Error *reterr) {
-        int r = config_defaults(&d->settings);
-
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
-}
-
 static int step_manager(Daemon *d, Error *reterr) {
         const ManagerConfig config = {
                 .state_dir = d->options.state_dir,
@@ -230,6 +244,12 @@ static int step_manager(Daemon *d, Error *reterr) {
         };
 
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+}
+
+static int step_reload(Daemon *d, Error *reterr) {
+        int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
+
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
 static int step_provider(Daemon *d, Error *reterr) {
@@ -247,6 +267,12 @@ static int step_provider(Daemon *d, Error *reterr) {
         d->spawner_fd = -EBADF;
         manager_set_provider(d->manager, d->provider);
         return 0;
+}
+
+static int step_pools(Daemon *d, Error *reterr) {
+        int r = pools_new(d->manager, &d->pools);
+
+        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
 static int step_audit(Daemon *d, Error *reterr) {
@@ -296,9 +322,10 @@ static const struct {
         { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
-        { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
+        { "reload",   step_reload   }, /* before the rooms that want to be told */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "api",      step_api      }, /* answers 503 until that is over */
@@ -317,8 +344,10 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        pools_free(d->pools);
         audit_free(d->audit);
         observe_free(d->observe);
+        reload_free(d->rooms.reload);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -333,21 +362,37 @@ static void stop(Daemon *d) {
         daemon_options_done(&d->options);
 }
 
+static int print_text(char *text) {
+        int r = text ? printf("%s", text) : -1;
+
+        free(text);
+        return r < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
+/* What needs no daemon. */
+static int print_and_end(const DaemonOptions *o) {
+        if (o->check_file)
+                return settings_check(o->check_file, o->json);
+        if (o->default_config)
+                return print_text(config_print_commented());
+        if (o->config_keys)
+                return print_text(config_print_keys());
+        if (o->routes)
+                return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        daemon_options_print_help();
+        return 0;
+}
+
 int main(int argc, char **argv) {
         Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
         int r, status;
 
-        r = daemon_options_parse(&d.options, argc, argv, &error);
-        if (r >= 0 && d.options.help) {
-                daemon_options_print_help();
+        r = daemon_options_parse(&d.options, argc, argv, &d.settings, &error); /* the config too: while we may read it */
+        if (r >= 0 && !d.settings) {
+                status = print_and_end(&d.options);
                 daemon_options_done(&d.options);
-                return 0;
-        }
-        if (r >= 0 && d.options.routes) {
-                r = api_print_routes(stdout);
-                daemon_options_done(&d.options);
-                return r < 0 ? EXIT_OWN_FAILURE : 0;
+                return status;
         }
         if (r >= 0 && d.options.metrics_table) {
                 r = observe_print_table(stdout);

@@ -32,6 +32,7 @@ void store_set_timing(Store *s, StoreTiming timing, void *userdata);
 /* Sandboxes: insert writes all, update what changes in a life (status, reason, times, guards_missing, id_base, pid, …). */
 int store_sandbox_insert(Store *s, const Sandbox *sb);
 int store_sandbox_update(Store *s, const Sandbox *sb);
+int store_sandbox_update_all(Store *s, const Sandbox *sb); /* what was asked for as well: it has another owner */
 int store_sandbox_delete(Store *s, const char *id); /* with executions, events and ledger rows */
 
 /* In order of creation. The row is the callee's to take from (spec by memcpy and memset); return < 0 to stop. */

@@ -50,6 +50,8 @@ static const Field sandbox_table_fields[] = {
         FIELD("gid",               uint32, Sandbox, spec.gid),
         FIELD("metadata",          text,   Sandbox, spec.metadata),
         FIELD("critical",          bool,   Sandbox, spec.critical),
+        FIELD("pooled",            bool,   Sandbox, pooled),
+        FIELD("claimed_at",        uint64, Sandbox, claimed_at),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
@@ -71,6 +73,7 @@ static const Field sandbox_state_table_fields[] = {
         FIELD("oom_seen",        uint64, Sandbox, oom_seen),
         FIELD("end_status",      named,  Sandbox, end_status, .names = &sandbox_status_names),
         FIELD("end_delete",      bool,   Sandbox, end_delete),
+        FIELD("cpu_others_usec", uint64, Sandbox, cpu_others_usec),
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 

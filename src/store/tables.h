@@ -17,6 +17,14 @@ extern const Table counter_table;         /* CounterRow */
 extern const Table history_table;         /* HistoryRow */
 extern const Table usage_table;           /* UsageRow */
 extern const Table usage_hour_table;      /* UsageHour */
+extern const Table job_table;             /* Job: what was asked for */
+extern const Table job_state_table;       /* Job: what has become of it */
+extern const Table job_line_table;        /* Job: what the queue goes by, of both */
+extern const Table job_line_state_table;
+extern const Table job_id_table;          /* Job: the id alone */
+extern const Table attempt_table;         /* JobAttempt */
+extern const Table alert_table;           /* StoreAlert */
+extern const Table notification_table;    /* StoreNotification */
 
 typedef struct LedgerRow {
         const char *sandbox;

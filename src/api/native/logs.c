@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <utlist.h>
 
 #include "api/accept.h"
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "base/fd.h"
-#include "base/parse.h"
 
 #define BATCH_SIZE ((size_t) 64 << 10)
 #define TEXT_MAX   ((size_t) 1 << 20)
