@@ -37,6 +37,7 @@
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
+#include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -63,6 +64,7 @@ typedef struct Daemon {
         Pools *pools;
         struct Audit *audit;
         struct Artifacts *artifacts;
+        struct Observe *observe;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -289,6 +291,13 @@ static int step_artifacts(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_observe(Daemon *d, Error *reterr) {
+        int r = observe_new(d->manager, &d->observe, reterr);
+
+        d->rooms.observe = d->observe;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -328,6 +337,7 @@ static const struct {
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "artifacts", step_artifacts },
+        { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -348,6 +358,7 @@ static void stop(Daemon *d) {
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
+        observe_free(d->observe);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -379,6 +390,8 @@ static int print_and_end(const DaemonOptions *o) {
                 return print_text(config_print_keys());
         if (o->routes)
                 return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (o->metrics_table)
+                return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         daemon_options_print_help();
         return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "store/field.h"
 #include "store/artifacts.h"
+#include "store/history.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */
@@ -24,6 +25,9 @@ extern const Table job_id_table;          /* Job: the id alone */
 extern const Table attempt_table;         /* JobAttempt */
 extern const Table alert_table;           /* StoreAlert */
 extern const Table notification_table;    /* StoreNotification */
+extern const Table history_table;         /* HistoryRow */
+extern const Table usage_table;           /* UsageRow */
+extern const Table usage_hour_table;      /* UsageHour */
 
 typedef struct LedgerRow {
         const char *sandbox;

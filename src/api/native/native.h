@@ -65,6 +65,13 @@ void native_artifact_delete(ApiRequest *q);
 /* audit.c */
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
+/* metrics.c */
+void native_prometheus(ApiRequest *q);
+void native_health(ApiRequest *q);
+void native_metrics(ApiRequest *q);
+void native_metrics_history(ApiRequest *q);
+void native_cost(ApiRequest *q);
+void native_recommendations(ApiRequest *q);
 
 /* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
  * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
