@@ -37,6 +37,7 @@
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "observe/audit.h"
+#include "observe/otlp.h"
 #include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
@@ -64,6 +65,7 @@ typedef struct Daemon {
         Pools *pools;
         struct Audit *audit;
         struct Artifacts *artifacts;
+        struct Otlp *otlp;
         struct Observe *observe;
         HttpSockets sockets;
         ApiRooms rooms;
@@ -298,6 +300,13 @@ static int step_observe(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_otlp(Daemon *d, Error *reterr) {
+        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
+
+        d->rooms.otlp = d->otlp;
+        return r;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -338,6 +347,7 @@ static const struct {
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "artifacts", step_artifacts },
         { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "otlp",     step_otlp     }, /* after what it exports */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -354,6 +364,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        otlp_free(d->otlp);
         artifacts_free(d->artifacts);
         pools_free(d->pools);
         audit_free(d->audit);
