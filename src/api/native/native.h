@@ -62,6 +62,9 @@ void native_artifact_get(ApiRequest *q);
 void native_artifact_info(ApiRequest *q);
 void native_artifact_delete(ApiRequest *q);
 
+/* telemetry.c */
+void native_telemetry(ApiRequest *q);
+
 /* audit.c */
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
