@@ -41,6 +41,7 @@
 #include "daemon/state.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/otlp.h"
 #include "observe/observe.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
@@ -74,6 +75,7 @@ typedef struct Daemon {
         struct Observe *observe;
         struct Artifacts *artifacts;
         Alerts *alerts;
+        struct Otlp *otlp;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -324,6 +326,13 @@ static int step_artifacts(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_otlp(Daemon *d, Error *reterr) {
+        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
+
+        d->rooms.otlp = d->otlp;
+        return r;
+}
+
 static double read_signal(Signal s, void *userdata) {
         return observe_signal(userdata, s);
 }
@@ -392,6 +401,7 @@ static const struct {
         { "artifacts", step_artifacts },
         { "alerts",   step_alerts   },
         { "agents",   step_agents   }, /* takes its queue up when sandboxes have been looked for */
+        { "otlp",     step_otlp     }, /* after what it exports */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -408,6 +418,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        otlp_free(d->otlp);
         observe_free(d->observe); /* it asks the others for numbers, to the last */
         agents_free(d->agents);
         artifacts_free(d->artifacts);

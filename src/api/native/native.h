@@ -74,10 +74,14 @@ void native_artifact_get(ApiRequest *q);
 void native_artifact_info(ApiRequest *q);
 void native_artifact_delete(ApiRequest *q);
 
+/* telemetry.c */
+void native_telemetry(ApiRequest *q);
+
 /* audit.c */
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
 /* metrics.c */
+bool native_metrics_opened(const Manager *m);
 void native_prometheus(ApiRequest *q);
 void native_health(ApiRequest *q);
 void native_metrics(ApiRequest *q);
