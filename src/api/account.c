@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "observe/audit.h"
+#include "observe/observe.h"
 
 #define FILES "/api/sandbox/{id}/files"
 
@@ -59,12 +60,23 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
                                 file);
 }
 
+/* By the pattern, not by the path: there are as many as the table of routes has lines. */
+static void tell_metrics(const ApiRequest *q, unsigned status) {
+        char route[METRIC_LABEL_BYTES];
+
+        if (!q->api->rooms.observe || status == 0)
+                return;
+        (void) snprintf(route, sizeof(route), "%s %s", q->route ? q->route->method : "", q->route ? q->route->path : "");
+        observe_http(q->api->rooms.observe, q->route ? route : NULL, status, clock_usec() - q->began);
+}
+
 void account_call(ApiRequest *q, unsigned status) {
         char remote[96];
 
         if (q->accounted)
                 return;
         q->accounted = true;
+        tell_metrics(q, status);
         if (q->route && q->route->open && status < 400)
                 return; /* a health check is not about anything */
         http_peer_print(q->http, remote, sizeof(remote));

@@ -414,6 +414,14 @@ static int admit(ApiRequest *q) {
         return check_queries(q);
 }
 
+bool api_admit(ApiRequest *q) {
+        if (authenticate(q) <= 0) {
+                refuse_stranger(q);
+                return false;
+        }
+        return check_rights(q) >= 0;
+}
+
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         const Api *api = userdata;
         ApiRequest *q = calloc(1, sizeof(*q));

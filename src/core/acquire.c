@@ -10,10 +10,6 @@
 #include "core/internal.h"
 #include "core/pool.h"
 
-/* Where no pools are linked in (tests of the core alone), there are none. */
-#pragma weak pools_claim
-#pragma weak pools_serves
-
 struct Acquisition {
         Manager *manager;
         Scope scope;
@@ -26,6 +22,7 @@ struct Acquisition {
         char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none yet */
         bool unnamed;                   /* nobody but the asker can find it */
         bool asking;                    /* the call that asked has not returned */
+        bool asked_pools;
         bool over;
         struct NameWait *name;          /* while it waits */
         Acquisition *prev, *next;       /* who waits for the same name */
@@ -184,7 +181,10 @@ static void share_name(Manager *m, const Sandbox *sb) {
 static Sandbox *claim(Acquisition *a) {
         Manager *m = a->manager;
 
-        return m->pools && pools_claim ? pools_claim(m->pools, &a->spec) : NULL;
+        if (!a->asking)
+                return pools_claim_late(m->pools, &a->spec);
+        a->asked_pools = true;
+        return pools_claim(m->pools, &a->spec);
 }
 
 static void finish_claimed(Acquisition *a, Sandbox *sb) {
@@ -253,7 +253,7 @@ static usec_t patience(const Acquisition *a, usec_t wait_usec) {
 
         if (wait_usec != USEC_INFINITY)
                 return wait_usec;
-        if (m->pools && pools_serves && pools_serves(m->pools, &a->spec, &timeout))
+        if (pools_serves(m->pools, &a->spec, &timeout))
                 return timeout;
         return m->settings->limits.queue_timeout_usec;
 }
@@ -267,6 +267,8 @@ static void queue(Acquisition *a, usec_t wait_usec, const Error *why) {
                 fail(a, -EDQUOT, why);
                 return;
         }
+        if (!a->asked_pools)
+                pools_miss(a->manager->pools, &a->spec);
         r = wait_for_name(a);
         if (r < 0)
                 (void) error_set(&error, r, "out of memory");

@@ -44,6 +44,9 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 void sandbox_delete_row(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
+/* manager.c */
+int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr); /* for nobody yet; watch it */
+
 /* execution.c */
 Execution *execution_new(Sandbox *sb, uint64_t number);
 Execution *execution_free(Execution *x);

@@ -29,6 +29,9 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->ready_at = row->ready_at;
         sb->ended_at = row->ended_at;
         sb->expires_at = row->expires_at;
+        sb->claimed_at = row->claimed_at;
+        sb->pooled = row->pooled;
+        sb->cpu_others_usec = row->cpu_others_usec;
         sb->guards_missing = row->guards_missing;
         sb->id_base = row->id_base;
         sb->pid = row->pid;
@@ -231,11 +234,50 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
         return sb && !is_ending(sb) ? sb : NULL;
 }
 
-int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
-                void *userdata, Error *reterr) {
+/* Takes the spec's contents on success. */
+static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { 0 };
         Sandbox *sb;
-        int r;
+        int r = check_ceiling(m, reterr);
+
+        if (r < 0)
+                return r;
+        sb = sandbox_new(m);
+        if (!sb || id_make(sb->id) < 0) {
+                free(sb);
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        sb->spec = *spec;
+        sb->pooled = pooled;
+        sb->created_at = sb->changed_at = clock_wall_usec();
+        sb->expires_at = spec->timeout_usec > 0 ? sb->created_at + spec->timeout_usec : 0;
+        sandbox_register(sb);
+        r = sandbox_register_name(sb);
+        if (r >= 0)
+                r = sandbox_call_add(sb, CALL_CREATE, done, userdata);
+        if (r < 0)
+                (void) error_set(reterr, r, "cannot remember the sandbox: %m");
+        else
+                r = make(sb, reterr);
+        if (r < 0) {
+                tally_leave(sb); /* while it has what was counted */
+                sb->spec = empty; /* still the caller's; its name was only lent */
+                manager_forget_name(m, spec);
+                sandbox_free(sb);
+                return r;
+        }
+        *spec = empty;
+        *ret = sb;
+        return 0;
+}
+
+int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
+        return create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
+}
+
+int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
+                void *userdata, Error *reterr) {
+        Sandbox *sb;
 
         *ret_existing = false;
         sb = holder_of_name(m, spec);
@@ -249,35 +291,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
                 *ret = sb;
                 return 0;
         }
-        r = check_ceiling(m, reterr);
-        if (r < 0)
-                return r;
-
-        sb = sandbox_new(m);
-        if (!sb || id_make(sb->id) < 0) {
-                free(sb);
-                return error_set(reterr, -ENOMEM, "out of memory");
-        }
-        sb->spec = *spec;
-        sb->created_at = sb->changed_at = clock_wall_usec();
-        sb->expires_at = spec->timeout_usec > 0 ? sb->created_at + spec->timeout_usec : 0;
-        sandbox_register(sb);
-        r = sandbox_register_name(sb);
-        if (r >= 0)
-                r = sandbox_call_add(sb, CALL_CREATE, done, userdata);
-        if (r < 0)
-                (void) error_set(reterr, r, "cannot remember the sandbox: %m");
-        else
-                r = make(sb, reterr);
-        if (r < 0) {
-                sb->spec = empty; /* still the caller's; its name was only lent */
-                manager_forget_name(m, spec);
-                sandbox_free(sb);
-                return r;
-        }
-        *spec = empty;
-        *ret = sb;
-        return 0;
+        return create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {

@@ -62,3 +62,7 @@ int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr);
 
 /* What to say of a name that is none: those there are, and the nearest. Returns -EINVAL. */
 int profile_unknown(const Config *c, const char *name, Error *reterr);
+
+/* How long one execution in the sandbox may be asked to run; 0: as long as anybody likes. What its profile allows, or what it was made
+ * with, where that is more. */
+usec_t profile_execution_ceiling(const Config *c, const Sandbox *sb);

@@ -112,6 +112,8 @@ static void forget_name(Sandbox *sb) {
 }
 
 static bool principal_sees(const Principal *who, const Sandbox *sb) {
+        if (sb->pooled)
+                return false;
         return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
 }
 
@@ -242,13 +244,14 @@ static void set_reason(Sandbox *sb, const char *reason) {
 
 /* What took how long, where the answer is known by now. */
 static void observe_times(Sandbox *sb, SandboxStatus before) {
-        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY)
+        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY && !sb->pooled) /* that takes a little longer */
                 observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, since(sb->created_at));
         if (!sandbox_status_is_ended(sb->status))
                 return;
         if (sb->end_began_at != 0)
                 observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, since(sb->end_began_at));
-        observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
+        if (!sb->pooled)
+                observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
 }
 
 int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "daemon/options.h"
 #include "json/json.h"
+#include "observe/alert-rules.h"
 
 #define FILE_OF_ROOT "/etc/cove/cove.yaml"
 #define FILE_OF_USER ".config/cove/cove.yaml"
@@ -25,11 +26,12 @@ char *settings_default_path(void) {
 }
 
 const ConfigHooks *settings_hooks(void) {
-        static const ConfigHooks hooks = {
+        static ConfigHooks hooks = {
                 .check_option = daemon_options_check,
                 .option_name = daemon_options_name,
         };
 
+        hooks.alert_rules = alert_rule_names();
         return &hooks;
 }
 

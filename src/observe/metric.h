@@ -22,7 +22,7 @@ typedef enum MetricType { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, _METRI
 typedef enum MetricUnit { UNIT_NONE, UNIT_SECONDS, UNIT_BYTES, UNIT_RATIO, _METRIC_UNIT_MAX } MetricUnit;
 
 #define METRIC_LABELS_MAX  2
-#define METRIC_SERIES_MAX  256 /* of one metric; agent types have metrics.agent_types_max. What comes after is "other" */
+#define METRIC_SERIES_MAX  1024 /* of one metric; of agent types metrics.agent_types_max. What comes after is "other" */
 #define METRIC_LABEL_BYTES 64  /* longer values are cut */
 
 typedef struct MetricInfo {

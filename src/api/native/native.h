@@ -20,6 +20,10 @@ void native_sandbox_get(ApiRequest *q);
 void native_sandbox_delete(ApiRequest *q);
 void native_sandbox_resources(ApiRequest *q);
 
+/* profiles.c */
+void native_profile_list(ApiRequest *q);
+void native_profile_get(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);
@@ -30,6 +34,10 @@ int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, voi
 
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
+
+/* pool.c */
+void native_pool_get(ApiRequest *q);
+void native_pool_drain(ApiRequest *q);
 
 /* keys.c, tenants.c, info.c */
 void native_key_create(ApiRequest *q);
@@ -44,6 +52,26 @@ void native_version(ApiRequest *q);
 void native_config_get(ApiRequest *q);
 void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
+
+/* artifacts.c */
+struct Artifact;
+json_t *native_artifact_json(const struct Artifact *a);
+void native_artifact_list(ApiRequest *q);
+void native_artifact_stats(ApiRequest *q);
+void native_artifact_get(ApiRequest *q);
+void native_artifact_info(ApiRequest *q);
+void native_artifact_delete(ApiRequest *q);
+
+/* audit.c */
+void native_audit_list(ApiRequest *q);
+void native_audit_verify(ApiRequest *q);
+/* metrics.c */
+void native_prometheus(ApiRequest *q);
+void native_health(ApiRequest *q);
+void native_metrics(ApiRequest *q);
+void native_metrics_history(ApiRequest *q);
+void native_cost(ApiRequest *q);
+void native_recommendations(ApiRequest *q);
 
 /* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
  * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
