@@ -87,6 +87,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         sb->end_began_at = clock_wall_usec();
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
         sandbox_timers_free(sb);
+        sandbox_probe_on_end(sb);
         ask_to_destroy(sb);
 }
 

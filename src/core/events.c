@@ -58,6 +58,7 @@ static void wake(Sandbox *sb) {
 static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
         SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
 
+        sandbox_probe_on_frozen(sb);
         if (frozen)
                 sb->freezing = false;
         else
@@ -82,6 +83,10 @@ static void on_stopped(Sandbox *sb, void *userdata) {
         sandbox_call_finish(sb, CALL_STOP, NULL);
 }
 
+static bool is_probe(uint64_t exec) {
+        return exec >= PROBE_NUMBER_FIRST;
+}
+
 static void on_exec_started(Sandbox *sb, uint64_t exec, int pid, void *userdata) {
         Execution *x = execution_by_number(sb, exec);
 
@@ -90,20 +95,28 @@ static void on_exec_started(Sandbox *sb, uint64_t exec, int pid, void *userdata)
 }
 
 static void on_exec_failed(Sandbox *sb, const GuestExecFailed *f, void *userdata) {
-        Execution *x = execution_by_number(sb, f->exec);
+        Execution *x = is_probe(f->exec) ? NULL : execution_by_number(sb, f->exec);
 
-        if (x)
+        if (is_probe(f->exec))
+                sandbox_probe_on_failed(sb, f);
+        else if (x)
                 execution_on_failed(x, f);
 }
 
 /* PID 1 keeps the end until it is in the store. */
 static void on_exec_exited(Sandbox *sb, const GuestExited *e, void *userdata) {
         Provider *p = sb->manager->provider;
-        Execution *x = execution_by_number(sb, e->exec);
+        Execution *x = is_probe(e->exec) ? NULL : execution_by_number(sb, e->exec);
+        GuestMessage forget = { .type = GUEST_FORGET, .exec_id = e->exec };
 
+        if (is_probe(e->exec)) { /* nothing of it is in the store; and whoever hears of it may end the sandbox */
+                (void) p->ops->send(p, sb, &forget, NULL, 0);
+                sandbox_probe_on_exited(sb, e);
+                return;
+        }
         if (x)
                 execution_on_exited(x, e);
-        (void) p->ops->send(p, sb, &(GuestMessage) { .type = GUEST_FORGET, .exec_id = e->exec }, NULL, 0);
+        (void) p->ops->send(p, sb, &forget, NULL, 0);
 }
 
 static void on_exec_stdin(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata) {

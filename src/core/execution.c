@@ -158,7 +158,7 @@ void execution_tell(Execution *x) {
 /* Start. */
 
 static int check_state(const Sandbox *sb, Error *reterr) {
-        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING) || sb->stopping || sb->freezing)
+        if (!sandbox_can_run(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
                                 sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
         return 0;

@@ -9,7 +9,9 @@
 Sandbox *sandbox_new(Manager *m);
 Sandbox *sandbox_free(Sandbox *sb); /* executions and all; out of every table */
 int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason);
+int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret); /* as the provider has it, less what was not its owner's */
 void sandbox_tell(Sandbox *sb, Execution *x); /* watches */
+bool sandbox_can_run(const Sandbox *sb);       /* a command, now */
 void sandbox_update_running(Sandbox *sb);     /* ready or running, by what is alive */
 void sandbox_register(Sandbox *sb); /* by its id */
 int sandbox_register_name(Sandbox *sb);
@@ -61,6 +63,14 @@ int journal_create(const Execution *x, ExecutionStream stream);
 void journal_unlist(Execution *x); /* out of the total; the files stay */
 void journal_remove(Execution *x); /* both files too */
 void journal_ended(Execution *x);  /* counts; makes room when there is too much */
+
+/* probe.c: a command inside that is no execution; its numbers are beyond all of theirs */
+#define PROBE_NUMBER_FIRST (UINT64_C(1) << 63)
+void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e);
+void sandbox_probe_on_failed(Sandbox *sb, const GuestExecFailed *f);
+void sandbox_probe_on_frozen(Sandbox *sb);
+void sandbox_probe_on_end(Sandbox *sb);
+void sandbox_probe_free(Sandbox *sb);
 
 /* timers.c */
 int sandbox_arm_timers(Sandbox *sb);

@@ -174,6 +174,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);
+        sandbox_probe_free(sb);
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
@@ -281,6 +282,10 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
         return 0;
 }
 
+bool sandbox_can_run(const Sandbox *sb) {
+        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing;
+}
+
 /* Which of the two it is follows from its executions, whose rows are written: this needs none. */
 void sandbox_update_running(Sandbox *sb) {
         SandboxStatus status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY;
@@ -290,15 +295,24 @@ void sandbox_update_running(Sandbox *sb) {
         become(sb, status);
 }
 
-int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
+/* What its owner has used. */
+int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
         Provider *p = sb->manager->provider;
+        int r = p->ops->usage(p, sb, ret);
+
+        if (r >= 0)
+                ret->cpu_usec -= MIN_OF(ret->cpu_usec, sb->cpu_others_usec);
+        return r;
+}
+
+int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
         usec_t now = clock_usec();
         int r;
 
         memset(ret, 0, sizeof(*ret));
         if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING)
                 return 0;
-        r = p->ops->usage(p, sb, ret);
+        r = sandbox_read_usage(sb, ret);
         if (r < 0)
                 return r;
         if (ret->has_cpu) {

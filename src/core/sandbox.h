@@ -81,6 +81,9 @@ struct Sandbox {
         bool freezing, thawing, stopping;
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
 
+        usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
+
+        struct SandboxProbe *probe; /* under way */
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;

@@ -95,7 +95,6 @@ static void kill_all(Sandbox *sb, ExecutionReason why) {
 
 /* The next look is due when all cores together could have used up what is left. */
 int sandbox_check_cpu_time(Sandbox *sb) {
-        Provider *p = sb->manager->provider;
         SandboxUsage usage = { 0 };
         SandboxTimers *t;
         usec_t left;
@@ -106,7 +105,7 @@ int sandbox_check_cpu_time(Sandbox *sb) {
         t = timers_of(sb);
         if (!t)
                 return -ENOMEM;
-        r = p->ops->usage(p, sb, &usage);
+        r = sandbox_read_usage(sb, &usage);
         if (r >= 0 && !usage.has_cpu)
                 r = -ENODATA;
         if (r < 0) {

@@ -1,0 +1,246 @@
+/* world.h: the objects of the core, over a real store, with a provider that does what the test says. */
+#pragma once
+
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "config/config.h"
+#include "core/internal.h"
+
+/* A provider that remembers what it was asked. */
+
+typedef struct Fake {
+        Provider provider;
+        Sandbox *created, *frozen, *thawed, *stopped, *adopted;
+        char destroyed[64][SANDBOX_ID_LENGTH + 1];
+        unsigned n_created, n_destroyed, n_exec, n_forgotten, n_signals;
+        uint64_t last_exec;
+        int last_journal; /* where its output would go; ours to close */
+        int last_signal;
+        int adopt_result;
+        unsigned n_listed;
+        SandboxUsage usage;
+        bool row_was_there; /* when it was asked to create */
+} Fake;
+
+typedef struct World {
+        sd_event *event;
+        Store *store;
+        Access *access;
+        Manager *manager;
+        Config *settings;
+        Fake fake;
+        char state[512];
+} World;
+
+__attribute__((unused)) static World *the_world; /* for callbacks that get nothing else */
+
+static inline int find_row(Sandbox *row, void *userdata) {
+        bool *found = userdata;
+
+        *found = true;
+        return 0;
+}
+
+static inline int fake_create(Provider *p, Sandbox *sb, Error *reterr) {
+        Fake *f = (Fake *) p;
+
+        f->created = sb;
+        f->n_created++;
+        (void) store_sandbox_each(sb->manager->store, find_row, &f->row_was_there);
+        return 0;
+}
+
+static inline int fake_adopt(Provider *p, Sandbox *sb) {
+        Fake *f = (Fake *) p;
+
+        f->adopted = sb;
+        return f->adopt_result;
+}
+
+static inline int fake_destroy(Provider *p, const char *id, Sandbox *sb) {
+        Fake *f = (Fake *) p;
+
+        (void) snprintf(f->destroyed[f->n_destroyed++ % 64], SANDBOX_ID_LENGTH + 1, "%s", id);
+        return 0;
+}
+
+static inline int fake_freeze(Provider *p, Sandbox *sb, bool freeze) {
+        Fake *f = (Fake *) p;
+
+        *(freeze ? &f->frozen : &f->thawed) = sb;
+        return 0;
+}
+
+static inline int fake_stop(Provider *p, Sandbox *sb, usec_t grace) {
+        ((Fake *) p)->stopped = sb;
+        return 0;
+}
+
+static inline int fake_exec(Provider *p, Sandbox *sb, const GuestExec *e, const int *fds, size_t n_fds) {
+        Fake *f = (Fake *) p;
+
+        f->n_exec++;
+        f->last_exec = e->exec;
+        (void) fd_close(f->last_journal);
+        f->last_journal = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+        check_uint("journals", n_fds, e->flags & GUEST_EXEC_PTY ? 1 : 2);
+        return 0;
+}
+
+static inline int fake_send(Provider *p, Sandbox *sb, const GuestMessage *m, const int *fds, size_t n_fds) {
+        Fake *f = (Fake *) p;
+
+        if (m->type == GUEST_FORGET)
+                f->n_forgotten++;
+        if (m->type == GUEST_SIGNAL) {
+                f->n_signals++;
+                f->last_signal = m->signal.signal;
+        }
+        return 0;
+}
+
+static inline int fake_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
+        *ret = ((Fake *) p)->usage;
+        return 0;
+}
+
+static inline int fake_list(Provider *p) {
+        ((Fake *) p)->n_listed++;
+        return 0;
+}
+
+static inline void fake_release(Provider *p, Sandbox *sb) {
+}
+
+static const ProviderOps fake_ops = {
+        .name = "fake",
+        .create = fake_create,
+        .adopt = fake_adopt,
+        .destroy = fake_destroy,
+        .freeze = fake_freeze,
+        .stop = fake_stop,
+        .exec = fake_exec,
+        .send = fake_send,
+        .usage = fake_usage,
+        .list = fake_list,
+        .release = fake_release,
+};
+
+static const Principal admin = { .scope = SCOPE_ADMIN };
+
+/* The daemon's objects over a store that may have been there before. */
+static inline void world_open(World *w) {
+        const ManagerConfig config = {
+                .state_dir = w->state,
+                .journal_total_bytes = 1 << 20,
+                .keep_ended_usec = 3600 * USEC_PER_SEC,
+                .sandboxes_max = 16,
+        };
+        char path[600];
+        Error error = { 0 };
+
+        memset(&w->fake, 0, sizeof(w->fake));
+        w->fake.provider.ops = &fake_ops;
+        w->fake.last_journal = -EBADF;
+        (void) snprintf(path, sizeof(path), "%s/cove.db", w->state);
+        check_result("loop", sd_event_new(&w->event) < 0, 0);
+        check_result("store", store_open(path, &w->store, &error), 0);
+        check_result("access", access_new(w->store, w->state, &w->access, &error), 0);
+        check_result("settings", config_defaults(&w->settings), 0);
+        check_result("manager", manager_new(&config, w->settings, w->event, w->store, w->access, &w->manager, &error), 0);
+        manager_set_provider(w->manager, &w->fake.provider);
+        the_world = w;
+}
+
+static inline void world_close(World *w) {
+        w->manager = manager_free(w->manager);
+        w->settings = config_free(w->settings);
+        w->access = access_free(w->access);
+        w->store = store_close(w->store);
+        w->event = sd_event_unref(w->event);
+        w->fake.last_journal = fd_close(w->fake.last_journal);
+}
+
+/* Recovered: nothing was there. */
+static inline void world_up(World *w) {
+        const ProviderEvents *e = w->fake.provider.events;
+
+        e->up(&w->fake.provider, w->manager);
+        e->listed(NULL, w->manager);
+}
+
+static inline void world_new(World *w, const char *name) {
+        char path[600];
+
+        memset(w, 0, sizeof(*w));
+        (void) snprintf(w->state, sizeof(w->state), "%s", unit_path(name));
+        (void) mkdir(w->state, 0700);
+        (void) snprintf(path, sizeof(path), "%s/box", w->state);
+        (void) mkdir(path, 0700);
+        world_open(w);
+        world_up(w);
+        check_true("recovered", !w->manager->recovering);
+}
+
+typedef struct Answer {
+        unsigned n;
+        int code;
+        char text[256];
+} Answer;
+
+static inline void on_done(Sandbox *sb, const Error *error, void *userdata) {
+        Answer *a = userdata;
+
+        a->n++;
+        a->code = error ? error->code : 0;
+        (void) snprintf(a->text, sizeof(a->text), "%.255s", error ? error->text : "");
+}
+
+static inline Sandbox *create(World *w, const char *name, Answer *a) {
+        SandboxSpec spec;
+        Sandbox *sb = NULL;
+        bool existing;
+        Error error = { 0 };
+
+        sandbox_spec_defaults(&spec);
+        spec.name = name ? strdup(name) : NULL;
+        check_result("create", manager_create(w->manager, &admin, &spec, &sb, &existing, on_done, a, &error), 0);
+        sandbox_spec_done(&spec);
+        return sb;
+}
+
+static inline Sandbox *create_ready(World *w, const char *name) {
+        static Answer a;
+        Sandbox *sb = create(w, name, &a);
+
+        w->fake.provider.events->created(sb, 4711, 1 << 30, 0, NULL, w->manager);
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        return sb;
+}
+
+static inline Execution *start(Sandbox *sb, const char *command) {
+        ExecutionSpec spec = { .args = STRV_INIT(8), .env = STRV_INIT(8) };
+        Execution *x = NULL;
+        Error error = { 0 };
+
+        check_result("push", strv_push(&spec.args, command), 0);
+        check_result("exec", execution_start(sb, &spec, &x, &error), 0);
+        execution_spec_done(&spec);
+        return x;
+}
+
+static inline void tell_exit(World *w, Sandbox *sb, uint64_t exec, int wait_status) {
+        GuestExited e = { .exec = exec, .wait_status = wait_status };
+
+        w->fake.provider.events->exec_exited(sb, &e, w->manager);
+}
