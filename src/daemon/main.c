@@ -33,6 +33,7 @@
 #include "daemon/spawner.h"
 #include "daemon/state.h"
 #include "provider/native.h"
+#include "reaper/reaper.h"
 #include "store/store.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -239,6 +240,11 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+/* Before requests are taken, and behind the provider: it cleans up what that has made. */
+static int step_reaper(Daemon *d, Error *reterr) {
+        return reaper_new(d->manager, &d->rooms.reaper, reterr);
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -274,6 +280,7 @@ static const struct {
         { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
+        { "reaper",   step_reaper   },
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -290,6 +297,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        reaper_free(d->rooms.reaper);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);

@@ -13,6 +13,7 @@ extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
 extern const Table counter_table;         /* CounterRow */
+extern const Table cleanup_table;         /* CleanupRow */
 
 typedef struct LedgerRow {
         const char *sandbox;

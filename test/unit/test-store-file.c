@@ -436,7 +436,7 @@ TEST(migrations_in_order) {
 TEST(migrations_are_not_edited) {
         static const uint64_t sums[] = {
                 UINT64_C(0x8e62bf0554324cb5),
-                EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY,
+                EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, UINT64_C(0xdb403b1af1a50c34),
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));

@@ -43,6 +43,15 @@ void native_healthz(ApiRequest *q);
 void native_version(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
+/* cleanup.c, diagnosis.c */
+void native_cleanup(ApiRequest *q);
+void native_cleanup_emergency(ApiRequest *q);
+void native_cleanup_status(ApiRequest *q);
+void native_reconcile(ApiRequest *q);
+void native_audit(ApiRequest *q);
+void native_diagnosis(ApiRequest *q);
+void native_sandbox_health(ApiRequest *q);
+
 /* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
  * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */
 void native_exec(ApiRequest *q);
