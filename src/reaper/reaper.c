@@ -10,9 +10,10 @@
 #include "base/log.h"
 #include "reaper/internal.h"
 
-#define SOON  (100 * USEC_PER_MSEC) /* there is more to do: as soon as others have had their turn */
-#define HOUR  (3600 * USEC_PER_SEC)
-#define SLACK 10 /* a tenth of the interval: so late may a timer be, to save wake-ups */
+#define SOON    (100 * USEC_PER_MSEC) /* there is more to do: as soon as others have had their turn */
+#define RUN_MAX (60 * USEC_PER_SEC) /* no run waits longer for what it has asked for */
+#define HOUR    (3600 * USEC_PER_SEC)
+#define SLACK   10 /* a tenth of the interval: so late may a timer be, to save wake-ups */
 
 usec_t layer_interval(const Reaper *r, CleanupKind kind) {
         const CleanupConfig *c = &r->manager->settings->cleanup;
@@ -149,7 +150,8 @@ static void layer_begin(Reaper *r, CleanupKind kind, CleanupCause cause) {
 }
 
 static usec_t lateness(const Reaper *r, const Layer *l) {
-        usec_t interval = layer_interval(r, l->kind), allowed = interval + interval / SLACK, ago = clock_usec() - l->began;
+        usec_t interval = layer_interval(r, l->kind), ago = clock_usec() - l->began;
+        usec_t allowed = interval + interval / SLACK + (l->running ? RUN_MAX : 0);
 
         return interval == 0 || ago <= allowed + USEC_PER_SEC ? 0 : ago - interval;
 }

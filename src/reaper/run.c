@@ -16,7 +16,8 @@
 #include "base/log.h"
 #include "reaper/internal.h"
 
-#define ROOM_AT_FIRST 64
+#define ROOM_AT_FIRST   64
+#define RECORDS_AT_ONCE 25
 
 static int on_work(sd_event_source *source, void *userdata);
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
@@ -265,6 +266,13 @@ static bool is_of_scan(CleanupRule rule) {
         return rule < RULE_UNHEALTHY || rule == RULE_EMERGENCY;
 }
 
+static void move_cursor(Run *run, const Sandbox *sb) {
+        if (run->request.kind != CLEANUP_SWEEP)
+                return;
+        run->reaper->cursor.at = sb->created_at;
+        memcpy(run->reaper->cursor.id, sb->id, sizeof(run->reaper->cursor.id));
+}
+
 static void act_on_sandbox(RunItem *item) {
         Run *run = item->run;
         Sandbox *sb = find(run, item->item.name);
@@ -278,10 +286,7 @@ static void act_on_sandbox(RunItem *item) {
                 item_done(item); /* it has got well */
                 return;
         }
-        if (run->request.kind == CLEANUP_SWEEP) {
-                run->reaper->cursor.at = sb->created_at;
-                memcpy(run->reaper->cursor.id, sb->id, sizeof(run->reaper->cursor.id));
-        }
+        move_cursor(run, sb);
         if (sandbox_status_is_ended(sb->status))
                 forget_record(item, sb);
         else
@@ -309,6 +314,34 @@ static void act_on_file(RunItem *item) {
                 item_done(item);
 }
 
+static bool is_record(CleanupRule rule) {
+        return rule == RULE_OLD || rule == RULE_FAILED;
+}
+
+/* Records go together, in one transaction; if that fails, one by one, so that a bad one shows. */
+static void act_on_records(Run *run) {
+        RunItem *items[RECORDS_AT_ONCE];
+        Sandbox *list[RECORDS_AT_ONCE];
+        size_t n = 0;
+        char text[CLEANUP_TEXT_MAX];
+
+        while (n < RECORDS_AT_ONCE && run->next_item < run->report.n_items && is_record(run->report.items[run->next_item]->rule)) {
+                items[n] = (RunItem *) run->report.items[run->next_item++];
+                list[n] = find(run, items[n]->item.name);
+                if (list[n] && judge_sandbox(&run->judge, list[n], text) == items[n]->item.rule) {
+                        items[n]->asked_at = clock_usec();
+                        move_cursor(run, list[n++]);
+                } else
+                        item_done(items[n]); /* somebody else was there before */
+        }
+        if (sandboxes_forget(run->reaper->manager, list, n) < 0)
+                for (size_t i = 0; i < n; i++)
+                        forget_record(items[i], list[i]);
+        else
+                for (size_t i = 0; i < n; i++)
+                        item_done(items[i]);
+}
+
 static bool act_slice(Run *run) {
         usec_t until = clock_usec() + SLICE_USEC;
 
@@ -324,6 +357,12 @@ static bool act_slice(Run *run) {
                 }
                 if (r == 0)
                         return true;
+                if (is_record(item->item.rule)) {
+                        act_on_records(run);
+                        if (clock_usec() >= until)
+                                break;
+                        continue;
+                }
                 run->next_item++;
                 if (item->item.rule == RULE_STRAY)
                         act_on_stray(item);
