@@ -9,7 +9,7 @@
 #include "child.h"
 #include "serve-work.h"
 
-#define BURST_CREATE   "{\"limits\":{\"memoryMB\":256,\"diskMB\":64}}"
+#define FILL_CREATE    "{\"limits\":{\"memoryMB\":256,\"diskMB\":64}}"
 #define BURST_TRUE     "{\"command\":\"/usr/bin/true\"}"
 #define BURST_PATIENCE 60000 /* milliseconds without a word */
 #define BURST_SETTLE   (500 * USEC_PER_MSEC)
@@ -31,7 +31,8 @@ typedef struct Client {
 
 typedef struct Clients {
         Client *items;
-        size_t n, n_busy;
+        const char *create; /* what they ask for */
+        size_t n, n_busy, n_pooled;
 } Clients;
 
 static void clients_done(Clients *c) {
@@ -60,7 +61,7 @@ static int client_create(Clients *c, Client *client) {
         client->began = clock_usec();
         client->step = STEP_CREATE;
         c->n_busy++;
-        return http_ask(&client->http, "POST", "/api/sandbox", NULL, BURST_CREATE);
+        return http_ask(&client->http, "POST", "/api/sandbox", NULL, c->create);
 }
 
 static int client_delete(Clients *c, Client *client) {
@@ -83,6 +84,7 @@ static int client_go_on(Clients *c, Client *client, int status) {
         if (client->step == STEP_CREATE && status == 201) {
                 r = http_answer_field(&client->http, "id", client->id, sizeof(client->id));
                 client->step = STEP_EXEC;
+                c->n_pooled += strstr(http_answer_body(&client->http), "\"pooled\":true") != NULL;
                 return r < 0 ? r
                              : http_ask(&client->http, "POST", "/api/sandbox/%s/exec", client->id,
                                                BURST_TRUE);
@@ -152,8 +154,8 @@ static int clients_delete(Clients *c, Row *row) {
         return clients_wait(c, row);
 }
 
-int serve_burst(ServeBench *b, size_t n, Row *row) {
-        _cleanup_(clients_done) Clients clients = {};
+int serve_burst(ServeBench *b, const char *create, size_t n, Row *row, size_t *pooled) {
+        _cleanup_(clients_done) Clients clients = { .create = create };
         size_t n_failed = row->n_failed;
         usec_t began;
         int r;
@@ -169,6 +171,8 @@ int serve_burst(ServeBench *b, size_t n, Row *row) {
         for (size_t i = 0; i < n && r >= 0; i++)
                 if (clients.items[i].took > 0)
                         r = samples_add(&row->latency_usec, clients.items[i].took);
+        if (pooled)
+                *pooled += clients.n_pooled;
         if (r >= 0)
                 r = clients_delete(&clients, row);
         (void) usleep(BURST_SETTLE);
@@ -177,7 +181,7 @@ int serve_burst(ServeBench *b, size_t n, Row *row) {
 
 /* So many idle sandboxes; each has run one command. They stay. */
 int serve_fill(ServeBench *b, size_t n, Error *reterr) {
-        _cleanup_(clients_done) Clients clients = {};
+        _cleanup_(clients_done) Clients clients = { .create = FILL_CREATE };
         Row row = {};
         int r;
 

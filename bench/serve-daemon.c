@@ -52,9 +52,17 @@ static int state_make(ServeDaemon *d, const char *scratch_dir) {
         return fd_write_all(fd, d->instance, SERVE_INSTANCE_LENGTH);
 }
 
+int serve_daemon_configure(ServeDaemon *d, const char *scratch_dir, const char *text) {
+        _cleanup_close_ int fd = -EBADF;
+
+        (void) snprintf(d->config_path, sizeof(d->config_path), "%s/cove.yaml", scratch_dir);
+        fd = open(d->config_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
 int serve_daemon_start(ServeDaemon *d, const char *scratch_dir, Error *reterr) {
         const char *const argv[] = { d->cove, "serve", "--state", d->state, "--listen", "none", "--stop-all",
-                "--journals", SERVE_FILES_MAX, NULL };
+                "--journals", SERVE_FILES_MAX, d->config_path[0] ? "--config" : NULL, d->config_path, NULL };
         _cleanup_close_ int log_fd = -EBADF;
         int stdio[3], r;
 

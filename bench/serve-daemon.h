@@ -17,12 +17,15 @@ typedef struct ServeDaemon {
         const char *cove; /* the program */
         char instance[SERVE_INSTANCE_LENGTH + 1];
         char state[96], socket_path[112], log_path[112];
+        char config_path[112]; /* "": none */
         pid_t pid; /* 0: not running */
 } ServeDaemon;
 
 /* Chooses the instance's name: before scratch_run(), so that all processes of it know. */
 int serve_daemon_init(ServeDaemon *d, const char *cove);
 
+/* For the next start. */
+int serve_daemon_configure(ServeDaemon *d, const char *scratch_dir, const char *text);
 int serve_daemon_start(ServeDaemon *d, const char *scratch_dir, Error *reterr);
 /* Until it has taken stock and answers. */
 int serve_daemon_wait(const ServeDaemon *d, Error *reterr);

@@ -91,6 +91,14 @@ static double value_lost(ServeBench *b) {
         return b->live.done ? (double) b->live.n_lost + 1e-9 : 0;
 }
 
+static double value_warm(ServeBench *b) {
+        return over(p50(b->warm.rows + WARM_WARM), p50(b->warm.rows + WARM_FORK_EXEC));
+}
+
+static double value_half(ServeBench *b) {
+        return over(p50(b->warm.rows + WARM_WARM), p50(b->warm.rows + WARM_COLD));
+}
+
 typedef struct Promise {
         ServeWorkload workload;
         double (*value)(ServeBench *b); /* 0: not shown */
@@ -112,6 +120,8 @@ static const Promise promises[] = {
         { SERVE_LIVE,      value_create, 1.3,   false, "created", "create + first command likewise, beyond the floor's"     },
         { SERVE_LIVE,      value_adopt,  3.0,   false, "restart", "seconds until a killed daemon has found all of them"     },
         { SERVE_LIVE,      value_lost,   0.5,   false, "lost",    "of them, not found again"                                },
+        { SERVE_WARM,      value_warm,   3.0,   false, "warm",    "claim + first output: p50 over fork-exec"                },
+        { SERVE_WARM,      value_half,   0.5,   false, "half",    "claim + first output: p50 over create + first output"    },
 };
 /* clang-format on */
 
@@ -124,6 +134,9 @@ static size_t n_failed(ServeBench *b) {
 
         for (int i = 0; i < _ROW_MAX; i++)
                 n += b->rows[i].n_failed;
+        n += b->warm.burst.n_failed;
+        for (int i = 0; i < _WARM_MAX; i++)
+                n += b->warm.rows[i].n_failed;
         for (int phase = 0; phase < 2; phase++)
                 for (int call = 0; call < _LIVE_CALL_MAX; call++)
                         n += b->live.calls[phase][call].n_failed;
@@ -197,6 +210,22 @@ static void print_live(FILE *f, ServeBench *b) {
                         value_adopt(b), b->live.adopt_usec.n, b->live.n_lost);
 }
 
+static void print_warm(FILE *f, ServeBench *b) {
+        ServeWarm *w = &b->warm;
+
+        fprintf(f, "\nWarm pool: a sandbox and the output of its first command\n  %-22s %5s %9s %9s %9s\n", "", "n", "p50", "p95",
+                        "/ fork-exec");
+        for (int i = 0; i < _WARM_MAX; i++)
+                print_row(f, warm_row_names[i], w->rows + i, p50(w->rows + WARM_FORK_EXEC));
+        fprintf(f, "  over the same echo as a bare process: %.2f\n", over(p50(w->rows + WARM_WARM), p50(w->rows + WARM_ECHO)));
+        if (w->n_other > 0)
+                fprintf(f, "  %zu were not what was meant, warm or cold\n", w->n_other);
+        if (w->burst.latency_usec.n > 0)
+                fprintf(f, "  %u at once: p50 %.3f, p99 %.3f, %.0f per second, %.0f%% of them warm\n", SERVE_PARALLEL,
+                                p50(&w->burst) / 1000, (double) samples_quantile(&w->burst.latency_usec, 990) / 1000,
+                                per_second(&w->burst), 100.0 * (double) w->burst_hits / (double) w->burst.latency_usec.n);
+}
+
 static void print_promises(FILE *f, ServeBench *b) {
         fputs("\nMust show\n", f);
         for (size_t i = 0; i < ELEMENTSOF(promises); i++) {
@@ -231,6 +260,8 @@ void serve_report(FILE *f, ServeBench *b) {
                 print_stream(f, b);
         if (b->selected[SERVE_LIVE] && b->live.done)
                 print_live(f, b);
+        if (b->selected[SERVE_WARM] && b->warm.done)
+                print_warm(f, b);
         if (b->subjects.items[SUBJECT_DOCKER].reason.code != 0)
                 fprintf(f, "\nLeft out\n  docker: %s\n", b->subjects.items[SUBJECT_DOCKER].reason.text);
         print_promises(f, b);
@@ -250,8 +281,23 @@ void serve_report_json(FILE *f, ServeBench *b) {
                                 samples_quantile(s, 500), samples_quantile(s, 950));
                 comma = ",";
         }
+        for (int i = 0; i < _WARM_MAX; i++) {
+                Samples *s = &b->warm.rows[i].latency_usec;
+
+                if (s->n == 0)
+                        continue;
+                fprintf(f, "%s\n    \"warm-%s\": {\"n\": %zu, \"failed\": %zu, \"p50\": %lu, \"p95\": %lu}", comma,
+                                warm_row_names[i], s->n, b->warm.rows[i].n_failed, samples_quantile(s, 500),
+                                samples_quantile(s, 950));
+                comma = ",";
+        }
         fprintf(f, "\n  },\n  \"burst_per_second\": %.1f,\n  \"burst_floor_per_second\": %.1f,\n",
                         per_second(&b->burst), per_second(&b->burst_floor));
+        if (b->warm.burst.latency_usec.n > 0)
+                fprintf(f, "  \"warm_burst_us\": {\"p50\": %lu, \"p99\": %lu, \"hit_rate\": %.3f},\n",
+                                samples_quantile(&b->warm.burst.latency_usec, 500),
+                                samples_quantile(&b->warm.burst.latency_usec, 990),
+                                (double) b->warm.burst_hits / (double) b->warm.burst.latency_usec.n);
         fprintf(f, "  \"stream_gb_per_second\": %.3f,\n  \"pipe_gb_per_second\": %.3f,\n  \"promises\": {",
                         gigabytes_per_second(&b->stream_usec), gigabytes_per_second(&b->pipe_usec));
         comma = "";

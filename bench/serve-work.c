@@ -36,6 +36,15 @@ const char *const serve_workload_names[_SERVE_WORKLOAD_MAX] = {
         [SERVE_BURST] = "burst",
         [SERVE_STREAMING] = "stream",
         [SERVE_LIVE] = "live",
+        [SERVE_WARM] = "warm",
+};
+
+const char *const warm_row_names[_WARM_MAX] = {
+        [WARM_FORK_EXEC] = "fork-exec",
+        [WARM_ECHO] = "echo",
+        [WARM_CLAIM] = "claim",
+        [WARM_WARM] = "claim+output",
+        [WARM_COLD] = "create+output",
 };
 
 const char *const live_call_names[_LIVE_CALL_MAX] = {
@@ -204,7 +213,7 @@ static int run_burst(ServeBench *b) {
                 r = measure_batch(&b->subjects, SUBJECT_NAMESPACES, COMMAND_TRUE, SERVE_PARALLEL,
                                 &b->burst_floor);
                 if (r >= 0)
-                        r = serve_burst(b, SERVE_PARALLEL, &b->burst);
+                        r = serve_burst(b, SERVE_CREATE_BODY, SERVE_PARALLEL, &b->burst, /* pooled= */ NULL);
         }
         return r;
 }
@@ -349,6 +358,8 @@ int serve_bench_run(ServeBench *b, Error *reterr) {
                 r = run_stream(b, reterr);
         if (r >= 0 && b->selected[SERVE_LIVE])
                 r = serve_live(b, reterr);
+        if (r >= 0 && b->selected[SERVE_WARM])
+                r = serve_warm(b, reterr);
         if (r < 0 && reterr->code == 0)
                 (void) error_set(reterr, r, "%m");
         return r;
@@ -360,6 +371,7 @@ void serve_bench_done(ServeBench *b) {
         http_done(&b->http);
         (void) serve_daemon_stop(&b->daemon, &ignored);
         rows_forget(b);
+        serve_warm_done(&b->warm);
         row_done(&b->burst);
         row_done(&b->burst_floor);
         samples_done(&b->stream_usec);

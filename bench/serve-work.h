@@ -33,6 +33,7 @@ typedef enum ServeWorkload {
         SERVE_BURST,
         SERVE_STREAMING,
         SERVE_LIVE,
+        SERVE_WARM, /* last: its daemon has pools */
         _SERVE_WORKLOAD_MAX,
         _SERVE_WORKLOAD_INVALID = -EINVAL,
 } ServeWorkload;
@@ -70,6 +71,25 @@ typedef struct ServeLive {
         bool done;
 } ServeLive;
 
+typedef enum WarmRow {
+        WARM_FORK_EXEC, /* floor: static true */
+        WARM_ECHO,      /* fork+exec of the host's echo, and its output */
+        WARM_CLAIM,     /* POST /api/sandbox alone, out of the pool */
+        WARM_WARM,      /* the same, and the output of its first command, the same echo */
+        WARM_COLD,      /* likewise, of a sandbox that is made for it */
+        _WARM_MAX,
+} WarmRow;
+
+extern const char *const warm_row_names[_WARM_MAX];
+
+typedef struct ServeWarm {
+        Row rows[_WARM_MAX];
+        size_t n_other; /* warm where a cold one was meant, or the other way round */
+        Row burst;
+        size_t burst_hits;
+        bool done;
+} ServeWarm;
+
 typedef struct ServeBench {
         unsigned rounds, batches, streams, warmup;
         double load;
@@ -83,6 +103,7 @@ typedef struct ServeBench {
         Row burst, burst_floor;
         Samples stream_usec, pipe_usec;
         ServeLive live;
+        ServeWarm warm;
         Error reason; /* of what was left out */
 } ServeBench;
 
@@ -91,7 +112,10 @@ int serve_bench_run(ServeBench *b, Error *reterr);
 void serve_bench_done(ServeBench *b);
 
 /* Parts, in files of their own. */
-int serve_burst(ServeBench *b, size_t n, Row *row); /* create and exec, all at once */
+/* Create with that body and exec, all at once. pooled: how many stood ready; may be NULL. */
+int serve_burst(ServeBench *b, const char *create, size_t n, Row *row, size_t *pooled);
+int serve_warm(ServeBench *b, Error *reterr);
+void serve_warm_done(ServeWarm *w);
 int serve_fill(ServeBench *b, size_t n, Error *reterr);
 int serve_live(ServeBench *b, Error *reterr);
 int serve_first(ServeBench *b, Row *first, Row *create, Row *delete);

@@ -41,7 +41,7 @@ static void help(void) {
              "  --rounds N      rounds of single requests (200)\n"
              "  --live N        idle sandboxes in workload 'live' (1000)\n"
              "  --quick         30 rounds, fewer of the rest\n"
-             "  --only NAME,..  these workloads: latency, burst, stream, live\n"
+             "  --only NAME,..  these workloads: latency, burst, stream, live, warm\n"
              "  --no-docker     leave the peer out\n"
              "  --cove PATH     the cove to measure; coved and the others lie beside it\n"
              "  --json FILE     write the numbers there as well\n"

@@ -68,6 +68,8 @@ static int answer(HttpRequest *r, unsigned status, const char *type, struct MHD_
                 k = -ENOMEM;
         }
         r->response = response;
+        if (r->plan.answering)
+                r->plan.answering(r, r->status, r->plan.userdata);
         http_request_continue(r);
         return k;
 }

@@ -1,6 +1,8 @@
 /* http-request.c: the life of one request, as MHD tells it. */
 
 #include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -192,6 +194,22 @@ bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid) {
                 return false;
         *ret_uid = r->connection->uid;
         return true;
+}
+
+void http_peer_print(const HttpRequest *r, char *ret, size_t size) {
+        const union MHD_ConnectionInfo *info =
+                        MHD_get_connection_info(r->connection->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        char host[64], port[16];
+        const struct sockaddr *address = info ? info->client_addr : NULL;
+        bool is_6 = address && address->sa_family == AF_INET6;
+
+        if (r->connection->is_unix || !address)
+                (void) snprintf(ret, size, "unix");
+        else if (getnameinfo(address, is_6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in), host, sizeof(host), port,
+                                 sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+                (void) snprintf(ret, size, is_6 ? "[%s]:%s" : "%s:%s", host, port);
+        else
+                (void) snprintf(ret, size, "unknown");
 }
 
 const char *http_body(const HttpRequest *r, size_t *ret_size) {

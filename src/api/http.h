@@ -41,6 +41,8 @@ typedef struct HttpPlan {
         /* Returns how many bytes were taken; fewer than given: the rest comes again after http_request_continue(). Negative: the
          * request has been answered, drop the rest. */
         ssize_t (*body)(HttpRequest *r, const void *data, size_t size, void *userdata);
+        /* There is an answer, about to go out: a stream's first byte, a whole answer's all. At most once; not when the client left before. */
+        void (*answering)(HttpRequest *r, unsigned status, void *userdata);
         /* answered: the client got all of it, as far as can be known. Called also when route() has answered. */
         void (*closed)(HttpRequest *r, bool answered, void *userdata);
         void *userdata;
@@ -85,6 +87,8 @@ const char *http_header(const HttpRequest *r, const char *name); /* any case; NU
 const char *http_query(const HttpRequest *r, const char *name);
 int http_query_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata);
 bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid);
+/* "127.0.0.1:4711", "[::1]:4711", "unix". */
+void http_peer_print(const HttpRequest *r, char *ret, size_t size);
 /* Collected body; terminated by a NUL beyond its size. */
 const char *http_body(const HttpRequest *r, size_t *ret_size);
 void *http_userdata(const HttpRequest *r); /* of the plan */

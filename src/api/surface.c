@@ -7,9 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/account.h"
 #include "api/router.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "observe/audit.h"
 
 #define JSON_TYPE "application/json"
 
@@ -98,6 +100,7 @@ static const struct {
         { ENODATA,      410, "gone",            "it was removed to make room"             },
         { EFBIG,        413, "too_large",       "it is too large"                         },
         { EMSGSIZE,     413, "too_large",       "it is too large"                         },
+        { EOVERFLOW,    403, "quota",           "more than the quota will ever allow"     },
         { EDQUOT,       429, "quota",           "over quota"                              },
         { EOPNOTSUPP,   501, "unsupported",     "this cannot be done here"                },
         { ENOSYS,       501, "unsupported",     "this cannot be done here"                },
@@ -220,13 +223,17 @@ static int authenticate(ApiRequest *q) {
         if (!secret)
                 secret = http_header(q->http, "X-API-KEY");
         if (secret) {
+                q->gave_secret = true;
                 r = access_check(q->manager->access, secret, &q->who);
-                if (r > 0)
+                if (r > 0) {
                         keep_texts(q);
+                        (void) snprintf(q->actor, sizeof(q->actor), "%s", q->who.key_id ? q->who.key_id : "admin");
+                }
                 return r;
         }
         if (http_peer_is_unix(q->http, &uid) && (uid == 0 || uid == q->api->owner || uid == q->api->self)) {
                 q->who = (Principal) { .scope = SCOPE_ADMIN };
+                (void) snprintf(q->actor, sizeof(q->actor), "uid:%u", uid);
                 return 1;
         }
         return 0;
@@ -293,7 +300,19 @@ static int check_rights(ApiRequest *q) {
                                 "the daemon has just started and looks for its sandboxes");
                 return -EAGAIN;
         }
+        if (q->api->rooms.audit && q->route->scope > SCOPE_READ && !audit_accepts(q->api->rooms.audit)) {
+                (void) http_add_header(q->http, "Retry-After", "5");
+                (void) api_error(q, 503, "audit_unavailable", "make room on the disk of the state directory",
+                                "the audit log cannot be written, and audit.required is set");
+                return -EAGAIN;
+        }
         return 0;
+}
+
+void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x) {
+        memcpy(q->sandbox_id, sb->id, sizeof(q->sandbox_id));
+        if (x)
+                memcpy(q->execution_id, x->id, sizeof(q->execution_id));
 }
 
 /* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
@@ -307,12 +326,15 @@ static int find_objects(ApiRequest *q) {
                 (void) api_error(q, 404, "not_found", NULL, "there is no sandbox '%s'", q->parameters[id]);
                 return -ENOENT;
         }
+        api_about(q, q->sandbox, NULL);
         q->execution = eid < 0 ? NULL : manager_find_execution(q->sandbox, q->parameters[eid]);
         if (eid >= 0 && !q->execution) {
                 (void) api_error(q, 404, "not_found", NULL, "sandbox '%s' has no execution '%s'", q->parameters[id],
                                 q->parameters[eid]);
                 return -ENOENT;
         }
+        if (q->execution)
+                api_about(q, q->sandbox, q->execution);
         return 0;
 }
 
@@ -334,9 +356,14 @@ static ssize_t on_body(HttpRequest *r, const void *data, size_t size, void *user
         return q->answered ? -ECANCELED : q->route->data(q, data, size);
 }
 
+static void on_answering(HttpRequest *r, unsigned status, void *userdata) {
+        account_call(userdata, status);
+}
+
 static void on_closed(HttpRequest *r, bool answered, void *userdata) {
         ApiRequest *q = userdata;
 
+        account_call(q, 0);
         if (q->destroy)
                 q->destroy(q, answered);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
@@ -387,6 +414,14 @@ static int admit(ApiRequest *q) {
         return check_queries(q);
 }
 
+bool api_admit(ApiRequest *q) {
+        if (authenticate(q) <= 0) {
+                refuse_stranger(q);
+                return false;
+        }
+        return check_rights(q) >= 0;
+}
+
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         const Api *api = userdata;
         ApiRequest *q = calloc(1, sizeof(*q));
@@ -396,7 +431,8 @@ void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         q->http = r;
         q->api = api;
         q->manager = api->manager;
-        *plan = (HttpPlan) { .closed = on_closed, .userdata = q };
+        q->began = clock_usec();
+        *plan = (HttpPlan) { .answering = on_answering, .closed = on_closed, .userdata = q };
         if (admit(q) < 0)
                 return;
         plan->mode = q->route->body;

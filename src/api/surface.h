@@ -49,6 +49,12 @@ struct ApiRequest {
         Execution *execution; /* likewise by {eid} */
         bool answered;
 
+        /* For whoever keeps account of calls; see account.h. */
+        usec_t began; /* monotonic */
+        char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
+        char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
+        bool gave_secret, accounted;
+
         /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
         void *state;
         void (*destroy)(ApiRequest *q, bool answered);
@@ -59,6 +65,12 @@ extern const ApiRoute *const api_tables[];
 
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
+
+/* For a route that is open by the table, and closed after all: whether the asker has the route's scope; else has been answered. */
+bool api_admit(ApiRequest *q);
+
+/* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
+void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);

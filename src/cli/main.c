@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/title.h"
+#include "base/word.h"
 #include "cli/verbs.h"
 #include "config.h"
 
@@ -51,46 +52,14 @@ static void print_help(FILE *to) {
         fprintf(to, "\n`cove VERB --help` tells more. Example: cove run -- python3 -c 'print(1 + 1)'\n");
 }
 
-/* How many letters to add, drop or change to make one word of the other; words that are too long are not alike. */
-static unsigned word_distance(const char *a, const char *b) {
-        enum { WORD_MAX = 16 };
-        size_t n = strlen(a), m = strlen(b);
-        unsigned row[WORD_MAX + 1];
-
-        if (n > WORD_MAX || m > WORD_MAX)
-                return WORD_MAX;
-        for (size_t j = 0; j <= m; j++)
-                row[j] = (unsigned) j;
-        for (size_t i = 1; i <= n; i++) {
-                unsigned diagonal = row[0];
-
-                row[0] = (unsigned) i;
-                for (size_t j = 1; j <= m; j++) {
-                        unsigned changed = diagonal + (a[i - 1] != b[j - 1]), longer = MIN_OF(row[j], row[j - 1]) + 1;
-
-                        diagonal = row[j];
-                        row[j] = MIN_OF(changed, longer);
-                }
-        }
-        return row[m];
-}
-
 /* What was probably meant; NULL: nothing is near enough. */
 static const char *nearest_verb(const char *word) {
-        size_t length = strlen(word);
-        unsigned best = length < 4 ? 2 : 3; /* must be less than this */
+        unsigned best = word_tolerance(word);
         const char *found = NULL;
 
-        for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
-                unsigned d = word_distance(word, verbs[i].name);
-
-                if (length > 1 && strncmp(word, verbs[i].name, length) == 0)
-                        d = MIN_OF(d, 1U); /* the beginning of a longer word */
-                if (d < best) {
-                        best = d;
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                if (word_is_nearer(word, verbs[i].name, &best))
                         found = verbs[i].name;
-                }
-        }
         return found;
 }
 

@@ -78,6 +78,10 @@ static int apply_timeout(void *target, const char *value, Error *reterr) {
         return put_seconds(&((CreateOptions *) target)->request, "--timeout", "timeoutSeconds", value, reterr);
 }
 
+static int apply_wait(void *target, const char *value, Error *reterr) {
+        return put_seconds(&((CreateOptions *) target)->request, "--wait", "waitSeconds", value, reterr);
+}
+
 static int apply_exec_timeout(void *target, const char *value, Error *reterr) {
         return put_seconds(&((CreateOptions *) target)->limits, "--exec-timeout", "timeoutSeconds", value, reterr);
 }
@@ -146,6 +150,7 @@ static const Option create_options[] = {
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
         { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
+        { "wait",         0,   "TIME",      "for a place, when as many are there as may be\n(default: as the daemon is set; 0: not at all)", apply_wait },
         { "agent-type",   0,   "TYPE",      "kind of agent it is for", apply_agent_type },
         { "task-id",      0,   "ID",        "task it is for", apply_task_id },
         { "metadata",     'm', "KEY=VALUE", "anything; `cove ls --metadata` finds it again", apply_metadata },

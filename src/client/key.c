@@ -13,14 +13,21 @@
 typedef struct KeyOptions {
         Common common;
         const char *scope, *tenant;
+        bool loosen;
 } KeyOptions;
 
 APPLY_TEXT(KeyOptions, scope)
 APPLY_TEXT(KeyOptions, tenant)
 
+static int apply_loosen(void *target, const char *value, Error *reterr) {
+        ((KeyOptions *) target)->loosen = true;
+        return 0;
+}
+
 static const Option create_options[] = {
         { "scope",  's', "SCOPE", "read, use (default) or admin",         apply_scope  },
         { "tenant", 't', "NAME",  "the tenant that it belongs to",        apply_tenant },
+        { "loosen", 0,   NULL,    "it may ask for more than a profile allows", apply_loosen },
         COMMON_OPTIONS,
 };
 
@@ -60,6 +67,8 @@ static int create(const Place *place, void *options, const Operands *words) {
         json_put_text(&b, "name", words->items[0]);
         json_put_text(&b, "scope", o->scope ? o->scope : "use");
         json_put_text(&b, "tenant", o->tenant);
+        if (o->loosen)
+                json_put_true(&b, "loosen");
         url_begin(&u, "/api/key");
         if (client_need(place, "POST", &u, &b, &a) < 0)
                 return EXIT_OWN_FAILURE;

@@ -3,7 +3,7 @@
  * One value of this type is the whole configuration, never changed after it was made: reading the file again makes another one,
  * and everybody looks through Manager.settings. Without a file there are the defaults. What is not in the file has its default;
  * what is in the file and unknown is an error with line, column and the nearest name that exists.
- * Durations are written as in 90s, 5m, 24h or a number of milliseconds (fields of D2) – see docs; sizes as in 256MB, 1G.
+ * Durations are written as in 90s, 5m, 24h, sizes as in 256MB, 1G. A bare number is seconds (pools: milliseconds) or bytes.
  * Secrets may be given as `file:/path` or `env:NAME` instead of the value; they are never printed.
  * Must not know: the loop, HTTP, the store. Knows core/profile.h for its types only. */
 #pragma once
@@ -132,6 +132,7 @@ typedef struct AuditConfig { /* audit: */
         bool reads;              /* also GET and HEAD: true */
         uint64_t file_bytes;     /* a new file after so much: 64 MB */
         usec_t keep_usec;        /* 0: for ever */
+        bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
 typedef struct Config {
@@ -157,12 +158,40 @@ typedef struct Config {
 /* What there is without a file. */
 int config_defaults(Config **ret);
 
+/* What others know about names. Every member may be NULL: then any name will do that is well formed. */
+typedef struct ConfigHooks {
+        const char *const *alert_rules; /* NULL-terminated */
+        /* An option of the daemon's section. -ENOENT: there is none of that name; else the error says what is wrong with the value. */
+        int (*check_option)(const char *name, const char *value, Error *reterr);
+        const char *(*option_name)(size_t i); /* for guesses; NULL: that was the last */
+} ConfigHooks;
+
 /* All complaints at once, one per line, each as "FILE:LINE:COLUMN: text (did you mean 'x'?)". The error's text is the first;
- * `complain` gets every one. -EINVAL: at least one. */
+ * `complain` gets every one. -EINVAL: at least one. Other errors: the file cannot be read. */
 typedef void (*ConfigComplain)(const char *text, void *userdata);
 int config_read(const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
 int config_parse(const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
+int config_read_with(const ConfigHooks *hooks, const char *path, ConfigComplain complain, void *userdata, Config **ret, Error *reterr);
+int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,
+                Config **ret, Error *reterr);
 Config *config_free(Config *c);
+
+static inline void config_freep(Config **c) {
+        config_free(*c);
+}
+#define _cleanup_config_ _cleanup_(config_freep)
 
 /* The whole of it as YAML, defaults included, secrets as "(set)". The caller frees. */
 char *config_print(const Config *c);
+/* The defaults as a file with a comment beside each key. The caller frees. */
+char *config_print_commented(void);
+/* The same as config_print, as one line of JSON. */
+char *config_print_json(const Config *c);
+/* Every key there is: [{key, type, default, min, max, help}], as one line of JSON. What the manual page is checked against. */
+char *config_print_keys(void);
+
+/* What differs, in one line for a person; secrets are not compared. The caller frees. */
+char *config_diff(const Config *before, const Config *after);
+
+/* A complaint taken apart: its text, and where it is; 0 and 0 when it does not say. */
+const char *config_complaint_split(const char *complaint, unsigned *ret_line, unsigned *ret_column);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "config/config.h"
+#include "config/schema.h"
 
 #define SECONDS(n) ((n) * USEC_PER_SEC)
 #define MINUTES(n) ((n) * 60 * USEC_PER_SEC)
@@ -102,6 +102,10 @@ int config_defaults(Config **ret) {
         }
         memcpy(c->profiles, builtins, n * sizeof(*builtins)); /* they own nothing yet */
         c->n_profiles = n;
+        if (alerts_route_defaults(&c->alerts, (const bool[_SEVERITY_MAX]) { false }) < 0) {
+                config_free(c);
+                return -ENOMEM;
+        }
         *ret = c;
         return 0;
 }

@@ -168,6 +168,7 @@ int access_check(Access *a, const char *secret, Principal *ret) {
                 .scope = entry->key.scope,
                 .tenant = entry->key.tenant[0] ? entry->key.tenant : NULL,
                 .key_id = entry->key.id,
+                .may_loosen = entry->key.may_loosen,
         };
         return 1;
 }
@@ -237,7 +238,7 @@ static int key_write(Access *a, const Key *key) {
         return r;
 }
 
-int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, const Key **ret,
+int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, bool may_loosen, const Key **ret,
                 char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr) {
         char secret[ACCESS_KEY_LENGTH + 1];
         KeyEntry *entry;
@@ -253,6 +254,7 @@ int access_key_create(Access *a, const char *name, Scope scope, const char *tena
                 return error_set(reterr, -ENOMEM, "%m");
 
         key_make(&entry->key, name, scope, tenant, secret);
+        entry->key.may_loosen = may_loosen;
         r = key_write(a, &entry->key);
         if (r >= 0)
                 memcpy(ret_secret, secret, sizeof(secret));

@@ -33,7 +33,12 @@ typedef struct Principal {
         Scope scope;
         const char *tenant;
         const char *key_id; /* NULL: the admin token or the socket's owner */
+        bool may_loosen;    /* may ask for more than a profile allows. Admins always may: principal_may_loosen() */
 } Principal;
+
+static inline bool principal_may_loosen(const Principal *who) {
+        return who->may_loosen || who->scope == SCOPE_ADMIN;
+}
 
 typedef struct Tenant {
         char name[ACCESS_NAME_MAX + 1];
@@ -52,6 +57,7 @@ typedef struct Key {
         uint8_t hash[32];
         char prefix[12]; /* first characters, for people who look for one */
         usec_t created_at, last_used_at;
+        bool may_loosen;
 } Key;
 
 /* Makes <state>/admin.token if it is not there; reads it. */
@@ -62,7 +68,7 @@ Access *access_free(Access *a);
 int access_check(Access *a, const char *secret, Principal *ret);
 
 /* -EINVAL: a name that cannot be, a tenant that is not there, or an admin key of a tenant. */
-int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, const Key **ret,
+int access_key_create(Access *a, const char *name, Scope scope, const char *tenant, bool may_loosen, const Key **ret,
                 char ret_secret[static ACCESS_KEY_LENGTH + 1], Error *reterr);
 int access_key_remove(Access *a, const char *id); /* -ENOENT */
 size_t access_keys(const Access *a, const Key *const **ret); /* the caller frees the list, not the keys; NULL: no memory */

@@ -68,6 +68,7 @@ static void report_usage(Sandbox *sb) {
 }
 
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
+        delete |= sb->pooled; /* nobody will ever ask what has become of it */
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
                 if (delete)

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core/command.h"
 #include "core/internal.h"
+#include "core/tally.h"
 
 #define EXIT_TIMED_OUT      124
 #define EXIT_NOT_EXECUTABLE 126
@@ -62,7 +63,7 @@ Execution *execution_free(Execution *x) {
 
 void execution_count(Sandbox *sb, int change) {
         sb->n_alive += (unsigned) change;
-        sb->manager->n_alive += (uint64_t) (int64_t) change;
+        tally_executions(sb, change);
 }
 
 Execution *manager_find_execution(Sandbox *sb, const char *id) {

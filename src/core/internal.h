@@ -18,6 +18,13 @@ int sandbox_register_name(Sandbox *sb);
 void manager_forget_name(Manager *m, const SandboxSpec *spec);
 void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char *format, ...) _printf_(4, 5);
 
+/* manager.c */
+Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec); /* the one that has the spec's name and is not about to end */
+
+/* acquire.c */
+int acquisitions_new(Manager *m);
+void acquisitions_free(Manager *m);
+
 /* calls.c: who waits for what */
 typedef enum SandboxCallKind {
         CALL_CREATE,
@@ -37,6 +44,9 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 int sandbox_delete_row(Sandbox *sb);
 void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
+
+/* manager.c */
+int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr); /* for nobody yet; watch it */
 
 /* execution.c */
 Execution *execution_new(Sandbox *sb, uint64_t number);

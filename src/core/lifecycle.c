@@ -142,3 +142,7 @@ void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {
         }
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "deleted");
 }
+
+void sandbox_finish(Sandbox *sb, SandboxStatus end_status, const char *reason) {
+        sandbox_end(sb, end_status, /* delete= */ false, reason);
+}

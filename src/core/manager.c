@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/admission.h"
 #include "core/internal.h"
+#include "core/tally.h"
 #include "jail/ids.h"
 
 /* Loading: rows become objects. */
@@ -27,6 +29,9 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->ready_at = row->ready_at;
         sb->ended_at = row->ended_at;
         sb->expires_at = row->expires_at;
+        sb->claimed_at = row->claimed_at;
+        sb->pooled = row->pooled;
+        sb->cpu_others_usec = row->cpu_others_usec;
         sb->guards_missing = row->guards_missing;
         sb->id_base = row->id_base;
         sb->pid = row->pid;
@@ -107,7 +112,15 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         m->access = access;
         m->recovering = true;
         m->started_at = clock_wall_usec();
-        r = journals_new(m, reterr);
+        r = tallies_new(&m->tallies);
+        if (r >= 0)
+                r = acquisitions_new(m);
+        if (r >= 0)
+                r = admission_new(m, &m->admission);
+        if (r < 0)
+                (void) error_set(reterr, r, "cannot begin: %m");
+        if (r >= 0)
+                r = journals_new(m, reterr);
         if (r >= 0)
                 r = load(m, reterr);
         if (r < 0) {
@@ -131,8 +144,11 @@ Manager *manager_free(Manager *m) {
                 return NULL;
         recovery_free(m);
         listing_free(m);
+        m->admission = admission_free(m->admission);
         HASH_ITER(hh, m->sandboxes, sb, next)
                 sandbox_free(sb);
+        acquisitions_free(m);
+        m->tallies = tallies_free(m->tallies);
         journals_free(m);
         sd_event_unref(m->event);
         free(m);
@@ -141,41 +157,16 @@ Manager *manager_free(Manager *m) {
 
 /* Creating. */
 
-static int check_quota(const Manager *m, const char *tenant_name, const SandboxLimits *wanted, Error *reterr) {
-        const Tenant *tenant = tenant_name && *tenant_name ? access_tenant(m->access, tenant_name) : NULL;
-        uint64_t sandboxes = 0, cpu = 0, memory = 0, disk = 0;
-        const Sandbox *sb, *next;
+/* The table has a ceiling. What has ended makes room for what lives, the oldest first. */
+static int check_ceiling(Manager *m, Error *reterr) {
+        while (HASH_COUNT(m->sandboxes) >= m->config.sandboxes_max) {
+                Sandbox *oldest = tally_first_ended(m);
 
-        if (HASH_COUNT(m->sandboxes) >= m->config.sandboxes_max)
-                return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %u (raise it with --max-sandboxes)",
-                                m->config.sandboxes_max);
-        if (!tenant)
-                return 0;
-        HASH_ITER(hh, m->sandboxes, sb, next) {
-                if (!sandbox_status_is_live(sb->status) || !sb->spec.tenant || strcmp(sb->spec.tenant, tenant_name) != 0)
-                        continue;
-                sandboxes++;
-                cpu += sb->spec.limits.cpu_milli;
-                memory += sb->spec.limits.memory_bytes;
-                disk += sb->spec.limits.disk_bytes;
+                if (!oldest)
+                        return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %u (raise it with --max-sandboxes)",
+                                        m->config.sandboxes_max);
+                sandbox_end(oldest, oldest->status, /* delete= */ true, "deleted");
         }
-        if (tenant->sandboxes_max > 0 && sandboxes + 1 > tenant->sandboxes_max)
-                return error_set(reterr, -EDQUOT, "over quota: %llu of %llu sandboxes of tenant '%s' are there",
-                                (unsigned long long) sandboxes, (unsigned long long) tenant->sandboxes_max, tenant_name);
-        if (tenant->cpu_milli_max > 0 && wanted->cpu_milli == 0)
-                return error_set(reterr, -EDQUOT, "over quota: tenant '%s' has a limit on CPUs, so limits.cpuCores must be given",
-                                tenant_name);
-        if (tenant->cpu_milli_max > 0 && cpu + wanted->cpu_milli > tenant->cpu_milli_max)
-                return error_set(reterr, -EDQUOT, "over quota: %llu.%03llu of %llu.%03llu CPUs of tenant '%s' are taken",
-                                (unsigned long long) cpu / 1000, (unsigned long long) cpu % 1000,
-                                (unsigned long long) tenant->cpu_milli_max / 1000,
-                                (unsigned long long) tenant->cpu_milli_max % 1000, tenant_name);
-        if (tenant->memory_bytes_max > 0 && memory + wanted->memory_bytes > tenant->memory_bytes_max)
-                return error_set(reterr, -EDQUOT, "over quota: %llu of %llu MB of memory of tenant '%s' are taken",
-                                (unsigned long long) memory >> 20, (unsigned long long) tenant->memory_bytes_max >> 20, tenant_name);
-        if (tenant->disk_bytes_max > 0 && disk + wanted->disk_bytes > tenant->disk_bytes_max)
-                return error_set(reterr, -EDQUOT, "over quota: %llu of %llu MB of disk of tenant '%s' are taken",
-                                (unsigned long long) disk >> 20, (unsigned long long) tenant->disk_bytes_max >> 20, tenant_name);
         return 0;
 }
 
@@ -228,42 +219,39 @@ static int make(Sandbox *sb, Error *reterr) {
         return r;
 }
 
-static Sandbox *find_named(Manager *m, const Principal *who, const SandboxSpec *spec) {
-        Principal owner = { .scope = who->scope, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
+static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
+        Principal owner = { .scope = SCOPE_USE, .tenant = spec->tenant && *spec->tenant ? spec->tenant : NULL };
         Sandbox *sb = spec->name ? manager_find(m, &owner, spec->name) : NULL;
 
         /* Found by its name, not by its id. */
         return sb && sb->spec.name && strcmp(sb->spec.name, spec->name) == 0 ? sb : NULL;
 }
 
-int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
-                void *userdata, Error *reterr) {
+static bool is_ending(const Sandbox *sb) {
+        return sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING;
+}
+
+Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
+        Sandbox *sb = holder_of_name(m, spec);
+
+        return sb && !is_ending(sb) ? sb : NULL;
+}
+
+/* Takes the spec's contents on success. */
+static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { 0 };
         Sandbox *sb;
-        int r;
+        int r = check_ceiling(m, reterr);
 
-        *ret_existing = false;
-        sb = find_named(m, who, spec);
-        if (sb && (sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)) {
-                manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
-                sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
-                sb = NULL;
-        }
-        if (sb) {
-                *ret_existing = true;
-                *ret = sb;
-                return 0;
-        }
-        r = check_quota(m, spec->tenant, &spec->limits, reterr);
         if (r < 0)
                 return r;
-
         sb = sandbox_new(m);
         if (!sb || id_make(sb->id) < 0) {
                 free(sb);
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
         sb->spec = *spec;
+        sb->pooled = pooled;
         sb->created_at = sb->changed_at = clock_wall_usec();
         sb->expires_at = spec->timeout_usec > 0 ? sb->created_at + spec->timeout_usec : 0;
         sandbox_register(sb);
@@ -275,6 +263,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
         else
                 r = make(sb, reterr);
         if (r < 0) {
+                tally_leave(sb); /* while it has what was counted */
                 sb->spec = empty; /* still the caller's; its name was only lent */
                 manager_forget_name(m, spec);
                 sandbox_free(sb);
@@ -283,6 +272,29 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
         *spec = empty;
         *ret = sb;
         return 0;
+}
+
+int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
+        return create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
+}
+
+int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
+                void *userdata, Error *reterr) {
+        Sandbox *sb;
+
+        *ret_existing = false;
+        sb = holder_of_name(m, spec);
+        if (sb && is_ending(sb)) {
+                manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
+                sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
+                sb = NULL;
+        }
+        if (sb) {
+                *ret_existing = true;
+                *ret = sb;
+                return 0;
+        }
+        return create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {
@@ -312,26 +324,34 @@ static uint64_t *stat_of(ManagerStats *s, SandboxStatus status) {
         }
 }
 
-static void count_own(const Manager *m, const char *tenant, ManagerStats *ret) {
-        const Sandbox *sb, *next;
+static void add_sums(ManagerStats *s, const TallySums *sums) {
+        for (SandboxStatus status = 0; status < _SANDBOX_STATUS_MAX; status++)
+                *stat_of(s, status) += sums->n_by_status[status];
+        s->executions_running += sums->n_alive;
+}
 
-        HASH_ITER(hh, m->sandboxes, sb, next) {
-                if (!sb->spec.tenant || strcmp(sb->spec.tenant, tenant) != 0)
-                        continue;
-                (*stat_of(ret, sb->status))++;
-                ret->executions_running += sb->n_alive;
-        }
+static TallySums without(TallySums all, const TallySums *some) {
+        for (SandboxStatus status = 0; status < _SANDBOX_STATUS_MAX; status++)
+                all.n_by_status[status] -= some->n_by_status[status];
+        all.n_alive -= some->n_alive;
+        return all;
 }
 
 void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret) {
+        TallySums sums, pooled = tally_of_pooled(m);
+
         memset(ret, 0, sizeof(*ret));
+        ret->cap = admission_cap(m->admission);
         if (who->tenant) {
-                count_own(m, who->tenant, ret);
+                sums = tally_of_tenant(m, who->tenant);
+                add_sums(ret, &sums);
+                ret->waiting = admission_waiting(m->admission, who->tenant);
                 return;
         }
-        for (SandboxStatus s = 0; s < _SANDBOX_STATUS_MAX; s++)
-                *stat_of(ret, s) += m->n_by_status[s];
-        ret->executions_running = m->n_alive;
+        sums = without(tally_of_all(m), &pooled);
+        add_sums(ret, &sums);
+        ret->pooled = pooled.live;
+        ret->waiting = admission_waiting(m->admission, NULL);
         ret->total_created = m->total_created;
         ret->total_destroyed = m->total_destroyed;
         ret->executions_total = m->executions_total;

@@ -29,6 +29,8 @@ typedef struct ManagerStats {
         uint64_t paused, stopped, ended;
         uint64_t total_created, total_destroyed;
         uint64_t executions_running, executions_total;
+        uint64_t waiting, cap; /* for a place; the daemon's cap */
+        uint64_t pooled;       /* made ahead, and nobody's: in none of the above */
 } ManagerStats;
 
 /* By which sandboxes are listed. */
@@ -53,10 +55,14 @@ struct Manager {
         uint64_t total_created, total_destroyed, executions_total;
         SandboxBirth newest;   /* of the one that came last */
         bool out_of_order;     /* the table is not in order of creation: the clock was set back */
-        uint64_t n_by_status[_SANDBOX_STATUS_MAX]; /* of all that are in the table */
-        uint64_t n_alive;                          /* executions that have not ended */
+        struct Tallies *tallies;
+        struct Acquisitions *acquisitions; /* under way */
         usec_t started_at;
         CoreObserver *observers;
+        struct {
+                usec_t looked_at; /* 0: never; monotonic */
+                uint64_t free_bytes, total_bytes;
+        } space; /* of the state directory's file system */
         struct Admission *admission;
         struct Pools *pools;
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
@@ -73,13 +79,17 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name);
 
 Execution *manager_find_execution(Sandbox *sb, const char *id);
 
-/* ret_existing: the name was taken, here is its owner; done is not called. Takes the spec's contents on success.
- * -EDQUOT: over a quota. done is called when it is ready or has failed (then it is gone already). */
+/* Without asking for caps: acquire.h does.
+ * ret_existing: the name was taken, here is its owner; done is not called. Takes the spec's contents on success.
+ * -EDQUOT: the table is full. done is called when it is ready or has failed (then it is gone already). */
 int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
                 void *userdata, Error *reterr);
 
 /* For the caller who got an existing one that is still being made: as the done of manager_create(). */
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata);
+
+/* -ENOSPC: no new work is taken, because the state directory's file system is (nearly) full. Looks at most once a second. */
+int manager_check_space(Manager *m, Error *reterr);
 
 /* All of them, live or not; watch the stats for the end. */
 void manager_end_all(Manager *m, const char *reason);

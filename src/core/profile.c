@@ -1,12 +1,15 @@
 #include "core/profile.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/macro.h"
+#include "base/word.h"
 #include "config/config.h"
+#include "core/limits.h"
 
 #define MB(n)      ((uint64_t) (n) << 20)
 #define SECONDS(n) ((n) * USEC_PER_SEC)
@@ -64,4 +67,82 @@ const Profile *profile_find(const Config *c, const char *name) {
                 if (strcasecmp(c->profiles[i].name, name) == 0)
                         return &c->profiles[i];
         return NULL;
+}
+
+static int copy_text(char **at, const char *text) {
+        if (*at || !text)
+                return 0; /* the spec's own goes first */
+        *at = strdup(text);
+        return *at ? 0 : -ENOMEM;
+}
+
+/* The name of an assignment, as strv_get_env() wants it. */
+static int env_below(Strv *env, const char *assignment) {
+        char *name = strndup(assignment, strcspn(assignment, "="));
+        bool there;
+
+        if (!name)
+                return -ENOMEM;
+        there = strv_get_env(env, name);
+        free(name);
+        return there ? 0 : strv_push(env, assignment);
+}
+
+int profile_apply(const Profile *p, SandboxSpec *spec) {
+        char *name = strdup(p->name);
+        int r = name ? 0 : -ENOMEM;
+
+        if (r >= 0)
+                r = copy_text(&spec->template_name, p->template_name);
+        if (r >= 0)
+                r = copy_text(&spec->workdir, p->workdir);
+        for (size_t i = 0; i < p->env.n && r >= 0; i++)
+                r = env_below(&spec->env, p->env.items[i]);
+        if (r < 0) {
+                free(name);
+                return r;
+        }
+        free(spec->profile);
+        spec->profile = name;
+        spec->limits = p->limits;
+        spec->critical |= p->critical;
+        return 0;
+}
+
+int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr) {
+        int r = limits_check(wanted, &p->limits, reterr);
+        size_t n;
+
+        if (r >= 0 || !reterr)
+                return r;
+        n = strlen(reterr->text);
+        (void) snprintf(reterr->text + n, sizeof(reterr->text) - n,
+                        ", which is what profile '%s' allows: ask for that or less, take another profile, or use a key that may loosen",
+                        p->name);
+        return r;
+}
+
+int profile_unknown(const Config *c, const char *name, Error *reterr) {
+        unsigned best = word_tolerance(name);
+        const char *nearest = NULL;
+        char names[ERROR_TEXT_MAX / 2];
+        size_t used = 0;
+
+        for (size_t i = 0; i < c->n_profiles; i++) {
+                if (word_is_nearer(name, c->profiles[i].name, &best))
+                        nearest = c->profiles[i].name;
+                if (used < sizeof(names))
+                        used += (size_t) snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", c->profiles[i].name);
+        }
+        return error_set(reterr, -EINVAL, "there is no profile '%.64s'%s%s%s (there are: %s)", name, nearest ? "; did you mean '" : "",
+                        nearest ? nearest : "", nearest ? "'?" : "", c->n_profiles > 0 ? names : "none");
+}
+
+usec_t profile_execution_ceiling(const Config *c, const Sandbox *sb) {
+        const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(c, sb->spec.profile) : NULL;
+        usec_t own = sb->spec.limits.exec_timeout_usec;
+
+        if (!p || p->limits.exec_timeout_usec == 0 || own == 0)
+                return 0;
+        return MAX_OF(p->limits.exec_timeout_usec, own);
 }

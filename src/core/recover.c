@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/pool.h"
 
 #define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
 
@@ -67,6 +68,7 @@ static void check_complete(Manager *m) {
                         r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
         recovery_free(m);
         m->recovering = false;
+        pools_start(m->pools);
 }
 
 static void answered(Manager *m, const char *id) {

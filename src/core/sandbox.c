@@ -7,7 +7,9 @@
 #include <utlist.h>
 
 #include "base/log.h"
+#include "core/admission.h"
 #include "core/internal.h"
+#include "core/tally.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
 #define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
@@ -110,6 +112,8 @@ static void forget_name(Sandbox *sb) {
 }
 
 static bool principal_sees(const Principal *who, const Sandbox *sb) {
+        if (sb->pooled)
+                return false;
         return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
 }
 
@@ -140,7 +144,7 @@ void sandbox_register(Sandbox *sb) {
 
         HASH_ADD_STR(m->sandboxes, id, sb);
         sb->born = (int64_t) (clock_usec() - since(sb->created_at));
-        m->n_by_status[sb->status]++;
+        tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
         m->newest.at = sb->created_at;
         memcpy(m->newest.id, sb->id, sizeof(m->newest.id));
@@ -151,18 +155,18 @@ static void unregister(Sandbox *sb) {
 
         if (!sb->hh.tbl)
                 return;
+        tally_leave(sb);
         HASH_DEL(m->sandboxes, sb);
-        m->n_by_status[sb->status]--;
-        m->n_alive -= sb->n_alive;
+        if (sandbox_status_is_live(sb->status))
+                admission_wake(m->admission);
 }
 
 /* The only place where it changes. */
 static void become(Sandbox *sb, SandboxStatus status) {
-        if (sb->hh.tbl) {
-                sb->manager->n_by_status[sb->status]--;
-                sb->manager->n_by_status[status]++;
-        }
+        tally_status(sb, sb->status, status);
         sb->status = status;
+        if (!sandbox_status_is_live(status))
+                admission_wake(sb->manager->admission); /* its place is free */
         sb->changed_at = clock_wall_usec();
 }
 
@@ -241,13 +245,14 @@ static void set_reason(Sandbox *sb, const char *reason) {
 
 /* What took how long, where the answer is known by now. */
 static void observe_times(Sandbox *sb, SandboxStatus before) {
-        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY)
+        if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY && !sb->pooled) /* that takes a little longer */
                 observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, since(sb->created_at));
         if (!sandbox_status_is_ended(sb->status))
                 return;
         if (sb->end_began_at != 0)
                 observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, since(sb->end_began_at));
-        observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
+        if (!sb->pooled)
+                observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
 }
 
 int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {

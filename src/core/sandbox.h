@@ -86,6 +86,10 @@ struct Sandbox {
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
         struct SandboxProbe *probe; /* under way */
+        bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
+        struct Tally *tally_tenant, *tally_profile;
+        Sandbox *ended_prev, *ended_next;
+
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
@@ -120,6 +124,9 @@ void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userda
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata);                   /* after a stop; else does nothing */
 /* Ends it and forgets it. Not forced: refused while executions are alive (-EBUSY). Forced: from every state; twice is once. */
 void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata);
+/* Its work is done, well or not (completed, failed, terminated): it ends, what runs is killed, and its record stays for a while. Does
+ * nothing to one that has ended or is about to. */
+void sandbox_finish(Sandbox *sb, SandboxStatus end_status, const char *reason);
 /* From now on; 0: never. */
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
 

@@ -26,6 +26,29 @@ void secret_hash(const void *data, size_t size, uint8_t ret[static SECRET_HASH_S
         (void) crypto_generichash(ret, SECRET_HASH_SIZE, data, size, NULL, 0);
 }
 
+_Static_assert(sizeof(SecretSha256) >= sizeof(crypto_hash_sha256_state), "libsodium's state has grown");
+_Static_assert(SECRET_SHA256_SIZE == crypto_hash_sha256_BYTES, "not the hash we mean");
+
+void secret_sha256(const void *data, size_t size, uint8_t *ret) {
+        (void) crypto_hash_sha256(ret, data, size);
+}
+
+void secret_sha256_begin(SecretSha256 *s) {
+        (void) crypto_hash_sha256_init((crypto_hash_sha256_state *) (void *) s);
+}
+
+void secret_sha256_add(SecretSha256 *s, const void *data, size_t size) {
+        (void) crypto_hash_sha256_update((crypto_hash_sha256_state *) (void *) s, data, size);
+}
+
+void secret_sha256_end(SecretSha256 *s, uint8_t *ret) {
+        (void) crypto_hash_sha256_final((crypto_hash_sha256_state *) (void *) s, ret);
+}
+
+void secret_hex(const uint8_t *bytes, size_t n, char *ret) {
+        (void) sodium_bin2hex(ret, 2 * n + 1, bytes, n);
+}
+
 bool secret_equal(const void *a, const void *b, size_t size) {
         return sodium_memcmp(a, b, size) == 0;
 }

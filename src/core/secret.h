@@ -17,6 +17,20 @@ void secret_random_hex(char *ret, size_t n);
 /* BLAKE2b-256. */
 void secret_hash(const void *data, size_t size, uint8_t ret[static SECRET_HASH_SIZE]);
 
+/* SHA-256, at once or piece by piece: where others must be able to compute the same. */
+#define SECRET_SHA256_SIZE 32
+typedef struct SecretSha256 {
+        uint64_t state[13]; /* libsodium's */
+} SecretSha256;
+
+void secret_sha256(const void *data, size_t size, uint8_t *ret);
+void secret_sha256_begin(SecretSha256 *s);
+void secret_sha256_add(SecretSha256 *s, const void *data, size_t size);
+void secret_sha256_end(SecretSha256 *s, uint8_t *ret);
+
+/* n bytes as 2n lower-case digits and a NUL. */
+void secret_hex(const uint8_t *bytes, size_t n, char *ret);
+
 /* In a time that depends on the size only. */
 bool secret_equal(const void *a, const void *b, size_t size);
 

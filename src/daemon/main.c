@@ -27,13 +27,19 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reaper.h"
+#include "daemon/reload.h"
+#include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/audit.h"
+#include "observe/observe.h"
+#include "outbound/outbound.h"
 #include "provider/native.h"
-#include "reaper/reaper.h"
 #include "store/store.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -50,10 +56,14 @@ typedef struct Daemon {
         char run_dir[4096], store_path[4096];
         sd_event *event;
         Config *settings;
+        Outbound *outbound;
         Store *store;
         Access *access;
         Provider *provider;
         Manager *manager;
+        Pools *pools;
+        struct Audit *audit;
+        struct Observe *observe;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -147,7 +157,7 @@ static int on_each_stop(sd_event_source *source, uint64_t usec, void *userdata) 
         ManagerStats stats;
 
         manager_stats(d->manager, &(Principal) { .scope = SCOPE_ADMIN }, &stats);
-        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped == 0) {
+        if (stats.active + stats.provisioning + stats.terminating + stats.paused + stats.stopped + stats.pooled == 0) {
                 stop_now(d);
                 return 0;
         }
@@ -172,13 +182,29 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
+        pools_stop(d->pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->manager->stopping)
+                (void) reload_now(d->rooms.reload); /* says itself how it went */
+        return 0;
+}
+
 static int step_event(Daemon *d, Error *reterr) {
-        static const int signals[] = { SIGTERM, SIGINT };
+        static const struct {
+                int number;
+                sd_event_signal_handler_t handler;
+        } signals[] = {
+                { SIGTERM, on_signal },
+                { SIGINT,  on_signal },
+                { SIGHUP,  on_hangup },
+        };
         sigset_t set;
         int r;
 
@@ -186,13 +212,17 @@ static int step_event(Daemon *d, Error *reterr) {
         (void) sigemptyset(&set);
         (void) sigaddset(&set, SIGCHLD);
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
-                (void) sigaddset(&set, signals[i]);
+                (void) sigaddset(&set, signals[i].number);
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
 
         r = sd_event_new(&d->event);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
-                r = sd_event_add_signal(d->event, NULL, signals[i], on_signal, d);
+                r = sd_event_add_signal(d->event, NULL, signals[i].number, signals[i].handler, d);
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
+}
+
+static int step_outbound(Daemon *d, Error *reterr) {
+        return outbound_new(d->event, &d->outbound, reterr);
 }
 
 static int step_store(Daemon *d, Error *reterr) {
@@ -202,12 +232,6 @@ static int step_store(Daemon *d, Error *reterr) {
 
 static int step_access(Daemon *d, Error *reterr) {
         return access_new(d->store, d->options.state_dir, &d->access, reterr);
-}
-
-static int step_settings(Daemon *d, Error *reterr) {
-        int r = config_defaults(&d->settings);
-
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
 static int step_manager(Daemon *d, Error *reterr) {
@@ -221,6 +245,12 @@ static int step_manager(Daemon *d, Error *reterr) {
         };
 
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+}
+
+static int step_reload(Daemon *d, Error *reterr) {
+        int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
+
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
 static int step_provider(Daemon *d, Error *reterr) {
@@ -240,9 +270,34 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static int step_pools(Daemon *d, Error *reterr) {
+        int r = pools_new(d->manager, &d->pools);
+
+        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
+}
+
+static int step_audit(Daemon *d, Error *reterr) {
+        int r = audit_new(d->manager, &d->audit, reterr);
+
+        d->rooms.audit = d->audit;
+        return r;
+}
+
+static int step_observe(Daemon *d, Error *reterr) {
+        int r = observe_new(d->manager, &d->observe, reterr);
+
+        d->rooms.observe = d->observe;
+        return r;
+}
+
 /* Before requests are taken, and behind the provider: it cleans up what that has made. */
 static int step_reaper(Daemon *d, Error *reterr) {
-        return reaper_new(d->manager, &d->rooms.reaper, reterr);
+        int r = reaper_new(d->manager, &d->rooms.reaper, reterr);
+
+        if (r < 0)
+                return r;
+        r = reaper_connect(d->rooms.reaper, d->observe, d->rooms.reload);
+        return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
 }
 
 static int step_api(Daemon *d, Error *reterr) {
@@ -275,12 +330,16 @@ static const struct {
         { "spawner",  step_spawner  }, /* the last that needs who we were */
         { "assume",   step_assume   }, /* from here on we are nobody in particular */
         { "event",    step_event    },
+        { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
-        { "settings", step_settings },
         { "manager",  step_manager  }, /* loads what was there */
+        { "reload",   step_reload   }, /* before the rooms that want to be told */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
-        { "reaper",   step_reaper   },
+        { "pools",    step_pools    }, /* filled when that is over */
+        { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "reaper",   step_reaper   }, /* tells those */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -298,11 +357,16 @@ static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
         reaper_free(d->rooms.reaper);
+        pools_free(d->pools);
+        audit_free(d->audit);
+        reload_free(d->rooms.reload);
+        observe_free(d->observe);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);
         sd_event_source_unref(d->stop_timer);
@@ -311,21 +375,39 @@ static void stop(Daemon *d) {
         daemon_options_done(&d->options);
 }
 
+static int print_text(char *text) {
+        int r = text ? printf("%s", text) : -1;
+
+        free(text);
+        return r < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
+/* What needs no daemon. */
+static int print_and_end(const DaemonOptions *o) {
+        if (o->check_file)
+                return settings_check(o->check_file, o->json);
+        if (o->default_config)
+                return print_text(config_print_commented());
+        if (o->config_keys)
+                return print_text(config_print_keys());
+        if (o->routes)
+                return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (o->metrics_table)
+                return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        daemon_options_print_help();
+        return 0;
+}
+
 int main(int argc, char **argv) {
         Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
         int r, status;
 
-        r = daemon_options_parse(&d.options, argc, argv, &error);
-        if (r >= 0 && d.options.help) {
-                daemon_options_print_help();
+        r = daemon_options_parse(&d.options, argc, argv, &d.settings, &error); /* the config too: while we may read it */
+        if (r >= 0 && !d.settings) {
+                status = print_and_end(&d.options);
                 daemon_options_done(&d.options);
-                return 0;
-        }
-        if (r >= 0 && d.options.routes) {
-                r = api_print_routes(stdout);
-                daemon_options_done(&d.options);
-                return r < 0 ? EXIT_OWN_FAILURE : 0;
+                return status;
         }
         if (r >= 0)
                 r = start(&d, &error);

@@ -1,16 +1,16 @@
 #include "daemon/options.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "cli/options.h"
+#include "daemon/settings.h"
 #include "jail/guard.h"
 
 #define LISTEN_DEFAULT      "127.0.0.1:8787"
@@ -23,7 +23,6 @@
 #define CONNECTIONS_DEFAULT 4096
 #define IDLE_DEFAULT        60
 #define TEMPLATES_MAX       64
-#define CONFIG_MAX          (1 << 20)
 
 static int replace(char **target, const char *value, Error *reterr) {
         char *copy = strdup(value);
@@ -67,8 +66,25 @@ static int apply_socket(void *target, const char *value, Error *reterr) {
         return absolute(&((DaemonOptions *) target)->socket_path, "socket", value, reterr);
 }
 
+/* Absolute, but not resolved: a link may lead elsewhere when it is read again. */
 static int apply_config(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->config_file, value, reterr);
+        DaemonOptions *o = target;
+        _cleanup_free_ char *here = NULL, *path = NULL;
+
+        if (!*value)
+                return error_set(reterr, -EINVAL, "--config: a file is wanted");
+        if (value[0] == '/')
+                return replace(&o->config_file, value, reterr);
+        here = getcwd(NULL, 0);
+        if (!here || asprintf(&path, "%s/%s", here, value) < 0) {
+                path = NULL;
+                return error_set(reterr, -ENOMEM, "--config: cannot find out where '%s' is", value);
+        }
+        return replace(&o->config_file, path, reterr);
+}
+
+static int apply_check_config(void *target, const char *value, Error *reterr) {
+        return replace(&((DaemonOptions *) target)->check_file, value, reterr);
 }
 
 static int apply_user(void *target, const char *value, Error *reterr) {
@@ -76,9 +92,9 @@ static int apply_user(void *target, const char *value, Error *reterr) {
 }
 
 static int apply_flag(bool *flag, const char *name, const char *value, Error *reterr) {
-        if (!value || strcmp(value, "yes") == 0 || strcmp(value, "true") == 0 || strcmp(value, "1") == 0)
+        if (!value || strcmp(value, "yes") == 0 || strcmp(value, "true") == 0 || strcmp(value, "on") == 0 || strcmp(value, "1") == 0)
                 *flag = true;
-        else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0)
+        else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0 || strcmp(value, "off") == 0 || strcmp(value, "0") == 0)
                 *flag = false;
         else
                 return error_set(reterr, -EINVAL, "%s: '%s' is neither yes nor no", name, value);
@@ -100,6 +116,26 @@ static int apply_help(void *target, const char *value, Error *reterr) {
 
 static int apply_routes(void *target, const char *value, Error *reterr) {
         ((DaemonOptions *) target)->routes = true;
+        return 0;
+}
+
+static int apply_metrics_table(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->metrics_table = true;
+        return 0;
+}
+
+static int apply_default_config(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->default_config = true;
+        return 0;
+}
+
+static int apply_config_keys(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->config_keys = true;
+        return 0;
+}
+
+static int apply_json(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->json = true;
         return 0;
 }
 
@@ -172,7 +208,7 @@ static const Option options[] = {
         { "public", 0, NULL, "allow an address that other machines can reach", apply_public },
         { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", apply_state },
         { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", apply_socket },
-        { "config", 0, "FILE", "lines of `option = value`, named as here", apply_config },
+        { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", apply_config },
         { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", apply_user },
         { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", apply_stop_all },
         { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", apply_template },
@@ -182,7 +218,12 @@ static const Option options[] = {
         { "max-connections", 0, "N", "at the same time (default 4096)", apply_max_connections },
         { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 60)", apply_idle },
         { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", apply_allow_missing },
+        { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
+        { "default-config", 0, NULL, "print a config file with all defaults and end", apply_default_config },
+        { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", apply_config_keys },
+        { "json", 0, NULL, "with --check-config: answer in JSON", apply_json },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
         { "verbose", 'v', NULL, "say more", apply_verbose },
         { "help", 'h', NULL, "print this", apply_help },
 };
@@ -194,61 +235,67 @@ void daemon_options_print_help(void) {
                "options:\n");
         options_print(options, ELEMENTSOF(options));
         printf("\nThe admin token is in DIR/admin.token. The API is described at /api/openapi.json.\n"
-               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given.\n");
+               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given. SIGHUP reads the config file again.\n"
+               "Options may stand in the file's section `daemon`, by the same names; the command line wins.\n");
 }
 
-static char *trim(char *text) {
-        char *end = text + strlen(text);
+/* What only a command line can say. */
+static bool is_for_the_file(const char *name) {
+        static const char *const not[] = { "config", "check-config", "default-config", "config-keys", "json", "routes", "help" };
 
-        text += strspn(text, " \t");
-        while (end > text && strchr(" \t\r", end[-1]))
-                *--end = '\0';
-        return text;
+        for (size_t i = 0; i < ELEMENTSOF(not); i++)
+                if (strcmp(not[i], name) == 0)
+                        return false;
+        return true;
 }
 
-static int apply_line(DaemonOptions *o, const char *file, unsigned number, char *line, Error *reterr) {
-        char *equals, *name, *value = NULL;
+static int apply_named(DaemonOptions *o, const char *name, const char *value, Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if (strcmp(options[i].name, name) == 0 && is_for_the_file(name))
+                        return options[i].apply(o, value, reterr);
+        return -ENOENT;
+}
 
-        line = trim(line);
-        if (!*line || *line == '#')
-                return 0;
-        equals = strchr(line, '=');
-        if (equals) {
-                *equals = '\0';
-                value = trim(equals + 1);
-        }
-        name = trim(line);
-        for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+int daemon_options_check(const char *name, const char *value, Error *reterr) {
+        DaemonOptions scratch = { .templates = STRV_INIT(TEMPLATES_MAX) };
+        int verbosity = log_verbosity, r = apply_named(&scratch, name, value, reterr);
+
+        log_verbosity = verbosity;
+        daemon_options_done(&scratch);
+        return r;
+}
+
+const char *daemon_options_name(size_t i) {
+        size_t seen = 0;
+
+        for (size_t k = 0; k < ELEMENTSOF(options); k++)
+                if (is_for_the_file(options[k].name) && seen++ == i)
+                        return options[k].name;
+        return NULL;
+}
+
+/* "option=value", checked when they were read. */
+static int apply_settings(DaemonOptions *o, const Config *c, Error *reterr) {
+        for (size_t i = 0; i < c->daemon.n; i++) {
+                const char *equals = strchr(c->daemon.items[i], '=');
+                _cleanup_free_ char *name = strndup(c->daemon.items[i], (size_t) (equals - c->daemon.items[i]));
                 int r;
 
-                if (strcmp(options[i].name, name) != 0 || strcmp(name, "config") == 0)
-                        continue;
-                if (options[i].argument && !value)
-                        return error_set(reterr, -EINVAL, "%s:%u: '%s' wants a value: %s = …", file, number, name, name);
-                r = options[i].apply(o, value, reterr);
-                return r < 0 ? error_prefix(reterr, r, "%s:%u", file, number) : 0;
-        }
-        return error_set(reterr, -EINVAL, "%s:%u: there is no option '%s': see `cove serve --help`", file, number, name);
-}
-
-static int read_config(DaemonOptions *o, const char *file, Error *reterr) {
-        _cleanup_free_ char *text = NULL;
-        unsigned number = 0;
-        size_t size;
-        int r;
-
-        r = file_read_alloc(AT_FDCWD, file, CONFIG_MAX, &text, &size);
-        if (r < 0)
-                return error_set(reterr, r, "cannot read the config file '%s': %m", file);
-        for (char *line = text, *next; line; line = next) {
-                next = strchr(line, '\n');
-                if (next)
-                        *next++ = '\0';
-                r = apply_line(o, file, ++number, line, reterr);
+                if (!name)
+                        return error_set(reterr, -ENOMEM, "out of memory");
+                r = apply_named(o, name, equals + 1, reterr);
                 if (r < 0)
                         return r;
         }
         return 0;
+}
+
+/* The file that was named, or the one at the usual place if there is one. */
+static bool find_config(DaemonOptions *o) {
+        if (o->config_file)
+                return true;
+        o->config_file = settings_default_path();
+        return o->config_file && access(o->config_file, F_OK) == 0;
 }
 
 static int fill_defaults(DaemonOptions *o, Error *reterr) {
@@ -276,7 +323,27 @@ static int fill_defaults(DaemonOptions *o, Error *reterr) {
 }
 
 /* The file first, so that the command line has the last word; to find the file, the command line is read twice. */
-int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Error *reterr) {
+static int parse_with_file(DaemonOptions *o, int argc, char **argv, Config **ret, Error *reterr) {
+        _cleanup_config_ Config *c = NULL;
+        bool there = find_config(o);
+        int r;
+
+        r = there ? settings_read(o->config_file, &c, reterr) : config_defaults(&c);
+        if (r < 0)
+                return there ? r : error_set(reterr, r, "out of memory");
+        strv_done(&o->templates);
+        o->allow_missing = 0;
+        r = apply_settings(o, c, reterr);
+        if (r >= 0)
+                r = options_parse(options, ELEMENTSOF(options), argc, argv, o, reterr);
+        if (r >= 0)
+                r = fill_defaults(o, reterr);
+        if (r >= 0)
+                *ret = TAKE_PTR(c);
+        return r;
+}
+
+int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_settings, Error *reterr) {
         int r;
 
         *o = (DaemonOptions) {
@@ -292,20 +359,9 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Error *reterr)
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes)
+        if (o->help || o->routes || o->check_file || o->default_config || o->config_keys || o->metrics_table)
                 return 0;
-        if (o->config_file) {
-                _cleanup_free_ char *file = TAKE_PTR(o->config_file);
-
-                strv_done(&o->templates);
-                o->templates = (Strv) STRV_INIT(TEMPLATES_MAX);
-                r = read_config(o, file, reterr);
-                if (r >= 0)
-                        r = options_parse(options, ELEMENTSOF(options), argc, argv, o, reterr);
-                if (r < 0)
-                        return r;
-        }
-        return fill_defaults(o, reterr);
+        return parse_with_file(o, argc, argv, ret_settings, reterr);
 }
 
 void daemon_options_done(DaemonOptions *o) {
@@ -313,6 +369,7 @@ void daemon_options_done(DaemonOptions *o) {
         free(o->state_dir);
         free(o->socket_path);
         free(o->config_file);
+        free(o->check_file);
         free(o->user);
         strv_done(&o->templates);
 }

@@ -1,6 +1,7 @@
 /* options.h: what `cove serve` was asked for.
  *
- * One table feeds command line and config file alike: `--listen X` is `listen = X` in the file. The command line wins. */
+ * One table feeds command line and config file alike: `--listen X` is `listen: X` in the section `daemon` of cove.yaml. The command
+ * line wins. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,16 +10,18 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/strv.h"
+#include "config/config.h"
 
 typedef struct DaemonOptions {
         char *listen;     /* "none": no TCP */
         char *state_dir;
         char *socket_path; /* NULL: <state>/cove.sock */
-        char *config_file;
+        char *config_file; /* absolute; also if there is none at the usual place. NULL: no such place */
+        char *check_file;  /* --check-config; "": the default one */
         char *user;       /* to become, when started as root */
         bool stop_all;    /* on SIGTERM */
         bool public;      /* listen beyond loopback */
-        bool help, routes;
+        bool help, routes, default_config, config_keys, json, metrics_table;
         uint64_t journal_total_bytes;
         usec_t keep_ended_usec;
         uint64_t sandboxes_max;
@@ -28,6 +31,11 @@ typedef struct DaemonOptions {
         Strv templates;         /* NAME=DIR */
 } DaemonOptions;
 
-int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Error *reterr);
+/* Settings are untouched where nothing shall be started: --help and its like. */
+int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_settings, Error *reterr);
+
+/* For the config room: -ENOENT when the file cannot have an option of that name. */
+int daemon_options_check(const char *name, const char *value, Error *reterr);
+const char *daemon_options_name(size_t i);
 void daemon_options_done(DaemonOptions *o);
 void daemon_options_print_help(void);

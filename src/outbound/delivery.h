@@ -1,8 +1,8 @@
 /* delivery.h: something that must get there: tried again with growing pauses, a bounded number of times, and visible meanwhile.
  *
  * A delivery is held in memory; whoever needs more (alerts, webhooks of agents) has its own row in the store and asks again after a
- * start. 2xx is delivered; 408, 425, 429, 5xx and no answer are tried again (Retry-After is obeyed up to the longest pause); any
- * other answer is final.
+ * start. 2xx is delivered; 408, 425, 429, 5xx and no answer are tried again (Retry-After is obeyed up to the longest pause), mail
+ * that was refused for now (4xx) too; any other answer is final.
  * Must not know: what is being delivered. */
 #pragma once
 
@@ -25,7 +25,7 @@ typedef struct DeliveryStats {
 int deliveries_new(sd_event *event, Outbound *o, Deliveries **ret, Error *reterr);
 Deliveries *deliveries_free(Deliveries *d);
 
-/* r: 0 delivered, else the last failure. attempts: how many were made. */
+/* Exactly once, never before the call that asked has returned. r: 0 delivered, else the last failure (-EREMOTEIO: an answer). attempts: how many were made. */
 typedef void (*DeliveryDone)(int r, const char *text, unsigned attempts, void *userdata);
 
 /* Copies the whole spec (no body_fd). target: a short name for people ("slack", "webhook"). */

@@ -1,10 +1,12 @@
 /* outbound.h: the one door to libcurl: requests of the daemon to others, and mail.
  *
  * Everything goes through the loop; nothing waits. A request has a time limit, a limit on what comes back, and is tried once:
- * trying again is delivery.h's. TLS is verified always. No redirects, no proxies from the environment.
+ * trying again is delivery.h's. TLS is verified always, against the system's certificates. No redirects, no proxies from the
+ * environment. Names are looked up in threads of libcurl's: the only ones that the daemon has.
  * Must not know: alerts, agents, what is being sent. */
 #pragma once
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -22,7 +24,8 @@ Outbound *outbound_free(Outbound *o); /* what is under way is cut off without a 
 typedef struct OutboundResult {
         int error;       /* 0, or a negative errno: there was no answer. -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, -EPROTO, … */
         char text[256];  /* what went wrong, for a person; "" when nothing did */
-        unsigned status; /* HTTP; 0 for mail that went well */
+        unsigned status; /* HTTP; of mail: 0 when it went well, else what the server refused with, or 0 */
+        usec_t retry_after_usec; /* what the server asked for; 0: nothing */
         const char *body; /* terminated by a NUL beyond its size; only for the call */
         size_t size;
 } OutboundResult;
@@ -45,10 +48,11 @@ typedef struct OutboundSpec {
         const char *mail_from;
         const Strv *mail_to;
         const char *user, *password;
-        int starttls;            /* 1: required */
+        int starttls;            /* 1: required; with a user always */
 } OutboundSpec;
 
 #define OUTBOUND_SPEC_INIT { .body_fd = -EBADF }
 
+/* -EINVAL: the URL, a header or an address cannot be. -EBUSY: too much is under way. */
 int outbound_send(Outbound *o, const OutboundSpec *spec, OutboundDone done, void *userdata, OutboundRequest **ret, Error *reterr);
 void outbound_cancel(OutboundRequest *r); /* done is not called any more */

@@ -26,6 +26,9 @@ typedef struct Judge {
 void judge_for(const Reaper *r, const CleanupRequest *q, Judge *ret);
 /* RULE_NONE: it may stay. text says why it may not. */
 CleanupRule judge_sandbox(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
+/* How many break one of the rules now. */
+unsigned judge_count(const Manager *m, unsigned rules);
+#define RULES_STUCK (RULE_BIT(RULE_STUCK) | RULE_BIT(RULE_OVERDUE) | RULE_BIT(RULE_OVERRUN) | RULE_BIT(RULE_UNENDED))
 bool sandbox_is_agents(const Sandbox *sb);
 usec_t judge_stuck_after(const Config *c, const Sandbox *sb); /* an agent's */
 usec_t judge_wall(const Config *c, const Sandbox *sb);        /* 0: none */
@@ -133,6 +136,7 @@ struct Reaper {
         Manager *manager;
         Layer layers[_CLEANUP_KIND_MAX];
         Run *runs;
+        usec_t patience;      /* ITEM_PATIENCE; tests have less */
         SandboxBirth cursor;  /* the last that a sweep has acted upon */
         CoreObserver observer;
         sd_event_source *kick; /* a sweep that is due, after an execution */
@@ -142,13 +146,14 @@ struct Reaper {
         usec_t pressure_quiet_until, pressure_quiet; /* it did not help: not so soon again */
         CleanupCounts totals;
         uint64_t total_runs, total_failed_runs;
-        unsigned orphaned, stuck;
         bool blind, told_blind;
         char blind_text[CLEANUP_TEXT_MAX];
         usec_t failures[FAILURES_KEPT]; /* when items have failed (monotonic), a ring */
         uint64_t n_failures;
         bool results[HISTORY_LENGTH]; /* of any layer */
         uint64_t n_results;
+        void (*run_over)(const CleanupReport *report, void *userdata);
+        void *run_over_userdata;
         ReaperAlert alert;
         void *alert_userdata;
 };

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "core/admission.h"
+#include "core/tally.h"
 #include "reaper/internal.h"
 
 #define AT_ONCE   4
@@ -68,23 +70,15 @@ static double memory_stall(void) {
         return full && sscanf(full, "full avg10=%lf", &value) == 1 ? value : NAN;
 }
 
+/* Those on their way out hold their place no longer than a moment. */
 static uint64_t live(const Manager *m) {
-        uint64_t n = 0;
+        TallySums all = tally_of_all(m);
 
-        for (SandboxStatus s = 0; s < _SANDBOX_STATUS_MAX; s++)
-                if (sandbox_status_is_live(s) && s != SANDBOX_TERMINATING)
-                        n += m->n_by_status[s];
-        return n;
-}
-
-static unsigned cap(const Manager *m) {
-        unsigned n = m->settings->limits.sandboxes_max;
-
-        return n > 0 ? MIN_OF(n, m->config.sandboxes_max) : m->config.sandboxes_max;
+        return all.live - MIN_OF(all.live, all.n_by_status[SANDBOX_TERMINATING]);
 }
 
 void pressure_read(const Manager *m, PressureStatus *ret) {
-        unsigned places = cap(m);
+        unsigned places = m->admission ? admission_cap(m->admission) : m->config.sandboxes_max;
 
         *ret = (PressureStatus) {
                 .memory_usage = memory_usage(),

@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "base/log.h"
+#include "core/tally.h"
 #include "reaper/internal.h"
 
 #define SOON    (100 * USEC_PER_MSEC) /* there is more to do: as soon as others have had their turn */
@@ -43,6 +44,11 @@ void reaper_alert(Reaper *r, const char *kind, const char *format, ...) {
 void reaper_set_alert(Reaper *r, ReaperAlert alert, void *userdata) {
         r->alert = alert;
         r->alert_userdata = userdata;
+}
+
+void reaper_set_run_over(Reaper *r, void (*over)(const CleanupReport *report, void *userdata), void *userdata) {
+        r->run_over = over;
+        r->run_over_userdata = userdata;
 }
 
 /* Timers */
@@ -210,6 +216,8 @@ void layer_over(Reaper *r, const Run *run) {
         l->n_results = MIN_OF(l->n_results + 1, (unsigned) HISTORY_LENGTH);
         l->n_failed += !ok;
         r->results[r->n_results++ % HISTORY_LENGTH] = ok;
+        if (r->run_over)
+                r->run_over(p, r->run_over_userdata);
         if (p->kind == CLEANUP_PRESSURE)
                 pressure_after(r, run);
         else if (p->counts.deferred > 0 && p->counts.removed > 0 && p->cause != CLEANUP_BY_REQUEST)
@@ -244,6 +252,7 @@ int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
         if (!r)
                 return error_set(reterr, -ENOMEM, "out of memory");
         r->manager = m;
+        r->patience = ITEM_PATIENCE;
         r->pressure = (PressureStatus) { .memory_usage = NAN, .disk_usage = NAN, .places_usage = NAN, .psi = NAN };
         report_load(r);
         k = sd_event_add_defer(m->event, &r->kick, on_kick, r);
@@ -359,8 +368,8 @@ void reaper_status(const Reaper *r, ReaperStatus *ret) {
                 .totals = r->totals,
                 .total_runs = r->total_runs,
                 .total_failed_runs = r->total_failed_runs,
-                .orphaned = r->orphaned,
-                .stuck = r->stuck,
+                .orphaned = (unsigned) reaper_orphaned(r),
+                .stuck = (unsigned) reaper_stuck(r),
                 .unhealthy = health_unhealthy(r),
                 .failures_last_hour = (uint64_t) reaper_item_failures(r),
         };
@@ -388,12 +397,13 @@ double reaper_item_failures(const Reaper *r) {
         return (double) n;
 }
 
+/* Nothing is stuck that does not run, is not on its way out, and has no time to keep. */
 double reaper_stuck(const Reaper *r) {
-        return r->stuck;
+        return judge_count(r->manager, RULES_STUCK);
 }
 
 double reaper_orphaned(const Reaper *r) {
-        return r->orphaned;
+        return tally_of_all(r->manager).n_by_status[SANDBOX_INITIALIZING] == 0 ? 0 : judge_count(r->manager, RULE_BIT(RULE_ORPHANED));
 }
 
 double reaper_unhealthy(const Reaper *r) {

@@ -175,7 +175,7 @@ typedef struct ReaperStatus {
         PressureStatus pressure;
         CleanupCounts totals; /* since the store was made */
         uint64_t total_runs, total_failed_runs;
-        unsigned orphaned, stuck; /* found by the last sweep and not gone yet */
+        unsigned orphaned, stuck; /* now */
         unsigned unhealthy;       /* whose last health check failed */
         uint64_t failures_last_hour; /* items that could not be cleaned */
 } ReaperStatus;
@@ -189,7 +189,7 @@ int reaper_history(const Reaper *r, unsigned limit, int (*each)(const CleanupRow
 double reaper_lateness(const Reaper *r);      /* seconds beyond its interval that the last sweep is ago */
 double reaper_failure_rate(const Reaper *r);  /* of the last 10 runs of any layer */
 double reaper_item_failures(const Reaper *r); /* items that could not be cleaned, last hour */
-double reaper_stuck(const Reaper *r);
+double reaper_stuck(const Reaper *r);         /* sandboxes that a sweep would end as stuck, now */
 double reaper_orphaned(const Reaper *r);
 double reaper_unhealthy(const Reaper *r);
 double reaper_memory_usage(const Reaper *r);
@@ -197,4 +197,6 @@ double reaper_disk_usage(const Reaper *r);
 
 /* Told after every run that failed or had items that failed, and when a fault begins: whoever raises alerts hangs itself in. */
 typedef void (*ReaperAlert)(const char *kind, const char *text, void *userdata); /* "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck" */
+/* Told after every run that was no dry one. */
+void reaper_set_run_over(Reaper *r, void (*over)(const CleanupReport *report, void *userdata), void *userdata);
 void reaper_set_alert(Reaper *r, ReaperAlert alert, void *userdata);

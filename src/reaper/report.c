@@ -221,24 +221,6 @@ static void note_failures(Reaper *r, const Run *run) {
                         r->failures[r->n_failures++ % FAILURES_KEPT] = clock_usec();
 }
 
-/* What is still stuck or orphaned after a look at everything. */
-static void note_state(Reaper *r, const Run *run) {
-        unsigned orphaned = 0, stuck = 0;
-
-        if (run->request.kind != CLEANUP_SWEEP && run->request.kind != CLEANUP_MANUAL)
-                return;
-        for (size_t i = 0; i < run->report.n_items; i++) {
-                const CleanupItem *item = run->report.items[i];
-
-                if (item->state == CLEANUP_DONE)
-                        continue;
-                orphaned += item->rule == RULE_ORPHANED;
-                stuck += rules[item->rule].counter == offsetof(CleanupCounts, stuck);
-        }
-        r->orphaned = orphaned;
-        r->stuck = stuck;
-}
-
 static void raise_alerts(Reaper *r, const Run *run) {
         const CleanupReport *p = &run->report;
 
@@ -264,7 +246,6 @@ void report_end(Run *run) {
                                 (unsigned long long) p->counts.removed, p->dry_run ? ", dry run" : "",
                                 (unsigned long long) p->counts.scanned, (unsigned long long) p->counts.failed,
                                 (double) p->duration / 1000);
-        note_state(r, run);
         if (p->dry_run)
                 return;
         note_failures(r, run);

@@ -201,6 +201,17 @@ CleanupRule judge_sandbox(const Judge *j, const Sandbox *sb, char text[static CL
         return RULE_NONE;
 }
 
+unsigned judge_count(const Manager *m, unsigned which) {
+        Judge j = { .settings = m->settings, .rules = which };
+        char text[CLEANUP_TEXT_MAX];
+        const Sandbox *sb, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                n += sandbox_status_is_live(sb->status) && judge_sandbox(&j, sb, text) != RULE_NONE;
+        return n;
+}
+
 /* Made-up sandboxes, which are in no table: each is given the time after which its rule must see it, and then none. */
 
 typedef struct Case {

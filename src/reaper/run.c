@@ -42,7 +42,7 @@ int run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret) {
         DL_APPEND(r->runs, run);
         k = sd_event_add_defer(r->manager->event, &run->work, on_work, run);
         if (k >= 0)
-                k = sd_event_add_time_relative(r->manager->event, &run->patience, CLOCK_MONOTONIC, ITEM_PATIENCE, 0, on_patience, run);
+                k = sd_event_add_time_relative(r->manager->event, &run->patience, CLOCK_MONOTONIC, r->patience, 0, on_patience, run);
         if (k >= 0)
                 k = sd_event_source_set_enabled(run->patience, SD_EVENT_OFF);
         if (k < 0) {
@@ -246,7 +246,7 @@ void item_terminate(RunItem *item, Sandbox *sb) {
         if (sb->status == SANDBOX_TERMINATING)
                 sandbox_terminate_again(sb);
         else {
-                sandbox_note(sb, "cleanup", reason);
+                sandbox_note(sb, RULE_BIT(item->item.rule) & RULES_STUCK ? "stuck" : "cleanup", reason);
                 sandbox_terminate(sb, reason);
         }
 }
@@ -383,7 +383,7 @@ void run_act(Run *run) {
                 run->phase = RUN_WAIT;
                 run->next_item = run->report.n_items;
         }
-        (void) sd_event_source_set_time_relative(run->patience, ITEM_PATIENCE);
+        (void) sd_event_source_set_time_relative(run->patience, run->reaper->patience);
         (void) sd_event_source_set_enabled(run->patience, SD_EVENT_ONESHOT);
         run_go(run);
 }
@@ -430,7 +430,7 @@ static int on_work(sd_event_source *source, void *userdata) {
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
         Run *run = userdata;
-        usec_t now = clock_usec();
+        usec_t now = clock_usec(), patience = run->reaper->patience;
         bool waits = false;
 
         for (size_t i = 0; i < run->report.n_items; i++) {
@@ -438,15 +438,15 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
 
                 if (item->item.state != CLEANUP_PENDING)
                         continue;
-                if (now - item->asked_at >= ITEM_PATIENCE)
-                        item_fail(item, "it has not ended within %llu s; it will be asked for again",
-                                        (unsigned long long) (ITEM_PATIENCE / USEC_PER_SEC));
+                if (now - item->asked_at >= patience)
+                        item_fail(item, "it has not ended within %.1f s; it will be asked for again",
+                                        (double) patience / (double) USEC_PER_SEC);
                 else
                         waits = true;
         }
         run_go(run);
         if (!waits && run->phase == RUN_WAIT)
                 return 0;
-        (void) sd_event_source_set_time_relative(source, USEC_PER_SEC);
+        (void) sd_event_source_set_time_relative(source, patience / 10);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }

@@ -1,6 +1,7 @@
 #include "store/field.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -142,6 +143,17 @@ INTEGER_KIND(int, int);
 INTEGER_KIND(uint16, uint16_t);
 INTEGER_KIND(uint32, uint32_t);
 INTEGER_KIND(uint64, uint64_t);
+
+static int double_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+        return sqlite3_bind_double(st, parameter, *(const double *) member); /* SQLite makes NULL of NAN */
+}
+
+static int double_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+        *(double *) member = sqlite3_column_type(st, column) == SQLITE_NULL ? NAN : sqlite3_column_double(st, column);
+        return 0;
+}
+
+const FieldKind field_double = { double_bind, double_load, NULL };
 
 static int named_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
         return bind_text(st, parameter, field->names->name(*(const int *) member));

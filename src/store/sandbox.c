@@ -36,6 +36,16 @@ int store_sandbox_update(Store *s, const Sandbox *sb) {
         return update_state(s, STATEMENT_SANDBOX_STATE_UPDATE, &sandbox_state_table, sb);
 }
 
+int store_sandbox_update_all(Store *s, const Sandbox *sb) {
+        bool own = transaction_enter(s);
+        int r;
+
+        r = update_state(s, STATEMENT_SANDBOX_UPDATE, &sandbox_table, sb);
+        if (r >= 0)
+                r = update_state(s, STATEMENT_SANDBOX_STATE_UPDATE, &sandbox_state_table, sb);
+        return transaction_leave(s, own, r);
+}
+
 int store_sandbox_delete(Store *s, const char *id) {
         return statement_write_text(s, STATEMENT_SANDBOX_DELETE, id);
 }

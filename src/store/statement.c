@@ -20,6 +20,7 @@ static const struct {
 
         [STATEMENT_SANDBOX_INSERT]       = { .insert = &sandbox_table },
         [STATEMENT_SANDBOX_STATE_INSERT] = { .insert = &sandbox_state_table },
+        [STATEMENT_SANDBOX_UPDATE]       = { .update = &sandbox_table },
         [STATEMENT_SANDBOX_STATE_UPDATE] = { .update = &sandbox_state_table },
         [STATEMENT_SANDBOX_DELETE]       = { .delete = &sandbox_table }, /* what hangs on it goes by ON DELETE CASCADE */
         [STATEMENT_SANDBOX_SELECT]       = { .select = &sandbox_table, .join = &sandbox_state_table,
@@ -63,6 +64,69 @@ static const struct {
                                               " created_at = excluded.created_at" },
         [STATEMENT_TENANT_DELETE] = { .delete = &tenant_table },
         [STATEMENT_TENANT_SELECT] = { .select = &tenant_table, .tail = "ORDER BY name" },
+
+        [STATEMENT_JOB_NEXT]            = { "SELECT coalesce(max(serial), 0) + 1 FROM job" },
+        [STATEMENT_JOB_INSERT]          = { .insert = &job_table },
+        [STATEMENT_JOB_STATE_INSERT]    = { .insert = &job_state_table },
+        [STATEMENT_JOB_STATE_UPDATE]    = { .update = &job_state_table },
+        [STATEMENT_JOB_DELETE]          = { .delete = &job_id_table },
+        [STATEMENT_JOB_SELECT_ONE]      = { .select = &job_table, .join = &job_state_table, .tail = "WHERE job.id = ?1" },
+        [STATEMENT_JOB_SELECT_KEY]      = { .select = &job_table, .join = &job_state_table,
+                                            .tail = "WHERE coalesce(job.tenant, '') = ?1 AND job.idempotency_key = ?2" },
+        [STATEMENT_JOB_SELECT]          = { .select = &job_table, .join = &job_state_table,
+                                            .tail = "WHERE (?1 IS NULL OR job.tenant = ?1)"
+                                                    " AND (?2 IS NULL OR instr(?2, ',' || job_state.status || ',') > 0)"
+                                                    " AND (?3 IS NULL OR job.agent_type = ?3)"
+                                                    " AND (?4 IS NULL OR job.task_id = ?4)"
+                                                    " AND job.serial < ?5 ORDER BY job.serial DESC LIMIT ?6" },
+        [STATEMENT_JOB_SELECT_OPEN]     = { .select = &job_line_table, .join = &job_line_state_table,
+                                            .tail = "WHERE job.id IN (SELECT id FROM job_state WHERE ended_at = 0) ORDER BY job.serial" },
+        [STATEMENT_JOB_SELECT_UNTOLD]   = { "SELECT id FROM job_state WHERE webhook_status = 'pending'" },
+        [STATEMENT_JOB_SELECT_EXPIRED]  = { "SELECT id FROM job_state WHERE ended_at > 0 AND ended_at < ?1 AND webhook_status <> 'pending'"
+                                            " ORDER BY ended_at LIMIT ?2" },
+        [STATEMENT_JOB_COUNT_DEAD]      = { "SELECT count(*) FROM job_state WHERE status = 'dead'"
+                                            " AND (?1 IS NULL OR (SELECT tenant FROM job WHERE job.id = job_state.id) = ?1)" },
+        [STATEMENT_ATTEMPT_PUT]         = { .insert = &attempt_table,
+                                            .tail = "ON CONFLICT (job, number) DO UPDATE SET started_at = excluded.started_at,"
+                                                    " ended_at = excluded.ended_at, sandbox_id = excluded.sandbox_id,"
+                                                    " error_code = excluded.error_code, error = excluded.error,"
+                                                    " pause_usec = excluded.pause_usec" },
+        [STATEMENT_ATTEMPT_SELECT]      = { .select = &attempt_table, .tail = "WHERE job = ?1 ORDER BY number" },
+
+        [STATEMENT_ALERT_INSERT] = { .insert = &alert_table },
+        [STATEMENT_ALERT_UPDATE] = { .update = &alert_table },
+        [STATEMENT_ALERT_DELETE] = { .delete = &alert_table },
+        [STATEMENT_ALERT_SELECT] = { .select = &alert_table, .tail = "ORDER BY started_at, id" },
+
+        [STATEMENT_NOTIFICATION_INSERT] = { .insert = &notification_table },
+        [STATEMENT_NOTIFICATION_UPDATE] = { .update = &notification_table },
+        [STATEMENT_NOTIFICATION_DELETE] = { .delete = &notification_table },
+        [STATEMENT_NOTIFICATION_SELECT] = { .select = &notification_table, .tail = "ORDER BY id" },
+        [STATEMENT_HISTORY_PUT]      = { .insert = &history_table,
+                                         .tail = "ON CONFLICT (hourly, at) DO UPDATE SET span = excluded.span, body = excluded.body" },
+        [STATEMENT_HISTORY_SELECT]   = { .select = &history_table, .tail = "WHERE hourly = ?1 AND at >= ?2 AND at < ?3 ORDER BY at" },
+        [STATEMENT_HISTORY_UNFOLDED] = { "SELECT at FROM history WHERE hourly = 0 AND at < ?1 AND at >= coalesce("
+                                         "  (SELECT max(at) + ?2 FROM history WHERE hourly = 1), 0) ORDER BY at LIMIT 1" },
+        [STATEMENT_HISTORY_TRIM]     = { "DELETE FROM history WHERE hourly = 0 AND at < ?1 AND at <= coalesce("
+                                         "  (SELECT at FROM history WHERE hourly = 0 ORDER BY at LIMIT 1 OFFSET ?2), ?1)" },
+        [STATEMENT_TOTALS_PUT]       = { "INSERT INTO totals (id, body) VALUES (1, ?1)"
+                                         " ON CONFLICT (id) DO UPDATE SET body = excluded.body" },
+        [STATEMENT_TOTALS_SELECT]    = { "SELECT body FROM totals" },
+
+        [STATEMENT_USAGE_INSERT] = { .insert = &usage_table },
+        [STATEMENT_USAGE_SELECT] = { .select = &usage_table,
+                                     .tail = "WHERE ended_at >= ?1 AND ended_at < ?2 ORDER BY ended_at DESC LIMIT ?3" },
+        [STATEMENT_USAGE_TRIM]   = { "DELETE FROM usage WHERE serial IN ("
+                                     "  SELECT serial FROM usage WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)" },
+        [STATEMENT_USAGE_HOUR_ADD] = { .insert = &usage_hour_table,
+                                       .tail = "ON CONFLICT (at, tenant, agent_type) DO UPDATE SET"
+                                               " sandboxes = sandboxes + excluded.sandboxes,"
+                                               " lifetime_usec = lifetime_usec + excluded.lifetime_usec,"
+                                               " cpu_usec = cpu_usec + excluded.cpu_usec,"
+                                               " memory_byte_seconds = memory_byte_seconds + excluded.memory_byte_seconds,"
+                                               " egress_bytes = egress_bytes + excluded.egress_bytes,"
+                                               " memory_peak_bytes = max(memory_peak_bytes, excluded.memory_peak_bytes)" },
+        [STATEMENT_USAGE_HOUR_SELECT] = { .select = &usage_hour_table, .tail = "WHERE at >= ?1 AND at < ?2 ORDER BY at" },
 
         /* The first field is the serial, which the database gives. */
         [STATEMENT_CLEANUP_INSERT] = { "INSERT INTO cleanup (kind, cause, started_at, duration_usec, scanned, found, orphaned, stuck,"
@@ -180,7 +244,8 @@ void statement_finalize_all(Store *s) {
 
 int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value) {
         sqlite3_stmt *st = s->statements[id];
-        bool has_value = false;
+        bool has_value = false, alone = s->timing && !s->in_transaction && !sqlite3_stmt_readonly(st);
+        usec_t began = alone ? clock_usec() : 0;
         int64_t value = 0;
 
         if (s->failed < 0)
@@ -194,6 +259,8 @@ int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value) {
         (void) sqlite3_reset(st);
         if (rc != SQLITE_DONE)
                 return transaction_failed(s, sqlite_result(s->db, rc));
+        if (alone)
+                s->timing(clock_usec() - began, s->timing_data);
         if (has_value && ret_value)
                 *ret_value = value;
         return 0;

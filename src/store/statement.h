@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "store/field.h"
+#include "store/store.h"
 
 typedef enum StatementId {
         STATEMENT_BEGIN,
@@ -18,6 +19,7 @@ typedef enum StatementId {
         STATEMENT_ROLLBACK,
         STATEMENT_SANDBOX_INSERT,
         STATEMENT_SANDBOX_STATE_INSERT,
+        STATEMENT_SANDBOX_UPDATE,
         STATEMENT_SANDBOX_STATE_UPDATE,
         STATEMENT_SANDBOX_DELETE,
         STATEMENT_SANDBOX_SELECT,
@@ -44,6 +46,39 @@ typedef enum StatementId {
         STATEMENT_CLEANUP_INSERT,
         STATEMENT_CLEANUP_TRIM,
         STATEMENT_CLEANUP_SELECT,
+        STATEMENT_JOB_NEXT,
+        STATEMENT_JOB_INSERT,
+        STATEMENT_JOB_STATE_INSERT,
+        STATEMENT_JOB_STATE_UPDATE,
+        STATEMENT_JOB_DELETE,
+        STATEMENT_JOB_SELECT_ONE,
+        STATEMENT_JOB_SELECT_KEY,
+        STATEMENT_JOB_SELECT,
+        STATEMENT_JOB_SELECT_OPEN,
+        STATEMENT_JOB_SELECT_UNTOLD,
+        STATEMENT_JOB_SELECT_EXPIRED,
+        STATEMENT_JOB_COUNT_DEAD,
+        STATEMENT_ATTEMPT_PUT,
+        STATEMENT_ATTEMPT_SELECT,
+        STATEMENT_ALERT_INSERT,
+        STATEMENT_ALERT_UPDATE,
+        STATEMENT_ALERT_DELETE,
+        STATEMENT_ALERT_SELECT,
+        STATEMENT_NOTIFICATION_INSERT,
+        STATEMENT_NOTIFICATION_UPDATE,
+        STATEMENT_NOTIFICATION_DELETE,
+        STATEMENT_NOTIFICATION_SELECT,
+        STATEMENT_HISTORY_PUT,
+        STATEMENT_HISTORY_SELECT,
+        STATEMENT_HISTORY_UNFOLDED,
+        STATEMENT_HISTORY_TRIM,
+        STATEMENT_TOTALS_PUT,
+        STATEMENT_TOTALS_SELECT,
+        STATEMENT_USAGE_INSERT,
+        STATEMENT_USAGE_SELECT,
+        STATEMENT_USAGE_TRIM,
+        STATEMENT_USAGE_HOUR_ADD,
+        STATEMENT_USAGE_HOUR_SELECT,
         _STATEMENT_MAX,
 } StatementId;
 
@@ -53,6 +88,9 @@ typedef struct Store {
         bool in_transaction;
         int failed; /* the first error in this transaction: it cannot be committed any more */
         uint64_t serial_next, serial_reserved; /* of events; see event.c */
+        usec_t began; /* the transaction, monotonic */
+        StoreTiming timing;
+        void *timing_data;
 } Store;
 
 /* SQLite's result as errno; says more at debug level. */

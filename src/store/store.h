@@ -22,12 +22,17 @@ int store_commit(Store *s);
 void store_rollback(Store *s); /* also after a commit that failed, and when there is none */
 int store_sync(Store *s);
 
+/* Told after each transaction how long it took; NULL: nobody wants to know. */
+typedef void (*StoreTiming)(usec_t duration, void *userdata);
+void store_set_timing(Store *s, StoreTiming timing, void *userdata);
+
 /* -EEXIST: there is one. -ENOENT: there is no such row to update, or nothing that the row would hang on. Deletes of what
  * is not there succeed. -ENOSPC, -EIO, -EUCLEAN (damaged): the machine's. -EBADMSG, while reading: not written by us. */
 
 /* Sandboxes: insert writes all, update what changes in a life (status, reason, times, guards_missing, id_base, pid, …). */
 int store_sandbox_insert(Store *s, const Sandbox *sb);
 int store_sandbox_update(Store *s, const Sandbox *sb);
+int store_sandbox_update_all(Store *s, const Sandbox *sb); /* what was asked for as well: it has another owner */
 int store_sandbox_delete(Store *s, const char *id); /* with executions, events and ledger rows */
 
 /* In order of creation. The row is the callee's to take from (spec by memcpy and memset); return < 0 to stop. */

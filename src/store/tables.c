@@ -51,6 +51,8 @@ static const Field sandbox_table_fields[] = {
         FIELD("gid",               uint32, Sandbox, spec.gid),
         FIELD("metadata",          text,   Sandbox, spec.metadata),
         FIELD("critical",          bool,   Sandbox, spec.critical),
+        FIELD("pooled",            bool,   Sandbox, pooled),
+        FIELD("claimed_at",        uint64, Sandbox, claimed_at),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
@@ -72,6 +74,7 @@ static const Field sandbox_state_table_fields[] = {
         FIELD("oom_seen",        uint64, Sandbox, oom_seen),
         FIELD("end_status",      named,  Sandbox, end_status, .names = &sandbox_status_names),
         FIELD("end_delete",      bool,   Sandbox, end_delete),
+        FIELD("cpu_others_usec", uint64, Sandbox, cpu_others_usec),
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 
@@ -129,6 +132,7 @@ static const Field key_table_fields[] = {
         FIELD("prefix",       chars,  Key, prefix),
         FIELD("created_at",   uint64, Key, created_at),
         FIELD("last_used_at", uint64, Key, last_used_at),
+        FIELD("may_loosen",   bool,   Key, may_loosen),
 };
 TABLE(key_table, "key", 1);
 
@@ -164,6 +168,42 @@ static const Field counter_table_fields[] = {
         FIELD("value", uint64,   CounterRow, value),
 };
 TABLE(counter_table, "counter", 1);
+
+static const Field history_table_fields[] = {
+        FIELD("hourly", bool,     HistoryRow, hourly),
+        FIELD("at",     uint64,   HistoryRow, at),
+        FIELD("span",   uint64,   HistoryRow, span),
+        FIELD("body",   borrowed, HistoryRow, body),
+};
+TABLE(history_table, "history", 2);
+
+static const Field usage_table_fields[] = {
+        FIELD("sandbox",             chars,    UsageRow, sandbox),
+        FIELD("tenant",              text,     UsageRow, tenant),
+        FIELD("agent_type",          text,     UsageRow, agent_type),
+        FIELD("task_id",             text,     UsageRow, task_id),
+        FIELD("started_at",          uint64,   UsageRow, started_at),
+        FIELD("ended_at",            uint64,   UsageRow, ended_at),
+        FIELD("cpu_usec",            uint64,   UsageRow, cpu_usec),
+        FIELD("memory_byte_seconds", uint64,   UsageRow, memory_byte_seconds),
+        FIELD("egress_bytes",        uint64,   UsageRow, egress_bytes),
+        FIELD("memory_peak_bytes",   uint64,   UsageRow, memory_peak_bytes),
+        FIELD("basis",               borrowed, UsageRow, basis),
+};
+TABLE(usage_table, "usage", 1);
+
+static const Field usage_hour_table_fields[] = {
+        FIELD("at",                  uint64,   UsageHour, at),
+        FIELD("tenant",              borrowed, UsageHour, tenant),
+        FIELD("agent_type",          borrowed, UsageHour, agent_type),
+        FIELD("sandboxes",           uint64,   UsageHour, sandboxes),
+        FIELD("lifetime_usec",       uint64,   UsageHour, lifetime_usec),
+        FIELD("cpu_usec",            uint64,   UsageHour, cpu_usec),
+        FIELD("memory_byte_seconds", uint64,   UsageHour, memory_byte_seconds),
+        FIELD("egress_bytes",        uint64,   UsageHour, egress_bytes),
+        FIELD("memory_peak_bytes",   uint64,   UsageHour, memory_peak_bytes),
+};
+TABLE(usage_hour_table, "usage_hour", 3);
 
 static const Field cleanup_table_fields[] = {
         FIELD("serial",        uint64, CleanupRow, serial),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/field.h"
+#include "store/history.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */
@@ -13,6 +14,17 @@ extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
 extern const Table counter_table;         /* CounterRow */
+extern const Table job_table;             /* Job: what was asked for */
+extern const Table job_state_table;       /* Job: what has become of it */
+extern const Table job_line_table;        /* Job: what the queue goes by, of both */
+extern const Table job_line_state_table;
+extern const Table job_id_table;          /* Job: the id alone */
+extern const Table attempt_table;         /* JobAttempt */
+extern const Table alert_table;           /* StoreAlert */
+extern const Table notification_table;    /* StoreNotification */
+extern const Table history_table;         /* HistoryRow */
+extern const Table usage_table;           /* UsageRow */
+extern const Table usage_hour_table;      /* UsageHour */
 extern const Table cleanup_table;         /* CleanupRow */
 
 typedef struct LedgerRow {

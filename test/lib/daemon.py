@@ -15,6 +15,7 @@ COVE_COVED names another coved to test, started directly; COVE_TEST_SLOW multipl
 """
 
 import atexit
+import json
 import os
 import re
 import shutil
@@ -44,7 +45,10 @@ _daemons = []
 
 
 class Daemon:
-    """One daemon and its state directory. options go to `cove serve`; prefix stands before the program (setpriv …)."""
+    """One daemon and its state directory. options go to `cove serve`; prefix stands before the program (setpriv …).
+
+    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML).
+    """
 
     def __init__(self, options=(), prefix=(), state=None, config=None, cove=None, env=None, owner=None):
         self.place = covetest.make_temporary_directory("daemon")
@@ -52,12 +56,40 @@ class Daemon:
         self.log_path = self.place / "log"
         self.options, self.prefix, self.cove, self.env = list(options), list(prefix), cove, env or {}
         if config is not None:
-            (self.place / "config").write_text(config)
-            self.options += ["--config", str(self.place / "config")]
+            self.write_config(config)
+            self.options += ["--config", str(self.config_path)]
         if owner is not None:
             os.chown(self.place, owner, owner)
         self.child = self.url = self._instance = None
         _daemons.append(self)
+
+    # Configuration
+
+    @property
+    def config_path(self):
+        return self.place / "cove.yaml"
+
+    def write_config(self, config):
+        """Takes effect with the next start or hang_up(). In one move: never half a file."""
+        fresh = self.place / "cove.yaml.new"
+        fresh.write_text(config if isinstance(config, str) else json.dumps(config, indent=2) + "\n")
+        fresh.chmod(0o644)  # a daemon that is no longer root reads it again
+        fresh.rename(self.config_path)
+
+    def hang_up(self, config=None):
+        """SIGHUP, after writing another config; gives what the daemon then logs about it."""
+        if config is not None:
+            self.write_config(config)
+        began = self.log_path.stat().st_size
+        os.kill(self.pid, signal.SIGHUP)
+
+        def said():
+            text = self.log_path.read_bytes()[began:].decode(errors="replace")
+            return text if re.search(r"config.*(reloaded|stays)", text) else None
+        text = wait_for(said, START_SECONDS)
+        if not text:
+            raise AssertionError(f"the daemon says nothing to SIGHUP\n{self.log()}")
+        return text
 
     # Start and end
 

@@ -282,28 +282,6 @@ TEST(cpu_time_that_is_used_up_ends_everything_that_runs) {
         world_close(&w);
 }
 
-TEST(a_quota_holds) {
-        World w;
-        SandboxSpec spec;
-        Sandbox *sb = NULL;
-        bool existing;
-        Error error = { 0 };
-        Tenant tenant = { .name = "small", .memory_bytes_max = UINT64_C(700) << 20 };
-        const Principal who = { .scope = SCOPE_USE, .tenant = "small" };
-
-        world_new(&w, "quota");
-        check_result("tenant", access_tenant_put(w.access, &tenant, &error) < 0, 0);
-        for (int i = 0; i < 2; i++) {
-                sandbox_spec_defaults(&spec);
-                spec.tenant = strdup("small");
-                check_result("create", manager_create(w.manager, &who, &spec, &sb, &existing, NULL, NULL, &error),
-                                i == 0 ? 0 : -EDQUOT);
-                sandbox_spec_done(&spec);
-        }
-        check_part("words", error.text, "512 of 700 MB");
-        world_close(&w);
-}
-
 TEST(after_a_restart_everything_is_looked_at) {
         World w;
         Answer a = { 0 };

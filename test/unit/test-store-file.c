@@ -435,8 +435,13 @@ TEST(migrations_in_order) {
 #define EMPTY UINT64_C(14695981039346656037)
 TEST(migrations_are_not_edited) {
         static const uint64_t sums[] = {
-                UINT64_C(0x8e62bf0554324cb5),
-                EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, UINT64_C(0xdb403b1af1a50c34),
+                UINT64_C(0x8e62bf0554324cb5), /* initial */
+                UINT64_C(0x1ff8577ee2aa6a3c), /* core */
+                UINT64_C(0x4c796b84c64fe745), /* jobs */
+                UINT64_C(0x8bdbb08d3c87e8d), /* history */
+                UINT64_C(0xa6c368f5bb57aaa2), /* alerts */
+                EMPTY, /* artifacts */
+                UINT64_C(0xdb403b1af1a50c34), /* cleanup */
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));

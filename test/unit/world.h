@@ -25,6 +25,11 @@ typedef struct Fake {
         unsigned n_created, n_destroyed, n_exec, n_forgotten, n_signals;
         uint64_t last_exec;
         int last_journal; /* where its output would go; ours to close */
+        struct {
+                const Sandbox *sandbox;
+                uint64_t exec;
+                int journal;
+        } asked[32]; /* the last ones, each once for its sandbox */
         int last_signal;
         int adopt_result;
         unsigned n_listed;
@@ -86,6 +91,30 @@ static inline int fake_stop(Provider *p, Sandbox *sb, usec_t grace) {
         return 0;
 }
 
+static inline void fake_remember(Fake *f, const Sandbox *sb, uint64_t exec, int journal) {
+        size_t i = 0, free_one = ELEMENTSOF(f->asked);
+
+        for (; i < ELEMENTSOF(f->asked) && f->asked[i].sandbox != sb; i++)
+                if (!f->asked[i].sandbox && free_one == ELEMENTSOF(f->asked))
+                        free_one = i;
+        i = i < ELEMENTSOF(f->asked) ? i : free_one < ELEMENTSOF(f->asked) ? free_one : 0;
+        if (f->asked[i].sandbox)
+                (void) fd_close(f->asked[i].journal);
+        f->asked[i].sandbox = sb;
+        f->asked[i].exec = exec;
+        f->asked[i].journal = fcntl(journal, F_DUPFD_CLOEXEC, 0);
+}
+
+/* The number of what it was asked last for this sandbox; 0: nothing. With text, that is its output. */
+static inline uint64_t fake_asked(Fake *f, const Sandbox *sb, const char *text) {
+        for (size_t i = 0; i < ELEMENTSOF(f->asked); i++)
+                if (f->asked[i].sandbox == sb) {
+                        check_int("said", write(f->asked[i].journal, text, strlen(text)), (intmax_t) strlen(text));
+                        return f->asked[i].exec;
+                }
+        return 0;
+}
+
 static inline int fake_exec(Provider *p, Sandbox *sb, const GuestExec *e, const int *fds, size_t n_fds) {
         Fake *f = (Fake *) p;
 
@@ -93,6 +122,7 @@ static inline int fake_exec(Provider *p, Sandbox *sb, const GuestExec *e, const 
         f->last_exec = e->exec;
         (void) fd_close(f->last_journal);
         f->last_journal = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+        fake_remember(f, sb, e->exec, fds[0]);
         check_uint("journals", n_fds, e->flags & GUEST_EXEC_PTY ? 1 : 2);
         return 0;
 }
@@ -169,6 +199,9 @@ static inline void world_close(World *w) {
         w->store = store_close(w->store);
         w->event = sd_event_unref(w->event);
         w->fake.last_journal = fd_close(w->fake.last_journal);
+        for (size_t i = 0; i < ELEMENTSOF(w->fake.asked); i++)
+                if (w->fake.asked[i].sandbox)
+                        (void) fd_close(w->fake.asked[i].journal);
 }
 
 /* Recovered: nothing was there. */

@@ -12,6 +12,10 @@
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "base/path.h"
+#include "core/acquire.h"
+#include "core/admission.h"
+#include "core/limits.h"
+#include "core/profile.h"
 
 #define MB_MAX       1073741824.0 /* 2^50 bytes */
 #define CPU_MIN      0.001
@@ -22,10 +26,13 @@
 #define OUTPUT_MAX   1125899906842624.0
 #define WORKDIR_MAX  1023 /* what the spawner takes */
 #define NAMES_MAX    512
+#define WAIT_MAX     86400.0
 
 typedef struct CreateBody {
         SandboxSpec spec;
+        SandboxLimits limits; /* what was said of them */
         NativeUser user;
+        usec_t wait_usec;
 } CreateBody;
 
 static void body_done(CreateBody *b) {
@@ -94,11 +101,6 @@ static int field_lower(const JsonField *f, json_t *v, const char *name, void *ta
         return r;
 }
 
-/* There are none: to take one and to do nothing about it would be a lie. */
-static int field_profile(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        return json_complain(c, name, "there are no profiles here: leave it out, and name the limits");
-}
-
 static int field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         double x = json_number_value(v);
 
@@ -144,10 +146,10 @@ static const JsonField limit_fields[] = {
 const JsonField native_sandbox_fields[] = {
         { "name",           field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX },
         { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX },
-        { "profile",        field_profile,           SPEC(profile),       JSON_NULLABLE                                    },
+        { "profile",        json_field_string,       SPEC(profile),       JSON_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX },
         { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
-        { "limits",         json_field_object,       SPEC(limits),        JSON_NULLABLE,
+        { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE,
           .fields = limit_fields, .n_fields = ELEMENTSOF(limit_fields) },
         { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            },
         { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      },
@@ -156,6 +158,7 @@ const JsonField native_sandbox_fields[] = {
         { "critical",       json_field_bool,         SPEC(critical),      JSON_NULLABLE                                    },
         { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                },
         { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
+        { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       },
 };
 const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
 
@@ -180,39 +183,79 @@ static void list_templates(const Manager *m, char *ret, size_t size) {
                                 templates->items[i]);
 }
 
-static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
-        CreateBody *b = target;
+static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         char names[NAMES_MAX];
 
         if (!b->spec.template_name)
                 b->spec.template_name = strdup("host");
-        b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");
-        if (!b->spec.template_name || !b->spec.tenant)
+        if (!b->spec.template_name)
                 return -ENOMEM;
-        if (b->user.given) {
-                b->spec.uid = b->user.uid;
-                b->spec.gid = b->user.gid;
-        }
         if (has_template(q->manager, b->spec.template_name))
                 return 0;
         list_templates(q->manager, names, sizeof(names));
         return json_complain(c, "template", "there is no template '%s' (there are: %s)", b->spec.template_name, names);
 }
 
+/* The agent type is a label and no profile: who wants the limits of one says so. */
+static int apply_profile(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
+        const Config *settings = q->manager->settings;
+        const Profile *p = b->spec.profile ? profile_find(settings, b->spec.profile) : NULL;
+        Error error = { 0 };
+
+        if (p)
+                return profile_apply(p, &b->spec);
+        if (!b->spec.profile)
+                return 0;
+        (void) profile_unknown(settings, b->spec.profile, &error);
+        return json_complain(c, "profile", "%s", error.text);
+}
+
+static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
+        CreateBody *b = target;
+        int r;
+
+        b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");
+        if (!b->spec.tenant)
+                return -ENOMEM;
+        r = apply_profile(q, b, c);
+        if (r < 0)
+                return r;
+        limits_lay_over(&b->spec.limits, &b->limits);
+        if (b->user.given) {
+                b->spec.uid = b->user.uid;
+                b->spec.gid = b->user.gid;
+        }
+        return check_template(q, b, c);
+}
+
+/* A profile is a ceiling, except for those who may lift it. */
+static int check_ceiling(ApiRequest *q, const CreateBody *b) {
+        const Profile *p = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
+        Error error = { 0 };
+        int r = p && !principal_may_loosen(&q->who) ? profile_check(p, &b->spec.limits, &error) : 0;
+
+        if (r >= 0)
+                return 0;
+        observe_security(q->manager, "policy", NULL, "%s", error.text);
+        (void) api_error(q, 403, "beyond_profile", NULL, "%s", error.text);
+        return r;
+}
+
 /* The request, while it is made. */
 
 typedef struct Creation {
+        Acquisition *acquisition;       /* under way */
         char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
-        bool ours;                      /* made by this request, and without a name */
+        bool ours;                      /* made for this request, and without a name */
 } Creation;
 
 static void creation_destroy(ApiRequest *q, bool answered) {
         Creation *k = q->state;
         Sandbox *sb = sandbox_by_id(q->manager, k->id);
 
-        if (sb)
-                sandbox_forget_caller(sb, q);
-        if (sb && k->ours && !answered && !q->manager->stopping)
+        if (k->acquisition)
+                acquisition_cancel(k->acquisition);
+        else if (sb && k->ours && !answered && !q->manager->stopping)
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
         free(k);
         q->state = NULL;
@@ -220,7 +263,7 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 
 /* 404 would say that something is gone for good, and nothing was asked for that could be. */
 static void answer_failure(ApiRequest *q, int r, const char *text) {
-        static const int told[] = { EINVAL, EDQUOT,       ENOSPC, EOPNOTSUPP, EAGAIN,
+        static const int told[] = { EINVAL,    EOVERFLOW,    ENOSPC, EOPNOTSUPP, EAGAIN,
                                     ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
@@ -239,58 +282,54 @@ static void answer_sandbox(ApiRequest *q, unsigned status, const Sandbox *sb) {
         (void) api_answer(q, status, api_sandbox_json(sb));
 }
 
-static void on_ready(Sandbox *sb, const Error *error, ApiRequest *q, unsigned status) {
+/* Told when there was no room in time, and when to come again. */
+static void answer_full(ApiRequest *q, const Error *error) {
+        char seconds[16];
+
+        (void) snprintf(seconds, sizeof(seconds), "%u", admission_retry_after(q->manager->admission));
+        (void) http_add_header(q->http, "Retry-After", seconds);
+        (void) api_error(q, 429, "limit_reached", "end a sandbox, try again later, or wait longer with waitSeconds", "%s", error->text);
+}
+
+static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
         Creation *k = q->state;
 
-        if (error) {
-                k->id[0] = '\0';
+        k->acquisition = NULL;
+        if (!error) {
+                memcpy(k->id, sb->id, sizeof(k->id));
+                api_about(q, sb, /* x= */ NULL);
+                answer_sandbox(q, result->existing ? 200 : 201, sb);
+        } else if (error->code == -EDQUOT)
+                answer_full(q, error);
+        else
                 answer_failure(q, error->code, error->text);
-        } else
-                answer_sandbox(q, status, sb);
-}
-
-static void on_created(Sandbox *sb, const Error *error, void *userdata) {
-        on_ready(sb, error, userdata, 201);
-}
-
-static void on_existing(Sandbox *sb, const Error *error, void *userdata) {
-        on_ready(sb, error, userdata, 200);
 }
 
 static void create(ApiRequest *q, CreateBody *b) {
-        Creation *k = q->state;
+        Creation *k = calloc(1, sizeof(*k));
+        Acquisition *a = NULL;
         Error error = { 0 };
-        bool existing, unnamed = !b->spec.name;
-        Sandbox *sb;
         int r;
 
-        r = manager_create(q->manager, &q->who, &b->spec, &sb, &existing, on_created, q, &error);
-        if (r < 0) {
-                answer_failure(q, r, error.text);
-                return;
-        }
-        if (q->answered) /* done already */
-                return;
-        memcpy(k->id, sb->id, sizeof(k->id));
-        k->ours = unnamed;
-        if (existing) {
-                r = manager_await_ready(sb, on_existing, q);
-                if (r < 0)
-                        (void) api_errno(q, r, NULL);
-        }
-}
-
-void native_sandbox_create(ApiRequest *q) {
-        _cleanup_(body_done) CreateBody b = { 0 };
-
-        sandbox_spec_defaults(&b.spec);
-        if (api_read_checked(q, &b, body_check) < 0)
-                return;
-        q->state = calloc(1, sizeof(Creation));
-        if (!q->state) {
+        if (!k) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
+        k->ours = !b->spec.name;
+        q->state = k;
         q->destroy = creation_destroy;
-        create(q, &b);
+        r = manager_acquire(q->manager, &q->who, &b->spec, b->wait_usec, on_acquired, q, &a, &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
+        k->acquisition = a;
+}
+
+void native_sandbox_create(ApiRequest *q) {
+        _cleanup_(body_done) CreateBody b = { .wait_usec = USEC_INFINITY };
+
+        sandbox_spec_defaults(&b.spec);
+        limits_unsaid(&b.limits);
+        if (api_read_checked(q, &b, body_check) >= 0 && check_ceiling(q, &b) >= 0)
+                create(q, &b);
 }

@@ -9,6 +9,7 @@
 
 #include "api/accept.h"
 #include "api/native/feed.h"
+#include "core/profile.h"
 
 #define ARGS_MAX     4096
 #define STRING_MAX   131071 /* of one argument: the kernel's MAX_ARG_STRLEN, less the NUL */
@@ -190,6 +191,22 @@ static int make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
         return push_command(spec, b);
 }
 
+/* A profile's execution time is a ceiling here as well. */
+static int check_time(ApiRequest *q, const ExecBody *b) {
+        usec_t ceiling = profile_execution_ceiling(q->manager->settings, q->sandbox);
+        char asked[32] = "no limit";
+
+        if (!b->has_timeout || ceiling == 0 || principal_may_loosen(&q->who) || (b->timeout_usec > 0 && b->timeout_usec <= ceiling))
+                return 0;
+        if (b->timeout_usec > 0)
+                (void) snprintf(asked, sizeof(asked), "%.15g", (double) b->timeout_usec / (double) USEC_PER_SEC);
+        (void) api_error(q, 403, "beyond_profile", NULL,
+                        "timeoutSeconds: %s is more than the %.15g that profile '%s' allows: ask for that or less, or use a key that "
+                        "may loosen",
+                        asked, (double) ceiling / (double) USEC_PER_SEC, q->sandbox->spec.profile);
+        return -EPERM;
+}
+
 static int start(ApiRequest *q, ExecBody *b, Execution **ret) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { 0 };
         Error error = { 0 };
@@ -203,6 +220,7 @@ static int start(ApiRequest *q, ExecBody *b, Execution **ret) {
                 (void) native_core_error(q, r, error.text);
                 return r;
         }
+        api_about(q, q->sandbox, x);
         if (b->stdin_data) {
                 if (b->stdin_size > 0)
                         (void) execution_write(x, b->stdin_data, b->stdin_size, /* done= */ NULL, /* userdata= */ NULL);
@@ -232,7 +250,7 @@ void native_exec(ApiRequest *q) {
                                 "None of the types in Accept can be given");
                 return;
         }
-        if (read_body(q, &b) < 0 || start(q, &b, &x) < 0)
+        if (read_body(q, &b) < 0 || check_time(q, &b) < 0 || start(q, &b, &x) < 0)
                 return;
         if (type > 0)
                 (void) events_answer(q, x, &(EventOptions) {

@@ -9,6 +9,7 @@
 typedef struct KeyBody {
         char *name, *tenant;
         Scope scope;
+        bool loosen;
 } KeyBody;
 
 static void body_done(KeyBody *b) {
@@ -30,15 +31,17 @@ const JsonField native_key_fields[] = {
         { "name",   json_field_string, offsetof(KeyBody, name),   JSON_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX },
         { "scope",  field_scope,       0,                         JSON_MANDATORY                                   },
         { "tenant", json_field_string, offsetof(KeyBody, tenant), JSON_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX },
+        { "loosen", json_field_bool,   offsetof(KeyBody, loosen), JSON_NULLABLE                                    },
 };
 const size_t native_key_n_fields = ELEMENTSOF(native_key_fields);
 
 static json_t *key_json(const Key *k) {
-        return json_pack("{s:s,s:o,s:s,s:o,s:s,s:o,s:o}",
+        return json_pack("{s:s,s:o,s:s,s:o,s:b,s:s,s:o,s:o}",
                         "id", k->id,
                         "name", json_text_or_null(k->name),
                         "scope", scope_name(k->scope),
                         "tenant", json_text_or_null(k->tenant[0] ? k->tenant : NULL),
+                        "mayLoosen", k->may_loosen || k->scope == SCOPE_ADMIN,
                         "prefix", k->prefix,
                         "createdAt", json_time(k->created_at),
                         "lastUsedAt", json_time(k->last_used_at));
@@ -54,7 +57,7 @@ void native_key_create(ApiRequest *q) {
 
         if (api_read(q, &b) < 0)
                 return;
-        r = access_key_create(q->manager->access, b.name, b.scope, b.tenant, &key, secret, &error);
+        r = access_key_create(q->manager->access, b.name, b.scope, b.tenant, b.loosen, &key, secret, &error);
         if (r < 0) {
                 (void) api_errno(q, r, error.text);
                 return;

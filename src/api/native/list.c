@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/native/sandbox.h"
+#include "core/tally.h"
 
 #define LIMIT_DEFAULT   1000
 #define LIMIT_MAX       10000
@@ -23,6 +24,7 @@ typedef struct Filter {
         const char *name, *task_id;
         char *agent_type;
         bool has_metadata;
+        bool pooled; /* those that are nobody's yet too */
 } Filter;
 
 static void filter_done(Filter *f) {
@@ -68,6 +70,10 @@ static int filter_read(ApiRequest *q, Filter *f) {
                         *p = (char) tolower((unsigned char) *p);
         }
         (void) http_query_each(q->http, look_for_metadata, f);
+        if (api_query_bool(q, "pooled", &f->pooled) < 0)
+                return -EINVAL;
+        if (f->pooled && q->who.scope != SCOPE_ADMIN)
+                return api_error(q, 403, "forbidden", NULL, "pooled: what is nobody's yet is shown to admins only"), -EPERM;
         return read_statuses(q, f);
 }
 
@@ -104,7 +110,7 @@ static bool metadata_fits(const Filter *f, const Sandbox *sb) {
 static bool filter_fits(const Filter *f, const Sandbox *sb) {
         const char *tenant = f->request->who.tenant;
 
-        return text_is(sb->spec.tenant, tenant) && (f->statuses == 0 || f->statuses & 1U << sb->status) &&
+        return (!sb->pooled || f->pooled) && text_is(sb->spec.tenant, tenant) && (f->statuses == 0 || f->statuses & 1U << sb->status) &&
                         text_is(sb->spec.name, f->name) && text_is(sb->spec.task_id, f->task_id) &&
                         text_is(sb->spec.agent_type, f->agent_type) && metadata_fits(f, sb);
 }
@@ -225,6 +231,16 @@ static void answer_page(ApiRequest *q, Sandbox **list, size_t n, size_t first, s
         (void) http_answer_take(q->http, 200, "application/json", TAKE_PTR(t.data), t.size);
 }
 
+/* Of everything that an empty filter shows. */
+static size_t count(const Manager *m, const Filter *f) {
+        TallySums pooled = tally_of_pooled(m);
+        size_t n = HASH_COUNT(m->sandboxes);
+
+        for (SandboxStatus s = 0; s < _SANDBOX_STATUS_MAX && !f->pooled; s++)
+                n -= pooled.n_by_status[s];
+        return n;
+}
+
 void native_sandbox_list(ApiRequest *q) {
         _cleanup_(filter_done) Filter filter = { 0 };
         _cleanup_free_ Sandbox **list = NULL;
@@ -247,5 +263,5 @@ void native_sandbox_list(ApiRequest *q) {
         }
         while (has_cursor && first < n && place_compare(list[first]->created_at, list[first]->id, &after) <= 0)
                 first++;
-        answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : HASH_COUNT(q->manager->sandboxes));
+        answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : count(q->manager, &filter));
 }

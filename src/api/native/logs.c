@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <utlist.h>
 
 #include "api/accept.h"
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "base/fd.h"
-#include "base/parse.h"
 
 #define BATCH_SIZE ((size_t) 64 << 10)
 #define TEXT_MAX   ((size_t) 1 << 20)
@@ -227,32 +225,6 @@ static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, s
 
 /* What was asked for. */
 
-/* An ISO time, or seconds ago. */
-static int read_since(ApiRequest *q, usec_t *ret) {
-        const char *text = http_query(q->http, "since"), *end;
-        usec_t ago, now = clock_wall_usec();
-        struct tm tm = { 0 };
-
-        *ret = 0;
-        if (!text)
-                return 0;
-        if (text[strspn(text, "0123456789.")] == '\0' && parse_duration(text, &ago) >= 0) {
-                *ret = ago < now ? now - ago : 0;
-                return 1;
-        }
-        end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-        if (end) {
-                double fraction = *end == '.' ? strtod(end, (char **) &end) : 0;
-
-                if (strcmp(end, "Z") == 0 && timegm(&tm) >= 0) {
-                        *ret = (usec_t) timegm(&tm) * USEC_PER_SEC + (usec_t) (fraction * (double) USEC_PER_SEC);
-                        return 1;
-                }
-        }
-        return native_complain(q, "since", "'%.60s' must be a number of seconds ago, or a time such as 2026-01-31T12:00:00Z",
-                        text);
-}
-
 static int read_format(ApiRequest *q, bool *ret_json) {
         static const char *const types[] = { "text/plain", "application/x-ndjson" };
         const char *text = http_query(q->http, "format");
@@ -284,12 +256,12 @@ static int begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
 void native_sandbox_logs(ApiRequest *q) {
         bool follow = false, as_json = false;
         uint64_t tail = 0;
-        usec_t since;
+        usec_t since = 0;
         LogStream *s;
         int has_tail, r;
 
         has_tail = api_query_uint(q, "tail", 0, LOG_TAIL_MAX, &tail);
-        if (has_tail < 0 || api_query_bool(q, "follow", &follow) < 0 || read_since(q, &since) < 0 ||
+        if (has_tail < 0 || api_query_bool(q, "follow", &follow) < 0 || native_query_time(q, "since", &since) < 0 ||
                         read_format(q, &as_json) < 0)
                 return;
         s = calloc(1, sizeof(*s));

@@ -20,6 +20,10 @@ void native_sandbox_get(ApiRequest *q);
 void native_sandbox_delete(ApiRequest *q);
 void native_sandbox_resources(ApiRequest *q);
 
+/* profiles.c */
+void native_profile_list(ApiRequest *q);
+void native_profile_get(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);
@@ -31,6 +35,10 @@ int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, voi
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
 
+/* pool.c */
+void native_pool_get(ApiRequest *q);
+void native_pool_drain(ApiRequest *q);
+
 /* keys.c, tenants.c, info.c */
 void native_key_create(ApiRequest *q);
 void native_key_list(ApiRequest *q);
@@ -41,6 +49,8 @@ void native_tenant_get(ApiRequest *q);
 void native_tenant_delete(ApiRequest *q);
 void native_healthz(ApiRequest *q);
 void native_version(ApiRequest *q);
+void native_config_get(ApiRequest *q);
+void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
 /* cleanup.c, diagnosis.c */
@@ -51,6 +61,17 @@ void native_reconcile(ApiRequest *q);
 void native_audit(ApiRequest *q);
 void native_diagnosis(ApiRequest *q);
 void native_sandbox_health(ApiRequest *q);
+
+/* audit.c */
+void native_audit_list(ApiRequest *q);
+void native_audit_verify(ApiRequest *q);
+/* metrics.c */
+void native_prometheus(ApiRequest *q);
+void native_health(ApiRequest *q);
+void native_metrics(ApiRequest *q);
+void native_metrics_history(ApiRequest *q);
+void native_cost(ApiRequest *q);
+void native_recommendations(ApiRequest *q);
 
 /* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
  * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */

@@ -18,7 +18,7 @@ const ApiRoute native_routes[] = {
         /* Sandboxes. */
         { "POST",   "/api/sandbox",       SCOPE_USE,  .handle = native_sandbox_create, JSON_BODY(sandbox) },
         { "GET",    "/api/sandbox/list",  SCOPE_READ, .handle = native_sandbox_list,
-          .queries = QUERIES("status", "agentType", "taskId", "name", "metadata.", "limit", "cursor") },
+          .queries = QUERIES("status", "agentType", "taskId", "name", "metadata.", "limit", "cursor", "pooled") },
         { "GET",    "/api/sandbox/stats", SCOPE_READ, .handle = native_sandbox_stats },
         { "GET",    SANDBOX,              SCOPE_READ, .handle = native_sandbox_get },
         { "DELETE", SANDBOX,              SCOPE_USE,  .handle = native_sandbox_delete, .queries = QUERIES("force") },

@@ -54,7 +54,7 @@ static json_t *milliseconds(usec_t usec) {
         return number((double) usec / (double) USEC_PER_MSEC, 1000);
 }
 
-static json_t *limits_json(const SandboxLimits *l) {
+json_t *native_limits_json(const SandboxLimits *l) {
         Object o = object_new();
 
         put(&o, "memoryMB", megabytes(l->memory_bytes));
@@ -121,7 +121,7 @@ static json_t *counts_json(const Sandbox *sb) {
 json_t *api_sandbox_json(const Sandbox *sb) {
         const Provider *provider = sb->manager->provider;
         const SandboxSpec *spec = &sb->spec;
-        usec_t now = clock_wall_usec();
+        usec_t now = clock_wall_usec(), since = sandbox_owned_since(sb);
         Object o = object_new();
 
         put(&o, "id", json_string_nocheck(sb->id));
@@ -134,7 +134,9 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "task_id", text_or_null(spec->task_id));
         put(&o, "tenant", text_or_null(spec->tenant));
         put(&o, "created_at", json_time(sb->created_at));
-        put(&o, "age_minutes", number(now > sb->created_at ? (double) (now - sb->created_at) / USEC_PER_MINUTE : 0, 100));
+        put(&o, "age_minutes", number(now > since ? (double) (now - since) / USEC_PER_MINUTE : 0, 100));
+        put(&o, "pooled", json_boolean(sb->claimed_at != 0));
+        put(&o, "claimedAt", json_time(sb->claimed_at));
         put(&o, "ready_at", json_time(sb->ready_at));
         put(&o, "ended_at", json_time(sb->ended_at));
         put(&o, "expires_at", json_time(sb->expires_at));
@@ -142,7 +144,7 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "critical", json_boolean(spec->critical));
         put(&o, "workdir", json_text_or_null(workdir_of(sb)));
         put(&o, "user", user_json(spec->uid, spec->gid));
-        put(&o, "limits", limits_json(&spec->limits));
+        put(&o, "limits", native_limits_json(&spec->limits));
         put(&o, "env", env_json(&spec->env));
         put(&o, "metadata", metadata_json(spec->metadata));
         put(&o, "executions", counts_json(sb));

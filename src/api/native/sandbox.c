@@ -50,6 +50,9 @@ void native_sandbox_stats(ApiRequest *q) {
                 { "total_destroyed", s.total_destroyed },
                 { "executions_running", s.executions_running },
                 { "executions_total", s.executions_total },
+                { "waiting", s.waiting },
+                { "cap", s.cap },
+                { "pooled", s.pooled },
         };
         for (size_t i = 0; i < ELEMENTSOF(rows); i++)
                 (void) json_object_set_new(o, rows[i].name, json_integer((json_int_t) rows[i].value));

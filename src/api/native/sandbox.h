@@ -12,3 +12,5 @@ Sandbox *sandbox_by_id(Manager *m, const char *id); /* whoever it belongs to; NU
 
 /* The done function of calls that are answered with the sandbox, userdata is the request. */
 void call_answer_sandbox(Sandbox *sb, const Error *error, void *userdata);
+
+json_t *native_limits_json(const SandboxLimits *l);

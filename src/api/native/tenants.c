@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "api/native/native.h"
+#include "core/admission.h"
+#include "core/tally.h"
 
 #define COUNT_MAX 1e9
 #define CORES_MAX 1e6
@@ -49,18 +51,14 @@ static json_t *quota(uint64_t value, uint64_t unit) {
 
 /* What counts against the quotas: everything that has not ended. */
 static Tenant usage_of(const Manager *m, const char *name) {
-        Tenant sum = { 0 };
-        const Sandbox *sb, *next;
+        TallySums held = tally_of_tenant(m, name);
 
-        HASH_ITER(hh, m->sandboxes, sb, next) {
-                if (!sb->spec.tenant || strcmp(sb->spec.tenant, name) != 0 || sandbox_status_is_ended(sb->status))
-                        continue;
-                sum.sandboxes_max++;
-                sum.cpu_milli_max += sb->spec.limits.cpu_milli;
-                sum.memory_bytes_max += sb->spec.limits.memory_bytes;
-                sum.disk_bytes_max += sb->spec.limits.disk_bytes;
-        }
-        return sum;
+        return (Tenant) {
+                .sandboxes_max = held.live,
+                .cpu_milli_max = held.cpu_milli,
+                .memory_bytes_max = held.memory_bytes,
+                .disk_bytes_max = held.disk_bytes,
+        };
 }
 
 static json_t *amounts_json(const Tenant *t, json_t *(*value)(uint64_t value, uint64_t unit)) {
@@ -107,10 +105,12 @@ void native_tenant_put(ApiRequest *q) {
         }
         memcpy(b.tenant.name, name, strlen(name) + 1);
         r = access_tenant_put(q->manager->access, &b.tenant, &error);
-        if (r < 0)
+        if (r < 0) {
                 (void) api_errno(q, r, error.text);
-        else
-                (void) api_answer(q, status, tenant_json(q->manager, access_tenant(q->manager->access, name)));
+                return;
+        }
+        admission_wake(q->manager->admission); /* there may be room for who waits */
+        (void) api_answer(q, status, tenant_json(q->manager, access_tenant(q->manager->access, name)));
 }
 
 void native_tenant_get(ApiRequest *q) {

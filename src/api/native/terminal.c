@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/native/exec.h"
+#include "core/profile.h"
 
 /* A login shell reads the profile, which is what people expect of a terminal; bash where there is one. */
 static const char default_command[] = "[ -x /bin/bash ] && exec /bin/bash -l; exec /bin/sh -l";
@@ -63,9 +64,13 @@ void native_terminal(ApiRequest *q) {
         if (attach_check(q) < 0 || set_size(q, &spec) < 0 || set_place(q, &spec) < 0 || set_command(q, &spec) < 0 ||
             api_query_bool(q, "bind", &options.bind) < 0)
                 return;
+        if (!principal_may_loosen(&q->who)) /* else it has no limit: people think */
+                spec.timeout_usec = profile_execution_ceiling(q->manager->settings, q->sandbox);
         r = execution_start(q->sandbox, &spec, &x, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);
-        else
+        else {
+                api_about(q, q->sandbox, x);
                 (void) attach_answer(q, x, &options);
+        }
 }

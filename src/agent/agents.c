@@ -1,0 +1,436 @@
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "agent/internal.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "core/admission.h"
+#include "store/jobs.h"
+
+#define START_EVERY   (10 * USEC_PER_MSEC)
+#define WAKE_MAX      (60 * USEC_PER_SEC) /* somebody may set the calendar */
+#define EXPIRE_MAX    (3600 * USEC_PER_SEC)
+#define EXPIRE_MIN    (100 * USEC_PER_MSEC)
+#define EXPIRE_BATCH  200
+#define ACCURACY      (1 * USEC_PER_MSEC)
+
+/* The pump: as many as may run, run. */
+
+static unsigned concurrency(const Agents *a) {
+        const Manager *m = a->manager;
+
+        if (m->settings->agents.concurrency > 0)
+                return m->settings->agents.concurrency;
+        return m->admission ? admission_cap(m->admission) : m->config.sandboxes_max;
+}
+
+bool agents_have_room(const Agents *a) {
+        return a->n_slots < concurrency(a);
+}
+
+static int on_wake(sd_event_source *source, uint64_t usec, void *userdata) {
+        agents_pump(userdata);
+        return 0;
+}
+
+static void arm_wake(Agents *a, usec_t next) {
+        usec_t now = clock_wall_usec();
+
+        a->wake = sd_event_source_disable_unref(a->wake);
+        if (next == USEC_INFINITY)
+                return;
+        next = next > now ? MIN_OF(next - now, WAKE_MAX) : 0;
+        (void) sd_event_add_time_relative(a->manager->event, &a->wake, CLOCK_MONOTONIC, next, ACCURACY, on_wake, a);
+}
+
+static int on_pump(sd_event_source *source, void *userdata) {
+        Agents *a = userdata;
+        QueueEntry e;
+        usec_t next = queue_admit(a->queue, clock_wall_usec());
+
+        while (a->held && agents_have_room(a))
+                run_go_on(a->held);
+        while (!a->manager->stopping && agents_have_room(a) && queue_take(a->queue, &e))
+                (void) run_start(a, &e);
+        next = MIN_OF(next, queue_admit(a->queue, clock_wall_usec()));
+        arm_wake(a, next);
+        return 0;
+}
+
+void agents_pump(Agents *a) {
+        if (a->up)
+                (void) sd_event_source_set_enabled(a->pump, SD_EVENT_ONESHOT);
+}
+
+void agents_enqueue(Agents *a, const Job *j) {
+        int r = queue_add(a->queue, j->id, j->sandbox.tenant, j->sandbox.profile, j->serial, j->priority, j->queued_at, j->not_before);
+
+        if (r < 0)
+                log_error("agent execution %s: cannot stand in the queue before the next start: %s", j->id, strerror(-r));
+        agents_pump(a);
+}
+
+/* Watching. */
+
+void agents_watch(Agents *a, const char *id, AgentWatch *watch) {
+        watch->agents = a;
+        (void) memset(watch->id, 0, sizeof(watch->id));
+        memcpy(watch->id, id, strnlen(id, JOB_ID_LENGTH));
+        DL_APPEND(a->watches, watch);
+}
+
+void agents_unwatch(AgentWatch *watch) {
+        if (!watch->agents)
+                return;
+        DL_DELETE(watch->agents->watches, watch);
+        watch->agents = NULL;
+}
+
+void agents_observe(Agents *a, AgentObserver *o) {
+        o->next = a->observers;
+        a->observers = o;
+}
+
+static void count_end(Agents *a, const Job *j) {
+        switch (j->status) {
+        case JOB_COMPLETED: a->counts.completed++; break;
+        case JOB_FAILED: a->counts.failed++; break;
+        case JOB_CANCELLED: a->counts.cancelled++; break;
+        case JOB_DEAD:
+                a->counts.died++;
+                a->n_dead++;
+                break;
+        default: return;
+        }
+        for (AgentObserver *o = a->observers; o; o = o->next)
+                o->ended(j, o->userdata);
+}
+
+/* A watch may take itself away, and only itself. */
+void agents_tell(Agents *a, const Job *j) {
+        AgentWatch *w, *next;
+
+        DL_FOREACH_SAFE(a->watches, w, next)
+                if (strcmp(w->id, j->id) == 0)
+                        w->changed(j->id, j->status, w->userdata);
+        count_end(a, j);
+}
+
+Run *agents_run(Agents *a, const char *id) {
+        Run *run;
+
+        HASH_FIND_STR(a->runs, id, run);
+        return run;
+}
+
+/* What the store has is taken up in the first moments; until then nothing can be told apart from it. */
+static int check_up(const Agents *a, Error *reterr) {
+        return a->up ? 0 : error_set(reterr, -EAGAIN, "the daemon has just started and looks for its agent executions");
+}
+
+/* Submitting. */
+
+static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], Error *reterr) {
+        _cleanup_(job_done) Job known = { 0 };
+        int r = store_job_get_by_key(a->manager->store, who->tenant, q->idempotency_key, &known);
+
+        if (r == -ENOENT)
+                return 0;
+        if (r < 0)
+                return error_set(reterr, r, "cannot read the store: %m");
+        if (strcmp(known.sandbox.task_id, q->task_id) != 0)
+                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for task '%s' already, in execution %s", known.sandbox.task_id,
+                                known.id);
+        memcpy(ret_id, known.id, JOB_ID_LENGTH + 1);
+        return 1;
+}
+
+int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], bool *ret_existing,
+                const char **ret_field, Error *reterr) {
+        _cleanup_(job_done) Job j = { 0 };
+        unsigned queue_max = a->manager->settings->agents.queue_max;
+        int r;
+
+        *ret_existing = false;
+        *ret_field = NULL;
+        r = check_up(a, reterr);
+        if (r < 0)
+                return r;
+        if (q->idempotency_key) {
+                r = find_by_key(a, who, q, ret_id, reterr);
+                *ret_existing = r > 0;
+                if (r != 0)
+                        return r;
+        }
+        r = request_make_job(a, who, q, &j, ret_field, reterr);
+        if (r < 0)
+                return r;
+        if (queue_size(a->queue) >= queue_max)
+                return error_set(reterr, -EDQUOT, "the queue of agent executions is full: %u wait (agents.queueMax)", queue_max);
+        r = manager_check_space(a->manager, reterr);
+        if (r < 0)
+                return r;
+        r = store_job_insert(a->manager->store, &j);
+        if (r < 0)
+                return error_set(reterr, r, "cannot write the execution down: %m");
+        a->counts.submitted++;
+        memcpy(ret_id, j.id, sizeof(j.id));
+        agents_enqueue(a, &j);
+        return 0;
+}
+
+/* Looking. */
+
+static bool may_see(const Principal *who, const Job *j) {
+        return !who->tenant || strcmp(who->tenant, j->sandbox.tenant ? j->sandbox.tenant : "") == 0;
+}
+
+int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {
+        _cleanup_(job_done) Job j = { 0 };
+        int r = strlen(id) == JOB_ID_LENGTH ? store_job_get(a->manager->store, id, &j) : -ENOENT;
+
+        if (r < 0)
+                return r;
+        if (!may_see(who, &j))
+                return -ENOENT;
+        *ret = j;
+        memset(&j, 0, sizeof(j));
+        return 0;
+}
+
+int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata) {
+        return store_job_each(a->manager->store, filter, each, userdata);
+}
+
+/* Changing. */
+
+static int find_or_tell(Agents *a, const Principal *who, const char *id, Job *ret, Error *reterr) {
+        int r = agents_find(a, who, id, ret);
+
+        if (r == -ENOENT)
+                return error_set(reterr, r, "there is no agent execution '%.60s'", id);
+        return r < 0 ? error_set(reterr, r, "cannot read the store: %m") : 0;
+}
+
+static int write_down(Agents *a, const Job *j, Error *reterr) {
+        int r = store_job_update(a->manager->store, j);
+
+        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
+}
+
+int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr) {
+        _cleanup_(job_done) Job j = { 0 };
+        Run *run = agents_run(a, id);
+        int r = check_up(a, reterr);
+
+        if (r >= 0)
+                r = find_or_tell(a, who, id, &j, reterr);
+        if (r < 0)
+                return r;
+        if (j.status == JOB_CANCELLED)
+                return 0;
+        if (job_status_is_ended(j.status))
+                return error_set(reterr, -EALREADY, "the execution has ended already (%s)", job_status_name(j.status));
+        if (run)
+                return run_cancel(run, reterr);
+        j.status = JOB_CANCELLED;
+        j.ended_at = clock_wall_usec();
+        j.webhook_status = j.webhook ? WEBHOOK_PENDING : WEBHOOK_NONE;
+        r = write_down(a, &j, reterr);
+        if (r < 0)
+                return r;
+        (void) queue_remove(a->queue, id);
+        agents_tell(a, &j);
+        webhook_send(a, id);
+        return 0;
+}
+
+int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr) {
+        _cleanup_(job_done) Job j = { 0 };
+        int r = check_up(a, reterr);
+
+        if (r >= 0)
+                r = find_or_tell(a, who, id, &j, reterr);
+        if (r < 0)
+                return r;
+        if (j.status != JOB_DEAD)
+                return error_set(reterr, -ESTALE, "only dead letters are tried again, and the execution is none (%s)",
+                                job_status_name(j.status));
+        j.status = JOB_QUEUED;
+        j.attempts_free = j.attempt;
+        j.not_before = j.ended_at = j.provisioning_at = j.running_at = j.finished_at = 0;
+        j.queued_at = clock_wall_usec();
+        j.webhook_status = WEBHOOK_NONE;
+        j.webhook_attempts = 0;
+        r = write_down(a, &j, reterr);
+        if (r < 0)
+                return r;
+        a->n_dead -= a->n_dead > 0;
+        agents_enqueue(a, &j);
+        agents_tell(a, &j);
+        return 0;
+}
+
+static void forget(Agents *a, const Job *j) {
+        a->n_dead -= j->status == JOB_DEAD && a->n_dead > 0;
+        collect_forget(a, j->id);
+}
+
+int agents_delete(Agents *a, const Principal *who, const char *id, Error *reterr) {
+        _cleanup_(job_done) Job j = { 0 };
+        int r = find_or_tell(a, who, id, &j, reterr);
+
+        if (r < 0)
+                return r;
+        if (!job_status_is_ended(j.status))
+                return error_set(reterr, -EBUSY, "the execution has not ended (%s): cancel it first", job_status_name(j.status));
+        r = store_job_delete(a->manager->store, id);
+        if (r < 0)
+                return error_set(reterr, r, "cannot delete it: %m");
+        forget(a, &j);
+        return 0;
+}
+
+/* What is old goes, a few at a time. */
+
+typedef struct Expired {
+        char ids[EXPIRE_BATCH][JOB_ID_LENGTH + 1];
+        size_t n;
+} Expired;
+
+static int take_expired(Job *row, void *userdata) {
+        Expired *e = userdata;
+
+        memcpy(e->ids[e->n++], row->id, sizeof(row->id));
+        return e->n < EXPIRE_BATCH ? 0 : -ENOBUFS;
+}
+
+static void arm_expiry(Agents *a, usec_t in);
+
+static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
+        Agents *a = userdata;
+        usec_t keep = a->manager->settings->agents.keep_usec, now = clock_wall_usec();
+        Expired e = { .n = 0 };
+
+        if (keep > 0 && now > keep)
+                (void) store_job_each_expired(a->manager->store, now - keep, EXPIRE_BATCH, take_expired, &e);
+        for (size_t i = 0; i < e.n; i++) {
+                Error error = { 0 };
+
+                if (agents_delete(a, &(Principal) { .scope = SCOPE_ADMIN }, e.ids[i], &error) < 0)
+                        log_warning("agent execution %s: cannot be forgotten: %s", e.ids[i], error.text);
+        }
+        arm_expiry(a, e.n == EXPIRE_BATCH ? EXPIRE_MIN : MAX_OF(MIN_OF(keep / 10, EXPIRE_MAX), EXPIRE_MIN));
+        return 0;
+}
+
+static void arm_expiry(Agents *a, usec_t in) {
+        a->expiry = sd_event_source_disable_unref(a->expiry);
+        (void) sd_event_add_time_relative(a->manager->event, &a->expiry, CLOCK_MONOTONIC, in, USEC_PER_SEC, on_expiry, a);
+}
+
+/* Start and end. */
+
+typedef struct Taken {
+        Agents *agents;
+        char (*rejoin)[JOB_ID_LENGTH + 1];
+        size_t n, room;
+} Taken;
+
+static int take_up(Job *row, void *userdata) {
+        Taken *t = userdata;
+
+        if (row->status == JOB_QUEUED) {
+                agents_enqueue(t->agents, row);
+                return 0;
+        }
+        if (t->n == t->room) {
+                size_t room = t->room ? 2 * t->room : 64;
+                void *grown = realloc(t->rejoin, room * sizeof(*t->rejoin));
+
+                if (!grown)
+                        return -ENOMEM;
+                t->rejoin = grown;
+                t->room = room;
+        }
+        memcpy(t->rejoin[t->n++], row->id, sizeof(row->id));
+        return 0;
+}
+
+static int on_start(sd_event_source *source, uint64_t usec, void *userdata) {
+        Agents *a = userdata;
+        Taken t = { .agents = a };
+        int r;
+
+        if (a->manager->recovering) { /* sandboxes are still being looked for */
+                (void) sd_event_source_set_time_relative(source, START_EVERY);
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        a->start = sd_event_source_disable_unref(a->start);
+        r = store_job_each_open(a->manager->store, take_up, &t);
+        if (r < 0)
+                log_error("agents: cannot take up what was queued: %s", strerror(-r));
+        for (size_t i = 0; i < t.n; i++) {
+                r = run_rejoin(a, t.rejoin[i]);
+                if (r < 0)
+                        log_error("agent execution %s: cannot be rejoined: %s", t.rejoin[i], strerror(-r));
+        }
+        if (queue_size(a->queue) + t.n > 0)
+                log_line(NULL, "agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
+        free(t.rejoin);
+        a->up = true;
+        webhooks_resume(a);
+        arm_expiry(a, EXPIRE_MIN);
+        agents_pump(a);
+        return 0;
+}
+
+int agents_new(Manager *m, Deliveries *deliveries, Artifacts *artifacts, Agents **ret, Error *reterr) {
+        Agents *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        a->manager = m;
+        a->deliveries = deliveries;
+        a->artifacts = artifacts;
+        r = queue_new(&a->queue);
+        if (r >= 0)
+                r = store_job_count_dead(m->store, NULL, &a->n_dead);
+        if (r >= 0)
+                r = sd_event_add_defer(m->event, &a->pump, on_pump, a);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(a->pump, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_add_time_relative(m->event, &a->start, CLOCK_MONOTONIC, 0, ACCURACY, on_start, a);
+        if (r < 0) {
+                (void) agents_free(a);
+                return error_set(reterr, r, "cannot make the queue of agent executions: %m");
+        }
+        *ret = a;
+        return 0;
+}
+
+Agents *agents_free(Agents *a) {
+        AgentWatch *w, *next_watch;
+        Run *run, *next;
+
+        if (!a)
+                return NULL;
+        DL_FOREACH_SAFE(a->watches, w, next_watch)
+                agents_unwatch(w);
+        HASH_ITER(hh, a->runs, run, next)
+                (void) run_free(run);
+        webhooks_free(a);
+        sd_event_source_disable_unref(a->start);
+        sd_event_source_disable_unref(a->pump);
+        sd_event_source_disable_unref(a->wake);
+        sd_event_source_disable_unref(a->expiry);
+        queue_free(a->queue);
+        free(a);
+        return NULL;
+}

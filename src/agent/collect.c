@@ -1,0 +1,255 @@
+/* collect.c: what is kept of an execution when it is over: both logs, a report of what it has used, why it has failed, and the files that
+ * its caller wants. What cannot be kept is said so in the execution, and never changes its outcome. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/glob.h"
+#include "agent/internal.h"
+#include "artifact/artifact.h"
+#include "base/fd.h"
+#include "core/fileop.h"
+#include "json/json.h"
+
+#define WORKSPACE    "/workspace"
+#define OWN_FILES    ".cove/"
+#define LIST_MAX     10000
+#define LIST_DEPTH   32
+#define ERRORS_MAX   1024
+#define FILES_PREFIX "files/"
+
+struct Collection {
+        Run *run;
+        unsigned n_pending; /* on their way to where they are kept */
+        FileOp *op;
+        Strv paths; /* to be kept, relative to the workspace */
+        size_t next;
+        bool listing, busy; /* busy: still being started */
+        int fd;             /* of the file that was just opened */
+        char errors[ERRORS_MAX];
+};
+
+Collection *collect_free(Collection *c) {
+        if (!c)
+                return NULL;
+        artifacts_forget(c->run->agents->artifacts, c);
+        fileop_free(c->op);
+        (void) fd_close(c->fd);
+        strv_done(&c->paths);
+        free(c);
+        return NULL;
+}
+
+void collect_forget(Agents *a, const char *id) {
+        if (a->artifacts)
+                (void) artifacts_delete_owner(a->artifacts, ARTIFACT_OF_AGENT, id);
+}
+
+static void complain(Collection *c, const char *format, ...) _printf_(2, 3);
+static void complain(Collection *c, const char *format, ...) {
+        size_t used = strlen(c->errors);
+        va_list ap;
+
+        if (used > 0 && used + 3 < sizeof(c->errors))
+                used += (size_t) snprintf(c->errors + used, sizeof(c->errors) - used, "; ");
+        va_start(ap, format);
+        if (used < sizeof(c->errors))
+                (void) vsnprintf(c->errors + used, sizeof(c->errors) - used, format, ap);
+        va_end(ap);
+}
+
+static void check_complete(Collection *c) {
+        Run *run = c->run;
+
+        if (c->busy || c->n_pending > 0 || c->op)
+                return;
+        if (c->errors[0]) {
+                free(run->job.capture_error);
+                run->job.capture_error = strdup(c->errors);
+        }
+        run_collected(run); /* frees us */
+}
+
+/* Keeping. */
+
+static void on_kept(int r, const Artifact *artifact, const char *text, void *userdata) {
+        Collection *c = userdata;
+
+        c->n_pending--;
+        if (r < 0)
+                complain(c, "%s", text && *text ? text : strerror(-r));
+        check_complete(c);
+}
+
+static void keep(Collection *c, const char *name, const char *type, const void *data, size_t size, int fd) {
+        const Job *j = &c->run->job;
+        ArtifactSpec spec = {
+                .owner_kind = ARTIFACT_OF_AGENT,
+                .owner_id = j->id,
+                .tenant = j->sandbox.tenant && *j->sandbox.tenant ? j->sandbox.tenant : NULL,
+                .name = name,
+                .type = type,
+                .data = data,
+                .size = data ? size : UINT64_MAX,
+                .fd = fd,
+                .truncate = strncmp(name, FILES_PREFIX, strlen(FILES_PREFIX)) != 0,
+        };
+        Error error = { 0 };
+        int r = artifacts_put(c->run->agents->artifacts, &spec, on_kept, c, &error);
+
+        if (r < 0)
+                complain(c, "%s: %s", name, error.text[0] ? error.text : strerror(-r));
+        else
+                c->n_pending++;
+}
+
+static void keep_json(Collection *c, const char *name, json_t *value) {
+        size_t size = 0;
+        char *text = json_print(value, &size);
+
+        json_decref(value);
+        if (text)
+                keep(c, name, "application/json", text, size, -EBADF);
+        free(text);
+}
+
+static void keep_reports(Collection *c) {
+        Run *run = c->run;
+
+        if (run->journals[STREAM_STDOUT] >= 0)
+                keep(c, "stdout.log", "text/plain", NULL, 0, TAKE_FD(run->journals[STREAM_STDOUT]));
+        if (run->journals[STREAM_STDERR] >= 0)
+                keep(c, "stderr.log", "text/plain", NULL, 0, TAKE_FD(run->journals[STREAM_STDERR]));
+        keep_json(c, "usage.json", agents_usage_json(run->agents, &run->job));
+        if (run->job.error)
+                keep_json(c, "error.json", agents_error_json(run->agents, &run->job, &run->attempt));
+}
+
+/* Captured files: a list of what is there, then one after the other. */
+
+static bool is_wanted(const Job *j, const char *path) {
+        if (strncmp(path, OWN_FILES, strlen(OWN_FILES)) == 0)
+                return false;
+        for (size_t i = 0; i < j->capture.n; i++)
+                if (glob_match(j->capture.items[i], path))
+                        return true;
+        return j->capture.n == 0;
+}
+
+static int start_operation(Collection *c, FileOperation operation, const char *path, const FileOpHandlers *handlers) {
+        Sandbox *sb = run_sandbox(c->run);
+        GuestFile g = {
+                .operation = (uint16_t) operation,
+                .mode = FILE_MODE_NONE,
+                .owner = FILE_ID_NONE,
+                .group = FILE_ID_NONE,
+                .depth = operation == FILE_LIST ? LIST_DEPTH : 0,
+                .limit = operation == FILE_LIST ? LIST_MAX : 0,
+        };
+        Error error = { 0 };
+        int r;
+
+        if (!sb) {
+                complain(c, "%s: the sandbox is gone", path);
+                return -ESTALE;
+        }
+        g.uid = sb->spec.uid;
+        g.gid = sb->spec.gid;
+        (void) snprintf(g.path, sizeof(g.path), "%s", path);
+        r = fileop_start(sb, &g, handlers, c, &c->op, &error);
+        if (r < 0)
+                complain(c, "%s: %s", path, error.text);
+        return r;
+}
+
+static void next_file(Collection *c);
+
+static void on_file_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        Collection *c = userdata;
+
+        (void) fd_close(c->fd);
+        c->fd = fd;
+}
+
+static void on_file_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        Collection *c = userdata;
+        const char *relative = c->paths.items[c->next++];
+        char name[FILE_PATH_BYTES + sizeof(FILES_PREFIX)];
+
+        c->op = fileop_free(c->op);
+        (void) snprintf(name, sizeof(name), FILES_PREFIX "%s", relative);
+        if (error < 0 || c->fd < 0)
+                complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox went away" : strerror(error < 0 ? -error : EPROTO));
+        else
+                keep(c, name, /* type= */ NULL, NULL, 0, TAKE_FD(c->fd));
+        next_file(c);
+}
+
+static void next_file(Collection *c) {
+        static const FileOpHandlers handlers = { .entry = on_file_entry, .end = on_file_end };
+
+        while (c->next < c->paths.n) {
+                char path[FILE_PATH_BYTES];
+
+                if ((size_t) snprintf(path, sizeof(path), WORKSPACE "/%s", c->paths.items[c->next]) < sizeof(path) &&
+                                start_operation(c, FILE_READ, path, &handlers) >= 0)
+                        return;
+                c->next++;
+        }
+        check_complete(c);
+}
+
+static void on_list_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        Collection *c = userdata;
+
+        if (!S_ISREG(entry->mode) || !is_wanted(&c->run->job, entry->path))
+                return;
+        if (strv_push(&c->paths, entry->path) == -E2BIG)
+                c->listing = false; /* more than may be kept */
+}
+
+static void on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        Collection *c = userdata;
+
+        c->op = fileop_free(c->op);
+        if (error < 0)
+                complain(c, "the workspace cannot be listed: %s", error == -EPIPE ? "the sandbox went away" : strerror(-error));
+        if (count > LIST_MAX)
+                complain(c, "the workspace has more than %d files, the rest was not looked at", LIST_MAX);
+        if (!c->listing)
+                complain(c, "more than %zu files were wanted (artifacts.files), the rest was left", c->paths.max);
+        next_file(c);
+}
+
+static void capture_files(Collection *c) {
+        static const FileOpHandlers handlers = { .entry = on_list_entry, .end = on_list_end };
+
+        c->listing = true;
+        c->paths = (Strv) STRV_INIT(c->run->agents->manager->settings->artifacts.files_max);
+        (void) start_operation(c, FILE_LIST, WORKSPACE, &handlers);
+}
+
+int collect_start(Run *run) {
+        Collection *c;
+        bool pending;
+
+        if (!run->agents->artifacts || !run->agents->manager->settings->artifacts.enabled)
+                return 0;
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        *c = (Collection) { .run = run, .busy = true, .fd = -EBADF };
+        run->collection = c;
+        keep_reports(c);
+        if (run->job.capture_files && run->execution == NULL && run->job.has_result)
+                capture_files(c);
+        c->busy = false;
+        pending = c->n_pending > 0 || c->op;
+        if (!pending && c->errors[0])
+                run->job.capture_error = strdup(c->errors);
+        return pending;
+}

@@ -1,0 +1,152 @@
+/* internal.h: what the files of this room share among themselves. Nobody else includes it.
+ *
+ *      agents.c     the room: submitting, finding, cancelling, and the pump that starts runs
+ *      request.c    what was asked for becomes a Job, or is refused
+ *      run.c        one attempt: a sandbox, its files, the program
+ *      run-end.c    what follows from each way in which it can end
+ *      rejoin.c     attempts that were under way when the daemon ended
+ *      result.c     what the program has left: its end, its output, its usage
+ *      collect.c    artifacts: logs, reports, captured files
+ *      webhook.c    telling others
+ *      json.c       as callers see it
+ *      stats.c      counts and waits */
+#pragma once
+
+#include "agent/agent.h"
+#include "agent/queue.h"
+#include "agent/upload.h"
+#include "config/config.h"
+#include "core/acquire.h"
+
+#define AGENT_WAITS 1024 /* that quantiles are taken from */
+
+#define AGENT_DIRECTORY "/workspace/.cove"
+#define AGENT_CONTEXT   AGENT_DIRECTORY "/context.json"
+
+typedef struct Run Run;
+typedef struct Collection Collection;
+
+typedef struct AgentWait {
+        usec_t at, waited;
+} AgentWait;
+
+struct Agents {
+        Manager *manager;
+        Deliveries *deliveries;
+        Artifacts *artifacts;
+        Queue *queue;
+        Run *runs;       /* by id: provisioning and running */
+        Run *held;       /* have their sandbox, and wait for their turn */
+        unsigned n_slots; /* runs that count for agents.concurrency */
+        bool up;         /* what the store has is taken up */
+        AgentWatch *watches;
+        AgentObserver *observers;
+        struct Telling *tellings; /* webhooks under way */
+        sd_event_source *start, *pump, *wake, *expiry, *webhook_again;
+        AgentWait waits[AGENT_WAITS];
+        size_t n_waits; /* ever */
+        uint64_t n_dead;
+        AgentQueueStats counts; /* since the start */
+};
+
+/* Where an attempt stands. */
+typedef enum RunStep {
+        RUN_ACQUIRING,
+        RUN_HELD,
+        RUN_CONTEXT, /* files are written */
+        RUN_CODE,
+        RUN_EXECUTING,
+        RUN_COLLECTING,
+        RUN_WRITING, /* the end is known, and could not be written down yet */
+} RunStep;
+
+/* Whose doing an end was. */
+typedef enum ResultBlame {
+        BLAME_NOBODY,  /* it ended with 0 */
+        BLAME_PROGRAM,
+        BLAME_SANDBOX,
+        BLAME_CALLER, /* somebody killed it */
+} ResultBlame;
+
+struct Run {
+        Agents *agents;
+        Job job;
+        JobAttempt attempt;
+        RunStep step;
+        bool slot;   /* counts for agents.concurrency */
+        bool parked; /* its lane is closed until it has a sandbox */
+        JobStatus end; /* what its status will be, when all is written; JOB_QUEUED: another attempt */
+        Acquisition *acquisition;
+        Upload *upload;
+        Execution *execution; /* watched; NULL: none, or its end has been seen */
+        int journals[_STREAM_MAX]; /* of the program that has ended; -EBADF: none */
+        ExecutionWatch watch;
+        Collection *collection;
+        sd_event_source *alarm, *later;
+        const char *operation; /* what the alarm is about */
+        usec_t operation_usec;
+        ResultBlame blame;
+        Run *held_prev, *held_next;
+        UT_hash_handle hh;
+};
+
+/* agents.c */
+void agents_pump(Agents *a); /* soon */
+bool agents_have_room(const Agents *a);
+void agents_tell(Agents *a, const Job *job);
+void agents_enqueue(Agents *a, const Job *job);
+Run *agents_run(Agents *a, const char *id); /* NULL: it is not under way */
+
+/* request.c */
+int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job *ret, const char **ret_field, Error *reterr);
+
+/* run.c */
+Run *run_new(Agents *a, Job *job); /* takes the job */
+Run *run_free(Run *run);
+int run_start(Agents *a, const QueueEntry *e);
+int run_cancel(Run *run, Error *reterr); /* as agents_cancel() */
+void run_go_on(Run *run);                /* a held one has its turn */
+void run_ask(Run *run, usec_t wait_usec); /* for a sandbox */
+void run_prepare(Run *run, Sandbox *sb);
+int run_follow(Run *run, Execution *x);
+void run_arm(Run *run, usec_t usec, const char *operation); /* it may take so long */
+void run_see_end(Run *run, const Execution *x);
+void run_stop(Run *run); /* whatever is under way is not any more; what was being made for it goes */
+Sandbox *run_sandbox(const Run *run); /* NULL: gone */
+Sandbox *run_named_sandbox(const Run *run); /* the same, by its name */
+void run_name(const Run *run, char *ret, size_t size); /* of its sandbox */
+
+/* run-end.c. Each frees the run, now or when it is written down. */
+void run_fail(Run *run, const char *code, const char *format, ...) _printf_(3, 4); /* the sandbox's failure */
+void run_refuse(Run *run, const char *code, const char *format, ...) _printf_(3, 4); /* it can never be done */
+void run_put_back(Run *run, usec_t pause_usec); /* no attempt was made */
+void run_conclude(Run *run); /* the program has ended */
+void run_collected(Run *run);
+void run_commit(Run *run);
+usec_t run_pause(const AgentsConfig *c, unsigned failures); /* before the next attempt, after so many that failed */
+
+/* rejoin.c */
+int run_rejoin(Agents *a, const char *id);
+
+/* result.c */
+ResultBlame result_blame(const Execution *x);
+void result_take(Run *run, const Execution *x); /* everything that is gone when the sandbox is */
+void result_usage(const Sandbox *sb, const Execution *x, const SandboxUsage *u, JobUsage *ret);
+
+/* collect.c: calls run_collected() when all that shall be kept is kept; 0: there is nothing to wait for. */
+int collect_start(Run *run);
+Collection *collect_free(Collection *c);
+void collect_forget(Agents *a, const char *id); /* what was kept of it */
+
+/* json.c: what is kept beside the execution */
+json_t *agents_usage_json(Agents *a, const Job *j);
+json_t *agents_error_json(Agents *a, const Job *j, const JobAttempt *last);
+
+/* webhook.c */
+void webhook_send(Agents *a, const char *id); /* of an ended one whose row says pending */
+void webhooks_resume(Agents *a);
+void webhooks_free(Agents *a);
+int webhook_check(Agents *a, const char *url, Error *reterr);
+
+/* stats.c */
+void stats_waited(Agents *a, usec_t waited);

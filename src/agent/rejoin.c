@@ -1,0 +1,81 @@
+/* rejoin.c: attempts that were under way when the daemon ended.
+ *
+ * Their sandboxes have gone on and have been adopted by now, their programs too; a program is known by its tag, which is the
+ * execution's id, and a sandbox by its name, also where the row does not have them yet. What has a sandbox and no program goes on with
+ * its preparation; what has lost its sandbox is tried again. */
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "agent/internal.h"
+#include "store/jobs.h"
+
+static Execution *find_program(Sandbox *sb, const Job *j) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (x->spec.tag && strcmp(x->spec.tag, j->id) == 0)
+                        return x;
+        return NULL;
+}
+
+static void rejoin_program(Run *run, Execution *x) {
+        int r;
+
+        run->job.execution = x->number;
+        run->job.status = JOB_RUNNING;
+        if (execution_ended(x)) {
+                run->step = RUN_EXECUTING;
+                run_see_end(run, x);
+                return;
+        }
+        r = run_follow(run, x);
+        if (r < 0)
+                run_fail(run, "start_failed", "the program cannot be watched: %s", strerror(-r));
+        else if (run->job.cancel)
+                (void) execution_signal(x, SIGKILL);
+}
+
+static void rejoin_sandbox(Run *run, Sandbox *sb) {
+        Execution *x = find_program(sb, &run->job);
+
+        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
+        if (x)
+                rejoin_program(run, x);
+        else if (run->job.cancel)
+                run_fail(run, "cancelled", "cancelled before the program was started");
+        else if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                run_fail(run, "sandbox_lost", "the sandbox was lost while the daemon was away: %s", sb->reason ? sb->reason : "it has ended");
+        else
+                run_prepare(run, sb);
+}
+
+int run_rejoin(Agents *a, const char *id) {
+        _cleanup_(job_done) Job j = { 0 };
+        Sandbox *sb;
+        Run *run;
+        int r = store_job_get(a->manager->store, id, &j);
+
+        if (r < 0)
+                return r;
+        run = run_new(a, &j);
+        if (!run)
+                return -ENOMEM;
+        run->attempt.number = run->job.attempt;
+        run->attempt.started_at = run->job.provisioning_at;
+        run->step = RUN_CONTEXT;
+        sb = run_sandbox(run);
+        if (!sb)
+                sb = run_named_sandbox(run);
+        if (sb)
+                rejoin_sandbox(run, sb);
+        else if (run->job.cancel)
+                run_fail(run, "cancelled", "cancelled before the program was started");
+        else if (run->job.sandbox_id[0])
+                run_fail(run, "sandbox_lost", "the sandbox was lost while the daemon was away");
+        else
+                run_ask(run, /* wait_usec= */ 0);
+        return 0;
+}

@@ -1,0 +1,218 @@
+/* request.c: what was asked for becomes a Job that is complete by itself, or is refused with the field that is to blame. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/internal.h"
+#include "agent/language.h"
+#include "config/config.h"
+#include "core/secret.h"
+
+#define LANGUAGE_DEFAULT "python"
+#define SAFETY_TURNS     4 /* operations that may each take their whole time before a sandbox is nobody's any more */
+
+static int refuse(const char **ret_field, const char *field, int r) {
+        *ret_field = field;
+        return r;
+}
+
+/* Names. */
+
+static char *lower_copy(const char *text) {
+        char *copy = strdup(text);
+
+        for (char *p = copy; p && *p; p++)
+                *p = (char) tolower((unsigned char) *p);
+        return copy;
+}
+
+static int set_text(char **at, const char *text) {
+        char *copy = text ? strdup(text) : NULL;
+
+        if (text && !copy)
+                return -ENOMEM;
+        free(*at);
+        *at = copy;
+        return 0;
+}
+
+static int fill_names(const Principal *who, const AgentRequest *q, const Profile *p, Job *j) {
+        SandboxSpec *s = &j->sandbox;
+        int r = set_text(&s->tenant, who->tenant ? who->tenant : "");
+
+        if (r >= 0)
+                r = set_text(&s->task_id, q->task_id);
+        if (r >= 0)
+                r = set_text(&s->profile, p->name);
+        if (r >= 0 && q->template_name)
+                r = set_text(&s->template_name, q->template_name);
+        if (r >= 0 && !s->template_name)
+                r = set_text(&s->template_name, "host");
+        free(s->agent_type);
+        s->agent_type = lower_copy(p->name);
+        return r < 0 || !s->agent_type ? -ENOMEM : 0;
+}
+
+/* Limits. */
+
+static void tighten(const AgentRequest *q, SandboxLimits *l) {
+        const SandboxLimits *w = &q->limits;
+
+        l->memory_bytes = w->memory_bytes ? w->memory_bytes : l->memory_bytes;
+        l->cpu_milli = w->cpu_milli ? w->cpu_milli : l->cpu_milli;
+        l->cpu_time_usec = w->cpu_time_usec ? w->cpu_time_usec : l->cpu_time_usec;
+        l->disk_bytes = w->disk_bytes ? w->disk_bytes : l->disk_bytes;
+        l->pids = w->pids ? w->pids : l->pids;
+        l->exec_timeout_usec = w->exec_timeout_usec ? w->exec_timeout_usec : l->exec_timeout_usec;
+        l->output_bytes = w->output_bytes ? w->output_bytes : l->output_bytes;
+        l->nofile = w->nofile ? w->nofile : l->nofile;
+}
+
+static int fill_limits(const Principal *who, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
+        bool may_loosen = who->scope == SCOPE_ADMIN;
+        usec_t wall = p->wall_usec;
+
+        tighten(q, &j->sandbox.limits);
+        if (!may_loosen && profile_check(p, &j->sandbox.limits, reterr) < 0)
+                return refuse(ret_field, "limits", -EPERM);
+        if (q->has_timeout && q->timeout_usec == 0)
+                return refuse(ret_field, "timeoutSeconds", error_set(reterr, -EINVAL, "must be more than 0"));
+        if (q->has_timeout && wall > 0 && q->timeout_usec > wall && !may_loosen) {
+                (void) error_set(reterr, -EPERM, "%.3g s are more than the %.3g s that agent type %s may take",
+                                (double) q->timeout_usec / 1e6, (double) wall / 1e6, p->name);
+                return refuse(ret_field, "timeoutSeconds", -EPERM);
+        }
+        j->timeout_usec = q->has_timeout ? q->timeout_usec : wall;
+        if (j->sandbox.limits.exec_timeout_usec > 0 && (j->timeout_usec == 0 || j->sandbox.limits.exec_timeout_usec < j->timeout_usec))
+                j->timeout_usec = j->sandbox.limits.exec_timeout_usec;
+        return 0;
+}
+
+/* Command. */
+
+static const char *template_root(const Manager *m, const char *name) {
+        size_t n = strlen(name);
+
+        if (strcmp(name, "host") == 0)
+                return "/";
+        for (size_t i = 0; m->config.templates && i < m->config.templates->n; i++) {
+                const char *item = m->config.templates->items[i];
+
+                if (strncmp(item, name, n) == 0 && item[n] == '=')
+                        return item + n + 1;
+        }
+        return NULL;
+}
+
+static int copy_list(Strv *to, const Strv *from, size_t max) {
+        *to = (Strv) STRV_INIT(max);
+        for (size_t i = 0; from && i < from->n; i++) {
+                int r = strv_push(to, from->items[i]);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int fill_code(const AgentRequest *q, const char *root, Job *j, const char **ret_field, Error *reterr) {
+        const char *language = q->language ? q->language : LANGUAGE_DEFAULT, *file;
+        char path[sizeof(AGENT_DIRECTORY) + 32];
+        int r;
+
+        j->command = (Strv) STRV_INIT(JOB_COMMAND_MAX);
+        r = language_find(language, root, &file, &j->command, reterr);
+        if (r < 0)
+                return refuse(ret_field, "language", r == -ENOMEM ? r : -EINVAL);
+        (void) snprintf(path, sizeof(path), "%s/%s", AGENT_DIRECTORY, file);
+        r = strv_push(&j->command, path);
+        if (r >= 0)
+                r = set_text(&j->language, language);
+        return r < 0 ? r : set_text(&j->code, q->code);
+}
+
+static int fill_command(const Manager *m, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
+        const char *root = template_root(m, j->sandbox.template_name);
+
+        if (!root)
+                return refuse(ret_field, "template", error_set(reterr, -EINVAL, "there is no template '%s'", j->sandbox.template_name));
+        if (q->command->n > 0 && q->code)
+                return refuse(ret_field, "code", error_set(reterr, -EINVAL, "cannot be given together with command"));
+        if (q->language && !q->code)
+                return refuse(ret_field, "language", error_set(reterr, -EINVAL, "goes with code, and there is none"));
+        if (q->code)
+                return fill_code(q, root, j, ret_field, reterr);
+        if (q->command->n > 0)
+                return copy_list(&j->command, q->command, JOB_COMMAND_MAX);
+        if (p->command.n > 0)
+                return copy_list(&j->command, &p->command, JOB_COMMAND_MAX);
+        return refuse(ret_field, "command",
+                        error_set(reterr, -EINVAL, "must be given, or code: agent type %s has no command of its own", p->name));
+}
+
+static int fill_rest(Agents *a, const AgentRequest *q, const Profile *p, Job *j) {
+        const AgentsConfig *c = &a->manager->settings->agents;
+        unsigned attempts = p->attempts_max > 0 ? p->attempts_max : c->attempts_max;
+        int r = 0;
+
+        j->attempts_max = q->has_retries ? q->retries + 1 : MAX_OF(attempts, 1U);
+        j->priority = q->priority;
+        j->capture_files = q->capture_files || (q->capture && q->capture->n > 0);
+        j->keep_sandbox = q->keep_sandbox;
+        for (size_t i = 0; q->env && i < q->env->n && r >= 0; i++)
+                r = strv_set_env(&j->sandbox.env, q->env->items[i]);
+        if (r >= 0)
+                r = copy_list(&j->capture, q->capture, JOB_PATTERNS_MAX);
+        if (r >= 0)
+                r = set_text(&j->context, q->context ? q->context : "{}");
+        if (r >= 0)
+                r = set_text(&j->webhook, q->webhook);
+        return r < 0 ? r : set_text(&j->idempotency_key, q->idempotency_key);
+}
+
+/* Whatever becomes of us, the sandbox ends by itself. */
+static void set_safety(const Manager *m, Job *j) {
+        const AgentsConfig *c = &m->settings->agents;
+
+        j->sandbox.on_timeout = ON_TIMEOUT_KILL;
+        j->sandbox.timeout_usec = j->timeout_usec == 0 ? 0
+                        : j->timeout_usec + c->ready_timeout_usec + SAFETY_TURNS * c->operation_timeout_usec;
+}
+
+int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job *j, const char **ret_field, Error *reterr) {
+        Manager *m = a->manager;
+        const Profile *p = profile_find(m->settings, q->agent_type);
+        int r;
+
+        *ret_field = NULL;
+        if (!p)
+                return refuse(ret_field, "agentType", profile_unknown(m->settings, q->agent_type, reterr));
+        if (q->webhook) {
+                r = webhook_check(a, q->webhook, reterr);
+                if (r < 0)
+                        return refuse(ret_field, "webhook", r);
+        }
+        sandbox_spec_defaults(&j->sandbox);
+        r = profile_apply(p, &j->sandbox);
+        if (r >= 0)
+                r = fill_names(who, q, p, j);
+        if (r >= 0)
+                r = fill_limits(who, q, p, j, ret_field, reterr);
+        if (r >= 0)
+                r = fill_command(m, q, p, j, ret_field, reterr);
+        if (r >= 0)
+                r = fill_rest(a, q, p, j);
+        if (r == -ENOMEM)
+                return error_set(reterr, r, "out of memory");
+        if (r < 0)
+                return r;
+        set_safety(m, j);
+        (void) snprintf(j->id, sizeof(j->id), "run_");
+        secret_random_hex(j->id + strlen("run_"), JOB_ID_LENGTH - strlen("run_"));
+        j->created_at = j->queued_at = clock_wall_usec();
+        j->exit_code = -1;
+        return 0;
+}

@@ -1,0 +1,115 @@
+/* result.c: what the program has left: its end, its output, its usage; and whose doing its end was. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/internal.h"
+#include "base/fd.h"
+#include "json/text.h"
+
+#define TIMEOUT_REASON "timeout" /* the core's word for a sandbox whose time was up */
+
+/* By the reason alone; a sandbox that ended may have had one of its own. */
+static const ResultBlame blames[_EXECUTION_REASON_MAX] = {
+        [EXECUTION_REASON_NONE] = BLAME_SANDBOX,
+        [EXECUTION_REASON_EXITED] = BLAME_PROGRAM, /* unless it is 0 */
+        [EXECUTION_REASON_SIGNALED] = BLAME_PROGRAM,
+        [EXECUTION_REASON_TIMEOUT] = BLAME_PROGRAM,
+        [EXECUTION_REASON_CPU_TIME] = BLAME_PROGRAM,
+        [EXECUTION_REASON_MEMORY] = BLAME_PROGRAM,
+        [EXECUTION_REASON_DISK] = BLAME_PROGRAM,
+        [EXECUTION_REASON_CANCELLED] = BLAME_CALLER,
+        [EXECUTION_REASON_NOT_FOUND] = BLAME_PROGRAM,
+        [EXECUTION_REASON_NOT_EXECUTABLE] = BLAME_PROGRAM,
+        [EXECUTION_REASON_SANDBOX_ENDED] = BLAME_SANDBOX,
+        [EXECUTION_REASON_INTERNAL] = BLAME_SANDBOX,
+};
+
+static bool time_was_up(const Execution *x) {
+        return x->reason == EXECUTION_REASON_SANDBOX_ENDED && x->sandbox->reason && strcmp(x->sandbox->reason, TIMEOUT_REASON) == 0;
+}
+
+ResultBlame result_blame(const Execution *x) {
+        if (x->reason == EXECUTION_REASON_EXITED && x->exit_code == 0)
+                return BLAME_NOBODY;
+        return time_was_up(x) ? BLAME_PROGRAM : blames[x->reason];
+}
+
+void result_usage(const Sandbox *sb, const Execution *x, const SandboxUsage *u, JobUsage *ret) {
+        *ret = (JobUsage) {
+                .cpu_usec = u->has_cpu ? u->cpu_usec : x->user_usec + x->system_usec,
+                .memory_bytes = u->memory_bytes,
+                .memory_peak_bytes = MAX_OF(u->memory_peak_bytes, x->max_rss_bytes),
+                .disk_bytes = u->disk_bytes,
+                .network_rx_bytes = u->network_rx_bytes,
+                .network_tx_bytes = u->network_tx_bytes,
+                .operations = sb->operations,
+        };
+}
+
+static void take_usage(Run *run, const Execution *x) {
+        Sandbox *sb = x->sandbox;
+        SandboxUsage usage = { 0 };
+
+        if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_PAUSED)
+                if (sandbox_usage(sb, &usage) < 0)
+                        memset(&usage, 0, sizeof(usage));
+        result_usage(sb, x, &usage, &run->job.usage);
+}
+
+/* As text where it is text; a character that our own cut has torn is left out. */
+static void keep_output(JobOutput *o, const char *data, size_t size) {
+        bool cut = false;
+        size_t n = utf8_prefix(data, size, &cut);
+
+        if ((n == size || (cut && o->truncated)) && !memchr(data, '\0', n)) {
+                o->text = strndup(data, n);
+                return;
+        }
+        o->base64 = true;
+        o->text = malloc(BASE64_SIZE(size) + 1);
+        if (!o->text)
+                return;
+        base64_encode(data, size, o->text);
+        o->text[BASE64_SIZE(size)] = '\0';
+}
+
+static void take_output(Run *run, const Execution *x, ExecutionStream stream, JobOutput *ret) {
+        _cleanup_free_ char *data = NULL;
+        uint64_t bytes = x->journals[stream].bytes;
+        size_t size = (size_t) MIN_OF(bytes, (uint64_t) JOB_OUTPUT_MAX);
+        ssize_t n;
+
+        free(ret->text);
+        *ret = (JobOutput) { .bytes = bytes, .truncated = bytes > JOB_OUTPUT_MAX || x->journals[stream].truncated };
+        (void) fd_close(run->journals[stream]);
+        run->journals[stream] = bytes > 0 ? execution_open_journal(x, stream) : -EBADF;
+        if (run->journals[stream] < 0)
+                return;
+        data = malloc(size);
+        n = data ? pread(run->journals[stream], data, size, 0) : -1;
+        if (n > 0)
+                keep_output(ret, data, (size_t) n);
+}
+
+void result_take(Run *run, const Execution *x) {
+        Job *j = &run->job;
+
+        run->blame = result_blame(x);
+        j->has_result = true;
+        j->exit_code = x->exit_code;
+        j->signal = x->signal;
+        j->reason = time_was_up(x) ? EXECUTION_REASON_TIMEOUT : x->reason;
+        free(j->message);
+        j->message = x->message ? strdup(x->message) : NULL;
+        j->duration_usec = x->duration_usec;
+        j->finished_at = x->ended_at;
+        if (j->running_at == 0)
+                j->running_at = x->started_at;
+        if (j->execution == 0)
+                j->execution = x->number;
+        take_output(run, x, STREAM_STDOUT, &j->out);
+        take_output(run, x, STREAM_STDERR, &j->err);
+        take_usage(run, x);
+}

@@ -1,0 +1,497 @@
+/* run.c: one attempt: a sandbox, its files, the program. What comes of it is run-end.c's. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "agent/internal.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "store/jobs.h"
+
+#define PLACE_WAIT    (24 * 3600 * USEC_PER_SEC) /* in the queue for sandboxes; then it stands in ours again */
+#define FULL_PAUSE    (1 * USEC_PER_SEC)
+#define NO_SPACE_PAUSE (5 * USEC_PER_SEC)
+#define ALARM_ACCURACY (10 * USEC_PER_MSEC)
+#define FILE_MODE      0644
+#define ENV_MAX        16
+
+Run *run_new(Agents *a, Job *job) {
+        Run *run = calloc(1, sizeof(*run));
+
+        if (!run)
+                return NULL;
+        run->agents = a;
+        run->job = *job;
+        memset(job, 0, sizeof(*job));
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                run->journals[s] = -EBADF;
+        memcpy(run->attempt.job, run->job.id, sizeof(run->attempt.job));
+        HASH_ADD(hh, a->runs, job.id, strlen(run->job.id), run);
+        run->slot = true;
+        a->n_slots++;
+        return run;
+}
+
+static void leave_slot(Run *run) {
+        if (run->slot)
+                run->agents->n_slots--;
+        run->slot = false;
+}
+
+static void open_lane(Run *run) {
+        if (run->parked)
+                queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ false);
+        run->parked = false;
+}
+
+static void unhold(Run *run) {
+        if (run->step == RUN_HELD)
+                DL_DELETE2(run->agents->held, run, held_prev, held_next);
+}
+
+/* The sandbox and all that is in it are not ours to take away here. */
+Run *run_free(Run *run) {
+        if (!run)
+                return NULL;
+        HASH_DEL(run->agents->runs, run);
+        unhold(run);
+        leave_slot(run);
+        open_lane(run);
+        if (run->acquisition)
+                acquisition_cancel(run->acquisition);
+        (void) upload_free(run->upload);
+        (void) collect_free(run->collection);
+        execution_unwatch(&run->watch);
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                (void) fd_close(run->journals[s]);
+        sd_event_source_disable_unref(run->alarm);
+        sd_event_source_disable_unref(run->later);
+        job_attempt_done(&run->attempt);
+        job_done(&run->job);
+        free(run);
+        return NULL;
+}
+
+void run_stop(Run *run) {
+        Sandbox *sb = run->step == RUN_ACQUIRING ? run_named_sandbox(run) : NULL;
+
+        run->alarm = sd_event_source_disable_unref(run->alarm);
+        if (run->acquisition)
+                acquisition_cancel(run->acquisition);
+        run->acquisition = NULL;
+        if (sb) /* it was being made for us */
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        run->upload = upload_free(run->upload);
+        execution_unwatch(&run->watch);
+        run->execution = NULL;
+}
+
+void run_name(const Run *run, char *ret, size_t size) {
+        (void) snprintf(ret, size, "%s-%u", run->job.id, run->job.attempt);
+}
+
+Sandbox *run_sandbox(const Run *run) {
+        Sandbox *sb = NULL;
+
+        if (run->job.sandbox_id[0])
+                HASH_FIND_STR(run->agents->manager->sandboxes, run->job.sandbox_id, sb);
+        return sb;
+}
+
+Sandbox *run_named_sandbox(const Run *run) {
+        const char *tenant = run->job.sandbox.tenant;
+        Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
+        char name[SANDBOX_NAME_MAX + 1];
+
+        run_name(run, name, sizeof(name));
+        return manager_find(run->agents->manager, &who, name);
+}
+
+/* Every operation on a sandbox has its time; one that takes longer has lost its sandbox. */
+
+static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
+        Run *run = userdata;
+        const Sandbox *sb = run->parked ? run_named_sandbox(run) : NULL;
+        usec_t now = clock_wall_usec(), patience = run->agents->manager->settings->agents.ready_timeout_usec;
+
+        run->alarm = sd_event_source_disable_unref(run->alarm);
+        if (run->step == RUN_WRITING)
+                run_commit(run);
+        else if (run->step == RUN_COLLECTING) {
+                run->collection = collect_free(run->collection);
+                free(run->job.capture_error);
+                run->job.capture_error = strdup("keeping what it has left took too long");
+                run_collected(run);
+        } else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || now < sb->created_at + patience))
+                run_arm(run, run->operation_usec, run->operation); /* it stands in the queue, which is no operation */
+        else
+                run_fail(run, "operation_timeout", "%s took longer than %.3g s", run->operation, (double) run->operation_usec / 1e6);
+        return 0;
+}
+
+void run_arm(Run *run, usec_t usec, const char *operation) {
+        run->alarm = sd_event_source_disable_unref(run->alarm);
+        run->operation = operation;
+        run->operation_usec = usec;
+        if (usec > 0 && usec != USEC_INFINITY)
+                (void) sd_event_add_time_relative(run->agents->manager->event, &run->alarm, CLOCK_MONOTONIC, usec, ALARM_ACCURACY, on_alarm, run);
+}
+
+static void disarm(Run *run) {
+        run->alarm = sd_event_source_disable_unref(run->alarm);
+}
+
+static usec_t operation_timeout(const Run *run) {
+        return run->agents->manager->settings->agents.operation_timeout_usec;
+}
+
+/* What is not written now, is found again by the names of sandbox and execution. */
+static void write_down(Run *run) {
+        Store *store = run->agents->manager->store;
+        int r;
+
+        (void) store_begin(store);
+        (void) store_job_update(store, &run->job);
+        (void) store_attempt_put(store, &run->attempt);
+        r = store_commit(store);
+        if (r < 0)
+                log_warning("agent execution %s: cannot write down that it is %s, going on: %s", run->job.id,
+                                job_status_name(run->job.status), strerror(-r));
+}
+
+/* The program. */
+
+static int on_later(sd_event_source *source, void *userdata) {
+        run_conclude(userdata);
+        return 0;
+}
+
+/* We are told in the middle of the core's own work, and the sandbox may be gone after it: what is needed is taken now, the rest follows
+ * in a turn of its own. */
+void run_see_end(Run *run, const Execution *x) {
+        int r;
+
+        execution_unwatch(&run->watch);
+        run->execution = NULL;
+        disarm(run);
+        result_take(run, x);
+        r = sd_event_add_defer(run->agents->manager->event, &run->later, on_later, run);
+        if (r < 0)
+                run_arm(run, USEC_PER_SEC, "its end"); /* no memory: as a failure of the sandbox */
+}
+
+static void on_execution(Execution *x, void *userdata) {
+        if (execution_ended(x))
+                run_see_end(userdata, x);
+}
+
+int run_follow(Run *run, Execution *x) {
+        usec_t limit = run->job.timeout_usec;
+        int r;
+
+        run->step = RUN_EXECUTING;
+        run->execution = x;
+        run->watch = (ExecutionWatch) { .changed = on_execution, .userdata = run };
+        r = execution_watch(x, &run->watch);
+        if (r >= 0 && limit > 0) /* PID 1 keeps the limit; this is in case that it does not */
+                run_arm(run, limit + operation_timeout(run), "the program, which should have been ended by its time limit,");
+        return r;
+}
+
+static int push_env(Strv *env, const char *name, const char *value) {
+        char *text;
+
+        if (asprintf(&text, "%s=%s", name, value) < 0)
+                return -ENOMEM;
+        if (strv_push_take(env, text) < 0) {
+                free(text);
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+static int make_spec(const Run *run, ExecutionSpec *ret) {
+        const Job *j = &run->job;
+        char attempt[16];
+        int r = 0;
+
+        (void) snprintf(attempt, sizeof(attempt), "%u", j->attempt);
+        *ret = (ExecutionSpec) {
+                .args = STRV_INIT(JOB_COMMAND_MAX),
+                .env = STRV_INIT(ENV_MAX),
+                .has_timeout = true,
+                .timeout_usec = j->timeout_usec,
+                .background = true,
+                .tag = strdup(j->id),
+        };
+        for (size_t i = 0; i < j->command.n && r >= 0; i++)
+                r = strv_push(&ret->args, j->command.items[i]);
+        if (r >= 0)
+                r = push_env(&ret->env, "COVE_CONTEXT", AGENT_CONTEXT);
+        if (r >= 0)
+                r = push_env(&ret->env, "COVE_TASK_ID", j->sandbox.task_id);
+        if (r >= 0)
+                r = push_env(&ret->env, "COVE_AGENT_TYPE", j->sandbox.agent_type);
+        if (r >= 0)
+                r = push_env(&ret->env, "COVE_ATTEMPT", attempt);
+        if (r >= 0)
+                r = push_env(&ret->env, "COVE_EXECUTION_ID", j->id);
+        return r < 0 || !ret->tag ? -ENOMEM : 0;
+}
+
+static void execute(Run *run, Sandbox *sb) {
+        _cleanup_(execution_spec_done) ExecutionSpec spec = { 0 };
+        Error error = { 0 };
+        Execution *x;
+        int r = make_spec(run, &spec);
+
+        if (r >= 0)
+                r = execution_start(sb, &spec, &x, &error);
+        if (r == -E2BIG) {
+                run_refuse(run, "invalid_command", "%s", error.text);
+                return;
+        }
+        if (r < 0) {
+                run_fail(run, "start_failed", "the program cannot be started: %s", error.text[0] ? error.text : strerror(-r));
+                return;
+        }
+        run->job.execution = x->number;
+        run->job.status = JOB_RUNNING;
+        run->job.running_at = clock_wall_usec();
+        write_down(run);
+        r = run_follow(run, x);
+        if (r < 0) {
+                run_fail(run, "start_failed", "the program cannot be watched: %s", strerror(-r));
+                return;
+        }
+        agents_tell(run->agents, &run->job);
+}
+
+/* Its files. */
+
+static void next_file(Run *run, Sandbox *sb);
+
+static void on_uploaded(int error, const char *text, void *userdata) {
+        Run *run = userdata;
+        Sandbox *sb = run_sandbox(run);
+
+        run->upload = upload_free(run->upload);
+        disarm(run);
+        if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
+                run_refuse(run, "disk", "%s: what was sent does not fit the disk limit", text);
+        else if (error < 0 || !sb)
+                run_fail(run, sb && sandbox_status_is_live(sb->status) ? "files_failed" : "sandbox_ended", "%s",
+                                error < 0 ? text : "the sandbox went away");
+        else {
+                run->step++;
+                next_file(run, sb);
+        }
+}
+
+static void send_file(Run *run, Sandbox *sb, const char *path, const char *text) {
+        Error error = { 0 };
+        int r = upload_start(sb, path, FILE_MODE, text, strlen(text), on_uploaded, run, &run->upload, &error);
+
+        if (r < 0)
+                run_fail(run, r == -ESTALE ? "sandbox_ended" : "files_failed", "%s", error.text);
+        else
+                run_arm(run, operation_timeout(run), "writing the files of the execution");
+}
+
+static void next_file(Run *run, Sandbox *sb) {
+        const Job *j = &run->job;
+
+        if (run->step == RUN_CONTEXT)
+                send_file(run, sb, AGENT_CONTEXT, j->context ? j->context : "{}");
+        else if (run->step == RUN_CODE && j->code)
+                send_file(run, sb, j->command.items[j->command.n - 1], j->code);
+        else
+                execute(run, sb);
+}
+
+void run_prepare(Run *run, Sandbox *sb) {
+        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
+        write_down(run);
+        run->step = RUN_CONTEXT;
+        next_file(run, sb);
+}
+
+/* Its sandbox. */
+
+static int copy_text(char **to, const char *from) {
+        *to = from ? strdup(from) : NULL;
+        return from && !*to ? -ENOMEM : 0;
+}
+
+static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
+        const SandboxSpec *s = &run->job.sandbox;
+        char name[SANDBOX_NAME_MAX + 1], metadata[128];
+        int r;
+
+        run_name(run, name, sizeof(name));
+        (void) snprintf(metadata, sizeof(metadata), "{\"agentExecution\":\"%s\",\"attempt\":%u}", run->job.id, run->job.attempt);
+        *ret = *s;
+        ret->name = ret->tenant = ret->template_name = ret->profile = ret->agent_type = ret->task_id = ret->workdir = ret->metadata = NULL;
+        ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
+        r = copy_text(&ret->name, name);
+        if (r >= 0)
+                r = copy_text(&ret->tenant, s->tenant ? s->tenant : "");
+        if (r >= 0)
+                r = copy_text(&ret->template_name, s->template_name);
+        if (r >= 0)
+                r = copy_text(&ret->profile, s->profile);
+        if (r >= 0)
+                r = copy_text(&ret->agent_type, s->agent_type);
+        if (r >= 0)
+                r = copy_text(&ret->task_id, s->task_id);
+        if (r >= 0)
+                r = copy_text(&ret->workdir, s->workdir);
+        if (r >= 0)
+                r = copy_text(&ret->metadata, metadata);
+        for (size_t i = 0; i < s->env.n && r >= 0; i++)
+                r = strv_push(&ret->env, s->env.items[i]);
+        return r;
+}
+
+/* There is no room: it waits among all who want a sandbox, and the rest of its lane behind it. Meanwhile others may run. */
+static void park(Run *run) {
+        queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ true);
+        run->parked = true;
+        leave_slot(run);
+        agents_pump(run->agents);
+        run_ask(run, PLACE_WAIT);
+}
+
+static void on_refused(Run *run, const Error *error) {
+        if (error->code == -EDQUOT && !run->parked)
+                park(run);
+        else if (error->code == -EDQUOT)
+                run_put_back(run, FULL_PAUSE);
+        else if (error->code == -ENOSPC)
+                run_put_back(run, NO_SPACE_PAUSE);
+        else
+                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
+}
+
+static void hold(Run *run) {
+        run->step = RUN_HELD;
+        DL_APPEND2(run->agents->held, run, held_prev, held_next);
+}
+
+static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        Run *run = userdata;
+        Agents *a = run->agents;
+
+        run->acquisition = NULL;
+        disarm(run);
+        if (error) {
+                on_refused(run, error);
+                return;
+        }
+        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        open_lane(run);
+        if (!run->slot && !agents_have_room(a))
+                hold(run);
+        else {
+                a->n_slots += !run->slot;
+                run->slot = true;
+                run_prepare(run, sb);
+        }
+        agents_pump(a);
+}
+
+void run_go_on(Run *run) {
+        Sandbox *sb = run_sandbox(run);
+
+        unhold(run);
+        run->step = RUN_CONTEXT;
+        run->agents->n_slots++;
+        run->slot = true;
+        if (sb)
+                run_prepare(run, sb);
+        else
+                run_fail(run, "sandbox_ended", "the sandbox went away before its turn came");
+}
+
+void run_ask(Run *run, usec_t wait_usec) {
+        const char *tenant = run->job.sandbox.tenant;
+        Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
+        Manager *m = run->agents->manager;
+        Acquisition *q = NULL;
+        SandboxSpec spec = { 0 };
+        Error error = { 0 };
+        int r = make_sandbox_spec(run, &spec);
+
+        run->step = RUN_ACQUIRING;
+        run_arm(run, m->settings->agents.ready_timeout_usec, "making the sandbox");
+        if (r < 0)
+                sandbox_spec_done(&spec);
+        else
+                r = manager_acquire(m, &who, &spec, wait_usec, on_acquired, run, &q, &error);
+        if (r < 0)
+                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
+        else if (q) /* else it has been answered, and the run may be gone */
+                run->acquisition = q;
+}
+
+/* Start and cancel. */
+
+static void count_wait(Run *run) {
+        const Job *j = &run->job;
+        usec_t since = MAX_OF(j->queued_at, j->not_before);
+
+        stats_waited(run->agents, j->provisioning_at > since ? j->provisioning_at - since : 0);
+}
+
+int run_start(Agents *a, const QueueEntry *e) {
+        _cleanup_(job_done) Job j = { 0 };
+        Run *run;
+        int r = store_job_get(a->manager->store, e->id, &j);
+
+        if (r == -ENOENT)
+                return 0;
+        run = r < 0 ? NULL : run_new(a, &j);
+        if (!run) {
+                log_error("agent execution %s: cannot be started, trying again: %s", e->id, strerror(r < 0 ? -r : ENOMEM));
+                return queue_add(a->queue, e->id, j.sandbox.tenant, j.sandbox.profile, e->serial, e->priority, e->since,
+                                clock_wall_usec() + FULL_PAUSE);
+        }
+        run->job.status = JOB_PROVISIONING;
+        run->job.attempt++;
+        run->job.provisioning_at = clock_wall_usec();
+        run->job.running_at = run->job.finished_at = run->job.execution = 0;
+        run->job.sandbox_id[0] = '\0';
+        run->attempt.number = run->job.attempt;
+        run->attempt.started_at = run->job.provisioning_at;
+        write_down(run);
+        count_wait(run);
+        a->counts.attempts++;
+        agents_tell(a, &run->job);
+        run_ask(run, /* wait_usec= */ 0);
+        return 1;
+}
+
+int run_cancel(Run *run, Error *reterr) {
+        int r;
+
+        if (run->step >= RUN_COLLECTING || (run->step == RUN_EXECUTING && !run->execution))
+                return error_set(reterr, -EALREADY, "the program has ended already, and what it has left is being kept");
+        run->job.cancel = true;
+        write_down(run);
+        if (run->execution) {
+                r = execution_signal(run->execution, SIGKILL);
+                if (r < 0)
+                        run_fail(run, "cancelled", "cancelled, and the sandbox could not be reached");
+                else
+                        run_arm(run, operation_timeout(run), "ending the program");
+                return 1;
+        }
+        run_fail(run, "cancelled", "cancelled before the program was started");
+        return 0;
+}

@@ -1,0 +1,169 @@
+/* webhook.c: who asked to be told of the end, is told; also after a restart, because the row remembers. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "agent/internal.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "core/secret.h"
+#include "json/json.h"
+#include "outbound/delivery.h"
+#include "store/jobs.h"
+
+#define ATTEMPTS_MAX 5
+#define AGAIN_USEC   (10 * USEC_PER_SEC)
+#define HEADER_MAX   160
+
+typedef struct Telling {
+        Agents *agents;
+        char id[JOB_ID_LENGTH + 1];
+        struct Telling *prev, *next;
+} Telling;
+
+int webhook_check(Agents *a, const char *url, Error *reterr) {
+        bool known = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+
+        if (!a->deliveries)
+                return error_set(reterr, -EOPNOTSUPP, "webhooks cannot be sent here");
+        if (!known || strlen(url) > JOB_URL_MAX || strpbrk(url, " \t\r\n\"<>"))
+                return error_set(reterr, -EINVAL, "'%.100s' is no URL of http or https", url);
+        return 0;
+}
+
+static Telling *find(const Agents *a, const char *id) {
+        Telling *t;
+
+        DL_FOREACH(a->tellings, t)
+                if (strcmp(t->id, id) == 0)
+                        return t;
+        return NULL;
+}
+
+static void forget(Telling *t) {
+        DL_DELETE(t->agents->tellings, t);
+        free(t);
+}
+
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata) {
+        Agents *a = userdata;
+
+        a->webhook_again = sd_event_source_disable_unref(a->webhook_again);
+        webhooks_resume(a);
+        return 0;
+}
+
+static void try_later(Agents *a) {
+        if (!a->webhook_again)
+                (void) sd_event_add_time_relative(a->manager->event, &a->webhook_again, CLOCK_MONOTONIC, AGAIN_USEC, USEC_PER_SEC, on_again, a);
+}
+
+static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsigned attempts, const char *text) {
+        _cleanup_(job_done) Job j = { 0 };
+        int r = store_job_get(a->manager->store, id, &j);
+
+        if (r < 0 || j.webhook_status != WEBHOOK_PENDING) /* deleted, or being tried again */
+                return;
+        j.webhook_status = status;
+        j.webhook_attempts += attempts;
+        free(j.webhook_error);
+        j.webhook_error = text && *text ? strdup(text) : NULL;
+        r = store_job_update(a->manager->store, &j);
+        if (r < 0)
+                log_warning("agent execution %s: cannot write down what became of its webhook: %s", id, strerror(-r));
+}
+
+static void on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
+        Telling *t = userdata;
+
+        write_outcome(t->agents, t->id, r < 0 ? WEBHOOK_FAILED : WEBHOOK_DELIVERED, attempts, r < 0 ? text : NULL);
+        forget(t);
+}
+
+static void sign(const char *secret, const char *body, size_t size, char *ret, size_t room) {
+        uint8_t mac[SECRET_HASH_SIZE];
+        size_t used = (size_t) snprintf(ret, room, "X-Cove-Signature: sha256=");
+
+        secret_hmac_sha256(secret, strlen(secret), body, size, mac);
+        for (size_t i = 0; i < sizeof(mac); i++)
+                used += (size_t) snprintf(ret + used, room - used, "%02x", mac[i]);
+}
+
+static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
+        const Config *c = a->manager->settings;
+        const DeliveryLimits limits = {
+                .attempts_max = ATTEMPTS_MAX,
+                .backoff_usec = c->agents.backoff_usec,
+                .backoff_max_usec = c->agents.backoff_max_usec,
+                .queue_max = c->alerts.queue_max,
+        };
+        char signature[HEADER_MAX] = "", event[HEADER_MAX];
+        const char *headers[] = { "Content-Type: application/json", event, NULL, NULL };
+        _cleanup_json_ json_t *object = agents_json(a, j, /* brief= */ false);
+        _cleanup_free_ char *body = NULL;
+        OutboundSpec spec = OUTBOUND_SPEC_INIT;
+        size_t size = 0;
+
+        body = object ? json_print(object, &size) : NULL;
+        if (!body)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        (void) snprintf(event, sizeof(event), "X-Cove-Event: agent.execution.%s", job_status_name(j->status));
+        if (c->agents.webhook_secret) {
+                sign(c->agents.webhook_secret, body, size, signature, sizeof(signature));
+                headers[2] = signature;
+        }
+        spec.url = j->webhook;
+        spec.headers = headers;
+        spec.body = body;
+        spec.size = size;
+        return delivery_add(a->deliveries, "agent webhook", &spec, &limits, on_delivered, t, reterr);
+}
+
+void webhook_send(Agents *a, const char *id) {
+        _cleanup_(job_done) Job j = { 0 };
+        Error error = { 0 };
+        Telling *t;
+        int r;
+
+        if (find(a, id) || store_job_get(a->manager->store, id, &j) < 0 || j.webhook_status != WEBHOOK_PENDING)
+                return;
+        if (!a->deliveries) {
+                write_outcome(a, id, WEBHOOK_FAILED, 0, "webhooks cannot be sent here");
+                return;
+        }
+        t = calloc(1, sizeof(*t));
+        if (!t) {
+                try_later(a);
+                return;
+        }
+        t->agents = a;
+        memcpy(t->id, j.id, sizeof(t->id));
+        DL_APPEND(a->tellings, t);
+        r = deliver(a, &j, t, &error);
+        if (r >= 0)
+                return;
+        forget(t);
+        log_warning("agent execution %s: its webhook has to wait: %s", id, error.text);
+        try_later(a);
+}
+
+static int take_untold(Job *row, void *userdata) {
+        return strv_push(userdata, row->id);
+}
+
+void webhooks_resume(Agents *a) {
+        _cleanup_(strv_done) Strv ids = STRV_INIT(SIZE_MAX);
+
+        (void) store_job_each_untold(a->manager->store, take_untold, &ids);
+        for (size_t i = 0; i < ids.n; i++)
+                webhook_send(a, ids.items[i]);
+}
+
+void webhooks_free(Agents *a) {
+        a->webhook_again = sd_event_source_disable_unref(a->webhook_again);
+        while (a->tellings)
+                forget(a->tellings);
+}

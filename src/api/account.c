@@ -1,0 +1,86 @@
+#include "api/account.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "observe/audit.h"
+#include "observe/observe.h"
+
+#define FILES "/api/sandbox/{id}/files"
+
+static bool is_read(const char *method) {
+        return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+/* "path" is the one query parameter that says what a call was about; values of others are not written down. */
+static const char *file_of(const ApiRequest *q) {
+        if (!q->route || strncmp(q->route->path, FILES, strlen(FILES)) != 0)
+                return NULL;
+        return http_query(q->http, "path");
+}
+
+static Sandbox *sandbox_of(const ApiRequest *q) {
+        Sandbox *sb = NULL;
+
+        if (q->sandbox_id[0])
+                HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
+        return sb;
+}
+
+static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
+        const AuditCall call = {
+                .actor = q->actor[0] ? q->actor : "unknown",
+                .tenant = q->who.tenant,
+                .remote = remote,
+                .method = http_method(q->http),
+                .route = q->route ? q->route->path : NULL,
+                .path = http_path(q->http),
+                .file = file_of(q),
+                .sandbox = q->sandbox_id,
+                .execution = q->execution_id,
+                .status = status,
+                .duration_usec = clock_usec() - q->began,
+                .reads = is_read(http_method(q->http)),
+        };
+
+        audit_call(q->api->rooms.audit, &call);
+}
+
+/* What a reviewer should see without reading every call. */
+static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
+        const char *method = http_method(q->http), *path = http_path(q->http), *file = file_of(q);
+
+        if (status == 401 && q->gave_secret)
+                observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not known", method, path, remote);
+        else if (status == 403 && !q->sandbox_id[0])
+                observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
+                                q->actor[0] ? q->actor : "unknown");
+        else if ((status == 403 || status == 400) && file && q->sandbox_id[0])
+                observe_security(q->manager, "path-refused", sandbox_of(q), "%s %.200s of '%.200s'", method, q->route->path + strlen("/api/sandbox/{id}"),
+                                file);
+}
+
+/* By the pattern, not by the path: there are as many as the table of routes has lines. */
+static void tell_metrics(const ApiRequest *q, unsigned status) {
+        char route[METRIC_LABEL_BYTES];
+
+        if (!q->api->rooms.observe || status == 0)
+                return;
+        (void) snprintf(route, sizeof(route), "%s %s", q->route ? q->route->method : "", q->route ? q->route->path : "");
+        observe_http(q->api->rooms.observe, q->route ? route : NULL, status, clock_usec() - q->began);
+}
+
+void account_call(ApiRequest *q, unsigned status) {
+        char remote[96];
+
+        if (q->accounted)
+                return;
+        q->accounted = true;
+        tell_metrics(q, status);
+        if (q->route && q->route->open && status < 400)
+                return; /* a health check is not about anything */
+        http_peer_print(q->http, remote, sizeof(remote));
+        if (q->api->rooms.audit)
+                tell_audit(q, status, remote);
+        tell_security(q, status, remote);
+}

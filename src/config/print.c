@@ -1,0 +1,292 @@
+/* print.c: a Config as YAML and as JSON, by the tables. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/schema.h"
+
+#define PRINT_MAX      (16 << 20)
+#define COMMENT_COLUMN 44
+#define INDENT         2
+
+typedef struct Printer {
+        Text text;
+        bool comments; /* beside each key; and keys that have no value, as examples */
+        bool defaults; /* what follows from others is left to do so */
+        bool example;  /* all of it as a comment */
+} Printer;
+
+/* Without quotes where YAML takes them for the same text, also within brackets. */
+static bool is_plain(const char *s, bool flow) {
+        if (!isalnum((unsigned char) s[0]) && s[0] != '/')
+                return false;
+        if (strcasecmp(s, "null") == 0)
+                return false;
+        for (; *s; s++)
+                if (!isalnum((unsigned char) *s) && !strchr("_./@%+-", *s) && !(*s == ':' && !flow && s[1] && s[1] != ' '))
+                        return false;
+        return true;
+}
+
+static void put_scalar(Text *t, const json_t *v, bool flow) {
+        if (json_is_string(v) && is_plain(json_string_value(v), flow))
+                text_put_string(t, json_string_value(v));
+        else if (json_is_string(v))
+                text_quote_string(t, json_string_value(v));
+        else if (json_is_integer(v))
+                text_format(t, "%lld", (long long) json_integer_value(v));
+        else if (json_is_real(v))
+                text_format(t, "%.15g", json_real_value(v));
+        else
+                text_put_string(t, json_is_true(v) ? "true" : "false");
+}
+
+static void put_key(Text *t, const char *key) {
+        if (is_plain(key, true))
+                text_put_string(t, key);
+        else
+                text_quote_string(t, key);
+}
+
+static void put_flow(Text *t, const json_t *v);
+
+static void put_within(Text *t, const json_t *v) {
+        if (json_is_array(v) || json_is_object(v))
+                put_flow(t, v);
+        else
+                put_scalar(t, v, true);
+}
+
+/* Lists of words and maps of words, in brackets. */
+static void put_flow(Text *t, const json_t *v) {
+        const char *key, *separator = "";
+        json_t *item;
+        size_t i;
+
+        if (json_is_array(v)) {
+                text_put_string(t, "[");
+                json_array_foreach(v, i, item) {
+                        text_put_string(t, separator);
+                        put_within(t, item);
+                        separator = ", ";
+                }
+                text_put_string(t, "]");
+                return;
+        }
+        text_put_string(t, "{");
+        json_object_foreach((json_t *) (uintptr_t) v, key, item) {
+                text_put_string(t, separator);
+                put_key(t, key);
+                text_put_string(t, ": ");
+                put_within(t, item);
+                separator = ", ";
+        }
+        text_put_string(t, "}");
+}
+
+static void put_value(Text *t, const json_t *v) {
+        if (json_is_array(v) || json_is_object(v))
+                put_flow(t, v);
+        else
+                put_scalar(t, v, false);
+}
+
+static void put_indent(Printer *p, unsigned depth) {
+        text_format(&p->text, "%s%*s", p->example ? "# " : "", (int) (depth * INDENT), "");
+}
+
+static void end_line(Printer *p, size_t began, const char *help) {
+        size_t width = p->text.size - began;
+
+        if (p->comments && help)
+                text_format(&p->text, "%*s# %s", (int) (width < COMMENT_COLUMN ? COMMENT_COLUMN - width : 1), "", help);
+        text_put_string(&p->text, "\n");
+}
+
+static void put_line(Printer *p, unsigned depth, const char *key, const json_t *v, const char *help) {
+        size_t began = p->text.size;
+
+        put_indent(p, depth);
+        put_key(&p->text, key);
+        text_put_string(&p->text, ":");
+        if (v) {
+                text_put_string(&p->text, " ");
+                put_value(&p->text, v);
+        }
+        end_line(p, began, help);
+}
+
+/* What has no value, or one that follows from others: how it would look. */
+static void put_hint(Printer *p, unsigned depth, const Field *f, const char *value) {
+        size_t began = p->text.size;
+
+        if (!p->comments)
+                return;
+        text_format(&p->text, "%s%*s%s%s: %s", p->example ? "# " : "", (int) (depth * INDENT), "", p->example ? "" : "# ", f->name,
+                        value ? value : "…");
+        end_line(p, began, f->help);
+}
+
+static void put_fields(Printer *p, const Field *fields, const json_t *map, unsigned depth);
+
+static void put_item(Printer *p, const Field *f, const json_t *item, unsigned depth) {
+        size_t began = p->text.size, place = began + depth * INDENT + (p->example ? 2 : 0);
+
+        put_fields(p, f->fields, item, depth + 1);
+        if (p->text.error == 0 && place < p->text.size)
+                p->text.data[place] = '-'; /* in front of its first key */
+}
+
+static void put_examples(Printer *p, const Field *f, unsigned depth) {
+        json_t *fresh = show_fields(f->fields, f->fresh());
+
+        p->example = true;
+        put_line(p, depth, f->name, NULL, NULL);
+        if (f->flags & FIELD_LIST)
+                put_item(p, f, fresh, depth + 1);
+        else {
+                put_line(p, depth + 1, f->example, NULL, NULL);
+                put_fields(p, f->fields, fresh, depth + 2);
+        }
+        p->example = false;
+        json_decref(fresh);
+}
+
+/* Maps and lists of things with fields of their own. Comments beside the first are enough. */
+static void put_items(Printer *p, const Field *f, const json_t *items, unsigned depth) {
+        bool comments = p->comments;
+        const char *key;
+        json_t *item;
+        size_t i;
+
+        if (json_object_size(items) + json_array_size(items) == 0) {
+                put_line(p, depth, f->name, items, f->help);
+                if (comments)
+                        put_examples(p, f, depth);
+                return;
+        }
+        put_line(p, depth, f->name, NULL, f->help);
+        json_array_foreach(items, i, item) {
+                put_item(p, f, item, depth + 1);
+        }
+        json_object_foreach((json_t *) (uintptr_t) items, key, item) {
+                put_line(p, depth + 1, key, NULL, NULL);
+                put_fields(p, f->fields, item, depth + 2);
+                p->comments = false;
+        }
+        p->comments = comments;
+}
+
+static void put_fields(Printer *p, const Field *fields, const json_t *map, unsigned depth) {
+        for (const Field *f = fields; f->name; f++) {
+                const json_t *v = json_object_get(map, f->name);
+
+                if (f->flags & FIELD_ALIAS)
+                        continue;
+                if (depth == 0 && p->comments)
+                        text_put_string(&p->text, "\n");
+                if (f->flags & (FIELD_ITEMS | FIELD_LIST))
+                        put_items(p, f, v, depth);
+                else if (f->fields) {
+                        put_line(p, depth, f->name, NULL, f->help);
+                        put_fields(p, f->fields, v, depth + 1);
+                } else if (!v || json_is_null(v) || (p->example && f->example))
+                        put_hint(p, depth, f, f->example);
+                else if (p->defaults && f->flags & FIELD_DERIVED)
+                        put_hint(p, depth, f, f->example);
+                else
+                        put_line(p, depth, f->name, v, f->help);
+        }
+}
+
+static char *print(const Config *c, bool comments, const char *heading) {
+        Printer p = { .text = TEXT_INIT(PRINT_MAX), .comments = comments, .defaults = comments };
+        json_t *tree = show_fields(schema_fields, c);
+
+        if (!tree)
+                return NULL;
+        text_put_string(&p.text, heading);
+        put_fields(&p, schema_fields, tree, 0);
+        json_decref(tree);
+        text_put(&p.text, "", 1);
+        if (p.text.error < 0) {
+                text_done(&p.text);
+                return NULL;
+        }
+        return p.text.data;
+}
+
+char *config_print(const Config *c) {
+        return print(c, /* comments= */ false, "");
+}
+
+char *config_print_commented(void) {
+        static const char heading[] =
+                        "# cove.yaml: what coved does, and with which limits. Everything here is the default: keep what you change.\n"
+                        "#\n"
+                        "# Read from /etc/cove/cove.yaml (root), ~/.config/cove/cove.yaml, or the file after --config. `cove config check`\n"
+                        "# looks at it without a daemon; SIGHUP or `cove config reload` make the running one take it.\n"
+                        "# Times: 90s, 5m, 24h; a bare number is seconds (in pools: milliseconds). Sizes: 64MB, 1G; a bare number is bytes.\n"
+                        "# Secrets: the value itself, file:/PATH or env:NAME. All keys: cove.yaml(5).\n";
+        _cleanup_config_ Config *c = NULL;
+
+        return config_defaults(&c) < 0 ? NULL : print(c, /* comments= */ true, heading);
+}
+
+char *config_print_json(const Config *c) {
+        json_t *tree = show_fields(schema_fields, c);
+        size_t size;
+        char *text = tree ? json_print(tree, &size) : NULL;
+
+        json_decref(tree);
+        return text;
+}
+
+/* The list of keys. */
+
+static json_t *bound_text(const Field *f, double bound) {
+        char text[32];
+
+        if (!f->type->bound)
+                return json_null();
+        f->type->bound(bound, text, sizeof(text));
+        return json_string(text);
+}
+
+static void list_keys(json_t *list, const char *prefix, const Field *fields, const json_t *defaults) {
+        for (const Field *f = fields; f->name; f++) {
+                const json_t *v = json_object_get(defaults, f->name);
+                const char *within = f->flags & FIELD_ITEMS ? ".NAME" : f->flags & FIELD_LIST ? "[]" : "";
+                _cleanup_free_ char *key = NULL;
+
+                if (asprintf(&key, "%s%s%s%s", prefix, *prefix ? "." : "", f->name, within) < 0) {
+                        key = NULL;
+                        return;
+                }
+                (void) json_array_append_new(list, json_pack("{s:s,s:s,s:O?,s:o,s:o,s:s,s:b}", "key", key, "type", f->type->words,
+                                "default", f->fields ? NULL : v, "min", bound_text(f, f->min), "max",
+                                f->max > 0 ? bound_text(f, f->max) : json_null(), "help", f->help, "alias", f->flags & FIELD_ALIAS));
+                if (f->fresh) {
+                        json_t *fresh = show_fields(f->fields, f->fresh());
+
+                        list_keys(list, key, f->fields, fresh);
+                        json_decref(fresh);
+                } else if (f->fields)
+                        list_keys(list, key, f->fields, v);
+        }
+}
+
+char *config_print_keys(void) {
+        _cleanup_config_ Config *c = NULL;
+        _cleanup_json_ json_t *list = json_array(), *tree = NULL;
+        size_t size;
+
+        if (config_defaults(&c) < 0)
+                return NULL;
+        tree = show_fields(schema_fields, c);
+        list_keys(list, "", schema_fields, tree);
+        return json_print(list, &size);
+}

@@ -1,0 +1,92 @@
+/* schema-daemon.c: options of the daemon, which knows them itself. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/schema.h"
+
+static bool is_option_name(const char *text) {
+        return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+}
+
+static void complain_unknown(Reader *r, const YamlNode *v) {
+        Guess guess = guess_new(v->key);
+        const char *name;
+        char text[128];
+
+        for (size_t i = 0; r->hooks->option_name && (name = r->hooks->option_name(i)); i++)
+                guess_look(&guess, name);
+        reader_complain(r, v->key_place, "unknown key '%.100s' in section daemon%s", v->key, guess_text(&guess, text));
+}
+
+/* false: unknown, no use in looking at further values. */
+static bool take(Reader *r, const char *name, const YamlNode *v, const YamlNode *named, Strv *list) {
+        char assignment[4096 + 128];
+        Error error = { 0 };
+        int k = 0;
+
+        if (v->kind != YAML_TEXT || strlen(v->text) > 4096) {
+                reader_complain(r, v->place, "'%s' in section daemon must be a single value, as on the command line", name);
+                return true;
+        }
+        if (!is_option_name(name))
+                k = -ENOENT;
+        else if (r->hooks->check_option)
+                k = r->hooks->check_option(name, v->text, &error);
+        if (k == -ENOENT) {
+                complain_unknown(r, named);
+                return false;
+        }
+        if (k < 0) {
+                reader_complain(r, v->place, "%s", error.text);
+                return true;
+        }
+        (void) snprintf(assignment, sizeof(assignment), "%s=%s", name, v->text);
+        k = strv_push(list, assignment);
+        if (k == -E2BIG)
+                reader_complain(r, v->place, "section daemon has more than %zu values", list->max);
+        else if (k < 0)
+                reader_fail(r, k);
+        return true;
+}
+
+static void parse_daemon(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+        Config *c = target;
+
+        if (!read_is(r, v, YAML_MAP, "section daemon"))
+                return;
+        for (const YamlNode *option = v->items; option; option = option->next) {
+                if (option->kind != YAML_LIST) {
+                        (void) take(r, option->key, option, option, &c->daemon);
+                        continue;
+                }
+                for (const YamlNode *item = option->items; item; item = item->next) /* given several times */
+                        if (!take(r, option->key, item, option, &c->daemon))
+                                break;
+        }
+}
+
+/* One value, or all in a list. */
+static json_t *show_daemon(const Field *f, const void *target) {
+        const Config *c = target;
+        json_t *map = json_object();
+
+        for (size_t i = 0; i < c->daemon.n; i++) {
+                const char *equals = strchr(c->daemon.items[i], '=');
+                _cleanup_free_ char *name = strndup(c->daemon.items[i], (size_t) (equals - c->daemon.items[i]));
+                json_t *value = json_text_or_null(equals + 1), *before = name ? json_object_get(map, name) : NULL;
+
+                if (!name)
+                        json_decref(value);
+                else if (!before)
+                        (void) json_object_set_new(map, name, value);
+                else if (json_is_array(before))
+                        (void) json_array_append_new(before, value);
+                else
+                        (void) json_object_set_new(map, name, json_pack("[O,o]", before, value));
+        }
+        return map;
+}
+
+const FieldType type_daemon = { "a map of option: value", parse_daemon, show_daemon, NULL };

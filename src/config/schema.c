@@ -1,0 +1,140 @@
+/* schema.c: the sections, and the keys of those that are plain. */
+
+#include <string.h>
+
+#include "config/schema.h"
+
+#define DAY        86400.0
+#define KB         1024.0
+#define MB         1048576.0
+#define GB         1073741824.0
+#define TICK       0.01 /* seconds: nothing is done more often */
+#define COUNT_MOST 1e6
+
+#define AT(type, field) offsetof(type, field)
+
+static const Field limits_fields[] = {
+        { "maxSandboxes", &type_uint, AT(LimitsConfig, sandboxes_max), "live at once; 0: as many as the machine's memory carries", .max = COUNT_MOST },
+        { "maxPerTenant", &type_uint, AT(LimitsConfig, tenant_max), "live at once, of a tenant without a quota of its own; 0: no limit", .max = COUNT_MOST },
+        { "queueTimeout", &type_duration, AT(LimitsConfig, queue_timeout_usec), "how long a caller waits for a place who says nothing else", .max = DAY },
+        { "maxQueued", &type_uint, AT(LimitsConfig, queue_max), "callers that wait at once", .max = COUNT_MOST },
+        { "diskReserve", &type_size, AT(LimitsConfig, disk_reserve_bytes), "with less free space than this, new work is refused" },
+        { 0 },
+};
+
+static const Field agents_fields[] = {
+        { "concurrency", &type_uint, AT(AgentsConfig, concurrency), "executions at once; 0: as many as sandboxes may be", .max = COUNT_MOST },
+        { "maxAttempts", &type_uint, AT(AgentsConfig, attempts_max), "when the sandbox fails, not the program", .min = 1, .max = 100 },
+        { "backoff", &type_duration, AT(AgentsConfig, backoff_usec), "before the second attempt; doubled each time", .min = TICK, .max = DAY },
+        { "maxBackoff", &type_duration, AT(AgentsConfig, backoff_max_usec), "between two attempts", .min = TICK, .max = DAY },
+        { "readyTimeout", &type_duration, AT(AgentsConfig, ready_timeout_usec), "for one sandbox to get ready", .min = TICK, .max = DAY },
+        { "maxQueued", &type_uint, AT(AgentsConfig, queue_max), "executions that wait at once", .min = 1, .max = 1e7 },
+        { "keep", &type_duration, AT(AgentsConfig, keep_usec), "how long finished executions can be looked at", .min = 1 },
+        { "autoCleanup", &type_bool, AT(AgentsConfig, auto_cleanup), "the sandbox goes when its execution is done" },
+        { "webhookSecret", &type_secret, AT(AgentsConfig, webhook_secret), "signs what is sent to callers' webhooks", .example = "file:/etc/cove/webhook.key" },
+        { "operationTimeout", &type_duration, AT(AgentsConfig, operation_timeout_usec), "around every single operation on a sandbox", .min = TICK, .max = DAY },
+        { 0 },
+};
+
+static const Field cleanup_fields[] = {
+        { "sweepInterval", &type_duration, AT(CleanupConfig, sweep_interval_usec), "how often orphaned, stuck and old ones are looked for", .min = TICK, .max = DAY },
+        { "batchSize", &type_uint, AT(CleanupConfig, batch_size), "at most so many per sweep", .min = 1, .max = 10000 },
+        { "orphanTimeout", &type_duration, AT(CleanupConfig, orphan_timeout_usec), "initializing for longer is orphaned", .min = TICK },
+        { "stuckTimeout", &type_duration, AT(CleanupConfig, stuck_timeout_usec), "running for longer is stuck; never below the profile's executionTime", .min = TICK },
+        { "recordAge", &type_duration, AT(CleanupConfig, record_age_usec), "records of ended sandboxes older than this go", .min = TICK },
+        { "ageInterval", &type_duration, AT(CleanupConfig, age_interval_usec), "how often the ages of agents' sandboxes are looked at", .min = TICK, .max = DAY },
+        { "maxAge", &type_duration, AT(CleanupConfig, max_age_usec), "of an agent's sandbox; never below the profile's executionTime", .min = TICK },
+        { "pressureInterval", &type_duration, AT(CleanupConfig, pressure_interval_usec), "how often memory and disk are looked at; 0: never", .max = DAY },
+        { "pressureUsage", &type_number, AT(CleanupConfig, pressure_usage), "emergency beyond this share of quota, memory or disk", .min = 0.05, .max = 1 },
+        { "pressurePsi", &type_number, AT(CleanupConfig, pressure_psi), "emergency beyond this percentage of time stalled for memory", .min = 1, .max = 100 },
+        { "reconcileInterval", &type_duration, AT(CleanupConfig, reconcile_interval_usec), "how often the store is compared with the kernel", .min = TICK, .max = 30 * DAY },
+        { "healthChecks", &type_bool, AT(CleanupConfig, health_checks), "whether live sandboxes are asked for a sign of life" },
+        { "healthInterval", &type_duration, AT(CleanupConfig, health_interval_usec), "how often", .min = TICK, .max = DAY },
+        { "healthTimeout", &type_duration, AT(CleanupConfig, health_timeout_usec), "how long the answer may take", .min = TICK, .max = 3600 },
+        { "unhealthyAge", &type_duration, AT(CleanupConfig, unhealthy_age_usec), "unhealthy and older than this is ended", .min = TICK },
+        { 0 },
+};
+
+static const Field metrics_fields[] = {
+        { "interval", &type_duration, AT(MetricsConfig, interval_usec), "between two rows of history", .min = TICK, .max = DAY },
+        { "retention", &type_duration, AT(MetricsConfig, retention_usec), "how long rows are kept; sums per hour stay", .min = 1 },
+        { "open", &type_bool, AT(MetricsConfig, open), "GET /metrics without a key" },
+        { "maxAgentTypes", &type_uint, AT(MetricsConfig, agent_types_max), "labels beyond so many become 'other'", .min = 1, .max = 10000 },
+        { 0 },
+};
+
+static const Field otlp_fields[] = {
+        { "endpoint", &type_url, AT(OtlpConfig, endpoint), "collector for OTLP over HTTP; without it nothing is sent", .example = "http://127.0.0.1:4318" },
+        { "headers", &type_headers, AT(OtlpConfig, headers), "Name: value, as in Authorization: env:OTLP_TOKEN" },
+        { "interval", &type_duration, AT(OtlpConfig, interval_usec), "between two batches of metrics", .min = TICK, .max = DAY },
+        { "traces", &type_bool, AT(OtlpConfig, traces), "send traces" },
+        { "metrics", &type_bool, AT(OtlpConfig, metrics), "send metrics" },
+        { "sampling", &type_number, AT(OtlpConfig, sampling), "share of traces that are sent", .max = 1 },
+        { "maxQueued", &type_uint, AT(OtlpConfig, queue_max), "spans that wait to be sent; more are dropped", .min = 1, .max = COUNT_MOST },
+        { 0 },
+};
+
+static const Field cost_fields[] = {
+        { "currency", &type_name, AT(CostConfig, currency), "of the prices", .room = sizeof(((CostConfig *) NULL)->currency) },
+        { "perCpuSecond", &type_number, AT(CostConfig, per_cpu_second), "price of a second of one core" },
+        { "perGbSecond", &type_number, AT(CostConfig, per_gb_second), "price of a gigabyte of memory for a second" },
+        { "perEgressGb", &type_number, AT(CostConfig, per_egress_gb), "price of a gigabyte that is sent" },
+        { 0 },
+};
+
+static const Field prediction_fields[] = {
+        { "automatic", &type_bool, AT(PredictionConfig, automatic), "use recommended limits; false: only show them" },
+        { "quantile", &type_number, AT(PredictionConfig, quantile), "of what was seen", .min = 0.5, .max = 1 },
+        { "margin", &type_number, AT(PredictionConfig, margin), "factor on top of it", .min = 1, .max = 10 },
+        { "minSamples", &type_uint, AT(PredictionConfig, samples_min), "fewer give no recommendation", .min = 1, .max = COUNT_MOST },
+        { 0 },
+};
+
+static const char *const store_words[] = { "local", "s3", NULL };
+
+static const Field artifacts_fields[] = {
+        { "enabled", &type_bool, AT(ArtifactsConfig, enabled), "keep logs, usage and captured files of finished executions" },
+        { "kind", &type_choice, AT(ArtifactsConfig, s3), "local or s3", .words = store_words },
+        { "directory", &type_path, AT(ArtifactsConfig, directory), "local: where; default: artifacts below the state directory", .example = "/srv/cove/artifacts" },
+        { "endpoint", &type_text, AT(ArtifactsConfig, endpoint), "s3: URL of the service", .example = "https://s3.example.org" },
+        { "bucket", &type_text, AT(ArtifactsConfig, bucket), "s3", .example = "cove" },
+        { "region", &type_text, AT(ArtifactsConfig, region), "s3", .example = "us-east-1" },
+        { "accessKey", &type_secret, AT(ArtifactsConfig, access_key), "s3", .example = "env:AWS_ACCESS_KEY_ID" },
+        { "secretKey", &type_secret, AT(ArtifactsConfig, secret_key), "s3", .example = "env:AWS_SECRET_ACCESS_KEY" },
+        { "prefix", &type_text, AT(ArtifactsConfig, prefix), "s3: in front of every name", .example = "cove/" },
+        { "keep", &type_duration, AT(ArtifactsConfig, keep_usec), "local: how long; 0: for ever" },
+        { "totalSize", &type_size, AT(ArtifactsConfig, total_bytes), "local: all of them; the oldest go", .min = MB },
+        { "maxFileSize", &type_size, AT(ArtifactsConfig, file_bytes_max), "of one captured file", .min = 1, .max = 100 * GB },
+        { "maxFiles", &type_uint, AT(ArtifactsConfig, files_max), "captured of one execution", .max = 10000 },
+        { 0 },
+};
+
+static const Field audit_fields[] = {
+        { "enabled", &type_bool, AT(AuditConfig, enabled), "write down every call of the API and every security event" },
+        { "reads", &type_bool, AT(AuditConfig, reads), "also those that only look" },
+        { "fileSize", &type_size, AT(AuditConfig, file_bytes), "a new file after so much", .min = 4 * KB, .max = 100 * GB },
+        { "keep", &type_duration, AT(AuditConfig, keep_usec), "how long; 0: for ever" },
+        { 0 },
+};
+
+#define SECTION(the_name, member, the_help, table) \
+        { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
+
+const Field schema_fields[] = {
+        SECTION("limits", limits, "what the daemon takes on", limits_fields),
+        { "profiles", &type_profiles, 0, "NAME: limits of an agent type; the five of the box are there, and can be changed here",
+          .flags = FIELD_ITEMS, .fields = profile_fields, .fresh = profile_fresh, .example = "REVIEW" },
+        { "pools", &type_pools, 0, "sandboxes that are made ahead of demand; bare numbers are milliseconds", .flags = FIELD_LIST,
+          .fields = pool_fields, .fresh = pool_fresh },
+        SECTION("agents", agents, "agent executions", agents_fields),
+        SECTION("cleanup", cleanup, "sweeps, health checks, reconciliation", cleanup_fields),
+        SECTION("alerts", alerts, "rules, and where alerts go", alerts_fields),
+        SECTION("metrics", metrics, "history and GET /metrics", metrics_fields),
+        SECTION("otlp", otlp, "traces and metrics for a collector", otlp_fields),
+        SECTION("cost", cost, "prices", cost_fields),
+        SECTION("recommendations", prediction, "limits from what was seen", prediction_fields),
+        SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_fields),
+        SECTION("audit", audit, "who did what", audit_fields),
+        { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
+        { 0 },
+};

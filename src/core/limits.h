@@ -1,0 +1,16 @@
+/* limits.h: the limits of a sandbox as a list: by the names that callers know, to be laid over each other and compared.
+ *
+ * Must not know: where they come from. */
+#pragma once
+
+#include "core/sandbox.h"
+
+/* Nothing is said about any of them: what a reader of requests begins with. */
+void limits_unsaid(SandboxLimits *l);
+
+/* What is said goes over what is there. */
+void limits_lay_over(SandboxLimits *base, const SandboxLimits *said);
+
+/* The first that is beyond the ceiling; 0 is "no limit" for those that may have none, and beyond every limit.
+ * 0: none is. -EPERM: the error says which, with both values. */
+int limits_check(const SandboxLimits *wanted, const SandboxLimits *ceiling, Error *reterr);

@@ -1,0 +1,46 @@
+/* alert-rules.h: the table of alerts, and what the configuration makes of it.
+ *
+ * Must not know: what has become of any alert, channels. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/config.h"
+#include "observe/signal.h"
+
+typedef enum AlertUnit { UNIT_COUNT, UNIT_SHARE, UNIT_SECONDS, _UNIT_MAX } AlertUnit;
+
+typedef struct AlertRule {
+        const char *name, *title;
+        AlertSeverity severity;
+        Signal signal; /* _SIGNAL_MAX: an event */
+        AlertUnit unit;
+        double threshold; /* fires above it */
+        usec_t sustained_usec;
+        const char *runbook, *description;
+        bool enabled;
+} AlertRule;
+
+static inline bool alert_rule_is_event(const AlertRule *rule) {
+        return rule->signal == _SIGNAL_MAX;
+}
+
+size_t alert_rules(const AlertRule **ret); /* as the table has them */
+const AlertRule *alert_rule_find(const char *name); /* NULL: there is none */
+const char *const *alert_rule_names(void);          /* NULL-terminated */
+
+/* With what the configuration says of it. */
+AlertRule alert_rule_effective(const AlertRule *rule, const AlertsConfig *config);
+
+const char *alert_severity_name(AlertSeverity s);
+AlertSeverity alert_severity_from_name(const char *name); /* negative: there is none */
+const char *alert_unit_name(AlertUnit u);
+
+/* "31.2 %", "12", "5.3 s" */
+#define ALERT_VALUE_MAX 48
+const char *alert_value_text(AlertUnit unit, double value, char ret[static ALERT_VALUE_MAX]);
+
+/* How bad an error of a class is: "database", "fatal", "repeated_timeout" and "syntax" are critical, "validation", "rate_limit" and
+ * "client" (4xx) warnings, the rest is for information. Returns the event of that class. */
+const AlertRule *alert_rule_of_error(const char *class);

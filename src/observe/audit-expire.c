@@ -1,0 +1,81 @@
+/* audit-expire.c: files whose records are all too old go, and a record says so first. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "observe/audit-internal.h"
+
+#define EXPIRE_INTERVAL (3600 * USEC_PER_SEC)
+
+static bool is_old(const Audit *a, unsigned number, usec_t before) {
+        char name[32];
+        struct stat st;
+
+        audit_file_name(number, name);
+        return fstatat(a->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+               (usec_t) (st.st_mtim.tv_sec + 1) * USEC_PER_SEC < before;
+}
+
+/* The record before the first of this file: what will be the base. */
+static int record_before(const Audit *a, unsigned number, uint64_t *ret_seq, char ret_hash[AUDIT_HASH_DIGITS + 1]) {
+        _cleanup_free_ char *data = malloc(AUDIT_RECORD_MAX);
+        _cleanup_close_ int fd = -EBADF;
+        AuditRecord record;
+        const char *newline;
+        char name[32];
+        ssize_t n;
+
+        audit_file_name(number, name);
+        fd = openat(a->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        n = fd < 0 || !data ? -1 : pread(fd, data, AUDIT_RECORD_MAX, 0);
+        newline = n > 0 ? memchr(data, '\n', (size_t) n) : NULL;
+        if (!newline || audit_record_read(data, (size_t) (newline - data), &record) < 0 || record.seq == 0)
+                return -EBADMSG;
+        *ret_seq = record.seq - 1;
+        memcpy(ret_hash, record.prev, AUDIT_HASH_DIGITS + 1);
+        return 0;
+}
+
+/* The first n files. */
+static void remove_files(Audit *a, const AuditFiles *files, size_t n) {
+        char name[32], hash[AUDIT_HASH_DIGITS + 1];
+        uint64_t base;
+
+        if (record_before(a, files->numbers[n], &base, hash) < 0) {
+                log_warning("audit: file %u is not what it should be, the files before it stay", files->numbers[n]);
+                return;
+        }
+        if (base > a->head.base) {
+                a->head.base = base;
+                memcpy(a->head.base_hash, hash, sizeof(hash));
+                if (audit_note(a, AUDIT_BASE, "base", base, "older records are removed, because of audit.keep") < 0)
+                        return;
+        }
+        for (size_t i = 0; i < n; i++) {
+                audit_file_name(files->numbers[i], name);
+                (void) unlinkat(a->dirfd, name, 0);
+        }
+}
+
+void audit_expire(Audit *a) {
+        usec_t keep = a->manager->settings->audit.keep_usec, now = clock_usec(), wall = clock_wall_usec();
+        AuditFiles files = { 0 };
+        size_t n = 0;
+
+        if (keep == 0 || now < a->expire_at || wall < keep)
+                return;
+        a->expire_at = now + (keep < EXPIRE_INTERVAL ? keep + USEC_PER_SEC : EXPIRE_INTERVAL);
+        if (audit_files_list(a->dirfd, &files) < 0)
+                return;
+        while (n + 1 < files.n && files.numbers[n] != a->number && is_old(a, files.numbers[n], wall - keep))
+                n++;
+        if (n > 0)
+                remove_files(a, &files, n);
+        audit_files_done(&files);
+}

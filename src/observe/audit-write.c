@@ -1,0 +1,134 @@
+/* audit-write.c: a record is made and written. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "observe/audit-internal.h"
+
+#define SETTLE_USEC  USEC_PER_SEC
+#define NOTE_MAX     512
+
+int audit_open_file(Audit *a, unsigned number) {
+        char name[32];
+        struct stat st;
+        int fd;
+
+        audit_file_name(number, name);
+        fd = openat(a->dirfd, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0)
+                return -errno;
+        if (fstat(fd, &st) < 0) {
+                (void) fd_close(fd);
+                return -errno;
+        }
+        (void) fd_close(a->fd);
+        a->fd = fd;
+        a->number = number;
+        a->size = (uint64_t) st.st_size;
+        return 0;
+}
+
+void audit_begin(Audit *a) {
+        a->text.size = 0;
+        a->text.error = 0;
+        text_format(&a->text, "{\"seq\":%" PRIu64 ",\"prev\":\"%s\",\"at\":", a->head.seq + 1, a->head.hash);
+        text_quote_time(&a->text, (int64_t) clock_wall_usec() * 1000);
+}
+
+void audit_put_text(Audit *a, const char *name, const char *value, size_t max) {
+        if (!value || !*value)
+                return;
+        text_format(&a->text, ",\"%s\":", name);
+        text_quote(&a->text, value, strnlen(value, max));
+}
+
+void audit_put_number(Audit *a, const char *name, uint64_t value) {
+        text_format(&a->text, ",\"%s\":%" PRIu64, name, value);
+}
+
+/* Half a record is none. */
+static int write_record(Audit *a) {
+        ssize_t n = write(a->fd, a->text.data, a->text.size);
+        int r = n < 0 ? -errno : -ENOSPC;
+
+        if (n == (ssize_t) a->text.size)
+                return 0;
+        if (n > 0 && ftruncate(a->fd, (off_t) a->size) < 0)
+                log_error("audit: cannot take an unfinished record off again: %m");
+        return r;
+}
+
+static int write_head(Audit *a) {
+        char text[AUDIT_HEAD_SIZE + 1];
+
+        audit_head_print(&a->head, text);
+        return pwrite(a->head_fd, text, AUDIT_HEAD_SIZE, 0) == AUDIT_HEAD_SIZE ? 0 : -EIO;
+}
+
+static void rotate(Audit *a) {
+        int r;
+
+        if (a->size < a->manager->settings->audit.file_bytes)
+                return;
+        r = audit_open_file(a, a->number + 1);
+        if (r < 0) /* the old one is as good */
+                log_error("audit: cannot begin another file, ignoring: %s", strerror(-r));
+        else
+                a->expire_at = 0;
+}
+
+static void arm(Audit *a) {
+        if (a->dirty || !a->timer)
+                return;
+        if (sd_event_source_set_time_relative(a->timer, SETTLE_USEC) >= 0 &&
+                        sd_event_source_set_enabled(a->timer, SD_EVENT_ONESHOT) >= 0)
+                a->dirty = true;
+}
+
+static void wake_followers(Audit *a) {
+        AuditFollower *f, *next;
+
+        DL_FOREACH_SAFE(a->followers, f, next)
+                f->grown(f->userdata);
+}
+
+int audit_end(Audit *a) {
+        char hash[AUDIT_HASH_DIGITS + 1];
+        int r = a->text.error;
+
+        if (r >= 0) {
+                audit_digest(secret_sha256, a->text.data, a->text.size, hash);
+                text_format(&a->text, ",\"hash\":\"%s\"}\n", hash);
+                r = a->text.error < 0 ? a->text.error : write_record(a);
+        }
+        a->error = r;
+        if (r < 0)
+                return r;
+        a->size += a->text.size;
+        a->head.seq++;
+        memcpy(a->head.hash, hash, sizeof(hash));
+        if (write_head(a) < 0)
+                log_debug("audit: cannot write the head, ignoring: %m");
+        a->n_written++;
+        arm(a);
+        rotate(a);
+        wake_followers(a);
+        return 0;
+}
+
+int audit_note(Audit *a, const char *event, const char *number_name, uint64_t number, const char *text) {
+        audit_begin(a);
+        audit_put_text(a, "kind", "log", AUDIT_WORD_MAX);
+        audit_put_text(a, "event", event, AUDIT_WORD_MAX);
+        if (number_name)
+                audit_put_number(a, number_name, number);
+        audit_put_text(a, "text", text, NOTE_MAX);
+        return audit_end(a);
+}

@@ -1,0 +1,48 @@
+#include "observe/signal.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+        const char *name, *help;
+} signals[_SIGNAL_MAX] = {
+        [SIGNAL_FAILURE_RATE]         = { "failure_rate", "Share of sandboxes that ended in the last hour and have failed, timeouts included" },
+        [SIGNAL_TIMEOUT_RATE]         = { "timeout_rate", "Share of sandboxes that ended in the last hour and were ended at their work by a time limit" },
+        [SIGNAL_TIMEOUTS_OF_FAILURES] = { "timeouts_of_failures", "Share of the failures of the last hour that were timeouts" },
+        [SIGNAL_STUCK]                = { "stuck", "Sandboxes that run for longer than they should" },
+        [SIGNAL_ORPHANED]             = { "orphaned", "Sandboxes that do not get ready" },
+        [SIGNAL_ACTIVE]               = { "active", "Sandboxes that are live, those of pools not counted" },
+        [SIGNAL_HTTP_ERROR_RATE]      = { "http_error_rate", "Share of answers of the last five minutes that were an error of the daemon (5xx)" },
+        [SIGNAL_HTTP_TIMEOUT_RATE]    = { "http_timeout_rate", "Share of answers of the last five minutes that were a timeout" },
+        [SIGNAL_QUEUE_DEPTH]          = { "queue_depth", "Agent executions and callers that wait" },
+        [SIGNAL_QUEUE_P95]            = { "queue_p95", "Seconds in the queue, 95th percentile of the last five minutes" },
+        [SIGNAL_STORE_P95]            = { "store_p95", "Seconds of one transaction of the store, 95th percentile of the last five minutes" },
+        [SIGNAL_POOL_WAIT]            = { "pool_wait", "Seconds that the longest waiting caller has waited for a sandbox" },
+        [SIGNAL_SECURITY_EVENTS]      = { "security_events", "Security events of the last hour" },
+        [SIGNAL_SWEEP_LATENESS]       = { "sweep_lateness", "Seconds beyond its interval that the last sweep is ago" },
+        [SIGNAL_SWEEP_FAILURE_RATE]   = { "sweep_failure_rate", "Share of the last runs of the cleaners that have failed" },
+        [SIGNAL_CLEANUP_FAILURES]     = { "cleanup_failures", "What could not be cleaned in the last hour" },
+        [SIGNAL_MEMORY_USAGE]         = { "memory_usage", "Share of the machine's memory that is in use" },
+        [SIGNAL_DISK_USAGE]           = { "disk_usage", "Share of the state directory's file system that is in use" },
+        [SIGNAL_DELIVERY_FAILURES]    = { "delivery_failures", "Notifications that were given up in the last hour" },
+        [SIGNAL_DEAD_LETTERS]         = { "dead_letters", "Agent executions that have used up all attempts" },
+        [SIGNAL_UNHEALTHY]            = { "unhealthy", "Sandboxes whose last health check has failed" },
+        [SIGNAL_SANDBOX_MEMORY_MAX]   = { "sandbox_memory_max", "Highest use of its memory limit of any live sandbox, 0 to 1" },
+        [SIGNAL_SANDBOX_CPU_MAX]      = { "sandbox_cpu_max", "Highest use of its CPU quota of any live sandbox, 0 to 1" },
+};
+
+const char *signal_name(Signal s) {
+        return s >= 0 && s < _SIGNAL_MAX ? signals[s].name : NULL;
+}
+
+const char *signal_help(Signal s) {
+        return s >= 0 && s < _SIGNAL_MAX ? signals[s].help : NULL;
+}
+
+Signal signal_from_name(const char *name) {
+        for (Signal s = 0; name && s < _SIGNAL_MAX; s++)
+                if (strcmp(signals[s].name, name) == 0)
+                        return s;
+        return (Signal) -EINVAL;
+}

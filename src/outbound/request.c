@@ -1,0 +1,392 @@
+/* request.c: one request as options of libcurl, and its end as an errno and words. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "outbound/internal.h"
+
+#define TIMEOUT_DEFAULT (10 * USEC_PER_SEC)
+#define ANSWER_DEFAULT  ((size_t) 64 << 10)
+#define PROTOCOLS       "http,https,smtp,smtps"
+
+/* Checking before anything is made: what is refused here never reaches libcurl. */
+
+static bool has_control(const char *text) {
+        for (; *text; text++)
+                if ((unsigned char) *text < ' ' || *text == 0x7f)
+                        return true;
+        return false;
+}
+
+static bool is_scheme(const char *url, const char *scheme) {
+        size_t n = strlen(scheme);
+
+        return strncasecmp(url, scheme, n) == 0 && strncmp(url + n, "://", 3) == 0;
+}
+
+static bool is_mail(const char *url) {
+        return is_scheme(url, "smtp") || is_scheme(url, "smtps");
+}
+
+static int check_url(const char *url, Error *reterr) {
+        CURLU *u;
+        CURLUcode rc;
+
+        if (!url || (!is_mail(url) && !is_scheme(url, "http") && !is_scheme(url, "https")))
+                return error_set(reterr, -EINVAL, "the URL must begin with http://, https://, smtp:// or smtps://");
+        u = curl_url();
+        if (!u)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        rc = curl_url_set(u, CURLUPART_URL, url, 0);
+        curl_url_cleanup(u);
+        return rc == CURLUE_OK ? 0 : error_set(reterr, -EINVAL, "the URL cannot be: %s", curl_url_strerror(rc));
+}
+
+/* A line break would begin a header or an SMTP command of its own. */
+static int check_address(const char *address, Error *reterr) {
+        if (!address || !*address || has_control(address) || strpbrk(address, "<> "))
+                return error_set(reterr, -EINVAL, "'%s' is no mail address", address ? address : "");
+        return 0;
+}
+
+static int check_mail(const OutboundSpec *spec, Error *reterr) {
+        int r = check_address(spec->mail_from, reterr);
+
+        if (r < 0)
+                return r;
+        if (!spec->mail_to || spec->mail_to->n == 0)
+                return error_set(reterr, -EINVAL, "mail without a recipient");
+        for (size_t i = 0; i < spec->mail_to->n && r >= 0; i++)
+                r = check_address(spec->mail_to->items[i], reterr);
+        return r;
+}
+
+static int check(const OutboundSpec *spec, Error *reterr) {
+        int r = check_url(spec->url, reterr);
+
+        if (r < 0)
+                return r;
+        for (const char *const *h = spec->headers; h && *h; h++)
+                if (has_control(*h) || !strchr(*h, ':') || **h == ':')
+                        return error_set(reterr, -EINVAL, "'%.40s' is no header", *h);
+        for (const char *m = spec->method; m && *m; m++)
+                if (*m < 'A' || *m > 'Z')
+                        return error_set(reterr, -EINVAL, "'%s' is no method", spec->method);
+        return is_mail(spec->url) ? check_mail(spec, reterr) : 0;
+}
+
+/* libcurl asks. */
+
+static size_t on_read(char *buffer, size_t size, size_t n, void *userdata) {
+        OutboundRequest *q = userdata;
+        size_t room = MIN_OF(size * n, q->size - q->sent);
+
+        if (q->body_fd >= 0) {
+                ssize_t got = pread(q->body_fd, buffer, room, (off_t) q->sent);
+
+                if (got < 0 || (got == 0 && room > 0)) /* it has become shorter than it was when we said how long it is */
+                        return CURL_READFUNC_ABORT;
+                room = (size_t) got;
+        } else if (room > 0)
+                memcpy(buffer, q->body + q->sent, room);
+        q->sent += room;
+        return room;
+}
+
+static int on_seek(void *userdata, curl_off_t offset, int origin) {
+        OutboundRequest *q = userdata;
+
+        if (origin != SEEK_SET || offset < 0 || (uint64_t) offset > q->size)
+                return CURL_SEEKFUNC_CANTSEEK;
+        q->sent = (size_t) offset;
+        return CURL_SEEKFUNC_OK;
+}
+
+static int answer_reserve(OutboundRequest *q, size_t size) {
+        size_t room = MAX_OF(q->answer_size + size, MIN_OF(q->answer_room * 2, q->answer_max));
+        char *grown;
+
+        if (q->answer_size + size <= q->answer_room)
+                return 0;
+        grown = realloc(q->answer, room + 1);
+        if (!grown)
+                return -ENOMEM;
+        q->answer = grown;
+        q->answer_room = room;
+        return 0;
+}
+
+/* Enough is enough: who sends without an end would keep us until the time limit. */
+static size_t on_write(char *data, size_t one, size_t size, void *userdata) {
+        OutboundRequest *q = userdata;
+        size_t take = MIN_OF(size, q->answer_max - q->answer_size);
+
+        if (answer_reserve(q, take) < 0)
+                return 0;
+        if (take > 0)
+                memcpy(q->answer + q->answer_size, data, take);
+        q->answer_size += take;
+        q->cut = take < size;
+        return take;
+}
+
+/* libcurl is told. The first refusal sticks. */
+
+#define SET(rc, q, option, value)                                                                            \
+        do {                                                                                                 \
+                if ((rc) == CURLE_OK)                                                                        \
+                        (rc) = curl_easy_setopt((q)->easy, (option), (value));                               \
+        } while (0)
+
+static CURLcode set_common(OutboundRequest *q, const OutboundSpec *spec) {
+        usec_t timeout = spec->timeout_usec > 0 ? spec->timeout_usec : TIMEOUT_DEFAULT;
+        long msec = (long) MIN_OF((timeout + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) INT32_MAX);
+        CURLcode rc = CURLE_OK;
+
+        SET(rc, q, CURLOPT_PRIVATE, q);
+        SET(rc, q, CURLOPT_ERRORBUFFER, q->words);
+        SET(rc, q, CURLOPT_NOSIGNAL, 1L);
+        SET(rc, q, CURLOPT_QUICK_EXIT, 1L); /* else giving up waits for the thread that looks a name up, and the loop with it */
+        SET(rc, q, CURLOPT_PROTOCOLS_STR, PROTOCOLS);
+        SET(rc, q, CURLOPT_FOLLOWLOCATION, 0L);
+        SET(rc, q, CURLOPT_PROXY, "");
+        SET(rc, q, CURLOPT_TIMEOUT_MS, msec);
+        SET(rc, q, CURLOPT_CONNECTTIMEOUT_MS, msec);
+        SET(rc, q, CURLOPT_SSL_VERIFYPEER, 1L);
+        SET(rc, q, CURLOPT_SSL_VERIFYHOST, 2L);
+        SET(rc, q, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+        SET(rc, q, CURLOPT_CAPATH, NULL); /* with the one file alone libcurl reads it once, not for each connection */
+        SET(rc, q, CURLOPT_URL, spec->url);
+        SET(rc, q, CURLOPT_READFUNCTION, on_read);
+        SET(rc, q, CURLOPT_READDATA, q);
+        SET(rc, q, CURLOPT_SEEKFUNCTION, on_seek);
+        SET(rc, q, CURLOPT_SEEKDATA, q);
+        SET(rc, q, CURLOPT_WRITEFUNCTION, on_write);
+        SET(rc, q, CURLOPT_WRITEDATA, q);
+        return rc;
+}
+
+static CURLcode set_mail(OutboundRequest *q, const OutboundSpec *spec) {
+        bool tls = spec->starttls > 0 || spec->user;
+        CURLcode rc = CURLE_OK;
+
+        SET(rc, q, CURLOPT_MAIL_FROM, spec->mail_from);
+        SET(rc, q, CURLOPT_MAIL_RCPT, q->recipients);
+        SET(rc, q, CURLOPT_UPLOAD, 1L);
+        SET(rc, q, CURLOPT_INFILESIZE_LARGE, (curl_off_t) q->size);
+        SET(rc, q, CURLOPT_USE_SSL, tls ? (long) CURLUSESSL_ALL : (long) CURLUSESSL_NONE);
+        SET(rc, q, CURLOPT_FORBID_REUSE, 1L); /* a mail server ends idle sessions soon; a polite end is better than that */
+        if (spec->user) {
+                SET(rc, q, CURLOPT_USERNAME, spec->user);
+                SET(rc, q, CURLOPT_PASSWORD, spec->password ? spec->password : "");
+        }
+        return rc;
+}
+
+static CURLcode set_http_body(OutboundRequest *q, const char *method) {
+        CURLcode rc = CURLE_OK;
+
+        if (q->body_fd >= 0) {
+                SET(rc, q, CURLOPT_UPLOAD, 1L);
+                SET(rc, q, CURLOPT_INFILESIZE_LARGE, (curl_off_t) q->size);
+        } else if (q->body || strcmp(method, "POST") == 0) {
+                SET(rc, q, CURLOPT_POST, 1L);
+                SET(rc, q, CURLOPT_POSTFIELDS, q->body ? q->body : "");
+                SET(rc, q, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) q->size);
+        } else if (strcmp(method, "HEAD") == 0)
+                SET(rc, q, CURLOPT_NOBODY, 1L);
+        else
+                SET(rc, q, CURLOPT_HTTPGET, 1L);
+        SET(rc, q, CURLOPT_CUSTOMREQUEST, method);
+        return rc;
+}
+
+static CURLcode set_http(OutboundRequest *q, const OutboundSpec *spec) {
+        CURLcode rc = set_http_body(q, spec->method ? spec->method : "POST");
+
+        SET(rc, q, CURLOPT_HTTPHEADER, q->headers);
+        if (spec->sigv4) {
+                SET(rc, q, CURLOPT_AWS_SIGV4, spec->sigv4);
+                SET(rc, q, CURLOPT_USERNAME, spec->access_key ? spec->access_key : "");
+                SET(rc, q, CURLOPT_PASSWORD, spec->secret_key ? spec->secret_key : "");
+        }
+        return rc;
+}
+
+static int list_push(struct curl_slist **list, const char *text) {
+        struct curl_slist *grown = curl_slist_append(*list, text);
+
+        if (!grown)
+                return -ENOMEM;
+        *list = grown;
+        return 0;
+}
+
+static bool has_header(const OutboundSpec *spec, const char *name) {
+        size_t n = strlen(name);
+
+        for (const char *const *h = spec->headers; h && *h; h++)
+                if (strncasecmp(*h, name, n) == 0 && (*h)[n] == ':')
+                        return true;
+        return false;
+}
+
+static int make_lists(OutboundRequest *q, const OutboundSpec *spec) {
+        int r = 0;
+
+        for (const char *const *h = spec->headers; h && *h && r >= 0; h++)
+                r = list_push(&q->headers, *h);
+        /* libcurl would say that it is a form. */
+        if (r >= 0 && (q->body || q->body_fd >= 0) && !has_header(spec, "Content-Type"))
+                r = list_push(&q->headers, "Content-Type: application/octet-stream");
+        if (r >= 0 && !has_header(spec, "User-Agent"))
+                r = list_push(&q->headers, "User-Agent: cove");
+        for (size_t i = 0; q->mail && i < spec->mail_to->n && r >= 0; i++)
+                r = list_push(&q->recipients, spec->mail_to->items[i]);
+        return r;
+}
+
+static int take_body(OutboundRequest *q, const OutboundSpec *spec, Error *reterr) {
+        struct stat st;
+
+        if (q->body_fd >= 0) {
+                if (fstat(q->body_fd, &st) < 0)
+                        return error_set(reterr, -errno, "the body's file: %m");
+                if (!S_ISREG(st.st_mode))
+                        return error_set(reterr, -EINVAL, "the body is no regular file");
+                q->size = (size_t) st.st_size;
+                return 0;
+        }
+        if (!spec->body)
+                return 0;
+        q->body = malloc(spec->size + 1);
+        if (!q->body)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        memcpy(q->body, spec->body, spec->size);
+        q->body[spec->size] = 0;
+        q->size = spec->size;
+        return 0;
+}
+
+static int request_fill(OutboundRequest *q, const OutboundSpec *spec, Error *reterr) {
+        CURLcode rc;
+        int r;
+
+        r = check(spec, reterr);
+        if (r < 0)
+                return r;
+        q->mail = is_mail(spec->url);
+        q->answer_max = spec->answer_max > 0 ? spec->answer_max : ANSWER_DEFAULT;
+        r = take_body(q, spec, reterr);
+        if (r < 0)
+                return r;
+        q->easy = curl_easy_init();
+        if (!q->easy || make_lists(q, spec) < 0)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        rc = set_common(q, spec);
+        if (rc == CURLE_OK)
+                rc = q->mail ? set_mail(q, spec) : set_http(q, spec);
+        return rc == CURLE_OK ? 0 : error_set(reterr, -EINVAL, "libcurl: %s", curl_easy_strerror(rc));
+}
+
+int request_new(const OutboundSpec *spec, OutboundRequest **ret, Error *reterr) {
+        OutboundRequest *q = calloc(1, sizeof(*q));
+        int r;
+
+        if (!q) {
+                (void) fd_close(spec->body_fd);
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        q->body_fd = spec->body_fd;
+        r = request_fill(q, spec, reterr);
+        if (r < 0) {
+                request_free(q);
+                return r;
+        }
+        *ret = q;
+        return 0;
+}
+
+OutboundRequest *request_free(OutboundRequest *q) {
+        if (!q)
+                return NULL;
+        curl_easy_cleanup(q->easy);
+        curl_slist_free_all(q->headers);
+        curl_slist_free_all(q->recipients);
+        (void) fd_close(q->body_fd);
+        if (q->body)
+                explicit_bzero(q->body, q->size);
+        free(q->body);
+        free(q->answer);
+        free(q);
+        return NULL;
+}
+
+/* The end. */
+
+static const struct {
+        CURLcode rc;
+        int code;
+} codes[] = {
+        { CURLE_COULDNT_RESOLVE_HOST,     -EHOSTUNREACH    },
+        { CURLE_COULDNT_CONNECT,          -ECONNREFUSED    },
+        { CURLE_OPERATION_TIMEDOUT,       -ETIMEDOUT       },
+        { CURLE_GOT_NOTHING,              -ECONNRESET      },
+        { CURLE_SEND_ERROR,               -ECONNRESET      },
+        { CURLE_RECV_ERROR,               -ECONNRESET      },
+        { CURLE_PARTIAL_FILE,             -ECONNRESET      },
+        { CURLE_PEER_FAILED_VERIFICATION, -EKEYREJECTED    },
+        { CURLE_USE_SSL_FAILED,           -EPROTONOSUPPORT },
+        { CURLE_LOGIN_DENIED,             -EACCES          },
+        { CURLE_OUT_OF_MEMORY,            -ENOMEM          },
+        { CURLE_ABORTED_BY_CALLBACK,      -EIO             },
+        { CURLE_URL_MALFORMAT,            -EINVAL          },
+        { CURLE_SSL_CACERT_BADFILE,       -ENOENT          },
+};
+
+static int code_of(const OutboundRequest *q, CURLcode rc) {
+        long os_errno = 0;
+
+        if (rc == CURLE_COULDNT_CONNECT && curl_easy_getinfo(q->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK && os_errno > 0)
+                return -(int) os_errno;
+        for (size_t i = 0; i < ELEMENTSOF(codes); i++)
+                if (codes[i].rc == rc)
+                        return codes[i].code;
+        return -EPROTO;
+}
+
+static const char *words_of(const OutboundRequest *q, CURLcode rc) {
+        if (rc == CURLE_USE_SSL_FAILED && q->mail)
+                return "the mail server offers no STARTTLS, which is required: nothing was sent";
+        if (rc == CURLE_SSL_CACERT_BADFILE)
+                return "the system's certificates cannot be read: install ca-certificates";
+        return q->words[0] ? q->words : curl_easy_strerror(rc);
+}
+
+void request_result(OutboundRequest *q, CURLcode rc, OutboundResult *ret) {
+        curl_off_t retry_after = 0;
+        long status = 0;
+
+        if (rc == CURLE_WRITE_ERROR && q->cut)
+                rc = CURLE_OK;
+        *ret = (OutboundResult) { .error = rc == CURLE_OK ? 0 : code_of(q, rc) };
+        if (ret->error < 0)
+                (void) snprintf(ret->text, sizeof(ret->text), "%s", words_of(q, rc));
+        (void) curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
+        (void) curl_easy_getinfo(q->easy, CURLINFO_RETRY_AFTER, &retry_after);
+        if (q->mail ? ret->error < 0 && status >= 400 : ret->error == 0)
+                ret->status = (unsigned) status; /* the last answer to a mail that went well says nothing more */
+        if (q->mail && ret->status > 0 && ret->error == -ECONNRESET)
+                ret->error = -EPROTO; /* it was refused in words */
+        ret->retry_after_usec = (usec_t) MAX_OF(retry_after, (curl_off_t) 0) * USEC_PER_SEC;
+        if (q->answer)
+                q->answer[q->answer_size] = 0;
+        ret->body = q->answer ? q->answer : "";
+        ret->size = q->answer_size;
+}
