@@ -33,6 +33,7 @@
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reaper.h"
 #include "daemon/reload.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
@@ -342,6 +343,16 @@ static int step_alerts(Daemon *d, Error *reterr) {
         return r;
 }
 
+/* Before requests are taken, and behind the provider: it cleans up what that has made. */
+static int step_reaper(Daemon *d, Error *reterr) {
+        int r = reaper_new(d->manager, &d->rooms.reaper, reterr);
+
+        if (r < 0)
+                return r;
+        r = reaper_connect(d->rooms.reaper, d->observe, d->rooms.reload);
+        return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -384,6 +395,7 @@ static const struct {
         { "artifacts", step_artifacts },
         { "alerts",   step_alerts   },
         { "otlp",     step_otlp     }, /* after what it exports */
+        { "reaper",   step_reaper   }, /* tells those */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -402,6 +414,7 @@ static void stop(Daemon *d) {
         http_sockets_close(&d->sockets);
         otlp_free(d->otlp);
         artifacts_free(d->artifacts);
+        reaper_free(d->rooms.reaper);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
