@@ -132,7 +132,7 @@ static int field_workdir(const JsonField *f, json_t *v, const char *name, void *
 }
 
 #define LIMIT(field) offsetof(SandboxLimits, field)
-static const JsonField limit_fields[] = {
+const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
         { "cpuCores",       field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
         { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
@@ -151,7 +151,7 @@ const JsonField native_sandbox_fields[] = {
         { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE,
-          .fields = limit_fields, .n_fields = ELEMENTSOF(limit_fields) },
+          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) },
         { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            },
         { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      },
         { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             },

@@ -32,6 +32,18 @@ void native_sandbox_resume(ApiRequest *q);
 void native_sandbox_timeout(ApiRequest *q);
 int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
 
+/* agents.c, agents-list.c */
+void native_agent_execute(ApiRequest *q);
+void native_agent_list(ApiRequest *q);
+void native_agent_get(ApiRequest *q);
+void native_agent_logs(ApiRequest *q);
+void native_agent_cancel(ApiRequest *q);
+void native_agent_retry(ApiRequest *q);
+void native_agent_delete(ApiRequest *q);
+void native_agent_queue(ApiRequest *q);
+extern const JsonField native_agent_fields[];
+extern const size_t native_agent_n_fields;
+
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
 
