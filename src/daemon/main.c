@@ -23,9 +23,11 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
@@ -37,6 +39,7 @@
 #include "daemon/state.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/otlp.h"
 #include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
@@ -64,7 +67,9 @@ typedef struct Daemon {
         Pools *pools;
         struct Audit *audit;
         struct Observe *observe;
+        struct Artifacts *artifacts;
         Alerts *alerts;
+        struct Otlp *otlp;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -248,9 +253,18 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Daemon *d = userdata;
+
+        admission_wake(d->manager->admission);
+}
+
 static int step_reload(Daemon *d, Error *reterr) {
         int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, on_settings, d);
         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
@@ -271,9 +285,15 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static void tell_pools(const Config *settings, void *userdata) {
+        pools_reload(userdata);
+}
+
 static int step_pools(Daemon *d, Error *reterr) {
         int r = pools_new(d->manager, &d->pools);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, tell_pools, d->pools);
         return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
@@ -288,6 +308,20 @@ static int step_observe(Daemon *d, Error *reterr) {
         int r = observe_new(d->manager, &d->observe, reterr);
 
         d->rooms.observe = d->observe;
+        return r;
+}
+
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
+static int step_otlp(Daemon *d, Error *reterr) {
+        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
+
+        d->rooms.otlp = d->otlp;
         return r;
 }
 
@@ -347,7 +381,9 @@ static const struct {
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "artifacts", step_artifacts },
         { "alerts",   step_alerts   },
+        { "otlp",     step_otlp     }, /* after what it exports */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -364,6 +400,8 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        otlp_free(d->otlp);
+        artifacts_free(d->artifacts);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);

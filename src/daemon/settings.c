@@ -109,5 +109,9 @@ int settings_check(const char *path, bool json) {
                 log_error("HOME is not set: say which file");
                 return 1;
         }
+        if (standard && !json && access(standard, F_OK) < 0 && errno == ENOENT) {
+                printf("✓ there is no %s: all is as by default\n", standard);
+                return 0;
+        }
         return json ? check_json(path) : check_words(path);
 }
