@@ -24,6 +24,10 @@ function __cove_verb
     test (count $words) -ge 2; or return 1
     echo $words[2]
     if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs)
+    if contains -- $words[2] key tenant profile audit alerts; and test (count $words) -ge 3
+    if contains -- $words[2] key tenant profile; and test (count $words) -ge 3
+    if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
+    if contains -- $words[2] config key tenant; and test (count $words) -ge 3
         echo $words[3]
     end
 end
@@ -119,6 +123,10 @@ function __cove_operand
             printf '%s\n' bash zsh fish
         case '*:1'
             __cove_subverbs
+        case key:1 tenant:1 profile:1 audit:1 alerts:1
+        case key:1 tenant:1 profile:1
+        case key:1 tenant:1 audit:1
+        case config:1 key:1 tenant:1
             $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
     end
 end
