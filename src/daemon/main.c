@@ -379,6 +379,8 @@ static int print_and_end(const DaemonOptions *o) {
                 return print_text(config_print_keys());
         if (o->routes)
                 return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (o->metrics_table)
+                return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         daemon_options_print_help();
         return 0;
 }
@@ -393,11 +395,6 @@ int main(int argc, char **argv) {
                 status = print_and_end(&d.options);
                 daemon_options_done(&d.options);
                 return status;
-        }
-        if (r >= 0 && d.options.metrics_table) {
-                r = observe_print_table(stdout);
-                daemon_options_done(&d.options);
-                return r < 0 ? EXIT_OWN_FAILURE : 0;
         }
         if (r >= 0)
                 r = start(&d, &error);
