@@ -235,8 +235,8 @@ void daemon_options_print_help(void) {
                "options:\n");
         options_print(options, ELEMENTSOF(options));
         printf("\nThe admin token is in DIR/admin.token. The API is described at /api/openapi.json.\n"
-               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given. SIGHUP reads the config file again.\n"
-               "Options may stand in the file's section `daemon`, by the same names; the command line wins.\n");
+               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given.\n"
+               "SIGHUP reads the config file again. Its section `daemon` takes these options too.\n");
 }
 
 /* What only a command line can say. */
@@ -359,7 +359,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes || o->metrics_table || o->check_file || o->default_config || o->config_keys)
+        if (o->help || o->routes || o->check_file || o->default_config || o->config_keys || o->metrics_table)
                 return 0;
         return parse_with_file(o, argc, argv, ret_settings, reterr);
 }
