@@ -391,10 +391,10 @@ static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
         artifacts_free(d->artifacts);
+        observe_free(d->observe); /* its last row has what the pools say */
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
-        observe_free(d->observe);
         alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
