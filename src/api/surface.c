@@ -290,6 +290,7 @@ static int check_queries(ApiRequest *q) {
 
 static int check_rights(ApiRequest *q) {
         if (q->who.scope < q->route->scope) {
+                q->over_scope = true;
                 (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this takes '%s'",
                                 scope_name(q->who.scope), scope_name(q->route->scope));
                 return -EPERM;

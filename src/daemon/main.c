@@ -39,6 +39,7 @@
 #include "daemon/state.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/otlp.h"
 #include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
@@ -68,6 +69,7 @@ typedef struct Daemon {
         struct Observe *observe;
         struct Artifacts *artifacts;
         Alerts *alerts;
+        struct Otlp *otlp;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -316,6 +318,13 @@ static int step_artifacts(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_otlp(Daemon *d, Error *reterr) {
+        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
+
+        d->rooms.otlp = d->otlp;
+        return r;
+}
+
 static double read_signal(Signal s, void *userdata) {
         return observe_signal(userdata, s);
 }
@@ -374,6 +383,7 @@ static const struct {
         { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "artifacts", step_artifacts },
         { "alerts",   step_alerts   },
+        { "otlp",     step_otlp     }, /* after what it exports */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -390,6 +400,7 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        otlp_free(d->otlp);
         artifacts_free(d->artifacts);
         observe_free(d->observe); /* its last row has what the pools say */
         pools_free(d->pools);

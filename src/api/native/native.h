@@ -62,12 +62,15 @@ void native_artifact_get(ApiRequest *q);
 void native_artifact_info(ApiRequest *q);
 void native_artifact_delete(ApiRequest *q);
 
+/* telemetry.c */
+void native_telemetry(ApiRequest *q);
+
 /* audit.c */
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
 /* metrics.c */
-void native_prometheus(ApiRequest *q);
 bool native_metrics_opened(const Manager *m);
+void native_prometheus(ApiRequest *q);
 void native_health(ApiRequest *q);
 void native_metrics(ApiRequest *q);
 void native_metrics_history(ApiRequest *q);
