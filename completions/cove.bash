@@ -58,7 +58,7 @@ _cove_operand() {
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;
     key:1 | tenant:1 | profile:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-    key:1 | tenant:1 | audit:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+    key:1 | tenant:1 | audit:1 | artifacts:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     esac
 }
 
@@ -74,8 +74,8 @@ _cove() {
     fi
 
     call=("$cove" "$verb")
-    case $verb in key | tenant | profile) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
-    case $verb in key | tenant | audit) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
+    case $verb in key | tenant | profile | artifacts) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
+    case $verb in key | tenant | audit | artifacts) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     local -A takes=()
     local -a long=()
     while read -r letter name argument; do

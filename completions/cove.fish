@@ -17,7 +17,7 @@ function __cove_verb
     test (count $words) -ge 2; or return 1
     echo $words[2]
     if contains -- $words[2] key tenant profile; and test (count $words) -ge 3
-    if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
+    if contains -- $words[2] key tenant audit artifacts; and test (count $words) -ge 3
         echo $words[3]
     end
 end
@@ -110,7 +110,7 @@ function __cove_operand
         case completion:1
             printf '%s\n' bash zsh fish
         case key:1 tenant:1 profile:1
-        case key:1 tenant:1 audit:1
+        case key:1 tenant:1 audit:1 artifacts:1
             $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
     end
 end

@@ -380,7 +380,7 @@ static int on_start(sd_event_source *source, uint64_t usec, void *userdata) {
                         log_error("agent execution %s: cannot be rejoined: %s", t.rejoin[i], strerror(-r));
         }
         if (queue_size(a->queue) + t.n > 0)
-                log_line(NULL, "agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
+                log_notice("agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
         free(t.rejoin);
         a->up = true;
         webhooks_resume(a);
