@@ -27,6 +27,7 @@ typedef struct ApiRoute {
         const char *path; /* "/api/sandbox/{id}/exec/{eid}" */
         Scope scope;
         bool open;        /* no key needed */
+        bool (*opened)(const Manager *m); /* likewise, where the configuration says so; NULL: never */
         bool while_recovering; /* answered also then; else 503 */
         HttpBodyMode body;
         size_t body_max;
@@ -65,9 +66,6 @@ extern const ApiRoute *const api_tables[];
 
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
-
-/* For a route that is open by the table, and closed after all: whether the asker has the route's scope; else has been answered. */
-bool api_admit(ApiRequest *q);
 
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
 void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);

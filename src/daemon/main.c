@@ -27,6 +27,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
@@ -36,6 +37,7 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/alert.h"
 #include "observe/audit.h"
 #include "observe/lifelog.h"
 #include "observe/otlp.h"
@@ -65,10 +67,11 @@ typedef struct Daemon {
         Manager *manager;
         Pools *pools;
         struct Audit *audit;
-        struct Artifacts *artifacts;
-        struct Otlp *otlp;
         Lifelog lifelog;
         struct Observe *observe;
+        struct Artifacts *artifacts;
+        Alerts *alerts;
+        struct Otlp *otlp;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -252,9 +255,18 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Daemon *d = userdata;
+
+        admission_wake(d->manager->admission);
+}
+
 static int step_reload(Daemon *d, Error *reterr) {
         int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, on_settings, d);
         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
@@ -275,9 +287,15 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static void tell_pools(const Config *settings, void *userdata) {
+        pools_reload(userdata);
+}
+
 static int step_pools(Daemon *d, Error *reterr) {
         int r = pools_new(d->manager, &d->pools);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, tell_pools, d->pools);
         return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
@@ -289,13 +307,6 @@ static int step_audit(Daemon *d, Error *reterr) {
         return r;
 }
 
-static int step_artifacts(Daemon *d, Error *reterr) {
-        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
-
-        d->rooms.artifacts = d->artifacts;
-        return r;
-}
-
 static int step_observe(Daemon *d, Error *reterr) {
         int r = observe_new(d->manager, &d->observe, reterr);
 
@@ -303,10 +314,34 @@ static int step_observe(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
 static int step_otlp(Daemon *d, Error *reterr) {
         int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
 
         d->rooms.otlp = d->otlp;
+        return r;
+}
+
+static double read_signal(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
+}
+
+static int step_alerts(Daemon *d, Error *reterr) {
+        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.alerts = d->alerts;
+        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
+        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
+        if (r < 0)
+                return error_set(reterr, r, "cannot give a signal a second source");
         return r;
 }
 
@@ -354,8 +389,9 @@ static const struct {
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
-        { "artifacts", step_artifacts },
         { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "artifacts", step_artifacts },
+        { "alerts",   step_alerts   },
         { "otlp",     step_otlp     }, /* after what it exports */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
@@ -379,6 +415,7 @@ static void stop(Daemon *d) {
         audit_free(d->audit);
         reload_free(d->rooms.reload);
         observe_free(d->observe);
+        alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);

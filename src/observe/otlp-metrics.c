@@ -25,7 +25,7 @@ typedef struct Export {
 } Export;
 
 static const char *unit_of(MetricUnit u) {
-        static const char *const units[_METRIC_UNIT_MAX] = { [UNIT_NONE] = "1", [UNIT_SECONDS] = "s", [UNIT_BYTES] = "By", [UNIT_RATIO] = "1" };
+        static const char *const units[_METRIC_UNIT_MAX] = { [METRIC_UNIT_NONE] = "1", [METRIC_UNIT_SECONDS] = "s", [METRIC_UNIT_BYTES] = "By", [METRIC_UNIT_RATIO] = "1" };
 
         return units[u];
 }

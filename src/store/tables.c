@@ -169,33 +169,6 @@ static const Field counter_table_fields[] = {
 };
 TABLE(counter_table, "counter", 1);
 
-static const Field artifact_table_fields[] = {
-        FIELD("id",         chars,  Artifact, id),
-        FIELD("owner_kind", chars,  Artifact, owner_kind),
-        FIELD("owner_id",   chars,  Artifact, owner_id),
-        FIELD("tenant",     chars,  Artifact, tenant),
-        FIELD("name",       chars,  Artifact, name),
-        FIELD("type",       chars,  Artifact, type),
-        FIELD("sha256",     chars,  Artifact, sha256),
-        FIELD("size",       uint64, Artifact, size),
-        FIELD("truncated",  bool,   Artifact, truncated),
-        FIELD("created_at", uint64, Artifact, created_at),
-        FIELD("state",      named,  Artifact, state, .names = &artifact_state_names),
-        FIELD("attempts",   uint32, Artifact, attempts),
-        FIELD("error",      text,   Artifact, error),
-        FIELD("place",      text,   Artifact, place),
-};
-TABLE(artifact_table, "artifact", 1);
-
-static const Field artifact_state_table_fields[] = {
-        FIELD("id",       chars,  Artifact, id),
-        FIELD("state",    named,  Artifact, state, .names = &artifact_state_names),
-        FIELD("attempts", uint32, Artifact, attempts),
-        FIELD("error",    text,   Artifact, error),
-        FIELD("place",    text,   Artifact, place),
-};
-TABLE(artifact_state_table, "artifact", 1);
-
 static const Field history_table_fields[] = {
         FIELD("hourly", bool,     HistoryRow, hourly),
         FIELD("at",     uint64,   HistoryRow, at),
@@ -231,3 +204,29 @@ static const Field usage_hour_table_fields[] = {
         FIELD("memory_peak_bytes",   uint64,   UsageHour, memory_peak_bytes),
 };
 TABLE(usage_hour_table, "usage_hour", 3);
+static const Field artifact_table_fields[] = {
+        FIELD("id",         chars,  Artifact, id),
+        FIELD("owner_kind", chars,  Artifact, owner_kind),
+        FIELD("owner_id",   chars,  Artifact, owner_id),
+        FIELD("tenant",     chars,  Artifact, tenant),
+        FIELD("name",       chars,  Artifact, name),
+        FIELD("type",       chars,  Artifact, type),
+        FIELD("sha256",     chars,  Artifact, sha256),
+        FIELD("size",       uint64, Artifact, size),
+        FIELD("truncated",  bool,   Artifact, truncated),
+        FIELD("created_at", uint64, Artifact, created_at),
+        FIELD("state",      named,  Artifact, state, .names = &artifact_state_names),
+        FIELD("attempts",   uint32, Artifact, attempts),
+        FIELD("error",      text,   Artifact, error),
+        FIELD("place",      text,   Artifact, place),
+};
+TABLE(artifact_table, "artifact", 1);
+
+static const Field artifact_state_table_fields[] = {
+        FIELD("id",       chars,  Artifact, id),
+        FIELD("state",    named,  Artifact, state, .names = &artifact_state_names),
+        FIELD("attempts", uint32, Artifact, attempts),
+        FIELD("error",    text,   Artifact, error),
+        FIELD("place",    text,   Artifact, place),
+};
+TABLE(artifact_state_table, "artifact", 1);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "store/field.h"
-#include "store/artifacts.h"
 #include "store/history.h"
+#include "store/artifacts.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */

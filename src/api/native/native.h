@@ -69,6 +69,7 @@ void native_telemetry(ApiRequest *q);
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
 /* metrics.c */
+bool native_metrics_opened(const Manager *m);
 void native_prometheus(ApiRequest *q);
 void native_health(ApiRequest *q);
 void native_metrics(ApiRequest *q);
