@@ -14,6 +14,9 @@ _cove_verbs() {
 # "create ls rm" of `cove key`; nothing: it has none.
 _cove_subverbs() {
     "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z]+(\|[a-z]+)+) .*\$/\\1/p" | tr '|' ' '
+# "create ls rm" of `cove key`; nothing of verbs that have no verbs of their own.
+_cove_subverbs() {
+    "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z|]+) …\$/\\1/p" | tr '|' ' '
 }
 
 # Options that say which daemon, as they stand on the line.
