@@ -55,10 +55,12 @@ _cove_operand() {
         compopt -o filenames -o nospace 2>/dev/null
         COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
+    config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;
     key:1 | tenant:1 | profile:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     key:1 | tenant:1 | audit:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+    config:1 | key:1 | tenant:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     esac
 }
 
@@ -76,6 +78,7 @@ _cove() {
     call=("$cove" "$verb")
     case $verb in key | tenant | profile) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     case $verb in key | tenant | audit) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
+    case $verb in config | key | tenant) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     local -A takes=()
     local -a long=()
     while read -r letter name argument; do

@@ -18,6 +18,7 @@ function __cove_verb
     echo $words[2]
     if contains -- $words[2] key tenant profile; and test (count $words) -ge 3
     if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
+    if contains -- $words[2] config key tenant; and test (count $words) -ge 3
         echo $words[3]
     end
 end
@@ -105,12 +106,15 @@ function __cove_operand
         case 'cp:*'
             __cove_sandboxes | string replace -r '$' ':'
             __fish_complete_path (commandline -ct)
+        case config:2
+            __fish_complete_path (commandline -ct)
         case 'run:*'
             __fish_complete_command
         case completion:1
             printf '%s\n' bash zsh fish
         case key:1 tenant:1 profile:1
         case key:1 tenant:1 audit:1
+        case config:1 key:1 tenant:1
             $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
     end
 end

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "observe/audit.h"
+#include "observe/observe.h"
 
 #define FILES "/api/sandbox/{id}/files"
 
@@ -51,12 +52,22 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
 
         if (status == 401 && q->gave_secret)
                 observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not known", method, path, remote);
-        else if (status == 403 && !q->sandbox_id[0])
+        else if (q->over_scope)
                 observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
                                 q->actor[0] ? q->actor : "unknown");
         else if ((status == 403 || status == 400) && file && q->sandbox_id[0])
                 observe_security(q->manager, "path-refused", sandbox_of(q), "%s %.200s of '%.200s'", method, q->route->path + strlen("/api/sandbox/{id}"),
                                 file);
+}
+
+/* By the pattern, not by the path: there are as many as the table of routes has lines. */
+static void tell_metrics(const ApiRequest *q, unsigned status) {
+        char route[METRIC_LABEL_BYTES];
+
+        if (!q->api->rooms.observe || status == 0)
+                return;
+        (void) snprintf(route, sizeof(route), "%s %s", q->route ? q->route->method : "", q->route ? q->route->path : "");
+        observe_http(q->api->rooms.observe, q->route ? route : NULL, status, clock_usec() - q->began);
 }
 
 void account_call(ApiRequest *q, unsigned status) {
@@ -65,6 +76,7 @@ void account_call(ApiRequest *q, unsigned status) {
         if (q->accounted)
                 return;
         q->accounted = true;
+        tell_metrics(q, status);
         if (q->route && q->route->open && status < 400)
                 return; /* a health check is not about anything */
         http_peer_print(q->http, remote, sizeof(remote));

@@ -1,4 +1,4 @@
-/* account.h: each call is told to those who keep account: the audit log, and security events.
+/* account.h: each call is told to those who keep account: metrics, the audit log, and security events.
  *
  * Told when there is an answer, before it goes out; a client that leaves earlier is told as such.
  * Must not know: what the routes do. */

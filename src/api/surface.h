@@ -27,6 +27,7 @@ typedef struct ApiRoute {
         const char *path; /* "/api/sandbox/{id}/exec/{eid}" */
         Scope scope;
         bool open;        /* no key needed */
+        bool (*opened)(const Manager *m); /* likewise, where the configuration says so; NULL: never */
         bool while_recovering; /* answered also then; else 503 */
         HttpBodyMode body;
         size_t body_max;
@@ -53,7 +54,7 @@ struct ApiRequest {
         usec_t began; /* monotonic */
         char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
-        bool gave_secret, accounted;
+        bool gave_secret, over_scope, accounted;
 
         /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
         void *state;

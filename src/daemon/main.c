@@ -23,9 +23,11 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
@@ -35,7 +37,10 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/otlp.h"
+#include "observe/observe.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -61,6 +66,10 @@ typedef struct Daemon {
         Manager *manager;
         Pools *pools;
         struct Audit *audit;
+        struct Observe *observe;
+        struct Artifacts *artifacts;
+        Alerts *alerts;
+        struct Otlp *otlp;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -244,9 +253,18 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Daemon *d = userdata;
+
+        admission_wake(d->manager->admission);
+}
+
 static int step_reload(Daemon *d, Error *reterr) {
         int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, on_settings, d);
         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
@@ -283,6 +301,44 @@ static int step_audit(Daemon *d, Error *reterr) {
         int r = audit_new(d->manager, &d->audit, reterr);
 
         d->rooms.audit = d->audit;
+        return r;
+}
+
+static int step_observe(Daemon *d, Error *reterr) {
+        int r = observe_new(d->manager, &d->observe, reterr);
+
+        d->rooms.observe = d->observe;
+        return r;
+}
+
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
+static int step_otlp(Daemon *d, Error *reterr) {
+        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
+
+        d->rooms.otlp = d->otlp;
+        return r;
+}
+
+static double read_signal(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
+}
+
+static int step_alerts(Daemon *d, Error *reterr) {
+        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.alerts = d->alerts;
+        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
+        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
+        if (r < 0)
+                return error_set(reterr, r, "cannot give a signal a second source");
         return r;
 }
 
@@ -324,6 +380,10 @@ static const struct {
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
+        { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "artifacts", step_artifacts },
+        { "alerts",   step_alerts   },
+        { "otlp",     step_otlp     }, /* after what it exports */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -340,9 +400,13 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        otlp_free(d->otlp);
+        artifacts_free(d->artifacts);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
+        observe_free(d->observe);
+        alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
@@ -374,6 +438,8 @@ static int print_and_end(const DaemonOptions *o) {
                 return print_text(config_print_keys());
         if (o->routes)
                 return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+        if (o->metrics_table)
+                return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         daemon_options_print_help();
         return 0;
 }

@@ -119,6 +119,11 @@ static int apply_routes(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
+static int apply_metrics_table(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->metrics_table = true;
+        return 0;
+}
+
 static int apply_default_config(void *target, const char *value, Error *reterr) {
         ((DaemonOptions *) target)->default_config = true;
         return 0;
@@ -218,6 +223,7 @@ static const Option options[] = {
         { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", apply_config_keys },
         { "json", 0, NULL, "with --check-config: answer in JSON", apply_json },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
+        { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
         { "verbose", 'v', NULL, "say more", apply_verbose },
         { "help", 'h', NULL, "print this", apply_help },
 };
@@ -229,8 +235,8 @@ void daemon_options_print_help(void) {
                "options:\n");
         options_print(options, ELEMENTSOF(options));
         printf("\nThe admin token is in DIR/admin.token. The API is described at /api/openapi.json.\n"
-               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given. SIGHUP reads the config file again.\n"
-               "Options may stand in the file's section `daemon`, by the same names; the command line wins.\n");
+               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given.\n"
+               "SIGHUP reads the config file again. Its section `daemon` takes these options too.\n");
 }
 
 /* What only a command line can say. */
@@ -353,7 +359,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes || o->check_file || o->default_config || o->config_keys)
+        if (o->help || o->routes || o->check_file || o->default_config || o->config_keys || o->metrics_table)
                 return 0;
         return parse_with_file(o, argc, argv, ret_settings, reterr);
 }

@@ -21,7 +21,7 @@ typedef struct DaemonOptions {
         char *user;       /* to become, when started as root */
         bool stop_all;    /* on SIGTERM */
         bool public;      /* listen beyond loopback */
-        bool help, routes, default_config, config_keys, json;
+        bool help, routes, default_config, config_keys, json, metrics_table;
         uint64_t journal_total_bytes;
         usec_t keep_ended_usec;
         uint64_t sandboxes_max;

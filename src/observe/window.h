@@ -65,6 +65,9 @@ int window_count(Window *w, usec_t now, double value);
 /* … and spread. */
 int window_spread(Window *w, usec_t now, uint64_t value);
 
+/* As if it had come at that time, which may be in the past; into the rings of these bits only. */
+int window_merge(Window *w, usec_t at, unsigned spans, const Histogram *values);
+
 /* What is in the last span goes on top of what ret has; ret->buckets only of what was spread. */
 int window_read(const Window *w, WindowSpan span, usec_t now, Histogram *ret);
 

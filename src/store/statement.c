@@ -65,6 +65,24 @@ static const struct {
         [STATEMENT_TENANT_DELETE] = { .delete = &tenant_table },
         [STATEMENT_TENANT_SELECT] = { .select = &tenant_table, .tail = "ORDER BY name" },
 
+        /* The columns of artifact_table, then the serial. */
+#define ARTIFACT_SELECT "SELECT id, owner_kind, owner_id, tenant, name, type, sha256, size, truncated, created_at, state, attempts," \
+                        " error, place, serial FROM artifact "
+        [STATEMENT_ARTIFACT_INSERT]   = { .insert = &artifact_table },
+        [STATEMENT_ARTIFACT_UPDATE]   = { .update = &artifact_state_table },
+        [STATEMENT_ARTIFACT_DELETE]   = { .delete = &artifact_table },
+        [STATEMENT_ARTIFACT_FIND]     = { ARTIFACT_SELECT "WHERE id = ?1" },
+#define ARTIFACT_FILTER " AND (?3 IS NULL OR tenant = ?3) AND (?4 IS NULL OR owner_kind = ?4) ORDER BY serial LIMIT ?2"
+        [STATEMENT_ARTIFACT_OF_OWNER] = { ARTIFACT_SELECT "WHERE owner_id = ?5 AND serial > ?1" ARTIFACT_FILTER },
+        [STATEMENT_ARTIFACT_ALL]      = { ARTIFACT_SELECT "WHERE serial > ?1" ARTIFACT_FILTER },
+        [STATEMENT_ARTIFACT_IN_STATE] = { ARTIFACT_SELECT "WHERE state = ?1 AND serial > ?2 ORDER BY serial LIMIT ?3" },
+        [STATEMENT_ARTIFACT_OLDEST]   = { ARTIFACT_SELECT "WHERE state <> 'remote' AND created_at <= ?1 ORDER BY serial LIMIT ?2" },
+        [STATEMENT_ARTIFACT_COUNT]    = { "SELECT count(*) FROM artifact WHERE owner_id = ?2 AND owner_kind = ?1" },
+        [STATEMENT_ARTIFACT_RETRY]    = { "UPDATE artifact SET state = 'pending', attempts = 0 WHERE state = 'failed'" },
+        [STATEMENT_ARTIFACT_SUMS]     = { "SELECT count(*), coalesce(sum(size), 0),"
+                                          " coalesce(sum(CASE WHEN state <> 'remote' THEN size ELSE 0 END), 0),"
+                                          " coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'failed'), 0) FROM artifact" },
+
         [STATEMENT_JOB_NEXT]            = { "SELECT coalesce(max(serial), 0) + 1 FROM job" },
         [STATEMENT_JOB_INSERT]          = { .insert = &job_table },
         [STATEMENT_JOB_STATE_INSERT]    = { .insert = &job_state_table },
@@ -102,6 +120,31 @@ static const struct {
         [STATEMENT_NOTIFICATION_UPDATE] = { .update = &notification_table },
         [STATEMENT_NOTIFICATION_DELETE] = { .delete = &notification_table },
         [STATEMENT_NOTIFICATION_SELECT] = { .select = &notification_table, .tail = "ORDER BY id" },
+        [STATEMENT_HISTORY_PUT]      = { .insert = &history_table,
+                                         .tail = "ON CONFLICT (hourly, at) DO UPDATE SET span = excluded.span, body = excluded.body" },
+        [STATEMENT_HISTORY_SELECT]   = { .select = &history_table, .tail = "WHERE hourly = ?1 AND at >= ?2 AND at < ?3 ORDER BY at" },
+        [STATEMENT_HISTORY_UNFOLDED] = { "SELECT at FROM history WHERE hourly = 0 AND at < ?1 AND at >= coalesce("
+                                         "  (SELECT max(at) + ?2 FROM history WHERE hourly = 1), 0) ORDER BY at LIMIT 1" },
+        [STATEMENT_HISTORY_TRIM]     = { "DELETE FROM history WHERE hourly = 0 AND at < ?1 AND at <= coalesce("
+                                         "  (SELECT at FROM history WHERE hourly = 0 ORDER BY at LIMIT 1 OFFSET ?2), ?1)" },
+        [STATEMENT_TOTALS_PUT]       = { "INSERT INTO totals (id, body) VALUES (1, ?1)"
+                                         " ON CONFLICT (id) DO UPDATE SET body = excluded.body" },
+        [STATEMENT_TOTALS_SELECT]    = { "SELECT body FROM totals" },
+
+        [STATEMENT_USAGE_INSERT] = { .insert = &usage_table },
+        [STATEMENT_USAGE_SELECT] = { .select = &usage_table,
+                                     .tail = "WHERE ended_at >= ?1 AND ended_at < ?2 ORDER BY ended_at DESC LIMIT ?3" },
+        [STATEMENT_USAGE_TRIM]   = { "DELETE FROM usage WHERE serial IN ("
+                                     "  SELECT serial FROM usage WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)" },
+        [STATEMENT_USAGE_HOUR_ADD] = { .insert = &usage_hour_table,
+                                       .tail = "ON CONFLICT (at, tenant, agent_type) DO UPDATE SET"
+                                               " sandboxes = sandboxes + excluded.sandboxes,"
+                                               " lifetime_usec = lifetime_usec + excluded.lifetime_usec,"
+                                               " cpu_usec = cpu_usec + excluded.cpu_usec,"
+                                               " memory_byte_seconds = memory_byte_seconds + excluded.memory_byte_seconds,"
+                                               " egress_bytes = egress_bytes + excluded.egress_bytes,"
+                                               " memory_peak_bytes = max(memory_peak_bytes, excluded.memory_peak_bytes)" },
+        [STATEMENT_USAGE_HOUR_SELECT] = { .select = &usage_hour_table, .tail = "WHERE at >= ?1 AND at < ?2 ORDER BY at" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */
@@ -212,7 +255,8 @@ void statement_finalize_all(Store *s) {
 
 int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value) {
         sqlite3_stmt *st = s->statements[id];
-        bool has_value = false;
+        bool has_value = false, alone = s->timing && !s->in_transaction && !sqlite3_stmt_readonly(st);
+        usec_t began = alone ? clock_usec() : 0;
         int64_t value = 0;
 
         if (s->failed < 0)
@@ -226,6 +270,8 @@ int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value) {
         (void) sqlite3_reset(st);
         if (rc != SQLITE_DONE)
                 return transaction_failed(s, sqlite_result(s->db, rc));
+        if (alone)
+                s->timing(clock_usec() - began, s->timing_data);
         if (has_value && ret_value)
                 *ret_value = value;
         return 0;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "store/field.h"
+#include "store/store.h"
 
 typedef enum StatementId {
         STATEMENT_BEGIN,
@@ -42,6 +43,17 @@ typedef enum StatementId {
         STATEMENT_TENANT_PUT,
         STATEMENT_TENANT_DELETE,
         STATEMENT_TENANT_SELECT,
+        STATEMENT_ARTIFACT_INSERT,
+        STATEMENT_ARTIFACT_UPDATE,
+        STATEMENT_ARTIFACT_DELETE,
+        STATEMENT_ARTIFACT_FIND,
+        STATEMENT_ARTIFACT_OF_OWNER,
+        STATEMENT_ARTIFACT_ALL,
+        STATEMENT_ARTIFACT_IN_STATE,
+        STATEMENT_ARTIFACT_OLDEST,
+        STATEMENT_ARTIFACT_COUNT,
+        STATEMENT_ARTIFACT_RETRY,
+        STATEMENT_ARTIFACT_SUMS,
         STATEMENT_JOB_NEXT,
         STATEMENT_JOB_INSERT,
         STATEMENT_JOB_STATE_INSERT,
@@ -64,6 +76,17 @@ typedef enum StatementId {
         STATEMENT_NOTIFICATION_UPDATE,
         STATEMENT_NOTIFICATION_DELETE,
         STATEMENT_NOTIFICATION_SELECT,
+        STATEMENT_HISTORY_PUT,
+        STATEMENT_HISTORY_SELECT,
+        STATEMENT_HISTORY_UNFOLDED,
+        STATEMENT_HISTORY_TRIM,
+        STATEMENT_TOTALS_PUT,
+        STATEMENT_TOTALS_SELECT,
+        STATEMENT_USAGE_INSERT,
+        STATEMENT_USAGE_SELECT,
+        STATEMENT_USAGE_TRIM,
+        STATEMENT_USAGE_HOUR_ADD,
+        STATEMENT_USAGE_HOUR_SELECT,
         _STATEMENT_MAX,
 } StatementId;
 
@@ -73,6 +96,9 @@ typedef struct Store {
         bool in_transaction;
         int failed; /* the first error in this transaction: it cannot be committed any more */
         uint64_t serial_next, serial_reserved; /* of events; see event.c */
+        usec_t began; /* the transaction, monotonic */
+        StoreTiming timing;
+        void *timing_data;
 } Store;
 
 /* SQLite's result as errno; says more at debug level. */

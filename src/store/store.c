@@ -44,6 +44,7 @@ int store_begin(Store *s) {
         assert(!s->in_transaction);
 
         s->in_transaction = true;
+        s->began = s->timing ? clock_usec() : 0;
         (void) statement_run(s, STATEMENT_BEGIN, SQLITE_OK, /* ret_value= */ NULL); /* what fails sticks */
         return 0;
 }
@@ -59,7 +60,14 @@ int store_commit(Store *s) {
                 return r;
         }
         s->in_transaction = false;
+        if (s->timing && s->began != 0)
+                s->timing(clock_usec() - s->began, s->timing_data);
         return 0;
+}
+
+void store_set_timing(Store *s, StoreTiming timing, void *userdata) {
+        s->timing = timing;
+        s->timing_data = userdata;
 }
 
 void store_rollback(Store *s) {

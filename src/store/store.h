@@ -22,6 +22,10 @@ int store_commit(Store *s);
 void store_rollback(Store *s); /* also after a commit that failed, and when there is none */
 int store_sync(Store *s);
 
+/* Told after each transaction how long it took; NULL: nobody wants to know. */
+typedef void (*StoreTiming)(usec_t duration, void *userdata);
+void store_set_timing(Store *s, StoreTiming timing, void *userdata);
+
 /* -EEXIST: there is one. -ENOENT: there is no such row to update, or nothing that the row would hang on. Deletes of what
  * is not there succeed. -ENOSPC, -EIO, -EUCLEAN (damaged): the machine's. -EBADMSG, while reading: not written by us. */
 

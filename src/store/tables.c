@@ -17,6 +17,7 @@ NAMES(execution_status, ExecutionStatus);
 NAMES(execution_reason, ExecutionReason);
 NAMES(scope, Scope);
 NAMES(ledger_kind, LedgerKind);
+NAMES(artifact_state, int);
 
 /* A field_named member is read and written as an int. */
 _Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == sizeof(int) &&
@@ -167,3 +168,65 @@ static const Field counter_table_fields[] = {
         FIELD("value", uint64,   CounterRow, value),
 };
 TABLE(counter_table, "counter", 1);
+
+static const Field history_table_fields[] = {
+        FIELD("hourly", bool,     HistoryRow, hourly),
+        FIELD("at",     uint64,   HistoryRow, at),
+        FIELD("span",   uint64,   HistoryRow, span),
+        FIELD("body",   borrowed, HistoryRow, body),
+};
+TABLE(history_table, "history", 2);
+
+static const Field usage_table_fields[] = {
+        FIELD("sandbox",             chars,    UsageRow, sandbox),
+        FIELD("tenant",              text,     UsageRow, tenant),
+        FIELD("agent_type",          text,     UsageRow, agent_type),
+        FIELD("task_id",             text,     UsageRow, task_id),
+        FIELD("started_at",          uint64,   UsageRow, started_at),
+        FIELD("ended_at",            uint64,   UsageRow, ended_at),
+        FIELD("cpu_usec",            uint64,   UsageRow, cpu_usec),
+        FIELD("memory_byte_seconds", uint64,   UsageRow, memory_byte_seconds),
+        FIELD("egress_bytes",        uint64,   UsageRow, egress_bytes),
+        FIELD("memory_peak_bytes",   uint64,   UsageRow, memory_peak_bytes),
+        FIELD("basis",               borrowed, UsageRow, basis),
+};
+TABLE(usage_table, "usage", 1);
+
+static const Field usage_hour_table_fields[] = {
+        FIELD("at",                  uint64,   UsageHour, at),
+        FIELD("tenant",              borrowed, UsageHour, tenant),
+        FIELD("agent_type",          borrowed, UsageHour, agent_type),
+        FIELD("sandboxes",           uint64,   UsageHour, sandboxes),
+        FIELD("lifetime_usec",       uint64,   UsageHour, lifetime_usec),
+        FIELD("cpu_usec",            uint64,   UsageHour, cpu_usec),
+        FIELD("memory_byte_seconds", uint64,   UsageHour, memory_byte_seconds),
+        FIELD("egress_bytes",        uint64,   UsageHour, egress_bytes),
+        FIELD("memory_peak_bytes",   uint64,   UsageHour, memory_peak_bytes),
+};
+TABLE(usage_hour_table, "usage_hour", 3);
+static const Field artifact_table_fields[] = {
+        FIELD("id",         chars,  Artifact, id),
+        FIELD("owner_kind", chars,  Artifact, owner_kind),
+        FIELD("owner_id",   chars,  Artifact, owner_id),
+        FIELD("tenant",     chars,  Artifact, tenant),
+        FIELD("name",       chars,  Artifact, name),
+        FIELD("type",       chars,  Artifact, type),
+        FIELD("sha256",     chars,  Artifact, sha256),
+        FIELD("size",       uint64, Artifact, size),
+        FIELD("truncated",  bool,   Artifact, truncated),
+        FIELD("created_at", uint64, Artifact, created_at),
+        FIELD("state",      named,  Artifact, state, .names = &artifact_state_names),
+        FIELD("attempts",   uint32, Artifact, attempts),
+        FIELD("error",      text,   Artifact, error),
+        FIELD("place",      text,   Artifact, place),
+};
+TABLE(artifact_table, "artifact", 1);
+
+static const Field artifact_state_table_fields[] = {
+        FIELD("id",       chars,  Artifact, id),
+        FIELD("state",    named,  Artifact, state, .names = &artifact_state_names),
+        FIELD("attempts", uint32, Artifact, attempts),
+        FIELD("error",    text,   Artifact, error),
+        FIELD("place",    text,   Artifact, place),
+};
+TABLE(artifact_state_table, "artifact", 1);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "store/field.h"
+#include "store/history.h"
+#include "store/artifacts.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */
@@ -12,6 +14,8 @@ extern const Table key_table;             /* Key */
 extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
+extern const Table artifact_table;        /* Artifact */
+extern const Table artifact_state_table;  /* Artifact: what changes */
 extern const Table counter_table;         /* CounterRow */
 extern const Table job_table;             /* Job: what was asked for */
 extern const Table job_state_table;       /* Job: what has become of it */
@@ -21,6 +25,9 @@ extern const Table job_id_table;          /* Job: the id alone */
 extern const Table attempt_table;         /* JobAttempt */
 extern const Table alert_table;           /* StoreAlert */
 extern const Table notification_table;    /* StoreNotification */
+extern const Table history_table;         /* HistoryRow */
+extern const Table usage_table;           /* UsageRow */
+extern const Table usage_hour_table;      /* UsageHour */
 
 typedef struct LedgerRow {
         const char *sandbox;

@@ -400,7 +400,7 @@ TEST(the_queue_has_an_end) {
         for (size_t i = 0; i < ELEMENTSOF(a); i++)
                 ask(&w, &a[i], (Wish) { .wait = LONG });
         check_result("the fourth", a[3].code, -EDQUOT);
-        check_part("words", a[3].text, "limits.queueMax");
+        check_part("words", a[3].text, "limits.maxQueued");
         check_uint("waiting", waiting(&w), 3);
         for (size_t i = 0; i < 3; i++)
                 acquisition_cancel(a[i].acquisition);

@@ -12,6 +12,7 @@
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "base/path.h"
+#include "observe/otlp.h"
 #include "core/acquire.h"
 #include "core/admission.h"
 #include "core/limits.h"
@@ -281,6 +282,8 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
         if (!error) {
                 memcpy(k->id, sb->id, sizeof(k->id));
                 api_about(q, sb, /* x= */ NULL);
+                if (!result->existing)
+                        otlp_set_parent(q->api->rooms.otlp, sb->id, http_header(q->http, "traceparent"));
                 answer_sandbox(q, result->existing ? 200 : 201, sb);
         } else if (error->code == -EDQUOT)
                 answer_full(q, error);

@@ -256,7 +256,7 @@ static int begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
 void native_sandbox_logs(ApiRequest *q) {
         bool follow = false, as_json = false;
         uint64_t tail = 0;
-        usec_t since;
+        usec_t since = 0;
         LogStream *s;
         int has_tail, r;
 

@@ -53,9 +53,29 @@ void native_config_get(ApiRequest *q);
 void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
+/* artifacts.c */
+struct Artifact;
+json_t *native_artifact_json(const struct Artifact *a);
+void native_artifact_list(ApiRequest *q);
+void native_artifact_stats(ApiRequest *q);
+void native_artifact_get(ApiRequest *q);
+void native_artifact_info(ApiRequest *q);
+void native_artifact_delete(ApiRequest *q);
+
+/* telemetry.c */
+void native_telemetry(ApiRequest *q);
+
 /* audit.c */
 void native_audit_list(ApiRequest *q);
 void native_audit_verify(ApiRequest *q);
+/* metrics.c */
+bool native_metrics_opened(const Manager *m);
+void native_prometheus(ApiRequest *q);
+void native_health(ApiRequest *q);
+void native_metrics(ApiRequest *q);
+void native_metrics_history(ApiRequest *q);
+void native_cost(ApiRequest *q);
+void native_recommendations(ApiRequest *q);
 
 /* Executions. _data takes the pieces of a streamed body: how many bytes it wants now, 0 to be asked again after
  * http_request_continue(), negative when it has answered. At the end of the body it is called once with size 0. */

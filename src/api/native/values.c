@@ -200,16 +200,14 @@ char *native_path(const Sandbox *sb, const char *path) {
         return joined;
 }
 
-/* An ISO time, or seconds ago. */
 int native_query_time(ApiRequest *q, const char *name, usec_t *ret) {
         const char *text = http_query(q->http, name), *end;
         usec_t ago, now = clock_wall_usec();
         struct tm tm = { 0 };
 
-        *ret = 0;
         if (!text)
                 return 0;
-        if (text[strspn(text, "0123456789.")] == '\0' && parse_duration(text, &ago) >= 0) {
+        if (parse_duration(text, &ago) >= 0) {
                 *ret = ago < now ? now - ago : 0;
                 return 1;
         }
@@ -222,6 +220,6 @@ int native_query_time(ApiRequest *q, const char *name, usec_t *ret) {
                         return 1;
                 }
         }
-        return native_complain(q, name, "'%.60s' must be a number of seconds ago, or a time such as 2026-01-31T12:00:00Z",
-                        text);
+        return native_complain(q, name, "'%.60s' must be how long ago, such as 90m or a number of seconds, or a time such as "
+                        "2026-01-31T12:00:00Z", text);
 }

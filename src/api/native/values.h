@@ -27,7 +27,7 @@ int native_field_signal(const JsonField *f, json_t *v, const char *name, void *t
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret);
 int native_query_mode(ApiRequest *q, const char *name, uint32_t *ret);
 int native_query_seconds(ApiRequest *q, const char *name, usec_t *ret);
-int native_query_time(ApiRequest *q, const char *name, usec_t *ret); /* wall clock: an ISO time, or seconds ago; 0: absent */
+int native_query_time(ApiRequest *q, const char *name, usec_t *ret); /* wall clock: an ISO time, or how long ago: "3600", "90m"; untouched when absent */
 
 /* As it is when absolute, else below the sandbox's workdir; no part of it is looked at. The caller frees. */
 char *native_path(const Sandbox *sb, const char *path);

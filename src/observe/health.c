@@ -1,0 +1,191 @@
+/* health.c: one word about the whole, and what it rests upon: GET /api/sandbox/health.
+ *
+ * The targets are those that the operators' guide names; a missed one is told, and does not make the daemon ill. */
+
+#include <math.h>
+#include <string.h>
+
+#include "observe/internal.h"
+
+typedef struct Condition {
+        Signal signal;
+        double above;
+        const char *text;
+} Condition;
+
+static const Condition unhealthy[] = {
+        { SIGNAL_FAILURE_RATE,       0.25, "more than a quarter of the sandboxes of the last hour failed" },
+        { SIGNAL_STUCK,              0,    "sandboxes are stuck"                                           },
+        { SIGNAL_DISK_USAGE,         0.98, "the disk is full"                                              },
+        { SIGNAL_SWEEP_FAILURE_RATE, 0.5,  "the cleaners fail"                                             },
+};
+
+static const Condition degraded[] = {
+        { SIGNAL_FAILURE_RATE,      0.10, "more than a tenth of the sandboxes of the last hour failed" },
+        { SIGNAL_TIMEOUT_RATE,      0.10, "more than a tenth of the sandboxes of the last hour timed out" },
+        { SIGNAL_ORPHANED,          3,    "sandboxes are orphaned"                                        },
+        { SIGNAL_UNHEALTHY,         0,    "sandboxes do not answer"                                       },
+        { SIGNAL_SWEEP_LATENESS,    60,   "the sweeper is late"                                           },
+        { SIGNAL_HTTP_ERROR_RATE,   0.05, "the daemon answers with errors"                                },
+        { SIGNAL_POOL_WAIT,         30,   "callers wait for a sandbox"                                    },
+        { SIGNAL_DISK_USAGE,        0.90, "the disk is nearly full"                                       },
+        { SIGNAL_DEAD_LETTERS,      0,    "agent executions have been given up"                           },
+        { SIGNAL_DELIVERY_FAILURES, 0,    "notifications could not be delivered"                          },
+};
+
+static bool add_reasons(Observe *o, const Condition *conditions, size_t n, json_t *reasons) {
+        bool any = false;
+
+        for (size_t i = 0; i < n; i++)
+                if (observe_signal(o, conditions[i].signal) > conditions[i].above) { /* never true of NAN */
+                        (void) json_array_append_new(reasons, json_pack("{s:s,s:f,s:f,s:s}",
+                                        "signal", signal_name(conditions[i].signal),
+                                        "value", observe_signal(o, conditions[i].signal),
+                                        "limit", conditions[i].above, "text", conditions[i].text));
+                        any = true;
+                }
+        return any;
+}
+
+typedef struct Target {
+        const char *name;
+        double below;
+        const char *unit;
+        double (*read)(Observe *o);
+} Target;
+
+static double active(Observe *o) {
+        return observe_signal(o, SIGNAL_ACTIVE);
+}
+
+static double oldest(Observe *o) {
+        uint64_t counts[16];
+        usec_t age;
+
+        count_ages(o, counts, &age);
+        return (double) age / USEC_PER_SEC;
+}
+
+static double failure_rate(Observe *o) {
+        return observe_signal(o, SIGNAL_FAILURE_RATE);
+}
+
+static double timeout_rate(Observe *o) {
+        return observe_signal(o, SIGNAL_TIMEOUT_RATE);
+}
+
+static double orphaned(Observe *o) {
+        return observe_signal(o, SIGNAL_ORPHANED);
+}
+
+static double stuck(Observe *o) {
+        return observe_signal(o, SIGNAL_STUCK);
+}
+
+static double lateness(Observe *o) {
+        return observe_signal(o, SIGNAL_SWEEP_LATENESS);
+}
+
+static double memory(Observe *o) {
+        return observe_signal(o, SIGNAL_MEMORY_USAGE);
+}
+
+static double disk(Observe *o) {
+        return observe_signal(o, SIGNAL_DISK_USAGE);
+}
+
+static double p95(Observe *o, Metric m) {
+        ObserveSummary s;
+
+        observe_summary(o, m, /* label= */ NULL, WINDOW_1H, &s);
+        return s.p95;
+}
+
+static double sweep(Observe *o) {
+        return p95(o, METRIC_CLEANUP_RUN);
+}
+
+static double provision(Observe *o) {
+        return p95(o, METRIC_STEP_PROVISION);
+}
+
+static double cleanup(Observe *o) {
+        return p95(o, METRIC_STEP_CLEANUP);
+}
+
+/* A6 67–70, 72, 73; B4 179–183. */
+static const Target targets[] = {
+        { "activeTypical",     10,   "sandboxes", active       },
+        { "activeNormalLoad",  5,    "sandboxes", active       },
+        { "oldestSandbox",     600,  "seconds",   oldest       },
+        { "failureRate",       0.10, "ratio",     failure_rate },
+        { "timeoutRate",       0.02, "ratio",     timeout_rate },
+        { "orphaned",          1,    "sandboxes", orphaned     },
+        { "stuck",             1,    "sandboxes", stuck        },
+        { "cleanupRunP95",     10,   "seconds",   sweep        },
+        { "sweepLateness",     60,   "seconds",   lateness     },
+        { "provisionP95",      0.5,  "seconds",   provision    },
+        { "cleanupSandboxP95", 0.2,  "seconds",   cleanup      },
+        { "memoryUsage",       0.8,  "ratio",     memory       },
+        { "diskUsage",         0.8,  "ratio",     disk         },
+};
+
+static json_t *targets_json(Observe *o) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
+                double value = targets[i].read(o);
+
+                (void) json_array_append_new(list, json_pack("{s:s,s:f,s:o,s:s,s:o}", "name", targets[i].name,
+                                "below", targets[i].below, "value", number_or_null(value), "unit", targets[i].unit,
+                                "met", isnan(value) ? json_null() : json_boolean(value < targets[i].below)));
+        }
+        return list;
+}
+
+static json_t *signals_json(Observe *o) {
+        json_t *object = json_object();
+
+        for (Signal s = 0; s < _SIGNAL_MAX; s++)
+                (void) json_object_set_new(object, signal_name(s), number_or_null(observe_signal(o, s)));
+        return object;
+}
+
+static json_t *count_json(Observe *o, Signal s) {
+        double x = observe_signal(o, s);
+
+        return isnan(x) ? json_integer(0) : json_integer((json_int_t) x);
+}
+
+static json_t *from_hook(ObserveJson hook, void *userdata, json_t *otherwise) {
+        json_t *j = hook ? hook(userdata) : NULL;
+
+        if (!j)
+                return otherwise;
+        json_decref(otherwise);
+        return j;
+}
+
+json_t *observe_health_json(Observe *o) {
+        json_t *reasons = json_array();
+        usec_t now = clock_wall_usec(), start = o->manager->started_at;
+        bool ill = add_reasons(o, unhealthy, ELEMENTSOF(unhealthy), reasons);
+        bool weak = add_reasons(o, degraded, ELEMENTSOF(degraded), reasons);
+
+        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}",
+                        "status", ill ? "unhealthy" : weak ? "degraded" : "healthy",
+                        "reasons", reasons,
+                        "activeCount", count_json(o, SIGNAL_ACTIVE),
+                        "stuckCount", count_json(o, SIGNAL_STUCK),
+                        "orphanedCount", count_json(o, SIGNAL_ORPHANED),
+                        "unhealthyCount", count_json(o, SIGNAL_UNHEALTHY),
+                        "queueDepth", count_json(o, SIGNAL_QUEUE_DEPTH),
+                        "failureRate", number_or_null(observe_signal(o, SIGNAL_FAILURE_RATE)),
+                        "timeoutRate", number_or_null(observe_signal(o, SIGNAL_TIMEOUT_RATE)),
+                        "activeAlerts", from_hook(o->alerts, o->alerts_data, json_array()),
+                        "sweeper", from_hook(o->sweeper, o->sweeper_data, json_null()),
+                        "signals", signals_json(o),
+                        "targets", targets_json(o),
+                        "at", json_time(now),
+                        "uptimeSeconds", now > start ? (double) (now - start) / USEC_PER_SEC : 0.0);
+}

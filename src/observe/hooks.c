@@ -1,0 +1,138 @@
+/* hooks.c: what the core tells, counted.
+ *
+ * A sandbox that ends has failed when its status says so, or when it was an agent's (has an agent type) and its last execution failed:
+ * a failure of a program that somebody runs by hand is that somebody's business. Its time limit is a timeout when something ran, and
+ * mere expiry when nothing did. */
+
+#include <string.h>
+
+#include "observe/internal.h"
+
+static const char *execution_outcome(const Execution *x) {
+        switch (x->reason) {
+        case EXECUTION_REASON_EXITED:
+                return x->exit_code == 0 ? "success" : "failure";
+        case EXECUTION_REASON_TIMEOUT:
+        case EXECUTION_REASON_CPU_TIME:
+                return "timeout";
+        case EXECUTION_REASON_CANCELLED:
+        case EXECUTION_REASON_SANDBOX_ENDED:
+                return "cancelled";
+        default:
+                return "failure";
+        }
+}
+
+static const char *sandbox_outcome(const Sandbox *sb, const Note *n) {
+        if (n && n->ending)
+                return n->ending;
+        if (sb->status == SANDBOX_FAILED)
+                return "failed";
+        if (n && n->outcome && sb->spec.agent_type) {
+                if (strcmp(n->outcome, "failure") == 0)
+                        return "failed";
+                if (strcmp(n->outcome, "timeout") == 0)
+                        return "timeout";
+        }
+        return "completed";
+}
+
+/* While it is still known what runs. */
+static void note_ending(Note *n, const Sandbox *sb) {
+        if (n && sb->reason && strcmp(sb->reason, "timeout") == 0)
+                n->ending = n->alive > 0 || sb->n_alive > 0 ? "timeout" : "expired";
+}
+
+static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+        Observe *o = userdata;
+        Note *n;
+
+        if (sb->pooled) {
+                if (sandbox_status_is_ended(to))
+                        note_remove(o, sb);
+                return;
+        }
+        n = note_get(o, sb);
+        if (n)
+                n->activity = clock_wall_usec();
+        if (from == to)
+                metric_add(o, METRIC_SANDBOXES_CREATED, agent_label(sb), 1);
+        else if (to == SANDBOX_TERMINATING)
+                note_ending(n, sb);
+        else if (sandbox_status_is_ended(to)) {
+                metric_add2(o, METRIC_SANDBOXES_ENDED, agent_label(sb), sandbox_outcome(sb, n), 1);
+                note_remove(o, sb);
+        }
+}
+
+static void on_execution_started(Execution *x, void *userdata) {
+        Note *n = note_get(userdata, x->sandbox);
+
+        if (!n)
+                return;
+        n->activity = clock_wall_usec();
+        if (n->alive++ == 0)
+                n->busy_since = clock_usec();
+}
+
+static void on_execution_ended(Execution *x, void *userdata) {
+        Observe *o = userdata;
+        const char *outcome = execution_outcome(x);
+        Note *n = note_get(o, x->sandbox);
+
+        metric_add2(o, METRIC_EXECUTIONS, agent_label(x->sandbox), outcome, 1);
+        if (!n)
+                return;
+        n->activity = clock_wall_usec();
+        n->outcome = outcome;
+        if (n->alive > 0 && --n->alive == 0)
+                n->busy += clock_usec() - n->busy_since;
+}
+
+static const Metric step_metrics[_STEP_MAX] = {
+        [STEP_QUEUE]     = METRIC_STEP_QUEUE,
+        [STEP_PROVISION] = METRIC_STEP_PROVISION,
+        [STEP_CLAIM]     = METRIC_STEP_CLAIM,
+        [STEP_EXEC]      = METRIC_STEP_EXEC,
+        [STEP_CLEANUP]   = METRIC_STEP_CLEANUP,
+        [STEP_LIFETIME]  = METRIC_STEP_LIFETIME,
+};
+
+static void on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {
+        if (sb && sb->pooled && step == STEP_LIFETIME)
+                return; /* nobody had it */
+        metric_observe(userdata, step_metrics[step], agent_label(sb), (double) duration / USEC_PER_SEC);
+}
+
+static void on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
+        if (!sb->pooled)
+                usage_record(userdata, sb, usage);
+}
+
+static void on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
+        metric_add(userdata, METRIC_SECURITY_EVENTS, kind, 1);
+}
+
+void observe_hook(Observe *o) {
+        o->observer = (CoreObserver) {
+                .status = on_status,
+                .execution_started = on_execution_started,
+                .execution_ended = on_execution_ended,
+                .step = on_step,
+                .usage = on_usage,
+                .security = on_security,
+                .userdata = o,
+        };
+        manager_observe(o->manager, &o->observer);
+}
+
+void observe_http(Observe *o, const char *route, unsigned status, usec_t duration) {
+        static const char *const classes[] = { "1xx", "2xx", "3xx", "4xx", "5xx" };
+
+        if (!o || status < 100 || status > 599)
+                return;
+        metric_add2(o, METRIC_HTTP_REQUESTS, route, classes[status / 100 - 1], 1);
+        metric_observe(o, METRIC_HTTP_SECONDS, route, (double) duration / USEC_PER_SEC);
+        if (status == 408 || status == 504 || status == 429)
+                metric_add(o, METRIC_HTTP_TIMEOUTS, NULL, 1);
+}

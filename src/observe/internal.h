@@ -1,0 +1,136 @@
+/* internal.h: what the files of the metrics share. Nobody else includes it. */
+#pragma once
+
+#include <uthash.h>
+
+#include "config/config.h"
+#include "observe/observe.h"
+#include "store/history.h"
+
+#define OTHER_LABEL "other"
+#define NO_LABEL    "none"
+
+/* One combination of values of a metric's labels. */
+typedef struct Series {
+        char labels[METRIC_LABELS_MAX][METRIC_LABEL_BYTES];
+        double value; /* of a histogram: the sum of all, in the metric's unit */
+        double kept;  /* the value when the last row of history was written */
+        uint64_t count;
+        uint64_t *buckets; /* histograms, for exporters */
+        Histogram since;   /* histograms, since the last row of history */
+        Window window;
+        UT_hash_handle hh; /* by labels */
+} Series;
+
+/* What is known of one live sandbox beside what the core knows. */
+typedef struct Note {
+        char id[SANDBOX_ID_LENGTH + 1];
+        usec_t activity;     /* wall clock: something was started or has ended */
+        const char *outcome; /* of its last execution; NULL: there was none */
+        const char *ending;  /* "timeout", "expired": decided when its end began */
+        unsigned alive;      /* executions */
+        usec_t busy_since, busy; /* monotonic; how long at least one was alive */
+        usec_t born;         /* monotonic: when it was first seen */
+        usec_t sampled_at;   /* monotonic; 0: never */
+        SandboxUsage last;
+        double cpu_percent, memory_share, cpu_share; /* shares: of its limits; 0 without one */
+        double byte_seconds; /* memory, integrated up to sampled_at */
+        UT_hash_handle hh;
+} Note;
+
+typedef struct AgentType {
+        char name[METRIC_LABEL_BYTES];
+        UT_hash_handle hh;
+} AgentType;
+
+typedef struct Source {
+        SignalRead read;
+        void *userdata;
+} Source;
+
+struct Observe {
+        Manager *manager;
+        CoreObserver observer;
+        Series *series[_METRIC_MAX];
+        AgentType *agent_types; /* those that have a label of their own; at most metrics.agent_types_max */
+        Source sources[_SIGNAL_MAX][SIGNAL_SOURCES_MAX];
+        size_t n_sources[_SIGNAL_MAX];
+        ObserveJson alerts, sweeper;
+        void *alerts_data, *sweeper_data;
+
+        Note *notes; /* by id */
+        char cursor[SANDBOX_ID_LENGTH + 1]; /* whom the sampler has looked at last */
+        sd_event_source *sampler, *ticker, *flusher;
+
+        usec_t row_began; /* wall clock: since when the next row of history counts */
+        UsageRow *pending; /* not in the store yet */
+        size_t n_pending;
+};
+
+/* Monotonic, and never so small that a day ago would be before its beginning. */
+static inline usec_t observe_now(void) {
+        return clock_usec() + 48 * 3600 * USEC_PER_SEC;
+}
+
+/* series.c */
+Series *series_get(Observe *o, Metric m, const char *label, const char *second); /* makes it; NULL: no memory */
+Series *series_find(Observe *o, Metric m, const char *label, const char *second);
+void series_free_all(Observe *o);
+double metric_scale(Metric m); /* a histogram's whole numbers per unit */
+size_t metric_bounds(Metric m, const double **ret);
+/* Windows of all series that fit (NULL: any label), on top of each other. */
+void series_read(Observe *o, Metric m, const char *label, const char *second, WindowSpan span, Histogram *ret);
+double series_total(Observe *o, Metric m, const char *label, const char *second, uint64_t *ret_count);
+const char *agent_label(const Sandbox *sb);
+
+/* hooks.c */
+void observe_hook(Observe *o);
+
+/* sample.c */
+Note *note_get(Observe *o, const Sandbox *sb); /* makes it; NULL: no memory */
+Note *note_find(Observe *o, const Sandbox *sb);
+void note_remove(Observe *o, const Sandbox *sb);
+void notes_free(Observe *o);
+void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now);
+int sampler_start(Observe *o);
+
+/* gauges.c: what is only looked at when somebody asks. */
+void gauges_refresh(Observe *o);
+typedef struct AgeClass {
+        const char *name;
+        usec_t below;
+} AgeClass;
+size_t age_classes(const AgeClass **ret);
+void count_ages(const Observe *o, uint64_t *ret_counts, usec_t *ret_oldest);
+uint64_t count_active(const Observe *o);
+double gauge_memory_usage(Observe *o);
+double gauge_disk_usage(Observe *o);
+double gauge_waiting(void *observe);      /* SignalRead */
+double gauge_longest_wait(void *observe); /* likewise */
+
+/* history.c */
+int history_start(Observe *o);
+int history_write(Observe *o, usec_t now);        /* one row, wall clock; the totals beside it */
+int history_fold(Observe *o, usec_t now);         /* one finished hour; 1: there may be more */
+void history_trim(Observe *o, usec_t now);
+int history_load(Observe *o);                     /* totals and windows, after a start */
+
+/* body.c: what a row of history has. An object by metric, in it a member by labels: of a counter what it has grown by, of the others
+ * {n, sum, max, b}: b has the buckets of a histogram, in its whole numbers. Rows can be put on top of each other. */
+json_t *body_take(Observe *o); /* what came since the last one; begins the next. NULL: no memory */
+int body_merge(json_t *body, const json_t *from);
+json_t *body_show(const json_t *body); /* as the API has it */
+/* On top of the windows, as if it had come so long ago. spans: bits. */
+void body_restore(Observe *o, const json_t *body, usec_t age, unsigned spans);
+json_t *totals_take(Observe *o);
+void totals_restore(Observe *o, const json_t *totals);
+
+/* usage.c */
+void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage);
+int usage_flush(Observe *o);
+double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis);
+
+double usage_cost(const CostConfig *price, usec_t cpu_usec, double byte_seconds, uint64_t egress_bytes);
+
+/* report.c */
+json_t *number_or_null(double x);

@@ -1,0 +1,183 @@
+/* measure.c: signals, each worked out of the metrics or asked of who knows. */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/profile.h"
+#include "observe/internal.h"
+
+static double share(double part, double whole) {
+        return whole > 0 ? part / whole : NAN;
+}
+
+static double ended(Observe *o, const char *outcome) {
+        return observe_count(o, METRIC_SANDBOXES_ENDED, /* label= */ NULL, outcome, WINDOW_1H);
+}
+
+static double failures(Observe *o) {
+        return ended(o, "failed") + ended(o, "timeout");
+}
+
+static double failure_rate(Observe *o) {
+        return share(failures(o), ended(o, NULL));
+}
+
+static double timeout_rate(Observe *o) {
+        return share(ended(o, "timeout"), ended(o, NULL));
+}
+
+static double timeouts_of_failures(Observe *o) {
+        return share(ended(o, "timeout"), failures(o));
+}
+
+static double active(Observe *o) {
+        return (double) count_active(o);
+}
+
+static usec_t stuck_after(const Config *c, const Sandbox *sb) {
+        const Profile *p = sb->spec.agent_type ? profile_find(c, sb->spec.agent_type) : NULL;
+
+        return p && p->stuck_usec != 0 ? p->stuck_usec : c->cleanup.stuck_timeout_usec;
+}
+
+static double count_older(Observe *o, SandboxStatus status) {
+        const Config *c = o->manager->settings;
+        usec_t now = clock_wall_usec();
+        const Sandbox *sb, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, o->manager->sandboxes, sb, next) {
+                usec_t since = sandbox_owned_since(sb);
+                usec_t limit = status == SANDBOX_RUNNING ? stuck_after(c, sb) : c->cleanup.orphan_timeout_usec;
+
+                if (sb->status == status && !sb->pooled && limit != 0 && now > since && now - since > limit)
+                        n++;
+        }
+        return n;
+}
+
+static double stuck(Observe *o) {
+        return count_older(o, SANDBOX_RUNNING);
+}
+
+static double orphaned(Observe *o) {
+        return count_older(o, SANDBOX_INITIALIZING);
+}
+
+static double answers(Observe *o, const char *class) {
+        return observe_count(o, METRIC_HTTP_REQUESTS, /* label= */ NULL, class, WINDOW_5M);
+}
+
+static double http_error_rate(Observe *o) {
+        return share(answers(o, "5xx"), answers(o, NULL));
+}
+
+static double http_timeout_rate(Observe *o) {
+        return share(observe_count(o, METRIC_HTTP_TIMEOUTS, NULL, NULL, WINDOW_5M), answers(o, NULL));
+}
+
+static double p95(Observe *o, Metric m) {
+        ObserveSummary s;
+
+        observe_summary(o, m, /* label= */ NULL, WINDOW_5M, &s);
+        return s.p95;
+}
+
+static double queue_p95(Observe *o) {
+        return fmax(p95(o, METRIC_STEP_QUEUE), p95(o, METRIC_AGENT_QUEUE)); /* fmax() takes the number where one is none */
+}
+
+static double store_p95(Observe *o) {
+        return p95(o, METRIC_STORE_SECONDS);
+}
+
+static double security_events(Observe *o) {
+        return observe_count(o, METRIC_SECURITY_EVENTS, NULL, NULL, WINDOW_1H);
+}
+
+static double cleanup_failures(Observe *o) {
+        return observe_count(o, METRIC_CLEANUP_ITEMS, NULL, "failed", WINDOW_1H);
+}
+
+static double delivery_failures(Observe *o) {
+        return observe_count(o, METRIC_DELIVERIES, NULL, "failed", WINDOW_1H) +
+               observe_count(o, METRIC_DELIVERIES, NULL, "dropped", WINDOW_1H);
+}
+
+static double live_max(Observe *o, size_t offset) {
+        const Note *n, *next;
+        double max = NAN;
+
+        HASH_ITER(hh, o->notes, n, next)
+                if (n->sampled_at != 0)
+                        max = fmax(max, *(const double *) (const void *) ((const char *) n + offset));
+        return max;
+}
+
+static double memory_max(Observe *o) {
+        return live_max(o, offsetof(Note, memory_share));
+}
+
+static double cpu_max(Observe *o) {
+        return live_max(o, offsetof(Note, cpu_share));
+}
+
+typedef enum Together { ADDED, HIGHEST } Together;
+
+/* Without a reader: known only to a source. */
+static const struct {
+        double (*read)(Observe *o);
+        Together together;
+} readers[_SIGNAL_MAX] = {
+        [SIGNAL_FAILURE_RATE]         = { failure_rate,         HIGHEST },
+        [SIGNAL_TIMEOUT_RATE]         = { timeout_rate,         HIGHEST },
+        [SIGNAL_TIMEOUTS_OF_FAILURES] = { timeouts_of_failures, HIGHEST },
+        [SIGNAL_STUCK]                = { stuck,                ADDED   },
+        [SIGNAL_ORPHANED]             = { orphaned,             ADDED   },
+        [SIGNAL_ACTIVE]               = { active,               ADDED   },
+        [SIGNAL_HTTP_ERROR_RATE]      = { http_error_rate,      HIGHEST },
+        [SIGNAL_HTTP_TIMEOUT_RATE]    = { http_timeout_rate,    HIGHEST },
+        [SIGNAL_QUEUE_DEPTH]          = { NULL,                 ADDED   },
+        [SIGNAL_QUEUE_P95]            = { queue_p95,            HIGHEST },
+        [SIGNAL_STORE_P95]            = { store_p95,            HIGHEST },
+        [SIGNAL_POOL_WAIT]            = { NULL,                 HIGHEST },
+        [SIGNAL_SECURITY_EVENTS]      = { security_events,      ADDED   },
+        [SIGNAL_SWEEP_LATENESS]       = { NULL,                 HIGHEST },
+        [SIGNAL_SWEEP_FAILURE_RATE]   = { NULL,                 HIGHEST },
+        [SIGNAL_CLEANUP_FAILURES]     = { cleanup_failures,     ADDED   },
+        [SIGNAL_MEMORY_USAGE]         = { gauge_memory_usage,   HIGHEST },
+        [SIGNAL_DISK_USAGE]           = { gauge_disk_usage,     HIGHEST },
+        [SIGNAL_DELIVERY_FAILURES]    = { delivery_failures,    ADDED   },
+        [SIGNAL_DEAD_LETTERS]         = { NULL,                 ADDED   },
+        [SIGNAL_UNHEALTHY]            = { NULL,                 ADDED   },
+        [SIGNAL_SANDBOX_MEMORY_MAX]   = { memory_max,           HIGHEST },
+        [SIGNAL_SANDBOX_CPU_MAX]      = { cpu_max,              HIGHEST },
+};
+
+int observe_set_source(Observe *o, Signal s, SignalRead read, void *userdata) {
+        if (!o)
+                return 0;
+        if (o->n_sources[s] >= SIGNAL_SOURCES_MAX)
+                return -ENOBUFS;
+        o->sources[s][o->n_sources[s]++] = (Source) { read, userdata };
+        return 0;
+}
+
+double observe_signal(Observe *o, Signal s) {
+        double value = NAN;
+
+        if (!o)
+                return NAN;
+        if (o->n_sources[s] == 0)
+                return readers[s].read ? readers[s].read(o) : NAN;
+        for (size_t i = 0; i < o->n_sources[s]; i++) {
+                double x = o->sources[s][i].read(o->sources[s][i].userdata);
+
+                if (readers[s].together == ADDED && !isnan(value) && !isnan(x))
+                        value += x;
+                else
+                        value = fmax(value, x);
+        }
+        return value;
+}

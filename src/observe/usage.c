@@ -1,0 +1,148 @@
+/* usage.c: what an ended sandbox has used.
+ *
+ * CPU time: the kernel's count at its end. Memory: the mean of what was sampled (once a second, or less often when there are many)
+ * times how long it belonged to somebody; one that was gone before the first look counts with its peak, and where the kernel tells no
+ * memory at all, with its limit: never less than it was. `basis` says which.
+ * Records wait in memory for at most a second, so that a burst of ends is one transaction. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "observe/internal.h"
+#include "store/store.h"
+
+#define FLUSH_USEC  USEC_PER_SEC
+#define PENDING_MAX 64
+
+double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis) {
+        usec_t since = sandbox_owned_since(sb), wall = clock_wall_usec();
+        double seconds = wall > since ? (double) (wall - since) / USEC_PER_SEC : 0;
+        double watched = n && n->sampled_at > n->born ? (double) (n->sampled_at - n->born) / USEC_PER_SEC : 0;
+
+        if (watched > 0) {
+                *ret_basis = "sampled";
+                return n->byte_seconds / watched * seconds;
+        }
+        *ret_basis = usage->has_memory ? "peak" : "limit";
+        return (double) (usage->has_memory ? usage->memory_peak_bytes : sb->spec.limits.memory_bytes) * seconds;
+}
+
+static void row_done(UsageRow *row) {
+        free(row->tenant);
+        free(row->agent_type);
+        free(row->task_id);
+}
+
+static int on_flush(sd_event_source *source, uint64_t usec, void *userdata) {
+        (void) usage_flush(userdata);
+        return 0;
+}
+
+static int write_pending(Observe *o) {
+        Store *store = o->manager->store;
+        int r = 0;
+
+        (void) store_begin(store);
+        for (size_t i = 0; i < o->n_pending && r >= 0; i++)
+                r = store_usage_add(store, &o->pending[i]);
+        if (r >= 0)
+                return store_commit(store);
+        store_rollback(store);
+        return r;
+}
+
+int usage_flush(Observe *o) {
+        int r;
+
+        if (o->n_pending == 0)
+                return 0;
+        r = write_pending(o);
+        if (r < 0 && o->n_pending < PENDING_MAX)
+                return r; /* another time; until there is no room for more */
+        if (r < 0)
+                log_error("%zu records of what sandboxes have used are lost: %s", o->n_pending, strerror(-r));
+        for (size_t i = 0; i < o->n_pending; i++)
+                row_done(&o->pending[i]);
+        o->n_pending = 0;
+        return r;
+}
+
+static void flush_soon(Observe *o) {
+        if (o->n_pending >= PENDING_MAX) {
+                (void) usage_flush(o);
+                return;
+        }
+        if (!o->flusher)
+                (void) sd_event_add_time_relative(o->manager->event, &o->flusher, CLOCK_MONOTONIC, FLUSH_USEC, 0, on_flush, o);
+        else if (o->n_pending == 1) {
+                (void) sd_event_source_set_time_relative(o->flusher, FLUSH_USEC);
+                (void) sd_event_source_set_enabled(o->flusher, SD_EVENT_ONESHOT);
+        }
+}
+
+static char *copy(const char *text) {
+        return text && *text ? strdup(text) : NULL;
+}
+
+static void queue(Observe *o, const Sandbox *sb, const UsageRow *row) {
+        UsageRow *slot;
+
+        if (!o->pending)
+                o->pending = calloc(PENDING_MAX, sizeof(*o->pending));
+        if (!o->pending || o->n_pending >= PENDING_MAX)
+                return;
+        slot = &o->pending[o->n_pending++];
+        *slot = *row;
+        slot->tenant = copy(sb->spec.tenant);
+        slot->agent_type = copy(sb->spec.agent_type);
+        slot->task_id = copy(sb->spec.task_id);
+        flush_soon(o);
+}
+
+static double cost_of(const Observe *o, const UsageRow *row) {
+        const CostConfig *price = &o->manager->settings->cost;
+
+        return usage_cost(price, row->cpu_usec, (double) row->memory_byte_seconds, row->egress_bytes);
+}
+
+static void count(Observe *o, const Sandbox *sb, const Note *n, const UsageRow *row, const SandboxUsage *usage) {
+        const char *agent = agent_label(sb);
+        double cpu = (double) row->cpu_usec / USEC_PER_SEC;
+
+        metric_add(o, METRIC_CPU_SECONDS, agent, cpu);
+        metric_add(o, METRIC_MEMORY_GB_SECONDS, agent, (double) row->memory_byte_seconds / (1 << 30));
+        metric_add(o, METRIC_EGRESS_BYTES, agent, (double) row->egress_bytes);
+        metric_add(o, METRIC_OOM_KILLS, agent, (double) usage->oom_kills);
+        metric_add(o, METRIC_COST, agent, cost_of(o, row));
+        if (usage->has_memory)
+                metric_observe(o, METRIC_MEMORY_PEAK, agent, (double) usage->memory_peak_bytes);
+        if (!usage->has_cpu)
+                return;
+        metric_observe(o, METRIC_CPU_PER_SANDBOX, agent, cpu);
+        if (n && n->busy > 0)
+                metric_observe(o, METRIC_CPU_CORES, agent, (double) row->cpu_usec / (double) n->busy);
+}
+
+void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage) {
+        Note *n = note_find(o, sb);
+        usec_t now = clock_usec();
+        UsageRow row = {
+                .started_at = sandbox_owned_since(sb),
+                .ended_at = clock_wall_usec(),
+                .cpu_usec = usage->has_cpu ? usage->cpu_usec - MIN_OF(usage->cpu_usec, sb->cpu_others_usec) : 0,
+                .egress_bytes = usage->has_network ? usage->network_tx_bytes : 0,
+                .memory_peak_bytes = usage->has_memory ? usage->memory_peak_bytes : 0,
+        };
+
+        if (n && n->sampled_at != 0)
+                note_sampled(n, sb, usage, now);
+        if (n && n->alive > 0) {
+                n->busy += now - n->busy_since;
+                n->busy_since = now;
+        }
+        memcpy(row.sandbox, sb->id, sizeof(row.sandbox));
+        row.memory_byte_seconds = (uint64_t) note_byte_seconds(n, sb, usage, now, &row.basis);
+        count(o, sb, n, &row, usage);
+        queue(o, sb, &row);
+}
