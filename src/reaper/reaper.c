@@ -99,7 +99,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         if (k >= 0 && q->kind == CLEANUP_PRESSURE)
                 pressure_scan(run);
         if (k < 0) {
-                run_fail(run, k == -EBUSY ? "what is in the kernel is being listed already, and no answer has come" : strerror(-k));
+                run_fail(run, strerror(-k));
                 run->phase = RUN_WAIT; /* is reported, as every run */
                 run_go(run);
         }
