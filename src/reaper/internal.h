@@ -33,7 +33,8 @@ bool sandbox_is_agents(const Sandbox *sb);
 usec_t judge_stuck_after(const Config *c, const Sandbox *sb); /* an agent's */
 usec_t judge_wall(const Config *c, const Sandbox *sb);        /* 0: none */
 /* Whether made-up cases are told apart. */
-bool judge_self_test(const Config *settings, char text[static CLEANUP_TEXT_MAX]);
+typedef CleanupRule (*JudgeFunction)(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
+bool judge_self_test(JudgeFunction judge, const Config *settings, char text[static CLEANUP_TEXT_MAX]);
 
 /* run.c: one run, from its scan to its report. */
 typedef struct Run Run;

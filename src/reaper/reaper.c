@@ -88,7 +88,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         run->done = done;
         run->userdata = userdata;
         l->began = run->began;
-        run->blind = !judge_self_test(r->manager->settings, r->blind_text);
+        run->blind = !judge_self_test(judge_sandbox, r->manager->settings, r->blind_text);
         r->blind = run->blind;
         if (run->blind)
                 sweep_run_fail(run, r->blind_text);
@@ -99,7 +99,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         if (k >= 0 && q->kind == CLEANUP_PRESSURE)
                 pressure_scan(run);
         if (k < 0) {
-                sweep_run_fail(run, k == -EBUSY ? "what is in the kernel is being listed already, and no answer has come" : strerror(-k));
+                sweep_run_fail(run, strerror(-k));
                 run->phase = RUN_WAIT; /* is reported, as every run */
                 sweep_run_go(run);
         }
@@ -115,7 +115,7 @@ static bool pressure_due(Reaper *r) {
         pressure_read(r->manager, &r->pressure);
         if (!pressure_is_over(r->manager->settings, &r->pressure)) {
                 if (was)
-                        log_line(NULL, "pressure is over");
+                        log_notice("pressure is over");
                 r->pressure_quiet = 0;
                 return false;
         }
