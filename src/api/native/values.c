@@ -189,30 +189,6 @@ int native_query_seconds(ApiRequest *q, const char *name, usec_t *ret) {
         return 1;
 }
 
-int native_query_time(ApiRequest *q, const char *name, usec_t *ret) {
-        const char *text = http_query(q->http, name), *end;
-        usec_t ago, now = clock_wall_usec();
-        struct tm tm = { 0 };
-
-        if (!text)
-                return 0;
-        if (parse_duration(text, &ago) >= 0) {
-                *ret = ago < now ? now - ago : 0;
-                return 1;
-        }
-        end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-        if (end) {
-                double fraction = *end == '.' ? strtod(end, (char **) &end) : 0;
-
-                if (strcmp(end, "Z") == 0 && timegm(&tm) >= 0) {
-                        *ret = (usec_t) timegm(&tm) * USEC_PER_SEC + (usec_t) (fraction * (double) USEC_PER_SEC);
-                        return 1;
-                }
-        }
-        return native_complain(q, name, "'%.60s' must be how long ago, such as 90m or a number of seconds, or a time such as "
-                        "2026-01-31T12:00:00Z", text);
-}
-
 char *native_path(const Sandbox *sb, const char *path) {
         const char *workdir = sb->spec.workdir && sb->spec.workdir[0] ? sb->spec.workdir : NATIVE_WORKDIR;
         char *joined;
