@@ -33,6 +33,7 @@ function __cove_verb
     if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
     if contains -- $words[2] config key tenant; and test (count $words) -ge 3
     if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs $words[2])
+    if contains -- $words[2] key tenant profile audit config agent; and test (count $words) -ge 3
         echo $words[3]
     end
 end
@@ -132,6 +133,7 @@ function __cove_operand
         case key:1 tenant:1 profile:1
         case key:1 tenant:1 audit:1
         case config:1 key:1 tenant:1
+        case key:1 tenant:1 profile:1 audit:1 config:1 agent:1
             $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
             __cove_subverbs $verb
     end
