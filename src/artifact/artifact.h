@@ -20,7 +20,7 @@
 typedef struct Artifacts Artifacts;
 typedef struct Outbound Outbound;
 
-#define ARTIFACT_ID_LENGTH 21 /* "a" and 20 letters or digits, by chance */
+#define ARTIFACT_ID_LENGTH 25 /* "a" and 24 hexadecimal digits, by chance */
 #define ARTIFACT_NAME_MAX  1023
 #define ARTIFACT_OWNER_MAX 63
 #define ARTIFACT_TYPE_MAX  127
@@ -72,7 +72,7 @@ typedef struct ArtifactSpec {
         uint64_t size;       /* of data; of fd: at most so much, UINT64_MAX: to its end */
         int fd;              /* instead of data, if >= 0: a file, read with pread() from `offset`. Taken (closed by us, also on failure) */
         uint64_t offset;
-        bool truncate;       /* larger than artifacts.fileSize: keep the beginning. Else refused with -EFBIG */
+        bool truncate;       /* larger than artifacts.maxFileSize: keep the beginning. Else refused with -EFBIG */
 } ArtifactSpec;
 
 #define ARTIFACT_SPEC_INIT { .fd = -EBADF }
@@ -82,7 +82,7 @@ typedef struct ArtifactSpec {
 typedef void (*ArtifactDone)(int r, const Artifact *artifact, const char *text, void *userdata);
 
 /* Large ones are copied in slices between other work. -EOPNOTSUPP: artifacts.enabled is false. -EFBIG, -EINVAL (name),
- * -EDQUOT: the owner has artifacts.files already. done may be NULL. */
+ * -EDQUOT: the owner has artifacts.maxFiles already. done may be NULL. */
 int artifacts_put(Artifacts *a, const ArtifactSpec *spec, ArtifactDone done, void *userdata, Error *reterr);
 
 /* done is not called any more for whatever was put or opened with this userdata. */

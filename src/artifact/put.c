@@ -223,7 +223,7 @@ static int check_spec(Artifacts *a, const ArtifactSpec *s, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot count artifacts: %s", strerror(-r));
         if (n + puts_of_owner(a, s->owner_kind, s->owner_id) >= artifacts_config(a)->files_max)
-                return error_set(reterr, -EDQUOT, "%s %s has %u artifacts already, and may not have more (artifacts.files)", s->owner_kind,
+                return error_set(reterr, -EDQUOT, "%s %s has %u artifacts already, and may not have more (artifacts.maxFiles)", s->owner_kind,
                                 s->owner_id, artifacts_config(a)->files_max);
         return a->n_puts < PUTS_MAX ? 0 : error_set(reterr, -EBUSY, "too many artifacts are being written");
 }
@@ -241,7 +241,7 @@ static int measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reterr) {
                 size = (uint64_t) st.st_size > s->offset ? MIN_OF((uint64_t) st.st_size - s->offset, s->size) : 0;
         }
         if (size > max && !s->truncate)
-                return error_set(reterr, -EFBIG, "artifact '%.100s' has %llu bytes, at most %llu are kept (artifacts.fileSize)", s->name,
+                return error_set(reterr, -EFBIG, "artifact '%.100s' has %llu bytes, at most %llu are kept (artifacts.maxFileSize)", s->name,
                                 (unsigned long long) size, (unsigned long long) max);
         p->row.truncated = size > max;
         p->left = MIN_OF(size, max);

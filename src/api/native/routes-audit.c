@@ -1,4 +1,4 @@
-/* routes-audit.c: The audit log, artifacts. */
+/* routes-audit.c: The audit log, artifacts, telemetry. */
 
 #include "api/native/routes.h"
 
@@ -13,5 +13,7 @@ const ApiRoute audit_routes[] = {
         { "GET",    "/api/artifacts/{id}",      SCOPE_READ,  .handle = native_artifact_get },
         { "GET",    "/api/artifacts/{id}/info", SCOPE_READ,  .handle = native_artifact_info },
         { "DELETE", "/api/artifacts/{id}",      SCOPE_USE,   .handle = native_artifact_delete },
+
+        { "GET", "/api/telemetry", SCOPE_ADMIN, .while_recovering = true, .handle = native_telemetry },
         { 0 },
 };
