@@ -94,6 +94,7 @@ struct Run {
 void agents_pump(Agents *a); /* soon */
 bool agents_have_room(const Agents *a);
 void agents_tell(Agents *a, const Job *job);
+void agents_tell_began(Agents *a, const Job *job, usec_t waited);
 void agents_enqueue(Agents *a, const Job *job);
 Run *agents_run(Agents *a, const char *id); /* NULL: it is not under way */
 

@@ -52,7 +52,7 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
 
         if (status == 401 && q->gave_secret)
                 observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not known", method, path, remote);
-        else if (status == 403 && !q->sandbox_id[0])
+        else if (q->over_scope)
                 observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
                                 q->actor[0] ? q->actor : "unknown");
         else if ((status == 403 || status == 400) && file && q->sandbox_id[0])

@@ -22,6 +22,7 @@ typedef struct ApiRooms {
         struct Reaper *reaper;       /* clean-up, health checks, diagnosis */
         struct Agents *agents;
         struct Artifacts *artifacts;
+        struct Otlp *otlp;           /* traces and metrics for a collector */
         struct Reload *reload;       /* config */
 } ApiRooms;
 

@@ -290,6 +290,7 @@ static int check_queries(ApiRequest *q) {
 
 static int check_rights(ApiRequest *q) {
         if (q->who.scope < q->route->scope) {
+                q->over_scope = true;
                 (void) api_error(q, 403, "forbidden", NULL, "the key has scope '%s', this takes '%s'",
                                 scope_name(q->who.scope), scope_name(q->route->scope));
                 return -EPERM;
@@ -389,6 +390,10 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
                 (void) api_errno(q, r, NULL);
 }
 
+static bool is_open(const ApiRequest *q) {
+        return q->route && (q->route->open || (q->route->opened && q->route->opened(q->manager)));
+}
+
 /* Strangers learn nothing, not even which paths there are. */
 static int admit(ApiRequest *q) {
         RouterMatch m;
@@ -396,7 +401,7 @@ static int admit(ApiRequest *q) {
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
-        if (!q->route || !q->route->open)
+        if (!is_open(q))
                 known = authenticate(q);
         if (known <= 0) {
                 refuse_stranger(q);
@@ -406,20 +411,12 @@ static int admit(ApiRequest *q) {
                 refuse_path(q, r, &m);
                 return r;
         }
-        if (!q->route->open || !q->route->while_recovering) {
+        if (!is_open(q) || !q->route->while_recovering) {
                 r = check_rights(q);
                 if (r < 0)
                         return r;
         }
         return check_queries(q);
-}
-
-bool api_admit(ApiRequest *q) {
-        if (authenticate(q) <= 0) {
-                refuse_stranger(q);
-                return false;
-        }
-        return check_rights(q) >= 0;
 }
 
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {

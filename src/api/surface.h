@@ -27,6 +27,7 @@ typedef struct ApiRoute {
         const char *path; /* "/api/sandbox/{id}/exec/{eid}" */
         Scope scope;
         bool open;        /* no key needed */
+        bool (*opened)(const Manager *m); /* likewise, where the configuration says so; NULL: never */
         bool while_recovering; /* answered also then; else 503 */
         HttpBodyMode body;
         size_t body_max;
@@ -53,7 +54,7 @@ struct ApiRequest {
         usec_t began; /* monotonic */
         char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
-        bool gave_secret, accounted;
+        bool gave_secret, over_scope, accounted;
 
         /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
         void *state;
@@ -65,9 +66,6 @@ extern const ApiRoute *const api_tables[];
 
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
-
-/* For a route that is open by the table, and closed after all: whether the asker has the route's scope; else has been answered. */
-bool api_admit(ApiRequest *q);
 
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
 void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);

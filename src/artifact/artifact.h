@@ -4,6 +4,7 @@
  * in a file of our own directory or, by config, in a bucket. What goes to a bucket is in the directory until it has arrived there, is
  * tried again with growing pauses, and its row says how it stands: nothing is lost because the bucket is away.
  * Names never become paths: a file is called by the artifact's id, which is ours.
+ * Of a sandbox that failed, its report is kept by itself (report.c); what else is kept, the one who knows puts here.
  * Knows the store (store/artifacts.h), the loop, settings through Manager.settings, and outbound.h for buckets.
  * Must not know: HTTP surfaces, agents, how an execution runs. */
 #pragma once
@@ -50,8 +51,10 @@ typedef struct Artifact {
         bool truncated; /* the beginning of something larger */
         usec_t created_at;
         int state; /* ArtifactState */
-        unsigned attempts; /* to bring it to the bucket */
+        uint32_t attempts; /* to bring it to the bucket */
         char *error;       /* why that has failed last; NULL: it has not */
+        char *place;       /* remote: BUCKET/KEY; NULL: in the directory */
+        uint64_t serial;   /* the order in which they came; given by the store */
 } Artifact;
 
 void artifact_done(Artifact *a);
@@ -69,7 +72,7 @@ typedef struct ArtifactSpec {
         uint64_t size;       /* of data; of fd: at most so much, UINT64_MAX: to its end */
         int fd;              /* instead of data, if >= 0: a file, read with pread() from `offset`. Taken (closed by us, also on failure) */
         uint64_t offset;
-        bool truncate;       /* larger than artifacts.fileSize: keep the beginning. Else refused with -EFBIG */
+        bool truncate;       /* larger than artifacts.maxFileSize: keep the beginning. Else refused with -EFBIG */
 } ArtifactSpec;
 
 #define ARTIFACT_SPEC_INIT { .fd = -EBADF }
@@ -79,16 +82,25 @@ typedef struct ArtifactSpec {
 typedef void (*ArtifactDone)(int r, const Artifact *artifact, const char *text, void *userdata);
 
 /* Large ones are copied in slices between other work. -EOPNOTSUPP: artifacts.enabled is false. -EFBIG, -EINVAL (name),
- * -EDQUOT: the owner has artifacts.files already. done may be NULL. */
+ * -EDQUOT: the owner has artifacts.maxFiles already. done may be NULL. */
 int artifacts_put(Artifacts *a, const ArtifactSpec *spec, ArtifactDone done, void *userdata, Error *reterr);
 
 /* done is not called any more for whatever was put or opened with this userdata. */
 void artifacts_forget(Artifacts *a, void *userdata);
 
-/* In order of creation. owner_kind NULL: all. after: the id of the last one seen, NULL: from the beginning. */
-int artifacts_each(Artifacts *a, const char *owner_kind, const char *owner_id, const char *after, unsigned limit,
+/* In order of creation. Strings may be NULL: any. */
+typedef struct ArtifactQuery {
+        const char *owner_kind, *owner_id, *tenant;
+        uint64_t after; /* serial of the last one seen */
+        unsigned limit;
+} ArtifactQuery;
+
+int artifacts_list(Artifacts *a, const ArtifactQuery *query, int (*each)(const Artifact *artifact, void *userdata), void *userdata);
+
+/* Of one owner, whoever asks. after: as above, 0: from the beginning. */
+int artifacts_each(Artifacts *a, const char *owner_kind, const char *owner_id, uint64_t after, unsigned limit,
                 int (*each)(const Artifact *artifact, void *userdata), void *userdata);
-int artifacts_find(Artifacts *a, const char *id, Artifact *ret); /* -ENOENT */
+int artifacts_find(Artifacts *a, const char *id, Artifact *ret); /* -ENOENT; ret is artifact_done()'s afterwards */
 
 /* The bytes: a descriptor of a file, which the receiver closes. From a bucket it takes a while. fd is negative when it failed:
  * -ENODATA: the bytes are gone, -EIO: the bucket said something else than 200; text says what. As ArtifactDone: exactly once, never

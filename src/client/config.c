@@ -20,11 +20,6 @@ typedef struct ConfigOptions {
 
 APPLY_FLAG(ConfigOptions, defaults)
 
-static const Option check_options[] = {
-        { "json", 0,   NULL, "the answer, for programs", common_apply_json },
-        { "help", 'h', NULL, "print this",               common_apply_help },
-};
-
 static const Option show_options[] = {
         { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", apply_defaults },
         COMMON_OPTIONS,
@@ -36,7 +31,7 @@ static const Usage check_usage = {
         .synopsis = "config check [FILE] [options]",
         .about = "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
         .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.",
-        USAGE_OPTIONS(check_options),
+        USAGE_OPTIONS(plain_options),
         .operands_max = 1,
 };
 

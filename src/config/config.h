@@ -80,7 +80,7 @@ typedef struct AlertsConfig { /* alerts: */
         usec_t cooldown_usec;     /* 1 h: the same alert is not sent again within it */
         ChannelConfig *channels;  /* "log" is always there */
         size_t n_channels;
-        Strv routes[_SEVERITY_MAX]; /* names of channels; default: critical and warning to all but log, info to log */
+        Strv routes[_SEVERITY_MAX]; /* names of channels; default: critical to all, warning to slack and webhook, info to log */
         AlertOverride *overrides;
         size_t n_overrides;
         unsigned attempts_max;    /* deliveries: 5 */

@@ -31,11 +31,51 @@ static bool is_plain(const char *s, bool flow) {
         return true;
 }
 
+/* Characters that JSON takes as they are and YAML does not, or takes for the end of a line. Valid UTF-8 is given. */
+static unsigned strange_character(const unsigned char *s) {
+        unsigned code;
+
+        if (s[0] == 0x7f)
+                return s[0];
+        if (s[0] == 0xc2)
+                return s[1] < 0xa0 ? s[1] : 0;
+        if (s[0] != 0xe2 && s[0] != 0xef)
+                return 0;
+        code = (s[0] & 15U) << 12 | (s[1] & 63U) << 6 | (s[2] & 63U);
+        return code == 0x2028 || code == 0x2029 || code == 0xfeff || code >= 0xfffe ? code : 0;
+}
+
+static void put_quoted(Text *t, const char *text) {
+        _cleanup_text_ Text json = TEXT_INIT(PRINT_MAX);
+        const char *end, *rest;
+
+        text_quote_string(&json, text);
+        text_put(&json, "", 1);
+        if (json.error < 0) {
+                t->error = json.error;
+                return;
+        }
+        rest = end = json.data;
+        while (*end) {
+                unsigned code = strange_character((const unsigned char *) end);
+
+                if (code == 0) {
+                        end++;
+                        continue;
+                }
+                text_put(t, rest, (size_t) (end - rest));
+                text_format(t, "\\u%04x", code);
+                end += code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+                rest = end;
+        }
+        text_put_string(t, rest);
+}
+
 static void put_scalar(Text *t, const json_t *v, bool flow) {
         if (json_is_string(v) && is_plain(json_string_value(v), flow))
                 text_put_string(t, json_string_value(v));
         else if (json_is_string(v))
-                text_quote_string(t, json_string_value(v));
+                put_quoted(t, json_string_value(v));
         else if (json_is_integer(v))
                 text_format(t, "%lld", (long long) json_integer_value(v));
         else if (json_is_real(v))
@@ -48,7 +88,7 @@ static void put_key(Text *t, const char *key) {
         if (is_plain(key, true))
                 text_put_string(t, key);
         else
-                text_quote_string(t, key);
+                put_quoted(t, key);
 }
 
 static void put_flow(Text *t, const json_t *v);
@@ -267,7 +307,7 @@ static void list_keys(json_t *list, const char *prefix, const Field *fields, con
                         return;
                 }
                 (void) json_array_append_new(list, json_pack("{s:s,s:s,s:O?,s:o,s:o,s:s,s:b}", "key", key, "type", f->type->words,
-                                "default", f->fields ? NULL : v, "min", bound_text(f, f->min), "max",
+                                "default", f->fields || f->flags & FIELD_DERIVED ? NULL : v, "min", bound_text(f, f->min), "max",
                                 f->max > 0 ? bound_text(f, f->max) : json_null(), "help", f->help, "alias", f->flags & FIELD_ALIAS));
                 if (f->fresh) {
                         json_t *fresh = show_fields(f->fields, f->fresh());

@@ -55,7 +55,7 @@ const Field alerts_fields[] = {
         { "maxQueued", &type_uint, offsetof(AlertsConfig, queue_max), "undelivered at once; the oldest go", .min = 1, .max = 1e6 },
         { "channels", &type_channels, 0, "NAME: where alerts can go; 'log' is always there", .flags = FIELD_ITEMS,
           .fields = channel_fields, .fresh = channel_fresh, .example = "ops" },
-        { "routes", &type_routes, 0, "info, warning, critical: lists of channels; default: info to log, the others to all but log", .flags = FIELD_DERIVED,
+        { "routes", &type_routes, 0, "info, warning, critical: lists of channels; default: critical to all, warning to slack and webhook, info to log", .flags = FIELD_DERIVED,
           .example = "{info: [log], critical: [ops]}" },
         { "rules", &type_rules, 0, "NAME: what differs from the built-in rule", .flags = FIELD_ITEMS,
           .fields = rule_fields, .fresh = rule_fresh, .example = "active_sandboxes_high" },
@@ -269,6 +269,20 @@ static void check_routes(Reader *r, const AlertsConfig *a, const YamlNode *sever
 }
 
 /* Info to the log; what is worse to everywhere else, or to the log when there is nowhere else. */
+/* Who gets what, unless somebody says otherwise: what is critical goes to everybody, a warning to where people chat or programs
+ * listen, the rest to the log only. */
+static bool is_for(ChannelKind kind, AlertSeverity severity) {
+        static const AlertSeverity lowest[_CHANNEL_MAX] = {
+                [CHANNEL_LOG] = _SEVERITY_MAX,
+                [CHANNEL_SLACK] = SEVERITY_WARNING,
+                [CHANNEL_WEBHOOK] = SEVERITY_WARNING,
+                [CHANNEL_PAGERDUTY] = SEVERITY_CRITICAL,
+                [CHANNEL_EMAIL] = SEVERITY_CRITICAL,
+        };
+
+        return severity >= lowest[kind];
+}
+
 int alerts_route_defaults(AlertsConfig *a, const bool told[static _SEVERITY_MAX]) {
         int r = 0;
 
@@ -276,8 +290,8 @@ int alerts_route_defaults(AlertsConfig *a, const bool told[static _SEVERITY_MAX]
                 if (told[s])
                         continue;
                 strv_done(a->routes + s);
-                for (size_t i = 0; i < a->n_channels && s > SEVERITY_INFO && r >= 0; i++)
-                        if (a->channels[i].kind != CHANNEL_LOG)
+                for (size_t i = 0; i < a->n_channels && r >= 0; i++)
+                        if (is_for(a->channels[i].kind, s))
                                 r = strv_push(a->routes + s, a->channels[i].name);
                 if (a->routes[s].n == 0 && r >= 0)
                         r = strv_push(a->routes + s, "log");

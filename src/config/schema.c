@@ -114,6 +114,7 @@ static const Field audit_fields[] = {
         { "reads", &type_bool, AT(AuditConfig, reads), "also those that only look" },
         { "fileSize", &type_size, AT(AuditConfig, file_bytes), "a new file after so much", .min = 4 * KB, .max = 100 * GB },
         { "keep", &type_duration, AT(AuditConfig, keep_usec), "how long; 0: for ever" },
+        { "required", &type_bool, AT(AuditConfig, required), "refuse what changes something while it cannot be written down" },
         { 0 },
 };
 

@@ -311,7 +311,7 @@ int admission_wait(Admission *a, const SandboxSpec *spec, unsigned priority, use
 
         if (a->n_waiting >= most) {
                 a->n_refused++;
-                return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %llu wait already, and no more than %u may (limits.queueMax)",
+                return error_set(reterr, -EDQUOT, "Maximum sandbox limit reached: %llu wait already, and no more than %u may (limits.maxQueued)",
                                 (unsigned long long) a->n_waiting, most);
         }
         w = calloc(1, sizeof(*w));

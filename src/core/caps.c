@@ -15,7 +15,7 @@
  * sandbox with nothing in it holds 1 to 2 MB, one with a shell or a Python program 5 to 15, and it seldom runs for its whole
  * life. So: a sixty-fourth of the profiles' mean limit, which for the five built-in ones (512 MB) is 8 MB, and at least 4 MB.
  * That is 768 for 8 GB, 6144 for 64 GB. A machine on which they use more is protected by the clean-up under pressure, and by whoever
- * then writes limits.sandboxesMax. */
+ * then writes limits.maxSandboxes. */
 #define MEMORY_SHARE(bytes) ((bytes) / 4 * 3)
 #define USED_OF_LIMIT       64
 #define USED_MIN            (UINT64_C(4) << 20)
@@ -67,7 +67,7 @@ unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
 int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why) {
         unsigned cap = cap_of_daemon(m, memory_bytes);
         uint64_t live = tally_of_all(m).live;
-        const char *cure = cap == m->config.sandboxes_max ? "--max-sandboxes" : "limits.sandboxesMax";
+        const char *cure = cap == m->config.sandboxes_max ? "--max-sandboxes" : "limits.maxSandboxes";
 
         if (live < cap)
                 return 0;

@@ -29,6 +29,14 @@ void manager_observe(Manager *m, CoreObserver *o) {
         *end = o;
 }
 
+void manager_unobserve(Manager *m, CoreObserver *o) {
+        for (CoreObserver **p = &m->observers; *p; p = &(*p)->next)
+                if (*p == o) {
+                        *p = o->next;
+                        return;
+                }
+}
+
 #define EACH_OBSERVER(o, m) for (const CoreObserver *o = (m)->observers; o; o = o->next)
 
 void observe_status(Sandbox *sb, SandboxStatus from, SandboxStatus to) {
@@ -71,4 +79,10 @@ void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *for
         EACH_OBSERVER(o, m)
                 if (o->security)
                         o->security(kind, sb, text, o->userdata);
+}
+
+void observe_event(Sandbox *sb, const char *type, const Execution *x, const char *text) {
+        EACH_OBSERVER(o, sb->manager)
+                if (o->event)
+                        o->event(sb, type, x, text, o->userdata);
 }

@@ -33,11 +33,14 @@ typedef struct CoreObserver {
         /* Something that a security reviewer wants to know of: kind is a short fixed word ("limit-kill", "oom-kill", "path-refused",
          * "policy", "auth-failed", "escape-attempt"). sb may be NULL. */
         void (*security)(const char *kind, Sandbox *sb, const char *text, void *userdata);
+        /* What went into the events of a sandbox: "timeout", "stuck", "status", "exec.start", … x may be NULL. */
+        void (*event)(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata);
         void *userdata;
         struct CoreObserver *next; /* the manager's */
 } CoreObserver;
 
-void manager_observe(Manager *m, CoreObserver *o); /* o stays the caller's, and is never taken away */
+void manager_observe(Manager *m, CoreObserver *o); /* o stays the caller's */
+void manager_unobserve(Manager *m, CoreObserver *o);
 
 void observe_status(Sandbox *sb, SandboxStatus from, SandboxStatus to);
 void observe_execution_started(Execution *x);
@@ -45,3 +48,4 @@ void observe_execution_ended(Execution *x);
 void observe_step(Manager *m, LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration);
 void observe_usage(Sandbox *sb, const SandboxUsage *usage);
 void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *format, ...) _printf_(4, 5);
+void observe_event(Sandbox *sb, const char *type, const Execution *x, const char *text);

@@ -75,6 +75,7 @@ static int send_command(SandboxProbe *p) {
                 return -errno;
         e = (GuestExec) {
                 .exec = next_number(),
+                .flags = sb->pooled ? GUEST_EXEC_STAY : 0,
                 .uid = sb->spec.uid,
                 .gid = sb->spec.gid,
                 .timeout_usec = p->timeout_usec + OVERTIME_USEC,

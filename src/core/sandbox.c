@@ -234,6 +234,7 @@ void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char
         r = store_event_add(sb->manager->store, &event, &serial);
         if (r < 0)
                 log_warning("sandbox %s: cannot write the event '%s', ignoring: %s", sb->id, type, strerror(-r));
+        observe_event(sb, type, x, text);
 }
 
 static void set_reason(Sandbox *sb, const char *reason) {

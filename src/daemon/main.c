@@ -22,13 +22,17 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include "agent/agent.h"
 #include "api/api.h"
+#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
+#include "daemon/agent-metrics.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
 #include "daemon/reaper.h"
@@ -36,8 +40,11 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/otlp.h"
 #include "observe/observe.h"
+#include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -57,6 +64,9 @@ typedef struct Daemon {
         sd_event *event;
         Config *settings;
         Outbound *outbound;
+        Deliveries *deliveries;
+        Agents *agents;
+        AgentMetrics agent_metrics;
         Store *store;
         Access *access;
         Provider *provider;
@@ -64,6 +74,9 @@ typedef struct Daemon {
         Pools *pools;
         struct Audit *audit;
         struct Observe *observe;
+        struct Artifacts *artifacts;
+        Alerts *alerts;
+        struct Otlp *otlp;
         HttpSockets sockets;
         ApiRooms rooms;
         Api *api;
@@ -222,7 +235,9 @@ static int step_event(Daemon *d, Error *reterr) {
 }
 
 static int step_outbound(Daemon *d, Error *reterr) {
-        return outbound_new(d->event, &d->outbound, reterr);
+        int r = outbound_new(d->event, &d->outbound, reterr);
+
+        return r < 0 ? r : deliveries_new(d->event, d->outbound, &d->deliveries, reterr);
 }
 
 static int step_store(Daemon *d, Error *reterr) {
@@ -247,9 +262,18 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Daemon *d = userdata;
+
+        admission_wake(d->manager->admission);
+}
+
 static int step_reload(Daemon *d, Error *reterr) {
         int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, on_settings, d);
         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
@@ -270,9 +294,15 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
+static void tell_pools(const Config *settings, void *userdata) {
+        pools_reload(userdata);
+}
+
 static int step_pools(Daemon *d, Error *reterr) {
         int r = pools_new(d->manager, &d->pools);
 
+        if (r >= 0)
+                r = reload_add(d->rooms.reload, tell_pools, d->pools);
         return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
 }
 
@@ -290,6 +320,37 @@ static int step_observe(Daemon *d, Error *reterr) {
         return r;
 }
 
+static int step_artifacts(Daemon *d, Error *reterr) {
+        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
+
+        d->rooms.artifacts = d->artifacts;
+        return r;
+}
+
+static int step_otlp(Daemon *d, Error *reterr) {
+        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
+
+        d->rooms.otlp = d->otlp;
+        return r;
+}
+
+static double read_signal(Signal s, void *userdata) {
+        return observe_signal(userdata, s);
+}
+
+static int step_alerts(Daemon *d, Error *reterr) {
+        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.alerts = d->alerts;
+        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
+        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
+        if (r < 0)
+                return error_set(reterr, r, "cannot give a signal a second source");
+        return r;
+}
+
 /* Before requests are taken, and behind the provider: it cleans up what that has made. */
 static int step_reaper(Daemon *d, Error *reterr) {
         int r = reaper_new(d->manager, &d->rooms.reaper, reterr);
@@ -298,6 +359,15 @@ static int step_reaper(Daemon *d, Error *reterr) {
                 return r;
         r = reaper_connect(d->rooms.reaper, d->observe, d->rooms.reload);
         return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
+}
+
+static int step_agents(Daemon *d, Error *reterr) {
+        int r = agents_new(d->manager, d->deliveries, d->artifacts, &d->agents, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.agents = d->agents;
+        return agent_metrics_start(&d->agent_metrics, d->observe, d->agents, reterr);
 }
 
 static int step_api(Daemon *d, Error *reterr) {
@@ -339,6 +409,10 @@ static const struct {
         { "pools",    step_pools    }, /* filled when that is over */
         { "audit",    step_audit    }, /* before anybody can ask for anything */
         { "observe",  step_observe  }, /* before anything happens that could be counted */
+        { "artifacts", step_artifacts },
+        { "alerts",   step_alerts   },
+        { "agents",   step_agents   }, /* takes its queue up when sandboxes have been looked for */
+        { "otlp",     step_otlp     }, /* after what it exports */
         { "reaper",   step_reaper   }, /* tells those */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
@@ -356,16 +430,21 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        otlp_free(d->otlp);
+        observe_free(d->observe); /* it asks the others for numbers, to the last */
+        agents_free(d->agents);
+        artifacts_free(d->artifacts);
         reaper_free(d->rooms.reaper);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
-        observe_free(d->observe);
+        alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        deliveries_free(d->deliveries);
         outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);

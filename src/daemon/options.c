@@ -235,13 +235,14 @@ void daemon_options_print_help(void) {
                "options:\n");
         options_print(options, ELEMENTSOF(options));
         printf("\nThe admin token is in DIR/admin.token. The API is described at /api/openapi.json.\n"
-               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given. SIGHUP reads the config file again.\n"
-               "Options may stand in the file's section `daemon`, by the same names; the command line wins.\n");
+               "SIGTERM ends the daemon; sandboxes go on unless --stop-all was given.\n"
+               "SIGHUP reads the config file again. Its section `daemon` takes these options too.\n");
 }
 
 /* What only a command line can say. */
 static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "config", "check-config", "default-config", "config-keys", "json", "routes", "help" };
+        static const char *const not[] = { "config", "check-config", "default-config", "config-keys", "json", "routes",
+                                            "metrics-table", "help" };
 
         for (size_t i = 0; i < ELEMENTSOF(not); i++)
                 if (strcmp(not[i], name) == 0)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "daemon/options.h"
 #include "json/json.h"
+#include "observe/alert-rules.h"
 
 #define FILE_OF_ROOT "/etc/cove/cove.yaml"
 #define FILE_OF_USER ".config/cove/cove.yaml"
@@ -25,11 +26,12 @@ char *settings_default_path(void) {
 }
 
 const ConfigHooks *settings_hooks(void) {
-        static const ConfigHooks hooks = {
+        static ConfigHooks hooks = {
                 .check_option = daemon_options_check,
                 .option_name = daemon_options_name,
         };
 
+        hooks.alert_rules = alert_rule_names();
         return &hooks;
 }
 
@@ -106,6 +108,10 @@ int settings_check(const char *path, bool json) {
         if (!*path) {
                 log_error("HOME is not set: say which file");
                 return 1;
+        }
+        if (standard && !json && access(standard, F_OK) < 0 && errno == ENOENT) {
+                printf("✓ there is no %s: all is as by default\n", standard);
+                return 0;
         }
         return json ? check_json(path) : check_words(path);
 }

@@ -38,6 +38,7 @@ typedef struct Shim {
         SpawnFailure broken; /* error is not 0: no command can be started */
         const uint8_t *strings;
         int fds[_SHIM_DESCRIPTOR_MAX];
+        bool stays; /* parked without an end */
 
         /* The execution */
         Record *record;
@@ -302,6 +303,13 @@ static bool await_next(Shim *s) {
         return true;
 }
 
+/* How long to wait; a sandbox that stands ready for somebody is asked for its first command much later. */
+static bool be_patient(const Shim *s) {
+        const struct timeval patience = { .tv_sec = s->slot->exec.flags & GUEST_EXEC_STAY ? 0 : PARK_SEC }; /* 0: for ever */
+
+        return setsockopt(s->channel_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) >= 0;
+}
+
 /* Waits for another execution. False: nobody came in time, or enough others are waiting. */
 static bool park(Shim *s) {
         Board *board = s->setting->board;
@@ -309,6 +317,13 @@ static bool park(Shim *s) {
         if (atomic_fetch_add(&board->n_parked, 1) >= PARKED_MAX) {
                 (void) atomic_fetch_sub(&board->n_parked, 1);
                 return false;
+        }
+        if (s->slot->exec.flags & GUEST_EXEC_STAY || s->stays) {
+                s->stays = s->slot->exec.flags & GUEST_EXEC_STAY;
+                if (!be_patient(s)) {
+                        (void) atomic_fetch_sub(&board->n_parked, 1);
+                        return false;
+                }
         }
         journal_release_buffer();
         atomic_store(&s->slot->state, SHIM_PARKED);

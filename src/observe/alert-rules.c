@@ -8,7 +8,7 @@
 #include "base/macro.h"
 
 #define RULE(n, t, s, sig, u, th, sec, run, desc)                                                            \
-        { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = SIGNAL_##sig, .unit = UNIT_##u,      \
+        { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = SIGNAL_##sig, .unit = ALERT_UNIT_##u,      \
           .threshold = (th), .sustained_usec = (sec) * USEC_PER_SEC, .runbook = (run), .description = (desc), .enabled = true },
 #define EVENT(n, t, s, run, desc)                                                                            \
         { .name = #n, .title = (t), .severity = SEVERITY_##s, .signal = _SIGNAL_MAX, .runbook = (run),       \
@@ -34,10 +34,10 @@ static const char *const severity_names[_SEVERITY_MAX] = {
         [SEVERITY_CRITICAL] = "critical",
 };
 
-static const char *const unit_names[_UNIT_MAX] = {
-        [UNIT_COUNT] = "count",
-        [UNIT_SHARE] = "share",
-        [UNIT_SECONDS] = "seconds",
+static const char *const unit_names[_ALERT_UNIT_MAX] = {
+        [ALERT_UNIT_COUNT] = "count",
+        [ALERT_UNIT_SHARE] = "share",
+        [ALERT_UNIT_SECONDS] = "seconds",
 };
 
 size_t alert_rules(const AlertRule **ret) {
@@ -88,16 +88,16 @@ AlertSeverity alert_severity_from_name(const char *name) {
 }
 
 const char *alert_unit_name(AlertUnit u) {
-        return u < _UNIT_MAX ? unit_names[u] : NULL;
+        return u < _ALERT_UNIT_MAX ? unit_names[u] : NULL;
 }
 
 const char *alert_value_text(AlertUnit unit, double value, char ret[static ALERT_VALUE_MAX]) {
         if (isnan(value))
                 (void) snprintf(ret, ALERT_VALUE_MAX, "nothing");
-        else if (unit == UNIT_SHARE)
+        else if (unit == ALERT_UNIT_SHARE)
                 (void) snprintf(ret, ALERT_VALUE_MAX, "%.3g %%", value * 100);
         else
-                (void) snprintf(ret, ALERT_VALUE_MAX, "%.6g%s", value, unit == UNIT_SECONDS ? " s" : "");
+                (void) snprintf(ret, ALERT_VALUE_MAX, "%.6g%s", value, unit == ALERT_UNIT_SECONDS ? " s" : "");
         return ret;
 }
 

@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "observe/signal.h"
 
-typedef enum AlertUnit { UNIT_COUNT, UNIT_SHARE, UNIT_SECONDS, _UNIT_MAX } AlertUnit;
+typedef enum AlertUnit { ALERT_UNIT_COUNT, ALERT_UNIT_SHARE, ALERT_UNIT_SECONDS, _ALERT_UNIT_MAX } AlertUnit;
 
 typedef struct AlertRule {
         const char *name, *title;

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "core/admission.h"
+#include "core/pool.h"
 #include "core/tally.h"
 #include "observe/internal.h"
 
@@ -91,6 +92,37 @@ static void refresh_live(Observe *o) {
         metric_set(o, METRIC_LIVE_SAMPLED, NULL, sampled);
 }
 
+static void refresh_pool(Observe *o, const PoolStats *s) {
+        const struct {
+                const char *name;
+                uint64_t value;
+        } events[] = {
+                { "created", s->created },     { "claimed", s->claimed }, { "released", s->released },
+                { "destroyed", s->destroyed }, { "failed", s->failed },   { "missed", s->missed },
+        };
+        char name[160];
+
+        (void) snprintf(name, sizeof(name), "%s%s%s", s->config.template_name, *s->config.profile ? "/" : "", s->config.profile);
+        metric_set(o, METRIC_POOL_IDLE, name, s->idle);
+        metric_set(o, METRIC_POOL_PREPARING, name, s->preparing);
+        metric_set(o, METRIC_POOL_IN_USE, name, s->in_use);
+        metric_set(o, METRIC_POOL_TARGET, name, s->target);
+        metric_set(o, METRIC_POOL_HIT_RATE, name, s->hit_rate);
+        for (size_t i = 0; i < ELEMENTSOF(events); i++)
+                metric_set2(o, METRIC_POOL_EVENTS, name, events[i].name, (double) events[i].value);
+}
+
+static void refresh_pools(Observe *o) {
+        const Pools *p = o->manager->pools;
+
+        for (size_t i = 0; p && i < pools_count(p); i++) {
+                PoolStats s = { 0 };
+
+                pools_stats(p, i, &s);
+                refresh_pool(o, &s);
+        }
+}
+
 static AdmissionStats admission_of(const Observe *o) {
         AdmissionStats s = { 0 };
 
@@ -159,6 +191,7 @@ void gauges_refresh(Observe *o) {
         refresh_sandboxes(o);
         refresh_live(o);
         refresh_admission(o);
+        refresh_pools(o);
         metric_set(o, METRIC_MEMORY_USAGE, NULL, memory_usage());
         metric_set(o, METRIC_DISK_USAGE, NULL, disk_usage(o->manager->config.state_dir));
         metric_set(o, METRIC_START_TIME, NULL, (double) o->manager->started_at / USEC_PER_SEC);

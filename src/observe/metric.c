@@ -2,7 +2,7 @@
 
 static const MetricInfo table[_METRIC_MAX] = {
 #define METRIC(id_, name_, type_, unit_, first_, second_, keep_, help_)                                                           \
-        [METRIC_##id_] = { .id = #id_, .name = (name_), .help = (help_), .type = METRIC_##type_, .unit = UNIT_##unit_,           \
+        [METRIC_##id_] = { .id = #id_, .name = (name_), .help = (help_), .type = METRIC_##type_, .unit = METRIC_UNIT_##unit_,           \
                            .labels = { first_, second_ }, .keep = (keep_) },
 #include "observe/metric.def"
 #undef METRIC

@@ -19,7 +19,7 @@ typedef enum Metric {
 } Metric;
 
 typedef enum MetricType { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, _METRIC_TYPE_MAX } MetricType;
-typedef enum MetricUnit { UNIT_NONE, UNIT_SECONDS, UNIT_BYTES, UNIT_RATIO, _METRIC_UNIT_MAX } MetricUnit;
+typedef enum MetricUnit { METRIC_UNIT_NONE, METRIC_UNIT_SECONDS, METRIC_UNIT_BYTES, METRIC_UNIT_RATIO, _METRIC_UNIT_MAX } MetricUnit;
 
 #define METRIC_LABELS_MAX  2
 #define METRIC_SERIES_MAX  1024 /* of one metric; of agent types metrics.agent_types_max. What comes after is "other" */

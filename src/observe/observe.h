@@ -58,7 +58,7 @@ int observe_cost_json(Observe *o, const char *by, usec_t from, usec_t to, const 
 int observe_recommended(Observe *o, const char *agent_type, SandboxLimits *limits);
 json_t *observe_recommendations_json(Observe *o);
 
-/* The table of metrics and signals as JSON: what deploy/generate reads. */
+/* The tables of metrics, signals and alerts as JSON: what deploy/generate reads. */
 int observe_print_table(FILE *to);
 
 /* Hooks of the API and of the store. route: the pattern, not the path; NULL: no route. */

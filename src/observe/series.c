@@ -19,10 +19,10 @@ static const struct {
         size_t n;
         double scale; /* microseconds, bytes, thousandths */
 } units[_METRIC_UNIT_MAX] = {
-        [UNIT_NONE]    = { bounds_numbers, ELEMENTSOF(bounds_numbers), 1000    },
-        [UNIT_SECONDS] = { bounds_seconds, ELEMENTSOF(bounds_seconds), 1000000 },
-        [UNIT_BYTES]   = { bounds_bytes,   ELEMENTSOF(bounds_bytes),   1       },
-        [UNIT_RATIO]   = { bounds_numbers, ELEMENTSOF(bounds_numbers), 1000    },
+        [METRIC_UNIT_NONE]    = { bounds_numbers, ELEMENTSOF(bounds_numbers), 1000    },
+        [METRIC_UNIT_SECONDS] = { bounds_seconds, ELEMENTSOF(bounds_seconds), 1000000 },
+        [METRIC_UNIT_BYTES]   = { bounds_bytes,   ELEMENTSOF(bounds_bytes),   1       },
+        [METRIC_UNIT_RATIO]   = { bounds_numbers, ELEMENTSOF(bounds_numbers), 1000    },
 };
 
 size_t metric_bounds(Metric m, const double **ret) {
@@ -236,12 +236,14 @@ double series_total(Observe *o, Metric m, const char *label, const char *second,
 
 double observe_count(Observe *o, Metric m, const char *label, const char *second, WindowSpan span) {
         Histogram h = { 0 };
+        double sum;
 
         if (!o)
                 return 0;
         series_read(o, m, label, second, span, &h);
+        sum = h.sum;
         histogram_done(&h);
-        return h.sum;
+        return sum;
 }
 
 void observe_summary(Observe *o, Metric m, const char *label, WindowSpan span, ObserveSummary *ret) {

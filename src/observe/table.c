@@ -1,8 +1,9 @@
-/* table.c: the table of metrics and signals as JSON, for deploy/generate. */
+/* table.c: the tables of metrics, signals and alerts as JSON, for deploy/generate. */
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "observe/alert-rules.h"
 #include "observe/internal.h"
 
 static json_t *labels_json(const MetricInfo *info) {
@@ -38,10 +39,25 @@ static json_t *signals_json(void) {
         return list;
 }
 
-int observe_print_table(FILE *to) {
-        _cleanup_json_ json_t *table = json_pack("{s:o,s:o}", "metrics", metrics_json(), "signals", signals_json());
+static json_t *rules_json(void) {
+        const AlertRule *rules;
+        size_t n = alert_rules(&rules);
+        json_t *list = json_array();
 
-        if (!table || json_dumpf(table, to, JSON_INDENT(2)) < 0 || fputc('\n', to) < 0)
+        for (size_t i = 0; i < n; i++)
+                if (!alert_rule_is_event(&rules[i]))
+                        (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:f,s:f,s:s,s:s}", "name", rules[i].name,
+                                        "title", rules[i].title, "severity", alert_severity_name(rules[i].severity),
+                                        "signal", signal_name(rules[i].signal), "unit", alert_unit_name(rules[i].unit),
+                                        "threshold", rules[i].threshold, "seconds", (double) rules[i].sustained_usec / USEC_PER_SEC,
+                                        "runbook", rules[i].runbook, "description", rules[i].description));
+        return list;
+}
+
+int observe_print_table(FILE *to) {
+        _cleanup_json_ json_t *table = json_pack("{s:o,s:o,s:o}", "metrics", metrics_json(), "signals", signals_json(), "rules", rules_json());
+
+        if (!table || json_dumpf(table, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || fputc('\n', to) < 0)
                 return -EIO;
         return 0;
 }

@@ -97,13 +97,13 @@ static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
         Run *run;
 
         (void) snprintf(reason, sizeof(reason), "unhealthy: %.200s", text);
-        if (run_new(r, &(CleanupRequest) { .kind = CLEANUP_HEALTH }, CLEANUP_BY_TIMER, &run) < 0)
+        if (sweep_run_new(r, &(CleanupRequest) { .kind = CLEANUP_HEALTH }, CLEANUP_BY_TIMER, &run) < 0)
                 return;
         run->report.counts.scanned = 1;
-        if (run_add(run, sb->id, RULE_UNHEALTHY, reason))
-                run_act(run);
+        if (sweep_run_add(run, sb->id, RULE_UNHEALTHY, reason))
+                sweep_run_act(run);
         else
-                run_free(run);
+                sweep_run_free(run);
 }
 
 static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {

@@ -74,16 +74,16 @@ struct Run {
         Run *prev, *next;
 };
 
-int run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret);
-Run *run_free(Run *run);
-int run_snapshot(Run *run); /* all ids */
+int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret);
+Run *sweep_run_free(Run *run);
+int sweep_run_snapshot(Run *run); /* all ids */
 /* Adds what is to go. NULL: no memory, or too many. */
-RunItem *run_add(Run *run, const char *name, CleanupRule rule, const char *text);
-void run_go(Run *run);    /* (again) a slice per turn of the loop */
-void run_pause(Run *run); /* until somebody says run_go() */
-void run_fail(Run *run, const char *text);
-void run_act(Run *run);   /* everything is found */
-void run_check(Run *run); /* over, when nothing is pending */
+RunItem *sweep_run_add(Run *run, const char *name, CleanupRule rule, const char *text);
+void sweep_run_go(Run *run);    /* (again) a slice per turn of the loop */
+void sweep_run_pause(Run *run); /* until somebody says sweep_run_go() */
+void sweep_run_fail(Run *run, const char *text);
+void sweep_run_act(Run *run);   /* everything is found */
+void sweep_run_check(Run *run); /* over, when nothing is pending */
 void item_done(RunItem *item);
 void item_fail(RunItem *item, const char *format, ...) _printf_(2, 3);
 void item_terminate(RunItem *item, Sandbox *sb);
@@ -153,7 +153,7 @@ struct Reaper {
         uint64_t n_failures;
         bool results[HISTORY_LENGTH]; /* of any layer */
         uint64_t n_results;
-        void (*run_over)(const CleanupReport *report, void *userdata);
+        void (*sweep_run_over)(const CleanupReport *report, void *userdata);
         void *run_over_userdata;
         ReaperAlert alert;
         void *alert_userdata;

@@ -138,7 +138,7 @@ void pressure_scan(Run *run) {
                         if (!sb || rank(sb, disk) != wanted)
                                 continue;
                         if (run->report.n_items < run->n_max)
-                                (void) run_add(run, sb->id, RULE_PRESSURE, text);
+                                (void) sweep_run_add(run, sb->id, RULE_PRESSURE, text);
                         else
                                 run->report.counts.deferred++;
                 }

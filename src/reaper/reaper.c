@@ -47,7 +47,7 @@ void reaper_set_alert(Reaper *r, ReaperAlert alert, void *userdata) {
 }
 
 void reaper_set_run_over(Reaper *r, void (*over)(const CleanupReport *report, void *userdata), void *userdata) {
-        r->run_over = over;
+        r->sweep_run_over = over;
         r->run_over_userdata = userdata;
 }
 
@@ -78,7 +78,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         Run *run;
         int k;
 
-        k = run_new(r, q, cause, &run);
+        k = sweep_run_new(r, q, cause, &run);
         if (k < 0)
                 return k;
         if (cause != CLEANUP_BY_REQUEST) {
@@ -91,17 +91,17 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         run->blind = !judge_self_test(judge_sandbox, r->manager->settings, r->blind_text);
         r->blind = run->blind;
         if (run->blind)
-                run_fail(run, r->blind_text);
+                sweep_run_fail(run, r->blind_text);
         report_begin(run);
-        k = run_snapshot(run);
+        k = sweep_run_snapshot(run);
         if (k >= 0 && q->kind == CLEANUP_RECONCILE)
                 k = reconcile_begin(run);
         if (k >= 0 && q->kind == CLEANUP_PRESSURE)
                 pressure_scan(run);
         if (k < 0) {
-                run_fail(run, strerror(-k));
+                sweep_run_fail(run, strerror(-k));
                 run->phase = RUN_WAIT; /* is reported, as every run */
-                run_go(run);
+                sweep_run_go(run);
         }
         if (r->blind && !r->told_blind)
                 reaper_alert(r, "cleanup-blind", "%s", r->blind_text);
@@ -216,8 +216,8 @@ void layer_over(Reaper *r, const Run *run) {
         l->n_results = MIN_OF(l->n_results + 1, (unsigned) HISTORY_LENGTH);
         l->n_failed += !ok;
         r->results[r->n_results++ % HISTORY_LENGTH] = ok;
-        if (r->run_over)
-                r->run_over(p, r->run_over_userdata);
+        if (r->sweep_run_over)
+                r->sweep_run_over(p, r->run_over_userdata);
         if (p->kind == CLEANUP_PRESSURE)
                 pressure_after(r, run);
         else if (p->counts.deferred > 0 && p->counts.removed > 0 && p->cause != CLEANUP_BY_REQUEST)
@@ -287,7 +287,7 @@ Reaper *reaper_free(Reaper *r) {
         if (!r)
                 return NULL;
         while (r->runs)
-                run_free(r->runs);
+                sweep_run_free(r->runs);
         for (CleanupKind kind = 0; kind < _CLEANUP_KIND_MAX; kind++)
                 sd_event_source_disable_unref(r->layers[kind].timer);
         sd_event_source_disable_unref(r->kick);

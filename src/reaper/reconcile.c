@@ -121,9 +121,9 @@ static void set_timer(Reconcile *c, usec_t in) {
 static void give_up(Reconcile *c, const char *text) {
         (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
         manager_list_forget(manager_of(c), c);
-        run_fail(c->run, text);
+        sweep_run_fail(c->run, text);
         c->phase = PHASE_SCANNED;
-        run_go(c->run);
+        sweep_run_go(c->run);
 }
 
 /* Who should be there and who should not */
@@ -177,11 +177,11 @@ static void name_suspects(Reconcile *c) {
                 Sandbox *sb = record(c, i->id);
 
                 if (looks_lost(c, i->id) && is_dead(sb))
-                        (void) run_add(c->run, i->id, RULE_LOST, "reconciled: its record says that it lives, and it does not exist");
+                        (void) sweep_run_add(c->run, i->id, RULE_LOST, "reconciled: its record says that it lives, and it does not exist");
         }
         HASH_ITER(hh, c->listed, i, next)
                 if (is_stray(c, i->id))
-                        (void) run_add(c->run, i->id, RULE_STRAY, "reconciled: it is in the kernel, and there is no record of it");
+                        (void) sweep_run_add(c->run, i->id, RULE_STRAY, "reconciled: it is in the kernel, and there is no record of it");
 }
 
 /* Lists */
@@ -194,7 +194,7 @@ static void on_listed(const char *id, void *userdata) {
                 return;
         }
         (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
-        run_go(c->run); /* what follows is done in a turn of its own */
+        sweep_run_go(c->run); /* what follows is done in a turn of its own */
 }
 
 static int list(Reconcile *c, ReconcilePhase phase) {
@@ -208,7 +208,7 @@ static int list(Reconcile *c, ReconcilePhase phase) {
         if (r < 0 && !c->waits)
                 return r;
         set_timer(c, c->waits ? TURN_USEC : LIST_PATIENCE);
-        run_pause(c->run);
+        sweep_run_pause(c->run);
         return 0;
 }
 
@@ -216,7 +216,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Reconcile *c = userdata;
 
         if (c->phase == PHASE_ANSWERS)
-                run_go(c->run);
+                sweep_run_go(c->run);
         else if (c->waits && list(c, c->phase) >= 0)
                 return 0;
         else if (c->phase == PHASE_VERIFY && c->run->phase == RUN_VERIFY)
@@ -309,7 +309,7 @@ static void await_answers(Reconcile *c) {
                 return;
         }
         set_timer(c, MIN_OF(patience - waited, MAX_OF(waited, 5 * USEC_PER_MSEC)));
-        run_pause(c->run);
+        sweep_run_pause(c->run);
 }
 
 /* Files */
@@ -317,7 +317,7 @@ static void await_answers(Reconcile *c) {
 static void on_stray_file(const char *path, void *userdata) {
         Reconcile *c = userdata;
 
-        (void) run_add(c->run, path, RULE_FILE, "reconciled: a file without a record");
+        (void) sweep_run_add(c->run, path, RULE_FILE, "reconciled: a file without a record");
 }
 
 static bool files_slice(Reconcile *c) {
@@ -326,7 +326,7 @@ static bool files_slice(Reconcile *c) {
         if (r >= 0)
                 r = strays_step(c->strays, FILES_AT_ONCE, on_stray_file, c);
         if (r < 0)
-                run_fail(c->run, "the state directory cannot be read");
+                sweep_run_fail(c->run, "the state directory cannot be read");
         return r <= 0;
 }
 
@@ -388,7 +388,7 @@ static void on_verified(const char *id, void *userdata) {
         }
         if (left)
                 set_timer(c, VERIFY_USEC);
-        run_go(run);
+        sweep_run_go(run);
 }
 
 void reconcile_verify(Run *run) {
@@ -399,5 +399,5 @@ void reconcile_verify(Run *run) {
         free_ids(&c->listed);
         if (manager_list_kernel(manager_of(c), on_verified, c) < 0)
                 set_timer(c, VERIFY_USEC);
-        run_pause(run);
+        sweep_run_pause(run);
 }

@@ -22,7 +22,7 @@
 static int on_work(sd_event_source *source, void *userdata);
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 
-int run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret) {
+int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret) {
         Run *run = calloc(1, sizeof(*run));
         int k;
 
@@ -46,15 +46,15 @@ int run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret) {
         if (k >= 0)
                 k = sd_event_source_set_enabled(run->patience, SD_EVENT_OFF);
         if (k < 0) {
-                run_free(run);
+                sweep_run_free(run);
                 return k;
         }
-        run_go(run);
+        sweep_run_go(run);
         *ret = run;
         return 0;
 }
 
-Run *run_free(Run *run) {
+Run *sweep_run_free(Run *run) {
         if (!run)
                 return NULL;
         DL_DELETE(run->reaper->runs, run);
@@ -87,7 +87,7 @@ static bool is_behind(const Sandbox *sb, const SandboxBirth *cursor) {
 
 /* Oldest first; a sweep begins behind the last that it has acted upon, so that some that cannot be cleaned do not keep the
  * others waiting. The table is in order of creation unless somebody has set the clock back. */
-int run_snapshot(Run *run) {
+int sweep_run_snapshot(Run *run) {
         Manager *m = run->reaper->manager;
         size_t n = HASH_COUNT(m->sandboxes), k = 0, first = 0;
         Sandbox *sb, *next, **all = malloc((n + 1) * sizeof(*all));
@@ -111,7 +111,7 @@ int run_snapshot(Run *run) {
         return 0;
 }
 
-RunItem *run_add(Run *run, const char *name, CleanupRule rule, const char *text) {
+RunItem *sweep_run_add(Run *run, const char *name, CleanupRule rule, const char *text) {
         CleanupReport *report = &run->report;
         RunItem *item;
 
@@ -136,15 +136,15 @@ RunItem *run_add(Run *run, const char *name, CleanupRule rule, const char *text)
         return item;
 }
 
-void run_go(Run *run) {
+void sweep_run_go(Run *run) {
         (void) sd_event_source_set_enabled(run->work, SD_EVENT_ON);
 }
 
-void run_pause(Run *run) {
+void sweep_run_pause(Run *run) {
         (void) sd_event_source_set_enabled(run->work, SD_EVENT_OFF);
 }
 
-void run_fail(Run *run, const char *text) {
+void sweep_run_fail(Run *run, const char *text) {
         if (run->report.error[0] == '\0')
                 (void) snprintf(run->report.error, sizeof(run->report.error), "%s", text);
 }
@@ -172,8 +172,8 @@ static void look_at(Run *run, const char *id) {
         if (run->report.n_items >= run->n_max) {
                 run->report.counts.found++;
                 run->report.counts.deferred++;
-        } else if (!run_add(run, id, rule, text))
-                run_fail(run, "out of memory while looking for what is to go");
+        } else if (!sweep_run_add(run, id, rule, text))
+                sweep_run_fail(run, "out of memory while looking for what is to go");
 }
 
 static bool scan_slice(Run *run) {
@@ -231,7 +231,7 @@ static void on_changed(Sandbox *sb, Execution *x, void *userdata) {
         if (item->item.state != CLEANUP_PENDING || !sandbox_status_is_ended(sb->status))
                 return;
         item_done(item);
-        run_go(item->run);
+        sweep_run_go(item->run);
 }
 
 void item_terminate(RunItem *item, Sandbox *sb) {
@@ -352,7 +352,7 @@ static bool act_slice(Run *run) {
                 int r = run->request.kind == CLEANUP_PRESSURE ? pressure_next(run) : 1;
 
                 if (r == -EAGAIN) {
-                        run_pause(run);
+                        sweep_run_pause(run);
                         return false;
                 }
                 if (r == 0)
@@ -376,7 +376,7 @@ static bool act_slice(Run *run) {
         return run->next_item == run->report.n_items;
 }
 
-void run_act(Run *run) {
+void sweep_run_act(Run *run) {
         report_found(run);
         run->phase = RUN_ACT;
         if (run->request.dry_run || run->blind) {
@@ -385,7 +385,7 @@ void run_act(Run *run) {
         }
         (void) sd_event_source_set_time_relative(run->patience, run->reaper->patience);
         (void) sd_event_source_set_enabled(run->patience, SD_EVENT_ONESHOT);
-        run_go(run);
+        sweep_run_go(run);
 }
 
 static void finish(Run *run) {
@@ -398,7 +398,7 @@ static void finish(Run *run) {
         layer_over(run->reaper, run);
         if (done)
                 done(&run->report, userdata);
-        run_free(run);
+        sweep_run_free(run);
 }
 
 static bool has_strays(const Run *run) {
@@ -416,7 +416,7 @@ static int on_work(sd_event_source *source, void *userdata) {
         if (!over)
                 return 0;
         if (run->phase == RUN_SCAN)
-                run_act(run);
+                sweep_run_act(run);
         else if (run->phase == RUN_ACT)
                 run->phase = RUN_WAIT;
         else if (run->phase == RUN_WAIT && run->reconcile && has_strays(run))
@@ -424,7 +424,7 @@ static int on_work(sd_event_source *source, void *userdata) {
         else if (run->n_pending == 0)
                 finish(run);
         else
-                run_pause(run);
+                sweep_run_pause(run);
         return 0;
 }
 
@@ -444,7 +444,7 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
                 else
                         waits = true;
         }
-        run_go(run);
+        sweep_run_go(run);
         if (!waits && run->phase == RUN_WAIT)
                 return 0;
         (void) sd_event_source_set_time_relative(source, patience / 10);

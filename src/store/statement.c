@@ -65,6 +65,24 @@ static const struct {
         [STATEMENT_TENANT_DELETE] = { .delete = &tenant_table },
         [STATEMENT_TENANT_SELECT] = { .select = &tenant_table, .tail = "ORDER BY name" },
 
+        /* The columns of artifact_table, then the serial. */
+#define ARTIFACT_SELECT "SELECT id, owner_kind, owner_id, tenant, name, type, sha256, size, truncated, created_at, state, attempts," \
+                        " error, place, serial FROM artifact "
+        [STATEMENT_ARTIFACT_INSERT]   = { .insert = &artifact_table },
+        [STATEMENT_ARTIFACT_UPDATE]   = { .update = &artifact_state_table },
+        [STATEMENT_ARTIFACT_DELETE]   = { .delete = &artifact_table },
+        [STATEMENT_ARTIFACT_FIND]     = { ARTIFACT_SELECT "WHERE id = ?1" },
+#define ARTIFACT_FILTER " AND (?3 IS NULL OR tenant = ?3) AND (?4 IS NULL OR owner_kind = ?4) ORDER BY serial LIMIT ?2"
+        [STATEMENT_ARTIFACT_OF_OWNER] = { ARTIFACT_SELECT "WHERE owner_id = ?5 AND serial > ?1" ARTIFACT_FILTER },
+        [STATEMENT_ARTIFACT_ALL]      = { ARTIFACT_SELECT "WHERE serial > ?1" ARTIFACT_FILTER },
+        [STATEMENT_ARTIFACT_IN_STATE] = { ARTIFACT_SELECT "WHERE state = ?1 AND serial > ?2 ORDER BY serial LIMIT ?3" },
+        [STATEMENT_ARTIFACT_OLDEST]   = { ARTIFACT_SELECT "WHERE state <> 'remote' AND created_at <= ?1 ORDER BY serial LIMIT ?2" },
+        [STATEMENT_ARTIFACT_COUNT]    = { "SELECT count(*) FROM artifact WHERE owner_id = ?2 AND owner_kind = ?1" },
+        [STATEMENT_ARTIFACT_RETRY]    = { "UPDATE artifact SET state = 'pending', attempts = 0 WHERE state = 'failed'" },
+        [STATEMENT_ARTIFACT_SUMS]     = { "SELECT count(*), coalesce(sum(size), 0),"
+                                          " coalesce(sum(CASE WHEN state <> 'remote' THEN size ELSE 0 END), 0),"
+                                          " coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'failed'), 0) FROM artifact" },
+
         [STATEMENT_JOB_NEXT]            = { "SELECT coalesce(max(serial), 0) + 1 FROM job" },
         [STATEMENT_JOB_INSERT]          = { .insert = &job_table },
         [STATEMENT_JOB_STATE_INSERT]    = { .insert = &job_state_table },

@@ -18,6 +18,7 @@ NAMES(execution_status, ExecutionStatus);
 NAMES(execution_reason, ExecutionReason);
 NAMES(scope, Scope);
 NAMES(ledger_kind, LedgerKind);
+NAMES(artifact_state, int);
 
 /* A field_named member is read and written as an int. */
 _Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == sizeof(int) &&
@@ -204,6 +205,33 @@ static const Field usage_hour_table_fields[] = {
         FIELD("memory_peak_bytes",   uint64,   UsageHour, memory_peak_bytes),
 };
 TABLE(usage_hour_table, "usage_hour", 3);
+
+static const Field artifact_table_fields[] = {
+        FIELD("id",         chars,  Artifact, id),
+        FIELD("owner_kind", chars,  Artifact, owner_kind),
+        FIELD("owner_id",   chars,  Artifact, owner_id),
+        FIELD("tenant",     chars,  Artifact, tenant),
+        FIELD("name",       chars,  Artifact, name),
+        FIELD("type",       chars,  Artifact, type),
+        FIELD("sha256",     chars,  Artifact, sha256),
+        FIELD("size",       uint64, Artifact, size),
+        FIELD("truncated",  bool,   Artifact, truncated),
+        FIELD("created_at", uint64, Artifact, created_at),
+        FIELD("state",      named,  Artifact, state, .names = &artifact_state_names),
+        FIELD("attempts",   uint32, Artifact, attempts),
+        FIELD("error",      text,   Artifact, error),
+        FIELD("place",      text,   Artifact, place),
+};
+TABLE(artifact_table, "artifact", 1);
+
+static const Field artifact_state_table_fields[] = {
+        FIELD("id",       chars,  Artifact, id),
+        FIELD("state",    named,  Artifact, state, .names = &artifact_state_names),
+        FIELD("attempts", uint32, Artifact, attempts),
+        FIELD("error",    text,   Artifact, error),
+        FIELD("place",    text,   Artifact, place),
+};
+TABLE(artifact_state_table, "artifact", 1);
 
 static const Field cleanup_table_fields[] = {
         FIELD("serial",        uint64, CleanupRow, serial),

@@ -3,6 +3,7 @@
 
 #include "store/field.h"
 #include "store/history.h"
+#include "store/artifacts.h"
 #include "store/store.h"
 
 extern const Table sandbox_table;         /* Sandbox: what was asked for */
@@ -13,6 +14,8 @@ extern const Table key_table;             /* Key */
 extern const Table tenant_table;          /* Tenant */
 extern const Table event_table;           /* StoreEvent */
 extern const Table ledger_table;          /* LedgerRow */
+extern const Table artifact_table;        /* Artifact */
+extern const Table artifact_state_table;  /* Artifact: what changes */
 extern const Table counter_table;         /* CounterRow */
 extern const Table job_table;             /* Job: what was asked for */
 extern const Table job_state_table;       /* Job: what has become of it */

@@ -7,7 +7,7 @@
 
 #define ERROR_MAX      4095 /* the kernel's */
 #define SIGNAL_MAX     64
-#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB)
+#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY)
 
 static void put_nothing(WireWriter *w, const GuestMessage *m) {
 }

@@ -55,6 +55,7 @@ typedef enum GuestExecFlags {
         GUEST_EXEC_PTY = 1 << 0,   /* a terminal; one journal */
         GUEST_EXEC_STDIN = 1 << 1, /* a pipe as stdin, held open until STDIN_CLOSE; else /dev/null */
         GUEST_EXEC_BLOB = 1 << 2,  /* the strings come in a descriptor after the journals */
+        GUEST_EXEC_STAY = 1 << 3,  /* what it takes to run another one stays ready behind it, however long */
 } GuestExecFlags;
 
 /* Descriptors, in this order: journal of stdout (or of the terminal), journal of stderr (not for a terminal), strings (with

@@ -295,7 +295,7 @@ static void spin(World *w, const bool *over, usec_t patience) {
         check_true("in time", *over);
 }
 
-static void run_request(World *w, const CleanupRequest *q, Result *ret) {
+static void sweep_run_request(World *w, const CleanupRequest *q, Result *ret) {
         Error error = { 0 };
 
         memset(ret, 0, sizeof(*ret));
@@ -305,7 +305,7 @@ static void run_request(World *w, const CleanupRequest *q, Result *ret) {
 }
 
 static void run_kind(World *w, CleanupKind kind, Result *ret) {
-        run_request(w, &(CleanupRequest) { .kind = kind }, ret);
+        sweep_run_request(w, &(CleanupRequest) { .kind = kind }, ret);
 }
 
 static const char *status_of(World *w, const char *id) {
@@ -459,7 +459,7 @@ TEST(item_156_a_manual_run_takes_the_old_and_the_failed) {
         age(sb, MINUTES(11));
         age(agents, MINUTES(11));
         age(plain, MINUTES(11));
-        run_request(&w, &(CleanupRequest) { .kind = CLEANUP_MANUAL, .dry_run = true }, &r);
+        sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_MANUAL, .dry_run = true }, &r);
         check_uint("found", r.report.counts.found, 2);
         check_uint("a dry run does nothing", r.report.counts.removed, 0);
         check_string("failed stays", status_of(&w, failed), "failed");
@@ -469,7 +469,7 @@ TEST(item_156_a_manual_run_takes_the_old_and_the_failed) {
         check_string("failed a moment ago", status_of(&w, fresh->id), "failed");
         check_string("an agent's", status_of(&w, agents->id), "terminated");
         check_string("a caller's own", status_of(&w, plain->id), "ready");
-        run_request(&w, &(CleanupRequest) { .kind = CLEANUP_MANUAL, .has_max_age = true, .max_age_usec = MINUTES(10) }, &r);
+        sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_MANUAL, .has_max_age = true, .max_age_usec = MINUTES(10) }, &r);
         check_string("168: unless a person names an age", status_of(&w, plain->id), "terminated");
         world_close(&w);
 }
@@ -653,7 +653,7 @@ TEST(item_160_records_and_kernel_are_compared_in_both_directions) {
         unit_write_text(path, "left behind");
         (void) snprintf(path, sizeof(path), "%s/run/%s.sock", w.state, w.fake.listed[1]);
         unit_write_text(path, "");
-        run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
+        sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
         check_true("inconsistent", !cleanup_is_consistent(&r.report));
         check_uint("records without a sandbox", r.report.counts.lost, 1);
         check_uint("sandboxes without a record", r.report.counts.strays, 1);
@@ -666,7 +666,7 @@ TEST(item_160_records_and_kernel_are_compared_in_both_directions) {
         check_uint("failed", r.report.counts.failed, 0);
         check_true("file", access(path, F_OK) < 0);
         w.fake.verify_result = 0;
-        run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
+        sweep_run_request(&w, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, &r);
         check_true("169: consistent", cleanup_is_consistent(&r.report));
         check_string("the one that is there", status_of(&w, there->id), "ready");
         world_close(&w);

@@ -249,7 +249,7 @@ TEST(values_out_of_range) {
                 size_t at;
                 uint8_t value;
         } rows[] = {
-                { "unknown flag of an exec",   &exec,        HEADER + 8,           8    },
+                { "unknown flag of an exec",   &exec,        HEADER + 8,           16   },
                 { "blob and strings",          &exec,        HEADER + 8,           GUEST_EXEC_BLOB },
                 { "signal 0",                  &signal_9,    HEADER + 8,           0    },
                 { "signal 65",                 &signal_9,    HEADER + 8,           65   },
@@ -260,7 +260,7 @@ TEST(values_out_of_range) {
                 { "NUL in a path",             &file,        HEADER + 38 + 2 + 1,  0    },
                 { "pid below zero",            &started,     HEADER + 8 + 3,       0xff },
                 { "pid 0",                     &started,     HEADER + 8,           0    },
-                { "unknown flag of a start",   &started,     HEADER + 12,          8    },
+                { "unknown flag of a start",   &started,     HEADER + 12,          16   },
                 { "error 0",                   &exec_failed, HEADER + 8,           0    },
                 { "error of 256 × 16",         &exec_failed, HEADER + 8 + 1,       16   },
                 { "NUL in a step",             &exec_failed, HEADER + 12 + 2 + 1,  0    },

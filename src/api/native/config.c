@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/native/native.h"
 #include "config/config.h"
@@ -34,13 +35,33 @@ static json_t *settings_json(const Config *c) {
         return text ? json_loads(text, 0, NULL) : NULL;
 }
 
+static void answer_yaml(ApiRequest *q) {
+        char *text = config_print(q->manager->settings);
+
+        if (!text) {
+                (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        q->answered = true;
+        (void) http_answer_take(q->http, 200, "application/yaml", text, strlen(text));
+}
+
 void native_config_get(ApiRequest *q) {
+        const char *format = http_query(q->http, "format");
         const Reload *l = need_reload(q);
         ReloadStatus s;
         json_t *settings;
 
         if (!l)
                 return;
+        if (format && strcmp(format, "yaml") == 0) {
+                answer_yaml(q);
+                return;
+        }
+        if (format && strcmp(format, "json") != 0) {
+                (void) api_error(q, 400, "invalid", NULL, "format: '%.60s' is neither json nor yaml", format);
+                return;
+        }
         reload_status(l, &s);
         settings = settings_json(q->manager->settings);
         if (!settings) {

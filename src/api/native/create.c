@@ -12,6 +12,7 @@
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "base/path.h"
+#include "observe/otlp.h"
 #include "core/acquire.h"
 #include "core/admission.h"
 #include "core/limits.h"
@@ -131,7 +132,7 @@ static int field_workdir(const JsonField *f, json_t *v, const char *name, void *
 }
 
 #define LIMIT(field) offsetof(SandboxLimits, field)
-static const JsonField limit_fields[] = {
+const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
         { "cpuCores",       field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
         { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
@@ -150,7 +151,7 @@ const JsonField native_sandbox_fields[] = {
         { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE,
-          .fields = limit_fields, .n_fields = ELEMENTSOF(limit_fields) },
+          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) },
         { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            },
         { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      },
         { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             },
@@ -299,6 +300,8 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
         if (!error) {
                 memcpy(k->id, sb->id, sizeof(k->id));
                 api_about(q, sb, /* x= */ NULL);
+                if (!result->existing)
+                        otlp_set_parent(q->api->rooms.otlp, sb->id, http_header(q->http, "traceparent"));
                 answer_sandbox(q, result->existing ? 200 : 201, sb);
         } else if (error->code == -EDQUOT)
                 answer_full(q, error);

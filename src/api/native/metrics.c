@@ -41,19 +41,15 @@ static void answer(ApiRequest *q, json_t *body) {
                 (void) api_errno(q, -ENOMEM, NULL);
 }
 
-/* The route is open, so that a scraper without a key can be let in by the configuration; by default it is not. */
-static bool may_scrape(ApiRequest *q) {
-        return q->manager->settings->metrics.open || api_admit(q);
+bool native_metrics_opened(const Manager *m) {
+        return m->settings->metrics.open;
 }
 
 void native_prometheus(ApiRequest *q) {
-        struct Observe *o;
+        struct Observe *o = room_of_all(q);
         size_t size;
         char *text;
 
-        if (!may_scrape(q))
-                return;
-        o = room_of_all(q);
         if (!o)
                 return;
         text = observe_prometheus(o, &size);
@@ -113,13 +109,13 @@ void native_metrics(ApiRequest *q) {
 
 /* The last day, unless said otherwise. */
 static int read_range(ApiRequest *q, usec_t *ret_from, usec_t *ret_to) {
-        int r;
+        usec_t from = 0, to = 0;
+        int r = native_query_time(q, "to", &to);
 
-        *ret_to = clock_wall_usec() + 1;
-        r = native_query_time(q, "to", ret_to);
-        *ret_from = *ret_to > DAY ? *ret_to - DAY : 0;
         if (r >= 0)
-                r = native_query_time(q, "from", ret_from);
+                r = native_query_time(q, "from", &from);
+        *ret_to = to != 0 ? to : clock_wall_usec() + 1;
+        *ret_from = from != 0 ? from : *ret_to > DAY ? *ret_to - DAY : 0;
         if (r >= 0 && *ret_from >= *ret_to)
                 r = native_complain(q, "from", "must be before to");
         return r;

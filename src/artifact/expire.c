@@ -1,0 +1,72 @@
+/* expire.c: what is in the directory goes by its age, and for room, the oldest first. What is in a bucket is the bucket's to keep. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "artifact/internal.h"
+#include "base/log.h"
+#include "store/artifacts.h"
+
+#define INTERVAL (60 * USEC_PER_SEC)
+#define BATCH    50
+
+typedef struct Batch {
+        Artifacts *artifacts;
+        char ids[BATCH][ARTIFACT_ID_LENGTH + 1];
+        size_t n;
+        uint64_t wanted, bytes; /* enough, when bytes reach it */
+        unsigned n_undelivered;
+} Batch;
+
+static int collect(const Artifact *row, void *userdata) {
+        Batch *b = userdata;
+
+        if (b->bytes >= b->wanted)
+                return -ECANCELED;
+        memcpy(b->ids[b->n++], row->id, sizeof(row->id));
+        b->bytes += row->size;
+        b->n_undelivered += row->state == ARTIFACT_PENDING || row->state == ARTIFACT_FAILED;
+        return 0;
+}
+
+static size_t remove_oldest(Artifacts *a, usec_t before, uint64_t wanted) {
+        Batch b = { .artifacts = a, .wanted = wanted };
+        int r = store_artifact_oldest(a->manager->store, before, BATCH, collect, &b);
+
+        if (r < 0 && r != -ECANCELED)
+                return 0;
+        for (size_t i = 0; i < b.n; i++)
+                (void) artifacts_delete(a, b.ids[i]);
+        if (b.n_undelivered > 0)
+                log_warning("artifacts: %u were removed that never got to the bucket", b.n_undelivered);
+        return b.n;
+}
+
+void expire_for_room(Artifacts *a) {
+        uint64_t max = artifacts_config(a)->total_bytes;
+
+        if (max > 0 && a->stats.local_bytes > max)
+                a->stats.evicted += remove_oldest(a, UINT64_MAX, a->stats.local_bytes - max);
+}
+
+/* A batch a turn; a full one is followed by the next at once. */
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Artifacts *a = userdata;
+        usec_t keep = artifacts_config(a)->keep_usec, now = clock_wall_usec(), pause;
+        bool more = local_sweep(a);
+        size_t n = 0;
+
+        if (keep > 0 && now > keep)
+                n = remove_oldest(a, now - keep, UINT64_MAX);
+        a->stats.expired += n;
+        expire_for_room(a);
+        pause = more || n == BATCH ? 0 : keep > 0 && keep < INTERVAL ? keep : INTERVAL;
+        (void) sd_event_source_set_time_relative(source, pause);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int expire_start(Artifacts *a, Error *reterr) {
+        int r = sd_event_add_time_relative(a->manager->event, &a->expire_timer, CLOCK_MONOTONIC, 0, 0, on_timer, a);
+
+        return r < 0 ? error_set(reterr, r, "cannot add artifacts to the loop: %s", strerror(-r)) : 0;
+}

@@ -1,0 +1,232 @@
+#include "observe/alert.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "observe/alert-engine.h"
+#include "observe/alert-json.h"
+
+#define INTERVAL_MIN     (10 * USEC_PER_MSEC)
+#define TIMEOUTS_MANY    3
+#define TIMEOUTS_WITHIN  (10 * 60 * USEC_PER_SEC)
+
+struct Alerts {
+        Manager *manager;
+        AlertEngine *engine;
+        Notify *notify;
+        sd_event_source *timer;
+        CoreObserver observer;
+        AlertsRead read;
+        void *userdata;
+        usec_t timeouts[TIMEOUTS_MANY]; /* monotonic: of the last ones, in a ring */
+        unsigned n_timeouts;
+};
+
+static const AlertsConfig *config_of(const Alerts *a) {
+        return &a->manager->settings->alerts;
+}
+
+static AlertNow now(void) {
+        return (AlertNow) { clock_usec(), clock_wall_usec() };
+}
+
+static double read_signal(Signal s, void *userdata) {
+        const Alerts *a = userdata;
+
+        return a->read(s, a->userdata);
+}
+
+static void tell(const Alert *alert, AlertNews news, void *userdata) {
+        Alerts *a = userdata;
+        _cleanup_json_ json_t *j = alert_json(alert);
+
+        if (!a->notify) /* while alerts are loaded: what is resolved by that, nobody needs to know */
+                return;
+        if (j)
+                notify_send(a->notify, alert->severity, news, alert->row.event, j);
+        else
+                log_warning("alert %s: cannot be told: out of memory", alert->row.name);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Alerts *a = userdata;
+        const AlertsConfig *config = config_of(a);
+
+        if (config->enabled && !a->manager->recovering)
+                alert_engine_evaluate(a->engine, config, now());
+        (void) sd_event_source_set_time_relative(source, MAX_OF(config->interval_usec, INTERVAL_MIN));
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* Events. */
+
+void alerts_raise(Alerts *a, const char *name, AlertSeverity severity, const char *context, const char *text) {
+        char subject[ALERT_SUBJECT_MAX + 1];
+        int r;
+
+        if (!a)
+                return;
+        alert_context_subject(context, subject);
+        r = alert_engine_raise(a->engine, config_of(a), now(), name, severity, subject, context, text);
+        if (r < 0)
+                log_warning("alert %s: cannot be raised: %s", name, strerror(-r));
+}
+
+void alerts_raise_error(Alerts *a, const char *class, const char *context, const char *text) {
+        const AlertRule *rule = alert_rule_of_error(class);
+
+        alerts_raise(a, rule->name, rule->severity, context, text);
+}
+
+static char *event_context(const Sandbox *sb, const Execution *x, const char *event) {
+        _cleanup_json_ json_t *j = json_pack("{s:s,s:s,s:s*,s:o,s:o}",
+                        "sandboxId", sb->id,
+                        "event", event,
+                        "executionId", x ? x->id : NULL,
+                        "agentType", json_text_or_null(sb->spec.agent_type),
+                        "taskId", json_text_or_null(sb->spec.task_id));
+
+        return j ? json_dumps(j, JSON_COMPACT) : NULL;
+}
+
+static void raise_event(Alerts *a, const Sandbox *sb, const Execution *x, const char *name, const char *event, const char *text) {
+        _cleanup_free_ char *context = event_context(sb, x, event);
+
+        alerts_raise(a, name, SEVERITY_WARNING, context, text);
+}
+
+/* Three within ten minutes are no accident. */
+static void count_timeout(Alerts *a) {
+        usec_t at = clock_usec();
+
+        a->timeouts[a->n_timeouts++ % TIMEOUTS_MANY] = at;
+        if (a->n_timeouts >= TIMEOUTS_MANY && at - a->timeouts[a->n_timeouts % TIMEOUTS_MANY] <= TIMEOUTS_WITHIN)
+                alerts_raise(a, "repeated_timeouts", SEVERITY_CRITICAL, /* context= */ NULL,
+                                "at least three sandboxes were ended at their work by a time limit within ten minutes");
+}
+
+static void on_timeout(Alerts *a, const Sandbox *sb, const Execution *x) {
+        raise_event(a, sb, x, "sandbox_event_timeout", "timeout",
+                        x ? "an agent's command was ended by its time limit" : "a sandbox was ended at its work by its time limit");
+        count_timeout(a);
+}
+
+/* A sandbox whose time is over while it does nothing has come to its planned end: that is nobody's problem. */
+static void on_event(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata) {
+        Alerts *a = userdata;
+
+        if (strcmp(type, "timeout") == 0 && (sb->n_alive > 0 || sb->spec.agent_type))
+                on_timeout(a, sb, x);
+        else if (strcmp(type, "stuck") == 0)
+                raise_event(a, sb, x, "sandbox_event_stuck", "stuck", text);
+}
+
+/* Of agents: others set short limits on purpose. */
+static void on_execution_ended(Execution *x, void *userdata) {
+        if ((x->reason == EXECUTION_REASON_TIMEOUT || x->reason == EXECUTION_REASON_CPU_TIME) && x->sandbox->spec.agent_type)
+                on_timeout(userdata, x->sandbox, x);
+}
+
+/* Looking. */
+
+int alerts_list_json(Alerts *a, const char *status, const char *severity, size_t limit, json_t **ret, Error *reterr) {
+        return alert_list_json(a->engine, status, severity, limit, ret, reterr);
+}
+
+json_t *alerts_active_json(void *alerts) {
+        Alerts *a = alerts;
+        json_t *list = NULL;
+
+        if (!a || alert_list_json(a->engine, "active", /* severity= */ NULL, ALERTS_KEPT_MAX, &list, /* reterr= */ NULL) < 0)
+                return json_array();
+        return list;
+}
+
+json_t *alerts_get_json(Alerts *a, const char *id) {
+        const Alert *alert = alert_engine_find(a->engine, id);
+
+        return alert ? alert_json(alert) : NULL;
+}
+
+json_t *alerts_rules_json(Alerts *a) {
+        const AlertRule *rules;
+        size_t n = alert_rules(&rules);
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < n; i++) {
+                AlertRule effective = alert_rule_effective(&rules[i], config_of(a));
+                double value = alert_rule_is_event(&effective) ? NAN : read_signal(effective.signal, a);
+
+                (void) json_array_append_new(list, alert_rule_json(&effective, value));
+        }
+        return list;
+}
+
+int alerts_acknowledge(Alerts *a, const char *id, const char *by, const char *note, json_t **ret, Error *reterr) {
+        Alert *alert = alert_engine_find(a->engine, id);
+        int r;
+
+        if (!alert)
+                return error_set(reterr, -ENOENT, "there is no alert '%s'", id);
+        r = alert_engine_acknowledge(a->engine, alert, now(), by, note);
+        if (r < 0)
+                return error_set(reterr, r, "alert '%s' is %s: only one that fires can be acknowledged", id,
+                                alert_status_name(alert->status));
+        *ret = alert_json(alert);
+        return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
+}
+
+Notify *alerts_notify(Alerts *a) {
+        return a->notify;
+}
+
+/* Life. */
+
+static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
+        const AlertHooks hooks = { read_signal, tell, a };
+        Manager *m = a->manager;
+        int r;
+
+        r = alert_engine_new(m->store, &hooks, now(), &a->engine, reterr);
+        if (r >= 0)
+                r = notify_new(m->event, m->store, outbound, &m->settings, &a->notify, reterr);
+        if (r < 0)
+                return r;
+        r = sd_event_add_time_relative(m->event, &a->timer, CLOCK_MONOTONIC, MAX_OF(config_of(a)->interval_usec, INTERVAL_MIN),
+                        USEC_PER_MSEC, on_timer, a);
+        return r < 0 ? error_set(reterr, r, "cannot set alerts up: %m") : 0;
+}
+
+int alerts_new(Manager *m, Outbound *outbound, AlertsRead read, void *userdata, Alerts **ret, Error *reterr) {
+        Alerts *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        a->manager = m;
+        a->read = read;
+        a->userdata = userdata;
+        r = alerts_setup(a, outbound, reterr);
+        if (r < 0) {
+                alerts_free(a);
+                return r;
+        }
+        a->observer = (CoreObserver) { .event = on_event, .execution_ended = on_execution_ended, .userdata = a };
+        manager_observe(m, &a->observer);
+        *ret = a;
+        return 0;
+}
+
+Alerts *alerts_free(Alerts *a) {
+        if (!a)
+                return NULL;
+        manager_unobserve(a->manager, &a->observer); /* the core goes next, and shall not tell us of it */
+        sd_event_source_disable_unref(a->timer);
+        alert_engine_free(a->engine);
+        notify_free(a->notify);
+        free(a);
+        return NULL;
+}

@@ -1,0 +1,57 @@
+/* notify-internal.h: what notify's files share. */
+#pragma once
+
+#include "observe/notify.h"
+#include "outbound/delivery.h"
+#include "store/alerts.h"
+
+#define NOTIFY_MINUTES    60  /* of failures that are counted */
+#define NOTIFY_FAILED_MAX 100 /* given up, and still in the store for people to see */
+
+/* One message for one channel. */
+typedef struct Post {
+        StoreNotification row;
+        struct Channel *channel;
+        struct Post *prev, *next;
+} Post;
+
+/* What we know of a channel beside its configuration, by name: it stays while the configuration is replaced. */
+typedef struct Channel {
+        Notify *notify;
+        char name[CONFIG_NAME_MAX + 1];
+        Post *posts; /* the oldest first */
+        uint64_t n_waiting, delivered, failed, dropped;
+        bool busy; /* the first post is under way */
+        char last_error[256];
+        usec_t last_error_at, last_delivered_at; /* wall clock */
+        struct Channel *prev, *next;
+} Channel;
+
+struct Notify {
+        Store *store;
+        const Config *const *settings;
+        Deliveries *deliveries;
+        Channel *channels;
+        Post *failed; /* the oldest first */
+        unsigned n_failed;
+        uint64_t n_waiting, last_id;
+        char host[256];
+        uint64_t minutes[NOTIFY_MINUTES]; /* failures, by minute; the one of now is at minute % NOTIFY_MINUTES */
+        uint64_t minute;
+        sd_event_source *wake; /* to begin with what was in the store */
+        NotifyTest *tests;
+};
+
+static inline const AlertsConfig *notify_config(const Notify *n) {
+        return &(*n->settings)->alerts;
+}
+
+const ChannelConfig *notify_channel_config(const Notify *n, const char *name); /* NULL: none, or it is the log */
+Channel *notify_channel(Notify *n, const char *name);                         /* makes it; NULL: no memory */
+json_t *notify_message(const Notify *n, AlertNews news, json_t *alert);
+
+/* Sends it, once or as often as the configuration says. */
+int notify_deliver(Notify *n, const ChannelConfig *k, json_t *message, uint64_t number, unsigned attempts, DeliveryDone done,
+                void *userdata, Error *reterr);
+void notify_log(json_t *message);
+void notify_post_free(Post *p);
