@@ -14,6 +14,9 @@ _cove_verbs() {
 # "create ls rm" of `cove key`; nothing: it has none.
 _cove_subverbs() {
     "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z]+(\|[a-z]+)+) .*\$/\\1/p" | tr '|' ' '
+# "create ls rm" of `cove key`; nothing of verbs that have no verbs of their own.
+_cove_subverbs() {
+    "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z|]+) …\$/\\1/p" | tr '|' ' '
 }
 
 # Options that say which daemon, as they stand on the line.
@@ -63,6 +66,7 @@ _cove_operand() {
     key:1 | tenant:1 | profile:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     key:1 | tenant:1 | audit:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     config:1 | key:1 | tenant:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+    key:1 | tenant:1 | profile:1 | audit:1 | config:1 | agent:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     esac
 }
 
@@ -83,6 +87,7 @@ _cove() {
     case $verb in key | tenant | profile) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     case $verb in key | tenant | audit) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     case $verb in config | key | tenant) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
+    case $verb in key | tenant | profile | audit | config | agent) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     local -A takes=()
     local -a long=()
     while read -r letter name argument; do

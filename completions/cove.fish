@@ -16,6 +16,10 @@ function __cove_subverbs
     set -l words (commandline -opc)
     $words[1] $words[2] --help 2>/dev/null |
         string replace -rf -- "^usage: cove $words[2] ([a-z]+(?:\\|[a-z]+)+) .*\$" '$1' | string split '|'
+# "create", "ls", "rm" of `cove key`; nothing of verbs that have no verbs of their own.
+function __cove_subverbs
+    set -l cove (__cove_program)
+    $cove $argv[1] --help 2>/dev/null | string replace -rf -- "^usage: cove $argv[1] ([a-z|]+) …\$" '$1' | string split '|'
 end
 
 # The verb, and what of it belongs to the name: "ls", "key create".
@@ -28,6 +32,8 @@ function __cove_verb
     if contains -- $words[2] key tenant profile; and test (count $words) -ge 3
     if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
     if contains -- $words[2] config key tenant; and test (count $words) -ge 3
+    if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs $words[2])
+    if contains -- $words[2] key tenant profile audit config agent; and test (count $words) -ge 3
         echo $words[3]
     end
 end
@@ -127,7 +133,9 @@ function __cove_operand
         case key:1 tenant:1 profile:1
         case key:1 tenant:1 audit:1
         case config:1 key:1 tenant:1
+        case key:1 tenant:1 profile:1 audit:1 config:1 agent:1
             $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
+            __cove_subverbs $verb
     end
 end
 

@@ -1,5 +1,6 @@
 /* cove metrics: counts, rates and percentiles; or all of them as Prometheus reads them. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,9 +56,13 @@ static void cell_share(Table *t, const json_t *object, const char *key) {
                 table_cell(t, NULL);
 }
 
-static void cell_number(Table *t, const json_t *object, const char *key, const char *format) {
+static void cell_count(Table *t, const json_t *object, const char *key) {
+        table_cell_format(t, "%.0f", json_get_number(object, key, 0));
+}
+
+static void cell_megabytes(Table *t, const json_t *object, const char *key) {
         if (json_has(object, key))
-                table_cell_format(t, strcmp(format, "%.1f") == 0 ? "%.1f" : "%.0f", json_get_number(object, key, 0));
+                table_cell_format(t, "%.1fM", json_get_number(object, key, 0));
         else
                 table_cell(t, NULL);
 }
@@ -74,18 +79,15 @@ static int print_overview(const json_t *m) {
         _cleanup_table_ Table *t = table_new(heads);
         const json_t *o = json_object_get(m, "overview"), *r = json_object_get(m, "resources");
 
-        cell_number(t, o, "active", "%.0f");
-        cell_number(t, o, "total", "%.0f");
-        cell_number(t, o, "completed", "%.0f");
-        cell_number(t, o, "failed", "%.0f");
-        cell_number(t, o, "timedOut", "%.0f");
+        cell_count(t, o, "active");
+        cell_count(t, o, "total");
+        cell_count(t, o, "completed");
+        cell_count(t, o, "failed");
+        cell_count(t, o, "timedOut");
         cell_share(t, o, "failureRate");
         cell_seconds(t, o, "averageLifetimeSeconds");
         cell_seconds(t, r, "totalCpuSeconds");
-        if (json_has(r, "peakMemoryMB"))
-                table_cell_format(t, "%.1fM", json_get_number(r, "peakMemoryMB", 0));
-        else
-                table_cell(t, NULL);
+        cell_megabytes(t, r, "peakMemoryMB");
         return print(t);
 }
 
@@ -99,7 +101,7 @@ static int print_steps(const json_t *m, const char *window) {
                 const json_t *s = json_object_get(windows, window);
 
                 table_cell(t, step);
-                cell_number(t, s, "count", "%.0f");
+                cell_count(t, s, "count");
                 cell_seconds(t, s, "p50");
                 cell_seconds(t, s, "p95");
                 cell_seconds(t, s, "p99");
@@ -117,16 +119,13 @@ static int print_agents(const json_t *m) {
 
         json_object_foreach(json_object_get(m, "byAgentType"), name, one) {
                 table_cell(t, name);
-                cell_number(t, one, "executions", "%.0f");
+                cell_count(t, one, "executions");
                 cell_share(t, one, "successRate");
                 cell_share(t, one, "failureRate");
                 cell_share(t, one, "timeoutRate");
                 cell_seconds(t, one, "averageExecutionSeconds");
                 cell_seconds(t, one, "averageCpuSeconds");
-                if (json_has(one, "averageMemoryMB"))
-                        table_cell_format(t, "%.1fM", json_get_number(one, "averageMemoryMB", 0));
-                else
-                        table_cell(t, NULL);
+                cell_megabytes(t, one, "averageMemoryMB");
         }
         return print(t);
 }
@@ -150,6 +149,19 @@ static int show(const json_t *m, const MetricsOptions *o) {
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
+static int put_body(void *userdata, const void *data, size_t size) {
+        return fwrite(data, 1, size, stdout) == size ? 0 : -EIO;
+}
+
+static int print_prometheus(const Place *place) {
+        Request q = REQUEST_INIT;
+
+        q.path = "/metrics";
+        q.accept = "text/plain";
+        q.sink = put_body;
+        return client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
 int verb_metrics(int argc, char **argv) {
         _cleanup_place_ Place place = { 0 };
         _cleanup_answer_ Answer a = { 0 };
@@ -164,16 +176,15 @@ int verb_metrics(int argc, char **argv) {
                 log_error("--prometheus has all metrics, in its own form: no --window, no --agent-type, no --json with it");
                 return EXIT_OWN_FAILURE;
         }
-        url_begin(&u, o.prometheus ? "/metrics" : "/api/sandbox/metrics");
+        if (o.prometheus)
+                return print_prometheus(&place);
+        url_begin(&u, "/api/sandbox/metrics");
         url_query(&u, "window", o.window);
         url_query(&u, "agentType", o.agent_type);
         if (client_need(&place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o.prometheus)
-                (void) fwrite(a.text, 1, a.size, stdout);
-        else if (o.common.json)
-                answer_print(&a);
-        else
+        if (!o.common.json)
                 return show(a.json, &o);
+        answer_print(&a);
         return 0;
 }

@@ -111,7 +111,7 @@ static bool pressure_due(Reaper *r) {
         pressure_read(r->manager, &r->pressure);
         if (!pressure_is_over(r->manager->settings, &r->pressure)) {
                 if (was)
-                        log_line(NULL, "pressure is over");
+                        log_notice("pressure is over");
                 r->pressure_quiet = 0;
                 return false;
         }

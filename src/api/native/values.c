@@ -189,6 +189,17 @@ int native_query_seconds(ApiRequest *q, const char *name, usec_t *ret) {
         return 1;
 }
 
+char *native_path(const Sandbox *sb, const char *path) {
+        const char *workdir = sb->spec.workdir && sb->spec.workdir[0] ? sb->spec.workdir : NATIVE_WORKDIR;
+        char *joined;
+
+        if (path[0] == '/')
+                return strdup(path);
+        if (asprintf(&joined, "%s%s%s", workdir, workdir[strlen(workdir) - 1] == '/' ? "" : "/", path) < 0)
+                return NULL;
+        return joined;
+}
+
 int native_query_time(ApiRequest *q, const char *name, usec_t *ret) {
         const char *text = http_query(q->http, name), *end;
         usec_t ago, now = clock_wall_usec();
@@ -211,15 +222,4 @@ int native_query_time(ApiRequest *q, const char *name, usec_t *ret) {
         }
         return native_complain(q, name, "'%.60s' must be how long ago, such as 90m or a number of seconds, or a time such as "
                         "2026-01-31T12:00:00Z", text);
-}
-
-char *native_path(const Sandbox *sb, const char *path) {
-        const char *workdir = sb->spec.workdir && sb->spec.workdir[0] ? sb->spec.workdir : NATIVE_WORKDIR;
-        char *joined;
-
-        if (path[0] == '/')
-                return strdup(path);
-        if (asprintf(&joined, "%s%s%s", workdir, workdir[strlen(workdir) - 1] == '/' ? "" : "/", path) < 0)
-                return NULL;
-        return joined;
 }
