@@ -11,11 +11,20 @@ function __cove_verbs
     $cove --help 2>/dev/null | string replace -rf -- '^  cove ([a-z]+) +(.*)$' '$1\t$2'
 end
 
+# "create", "ls", "rm" of `cove key`; nothing: it has none.
+function __cove_subverbs
+    set -l words (commandline -opc)
+    $words[1] $words[2] --help 2>/dev/null |
+        string replace -rf -- "^usage: cove $words[2] ([a-z]+(?:\\|[a-z]+)+) .*\$" '$1' | string split '|'
+end
+
 # The verb, and what of it belongs to the name: "ls", "key create".
 function __cove_verb
     set -l words (commandline -opc)
     test (count $words) -ge 2; or return 1
     echo $words[2]
+    if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs)
+    if contains -- $words[2] key tenant profile audit alerts; and test (count $words) -ge 3
     if contains -- $words[2] key tenant profile; and test (count $words) -ge 3
     if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
     if contains -- $words[2] config key tenant; and test (count $words) -ge 3
@@ -99,7 +108,7 @@ function __cove_operand
     set -l verb (commandline -opc)[2]
     set -l operands (__cove_operands)
     switch $verb:(math (count $operands) + 1)
-        case inspect:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1
+        case inspect:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1 why:1
             __cove_sandboxes
         case inspect:2 logs:2 attach:2 wait:2
             $cove ps -aq $operands[1] (__cove_place) 2>/dev/null
@@ -112,6 +121,9 @@ function __cove_operand
             __fish_complete_command
         case completion:1
             printf '%s\n' bash zsh fish
+        case '*:1'
+            __cove_subverbs
+        case key:1 tenant:1 profile:1 audit:1 alerts:1
         case key:1 tenant:1 profile:1
         case key:1 tenant:1 audit:1
         case config:1 key:1 tenant:1
