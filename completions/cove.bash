@@ -11,9 +11,9 @@ _cove_verbs() {
     "$1" --help 2>/dev/null | sed -nE 's/^  cove ([a-z]+) .*$/\1/p'
 }
 
-# "create ls rm" of `cove key`.
+# "create ls rm" of `cove key`; nothing of verbs that have no verbs of their own.
 _cove_subverbs() {
-    "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z|]+) .*\$/\\1/p" | tr '|' ' '
+    "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z|]+) …\$/\\1/p" | tr '|' ' '
 }
 
 # Options that say which daemon, as they stand on the line.
@@ -45,7 +45,7 @@ _cove_operand() {
     local -a place
     mapfile -t place < <(_cove_place)
     case $verb:$number in
-    inspect:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1)
+    inspect:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1)
         COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
     inspect:2 | logs:2 | attach:2 | wait:2)
@@ -58,7 +58,7 @@ _cove_operand() {
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;
-    key:1 | tenant:1 | profile:1 | audit:1 | config:1 | agent:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+    *:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     esac
 }
 
@@ -74,7 +74,7 @@ _cove() {
     fi
 
     call=("$cove" "$verb")
-    case $verb in key | tenant | profile | audit | config | agent) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
+    ((COMP_CWORD > 2)) && [[ " $(_cove_subverbs "$cove" "$verb") " == *" ${COMP_WORDS[2]} "* ]] && call+=("${COMP_WORDS[2]}")
     local -A takes=()
     local -a long=()
     while read -r letter name argument; do

@@ -11,12 +11,18 @@ function __cove_verbs
     $cove --help 2>/dev/null | string replace -rf -- '^  cove ([a-z]+) +(.*)$' '$1\t$2'
 end
 
+# "create", "ls", "rm" of `cove key`; nothing of verbs that have no verbs of their own.
+function __cove_subverbs
+    set -l cove (__cove_program)
+    $cove $argv[1] --help 2>/dev/null | string replace -rf -- "^usage: cove $argv[1] ([a-z|]+) …\$" '$1' | string split '|'
+end
+
 # The verb, and what of it belongs to the name: "ls", "key create".
 function __cove_verb
     set -l words (commandline -opc)
     test (count $words) -ge 2; or return 1
     echo $words[2]
-    if contains -- $words[2] key tenant profile audit config agent; and test (count $words) -ge 3
+    if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs $words[2])
         echo $words[3]
     end
 end
@@ -97,7 +103,7 @@ function __cove_operand
     set -l verb (commandline -opc)[2]
     set -l operands (__cove_operands)
     switch $verb:(math (count $operands) + 1)
-        case inspect:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1
+        case inspect:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1 why:1
             __cove_sandboxes
         case inspect:2 logs:2 attach:2 wait:2
             $cove ps -aq $operands[1] (__cove_place) 2>/dev/null
@@ -110,8 +116,8 @@ function __cove_operand
             __fish_complete_command
         case completion:1
             printf '%s\n' bash zsh fish
-        case key:1 tenant:1 profile:1 audit:1 config:1 agent:1
-            $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
+        case '*:1'
+            __cove_subverbs $verb
     end
 end
 

@@ -62,6 +62,22 @@ static bool looks_like_id(const char *text) {
                         strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == SANDBOX_ID_LENGTH;
 }
 
+/* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
+static bool is_reserved(const char *text) {
+        static const char before[] = "/api/sandbox/";
+
+        for (const ApiRoute *const *table = api_tables; *table; table++)
+                for (const ApiRoute *route = *table; route->method; route++) {
+                        const char *word = route->path + strlen(before);
+                        size_t n = strlen(text);
+
+                        if (strncmp(route->path, before, strlen(before)) == 0 && strncmp(word, text, n) == 0 &&
+                                        (word[n] == '\0' || word[n] == '/'))
+                                return true;
+                }
+        return false;
+}
+
 static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
@@ -69,6 +85,8 @@ static int field_name(const JsonField *f, json_t *v, const char *name, void *tar
                 if (!is_name(text))
                         return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
                                         text);
+                if (is_reserved(text))
+                        return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
                 if (looks_like_id(text))
                         return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
         }

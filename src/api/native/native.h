@@ -76,6 +76,14 @@ void native_artifact_delete(ApiRequest *q);
 
 /* telemetry.c */
 void native_telemetry(ApiRequest *q);
+/* cleanup.c, diagnosis.c */
+void native_cleanup(ApiRequest *q);
+void native_cleanup_emergency(ApiRequest *q);
+void native_cleanup_status(ApiRequest *q);
+void native_reconcile(ApiRequest *q);
+void native_audit(ApiRequest *q);
+void native_diagnosis(ApiRequest *q);
+void native_sandbox_health(ApiRequest *q);
 
 /* audit.c */
 void native_audit_list(ApiRequest *q);
