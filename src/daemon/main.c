@@ -360,7 +360,7 @@ static int step_reaper(Daemon *d, Error *reterr) {
 
         if (r < 0)
                 return r;
-        r = reaper_connect(d->rooms.reaper, d->observe, d->rooms.reload);
+        r = reaper_connect(d->rooms.reaper, d->observe, d->alerts, d->rooms.reload);
         return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
 }
 
@@ -439,6 +439,8 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        if (d->manager)
+                manager_unobserve_all(d->manager);
         otlp_free(d->otlp);
         observe_free(d->observe); /* it asks the others for numbers, to the last */
         agents_free(d->agents);
