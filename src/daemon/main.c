@@ -360,7 +360,7 @@ static int step_reaper(Daemon *d, Error *reterr) {
 
         if (r < 0)
                 return r;
-        r = reaper_connect(d->rooms.reaper, d->observe, d->rooms.reload);
+        r = reaper_connect(d->rooms.reaper, d->observe, d->alerts, d->rooms.reload);
         return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
 }
 

@@ -13,7 +13,6 @@
 #define RUNS_KEPT      1000
 #define NAMES_BYTES    8192 /* of what was freed, in one row */
 #define FAILURES_BYTES 8192
-#define HOUR           (3600 * USEC_PER_SEC)
 
 static const char *const kinds[_CLEANUP_KIND_MAX] = {
         [CLEANUP_SWEEP] = "sweep",

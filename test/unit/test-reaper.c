@@ -751,7 +751,6 @@ TEST(item_049_to_054_a_report_of_every_run_is_kept) {
         check_uint("aged", s.totals.aged, 1);
         check_uint("faults", s.faults, 0);
         w.reaper = reaper_free(w.reaper);
-        w.manager->observers = NULL;
         check_result("again", reaper_new(w.manager, &w.reaper, &(Error) { 0 }), 0);
         reaper_status(w.reaper, &s);
         check_uint("totals survive", s.totals.aged, 1);
