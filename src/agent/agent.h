@@ -32,7 +32,7 @@ typedef struct AgentRequest {
         const char *code, *language; /* language NULL: python */
         const Strv *env;
         const char *template_name;  /* NULL: the profile's */
-        SandboxLimits limits;       /* 0: the profile's */
+        SandboxLimits limits;       /* what is not said (limits_unsaid()) is the profile's */
         bool has_timeout;
         usec_t timeout_usec;
         bool has_retries;
@@ -107,16 +107,21 @@ int agents_queue_stats(Agents *a, const char *tenant, AgentQueueStats *ret);
 /* Cheap: what alerts look at all the time. */
 typedef struct AgentSignals {
         uint64_t depth, active, dead;
-        double wait_p95; /* seconds, last 5 minutes; NAN: none */
 } AgentSignals;
 
 void agents_signals(Agents *a, AgentSignals *ret);
 
-/* Told once, at the end of each execution. The same rules as in core/observer.h. */
+/* Told what happens, when it is in the store. The same rules as in core/observer.h; every function may be NULL. */
 typedef struct AgentObserver {
+        void (*queued)(const Job *job, void *userdata); /* also for its next attempt */
+        void (*began)(const Job *job, usec_t waited, void *userdata); /* an attempt; waited: since it could have begun */
         void (*ended)(const Job *job, void *userdata);
         void *userdata;
         struct AgentObserver *next;
 } AgentObserver;
 
 void agents_observe(Agents *a, AgentObserver *o);
+
+/* Asked before a request's own limits count: may make those of its profile smaller, by what such executions have needed. */
+typedef int (*AgentAdvice)(const char *agent_type, SandboxLimits *limits, void *userdata);
+void agents_set_advice(Agents *a, AgentAdvice advice, void *userdata);

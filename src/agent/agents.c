@@ -18,6 +18,8 @@
 #define EXPIRE_BATCH  200
 #define ACCURACY      (1 * USEC_PER_MSEC)
 
+static void arm_expiry(Agents *a, usec_t in);
+
 /* The pump: as many as may run, run. */
 
 static unsigned concurrency(const Agents *a) {
@@ -71,7 +73,16 @@ void agents_enqueue(Agents *a, const Job *j) {
 
         if (r < 0)
                 log_error("agent execution %s: cannot stand in the queue before the next start: %s", j->id, strerror(-r));
+        for (AgentObserver *o = a->observers; o; o = o->next)
+                if (o->queued)
+                        o->queued(j, o->userdata);
         agents_pump(a);
+}
+
+void agents_tell_began(Agents *a, const Job *j, usec_t waited) {
+        for (AgentObserver *o = a->observers; o; o = o->next)
+                if (o->began)
+                        o->began(j, waited, o->userdata);
 }
 
 /* Watching. */
@@ -88,6 +99,11 @@ void agents_unwatch(AgentWatch *watch) {
                 return;
         DL_DELETE(watch->agents->watches, watch);
         watch->agents = NULL;
+}
+
+void agents_set_advice(Agents *a, AgentAdvice advice, void *userdata) {
+        a->advice = advice;
+        a->advice_data = userdata;
 }
 
 void agents_observe(Agents *a, AgentObserver *o) {
@@ -107,7 +123,8 @@ static void count_end(Agents *a, const Job *j) {
         default: return;
         }
         for (AgentObserver *o = a->observers; o; o = o->next)
-                o->ended(j, o->userdata);
+                if (o->ended)
+                        o->ended(j, o->userdata);
 }
 
 /* A watch may take itself away, and only itself. */
@@ -127,9 +144,61 @@ Run *agents_run(Agents *a, const char *id) {
         return run;
 }
 
-/* What the store has is taken up in the first moments; until then nothing can be told apart from it. */
-static int check_up(const Agents *a, Error *reterr) {
-        return a->up ? 0 : error_set(reterr, -EAGAIN, "the daemon has just started and looks for its agent executions");
+/* What the store has, once sandboxes have been looked for. */
+
+typedef struct Taken {
+        Agents *agents;
+        char (*rejoin)[JOB_ID_LENGTH + 1];
+        size_t n, room;
+} Taken;
+
+static int take_up(Job *row, void *userdata) {
+        Taken *t = userdata;
+
+        if (row->status == JOB_QUEUED) {
+                agents_enqueue(t->agents, row);
+                return 0;
+        }
+        if (t->n == t->room) {
+                size_t room = t->room ? 2 * t->room : 64;
+                void *grown = realloc(t->rejoin, room * sizeof(*t->rejoin));
+
+                if (!grown)
+                        return -ENOMEM;
+                t->rejoin = grown;
+                t->room = room;
+        }
+        memcpy(t->rejoin[t->n++], row->id, sizeof(row->id));
+        return 0;
+}
+
+static void take_up_all(Agents *a) {
+        Taken t = { .agents = a };
+        int r;
+
+        a->up = true;
+        a->start = sd_event_source_disable_unref(a->start);
+        r = store_job_each_open(a->manager->store, take_up, &t);
+        if (r < 0)
+                log_error("agents: cannot take up what was queued: %s", strerror(-r));
+        for (size_t i = 0; i < t.n; i++) {
+                r = run_rejoin(a, t.rejoin[i]);
+                if (r < 0)
+                        log_error("agent execution %s: cannot be rejoined: %s", t.rejoin[i], strerror(-r));
+        }
+        if (queue_size(a->queue) + t.n > 0)
+                log_notice("agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
+        free(t.rejoin);
+        webhooks_resume(a);
+        arm_expiry(a, EXPIRE_MIN);
+        agents_pump(a);
+}
+
+/* Whoever comes before the start has come to its turn makes it happen. */
+static int check_up(Agents *a, Error *reterr) {
+        if (!a->up && !a->manager->recovering)
+                take_up_all(a);
+        return a->up ? 0 : error_set(reterr, -EAGAIN, "the daemon has just started and looks for its sandboxes");
 }
 
 /* Submitting. */
@@ -170,7 +239,7 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
         if (r < 0)
                 return r;
         if (queue_size(a->queue) >= queue_max)
-                return error_set(reterr, -EDQUOT, "the queue of agent executions is full: %u wait (agents.queueMax)", queue_max);
+                return error_set(reterr, -EDQUOT, "the queue of agent executions is full: %u wait (agents.maxQueued)", queue_max);
         r = manager_check_space(a->manager, reterr);
         if (r < 0)
                 return r;
@@ -309,8 +378,6 @@ static int take_expired(Job *row, void *userdata) {
         return e->n < EXPIRE_BATCH ? 0 : -ENOBUFS;
 }
 
-static void arm_expiry(Agents *a, usec_t in);
-
 static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
         usec_t keep = a->manager->settings->agents.keep_usec, now = clock_wall_usec();
@@ -335,57 +402,14 @@ static void arm_expiry(Agents *a, usec_t in) {
 
 /* Start and end. */
 
-typedef struct Taken {
-        Agents *agents;
-        char (*rejoin)[JOB_ID_LENGTH + 1];
-        size_t n, room;
-} Taken;
-
-static int take_up(Job *row, void *userdata) {
-        Taken *t = userdata;
-
-        if (row->status == JOB_QUEUED) {
-                agents_enqueue(t->agents, row);
-                return 0;
-        }
-        if (t->n == t->room) {
-                size_t room = t->room ? 2 * t->room : 64;
-                void *grown = realloc(t->rejoin, room * sizeof(*t->rejoin));
-
-                if (!grown)
-                        return -ENOMEM;
-                t->rejoin = grown;
-                t->room = room;
-        }
-        memcpy(t->rejoin[t->n++], row->id, sizeof(row->id));
-        return 0;
-}
-
 static int on_start(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
-        Taken t = { .agents = a };
-        int r;
 
         if (a->manager->recovering) { /* sandboxes are still being looked for */
                 (void) sd_event_source_set_time_relative(source, START_EVERY);
                 return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
         }
-        a->start = sd_event_source_disable_unref(a->start);
-        r = store_job_each_open(a->manager->store, take_up, &t);
-        if (r < 0)
-                log_error("agents: cannot take up what was queued: %s", strerror(-r));
-        for (size_t i = 0; i < t.n; i++) {
-                r = run_rejoin(a, t.rejoin[i]);
-                if (r < 0)
-                        log_error("agent execution %s: cannot be rejoined: %s", t.rejoin[i], strerror(-r));
-        }
-        if (queue_size(a->queue) + t.n > 0)
-                log_notice("agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
-        free(t.rejoin);
-        a->up = true;
-        webhooks_resume(a);
-        arm_expiry(a, EXPIRE_MIN);
-        agents_pump(a);
+        take_up_all(a);
         return 0;
 }
 

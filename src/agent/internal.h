@@ -41,6 +41,8 @@ struct Agents {
         bool up;         /* what the store has is taken up */
         AgentWatch *watches;
         AgentObserver *observers;
+        AgentAdvice advice;
+        void *advice_data;
         struct Telling *tellings; /* webhooks under way */
         sd_event_source *start, *pump, *wake, *expiry, *webhook_again;
         AgentWait waits[AGENT_WAITS];
@@ -94,6 +96,7 @@ struct Run {
 void agents_pump(Agents *a); /* soon */
 bool agents_have_room(const Agents *a);
 void agents_tell(Agents *a, const Job *job);
+void agents_tell_began(Agents *a, const Job *job, usec_t waited);
 void agents_enqueue(Agents *a, const Job *job);
 Run *agents_run(Agents *a, const char *id); /* NULL: it is not under way */
 

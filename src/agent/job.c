@@ -45,6 +45,20 @@ WebhookStatus webhook_status_from_name(const char *name) {
         return (WebhookStatus) find(webhook_names, ELEMENTSOF(webhook_names), name);
 }
 
+void job_forget_result(Job *j) {
+        free(j->message);
+        free(j->out.text);
+        free(j->err.text);
+        j->message = NULL;
+        j->out = j->err = (JobOutput) { 0 };
+        j->usage = (JobUsage) { 0 };
+        j->has_result = false;
+        j->exit_code = -1;
+        j->signal = 0;
+        j->reason = EXECUTION_REASON_NONE;
+        j->duration_usec = 0;
+}
+
 void job_done(Job *j) {
         sandbox_spec_done(&j->sandbox);
         strv_done(&j->command);

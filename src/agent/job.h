@@ -106,6 +106,7 @@ typedef struct Job {
 } Job;
 
 void job_done(Job *j);
+void job_forget_result(Job *j); /* of an attempt that is over: the next one has its own */
 
 /* What an attempt was. Those whose program has run to its own end have no error. */
 typedef struct JobAttempt {

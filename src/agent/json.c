@@ -200,7 +200,7 @@ static json_t *artifacts_json(Agents *a, const Job *j) {
         json_t *list = json_array();
 
         if (a->artifacts)
-                (void) artifacts_each(a->artifacts, ARTIFACT_OF_AGENT, j->id, NULL, ARTIFACTS_SHOWN, put_artifact, list);
+                (void) artifacts_each(a->artifacts, ARTIFACT_OF_AGENT, j->id, /* after= */ 0, ARTIFACTS_SHOWN, put_artifact, list);
         return list;
 }
 

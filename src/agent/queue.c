@@ -175,13 +175,15 @@ static void leave(QueueEntry *e) {
         QueueLane *l = e->lane;
         QueueLevel *level;
 
-        DL_FOREACH(l->levels, level)
-                if (level->priority == e->priority)
-                        break;
-        DL_DELETE(level->entries, e);
-        if (!level->entries) {
-                DL_DELETE(l->levels, level);
-                free(level);
+        DL_FOREACH(l->levels, level) {
+                if (level->priority != e->priority)
+                        continue;
+                DL_DELETE(level->entries, e);
+                if (!level->entries) {
+                        DL_DELETE(l->levels, level);
+                        free(level);
+                }
+                return;
         }
 }
 

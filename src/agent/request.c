@@ -9,6 +9,7 @@
 #include "agent/internal.h"
 #include "agent/language.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "core/secret.h"
 
 #define LANGUAGE_DEFAULT "python"
@@ -58,24 +59,11 @@ static int fill_names(const Principal *who, const AgentRequest *q, const Profile
 
 /* Limits. */
 
-static void tighten(const AgentRequest *q, SandboxLimits *l) {
-        const SandboxLimits *w = &q->limits;
-
-        l->memory_bytes = w->memory_bytes ? w->memory_bytes : l->memory_bytes;
-        l->cpu_milli = w->cpu_milli ? w->cpu_milli : l->cpu_milli;
-        l->cpu_time_usec = w->cpu_time_usec ? w->cpu_time_usec : l->cpu_time_usec;
-        l->disk_bytes = w->disk_bytes ? w->disk_bytes : l->disk_bytes;
-        l->pids = w->pids ? w->pids : l->pids;
-        l->exec_timeout_usec = w->exec_timeout_usec ? w->exec_timeout_usec : l->exec_timeout_usec;
-        l->output_bytes = w->output_bytes ? w->output_bytes : l->output_bytes;
-        l->nofile = w->nofile ? w->nofile : l->nofile;
-}
-
 static int fill_limits(const Principal *who, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
-        bool may_loosen = who->scope == SCOPE_ADMIN;
+        bool may_loosen = principal_may_loosen(who);
         usec_t wall = p->wall_usec;
 
-        tighten(q, &j->sandbox.limits);
+        limits_lay_over(&j->sandbox.limits, &q->limits);
         if (!may_loosen && profile_check(p, &j->sandbox.limits, reterr) < 0)
                 return refuse(ret_field, "limits", -EPERM);
         if (q->has_timeout && q->timeout_usec == 0)
@@ -197,6 +185,8 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
         }
         sandbox_spec_defaults(&j->sandbox);
         r = profile_apply(p, &j->sandbox);
+        if (r >= 0 && a->advice)
+                (void) a->advice(p->name, &j->sandbox.limits, a->advice_data);
         if (r >= 0)
                 r = fill_names(who, q, p, j);
         if (r >= 0)

@@ -134,9 +134,10 @@ void run_fail(Run *run, const char *code, const char *format, ...) {
         va_end(ap);
         run_stop(run);
         set_error(run, code, text);
-        if (run->job.cancel)
-                collect(run, JOB_CANCELLED);
-        else if (failures >= run->job.attempts_max) {
+        if (run->job.cancel) {
+                run->end = JOB_CANCELLED;
+                run_commit(run);
+        } else if (failures >= run->job.attempts_max) {
                 log_warning("agent execution %s: given up after %u attempt%s: %s", run->job.id, failures, failures == 1 ? "" : "s", text);
                 collect(run, JOB_DEAD);
         } else {

@@ -375,6 +375,8 @@ static void on_refused(Run *run, const Error *error) {
                 run_put_back(run, FULL_PAUSE);
         else if (error->code == -ENOSPC)
                 run_put_back(run, NO_SPACE_PAUSE);
+        else if (error->code == -EOVERFLOW)
+                run_refuse(run, "quota", "%s", error->text);
         else
                 run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
 }
@@ -445,8 +447,10 @@ void run_ask(Run *run, usec_t wait_usec) {
 static void count_wait(Run *run) {
         const Job *j = &run->job;
         usec_t since = MAX_OF(j->queued_at, j->not_before);
+        usec_t waited = j->provisioning_at > since ? j->provisioning_at - since : 0;
 
-        stats_waited(run->agents, j->provisioning_at > since ? j->provisioning_at - since : 0);
+        stats_waited(run->agents, waited);
+        agents_tell_began(run->agents, j, waited);
 }
 
 int run_start(Agents *a, const QueueEntry *e) {
@@ -467,6 +471,7 @@ int run_start(Agents *a, const QueueEntry *e) {
         run->job.provisioning_at = clock_wall_usec();
         run->job.running_at = run->job.finished_at = run->job.execution = 0;
         run->job.sandbox_id[0] = '\0';
+        job_forget_result(&run->job);
         run->attempt.number = run->job.attempt;
         run->attempt.started_at = run->job.provisioning_at;
         write_down(run);

@@ -1,6 +1,5 @@
 /* stats.c: how many, how long. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,13 +79,5 @@ int agents_queue_stats(Agents *a, const char *tenant, AgentQueueStats *ret) {
 }
 
 void agents_signals(Agents *a, AgentSignals *ret) {
-        usec_t waits[AGENT_WAITS];
-        size_t n = recent_waits(a, waits);
-
-        *ret = (AgentSignals) {
-                .depth = queue_size(a->queue),
-                .active = HASH_COUNT(a->runs),
-                .dead = a->n_dead,
-                .wait_p95 = n > 0 ? (double) quantile(waits, n, 95) / (double) USEC_PER_SEC : NAN,
-        };
+        *ret = (AgentSignals) { .depth = queue_size(a->queue), .active = HASH_COUNT(a->runs), .dead = a->n_dead };
 }

@@ -84,12 +84,12 @@ static void on_delivered(int r, const char *text, unsigned attempts, void *userd
 }
 
 static void sign(const char *secret, const char *body, size_t size, char *ret, size_t room) {
-        uint8_t mac[SECRET_HASH_SIZE];
-        size_t used = (size_t) snprintf(ret, room, "X-Cove-Signature: sha256=");
+        uint8_t mac[SECRET_SHA256_SIZE];
+        char hex[2 * sizeof(mac) + 1];
 
         secret_hmac_sha256(secret, strlen(secret), body, size, mac);
-        for (size_t i = 0; i < sizeof(mac); i++)
-                used += (size_t) snprintf(ret + used, room - used, "%02x", mac[i]);
+        secret_hex(mac, sizeof(mac), hex);
+        (void) snprintf(ret, room, "X-Cove-Signature: sha256=%s", hex);
 }
 
 static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {

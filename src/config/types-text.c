@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -72,6 +73,16 @@ static void parse_path(Reader *r, const Field *f, const YamlNode *v, const char 
 
 /* Secrets: the value itself, or where it lies. */
 
+/* Not a pipe, which would keep the daemon waiting. Sets errno. */
+static bool is_file(const char *path) {
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return false;
+        errno = EINVAL;
+        return S_ISREG(st.st_mode);
+}
+
 static char *secret_from_file(Reader *r, const Field *f, const YamlNode *v, const char *where, const char *path) {
         char *text = NULL;
         int k;
@@ -80,7 +91,7 @@ static char *secret_from_file(Reader *r, const Field *f, const YamlNode *v, cons
                 reader_complain(r, v->place, "'%s' in %s: file:%.100s must be an absolute path", f->name, where, path);
                 return NULL;
         }
-        k = file_read_alloc(AT_FDCWD, path, SECRET_MOST, &text, NULL);
+        k = is_file(path) ? file_read_alloc(AT_FDCWD, path, SECRET_MOST, &text, NULL) : -errno;
         if (k < 0) {
                 reader_complain(r, v->place, "'%s' in %s: cannot read '%.200s': %s", f->name, where, path, strerror(-k));
                 return NULL;

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/reap.h"
 
 #define RETRY_USEC (1 * USEC_PER_SEC)
 
@@ -28,10 +29,8 @@ static void end_executions(Sandbox *sb) {
                                         "its sandbox ended");
 }
 
-static void ask_to_destroy(Sandbox *sb);
-
 /* Row and counter go together, or stay together. */
-void sandbox_delete_row(Sandbox *sb) {
+int sandbox_delete_row(Sandbox *sb) {
         Manager *m = sb->manager;
         int r;
 
@@ -44,9 +43,10 @@ void sandbox_delete_row(Sandbox *sb) {
         if (r < 0) {
                 store_rollback(m->store);
                 log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
-                return;
+                return r;
         }
         m->total_destroyed++;
+        return 0;
 }
 
 static void finish_end(Sandbox *sb, SandboxStatus status) {
@@ -89,7 +89,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
-        ask_to_destroy(sb);
+        sandbox_ask_to_destroy(sb);
 }
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -98,7 +98,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
 
         HASH_FIND_STR(retry->manager->sandboxes, retry->id, sb);
         if (sb)
-                ask_to_destroy(sb);
+                sandbox_ask_to_destroy(sb);
         else
                 (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
         free(retry);
@@ -118,7 +118,7 @@ static void retry_later(Manager *m, const char *id) {
                 free(retry);
 }
 
-static void ask_to_destroy(Sandbox *sb) {
+void sandbox_ask_to_destroy(Sandbox *sb) {
         Provider *p = sb->manager->provider;
         int r = p->ops->destroy(p, sb->id, sb);
 
@@ -134,6 +134,13 @@ static void fail_creators(Sandbox *sb) {
         else
                 (void) error_set(&error, -ECANCELED, "the sandbox was deleted while it was made");
         sandbox_call_finish(sb, CALL_CREATE, &error);
+}
+
+/* Its row is gone. */
+static void let_go(Sandbox *sb) {
+        journals_recycle(sb);
+        sandbox_call_finish(sb, CALL_DELETE, NULL);
+        sandbox_free(sb);
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
@@ -156,12 +163,38 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         sandbox_call_finish(sb, CALL_PAUSE, &(Error) { -ESTALE, "the sandbox has ended" });
         sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ESTALE, "the sandbox has ended" });
         sandbox_call_finish(sb, CALL_STOP, &(Error) { -ESTALE, "the sandbox has ended" });
-        if (!delete)
+        if (!delete) {
+                fail_creators(sb); /* who may take the name at once: sb is not looked at any more */
                 return;
-
-        journals_recycle(sb);
-        sandbox_delete_row(sb);
+        }
+        (void) sandbox_delete_row(sb);
         fail_creators(sb);
-        sandbox_call_finish(sb, CALL_DELETE, NULL);
-        sandbox_free(sb);
+        let_go(sb);
+}
+
+int sandbox_forget(Sandbox *sb) {
+        return sandboxes_forget(sb->manager, &sb, 1);
+}
+
+int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
+        int r = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!sandbox_status_is_ended(list[i]->status))
+                        return -EBUSY;
+        (void) store_begin(m->store);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = store_sandbox_delete(m->store, list[i]->id);
+        if (r >= 0)
+                r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + n);
+        if (r >= 0)
+                r = store_commit(m->store);
+        if (r < 0) {
+                store_rollback(m->store);
+                return r;
+        }
+        m->total_destroyed += n;
+        for (size_t i = 0; i < n; i++)
+                let_go(list[i]);
+        return 0;
 }

@@ -133,7 +133,12 @@ static void on_adopted(Sandbox *sb, const Error *error, void *userdata) {
 }
 
 static void on_listed(const char *id, void *userdata) {
-        recover_on_listed(userdata, id);
+        Manager *m = userdata;
+
+        if (m->recovery)
+                recover_on_listed(m, id);
+        else
+                listing_on_listed(m, id);
 }
 
 const ProviderEvents core_provider_events = {

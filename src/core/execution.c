@@ -37,6 +37,7 @@ Execution *execution_new(Sandbox *sb, uint64_t number) {
         x->sandbox = sb;
         x->number = number;
         x->exit_code = -1;
+        x->born = (int64_t) clock_usec();
         (void) snprintf(x->id, sizeof(x->id), "e%llu", (unsigned long long) number);
         HASH_ADD_STR(sb->executions, id, x);
         sb->last_execution = MAX_OF(sb->last_execution, number);

@@ -54,6 +54,7 @@ struct Execution {
         int pid;        /* inside */
         bool unconfirmed; /* from the store, and its PID 1 has not been heard of it yet */
         usec_t started_at, ended_at; /* wall clock */
+        int64_t born;     /* when it was asked for, by the clock that does not jump. Not in the store */
         usec_t duration_usec;
         usec_t user_usec, system_usec;
         uint64_t max_rss_bytes;

@@ -41,7 +41,8 @@ void sandbox_calls_free(Sandbox *sb);
 
 /* ending.c: from any live state to its end */
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason);
-void sandbox_delete_row(Sandbox *sb);
+int sandbox_delete_row(Sandbox *sb);
+void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* manager.c */
@@ -70,6 +71,7 @@ void journals_free(Manager *m);
 void journals_recycle(Sandbox *sb); /* all of a sandbox that is gone */
 int journals_sweep(Manager *m);     /* what belongs to no sandbox that we know */
 int journal_create(const Execution *x, ExecutionStream stream);
+bool journal_is_stray(Manager *m, const char *name);
 void journal_unlist(Execution *x); /* out of the total; the files stay */
 void journal_remove(Execution *x); /* both files too */
 void journal_ended(Execution *x);  /* counts; makes room when there is too much */
@@ -89,6 +91,10 @@ int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a li
 
 /* events.c: what a provider tells */
 extern const ProviderEvents core_provider_events;
+
+/* reap.c */
+void listing_on_listed(Manager *m, const char *id);
+void listing_free(Manager *m);
 
 /* recover.c */
 void recover_start(Manager *m); /* when the provider is up */

@@ -154,6 +154,15 @@ static int sweep_name(Manager *m, const char *name) {
         return 0;
 }
 
+bool journal_is_stray(Manager *m, const char *name) {
+        unsigned long long number;
+        char rest;
+
+        if (sscanf(name, "spare-%llu%c", &number, &rest) == 1)
+                return number >= m->journals->n_spares;
+        return !find_owner(m, name);
+}
+
 int journals_sweep(Manager *m) {
         (void) sd_event_source_set_enabled(m->journals->stock, SD_EVENT_ON); /* after this, when there is time */
         return each_name(m, sweep_name);

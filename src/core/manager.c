@@ -80,6 +80,8 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         else
                 execution_count(sb, 1);
         sb->operations = MAX_OF(sb->operations, x->number);
+        if (clock_wall_usec() > x->started_at && x->started_at > 0)
+                x->born -= (int64_t) (clock_wall_usec() - x->started_at);
         return 0;
 }
 
@@ -141,6 +143,7 @@ Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
         recovery_free(m);
+        listing_free(m);
         m->admission = admission_free(m->admission);
         HASH_ITER(hh, m->sandboxes, sb, next)
                 sandbox_free(sb);

@@ -65,6 +65,7 @@ struct Manager {
         } space; /* of the state directory's file system */
         struct Admission *admission;
         struct Pools *pools;
+        struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };
 
 /* Loads what the store has; requests can be taken when the provider, which comes next, has said that it is up and everything

@@ -45,6 +45,7 @@ typedef struct ProviderOps {
         int (*exec)(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds);
         int (*send)(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
         int (*usage)(Provider *p, Sandbox *sb, SandboxUsage *ret);
+        int (*verify)(Provider *p, Sandbox *sb); /* asks a live one whether it is there: adopted(), as after adopt. NULL: cannot */
         int (*list)(Provider *p); /* every id that something is left of in the kernel */
         void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
         Provider *(*free)(Provider *p);

@@ -162,6 +162,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
                         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
                 return;
         }
+        sb->heard_at = clock_usec();
         if (sb->status != SANDBOX_PAUSED || sb->thawing) /* a frozen PID 1 has not told what it knows */
                 end_unknown(sb);
         sandbox_update_running(sb);

@@ -129,6 +129,12 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) 
         return sb && principal_sees(who, sb) ? sb : NULL;
 }
 
+static usec_t since(usec_t then) {
+        usec_t now = clock_wall_usec();
+
+        return now > then ? now - then : 0; /* somebody may have set the calendar back */
+}
+
 static bool is_newer(const Sandbox *sb, const SandboxBirth *than) {
         return sb->created_at != than->at ? sb->created_at > than->at : strcmp(sb->id, than->id) > 0;
 }
@@ -137,6 +143,7 @@ void sandbox_register(Sandbox *sb) {
         Manager *m = sb->manager;
 
         HASH_ADD_STR(m->sandboxes, id, sb);
+        sb->born = (int64_t) (clock_usec() - since(sb->created_at));
         tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
         m->newest.at = sb->created_at;
@@ -228,12 +235,6 @@ void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char
         if (r < 0)
                 log_warning("sandbox %s: cannot write the event '%s', ignoring: %s", sb->id, type, strerror(-r));
         observe_event(sb, type, x, text);
-}
-
-static usec_t since(usec_t then) {
-        usec_t now = clock_wall_usec();
-
-        return now > then ? now - then : 0; /* somebody may have set the calendar back */
 }
 
 static void set_reason(Sandbox *sb, const char *reason) {

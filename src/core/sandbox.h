@@ -63,6 +63,8 @@ struct Sandbox {
         usec_t ready_at;        /* 0: never was */
         usec_t ended_at;        /* 0: has not */
         usec_t expires_at;      /* wall clock; 0: never */
+        int64_t born;           /* as created_at, by the clock that does not jump; may lie before the machine's start. Not in the store */
+        usec_t heard_at;        /* when its PID 1 answered the last question whether it is there (monotonic). Not in the store */
         usec_t claimed_at;      /* out of a pool; 0: was made for its caller */
         usec_t end_began_at;    /* wall clock; 0: not terminating. Not in the store */
         uint64_t guards_missing;

@@ -45,6 +45,16 @@ void secret_sha256_end(SecretSha256 *s, uint8_t *ret) {
         (void) crypto_hash_sha256_final((crypto_hash_sha256_state *) (void *) s, ret);
 }
 
+void secret_hmac_sha256(const void *key, size_t key_size, const void *data, size_t size, uint8_t *ret) {
+        crypto_auth_hmacsha256_state state;
+
+        _Static_assert(SECRET_SHA256_SIZE == crypto_auth_hmacsha256_BYTES, "not the hash we mean");
+        (void) crypto_auth_hmacsha256_init(&state, key, key_size);
+        (void) crypto_auth_hmacsha256_update(&state, data, size);
+        (void) crypto_auth_hmacsha256_final(&state, ret);
+        sodium_memzero(&state, sizeof(state));
+}
+
 void secret_hex(const uint8_t *bytes, size_t n, char *ret) {
         (void) sodium_bin2hex(ret, 2 * n + 1, bytes, n);
 }

@@ -31,6 +31,9 @@ void secret_sha256_end(SecretSha256 *s, uint8_t *ret);
 /* n bytes as 2n lower-case digits and a NUL. */
 void secret_hex(const uint8_t *bytes, size_t n, char *ret);
 
+/* HMAC-SHA256 with a key of any length. */
+void secret_hmac_sha256(const void *key, size_t key_size, const void *data, size_t size, uint8_t *ret);
+
 /* In a time that depends on the size only. */
 bool secret_equal(const void *a, const void *b, size_t size);
 

@@ -22,6 +22,7 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include "agent/agent.h"
 #include "api/api.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
@@ -31,8 +32,10 @@
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
+#include "daemon/agent-metrics.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
+#include "daemon/reaper.h"
 #include "daemon/reload.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
@@ -42,6 +45,7 @@
 #include "observe/lifelog.h"
 #include "observe/otlp.h"
 #include "observe/observe.h"
+#include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -61,6 +65,9 @@ typedef struct Daemon {
         sd_event *event;
         Config *settings;
         Outbound *outbound;
+        Deliveries *deliveries;
+        Agents *agents;
+        AgentMetrics agent_metrics;
         Store *store;
         Access *access;
         Provider *provider;
@@ -230,7 +237,9 @@ static int step_event(Daemon *d, Error *reterr) {
 }
 
 static int step_outbound(Daemon *d, Error *reterr) {
-        return outbound_new(d->event, &d->outbound, reterr);
+        int r = outbound_new(d->event, &d->outbound, reterr);
+
+        return r < 0 ? r : deliveries_new(d->event, d->outbound, &d->deliveries, reterr);
 }
 
 static int step_store(Daemon *d, Error *reterr) {
@@ -345,6 +354,25 @@ static int step_alerts(Daemon *d, Error *reterr) {
         return r;
 }
 
+/* Before requests are taken, and behind the provider: it cleans up what that has made. */
+static int step_reaper(Daemon *d, Error *reterr) {
+        int r = reaper_new(d->manager, &d->rooms.reaper, reterr);
+
+        if (r < 0)
+                return r;
+        r = reaper_connect(d->rooms.reaper, d->observe, d->alerts, d->rooms.reload);
+        return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
+}
+
+static int step_agents(Daemon *d, Error *reterr) {
+        int r = agents_new(d->manager, d->deliveries, d->artifacts, &d->agents, reterr);
+
+        if (r < 0)
+                return r;
+        d->rooms.agents = d->agents;
+        return agent_metrics_start(&d->agent_metrics, d->observe, d->agents, reterr);
+}
+
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
@@ -392,7 +420,9 @@ static const struct {
         { "observe",  step_observe  }, /* before anything happens that could be counted */
         { "artifacts", step_artifacts },
         { "alerts",   step_alerts   },
+        { "agents",   step_agents   }, /* takes its queue up when sandboxes have been looked for */
         { "otlp",     step_otlp     }, /* after what it exports */
+        { "reaper",   step_reaper   }, /* tells those */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -409,18 +439,23 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        if (d->manager)
+                manager_unobserve_all(d->manager);
         otlp_free(d->otlp);
+        observe_free(d->observe); /* it asks the others for numbers, to the last */
+        agents_free(d->agents);
         artifacts_free(d->artifacts);
+        reaper_free(d->rooms.reaper);
         pools_free(d->pools);
         audit_free(d->audit);
         reload_free(d->rooms.reload);
-        observe_free(d->observe);
         alerts_free(d->alerts); /* after what asks it for numbers */
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
+        deliveries_free(d->deliveries);
         outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -116,10 +117,14 @@ static void on_complaint(const char *text, void *userdata) {
 
 /* A file that is not there and was not there is no mistake. */
 static int read_again(Reload *l, Config **ret, Error *reterr) {
+        struct stat st;
+
         if ((!l->path || access(l->path, F_OK) < 0) && !(*l->settings)->path) {
                 int r = config_defaults(ret);
                 return r < 0 ? error_set(reterr, r, "out of memory") : 0;
         }
+        if (stat(l->path, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe would keep everybody waiting */
+                return error_set(reterr, -EINVAL, "'%s' is no regular file", l->path);
         return config_read_with(l->hooks, l->path, on_complaint, l, ret, reterr);
 }
 

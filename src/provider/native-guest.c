@@ -400,6 +400,20 @@ int native_guest_adopt(Provider *p, Sandbox *sb) {
         return 0;
 }
 
+int native_guest_verify(Provider *p, Sandbox *sb) {
+        NativeGuest *g = sb->provider_data;
+        int r;
+
+        if (!g || g->fd < 0 || g->state == GUEST_LOST)
+                return -ENOTCONN;
+        if (g->state != GUEST_UP)
+                return 0; /* its answer to a former question is awaited, and does as well */
+        r = native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_LIST }, NULL, 0);
+        if (r >= 0)
+                g->state = GUEST_ADOPTING;
+        return r;
+}
+
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
         static uint8_t buffer[GUEST_MESSAGE_MAX];
         NativeGuest *g = sb->provider_data;

@@ -65,6 +65,7 @@ void native_sockets_done(Native *n);
 int native_guest_create(Provider *p, Sandbox *sb, Error *reterr);
 void native_guest_created(NativeGuest *g, const SpawnCreated *created, int channel_fd);
 int native_guest_adopt(Provider *p, Sandbox *sb);
+int native_guest_verify(Provider *p, Sandbox *sb);
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
 int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds);
 void native_guest_release(Provider *p, Sandbox *sb);

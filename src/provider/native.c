@@ -109,6 +109,7 @@ static const ProviderOps native_ops = {
         .exec = native_guest_exec,
         .send = native_guest_send,
         .usage = native_usage,
+        .verify = native_guest_verify,
         .list = native_list,
         .release = native_guest_release,
         .free = native_free,

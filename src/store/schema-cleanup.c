@@ -1,4 +1,27 @@
 /* Runs of the cleaners. */
 #include "store/schema.h"
 
-const char schema_cleanup[] = "";
+const char schema_cleanup[] =
+        "CREATE TABLE cleanup ("
+        "  serial INTEGER PRIMARY KEY AUTOINCREMENT,"
+        "  kind TEXT NOT NULL,"
+        "  cause TEXT NOT NULL,"
+        "  started_at INTEGER NOT NULL,"
+        "  duration_usec INTEGER NOT NULL,"
+        "  scanned INTEGER NOT NULL,"
+        "  found INTEGER NOT NULL,"
+        "  orphaned INTEGER NOT NULL,"
+        "  stuck INTEGER NOT NULL,"
+        "  old INTEGER NOT NULL,"
+        "  aged INTEGER NOT NULL,"
+        "  unhealthy INTEGER NOT NULL,"
+        "  emergency INTEGER NOT NULL,"
+        "  lost INTEGER NOT NULL,"
+        "  strays INTEGER NOT NULL,"
+        "  files INTEGER NOT NULL,"
+        "  removed INTEGER NOT NULL,"
+        "  failed INTEGER NOT NULL,"
+        "  freed TEXT,"
+        "  failures TEXT,"
+        "  error TEXT"
+        ") STRICT;";

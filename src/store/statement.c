@@ -145,6 +145,13 @@ static const struct {
                                                " egress_bytes = egress_bytes + excluded.egress_bytes,"
                                                " memory_peak_bytes = max(memory_peak_bytes, excluded.memory_peak_bytes)" },
         [STATEMENT_USAGE_HOUR_SELECT] = { .select = &usage_hour_table, .tail = "WHERE at >= ?1 AND at < ?2 ORDER BY at" },
+
+        /* The first field is the serial, which the database gives. */
+        [STATEMENT_CLEANUP_INSERT] = { "INSERT INTO cleanup (kind, cause, started_at, duration_usec, scanned, found, orphaned, stuck,"
+                                       " old, aged, unhealthy, emergency, lost, strays, files, removed, failed, freed, failures, error)"
+                                       " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)" },
+        [STATEMENT_CLEANUP_TRIM]   = { "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1" },
+        [STATEMENT_CLEANUP_SELECT] = { .select = &cleanup_table, .tail = "ORDER BY serial DESC LIMIT ?1" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

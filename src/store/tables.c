@@ -1,6 +1,7 @@
 #include "store/tables.h"
 
 #include "base/macro.h"
+#include "store/cleanup.h"
 
 #define NAMES(prefix, type)                                                    \
         static const char *prefix##_text(int value) {                          \
@@ -204,6 +205,7 @@ static const Field usage_hour_table_fields[] = {
         FIELD("memory_peak_bytes",   uint64,   UsageHour, memory_peak_bytes),
 };
 TABLE(usage_hour_table, "usage_hour", 3);
+
 static const Field artifact_table_fields[] = {
         FIELD("id",         chars,  Artifact, id),
         FIELD("owner_kind", chars,  Artifact, owner_kind),
@@ -230,3 +232,28 @@ static const Field artifact_state_table_fields[] = {
         FIELD("place",    text,   Artifact, place),
 };
 TABLE(artifact_state_table, "artifact", 1);
+
+static const Field cleanup_table_fields[] = {
+        FIELD("serial",        uint64, CleanupRow, serial),
+        FIELD("kind",          chars,  CleanupRow, kind),
+        FIELD("cause",         chars,  CleanupRow, cause),
+        FIELD("started_at",    uint64, CleanupRow, started_at),
+        FIELD("duration_usec", uint64, CleanupRow, duration_usec),
+        FIELD("scanned",       uint64, CleanupRow, scanned),
+        FIELD("found",         uint64, CleanupRow, found),
+        FIELD("orphaned",      uint64, CleanupRow, orphaned),
+        FIELD("stuck",         uint64, CleanupRow, stuck),
+        FIELD("old",           uint64, CleanupRow, old),
+        FIELD("aged",          uint64, CleanupRow, aged),
+        FIELD("unhealthy",     uint64, CleanupRow, unhealthy),
+        FIELD("emergency",     uint64, CleanupRow, emergency),
+        FIELD("lost",          uint64, CleanupRow, lost),
+        FIELD("strays",        uint64, CleanupRow, strays),
+        FIELD("files",         uint64, CleanupRow, files),
+        FIELD("removed",       uint64, CleanupRow, removed),
+        FIELD("failed",        uint64, CleanupRow, failed),
+        FIELD("freed",         text,   CleanupRow, freed),
+        FIELD("failures",      text,   CleanupRow, failures),
+        FIELD("error",         text,   CleanupRow, error),
+};
+TABLE(cleanup_table, "cleanup", 1);

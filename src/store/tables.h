@@ -28,6 +28,7 @@ extern const Table notification_table;    /* StoreNotification */
 extern const Table history_table;         /* HistoryRow */
 extern const Table usage_table;           /* UsageRow */
 extern const Table usage_hour_table;      /* UsageHour */
+extern const Table cleanup_table;         /* CleanupRow */
 
 typedef struct LedgerRow {
         const char *sandbox;

@@ -387,7 +387,7 @@ OF_A_SANDBOX = re.compile(r"(^|[/.-])[a-z][a-z0-9]{20}([/.-]|$)")
 
 
 def is_of_a_sandbox(path):
-    return bool(OF_A_SANDBOX.search(path))
+    return bool(OF_A_SANDBOX.search(path)) and not path.startswith("artifacts/")  # which outlive them, and are called alike
 
 
 def command_of(pid):

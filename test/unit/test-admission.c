@@ -158,6 +158,8 @@ TEST(who_does_not_wait_is_told_at_once) {
         check_true("first words", strncmp(b.text, "Maximum sandbox limit reached", 29) == 0);
         check_part("how many", b.text, "1 of 1");
         check_true("nothing is kept", b.acquisition == NULL);
+        spin(&w);
+        check_uint("the other", a.n_answers, 1);
         world_close(&w);
 }
 
@@ -405,6 +407,7 @@ TEST(the_queue_has_an_end) {
         for (size_t i = 0; i < 3; i++)
                 acquisition_cancel(a[i].acquisition);
         check_uint("waiting", waiting(&w), 0);
+        spin(&w);
         world_close(&w);
 }
 

@@ -314,6 +314,8 @@ TEST(secrets_that_are_not_there) {
             "F:1:25: 'webhookSecret' in section agents: file:relative must be an absolute path\n");
         bad("agents: {webhookSecret: file:/no/such/file}\n",
             "F:1:25: 'webhookSecret' in section agents: cannot read '/no/such/file': No such file or directory\n");
+        bad("agents: {webhookSecret: file:/dev/zero}\n",
+            "F:1:25: 'webhookSecret' in section agents: cannot read '/dev/zero': Invalid argument\n");
         bad("agents: {webhookSecret: (set)}\n",
             "F:1:25: 'webhookSecret' in section agents: '(set)' stands where a secret was not shown: write the value, file:/PATH or env:NAME\n");
         bad("agents: {webhookSecret: ''}\n", "F:1:25: 'webhookSecret' in section agents must not be empty\n");

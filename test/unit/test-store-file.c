@@ -441,7 +441,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0x8bdbb08d3c87e8d), /* history */
                 UINT64_C(0xa6c368f5bb57aaa2), /* alerts */
                 UINT64_C(0x81b1e341cb40c303), /* artifacts */
-                EMPTY, /* cleanup */
+                UINT64_C(0xdb403b1af1a50c34), /* cleanup */
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));

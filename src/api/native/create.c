@@ -62,6 +62,22 @@ static bool looks_like_id(const char *text) {
                         strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == SANDBOX_ID_LENGTH;
 }
 
+/* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
+static bool is_reserved(const char *text) {
+        static const char before[] = "/api/sandbox/";
+
+        for (const ApiRoute *const *table = api_tables; *table; table++)
+                for (const ApiRoute *route = *table; route->method; route++) {
+                        const char *word = route->path + strlen(before);
+                        size_t n = strlen(text);
+
+                        if (strncmp(route->path, before, strlen(before)) == 0 && strncmp(word, text, n) == 0 &&
+                                        (word[n] == '\0' || word[n] == '/'))
+                                return true;
+                }
+        return false;
+}
+
 static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
@@ -69,6 +85,8 @@ static int field_name(const JsonField *f, json_t *v, const char *name, void *tar
                 if (!is_name(text))
                         return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
                                         text);
+                if (is_reserved(text))
+                        return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
                 if (looks_like_id(text))
                         return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
         }
@@ -114,7 +132,7 @@ static int field_workdir(const JsonField *f, json_t *v, const char *name, void *
 }
 
 #define LIMIT(field) offsetof(SandboxLimits, field)
-static const JsonField limit_fields[] = {
+const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
         { "cpuCores",       field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
         { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
@@ -133,7 +151,7 @@ const JsonField native_sandbox_fields[] = {
         { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
         { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE,
-          .fields = limit_fields, .n_fields = ELEMENTSOF(limit_fields) },
+          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) },
         { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            },
         { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      },
         { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             },

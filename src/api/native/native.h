@@ -32,6 +32,18 @@ void native_sandbox_resume(ApiRequest *q);
 void native_sandbox_timeout(ApiRequest *q);
 int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
 
+/* agents.c, agents-list.c */
+void native_agent_execute(ApiRequest *q);
+void native_agent_list(ApiRequest *q);
+void native_agent_get(ApiRequest *q);
+void native_agent_logs(ApiRequest *q);
+void native_agent_cancel(ApiRequest *q);
+void native_agent_retry(ApiRequest *q);
+void native_agent_delete(ApiRequest *q);
+void native_agent_queue(ApiRequest *q);
+extern const JsonField native_agent_fields[];
+extern const size_t native_agent_n_fields;
+
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
 
@@ -64,6 +76,14 @@ void native_artifact_delete(ApiRequest *q);
 
 /* telemetry.c */
 void native_telemetry(ApiRequest *q);
+/* cleanup.c, diagnosis.c */
+void native_cleanup(ApiRequest *q);
+void native_cleanup_emergency(ApiRequest *q);
+void native_cleanup_status(ApiRequest *q);
+void native_reconcile(ApiRequest *q);
+void native_audit(ApiRequest *q);
+void native_diagnosis(ApiRequest *q);
+void native_sandbox_health(ApiRequest *q);
 
 /* audit.c */
 void native_audit_list(ApiRequest *q);

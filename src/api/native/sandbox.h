@@ -14,3 +14,7 @@ Sandbox *sandbox_by_id(Manager *m, const char *id); /* whoever it belongs to; NU
 void call_answer_sandbox(Sandbox *sb, const Error *error, void *userdata);
 
 json_t *native_limits_json(const SandboxLimits *l);
+
+/* create.c: of a SandboxLimits */
+#define NATIVE_N_LIMITS 8
+extern const JsonField native_limit_fields[NATIVE_N_LIMITS];

@@ -1,0 +1,276 @@
+/* health.c: whether live sandboxes are well, asked by a trivial command inside.
+ *
+ * Those that run something or are an agent's are asked every healthInterval, a few at a time and so many per second at most; a
+ * plain sandbox in which nothing runs costs nothing, and is asked only when somebody wants to know. One that fails is asked once
+ * more before it counts as unhealthy: a machine can be busy for a moment. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/log.h"
+#include "core/probe.h"
+#include "reaper/internal.h"
+
+#define AT_ONCE     4
+#define PACE_USEC   (50 * USEC_PER_MSEC) /* 20 per second */
+#define FAILURES_TO_BELIEVE 2
+
+typedef struct HealthWaiter {
+        HealthDone done;
+        void *userdata;
+        struct HealthWaiter *prev, *next;
+} HealthWaiter;
+
+typedef struct HealthEntry {
+        char id[SANDBOX_ID_LENGTH + 1];
+        Reaper *reaper;
+        bool under_way, unhealthy;
+        unsigned failures; /* in a row */
+        HealthWaiter *waiters;
+        UT_hash_handle hh;
+} HealthEntry;
+
+typedef struct Health {
+        HealthEntry *entries; /* those that were asked and still are */
+        char (*queue)[SANDBOX_ID_LENGTH + 1];
+        size_t n_queue, next, room;
+        unsigned n_under_way;
+        sd_event_source *pace;
+} Health;
+
+static Sandbox *find_sandbox(const Reaper *r, const char *id) {
+        Sandbox *sb;
+
+        HASH_FIND_STR(r->manager->sandboxes, id, sb);
+        return sb;
+}
+
+static HealthEntry *entry_of(Reaper *r, const char *id) {
+        HealthEntry *e;
+
+        HASH_FIND_STR(r->health->entries, id, e);
+        if (e)
+                return e;
+        e = calloc(1, sizeof(*e));
+        if (!e)
+                return NULL;
+        e->reaper = r;
+        (void) snprintf(e->id, sizeof(e->id), "%s", id);
+        HASH_ADD_STR(r->health->entries, id, e);
+        return e;
+}
+
+static void entry_free(HealthEntry *e) {
+        HealthWaiter *w, *next;
+
+        HASH_DEL(e->reaper->health->entries, e);
+        DL_FOREACH_SAFE(e->waiters, w, next)
+                free(w);
+        free(e);
+}
+
+static int enqueue(Health *h, const char *id) {
+        if (h->n_queue == h->room) {
+                size_t room = h->room ? h->room * 2 : 64;
+                void *bigger = reallocarray(h->queue, room, sizeof(*h->queue));
+
+                if (!bigger)
+                        return -ENOMEM;
+                h->queue = bigger;
+                h->room = room;
+        }
+        (void) snprintf(h->queue[h->n_queue++], sizeof(*h->queue), "%s", id);
+        return 0;
+}
+
+static void keep_pace(Health *h) {
+        (void) sd_event_source_set_time_relative(h->pace, PACE_USEC);
+        (void) sd_event_source_set_enabled(h->pace, SD_EVENT_ONESHOT);
+}
+
+/* Unhealthy, and old */
+
+static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
+        char reason[CLEANUP_TEXT_MAX];
+        Run *run;
+
+        (void) snprintf(reason, sizeof(reason), "unhealthy: %.200s", text);
+        if (sweep_run_new(r, &(CleanupRequest) { .kind = CLEANUP_HEALTH }, CLEANUP_BY_TIMER, &run) < 0)
+                return;
+        run->report.counts.scanned = 1;
+        if (sweep_run_add(run, sb->id, RULE_UNHEALTHY, reason))
+                sweep_run_act(run);
+        else
+                sweep_run_free(run);
+}
+
+static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
+        const CleanupConfig *c = &e->reaper->manager->settings->cleanup;
+        bool was = e->unhealthy;
+
+        e->failures = healthy ? 0 : e->failures + 1;
+        e->unhealthy = e->failures >= FAILURES_TO_BELIEVE;
+        if (was && healthy)
+                log_notice("sandbox %s: is well again", sb->id);
+        if (e->failures == 1 && enqueue(e->reaper->health, e->id) >= 0)
+                keep_pace(e->reaper->health);
+        if (!e->unhealthy)
+                return;
+        if (!was) {
+                log_warning("sandbox %s: unhealthy: %s", sb->id, text);
+                sandbox_note(sb, "unhealthy", text);
+        }
+        if (sandbox_is_agents(sb) && sandbox_since(sb, sandbox_owned_since(sb)) > c->unhealthy_age_usec)
+                end_unhealthy(e->reaper, sb, text);
+}
+
+static void on_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
+        HealthEntry *e = userdata;
+        Health *h = e->reaper->health;
+        HealthWaiter *w;
+
+        e->under_way = false;
+        h->n_under_way--;
+        while ((w = e->waiters)) {
+                DL_DELETE(e->waiters, w);
+                w->done(sb, healthy, text, duration, w->userdata);
+                free(w);
+        }
+        if (sandbox_status_is_live(sb->status) && sb->status != SANDBOX_TERMINATING)
+                judge(e, sb, healthy, text);
+}
+
+static int ask(HealthEntry *e, Sandbox *sb) {
+        Reaper *r = e->reaper;
+        usec_t timeout = MAX_OF(r->manager->settings->cleanup.health_timeout_usec, USEC_PER_MSEC);
+        int k = sandbox_probe(sb, timeout, on_probed, e);
+
+        if (k < 0)
+                return k;
+        e->under_way = true;
+        r->health->n_under_way++;
+        return 0;
+}
+
+int reaper_check_health(Reaper *r, Sandbox *sb, HealthDone done, void *userdata) {
+        HealthEntry *e = entry_of(r, sb->id);
+        HealthWaiter *w = calloc(1, sizeof(*w));
+        int k = e && w ? 0 : -ENOMEM;
+
+        if (k >= 0 && !e->under_way)
+                k = ask(e, sb);
+        if (k < 0) {
+                free(w);
+                return k;
+        }
+        *w = (HealthWaiter) { .done = done, .userdata = userdata };
+        DL_APPEND(e->waiters, w);
+        return 0;
+}
+
+void health_forget(Reaper *r, void *userdata) {
+        HealthEntry *e, *next;
+        HealthWaiter *w, *next_waiter;
+
+        HASH_ITER(hh, r->health->entries, e, next)
+                DL_FOREACH_SAFE(e->waiters, w, next_waiter)
+                        if (w->userdata == userdata) {
+                                DL_DELETE(e->waiters, w);
+                                free(w);
+                        }
+}
+
+/* Every so often */
+
+static bool is_worth_asking(const Sandbox *sb) {
+        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->pooled &&
+                        (sb->n_alive > 0 || sandbox_is_agents(sb));
+}
+
+static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
+        Reaper *r = userdata;
+        Health *h = r->health;
+
+        while (h->n_under_way < AT_ONCE && h->next < h->n_queue) {
+                Sandbox *sb = find_sandbox(r, h->queue[h->next++]);
+                HealthEntry *e = sb && (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) ? entry_of(r, sb->id) : NULL;
+
+                if (e && !e->under_way && ask(e, sb) >= 0)
+                        break; /* one each time */
+        }
+        if (h->next == h->n_queue) {
+                h->n_queue = h->next = 0;
+                return 0;
+        }
+        keep_pace(h);
+        return 0;
+}
+
+static void forget_ended(Reaper *r) {
+        HealthEntry *e, *next;
+
+        HASH_ITER(hh, r->health->entries, e, next) {
+                const Sandbox *sb = find_sandbox(r, e->id);
+
+                if (!e->under_way && (!sb || !sandbox_status_is_live(sb->status)))
+                        entry_free(e);
+        }
+}
+
+/* A round that is not through yet is not begun anew. */
+void health_tick(Reaper *r) {
+        Health *h = r->health;
+        Sandbox *sb, *next;
+
+        forget_ended(r);
+        if (h->n_queue > 0)
+                return;
+        HASH_ITER(hh, r->manager->sandboxes, sb, next)
+                if (is_worth_asking(sb) && enqueue(h, sb->id) < 0)
+                        break;
+        if (h->n_queue == 0)
+                return;
+        keep_pace(h);
+}
+
+unsigned health_unhealthy(const Reaper *r) {
+        const HealthEntry *e, *next;
+        unsigned n = 0;
+
+        HASH_ITER(hh, r->health->entries, e, next) {
+                const Sandbox *sb = e->unhealthy ? find_sandbox(r, e->id) : NULL;
+
+                n += sb && sandbox_status_is_live(sb->status);
+        }
+        return n;
+}
+
+int health_new(Reaper *r) {
+        int k;
+
+        r->health = calloc(1, sizeof(*r->health));
+        if (!r->health)
+                return -ENOMEM;
+        k = sd_event_add_time_relative(r->manager->event, &r->health->pace, CLOCK_MONOTONIC, 0, USEC_PER_MSEC, on_pace, r);
+        return k < 0 ? k : sd_event_source_set_enabled(r->health->pace, SD_EVENT_OFF);
+}
+
+void health_free(Reaper *r) {
+        HealthEntry *e, *next;
+
+        if (!r->health)
+                return;
+        HASH_ITER(hh, r->health->entries, e, next) {
+                Sandbox *sb = e->under_way ? find_sandbox(r, e->id) : NULL;
+
+                if (sb)
+                        sandbox_probe_forget(sb, e);
+                entry_free(e);
+        }
+        sd_event_source_disable_unref(r->health->pace);
+        free(r->health->queue);
+        free(r->health);
+        r->health = NULL;
+}

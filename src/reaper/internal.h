@@ -1,0 +1,168 @@
+/* internal.h: what the files of the reaper share among themselves. */
+#pragma once
+
+#include "config/config.h"
+#include "core/internal.h"
+#include "core/reap.h"
+#include "reaper/reaper.h"
+
+#define HISTORY_LENGTH   10   /* runs of a layer that its success rate is of */
+#define SLICE_ITEMS      100
+#define SLICE_USEC       (2 * USEC_PER_MSEC)
+#define ITEM_PATIENCE    (10 * USEC_PER_SEC) /* for one sandbox to end */
+#define GRACE_MAX        (60 * USEC_PER_SEC) /* for what should have happened by itself */
+#define FAILURES_KEPT    256
+#define SLACK            10 /* a tenth of the interval: so late may a timer be, to save wake-ups */
+
+/* rules.c */
+#define RULE_BIT(r) (1u << (r))
+
+typedef struct Judge {
+        const Config *settings;
+        unsigned rules; /* those that apply */
+        bool has_max_age;
+        usec_t max_age;
+} Judge;
+
+void judge_for(const Reaper *r, const CleanupRequest *q, Judge *ret);
+/* RULE_NONE: it may stay. text says why it may not. */
+CleanupRule judge_sandbox(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
+/* How many break one of the rules now. */
+unsigned judge_count(const Manager *m, unsigned rules);
+#define RULES_STUCK (RULE_BIT(RULE_STUCK) | RULE_BIT(RULE_OVERDUE) | RULE_BIT(RULE_OVERRUN) | RULE_BIT(RULE_UNENDED))
+bool sandbox_is_agents(const Sandbox *sb);
+usec_t judge_stuck_after(const Config *c, const Sandbox *sb); /* an agent's */
+usec_t judge_wall(const Config *c, const Sandbox *sb);        /* 0: none */
+/* Whether made-up cases are told apart. */
+typedef CleanupRule (*JudgeFunction)(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
+bool judge_self_test(JudgeFunction judge, const Config *settings, char text[static CLEANUP_TEXT_MAX]);
+
+/* run.c: one run, from its scan to its report. */
+typedef struct Run Run;
+
+typedef struct RunItem {
+        CleanupItem item; /* first: the report's list points here */
+        Run *run;
+        SandboxWatch watch;
+        usec_t asked_at;
+} RunItem;
+
+typedef enum RunPhase {
+        RUN_SCAN,
+        RUN_ACT,
+        RUN_WAIT,
+        RUN_VERIFY, /* of a reconciliation: whether what was removed is gone */
+        RUN_OVER,
+} RunPhase;
+
+struct Run {
+        Reaper *reaper;
+        CleanupRequest request;
+        CleanupReport report;
+        Judge judge;
+        RunPhase phase;
+        bool blind;                /* the self-test failed: nothing is touched */
+        char (*ids)[SANDBOX_ID_LENGTH + 1]; /* all records, oldest first */
+        size_t n_ids, next_id;
+        size_t items_room, next_item;
+        size_t n_pending, n_max;   /* asked and not ended; at most so many are acted upon */
+        usec_t began;              /* monotonic */
+        sd_event_source *work, *patience;
+        struct Reconcile *reconcile;
+        CleanupDone done;
+        void *userdata;
+        Run *prev, *next;
+};
+
+int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret);
+Run *sweep_run_free(Run *run);
+int sweep_run_snapshot(Run *run); /* all ids */
+/* Adds what is to go. NULL: no memory, or too many. */
+RunItem *sweep_run_add(Run *run, const char *name, CleanupRule rule, const char *text);
+void sweep_run_go(Run *run);    /* (again) a slice per turn of the loop */
+void sweep_run_pause(Run *run); /* until somebody says sweep_run_go() */
+void sweep_run_fail(Run *run, const char *text);
+void sweep_run_act(Run *run);   /* everything is found */
+Sandbox *sweep_run_find(const Run *run, const char *id); /* NULL: gone */
+
+/* act.c */
+bool sweep_run_act_slice(Run *run); /* true: everything was asked for */
+void item_done(RunItem *item);
+void item_fail(RunItem *item, const char *format, ...) _printf_(2, 3);
+void item_terminate(RunItem *item, Sandbox *sb);
+
+/* pressure.c */
+void pressure_read(const Manager *m, PressureStatus *ret);
+bool pressure_is_over(const Config *c, PressureStatus *p); /* writes the text */
+void pressure_after(Reaper *r, const Run *run);
+void pressure_scan(Run *run);
+int pressure_next(Run *run); /* 1: the next may go. 0: enough. -EAGAIN: those that were asked for are to end first */
+
+/* reconcile.c */
+int reconcile_begin(Run *run);
+void reconcile_verify(Run *run);
+void reconcile_free(Run *run);
+bool reconcile_slice(Run *run); /* true: this phase is over */
+
+/* health.c */
+int health_new(Reaper *r);
+void health_free(Reaper *r);
+void health_tick(Reaper *r);
+void health_forget(Reaper *r, void *userdata);
+unsigned health_unhealthy(const Reaper *r);
+
+/* diagnosis.c */
+void diagnosis_forget(Reaper *r, void *userdata);
+void diagnosis_free(Reaper *r);
+
+/* report.c */
+void report_count(CleanupCounts *c, const CleanupItem *item);
+void report_begin(const Run *run);
+void report_found(const Run *run);
+void report_item(const Run *run, const CleanupItem *item);
+void report_end(Run *run); /* log, store, totals, alert */
+void report_load(Reaper *r);
+
+typedef struct Layer {
+        CleanupKind kind;
+        sd_event_source *timer;
+        usec_t began;         /* monotonic: the last run, or when we began to wait for the first */
+        usec_t due;           /* monotonic; 0: off */
+        usec_t last_at, last_duration;
+        bool running, last_ok, told_late;
+        char error[CLEANUP_TEXT_MAX];
+        uint64_t n_runs, n_failed;
+        bool results[HISTORY_LENGTH]; /* of run number n at n % HISTORY_LENGTH */
+} Layer;
+
+struct Reaper {
+        Manager *manager;
+        Layer layers[_CLEANUP_KIND_MAX];
+        Run *runs;
+        usec_t patience;      /* ITEM_PATIENCE; tests have less */
+        SandboxBirth cursor;  /* the last that a sweep has acted upon */
+        CoreObserver observer;
+        sd_event_source *kick; /* a sweep that is due, after an execution */
+        struct Health *health;
+        struct Examination *examinations;
+        PressureStatus pressure;
+        usec_t pressure_quiet_until, pressure_quiet; /* it did not help: not so soon again */
+        CleanupCounts totals;
+        uint64_t total_runs, total_failed_runs;
+        bool blind, told_blind;
+        char blind_text[CLEANUP_TEXT_MAX];
+        usec_t failures[FAILURES_KEPT]; /* when items have failed (monotonic), a ring */
+        uint64_t n_failures;
+        bool results[HISTORY_LENGTH]; /* of any layer */
+        uint64_t n_results;
+        void (*sweep_run_over)(const CleanupReport *report, void *userdata);
+        void *run_over_userdata;
+        ReaperAlert alert;
+        void *alert_userdata;
+};
+
+usec_t layer_interval(const Reaper *r, CleanupKind kind);
+usec_t layer_lateness(const Reaper *r, const Layer *l); /* watch.c */
+void layer_over(Reaper *r, const Run *run);
+void reaper_alert(Reaper *r, const char *kind, const char *format, ...) _printf_(3, 4);
+

@@ -1,0 +1,403 @@
+/* reconcile.c: records against the kernel, in both directions.
+ *
+ *      list      every id that something is left of; when somebody looks out of place, a second time
+ *      ask       every live sandbox whether it is there; who does not answer in time is named
+ *      files     journals and sockets without a record
+ *      → items   a record without a sandbox is ended; something without a record is destroyed or removed
+ *      verify    the list once more, until what was destroyed is on it no longer
+ *
+ * Who is made or deleted while this goes on is in a list and in no record, or the other way round, for a moment. So nothing counts
+ * that was not the same in two lists; a sandbox counts as lost only if it was there before the first list was asked for, is on
+ * neither, and its PID 1 is proven to be gone; and what had a record when it began is no stray. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "reaper/internal.h"
+
+#define LIST_PATIENCE  (10 * USEC_PER_SEC)
+#define TURN_USEC      (20 * USEC_PER_MSEC) /* until somebody else's list is complete */
+#define ANSWERS_MIN    (1 * USEC_PER_SEC)
+#define VERIFY_USEC    (200 * USEC_PER_MSEC)
+#define FILES_AT_ONCE  200
+
+typedef struct Id {
+        char id[SANDBOX_ID_LENGTH + 1];
+        UT_hash_handle hh;
+} Id;
+
+typedef enum ReconcilePhase {
+        PHASE_LIST,
+        PHASE_CONFIRM,
+        PHASE_ASK,
+        PHASE_ANSWERS,
+        PHASE_FILES,
+        PHASE_SCANNED,
+        PHASE_VERIFY,
+} ReconcilePhase;
+
+typedef struct Reconcile {
+        Run *run;
+        ReconcilePhase phase;
+        Id *known;            /* records when it began */
+        Id *listed, *confirmed; /* the two lists; verifying begins a list anew */
+        bool has_confirmed;   /* there was a second one */
+        size_t next_id;       /* of those to ask */
+        usec_t asked_at;
+        bool waits;           /* for its turn to ask for a list */
+        usec_t waits_until;
+        Strays *strays;
+        sd_event_source *timer;
+} Reconcile;
+
+static Id *find_id(Id *set, const char *id) {
+        Id *found;
+
+        HASH_FIND_STR(set, id, found);
+        return found;
+}
+
+static void add_id(Id **set, const char *id) {
+        Id *new;
+
+        if (find_id(*set, id))
+                return;
+        new = calloc(1, sizeof(*new));
+        if (!new)
+                return;
+        (void) snprintf(new->id, sizeof(new->id), "%s", id);
+        HASH_ADD_STR(*set, id, new);
+}
+
+static void free_ids(Id **set) {
+        Id *i, *next;
+
+        HASH_ITER(hh, *set, i, next) {
+                HASH_DEL(*set, i);
+                free(i);
+        }
+}
+
+static Manager *manager_of(const Reconcile *c) {
+        return c->run->reaper->manager;
+}
+
+static Sandbox *record(const Reconcile *c, const char *id) {
+        Sandbox *sb;
+
+        HASH_FIND_STR(manager_of(c)->sandboxes, id, sb);
+        return sb;
+}
+
+void reconcile_free(Run *run) {
+        Reconcile *c = run->reconcile;
+
+        if (run->report.unresponsive) {
+                for (char **u = run->report.unresponsive; *u; u++)
+                        free(*u);
+                free(run->report.unresponsive);
+                run->report.unresponsive = NULL;
+        }
+        if (!c)
+                return;
+        manager_list_forget(run->reaper->manager, c);
+        sd_event_source_disable_unref(c->timer);
+        strays_free(c->strays);
+        free_ids(&c->known);
+        free_ids(&c->listed);
+        free_ids(&c->confirmed);
+        free(c);
+        run->reconcile = NULL;
+}
+
+static void set_timer(Reconcile *c, usec_t in) {
+        (void) sd_event_source_set_time_relative(c->timer, in);
+        (void) sd_event_source_set_enabled(c->timer, SD_EVENT_ONESHOT);
+}
+
+static void give_up(Reconcile *c, const char *text) {
+        (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
+        manager_list_forget(manager_of(c), c);
+        sweep_run_fail(c->run, text);
+        c->phase = PHASE_SCANNED;
+        sweep_run_go(c->run);
+}
+
+/* Who should be there and who should not */
+
+static bool is_settled(const Sandbox *sb) {
+        return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING;
+}
+
+static bool is_listed(Reconcile *c, const char *id) {
+        return find_id(c->listed, id) || find_id(c->confirmed, id);
+}
+
+/* In all lists that there are. */
+static bool is_stray(Reconcile *c, const char *id) {
+        const Sandbox *sb = record(c, id);
+
+        if (sb)
+                return sandbox_status_is_ended(sb->status) && (!c->has_confirmed || find_id(c->confirmed, id));
+        return !find_id(c->known, id) && (!c->has_confirmed || find_id(c->confirmed, id));
+}
+
+static bool looks_lost(Reconcile *c, const char *id) {
+        const Sandbox *sb = record(c, id);
+
+        return sb && is_settled(sb) && !is_listed(c, id);
+}
+
+static bool has_suspects(Reconcile *c) {
+        Id *i, *next;
+
+        HASH_ITER(hh, c->listed, i, next)
+                if (is_stray(c, i->id))
+                        return true;
+        HASH_ITER(hh, c->known, i, next)
+                if (looks_lost(c, i->id))
+                        return true;
+        return false;
+}
+
+/* A number may be somebody else's by now: then it proves nothing, and the sandbox stays. */
+static bool is_dead(Sandbox *sb) {
+        if (sb->pid > 0 && kill(sb->pid, 0) < 0 && errno == ESRCH)
+                return true;
+        return sandbox_verify(sb) == -ENOTCONN;
+}
+
+static void name_suspects(Reconcile *c) {
+        Id *i, *next;
+
+        HASH_ITER(hh, c->known, i, next) {
+                Sandbox *sb = record(c, i->id);
+
+                if (looks_lost(c, i->id) && is_dead(sb))
+                        (void) sweep_run_add(c->run, i->id, RULE_LOST, "reconciled: its record says that it lives, and it does not exist");
+        }
+        HASH_ITER(hh, c->listed, i, next)
+                if (is_stray(c, i->id))
+                        (void) sweep_run_add(c->run, i->id, RULE_STRAY, "reconciled: it is in the kernel, and there is no record of it");
+}
+
+/* Lists */
+
+static void on_listed(const char *id, void *userdata) {
+        Reconcile *c = userdata;
+
+        if (id) {
+                add_id(c->phase == PHASE_CONFIRM ? &c->confirmed : &c->listed, id);
+                return;
+        }
+        (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
+        sweep_run_go(c->run); /* what follows is done in a turn of its own */
+}
+
+static int list(Reconcile *c, ReconcilePhase phase) {
+        int r;
+
+        c->phase = phase;
+        if (!c->waits)
+                c->waits_until = clock_usec() + LIST_PATIENCE;
+        r = manager_list_kernel(manager_of(c), on_listed, c);
+        c->waits = r == -EBUSY && clock_usec() < c->waits_until;
+        if (r < 0 && !c->waits)
+                return r;
+        set_timer(c, c->waits ? TURN_USEC : LIST_PATIENCE);
+        sweep_run_pause(c->run);
+        return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Reconcile *c = userdata;
+
+        if (c->phase == PHASE_ANSWERS)
+                sweep_run_go(c->run);
+        else if (c->waits && list(c, c->phase) >= 0)
+                return 0;
+        else if (c->phase == PHASE_VERIFY && c->run->phase == RUN_VERIFY)
+                reconcile_verify(c->run);
+        else
+                give_up(c, "what is in the kernel could not be listed: the spawner does not answer");
+        return 0;
+}
+
+int reconcile_begin(Run *run) {
+        Reconcile *c = calloc(1, sizeof(*c));
+        Manager *m = run->reaper->manager;
+        int r;
+
+        if (!c)
+                return -ENOMEM;
+        c->run = run;
+        run->reconcile = c;
+        for (size_t i = 0; i < run->n_ids; i++)
+                add_id(&c->known, run->ids[i]);
+        r = sd_event_add_time_relative(m->event, &c->timer, CLOCK_MONOTONIC, LIST_PATIENCE, 0, on_timer, c);
+        if (r >= 0)
+                r = list(c, PHASE_LIST);
+        if (r < 0)
+                c->phase = PHASE_SCANNED;
+        return r;
+}
+
+/* Asking */
+
+static bool ask_slice(Reconcile *c) {
+        Run *run = c->run;
+
+        if (c->next_id == 0)
+                c->asked_at = clock_usec();
+        for (unsigned n = 0; n < SLICE_ITEMS && c->next_id < run->n_ids; n++) {
+                Sandbox *sb = record(c, run->ids[c->next_id++]);
+
+                if (!sb)
+                        continue;
+                run->report.counts.scanned++;
+                if (is_settled(sb)) {
+                        run->report.records++;
+                        (void) sandbox_verify(sb);
+                }
+        }
+        return c->next_id == run->n_ids;
+}
+
+static bool owes_answer(const Reconcile *c, const Sandbox *sb) {
+        return is_settled(sb) && sb->status != SANDBOX_PAUSED && !sb->freezing && manager_of(c)->provider->ops->verify &&
+                        sb->heard_at < c->asked_at;
+}
+
+static void name_unresponsive(Reconcile *c) {
+        Run *run = c->run;
+        char **names = calloc(run->n_ids + 1, sizeof(*names));
+        size_t n = 0;
+
+        for (size_t i = 0; names && i < run->n_ids; i++) {
+                const Sandbox *sb = record(c, run->ids[i]);
+
+                if (sb && owes_answer(c, sb)) {
+                        log_warning("sandbox %s: its PID 1 does not answer", sb->id);
+                        names[n] = strdup(sb->id);
+                        n += names[n] != NULL;
+                }
+        }
+        run->report.unresponsive = names;
+}
+
+static bool all_answered(const Reconcile *c) {
+        for (size_t i = 0; i < c->run->n_ids; i++) {
+                const Sandbox *sb = record(c, c->run->ids[i]);
+
+                if (sb && owes_answer(c, sb))
+                        return false;
+        }
+        return true;
+}
+
+/* Most have answered before the next turn; then the wait is short. */
+static void await_answers(Reconcile *c) {
+        usec_t patience = MAX_OF(manager_of(c)->settings->cleanup.health_timeout_usec, ANSWERS_MIN);
+        usec_t waited = clock_usec() - c->asked_at;
+
+        if (all_answered(c) || waited >= patience) {
+                name_unresponsive(c);
+                c->phase = PHASE_FILES;
+                return;
+        }
+        set_timer(c, MIN_OF(patience - waited, MAX_OF(waited, 5 * USEC_PER_MSEC)));
+        sweep_run_pause(c->run);
+}
+
+/* Files */
+
+static void on_stray_file(const char *path, void *userdata) {
+        Reconcile *c = userdata;
+
+        (void) sweep_run_add(c->run, path, RULE_FILE, "reconciled: a file without a record");
+}
+
+static bool files_slice(Reconcile *c) {
+        int r = c->strays ? 0 : strays_open(manager_of(c), &c->strays);
+
+        if (r >= 0)
+                r = strays_step(c->strays, FILES_AT_ONCE, on_stray_file, c);
+        if (r < 0)
+                sweep_run_fail(c->run, "the state directory cannot be read");
+        return r <= 0;
+}
+
+/* One step of whatever comes next; a list that is awaited has paused the run. */
+bool reconcile_slice(Run *run) {
+        Reconcile *c = run->reconcile;
+
+        switch (c->phase) {
+        case PHASE_LIST:
+                run->report.actual = HASH_COUNT(c->listed);
+                c->has_confirmed = has_suspects(c);
+                if (!c->has_confirmed)
+                        c->phase = PHASE_ASK;
+                else if (list(c, PHASE_CONFIRM) < 0)
+                        give_up(c, "what is in the kernel could not be listed a second time");
+                return false;
+        case PHASE_CONFIRM:
+                name_suspects(c);
+                c->phase = PHASE_ASK;
+                return false;
+        case PHASE_ASK:
+                if (ask_slice(c))
+                        c->phase = PHASE_ANSWERS;
+                return false;
+        case PHASE_ANSWERS:
+                await_answers(c);
+                return false;
+        case PHASE_FILES:
+                if (files_slice(c))
+                        c->phase = PHASE_SCANNED;
+                return false;
+        case PHASE_SCANNED:
+                return true;
+        case PHASE_VERIFY:
+                break;
+        }
+        return true;
+}
+
+/* What was to be destroyed and is on the list no longer, is gone. */
+static void on_verified(const char *id, void *userdata) {
+        Reconcile *c = userdata;
+        Run *run = c->run;
+        bool left = false;
+
+        if (id) {
+                add_id(&c->listed, id);
+                return;
+        }
+        for (size_t i = 0; i < run->report.n_items; i++) {
+                CleanupItem *item = run->report.items[i];
+
+                if (item->rule != RULE_STRAY || item->state != CLEANUP_PENDING)
+                        continue;
+                if (find_id(c->listed, item->name))
+                        left = true;
+                else
+                        item_done((RunItem *) item);
+        }
+        if (left)
+                set_timer(c, VERIFY_USEC);
+        sweep_run_go(run);
+}
+
+void reconcile_verify(Run *run) {
+        Reconcile *c = run->reconcile;
+
+        run->phase = RUN_VERIFY;
+        c->phase = PHASE_VERIFY;
+        free_ids(&c->listed);
+        if (manager_list_kernel(manager_of(c), on_verified, c) < 0)
+                set_timer(c, VERIFY_USEC);
+        sweep_run_pause(run);
+}
