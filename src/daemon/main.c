@@ -439,6 +439,8 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        if (d->manager)
+                manager_unobserve_all(d->manager);
         otlp_free(d->otlp);
         observe_free(d->observe); /* it asks the others for numbers, to the last */
         agents_free(d->agents);
