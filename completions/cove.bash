@@ -11,9 +11,9 @@ _cove_verbs() {
     "$1" --help 2>/dev/null | sed -nE 's/^  cove ([a-z]+) .*$/\1/p'
 }
 
-# "create ls rm" of `cove key`; nothing: it has none.
+# "create ls rm" of `cove key`; nothing of verbs that have no verbs of their own.
 _cove_subverbs() {
-    "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z]+(\|[a-z]+)+) .*\$/\\1/p" | tr '|' ' '
+    "$1" "$2" --help 2>/dev/null | sed -nE "s/^usage: cove $2 ([a-z|]+) …\$/\\1/p" | tr '|' ' '
 }
 
 # Options that say which daemon, as they stand on the line.
@@ -59,10 +59,6 @@ _cove_operand() {
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;
     *:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-    key:1 | tenant:1 | profile:1 | audit:1 | alerts:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-    key:1 | tenant:1 | profile:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-    key:1 | tenant:1 | audit:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
-    config:1 | key:1 | tenant:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
     esac
 }
 
@@ -79,10 +75,6 @@ _cove() {
 
     call=("$cove" "$verb")
     ((COMP_CWORD > 2)) && [[ " $(_cove_subverbs "$cove" "$verb") " == *" ${COMP_WORDS[2]} "* ]] && call+=("${COMP_WORDS[2]}")
-    case $verb in key | tenant | profile | audit | alerts) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
-    case $verb in key | tenant | profile) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
-    case $verb in key | tenant | audit) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
-    case $verb in config | key | tenant) ((COMP_CWORD > 2)) && call+=("${COMP_WORDS[2]}") ;; esac
     local -A takes=()
     local -a long=()
     while read -r letter name argument; do

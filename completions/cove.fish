@@ -11,11 +11,10 @@ function __cove_verbs
     $cove --help 2>/dev/null | string replace -rf -- '^  cove ([a-z]+) +(.*)$' '$1\t$2'
 end
 
-# "create", "ls", "rm" of `cove key`; nothing: it has none.
+# "create", "ls", "rm" of `cove key`; nothing of verbs that have no verbs of their own.
 function __cove_subverbs
-    set -l words (commandline -opc)
-    $words[1] $words[2] --help 2>/dev/null |
-        string replace -rf -- "^usage: cove $words[2] ([a-z]+(?:\\|[a-z]+)+) .*\$" '$1' | string split '|'
+    set -l cove (__cove_program)
+    $cove $argv[1] --help 2>/dev/null | string replace -rf -- "^usage: cove $argv[1] ([a-z|]+) …\$" '$1' | string split '|'
 end
 
 # The verb, and what of it belongs to the name: "ls", "key create".
@@ -23,11 +22,7 @@ function __cove_verb
     set -l words (commandline -opc)
     test (count $words) -ge 2; or return 1
     echo $words[2]
-    if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs)
-    if contains -- $words[2] key tenant profile audit alerts; and test (count $words) -ge 3
-    if contains -- $words[2] key tenant profile; and test (count $words) -ge 3
-    if contains -- $words[2] key tenant audit; and test (count $words) -ge 3
-    if contains -- $words[2] config key tenant; and test (count $words) -ge 3
+    if test (count $words) -ge 3; and contains -- $words[3] (__cove_subverbs $words[2])
         echo $words[3]
     end
 end
@@ -122,12 +117,7 @@ function __cove_operand
         case completion:1
             printf '%s\n' bash zsh fish
         case '*:1'
-            __cove_subverbs
-        case key:1 tenant:1 profile:1 audit:1 alerts:1
-        case key:1 tenant:1 profile:1
-        case key:1 tenant:1 audit:1
-        case config:1 key:1 tenant:1
-            $cove $verb --help 2>/dev/null | string replace -rf -- "^usage: cove $verb ([a-z|]+) .*\$" '$1' | string split '|'
+            __cove_subverbs $verb
     end
 end
 

@@ -101,6 +101,11 @@ void agents_unwatch(AgentWatch *watch) {
         watch->agents = NULL;
 }
 
+void agents_set_advice(Agents *a, AgentAdvice advice, void *userdata) {
+        a->advice = advice;
+        a->advice_data = userdata;
+}
+
 void agents_observe(Agents *a, AgentObserver *o) {
         o->next = a->observers;
         a->observers = o;
@@ -182,7 +187,7 @@ static void take_up_all(Agents *a) {
                         log_error("agent execution %s: cannot be rejoined: %s", t.rejoin[i], strerror(-r));
         }
         if (queue_size(a->queue) + t.n > 0)
-                log_line(NULL, "agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
+                log_notice("agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
         free(t.rejoin);
         webhooks_resume(a);
         arm_expiry(a, EXPIRE_MIN);

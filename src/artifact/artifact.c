@@ -270,6 +270,7 @@ int artifacts_new(Manager *m, Outbound *outbound, Artifacts **ret, Error *reterr
 Artifacts *artifacts_free(Artifacts *a) {
         if (!a)
                 return NULL;
+        manager_unobserve(a->manager, &a->observer);
         while (a->openings) {
                 outbound_cancel(a->openings->request);
                 opening_free(a->openings);

@@ -20,7 +20,7 @@
 typedef struct Artifacts Artifacts;
 typedef struct Outbound Outbound;
 
-#define ARTIFACT_ID_LENGTH 21 /* "a" and 20 letters or digits, by chance */
+#define ARTIFACT_ID_LENGTH 25 /* "a" and 24 hexadecimal digits, by chance */
 #define ARTIFACT_NAME_MAX  1023
 #define ARTIFACT_OWNER_MAX 63
 #define ARTIFACT_TYPE_MAX  127

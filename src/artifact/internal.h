@@ -32,6 +32,10 @@ struct Artifacts {
         sd_event_source *expire_timer;
         Opening *openings;
         void *sweep;          /* a DIR, while files without a row are looked for */
+        struct {
+                char sandbox[SANDBOX_ID_LENGTH + 1];
+                SandboxUsage usage;
+        } ending; /* the sandbox whose end is being told of */
         ArtifactsStats stats;
 };
 

@@ -75,17 +75,13 @@ static json_t *report_json(const Sandbox *sb, const SandboxUsage *usage) {
                         "executions", executions_json(sb));
 }
 
-/* Usage is told once, at the end, when reason and executions are known. */
-static void on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
-        Artifacts *a = userdata;
+static void keep_report(Artifacts *a, const Sandbox *sb, const SandboxUsage *usage) {
         ArtifactSpec spec = ARTIFACT_SPEC_INIT;
         _cleanup_json_ json_t *report = NULL;
         Error error = { 0 };
         size_t size = 0;
         char *text;
 
-        if (sb->end_status != SANDBOX_FAILED || sb->pooled || !artifacts_config(a)->enabled)
-                return;
         report = report_json(sb, usage);
         text = report ? json_print(report, &size) : NULL;
         if (!text)
@@ -102,7 +98,24 @@ static void on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
         free(text);
 }
 
+/* Told once, when the end begins, right before its status says why. */
+static void on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
+        Artifacts *a = userdata;
+
+        memcpy(a->ending.sandbox, sb->id, sizeof(a->ending.sandbox));
+        a->ending.usage = *usage;
+}
+
+static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+        Artifacts *a = userdata;
+
+        if (to != SANDBOX_TERMINATING || from == to || sb->end_status != SANDBOX_FAILED || sb->pooled || !artifacts_config(a)->enabled ||
+                        strcmp(a->ending.sandbox, sb->id) != 0)
+                return;
+        keep_report(a, sb, &a->ending.usage);
+}
+
 void report_observe(Artifacts *a) {
-        a->observer = (CoreObserver) { .usage = on_usage, .userdata = a };
+        a->observer = (CoreObserver) { .usage = on_usage, .status = on_status, .userdata = a };
         manager_observe(a->manager, &a->observer);
 }

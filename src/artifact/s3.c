@@ -7,6 +7,7 @@
 #include "artifact/internal.h"
 #include "base/fd.h"
 
+#define OF_NOTHING       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define TIMEOUT          (60 * USEC_PER_SEC)
 #define REMOVAL_ATTEMPTS 8
 #define REMOVALS_MAX     10000
@@ -68,10 +69,8 @@ static int make_parts(const ArtifactsConfig *c, const char *place, const char *s
         if (!p->url)
                 return error_set(reterr, -ENOMEM, "out of memory");
         (void) snprintf(p->sigv4, sizeof(p->sigv4), "aws:amz:%s:s3", c->region ? c->region : "us-east-1");
-        if (sha256) {
-                (void) snprintf(p->sha256, sizeof(p->sha256), "x-amz-content-sha256: %s", sha256);
-                p->headers[n++] = p->sha256;
-        }
+        (void) snprintf(p->sha256, sizeof(p->sha256), "x-amz-content-sha256: %s", sha256 ? sha256 : OF_NOTHING);
+        p->headers[n++] = p->sha256; /* S3 wants it always, and older libcurls leave it out where there is no body */
         if (type) {
                 (void) snprintf(p->type, sizeof(p->type), "Content-Type: %s", type);
                 p->headers[n++] = p->type;

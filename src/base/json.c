@@ -38,7 +38,7 @@ static void put_line(JsonWriter *w) {
 
 /* Length of the UTF-8 sequence at p, 0 when there is none: overlong forms, surrogates and what is beyond U+10FFFF are
  * none either. */
-static size_t sequence_length(const unsigned char *p) {
+size_t json_sequence_length(const unsigned char *p) {
         static const struct {
                 unsigned char first, last, second_first, second_last, length;
         } forms[] = {
@@ -74,7 +74,7 @@ static void put_quoted(JsonWriter *w, const char *text) {
                         put_text(w, escape);
                 } else if (*p < 0x80)
                         put(w, (const char *) p++, 1);
-                else if ((n = sequence_length(p)) > 0) {
+                else if ((n = json_sequence_length(p)) > 0) {
                         put(w, (const char *) p, n);
                         p += n;
                 } else {

@@ -30,5 +30,8 @@ void json_write_null(JsonWriter *w, const char *key);
 void json_write_bool(JsonWriter *w, const char *key, bool value);
 void json_write_thousandths(JsonWriter *w, const char *key, uint64_t value); /* 1500 is 1.500 */
 
+/* Length of the UTF-8 sequence at p, in a text with a NUL at its end; 0 when there is none. */
+size_t json_sequence_length(const unsigned char *p);
+
 /* Writes it all with a newline and frees. */
 int json_finish(JsonWriter *w, int fd);

@@ -3,28 +3,123 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/json.h"
+
+#define LINE_MAX_BYTES 2048
+#define ABOUT          "sandbox "
 
 int log_verbosity = 0;
+bool log_infos = false, log_json = false;
+
+/* Values come from anywhere; a line is a line, and no terminal command. */
+static void clean(char *text) {
+        for (char *p = text; *p; p++)
+                if ((unsigned char) *p < 0x20 || *p == 0x7f)
+                        *p = '?';
+}
+
+static size_t print_text(const char *level, const char *message, char *ret, size_t size) {
+        bool quiet = !level || strcmp(level, "notice") == 0 || strcmp(level, "info") == 0;
+        int n = snprintf(ret, size - 1, "cove: %s%s%s", quiet ? "" : level, quiet ? "" : ": ", message);
+
+        return MIN_OF((size_t) n, size - 2);
+}
+
+/* Without what JSON would have to escape twice: control characters are gone already. */
+static size_t put_quoted(const char *text, size_t n, char *ret) {
+        const char *begin = ret;
+
+        for (size_t i = 0; i < n;) {
+                size_t length = (unsigned char) text[i] < 0x80 ? 1 : json_sequence_length((const unsigned char *) text + i);
+
+                if (length == 0 || i + length > n) {
+                        *ret++ = '?';
+                        i++;
+                        continue;
+                }
+                if (text[i] == '"' || text[i] == '\\')
+                        *ret++ = '\\';
+                memcpy(ret, text + i, length);
+                ret += length;
+                i += length;
+        }
+        return (size_t) (ret - begin);
+}
+
+/* "sandbox ID: …": where the id is; 0: it is about none. */
+static size_t about(const char *message) {
+        size_t n;
+
+        if (strncmp(message, ABOUT, strlen(ABOUT)) != 0)
+                return 0;
+        n = strspn(message + strlen(ABOUT), "abcdefghijklmnopqrstuvwxyz0123456789");
+        return n > 8 && message[strlen(ABOUT) + n] == ':' ? n : 0;
+}
+
+/* ret has room for everything to be escaped. */
+static size_t print_json(const char *level, const char *message, char *ret, size_t size) {
+        struct timespec now;
+        struct tm tm;
+        size_t n, id = about(message);
+
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        (void) gmtime_r(&now.tv_sec, &tm);
+        n = strftime(ret, size, "{\"time\":\"%Y-%m-%dT%H:%M:%S", &tm);
+        n += (size_t) snprintf(ret + n, size - n, ".%03uZ\",\"level\":\"%s\",\"message\":\"", (unsigned) (now.tv_nsec / 1000000),
+                        level ? level : "error");
+        n += put_quoted(message, strlen(message), ret + n);
+        if (id > 0)
+                n += (size_t) snprintf(ret + n, size - n, "\",\"sandbox\":\"%.*s", (int) id, message + strlen(ABOUT));
+        n += (size_t) snprintf(ret + n, size - n, "\"}");
+        return n;
+}
+
+static void write_line(const char *level, char *message) {
+        char line[2 * LINE_MAX_BYTES + 256];
+        size_t n;
+
+        clean(message);
+        n = log_json ? print_json(level, message, line, sizeof(line)) : print_text(level, message, line, LINE_MAX_BYTES);
+        line[n] = '\n';
+        (void) fd_write_all(STDERR_FILENO, line, n + 1); /* one write: lines of two runs do not mix */
+}
 
 void log_line(const char *level, const char *format, ...) {
-        char line[2048];
+        char message[LINE_MAX_BYTES];
+        int saved = errno; /* for %m */
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(message, sizeof(message), format, ap);
+        va_end(ap);
+        write_line(level, message);
+        errno = saved;
+}
+
+static bool is_wanted(const char *level) {
+        if (!level || strcmp(level, "notice") == 0)
+                return true;
+        if (strcmp(level, "warning") == 0)
+                return log_verbosity >= 0;
+        return strcmp(level, "info") == 0 ? log_infos : log_verbosity > 0;
+}
+
+void log_sandbox(const char *level, const char *id, const char *format, ...) {
+        char message[LINE_MAX_BYTES];
         int n, saved = errno;
         va_list ap;
 
-        n = snprintf(line, sizeof(line), "cove: %s%s", level ? level : "", level ? ": " : "");
-        errno = saved; /* for %m */
+        if (!is_wanted(level))
+                return;
+        n = snprintf(message, sizeof(message), ABOUT "%.64s: ", id);
+        errno = saved;
         va_start(ap, format);
-        (void) vsnprintf(line + n, sizeof(line) - (size_t) n - 1, format, ap);
+        (void) vsnprintf(message + n, sizeof(message) - (size_t) n, format, ap);
         va_end(ap);
-
-        n = (int) strlen(line);
-        for (int i = 0; i < n; i++) /* values come from anywhere; a line is a line, and no terminal command */
-                if ((unsigned char) line[i] < 0x20 || line[i] == 0x7f)
-                        line[i] = '?';
-        line[n] = '\n';
-        (void) fd_write_all(STDERR_FILENO, line, (size_t) n + 1); /* one write: lines of two runs do not mix */
+        write_line(level, message);
         errno = saved;
 }

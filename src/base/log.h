@@ -1,17 +1,36 @@
-/* log.h: lines for a person, on stderr.
+/* log.h: lines for a person, or for a machine, on stderr.
  *
  * One failure makes one line, and the verb that gives up writes it; rooms below speak only at debug level (-v).
+ * With log_json a line is a JSON object: time, level, message, and, for lines that begin with "sandbox ID: ", the sandbox. So whoever
+ * writes about a sandbox begins like that, or takes log_sandbox(), which does.
  * Knows libc only. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macro.h"
 
-extern int log_verbosity; /* 0 errors and warnings, 1 with -v */
+extern int log_verbosity; /* -1 errors, 0 and warnings, 1 and debug (-v) */
+extern bool log_infos;    /* what happens in the course of things */
+extern bool log_json;
 
+/* level NULL: an error. "notice" and "info" have no word in front. */
 void log_line(const char *level, const char *format, ...) _printf_(2, 3);
+/* level as above; what nobody wants to read is left out. */
+void log_sandbox(const char *level, const char *id, const char *format, ...) _printf_(3, 4);
 
-#define log_error(...)   log_line(NULL, __VA_ARGS__)
-#define log_warning(...) log_line("warning", __VA_ARGS__)
+#define log_error(...)  log_line(NULL, __VA_ARGS__)
+#define log_notice(...) log_line("notice", __VA_ARGS__)
+#define log_warning(...)                                                                                     \
+        do {                                                                                                 \
+                if (log_verbosity >= 0)                                                                      \
+                        log_line("warning", __VA_ARGS__);                                                    \
+        } while (0)
+#define log_info(...)                                                                                        \
+        do {                                                                                                 \
+                if (log_infos)                                                                               \
+                        log_line("info", __VA_ARGS__);                                                       \
+        } while (0)
 #define log_debug(...)                                                                                       \
         do {                                                                                                 \
                 if (log_verbosity > 0)                                                                       \

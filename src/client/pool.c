@@ -30,7 +30,8 @@ static const Option pool_options[] = {
 
 static const Usage usage = {
         .synopsis = "pool [options]",
-        .about = "Shows the sandboxes that were made ahead of demand, by pool: how many stand ready, how many callers found one.",
+        .about = "Shows the sandboxes that were made ahead of demand, by pool: how many stand ready, how many\n"
+                 "callers found one.",
         USAGE_OPTIONS(pool_options),
 };
 

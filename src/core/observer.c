@@ -37,6 +37,10 @@ void manager_unobserve(Manager *m, CoreObserver *o) {
                 }
 }
 
+void manager_unobserve_all(Manager *m) {
+        m->observers = NULL;
+}
+
 #define EACH_OBSERVER(o, m) for (const CoreObserver *o = (m)->observers; o; o = o->next)
 
 void observe_status(Sandbox *sb, SandboxStatus from, SandboxStatus to) {

@@ -41,6 +41,7 @@ typedef struct CoreObserver {
 
 void manager_observe(Manager *m, CoreObserver *o); /* o stays the caller's */
 void manager_unobserve(Manager *m, CoreObserver *o);
+void manager_unobserve_all(Manager *m); /* the end: the rooms go one after the other, and must not be told of each other's */
 
 void observe_status(Sandbox *sb, SandboxStatus from, SandboxStatus to);
 void observe_execution_started(Execution *x);

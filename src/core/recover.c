@@ -63,7 +63,7 @@ static void check_complete(Manager *m) {
         if (!r->listed || r->pending)
                 return;
         if (r->n_adopted + r->n_lost + r->n_swept > 0)
-                log_line(NULL, "recovered in %llu ms: %u sandbox%s adopted, %u lost, %u leftover%s swept",
+                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u lost, %u leftover%s swept",
                         (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
                         r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
         recovery_free(m);

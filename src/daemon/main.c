@@ -42,6 +42,7 @@
 #include "daemon/state.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/lifelog.h"
 #include "observe/otlp.h"
 #include "observe/observe.h"
 #include "outbound/delivery.h"
@@ -73,6 +74,7 @@ typedef struct Daemon {
         Manager *manager;
         Pools *pools;
         struct Audit *audit;
+        Lifelog lifelog;
         struct Observe *observe;
         struct Artifacts *artifacts;
         Alerts *alerts;
@@ -192,7 +194,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
                 return 0;
         }
         d->manager->stopping = true;
-        log_line(NULL, "%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
+        log_notice("%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
         pools_stop(d->pools);
@@ -309,6 +311,7 @@ static int step_pools(Daemon *d, Error *reterr) {
 static int step_audit(Daemon *d, Error *reterr) {
         int r = audit_new(d->manager, &d->audit, reterr);
 
+        lifelog_start(&d->lifelog, d->manager);
         d->rooms.audit = d->audit;
         return r;
 }
@@ -357,7 +360,7 @@ static int step_reaper(Daemon *d, Error *reterr) {
 
         if (r < 0)
                 return r;
-        r = reaper_connect(d->rooms.reaper, d->observe, d->rooms.reload);
+        r = reaper_connect(d->rooms.reaper, d->observe, d->alerts, d->rooms.reload);
         return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
 }
 
@@ -379,6 +382,12 @@ static int step_api(Daemon *d, Error *reterr) {
 static int step_tell(Daemon *d, Error *reterr) {
         const char *address = api_address(d->api);
 
+        if (log_json) { /* all lines are alike then */
+                log_notice("listening on http://%s, socket %s, admin token in %s/admin.token, running as %s, instance %s",
+                                address ? address : "", d->options.socket_path, d->options.state_dir, d->identity.name, d->state.instance);
+                (void) sd_notify(0, "READY=1");
+                return 0;
+        }
         if (address)
                 printf("cove: listening on http://%s\n", address);
         printf("cove: socket %s\n", d->options.socket_path);
@@ -430,6 +439,8 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
+        if (d->manager)
+                manager_unobserve_all(d->manager);
         otlp_free(d->otlp);
         observe_free(d->observe); /* it asks the others for numbers, to the last */
         agents_free(d->agents);
@@ -477,6 +488,12 @@ static int print_and_end(const DaemonOptions *o) {
         return 0;
 }
 
+static void set_logging(const DaemonOptions *o) {
+        log_json = o->log_json;
+        log_infos = o->log_level >= LOG_LEVEL_INFO;
+        log_verbosity = o->log_level == LOG_LEVEL_ERROR ? -1 : o->log_level >= LOG_LEVEL_DEBUG;
+}
+
 int main(int argc, char **argv) {
         Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
@@ -488,8 +505,10 @@ int main(int argc, char **argv) {
                 daemon_options_done(&d.options);
                 return status;
         }
-        if (r >= 0)
+        if (r >= 0) {
+                set_logging(&d.options);
                 r = start(&d, &error);
+        }
         if (r < 0) {
                 log_error("%s", error.text);
                 stop(&d);

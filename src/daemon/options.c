@@ -143,8 +143,28 @@ static int apply_verbose(void *target, const char *value, Error *reterr) {
         bool on = false;
         int r = apply_flag(&on, "verbose", value, reterr);
 
-        log_verbosity = on;
+        ((DaemonOptions *) target)->log_level = on ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING;
         return r;
+}
+
+static int apply_log_format(void *target, const char *value, Error *reterr) {
+        bool json = strcmp(value, "json") == 0;
+
+        if (!json && strcmp(value, "text") != 0)
+                return error_set(reterr, -EINVAL, "--log-format: '%s' is neither text nor json", value);
+        ((DaemonOptions *) target)->log_json = json;
+        return 0;
+}
+
+static int apply_log_level(void *target, const char *value, Error *reterr) {
+        static const char *const names[] = { "error", "warning", "info", "debug" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (strcmp(value, names[i]) == 0) {
+                        ((DaemonOptions *) target)->log_level = (int) i;
+                        return 0;
+                }
+        return error_set(reterr, -EINVAL, "--log-level: '%s' is none of error, warning, info, debug", value);
 }
 
 static int apply_journals(void *target, const char *value, Error *reterr) {
@@ -224,7 +244,9 @@ static const Option options[] = {
         { "json", 0, NULL, "with --check-config: answer in JSON", apply_json },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
         { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
-        { "verbose", 'v', NULL, "say more", apply_verbose },
+        { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", apply_log_format },
+        { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", apply_log_level },
+        { "verbose", 'v', NULL, "say more: --log-level debug", apply_verbose },
         { "help", 'h', NULL, "print this", apply_help },
 };
 
@@ -259,9 +281,8 @@ static int apply_named(DaemonOptions *o, const char *name, const char *value, Er
 
 int daemon_options_check(const char *name, const char *value, Error *reterr) {
         DaemonOptions scratch = { .templates = STRV_INIT(TEMPLATES_MAX) };
-        int verbosity = log_verbosity, r = apply_named(&scratch, name, value, reterr);
+        int r = apply_named(&scratch, name, value, reterr);
 
-        log_verbosity = verbosity;
         daemon_options_done(&scratch);
         return r;
 }
@@ -348,6 +369,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
         int r;
 
         *o = (DaemonOptions) {
+                .log_level = LOG_LEVEL_WARNING,
                 .journal_total_bytes = JOURNALS_DEFAULT,
                 .keep_ended_usec = KEEP_ENDED_DEFAULT,
                 .sandboxes_max = SANDBOXES_DEFAULT,

@@ -12,6 +12,9 @@
 #include "base/strv.h"
 #include "config/config.h"
 
+/* --log-level */
+enum { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
 typedef struct DaemonOptions {
         char *listen;     /* "none": no TCP */
         char *state_dir;
@@ -21,6 +24,8 @@ typedef struct DaemonOptions {
         char *user;       /* to become, when started as root */
         bool stop_all;    /* on SIGTERM */
         bool public;      /* listen beyond loopback */
+        bool log_json;    /* --log-format */
+        int log_level;
         bool help, routes, default_config, config_keys, json, metrics_table;
         uint64_t journal_total_bytes;
         usec_t keep_ended_usec;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "json/json.h"
 #include "observe/metric.h"
@@ -79,9 +80,25 @@ static void on_reload(const Config *settings, void *userdata) {
         reaper_reload(userdata);
 }
 
-int reaper_connect(Reaper *r, Observe *o, Reload *reload) {
+/* What no signal says. Stuck sandboxes and layers that are late have theirs. */
+static void on_alert(const char *kind, const char *text, void *userdata) {
+        static const struct {
+                const char *kind, *name;
+                AlertSeverity severity;
+        } events[] = {
+                { "cleanup-failed", "cleanup_failed", SEVERITY_WARNING  },
+                { "cleanup-blind",  "cleanup_blind",  SEVERITY_CRITICAL },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(events); i++)
+                if (strcmp(events[i].kind, kind) == 0)
+                        alerts_raise(userdata, events[i].name, events[i].severity, /* context= */ NULL, text);
+}
+
+int reaper_connect(Reaper *r, Observe *o, Alerts *alerts, Reload *reload) {
         int k = 0;
 
+        reaper_set_alert(r, on_alert, alerts);
         reaper_set_run_over(r, on_run, o);
         for (size_t i = 0; i < ELEMENTSOF(sources) && k >= 0; i++)
                 k = observe_set_source(o, sources[i].signal, sources[i].read, r);

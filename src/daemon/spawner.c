@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/program.h"
 
 #define CHANNEL_FD     3
@@ -21,6 +22,11 @@ static int push_arguments(Strv *argv, const char *program, const char *instance,
 
         for (size_t i = 0; i < ELEMENTSOF(fixed); i++) {
                 r = strv_push(argv, fixed[i]);
+                if (r < 0)
+                        return r;
+        }
+        if (log_json) {
+                r = strv_push(argv, "--log-json");
                 if (r < 0)
                         return r;
         }

@@ -101,7 +101,7 @@ int audit_reader_skip_before(AuditReader *r, usec_t since);
 typedef struct AuditFilter {
         char since[32], until[32]; /* as in "at" */
         const char *sandbox, *actor;
-        uint64_t after;            /* numbers beyond this one */
+        uint64_t after, last;      /* numbers beyond the one, up to the other; 0: no bound */
 } AuditFilter;
 
 void audit_time_print(usec_t at, char ret[static 32]);

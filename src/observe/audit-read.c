@@ -262,7 +262,9 @@ static bool time_fits(const AuditFilter *f, const char *line, size_t size) {
 bool audit_filter_fits(const AuditFilter *f, const char *line, size_t size) {
         AuditRecord r;
 
-        if (f->after > 0 && (audit_record_read(line, size, &r) < 0 || r.seq <= f->after))
+        if ((f->after > 0 || f->last > 0) && audit_record_read(line, size, &r) < 0)
+                return false;
+        if ((f->after > 0 && r.seq <= f->after) || (f->last > 0 && r.seq > f->last))
                 return false;
         return time_fits(f, line, size) && text_is(line, size, "sandbox", f->sandbox) && text_is(line, size, "actor", f->actor);
 }

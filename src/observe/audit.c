@@ -213,10 +213,10 @@ int audit_new(Manager *m, Audit **ret, Error *reterr) {
         return 0;
 }
 
-/* The observer hangs in the manager's list, so the manager goes before us or tells nothing any more. */
 Audit *audit_free(Audit *a) {
         if (!a)
                 return NULL;
+        manager_unobserve(a->manager, &a->observer);
         if (a->timer) {
                 event(a, "life", "daemon-stopped", NULL, NULL, NULL);
                 (void) store_counter_set(a->manager->store, "audit_seq", a->head.seq);

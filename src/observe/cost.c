@@ -231,7 +231,7 @@ static int collect(Sum *s, bool records, usec_t from, usec_t to) {
 
         if (r >= 0)
                 r = records ? store_usage_each(store, from, to, ROWS_MAX, add_record, s) : store_usage_hours(store, from, to, add_hour, s);
-        if (r >= 0 && to > clock_wall_usec())
+        if (r >= 0 && to + USEC_PER_SEC > clock_wall_usec()) /* "now" was a moment ago */
                 r = add_live(s);
         return r;
 }

@@ -38,19 +38,10 @@ int observe_new(Manager *m, Observe **ret, Error *reterr) {
         return 0;
 }
 
-/* The core goes next, and shall not tell us of it. */
-static void unhook(Observe *o) {
-        for (CoreObserver **p = &o->manager->observers; *p; p = &(*p)->next)
-                if (*p == &o->observer) {
-                        *p = o->observer.next;
-                        return;
-                }
-}
-
 Observe *observe_free(Observe *o) {
         if (!o)
                 return NULL;
-        unhook(o);
+        manager_unobserve(o->manager, &o->observer); /* the core goes next, and shall not tell us of it */
         store_set_timing(o->manager->store, NULL, NULL);
         if (o->ticker) {
                 (void) usage_flush(o);

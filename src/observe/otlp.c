@@ -36,6 +36,7 @@ int otlp_new(Manager *m, Outbound *outbound, Observe *observe, Otlp **ret, Error
 Otlp *otlp_free(Otlp *o) {
         if (!o)
                 return NULL;
+        manager_unobserve(o->manager, &o->observer);
         traces_free(o);
         metrics_free(o);
         free(o);

@@ -1,7 +1,7 @@
 /* recommend.c: what an agent type needs, by what it has used.
  *
  * A quantile of what its sandboxes of the last day have used at most, times a margin; memory in whole steps of 16 MiB, never below
- * 32 MiB. confidence grows with the number of sandboxes: 0 below samples_min, near 1 at ten times as many. */
+ * 32 MiB. A CPU quota is only made smaller, never made: a mean says nothing of peaks. confidence grows with the number of sandboxes: 0 below samples_min, near 1 at ten times as many. */
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ int observe_recommended(Observe *o, const char *agent_type, SandboxLimits *limit
                 limits->memory_bytes = a.memory_bytes;
                 changed = 1;
         }
-        if (a.cpu_milli != 0 && (limits->cpu_milli == 0 || a.cpu_milli < limits->cpu_milli)) {
+        if (a.cpu_milli != 0 && a.cpu_milli < limits->cpu_milli) {
                 limits->cpu_milli = a.cpu_milli;
                 changed = 1;
         }

@@ -140,7 +140,7 @@ static json_t *agent_json(const View *s) {
                         "timeoutRate", number_or_null(share(timeouts, judged)),
                         "averageExecutionSeconds", number_or_null(mean(s, METRIC_STEP_EXEC)),
                         "averageCpuSeconds", number_or_null(mean(s, METRIC_CPU_PER_SANDBOX)),
-                        "averageMemoryMB", number_or_null(share(in_window(s, METRIC_MEMORY_GB_SECONDS, NULL) * 1024, lifetime)),
+                        "averageMemoryMB", number_or_null(share(in_window(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB, lifetime)),
                         "peakMemoryMB", number_or_null(peak / MB),
                         "percentiles", percentiles_json(s->observe, s->agent));
 }
@@ -178,8 +178,8 @@ static json_t *resources_json(const View *s) {
                         "totalCpuSeconds", number_or_null(ever(s, METRIC_CPU_SECONDS, NULL)),
                         "averageCpuSeconds", number_or_null(share(cpu.sum, (double) cpu.count)),
                         "peakCpuSeconds", number_or_null(cpu.max),
-                        "totalMemoryGBSeconds", number_or_null(ever(s, METRIC_MEMORY_GB_SECONDS, NULL)),
-                        "averageMemoryMB", number_or_null(share(in_window(s, METRIC_MEMORY_GB_SECONDS, NULL) * 1024, lifetime)),
+                        "totalMemoryGBSeconds", number_or_null(ever(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB / 1024),
+                        "averageMemoryMB", number_or_null(share(in_window(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB, lifetime)),
                         "peakMemoryMB", number_or_null(fmax(peaks.max, active > 0 ? memory : NAN) / MB),
                         "networkRequests", integer(ever(s, METRIC_NETWORK_REQUESTS, NULL)),
                         "egressBytes", integer(ever(s, METRIC_EGRESS_BYTES, NULL)),

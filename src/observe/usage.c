@@ -111,7 +111,7 @@ static void count(Observe *o, const Sandbox *sb, const Note *n, const UsageRow *
         double cpu = (double) row->cpu_usec / USEC_PER_SEC;
 
         metric_add(o, METRIC_CPU_SECONDS, agent, cpu);
-        metric_add(o, METRIC_MEMORY_GB_SECONDS, agent, (double) row->memory_byte_seconds / (1 << 30));
+        metric_add(o, METRIC_MEMORY_BYTE_SECONDS, agent, (double) row->memory_byte_seconds);
         metric_add(o, METRIC_EGRESS_BYTES, agent, (double) row->egress_bytes);
         metric_add(o, METRIC_OOM_KILLS, agent, (double) usage->oom_kills);
         metric_add(o, METRIC_COST, agent, cost_of(o, row));

@@ -113,7 +113,7 @@ static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
         e->failures = healthy ? 0 : e->failures + 1;
         e->unhealthy = e->failures >= FAILURES_TO_BELIEVE;
         if (was && healthy)
-                log_line(NULL, "sandbox %s: is well again", sb->id);
+                log_notice("sandbox %s: is well again", sb->id);
         if (e->failures == 1 && enqueue(e->reaper->health, e->id) >= 0)
                 keep_pace(e->reaper->health);
         if (!e->unhealthy)

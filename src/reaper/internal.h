@@ -12,6 +12,7 @@
 #define ITEM_PATIENCE    (10 * USEC_PER_SEC) /* for one sandbox to end */
 #define GRACE_MAX        (60 * USEC_PER_SEC) /* for what should have happened by itself */
 #define FAILURES_KEPT    256
+#define SLACK            10 /* a tenth of the interval: so late may a timer be, to save wake-ups */
 
 /* rules.c */
 #define RULE_BIT(r) (1u << (r))
@@ -33,7 +34,8 @@ bool sandbox_is_agents(const Sandbox *sb);
 usec_t judge_stuck_after(const Config *c, const Sandbox *sb); /* an agent's */
 usec_t judge_wall(const Config *c, const Sandbox *sb);        /* 0: none */
 /* Whether made-up cases are told apart. */
-bool judge_self_test(const Config *settings, char text[static CLEANUP_TEXT_MAX]);
+typedef CleanupRule (*JudgeFunction)(const Judge *j, const Sandbox *sb, char text[static CLEANUP_TEXT_MAX]);
+bool judge_self_test(JudgeFunction judge, const Config *settings, char text[static CLEANUP_TEXT_MAX]);
 
 /* run.c: one run, from its scan to its report. */
 typedef struct Run Run;
@@ -43,7 +45,6 @@ typedef struct RunItem {
         Run *run;
         SandboxWatch watch;
         usec_t asked_at;
-        usec_t born_order; /* created_at, for the order and the cursor */
 } RunItem;
 
 typedef enum RunPhase {
@@ -82,7 +83,10 @@ void sweep_run_go(Run *run);    /* (again) a slice per turn of the loop */
 void sweep_run_pause(Run *run); /* until somebody says sweep_run_go() */
 void sweep_run_fail(Run *run, const char *text);
 void sweep_run_act(Run *run);   /* everything is found */
-void sweep_run_check(Run *run); /* over, when nothing is pending */
+Sandbox *sweep_run_find(const Run *run, const char *id); /* NULL: gone */
+
+/* act.c */
+bool sweep_run_act_slice(Run *run); /* true: everything was asked for */
 void item_done(RunItem *item);
 void item_fail(RunItem *item, const char *format, ...) _printf_(2, 3);
 void item_terminate(RunItem *item, Sandbox *sb);
@@ -128,8 +132,7 @@ typedef struct Layer {
         bool running, last_ok, told_late;
         char error[CLEANUP_TEXT_MAX];
         uint64_t n_runs, n_failed;
-        bool results[HISTORY_LENGTH];
-        unsigned n_results;   /* kept; the newest is at (n_runs - 1) % HISTORY_LENGTH */
+        bool results[HISTORY_LENGTH]; /* of run number n at n % HISTORY_LENGTH */
 } Layer;
 
 struct Reaper {
@@ -159,6 +162,7 @@ struct Reaper {
 };
 
 usec_t layer_interval(const Reaper *r, CleanupKind kind);
+usec_t layer_lateness(const Reaper *r, const Layer *l); /* watch.c */
 void layer_over(Reaper *r, const Run *run);
 void reaper_alert(Reaper *r, const char *kind, const char *format, ...) _printf_(3, 4);
 

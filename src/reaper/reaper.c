@@ -8,13 +8,9 @@
 #include <utlist.h>
 
 #include "base/log.h"
-#include "core/tally.h"
 #include "reaper/internal.h"
 
-#define SOON    (100 * USEC_PER_MSEC) /* there is more to do: as soon as others have had their turn */
-#define RUN_MAX (60 * USEC_PER_SEC) /* no run waits longer for what it has asked for */
-#define HOUR    (3600 * USEC_PER_SEC)
-#define SLACK   10 /* a tenth of the interval: so late may a timer be, to save wake-ups */
+#define SOON (100 * USEC_PER_MSEC) /* there is more to do: as soon as others have had their turn */
 
 usec_t layer_interval(const Reaper *r, CleanupKind kind) {
         const CleanupConfig *c = &r->manager->settings->cleanup;
@@ -88,7 +84,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         run->done = done;
         run->userdata = userdata;
         l->began = run->began;
-        run->blind = !judge_self_test(r->manager->settings, r->blind_text);
+        run->blind = !judge_self_test(judge_sandbox, r->manager->settings, r->blind_text);
         r->blind = run->blind;
         if (run->blind)
                 sweep_run_fail(run, r->blind_text);
@@ -99,7 +95,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
         if (k >= 0 && q->kind == CLEANUP_PRESSURE)
                 pressure_scan(run);
         if (k < 0) {
-                sweep_run_fail(run, k == -EBUSY ? "what is in the kernel is being listed already, and no answer has come" : strerror(-k));
+                sweep_run_fail(run, strerror(-k));
                 run->phase = RUN_WAIT; /* is reported, as every run */
                 sweep_run_go(run);
         }
@@ -115,7 +111,7 @@ static bool pressure_due(Reaper *r) {
         pressure_read(r->manager, &r->pressure);
         if (!pressure_is_over(r->manager->settings, &r->pressure)) {
                 if (was)
-                        log_line(NULL, "pressure is over");
+                        log_notice("pressure is over");
                 r->pressure_quiet = 0;
                 return false;
         }
@@ -132,7 +128,6 @@ static void layer_looked(Layer *l) {
         l->last_ok = true;
         l->error[0] = '\0';
         l->results[l->n_runs++ % HISTORY_LENGTH] = true;
-        l->n_results = MIN_OF(l->n_results + 1, (unsigned) HISTORY_LENGTH);
 }
 
 static void layer_begin(Reaper *r, CleanupKind kind, CleanupCause cause) {
@@ -155,18 +150,11 @@ static void layer_begin(Reaper *r, CleanupKind kind, CleanupCause cause) {
                 log_warning("clean-up (%s) cannot begin: %s", cleanup_kind_name(kind), strerror(-k));
 }
 
-static usec_t lateness(const Reaper *r, const Layer *l) {
-        usec_t interval = layer_interval(r, l->kind), ago = clock_usec() - l->began;
-        usec_t allowed = interval + interval / SLACK + (l->running ? RUN_MAX : 0);
-
-        return interval == 0 || ago <= allowed + USEC_PER_SEC ? 0 : ago - interval;
-}
-
 /* Layers watch each other: one whose timer got lost is noticed by the next that runs. */
 static void watch_layers(Reaper *r) {
         for (CleanupKind k = 0; k < _CLEANUP_KIND_MAX; k++) {
                 Layer *l = &r->layers[k];
-                usec_t late = lateness(r, l), interval = layer_interval(r, k);
+                usec_t late = layer_lateness(r, l), interval = layer_interval(r, k);
 
                 if (late <= interval) {
                         l->told_late = false;
@@ -213,7 +201,6 @@ void layer_over(Reaper *r, const Run *run) {
                 (void) snprintf(l->error, sizeof(l->error), "%llu of %llu could not be cleaned up", (unsigned long long) p->counts.failed,
                                 (unsigned long long) p->counts.found);
         l->results[l->n_runs++ % HISTORY_LENGTH] = ok;
-        l->n_results = MIN_OF(l->n_results + 1, (unsigned) HISTORY_LENGTH);
         l->n_failed += !ok;
         r->results[r->n_results++ % HISTORY_LENGTH] = ok;
         if (r->sweep_run_over)
@@ -282,10 +269,10 @@ void reaper_reload(Reaper *r) {
         }
 }
 
-/* The manager may tell its observers a last time after this: nothing of ours is touched by it. */
 Reaper *reaper_free(Reaper *r) {
         if (!r)
                 return NULL;
+        manager_unobserve(r->manager, &r->observer);
         while (r->runs)
                 sweep_run_free(r->runs);
         for (CleanupKind kind = 0; kind < _CLEANUP_KIND_MAX; kind++)
@@ -311,109 +298,4 @@ void reaper_forget(Reaper *r, void *userdata) {
                         run->done = NULL;
         health_forget(r, userdata);
         diagnosis_forget(r, userdata);
-}
-
-/* Numbers */
-
-static double rate(const bool *results, uint64_t n) {
-        uint64_t kept = MIN_OF(n, (uint64_t) HISTORY_LENGTH), good = 0;
-
-        for (uint64_t i = 0; i < kept; i++)
-                good += results[i];
-        return kept > 0 ? (double) good / (double) kept : NAN;
-}
-
-static void layer_status(const Reaper *r, const Layer *l, LayerStatus *ret) {
-        usec_t now = clock_usec();
-
-        *ret = (LayerStatus) {
-                .kind = l->kind,
-                .interval = layer_interval(r, l->kind),
-                .last_at = l->last_at,
-                .last_duration = l->last_duration,
-                .next_in = l->due > now ? l->due - now : 0,
-                .late = lateness(r, l),
-                .running = l->running,
-                .last_ok = l->last_ok,
-                .success_rate = rate(l->results, l->n_runs),
-                .n_runs = l->n_runs,
-                .n_failed = l->n_failed,
-        };
-        memcpy(ret->error, l->error, sizeof(ret->error));
-}
-
-static void find_faults(const Reaper *r, ReaperStatus *s) {
-        for (CleanupKind k = 0; k < _CLEANUP_KIND_MAX; k++) {
-                const LayerStatus *l = &s->layers[k];
-
-                if (l->late > l->interval) {
-                        s->faults |= REAPER_NOT_RUNNING;
-                        (void) snprintf(s->fault_text, sizeof(s->fault_text), "%s has not run for %.1f s", cleanup_kind_name(k),
-                                        (double) (l->late + l->interval) / USEC_PER_SEC);
-                }
-                if (!l->last_ok && !r->blind) {
-                        s->faults |= REAPER_FAILING;
-                        (void) snprintf(s->fault_text, sizeof(s->fault_text), "%s: %.200s", cleanup_kind_name(k), l->error);
-                }
-        }
-        if (r->blind) {
-                s->faults |= REAPER_BLIND;
-                (void) snprintf(s->fault_text, sizeof(s->fault_text), "%.250s", r->blind_text);
-        }
-}
-
-void reaper_status(const Reaper *r, ReaperStatus *ret) {
-        *ret = (ReaperStatus) {
-                .pressure = r->pressure,
-                .totals = r->totals,
-                .total_runs = r->total_runs,
-                .total_failed_runs = r->total_failed_runs,
-                .orphaned = (unsigned) reaper_orphaned(r),
-                .stuck = (unsigned) reaper_stuck(r),
-                .unhealthy = health_unhealthy(r),
-                .failures_last_hour = (uint64_t) reaper_item_failures(r),
-        };
-        for (CleanupKind k = 0; k < _CLEANUP_KIND_MAX; k++)
-                layer_status(r, &r->layers[k], &ret->layers[k]);
-        find_faults(r, ret);
-}
-
-double reaper_lateness(const Reaper *r) {
-        return (double) lateness(r, &r->layers[CLEANUP_SWEEP]) / (double) USEC_PER_SEC;
-}
-
-double reaper_failure_rate(const Reaper *r) {
-        double good = rate(r->results, r->n_results);
-
-        return isnan(good) ? NAN : 1 - good;
-}
-
-double reaper_item_failures(const Reaper *r) {
-        uint64_t kept = MIN_OF(r->n_failures, (uint64_t) FAILURES_KEPT), n = 0;
-        usec_t now = clock_usec();
-
-        for (uint64_t i = 0; i < kept; i++)
-                n += now - r->failures[i] < HOUR;
-        return (double) n;
-}
-
-/* Nothing is stuck that does not run, is not on its way out, and has no time to keep. */
-double reaper_stuck(const Reaper *r) {
-        return judge_count(r->manager, RULES_STUCK);
-}
-
-double reaper_orphaned(const Reaper *r) {
-        return tally_of_all(r->manager).n_by_status[SANDBOX_INITIALIZING] == 0 ? 0 : judge_count(r->manager, RULE_BIT(RULE_ORPHANED));
-}
-
-double reaper_unhealthy(const Reaper *r) {
-        return health_unhealthy(r);
-}
-
-double reaper_memory_usage(const Reaper *r) {
-        return r->pressure.memory_usage;
-}
-
-double reaper_disk_usage(const Reaper *r) {
-        return r->pressure.disk_usage;
 }

@@ -110,7 +110,6 @@ typedef struct CleanupReport {
         CleanupItem **items; /* the report's own */
         size_t n_items;
         char error[CLEANUP_TEXT_MAX]; /* why the run itself has failed; "": it has not */
-        char note[CLEANUP_TEXT_MAX];  /* what a person should know, as "PSI is not there"; "": nothing */
 
         /* Of a reconciliation. */
         uint64_t records, actual; /* live records; ids in the kernel */

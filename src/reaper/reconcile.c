@@ -18,7 +18,8 @@
 #include "base/log.h"
 #include "reaper/internal.h"
 
-#define LIST_PATIENCE  (30 * USEC_PER_SEC)
+#define LIST_PATIENCE  (10 * USEC_PER_SEC)
+#define TURN_USEC      (20 * USEC_PER_MSEC) /* until somebody else's list is complete */
 #define ANSWERS_MIN    (1 * USEC_PER_SEC)
 #define VERIFY_USEC    (200 * USEC_PER_MSEC)
 #define FILES_AT_ONCE  200
@@ -46,6 +47,8 @@ typedef struct Reconcile {
         bool has_confirmed;   /* there was a second one */
         size_t next_id;       /* of those to ask */
         usec_t asked_at;
+        bool waits;           /* for its turn to ask for a list */
+        usec_t waits_until;
         Strays *strays;
         sd_event_source *timer;
 } Reconcile;
@@ -198,10 +201,13 @@ static int list(Reconcile *c, ReconcilePhase phase) {
         int r;
 
         c->phase = phase;
+        if (!c->waits)
+                c->waits_until = clock_usec() + LIST_PATIENCE;
         r = manager_list_kernel(manager_of(c), on_listed, c);
-        if (r < 0)
+        c->waits = r == -EBUSY && clock_usec() < c->waits_until;
+        if (r < 0 && !c->waits)
                 return r;
-        set_timer(c, LIST_PATIENCE);
+        set_timer(c, c->waits ? TURN_USEC : LIST_PATIENCE);
         sweep_run_pause(c->run);
         return 0;
 }
@@ -211,6 +217,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (c->phase == PHASE_ANSWERS)
                 sweep_run_go(c->run);
+        else if (c->waits && list(c, c->phase) >= 0)
+                return 0;
         else if (c->phase == PHASE_VERIFY && c->run->phase == RUN_VERIFY)
                 reconcile_verify(c->run);
         else

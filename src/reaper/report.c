@@ -13,7 +13,6 @@
 #define RUNS_KEPT      1000
 #define NAMES_BYTES    8192 /* of what was freed, in one row */
 #define FAILURES_BYTES 8192
-#define HOUR           (3600 * USEC_PER_SEC)
 
 static const char *const kinds[_CLEANUP_KIND_MAX] = {
         [CLEANUP_SWEEP] = "sweep",
@@ -89,13 +88,13 @@ static bool is_told(const Run *run) {
 
 void report_begin(const Run *run) {
         if (run->request.kind == CLEANUP_SWEEP || run->report.cause == CLEANUP_BY_REQUEST)
-                log_line(NULL, "Sandbox cleanup started (%s%s)", kinds[run->request.kind], run->request.dry_run ? ", dry run" : "");
+                log_notice("Sandbox cleanup started (%s%s)", kinds[run->request.kind], run->request.dry_run ? ", dry run" : "");
 }
 
 void report_found(const Run *run) {
         if (!is_told(run))
                 return;
-        log_line(NULL, "Found %llu sandboxes to cleanup", (unsigned long long) run->report.counts.found);
+        log_notice("Found %llu sandboxes to cleanup", (unsigned long long) run->report.counts.found);
         if (run->request.dry_run)
                 for (size_t i = 0; i < run->report.n_items; i++)
                         log_debug("Would clean up %s (%s)", run->report.items[i]->name, run->report.items[i]->text);
@@ -103,7 +102,7 @@ void report_found(const Run *run) {
 
 void report_item(const Run *run, const CleanupItem *item) {
         if (item->state == CLEANUP_DONE)
-                log_line(NULL, "Cleaned up %s (%s)", item->name, item->text);
+                log_notice("Cleaned up %s (%s)", item->name, item->text);
         else
                 log_warning("Failed to clean up %s (%s): %s", item->name, item->text, item->error);
 }
@@ -242,7 +241,7 @@ void report_end(Run *run) {
         if (p->error[0])
                 log_warning("Cleanup failed (%s): %s", kinds[p->kind], p->error);
         if (is_told(run))
-                log_line(NULL, "Cleanup completed: %llu sandboxes removed%s (%llu scanned, %llu failed, %.1f ms)",
+                log_notice("Cleanup completed: %llu sandboxes removed%s (%llu scanned, %llu failed, %.1f ms)",
                                 (unsigned long long) p->counts.removed, p->dry_run ? ", dry run" : "",
                                 (unsigned long long) p->counts.scanned, (unsigned long long) p->counts.failed,
                                 (double) p->duration / 1000);

@@ -9,6 +9,7 @@
 #include "reaper/internal.h"
 
 #define TELLABLE_USEC (10 * USEC_PER_MSEC)
+#define FOREVER_USEC  (20 * 365 * 86400 * USEC_PER_SEC)
 #define STATUS_BIT(s) (1u << (s))
 #define LIVE   (STATUS_BIT(SANDBOX_READY) | STATUS_BIT(SANDBOX_RUNNING) | STATUS_BIT(SANDBOX_STOPPED))
 #define PUT_ASIDE STATUS_BIT(SANDBOX_PAUSED)
@@ -221,7 +222,7 @@ typedef struct Case {
         usec_t age;
 } Case;
 
-static CleanupRule judge_case(const Config *settings, const Case *k, bool fresh) {
+static CleanupRule judge_case(JudgeFunction judge, const Config *settings, const Case *k, bool fresh) {
         Judge j = { .settings = settings, .rules = SWEEP_RULES | RULE_BIT(RULE_AGED) };
         usec_t now = clock_wall_usec(), age = fresh ? 0 : k->age + USEC_PER_SEC;
         Sandbox sb = {
@@ -240,13 +241,13 @@ static CleanupRule judge_case(const Config *settings, const Case *k, bool fresh)
                 HASH_ADD_STR(sb.executions, id, &x);
                 sb.n_alive = sb.executions ? 1 : 0;
         }
-        found = judge_sandbox(&j, &sb, text);
+        found = judge(&j, &sb, text);
         if (sb.executions)
                 HASH_DEL(sb.executions, &x);
         return found;
 }
 
-bool judge_self_test(const Config *settings, char text[static CLEANUP_TEXT_MAX]) {
+bool judge_self_test(JudgeFunction judge, const Config *settings, char text[static CLEANUP_TEXT_MAX]) {
         const Sandbox agents = { .spec.agent_type = (char *) "ELICITATION" };
         const usec_t wall = judge_wall(settings, &agents);
         const Case cases[] = {
@@ -258,11 +259,11 @@ bool judge_self_test(const Config *settings, char text[static CLEANUP_TEXT_MAX])
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                if (cases[i].age < TELLABLE_USEC)
+                if (cases[i].age < TELLABLE_USEC || cases[i].age > FOREVER_USEC)
                         continue; /* off, or so short that a fresh one is over as well */
-                if (judge_case(settings, &cases[i], /* fresh= */ false) != cases[i].rule)
+                if (judge_case(judge, settings, &cases[i], /* fresh= */ false) != cases[i].rule)
                         return !say(text, "a made-up sandbox that is %s was not found", cases[i].name);
-                if (judge_case(settings, &cases[i], /* fresh= */ true) != RULE_NONE)
+                if (judge_case(judge, settings, &cases[i], /* fresh= */ true) != RULE_NONE)
                         return !say(text, "a made-up sandbox that is sound was found to be %s", cases[i].name);
         }
         return true;

@@ -7,7 +7,6 @@
  *
  * A record may go at any moment between two slices: everything is looked up by its id, and what is gone already is done. */
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,7 @@
 #include "base/log.h"
 #include "reaper/internal.h"
 
-#define ROOM_AT_FIRST   64
-#define RECORDS_AT_ONCE 25
+#define ROOM_AT_FIRST 64
 
 static int on_work(sd_event_source *source, void *userdata);
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
@@ -149,7 +147,7 @@ void sweep_run_fail(Run *run, const char *text) {
                 (void) snprintf(run->report.error, sizeof(run->report.error), "%s", text);
 }
 
-static Sandbox *find(const Run *run, const char *id) {
+Sandbox *sweep_run_find(const Run *run, const char *id) {
         Sandbox *sb;
 
         HASH_FIND_STR(run->reaper->manager->sandboxes, id, sb);
@@ -159,7 +157,7 @@ static Sandbox *find(const Run *run, const char *id) {
 /* Scan */
 
 static void look_at(Run *run, const char *id) {
-        const Sandbox *sb = find(run, id);
+        const Sandbox *sb = sweep_run_find(run, id);
         char text[CLEANUP_TEXT_MAX];
         CleanupRule rule;
 
@@ -186,194 +184,6 @@ static bool scan_slice(Run *run) {
                         break;
         }
         return run->next_id == run->n_ids;
-}
-
-/* Act */
-
-static void item_over(RunItem *item) {
-        Run *run = item->run;
-
-        item->item.duration = item->asked_at > 0 ? clock_usec() - item->asked_at : 0;
-        report_item(run, &item->item);
-        if (item->item.state == CLEANUP_DONE)
-                run->report.counts.removed++;
-        else
-                run->report.counts.failed++;
-        sandbox_unwatch(&item->watch);
-}
-
-static void leave_pending(RunItem *item) {
-        if (item->item.state == CLEANUP_PENDING)
-                item->run->n_pending--;
-}
-
-void item_done(RunItem *item) {
-        leave_pending(item);
-        item->item.state = CLEANUP_DONE;
-        item_over(item);
-}
-
-void item_fail(RunItem *item, const char *format, ...) {
-        va_list ap;
-
-        leave_pending(item);
-        item->item.state = CLEANUP_FAILED;
-        va_start(ap, format);
-        (void) vsnprintf(item->item.error, sizeof(item->item.error), format, ap);
-        va_end(ap);
-        item_over(item);
-}
-
-/* The run may not be freed from here: a sandbox's watches are being told. */
-static void on_changed(Sandbox *sb, Execution *x, void *userdata) {
-        RunItem *item = userdata;
-
-        if (item->item.state != CLEANUP_PENDING || !sandbox_status_is_ended(sb->status))
-                return;
-        item_done(item);
-        sweep_run_go(item->run);
-}
-
-void item_terminate(RunItem *item, Sandbox *sb) {
-        char reason[CLEANUP_TEXT_MAX];
-
-        item->asked_at = clock_usec();
-        item->item.state = CLEANUP_PENDING;
-        item->run->n_pending++;
-        item->watch = (SandboxWatch) { .changed = on_changed, .userdata = item };
-        sandbox_watch(sb, &item->watch);
-        (void) snprintf(reason, sizeof(reason), "%s", item->item.text);
-        if (sb->status == SANDBOX_TERMINATING)
-                sandbox_terminate_again(sb);
-        else {
-                sandbox_note(sb, RULE_BIT(item->item.rule) & RULES_STUCK ? "stuck" : "cleanup", reason);
-                sandbox_terminate(sb, reason);
-        }
-}
-
-static void forget_record(RunItem *item, Sandbox *sb) {
-        int r;
-
-        item->asked_at = clock_usec();
-        r = sandbox_forget(sb);
-        if (r < 0)
-                item_fail(item, "its record cannot be deleted: %s", strerror(-r));
-        else
-                item_done(item);
-}
-
-static bool is_of_scan(CleanupRule rule) {
-        return rule < RULE_UNHEALTHY || rule == RULE_EMERGENCY;
-}
-
-static void move_cursor(Run *run, const Sandbox *sb) {
-        if (run->request.kind != CLEANUP_SWEEP)
-                return;
-        run->reaper->cursor.at = sb->created_at;
-        memcpy(run->reaper->cursor.id, sb->id, sizeof(run->reaper->cursor.id));
-}
-
-static void act_on_sandbox(RunItem *item) {
-        Run *run = item->run;
-        Sandbox *sb = find(run, item->item.name);
-        char text[CLEANUP_TEXT_MAX];
-
-        if (!sb || (sandbox_status_is_ended(sb->status) && item->item.rule != RULE_OLD && item->item.rule != RULE_FAILED)) {
-                item_done(item); /* by itself, or by somebody else */
-                return;
-        }
-        if (is_of_scan(item->item.rule) && judge_sandbox(&run->judge, sb, text) == RULE_NONE) {
-                item_done(item); /* it has got well */
-                return;
-        }
-        move_cursor(run, sb);
-        if (sandbox_status_is_ended(sb->status))
-                forget_record(item, sb);
-        else
-                item_terminate(item, sb);
-}
-
-static void act_on_stray(RunItem *item) {
-        int r = manager_destroy_stray(item->run->reaper->manager, item->item.name);
-
-        item->asked_at = clock_usec();
-        if (r < 0) {
-                item_fail(item, "it cannot be removed: %s", strerror(-r));
-                return;
-        }
-        item->item.state = CLEANUP_PENDING; /* until it is on no list any more */
-        item->run->n_pending++;
-}
-
-static void act_on_file(RunItem *item) {
-        int r = stray_remove(item->run->reaper->manager, item->item.name);
-
-        if (r < 0 && r != -EBUSY)
-                item_fail(item, "it cannot be removed: %s", strerror(-r));
-        else
-                item_done(item);
-}
-
-static bool is_record(CleanupRule rule) {
-        return rule == RULE_OLD || rule == RULE_FAILED;
-}
-
-/* Records go together, in one transaction; if that fails, one by one, so that a bad one shows. */
-static void act_on_records(Run *run) {
-        RunItem *items[RECORDS_AT_ONCE];
-        Sandbox *list[RECORDS_AT_ONCE];
-        size_t n = 0;
-        char text[CLEANUP_TEXT_MAX];
-
-        while (n < RECORDS_AT_ONCE && run->next_item < run->report.n_items && is_record(run->report.items[run->next_item]->rule)) {
-                items[n] = (RunItem *) run->report.items[run->next_item++];
-                list[n] = find(run, items[n]->item.name);
-                if (list[n] && judge_sandbox(&run->judge, list[n], text) == items[n]->item.rule) {
-                        items[n]->asked_at = clock_usec();
-                        move_cursor(run, list[n++]);
-                } else
-                        item_done(items[n]); /* somebody else was there before */
-        }
-        if (sandboxes_forget(run->reaper->manager, list, n) < 0)
-                for (size_t i = 0; i < n; i++)
-                        forget_record(items[i], list[i]);
-        else
-                for (size_t i = 0; i < n; i++)
-                        item_done(items[i]);
-}
-
-static bool act_slice(Run *run) {
-        usec_t until = clock_usec() + SLICE_USEC;
-
-        run->judge.settings = run->reaper->manager->settings;
-        for (unsigned n = 0; n < SLICE_ITEMS && run->next_item < run->report.n_items; n++) {
-                RunItem *item = (RunItem *) run->report.items[run->next_item];
-
-                int r = run->request.kind == CLEANUP_PRESSURE ? pressure_next(run) : 1;
-
-                if (r == -EAGAIN) {
-                        sweep_run_pause(run);
-                        return false;
-                }
-                if (r == 0)
-                        return true;
-                if (is_record(item->item.rule)) {
-                        act_on_records(run);
-                        if (clock_usec() >= until)
-                                break;
-                        continue;
-                }
-                run->next_item++;
-                if (item->item.rule == RULE_STRAY)
-                        act_on_stray(item);
-                else if (item->item.rule == RULE_FILE)
-                        act_on_file(item);
-                else
-                        act_on_sandbox(item);
-                if (clock_usec() >= until)
-                        break;
-        }
-        return run->next_item == run->report.n_items;
 }
 
 void sweep_run_act(Run *run) {
@@ -411,7 +221,7 @@ static bool has_strays(const Run *run) {
 static int on_work(sd_event_source *source, void *userdata) {
         Run *run = userdata;
         bool over = run->reconcile && (run->phase == RUN_SCAN || run->phase == RUN_VERIFY) ? reconcile_slice(run) :
-                run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? act_slice(run) : true;
+                run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? sweep_run_act_slice(run) : true;
 
         if (!over)
                 return 0;

@@ -1,6 +1,6 @@
 /* main.c: cove-spawner, started by coved with one end of a SOCK_SEQPACKET pair.
  *
- *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--verbose]
+ *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--verbose] [--log-json]
  *
  * Nobody else has a use for it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
 
@@ -66,6 +66,10 @@ static int parse(SpawnerOptions *o, char **argv, Error *reterr) {
         for (char **p = argv + 1; *p; p++) {
                 int r;
 
+                if (strcmp(*p, "--log-json") == 0) {
+                        log_json = true;
+                        continue;
+                }
                 if (strcmp(*p, "--verbose") == 0) {
                         log_verbosity = 1;
                         continue;

@@ -507,6 +507,29 @@ static void speak_lines(void) {
         log_verbosity = 0;
 }
 
+static void speak_json(void) {
+        log_json = log_infos = true;
+        log_error("a \"quoted\" \\ and \xff bad byte, ü");
+        log_warning("sandbox sabcdefghij0123456789: gone\nnext");
+        log_sandbox("info", "s0123456789abcdefghij", "ready");
+        log_sandbox("debug", "s0123456789abcdefghij", "not seen");
+        log_json = log_infos = false;
+        log_sandbox("info", "s0123456789abcdefghij", "not seen");
+        log_sandbox("warning", "s0123456789abcdefghij", "seen");
+}
+
+/* Items 110, 138: structured, with the sandbox's id as a member. */
+TEST(log_lines_as_json) {
+        char text[1024];
+        const char *lines = capture(speak_json, text, sizeof(text));
+
+        check_part("time", lines, "{\"time\":\"20");
+        check_part("escapes", lines, "Z\",\"level\":\"error\",\"message\":\"a \\\"quoted\\\" \\\\ and ? bad byte, ü\"}\n");
+        check_part("sandbox", lines, "\"message\":\"sandbox sabcdefghij0123456789: gone?next\",\"sandbox\":\"sabcdefghij0123456789\"}\n");
+        check_part("info", lines, "\"level\":\"info\",\"message\":\"sandbox s0123456789abcdefghij: ready\",\"sandbox\":\"s0123456789abcdefghij\"}\n"
+                                  "cove: warning: sandbox s0123456789abcdefghij: seen\n");
+}
+
 TEST(log_lines) {
         char text[512];
 

@@ -126,9 +126,12 @@ static int read_filter(ApiRequest *q, Audit *audit, Listing *l) {
         audit_head(audit, &head);
         if (has_tail > 0 && head.seq > tail)
                 cursor = MAX_OF(cursor, head.seq - tail);
+        if (!l->follow && head.seq == 0)
+                limit = 0;
         l->left = limit;
         l->filter = (AuditFilter) {
                 .after = cursor,
+                .last = l->follow ? 0 : head.seq, /* this very call is the next one */
                 .sandbox = http_query(q->http, "sandbox"),
                 .actor = http_query(q->http, "actor"),
         };
