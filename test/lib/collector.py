@@ -87,6 +87,7 @@ class Collector:
         self.spans, self.metrics, self.resources, self.problems, self.headers, self.answers = [], [], [], [], [], []
         self.requests = 0
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (Handler,), {"collector": self}))
+        self.server.handle_error = lambda *_: None  # a daemon that is stopped hangs up
         self.port = self.server.server_address[1]
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
