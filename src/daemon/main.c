@@ -337,20 +337,10 @@ static int step_otlp(Daemon *d, Error *reterr) {
         return r;
 }
 
-static double read_signal(Signal s, void *userdata) {
-        return observe_signal(userdata, s);
-}
-
 static int step_alerts(Daemon *d, Error *reterr) {
-        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
+        int r = alerts_new(d->manager, d->outbound, d->observe, &d->alerts, reterr);
 
-        if (r < 0)
-                return r;
         d->rooms.alerts = d->alerts;
-        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
-        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
-        if (r < 0)
-                return error_set(reterr, r, "cannot give a signal a second source");
         return r;
 }
 
