@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "observe/alert-engine.h"
 #include "observe/alert-json.h"
+#include "store/store.h"
 
 #define INTERVAL_MIN     (10 * USEC_PER_MSEC)
 #define TIMEOUTS_MANY    3
@@ -22,6 +24,7 @@ struct Alerts {
         Observe *observe;
         usec_t timeouts[TIMEOUTS_MANY]; /* monotonic: of the last ones, in a ring */
         unsigned n_timeouts;
+        uint64_t store_failures; /* those that were told */
 };
 
 static const AlertsConfig *config_of(const Alerts *a) {
@@ -52,6 +55,19 @@ static void tell(const Alert *alert, AlertNews news, void *userdata) {
                 log_warning("alert %s: cannot be told: out of memory", alert->row.name);
 }
 
+/* Looked at from here, not told from there: to write an alert takes the store. */
+static void look_at_store(Alerts *a) {
+        char text[256];
+        int last;
+        uint64_t n = store_failures(a->manager->store, &last);
+
+        if (n == a->store_failures)
+                return;
+        a->store_failures = n;
+        (void) snprintf(text, sizeof(text), "the store failed: %s", strerror(-last));
+        alerts_raise_error(a, "database", /* context= */ NULL, text);
+}
+
 static void count_active(Alerts *a) {
         const Alert *newest = alert_engine_newest(a->engine);
         double n[_SEVERITY_MAX] = { 0 };
@@ -69,6 +85,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (config->enabled && !a->manager->recovering)
                 alert_engine_evaluate(a->engine, config, now());
+        look_at_store(a);
         count_active(a);
         (void) sd_event_source_set_time_relative(source, MAX_OF(config->interval_usec, INTERVAL_MIN));
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
@@ -133,8 +150,12 @@ static void on_event(Sandbox *sb, const char *type, const Execution *x, const ch
 
         if (strcmp(type, "timeout") == 0 && (sb->n_alive > 0 || sb->spec.agent_type))
                 on_timeout(a, sb, x);
-        else if (strcmp(type, "stuck") == 0)
-                raise_event(a, sb, x, "sandbox_event_stuck", "stuck", text);
+}
+
+/* The cleaners end it with this word. */
+static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+        if (to == SANDBOX_TERMINATING && from != to && sb->reason && strncmp(sb->reason, "stuck", strlen("stuck")) == 0)
+                raise_event(userdata, sb, /* x= */ NULL, "sandbox_event_stuck", "stuck", sb->reason);
 }
 
 /* Of agents: others set short limits on purpose. */
@@ -226,7 +247,7 @@ int alerts_new(Manager *m, Outbound *outbound, Observe *observe, Alerts **ret, E
                 alerts_free(a);
                 return r;
         }
-        a->observer = (CoreObserver) { .event = on_event, .execution_ended = on_execution_ended, .userdata = a };
+        a->observer = (CoreObserver) { .status = on_status, .event = on_event, .execution_ended = on_execution_ended, .userdata = a };
         manager_observe(m, &a->observer);
         observe_set_alerts(observe, alerts_active_json, a);
         *ret = a;
