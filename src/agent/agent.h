@@ -121,3 +121,7 @@ typedef struct AgentObserver {
 } AgentObserver;
 
 void agents_observe(Agents *a, AgentObserver *o);
+
+/* Asked before a request's own limits count: may make those of its profile smaller, by what such executions have needed. */
+typedef int (*AgentAdvice)(const char *agent_type, SandboxLimits *limits, void *userdata);
+void agents_set_advice(Agents *a, AgentAdvice advice, void *userdata);

@@ -101,6 +101,11 @@ void agents_unwatch(AgentWatch *watch) {
         watch->agents = NULL;
 }
 
+void agents_set_advice(Agents *a, AgentAdvice advice, void *userdata) {
+        a->advice = advice;
+        a->advice_data = userdata;
+}
+
 void agents_observe(Agents *a, AgentObserver *o) {
         o->next = a->observers;
         a->observers = o;

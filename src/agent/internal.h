@@ -41,6 +41,8 @@ struct Agents {
         bool up;         /* what the store has is taken up */
         AgentWatch *watches;
         AgentObserver *observers;
+        AgentAdvice advice;
+        void *advice_data;
         struct Telling *tellings; /* webhooks under way */
         sd_event_source *start, *pump, *wake, *expiry, *webhook_again;
         AgentWait waits[AGENT_WAITS];

@@ -185,6 +185,8 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
         }
         sandbox_spec_defaults(&j->sandbox);
         r = profile_apply(p, &j->sandbox);
+        if (r >= 0 && a->advice)
+                (void) a->advice(p->name, &j->sandbox.limits, a->advice_data);
         if (r >= 0)
                 r = fill_names(who, q, p, j);
         if (r >= 0)

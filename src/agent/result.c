@@ -1,5 +1,6 @@
 /* result.c: what the program has left: its end, its output, its usage; and whose doing its end was. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,6 +94,19 @@ static void take_output(Run *run, const Execution *x, ExecutionStream stream, Jo
                 keep_output(ret, data, (size_t) n);
 }
 
+/* Of a sandbox that ended under it, why it did says more. */
+static void take_message(Job *j, const Execution *x) {
+        const char *reason = x->reason == EXECUTION_REASON_SANDBOX_ENDED ? x->sandbox->reason : NULL;
+        char *text = NULL;
+
+        if (reason && asprintf(&text, "the sandbox ended under the program: %s", reason) < 0)
+                text = NULL;
+        else if (!reason && x->message)
+                text = strdup(x->message);
+        free(j->message);
+        j->message = text;
+}
+
 void result_take(Run *run, const Execution *x) {
         Job *j = &run->job;
 
@@ -101,8 +115,7 @@ void result_take(Run *run, const Execution *x) {
         j->exit_code = x->exit_code;
         j->signal = x->signal;
         j->reason = time_was_up(x) ? EXECUTION_REASON_TIMEOUT : x->reason;
-        free(j->message);
-        j->message = x->message ? strdup(x->message) : NULL;
+        take_message(j, x);
         j->duration_usec = x->duration_usec;
         j->finished_at = x->ended_at;
         if (j->running_at == 0)

@@ -51,6 +51,10 @@ static double read_dead(void *userdata) {
         return (double) s.dead;
 }
 
+static int advise(const char *agent_type, SandboxLimits *limits, void *userdata) {
+        return observe_recommended(userdata, agent_type, limits);
+}
+
 int agent_metrics_start(AgentMetrics *m, Observe *o, Agents *a, Error *reterr) {
         int r;
 
@@ -60,6 +64,7 @@ int agent_metrics_start(AgentMetrics *m, Observe *o, Agents *a, Error *reterr) {
                 .observer = { .queued = on_queued, .began = on_began, .ended = on_ended, .userdata = m },
         };
         agents_observe(a, &m->observer);
+        agents_set_advice(a, advise, o);
         set_gauges(m);
         r = observe_set_source(o, SIGNAL_QUEUE_DEPTH, read_depth, a);
         if (r >= 0)

@@ -80,19 +80,22 @@ static void on_reload(const Config *settings, void *userdata) {
         reaper_reload(userdata);
 }
 
-/* What no signal says. Stuck sandboxes and layers that are late have theirs. */
-static void on_alert(const char *kind, const char *text, void *userdata) {
+/* What no signal says, or not of which sandbox. Layers that are late have theirs. */
+static void on_alert(const char *kind, const char *sandbox, const char *text, void *userdata) {
         static const struct {
                 const char *kind, *name;
                 AlertSeverity severity;
         } events[] = {
                 { "cleanup-failed", "cleanup_failed", SEVERITY_WARNING  },
                 { "cleanup-blind",  "cleanup_blind",  SEVERITY_CRITICAL },
+                { "stuck",          "sandbox_event_stuck", SEVERITY_WARNING },
         };
+        _cleanup_json_ json_t *j = sandbox ? json_pack("{s:s,s:s}", "sandboxId", sandbox, "event", kind) : NULL;
+        _cleanup_free_ char *context = j ? json_dumps(j, JSON_COMPACT) : NULL;
 
         for (size_t i = 0; i < ELEMENTSOF(events); i++)
                 if (strcmp(events[i].kind, kind) == 0)
-                        alerts_raise(userdata, events[i].name, events[i].severity, /* context= */ NULL, text);
+                        alerts_raise(userdata, events[i].name, events[i].severity, context, text);
 }
 
 int reaper_connect(Reaper *r, Observe *o, Alerts *alerts, Reload *reload) {

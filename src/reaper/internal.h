@@ -164,5 +164,5 @@ struct Reaper {
 usec_t layer_interval(const Reaper *r, CleanupKind kind);
 usec_t layer_lateness(const Reaper *r, const Layer *l); /* watch.c */
 void layer_over(Reaper *r, const Run *run);
-void reaper_alert(Reaper *r, const char *kind, const char *format, ...) _printf_(3, 4);
+void reaper_alert(Reaper *r, const char *kind, const char *sandbox, const char *format, ...) _printf_(4, 5);
 

@@ -25,7 +25,7 @@ usec_t layer_interval(const Reaper *r, CleanupKind kind) {
         }
 }
 
-void reaper_alert(Reaper *r, const char *kind, const char *format, ...) {
+void reaper_alert(Reaper *r, const char *kind, const char *sandbox, const char *format, ...) {
         char text[CLEANUP_TEXT_MAX * 2];
         va_list ap;
 
@@ -34,7 +34,7 @@ void reaper_alert(Reaper *r, const char *kind, const char *format, ...) {
         va_start(ap, format);
         (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
-        r->alert(kind, text, r->alert_userdata);
+        r->alert(kind, sandbox, text, r->alert_userdata);
 }
 
 void reaper_set_alert(Reaper *r, ReaperAlert alert, void *userdata) {
@@ -100,7 +100,7 @@ static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, Cleanup
                 sweep_run_go(run);
         }
         if (r->blind && !r->told_blind)
-                reaper_alert(r, "cleanup-blind", "%s", r->blind_text);
+                reaper_alert(r, "cleanup-blind", /* sandbox= */ NULL, "%s", r->blind_text);
         r->told_blind = r->blind;
         return 0;
 }
@@ -162,7 +162,8 @@ static void watch_layers(Reaper *r) {
                 }
                 if (!l->told_late) {
                         log_warning("clean-up (%s) is late by %llu ms", cleanup_kind_name(k), (unsigned long long) late / 1000);
-                        reaper_alert(r, "cleanup-late", "%s is late by %.1f s", cleanup_kind_name(k), (double) late / USEC_PER_SEC);
+                        reaper_alert(r, "cleanup-late", /* sandbox= */ NULL, "%s is late by %.1f s", cleanup_kind_name(k),
+                                        (double) late / USEC_PER_SEC);
                 }
                 l->told_late = true;
                 if (!l->running)

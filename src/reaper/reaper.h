@@ -195,7 +195,8 @@ double reaper_memory_usage(const Reaper *r);
 double reaper_disk_usage(const Reaper *r);
 
 /* Told after every run that failed or had items that failed, and when a fault begins: whoever raises alerts hangs itself in. */
-typedef void (*ReaperAlert)(const char *kind, const char *text, void *userdata); /* "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck" */
+/* kind: "cleanup-failed", "cleanup-late", "cleanup-blind", "stuck". sandbox: NULL, or its id. */
+typedef void (*ReaperAlert)(const char *kind, const char *sandbox, const char *text, void *userdata);
 /* Told after every run that was no dry one. */
 void reaper_set_run_over(Reaper *r, void (*over)(const CleanupReport *report, void *userdata), void *userdata);
 void reaper_set_alert(Reaper *r, ReaperAlert alert, void *userdata);

@@ -224,13 +224,13 @@ static void raise_alerts(Reaper *r, const Run *run) {
         const CleanupReport *p = &run->report;
 
         if (p->error[0])
-                reaper_alert(r, "cleanup-failed", "%s: %s", kinds[p->kind], p->error);
+                reaper_alert(r, "cleanup-failed", /* sandbox= */ NULL, "%s: %s", kinds[p->kind], p->error);
         else if (p->counts.failed > 0)
-                reaper_alert(r, "cleanup-failed", "%s: %llu of %llu could not be cleaned up", kinds[p->kind],
+                reaper_alert(r, "cleanup-failed", /* sandbox= */ NULL, "%s: %llu of %llu could not be cleaned up", kinds[p->kind],
                                 (unsigned long long) p->counts.failed, (unsigned long long) p->counts.found);
         for (size_t i = 0; i < p->n_items && !p->dry_run; i++)
                 if (rules[p->items[i]->rule].counter == offsetof(CleanupCounts, stuck))
-                        reaper_alert(r, "stuck", "sandbox %s: %s", p->items[i]->name, p->items[i]->text);
+                        reaper_alert(r, "stuck", p->items[i]->name, "%s", p->items[i]->text);
 }
 
 void report_end(Run *run) {

@@ -175,6 +175,7 @@ TEST(rules_189_to_192) {
 TEST(rules_293) {
         check_rule("HighMemoryUsage", SIGNAL_SANDBOX_MEMORY_MAX, SEVERITY_WARNING, 0.88, 5 * MINUTE);
         check_rule("CPUSaturation", SIGNAL_SANDBOX_CPU_MAX, SEVERITY_WARNING, 0.90, 2 * MINUTE);
+        check_rule("SandboxTimeout", SIGNAL_SANDBOX_IDLE_MAX, SEVERITY_WARNING, 3600, 0);
 }
 
 TEST(rules_399_to_402) {

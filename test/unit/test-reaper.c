@@ -860,9 +860,9 @@ TEST(item_027_a_sweep_that_is_due_runs_after_an_execution_and_not_within) {
 
 static unsigned n_alerts;
 static char last_alert[512];
-static void on_alert(const char *kind, const char *text, void *userdata) {
+static void on_alert(const char *kind, const char *sandbox, const char *text, void *userdata) {
         n_alerts++;
-        (void) snprintf(last_alert, sizeof(last_alert), "%s: %s", kind, text);
+        (void) snprintf(last_alert, sizeof(last_alert), "%s: sandbox %s: %s", kind, sandbox ? sandbox : "-", text);
 }
 
 TEST(item_055_failures_and_stuck_ones_raise_an_alert) {
