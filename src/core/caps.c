@@ -12,8 +12,8 @@
  *      three quarters of the memory / what one of them uses
  *
  * What one uses is not its limit: that is for the worst case, and the sum of all limits may well be many times the memory. A
- * sandbox with nothing in it holds 1 to 2 MB, one with a shell or a Python program 5 to 15, and it seldom runs for its whole
- * life. So: a sixty-fourth of the profiles' mean limit, which for the five built-in ones (512 MB) is 8 MB, and at least 4 MB.
+ * sandbox with nothing in it, or with a shell, was seen to hold less than 1 MB, one with a Python program that has loaded a few
+ * modules 10, and it seldom runs for the whole life of its sandbox. So: a sixty-fourth of the profiles' mean limit, which for the five built-in ones (512 MB) is 8 MB, and at least 4 MB.
  * That is 768 for 8 GB, 6144 for 64 GB. A machine on which they use more is protected by the clean-up under pressure, and by whoever
  * then writes limits.maxSandboxes. */
 #define MEMORY_SHARE(bytes) ((bytes) / 4 * 3)
