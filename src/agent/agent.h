@@ -24,6 +24,8 @@ typedef struct Artifacts Artifacts;
 int agents_new(Manager *m, Deliveries *deliveries, Artifacts *artifacts, Agents **ret, Error *reterr);
 Agents *agents_free(Agents *a); /* before the manager; everything goes on without us */
 
+void agents_reload(Agents *a); /* the settings have changed: more may run at once than before */
+
 /* What somebody asks for. Everything is the caller's. */
 typedef struct AgentRequest {
         const char *task_id, *agent_type;
@@ -61,8 +63,9 @@ typedef struct JobFilter {
         unsigned limit;
 } JobFilter;
 
-/* The newest first. The row is the callee's to take from; what it returns below zero ends it. */
-int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata);
+/* The newest first. The row is the callee's to take from; what it returns below zero ends it. ret_next: only so many have been looked
+ * at, and there may be more before this serial; 0: that was all. */
+int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata, uint64_t *ret_next);
 
 /* -EALREADY: it has ended. 1: asked for, its end is told later; 0: done. */
 int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr);

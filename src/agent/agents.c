@@ -68,6 +68,10 @@ void agents_pump(Agents *a) {
                 (void) sd_event_source_set_enabled(a->pump, SD_EVENT_ONESHOT);
 }
 
+void agents_reload(Agents *a) {
+        agents_pump(a);
+}
+
 void agents_enqueue(Agents *a, const Job *j) {
         int r = queue_add(a->queue, j->id, j->sandbox.tenant, j->sandbox.profile, j->serial, j->priority, j->queued_at, j->not_before);
 

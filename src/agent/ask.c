@@ -84,8 +84,8 @@ int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {
         return 0;
 }
 
-int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata) {
-        return store_job_each(a->manager->store, filter, each, userdata);
+int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata, uint64_t *ret_next) {
+        return store_job_each(a->manager->store, filter, each, userdata, ret_next);
 }
 
 /* Changing. */

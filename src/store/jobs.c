@@ -7,6 +7,8 @@
 #include "store/statement.h"
 #include "store/tables.h"
 
+#define LOOKED_AT_MAX 20000 /* rows, by one request for a page */
+
 int store_job_insert(Store *s, Job *j) {
         bool own = transaction_enter(s);
         int64_t serial = 0;
@@ -100,14 +102,18 @@ static void list_statuses(unsigned statuses, char *ret, size_t size) {
                         used += (size_t) snprintf(ret + used, size - used, "%s,", job_status_name(i));
 }
 
-int store_job_each(Store *s, const JobFilter *f, StoreJobEach each, void *userdata) {
-        sqlite3_stmt *st = s->statements[STATEMENT_JOB_SELECT];
-        JobEach e = { .each = each, .userdata = userdata, .table = &job_table, .state = &job_state_table };
-        char statuses[128];
-        int rc;
+/* The index that leads to the fewest. */
+static StatementId best_statement(const JobFilter *f) {
+        if (f->task_id)
+                return STATEMENT_JOB_SELECT_TASK;
+        if (f->statuses == 1U << JOB_DEAD)
+                return STATEMENT_JOB_SELECT_DEAD;
+        return f->tenant ? STATEMENT_JOB_SELECT_TENANT : STATEMENT_JOB_SELECT;
+}
 
-        list_statuses(f->statuses, statuses, sizeof(statuses));
-        rc = bind_text(st, 1, f->tenant);
+static int bind_filter(sqlite3_stmt *st, const JobFilter *f, const char *statuses, uint64_t before, uint64_t from) {
+        int rc = bind_text(st, 1, f->tenant);
+
         if (rc == SQLITE_OK)
                 rc = bind_text(st, 2, f->statuses == 0 ? NULL : statuses);
         if (rc == SQLITE_OK)
@@ -115,10 +121,29 @@ int store_job_each(Store *s, const JobFilter *f, StoreJobEach each, void *userda
         if (rc == SQLITE_OK)
                 rc = bind_text(st, 4, f->task_id);
         if (rc == SQLITE_OK)
-                rc = sqlite3_bind_int64(st, 5, f->before == 0 ? INT64_MAX : (sqlite3_int64) MIN_OF(f->before, (uint64_t) INT64_MAX));
+                rc = sqlite3_bind_int64(st, 5, (sqlite3_int64) before);
         if (rc == SQLITE_OK)
                 rc = sqlite3_bind_int64(st, 6, f->limit);
-        return statement_each(s, STATEMENT_JOB_SELECT, rc, job_row, &e);
+        return rc == SQLITE_OK ? sqlite3_bind_int64(st, 7, (sqlite3_int64) from) : rc;
+}
+
+int store_job_each(Store *s, const JobFilter *f, StoreJobEach each, void *userdata, uint64_t *ret_next) {
+        JobEach e = { .each = each, .userdata = userdata, .table = &job_table, .state = &job_state_table };
+        StatementId id = best_statement(f);
+        uint64_t before, from;
+        char statuses[128];
+        int64_t newest = 0;
+        int r = statement_run(s, STATEMENT_JOB_NEXT, SQLITE_OK, &newest);
+
+        if (r < 0)
+                return r;
+        before = f->before == 0 ? (uint64_t) newest : MIN_OF(f->before, (uint64_t) newest);
+        from = id == STATEMENT_JOB_SELECT && before > LOOKED_AT_MAX ? before - LOOKED_AT_MAX : 0;
+        list_statuses(f->statuses, statuses, sizeof(statuses));
+        r = statement_each(s, id, bind_filter(s->statements[id], f, statuses, before, from), job_row, &e);
+        if (r >= 0)
+                *ret_next = e.n < f->limit ? from : 0;
+        return r;
 }
 
 int store_job_each_open(Store *s, StoreJobEach each, void *userdata) {

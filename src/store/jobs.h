@@ -17,7 +17,9 @@ int store_job_get_by_key(Store *s, const char *tenant, const char *key, Job *ret
 
 /* The row is the callee's to take from; return < 0 to stop. */
 typedef int (*StoreJobEach)(Job *row, void *userdata);
-int store_job_each(Store *s, const JobFilter *filter, StoreJobEach each, void *userdata); /* the newest first */
+/* The newest first. Where no index leads to what is wanted, only so many rows are looked at: ret_next is the serial to go on from, with
+ * which there may be more; 0: there is not. */
+int store_job_each(Store *s, const JobFilter *filter, StoreJobEach each, void *userdata, uint64_t *ret_next);
 /* Those that have not ended, in order: serial, id, tenant, profile, priority and what the queue goes by; the rest is empty. */
 int store_job_each_open(Store *s, StoreJobEach each, void *userdata);
 /* Whose webhook is still to be told: the id only. */

@@ -8,6 +8,12 @@
 #include "base/macro.h"
 #include "store/tables.h"
 
+/* Whichever index leads to them, these are the ones that are wanted. */
+#define JOB_FILTER                                                                                          \
+        " AND (?1 IS NULL OR job.tenant = ?1) AND (?2 IS NULL OR instr(?2, ',' || job_state.status || ',') > 0)" \
+        " AND (?3 IS NULL OR job.agent_type = ?3) AND (?4 IS NULL OR job.task_id = ?4)"                      \
+        " ORDER BY job.serial DESC LIMIT ?6"
+
 /* Either the SQL itself, or the table that it comes from, with a tail. */
 static const struct {
         const char *sql;
@@ -92,11 +98,14 @@ static const struct {
         [STATEMENT_JOB_SELECT_KEY]      = { .select = &job_table, .join = &job_state_table,
                                             .tail = "WHERE coalesce(job.tenant, '') = ?1 AND job.idempotency_key = ?2" },
         [STATEMENT_JOB_SELECT]          = { .select = &job_table, .join = &job_state_table,
-                                            .tail = "WHERE (?1 IS NULL OR job.tenant = ?1)"
-                                                    " AND (?2 IS NULL OR instr(?2, ',' || job_state.status || ',') > 0)"
-                                                    " AND (?3 IS NULL OR job.agent_type = ?3)"
-                                                    " AND (?4 IS NULL OR job.task_id = ?4)"
-                                                    " AND job.serial < ?5 ORDER BY job.serial DESC LIMIT ?6" },
+                                            .tail = "WHERE job.serial < ?5 AND job.serial >= ?7" JOB_FILTER },
+        [STATEMENT_JOB_SELECT_TENANT]   = { .select = &job_table, .join = &job_state_table,
+                                            .tail = "WHERE job.serial < ?5 AND job.serial >= ?7 AND job.tenant = ?1" JOB_FILTER },
+        [STATEMENT_JOB_SELECT_TASK]     = { .select = &job_table, .join = &job_state_table,
+                                            .tail = "WHERE job.serial < ?5 AND job.serial >= ?7 AND job.task_id = ?4" JOB_FILTER },
+        [STATEMENT_JOB_SELECT_DEAD]     = { .select = &job_table, .join = &job_state_table,
+                                            .tail = "WHERE job.serial < ?5 AND job.serial >= ?7"
+                                                    " AND job.id IN (SELECT id FROM job_state WHERE status = 'dead')" JOB_FILTER },
         [STATEMENT_JOB_SELECT_OPEN]     = { .select = &job_line_table, .join = &job_line_state_table,
                                             .tail = "WHERE job.id IN (SELECT id FROM job_state WHERE ended_at = 0) ORDER BY job.serial" },
         [STATEMENT_JOB_SELECT_UNTOLD]   = { "SELECT id FROM job_state WHERE webhook_status = 'pending'" },

@@ -381,3 +381,67 @@ TEST(tenants_do_not_see_each_other) {
         check_result("nonsense", agents_find(r.agents, &admin, "../etc", &j), -ENOENT);
         room_free(&r);
 }
+
+/* Lists: what is wanted is found however much there is, and no page looks at all of it. */
+
+static unsigned n_rows;
+
+static int count_row(Job *row, void *userdata) {
+        n_rows++;
+        check_string("task", row->sandbox.task_id, userdata);
+        return 0;
+}
+
+static void insert(World *w, unsigned i, const char *tenant, const char *task, JobStatus status) {
+        Job j = { .created_at = i + 1, .queued_at = i + 1, .ended_at = i + 1, .status = status, .attempts_max = 1 };
+        char type[] = "validation", profile[] = "VALIDATION", who[32], what[32];
+
+        (void) snprintf(j.id, sizeof(j.id), "run_%020u", i);
+        (void) snprintf(who, sizeof(who), "%s", tenant);
+        (void) snprintf(what, sizeof(what), "%s", task);
+        j.sandbox.tenant = who;
+        j.sandbox.task_id = what;
+        j.sandbox.agent_type = type;
+        j.sandbox.profile = profile;
+        check_result("insert", store_job_insert(w->store, &j), 0);
+}
+
+static unsigned list_all(World *w, JobFilter f, const char *task, unsigned *ret_pages) {
+        usec_t longest = 0;
+
+        n_rows = 0;
+        *ret_pages = 0;
+        do {
+                usec_t began = clock_usec();
+
+                check_result("each", store_job_each(w->store, &f, count_row, (void *) (uintptr_t) task, &f.before), 0);
+                longest = MAX_OF(longest, clock_usec() - began);
+                (*ret_pages)++;
+        } while (f.before > 0);
+        check_true("no page takes long", longest < 2 * USEC_PER_SEC);
+        return n_rows;
+}
+
+TEST(lists_of_many) {
+        unsigned pages;
+        World w;
+
+        world_new(&w, "lists");
+        check_result("begin", store_begin(w.store), 0);
+        for (unsigned i = 0; i < 50000; i++) {
+                bool rare = i % 10000 == 5;
+
+                insert(&w, i, rare ? "rare" : "common", rare ? "seldom" : "often", rare ? JOB_DEAD : JOB_COMPLETED);
+        }
+        check_result("commit", store_commit(w.store), 0);
+        check_uint("by status", list_all(&w, (JobFilter) { .statuses = 1U << JOB_DEAD, .limit = 100 }, "seldom", &pages), 5);
+        check_uint("at once", pages, 1);
+        check_uint("by task", list_all(&w, (JobFilter) { .task_id = "seldom", .limit = 100 }, "seldom", &pages), 5);
+        check_uint("at once", pages, 1);
+        check_uint("by tenant", list_all(&w, (JobFilter) { .tenant = "rare", .limit = 100 }, "seldom", &pages), 5);
+        check_uint("at once", pages, 1);
+        check_uint("without an index", list_all(&w, (JobFilter) { .statuses = 1U << JOB_DEAD | 1U << JOB_CANCELLED, .limit = 100 }, "seldom", &pages), 5);
+        check_uint("piece by piece", pages, 3);
+        check_uint("nothing", list_all(&w, (JobFilter) { .agent_type = "none", .limit = 100 }, "seldom", &pages), 0);
+        world_close(&w);
+}

@@ -57,7 +57,7 @@ void native_agent_list(ApiRequest *q) {
         JobFilter f = { .tenant = q->who.tenant, .task_id = http_query(q->http, "taskId") };
         const char *type = http_query(q->http, "agentType");
         char lower[TYPE_MAX], cursor[24];
-        uint64_t limit = LIMIT_DEFAULT;
+        uint64_t limit = LIMIT_DEFAULT, next = 0;
         int r;
 
         if (!page.agents || read_statuses(q, &f.statuses) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 ||
@@ -71,7 +71,7 @@ void native_agent_list(ApiRequest *q) {
         f.agent_type = type ? lower : NULL;
         f.limit = (unsigned) limit + 1; /* one more, to know whether there is */
         page.list = json_array();
-        r = agents_each(page.agents, &f, put_job, &page);
+        r = agents_each(page.agents, &f, put_job, &page, &next);
         if (r < 0) {
                 json_decref(page.list);
                 (void) api_errno(q, r, "cannot read the store");
@@ -79,7 +79,10 @@ void native_agent_list(ApiRequest *q) {
         }
         if (json_array_size(page.list) > limit) {
                 (void) json_array_remove(page.list, (size_t) limit);
-                (void) snprintf(cursor, sizeof(cursor), "%" PRIu64, page.last + 1);
+                next = page.last + 1;
+        }
+        if (next > 0) {
+                (void) snprintf(cursor, sizeof(cursor), "%" PRIu64, next);
                 (void) http_add_header(q->http, "X-Next-Cursor", cursor);
         }
         (void) api_answer(q, 200, page.list);
