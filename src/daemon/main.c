@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/manager.h"
+#include "core/pool.h"
 #include "core/provider.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
@@ -175,7 +176,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_notice("%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
-        pools_stop(d->pools);
+        pools_stop(d->rooms.pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
