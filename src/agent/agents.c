@@ -172,7 +172,7 @@ static int take_up(Job *row, void *userdata) {
         return 0;
 }
 
-static void take_up_all(Agents *a) {
+void agents_take_up(Agents *a) {
         Taken t = { .agents = a };
         int r;
 
@@ -192,176 +192,6 @@ static void take_up_all(Agents *a) {
         webhooks_resume(a);
         arm_expiry(a, EXPIRE_MIN);
         agents_pump(a);
-}
-
-/* Whoever comes before the start has come to its turn makes it happen. */
-static int check_up(Agents *a, Error *reterr) {
-        if (!a->up && !a->manager->recovering)
-                take_up_all(a);
-        return a->up ? 0 : error_set(reterr, -EAGAIN, "the daemon has just started and looks for its sandboxes");
-}
-
-/* Submitting. */
-
-static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], Error *reterr) {
-        _cleanup_(job_done) Job known = { 0 };
-        int r = store_job_get_by_key(a->manager->store, who->tenant, q->idempotency_key, &known);
-
-        if (r == -ENOENT)
-                return 0;
-        if (r < 0)
-                return error_set(reterr, r, "cannot read the store: %m");
-        if (strcmp(known.sandbox.task_id, q->task_id) != 0)
-                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for task '%s' already, in execution %s", known.sandbox.task_id,
-                                known.id);
-        memcpy(ret_id, known.id, JOB_ID_LENGTH + 1);
-        return 1;
-}
-
-int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], bool *ret_existing,
-                const char **ret_field, Error *reterr) {
-        _cleanup_(job_done) Job j = { 0 };
-        unsigned queue_max = a->manager->settings->agents.queue_max;
-        int r;
-
-        *ret_existing = false;
-        *ret_field = NULL;
-        r = check_up(a, reterr);
-        if (r < 0)
-                return r;
-        if (q->idempotency_key) {
-                r = find_by_key(a, who, q, ret_id, reterr);
-                *ret_existing = r > 0;
-                if (r != 0)
-                        return r;
-        }
-        r = request_make_job(a, who, q, &j, ret_field, reterr);
-        if (r < 0)
-                return r;
-        if (queue_size(a->queue) >= queue_max)
-                return error_set(reterr, -EDQUOT, "the queue of agent executions is full: %u wait (agents.maxQueued)", queue_max);
-        r = manager_check_space(a->manager, reterr);
-        if (r < 0)
-                return r;
-        r = store_job_insert(a->manager->store, &j);
-        if (r < 0)
-                return error_set(reterr, r, "cannot write the execution down: %m");
-        a->counts.submitted++;
-        memcpy(ret_id, j.id, sizeof(j.id));
-        agents_enqueue(a, &j);
-        return 0;
-}
-
-/* Looking. */
-
-static bool may_see(const Principal *who, const Job *j) {
-        return !who->tenant || strcmp(who->tenant, j->sandbox.tenant ? j->sandbox.tenant : "") == 0;
-}
-
-int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {
-        _cleanup_(job_done) Job j = { 0 };
-        int r = strlen(id) == JOB_ID_LENGTH ? store_job_get(a->manager->store, id, &j) : -ENOENT;
-
-        if (r < 0)
-                return r;
-        if (!may_see(who, &j))
-                return -ENOENT;
-        *ret = j;
-        memset(&j, 0, sizeof(j));
-        return 0;
-}
-
-int agents_each(Agents *a, const JobFilter *filter, int (*each)(Job *job, void *userdata), void *userdata) {
-        return store_job_each(a->manager->store, filter, each, userdata);
-}
-
-/* Changing. */
-
-static int find_or_tell(Agents *a, const Principal *who, const char *id, Job *ret, Error *reterr) {
-        int r = agents_find(a, who, id, ret);
-
-        if (r == -ENOENT)
-                return error_set(reterr, r, "there is no agent execution '%.60s'", id);
-        return r < 0 ? error_set(reterr, r, "cannot read the store: %m") : 0;
-}
-
-static int write_down(Agents *a, const Job *j, Error *reterr) {
-        int r = store_job_update(a->manager->store, j);
-
-        return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
-}
-
-int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr) {
-        _cleanup_(job_done) Job j = { 0 };
-        Run *run = agents_run(a, id);
-        int r = check_up(a, reterr);
-
-        if (r >= 0)
-                r = find_or_tell(a, who, id, &j, reterr);
-        if (r < 0)
-                return r;
-        if (j.status == JOB_CANCELLED)
-                return 0;
-        if (job_status_is_ended(j.status))
-                return error_set(reterr, -EALREADY, "the execution has ended already (%s)", job_status_name(j.status));
-        if (run)
-                return run_cancel(run, reterr);
-        j.status = JOB_CANCELLED;
-        j.ended_at = clock_wall_usec();
-        j.webhook_status = j.webhook ? WEBHOOK_PENDING : WEBHOOK_NONE;
-        r = write_down(a, &j, reterr);
-        if (r < 0)
-                return r;
-        (void) queue_remove(a->queue, id);
-        agents_tell(a, &j);
-        webhook_send(a, id);
-        return 0;
-}
-
-int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr) {
-        _cleanup_(job_done) Job j = { 0 };
-        int r = check_up(a, reterr);
-
-        if (r >= 0)
-                r = find_or_tell(a, who, id, &j, reterr);
-        if (r < 0)
-                return r;
-        if (j.status != JOB_DEAD)
-                return error_set(reterr, -ESTALE, "only dead letters are tried again, and the execution is none (%s)",
-                                job_status_name(j.status));
-        j.status = JOB_QUEUED;
-        j.attempts_free = j.attempt;
-        j.not_before = j.ended_at = j.provisioning_at = j.running_at = j.finished_at = 0;
-        j.queued_at = clock_wall_usec();
-        j.webhook_status = WEBHOOK_NONE;
-        j.webhook_attempts = 0;
-        r = write_down(a, &j, reterr);
-        if (r < 0)
-                return r;
-        a->n_dead -= a->n_dead > 0;
-        agents_enqueue(a, &j);
-        agents_tell(a, &j);
-        return 0;
-}
-
-static void forget(Agents *a, const Job *j) {
-        a->n_dead -= j->status == JOB_DEAD && a->n_dead > 0;
-        collect_forget(a, j->id);
-}
-
-int agents_delete(Agents *a, const Principal *who, const char *id, Error *reterr) {
-        _cleanup_(job_done) Job j = { 0 };
-        int r = find_or_tell(a, who, id, &j, reterr);
-
-        if (r < 0)
-                return r;
-        if (!job_status_is_ended(j.status))
-                return error_set(reterr, -EBUSY, "the execution has not ended (%s): cancel it first", job_status_name(j.status));
-        r = store_job_delete(a->manager->store, id);
-        if (r < 0)
-                return error_set(reterr, r, "cannot delete it: %m");
-        forget(a, &j);
-        return 0;
 }
 
 /* What is old goes, a few at a time. */
@@ -409,7 +239,7 @@ static int on_start(sd_event_source *source, uint64_t usec, void *userdata) {
                 (void) sd_event_source_set_time_relative(source, START_EVERY);
                 return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
         }
-        take_up_all(a);
+        agents_take_up(a);
         return 0;
 }
 

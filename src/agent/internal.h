@@ -1,8 +1,10 @@
 /* internal.h: what the files of this room share among themselves. Nobody else includes it.
  *
- *      agents.c     the room: submitting, finding, cancelling, and the pump that starts runs
+ *      agents.c     the room: its start, the pump that begins runs, who watches, what is old
+ *      ask.c        what can be asked of it: to submit, to look, to cancel, to try again
  *      request.c    what was asked for becomes a Job, or is refused
  *      run.c        one attempt: a sandbox, its files, the program
+ *      run-sandbox.c how an attempt comes to its sandbox
  *      run-end.c    what follows from each way in which it can end
  *      rejoin.c     attempts that were under way when the daemon ended
  *      result.c     what the program has left: its end, its output, its usage
@@ -94,6 +96,7 @@ struct Run {
 
 /* agents.c */
 void agents_pump(Agents *a); /* soon */
+void agents_take_up(Agents *a); /* what the store has */
 bool agents_have_room(const Agents *a);
 void agents_tell(Agents *a, const Job *job);
 void agents_tell_began(Agents *a, const Job *job, usec_t waited);
@@ -108,8 +111,6 @@ Run *run_new(Agents *a, Job *job); /* takes the job */
 Run *run_free(Run *run);
 int run_start(Agents *a, const QueueEntry *e);
 int run_cancel(Run *run, Error *reterr); /* as agents_cancel() */
-void run_go_on(Run *run);                /* a held one has its turn */
-void run_ask(Run *run, usec_t wait_usec); /* for a sandbox */
 void run_prepare(Run *run, Sandbox *sb);
 int run_follow(Run *run, Execution *x);
 void run_arm(Run *run, usec_t usec, const char *operation); /* it may take so long */
@@ -118,6 +119,15 @@ void run_stop(Run *run); /* whatever is under way is not any more; what was bein
 Sandbox *run_sandbox(const Run *run); /* NULL: gone */
 Sandbox *run_named_sandbox(const Run *run); /* the same, by its name */
 void run_name(const Run *run, char *ret, size_t size); /* of its sandbox */
+
+void run_disarm(Run *run);
+void run_leave_slot(Run *run);
+void run_open_lane(Run *run);
+void run_unhold(Run *run);
+
+/* run-sandbox.c */
+void run_ask(Run *run, usec_t wait_usec);
+void run_go_on(Run *run); /* a held one has its turn */
 
 /* run-end.c. Each frees the run, now or when it is written down. */
 void run_fail(Run *run, const char *code, const char *format, ...) _printf_(3, 4); /* the sandbox's failure */

@@ -13,9 +13,7 @@
 #include "config/config.h"
 #include "store/jobs.h"
 
-#define PLACE_WAIT    (24 * 3600 * USEC_PER_SEC) /* in the queue for sandboxes; then it stands in ours again */
 #define FULL_PAUSE    (1 * USEC_PER_SEC)
-#define NO_SPACE_PAUSE (5 * USEC_PER_SEC)
 #define ALARM_ACCURACY (10 * USEC_PER_MSEC)
 #define FILE_MODE      0644
 #define ENV_MAX        16
@@ -37,19 +35,19 @@ Run *run_new(Agents *a, Job *job) {
         return run;
 }
 
-static void leave_slot(Run *run) {
+void run_leave_slot(Run *run) {
         if (run->slot)
                 run->agents->n_slots--;
         run->slot = false;
 }
 
-static void open_lane(Run *run) {
+void run_open_lane(Run *run) {
         if (run->parked)
                 queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ false);
         run->parked = false;
 }
 
-static void unhold(Run *run) {
+void run_unhold(Run *run) {
         if (run->step == RUN_HELD)
                 DL_DELETE2(run->agents->held, run, held_prev, held_next);
 }
@@ -59,9 +57,9 @@ Run *run_free(Run *run) {
         if (!run)
                 return NULL;
         HASH_DEL(run->agents->runs, run);
-        unhold(run);
-        leave_slot(run);
-        open_lane(run);
+        run_unhold(run);
+        run_leave_slot(run);
+        run_open_lane(run);
         if (run->acquisition)
                 acquisition_cancel(run->acquisition);
         (void) upload_free(run->upload);
@@ -78,13 +76,13 @@ Run *run_free(Run *run) {
 }
 
 void run_stop(Run *run) {
-        Sandbox *sb = run->step == RUN_ACQUIRING ? run_named_sandbox(run) : NULL;
+        Sandbox *sb = run->acquisition ? run_named_sandbox(run) : NULL;
 
         run->alarm = sd_event_source_disable_unref(run->alarm);
         if (run->acquisition)
                 acquisition_cancel(run->acquisition);
         run->acquisition = NULL;
-        if (sb) /* it was being made for us */
+        if (sb) /* it is being made for us; one that failed is on its way out already */
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
         run->upload = upload_free(run->upload);
         execution_unwatch(&run->watch);
@@ -142,7 +140,7 @@ void run_arm(Run *run, usec_t usec, const char *operation) {
                 (void) sd_event_add_time_relative(run->agents->manager->event, &run->alarm, CLOCK_MONOTONIC, usec, ALARM_ACCURACY, on_alarm, run);
 }
 
-static void disarm(Run *run) {
+void run_disarm(Run *run) {
         run->alarm = sd_event_source_disable_unref(run->alarm);
 }
 
@@ -178,7 +176,7 @@ void run_see_end(Run *run, const Execution *x) {
 
         execution_unwatch(&run->watch);
         run->execution = NULL;
-        disarm(run);
+        run_disarm(run);
         result_take(run, x);
         r = sd_event_add_defer(run->agents->manager->event, &run->later, on_later, run);
         if (r < 0)
@@ -281,7 +279,7 @@ static void on_uploaded(int error, const char *text, void *userdata) {
         Sandbox *sb = run_sandbox(run);
 
         run->upload = upload_free(run->upload);
-        disarm(run);
+        run_disarm(run);
         if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
                 run_refuse(run, "disk", "%s: what was sent does not fit the disk limit", text);
         else if (error < 0 || !sb)
@@ -320,126 +318,6 @@ void run_prepare(Run *run, Sandbox *sb) {
         write_down(run);
         run->step = RUN_CONTEXT;
         next_file(run, sb);
-}
-
-/* Its sandbox. */
-
-static int copy_text(char **to, const char *from) {
-        *to = from ? strdup(from) : NULL;
-        return from && !*to ? -ENOMEM : 0;
-}
-
-static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
-        const SandboxSpec *s = &run->job.sandbox;
-        char name[SANDBOX_NAME_MAX + 1], metadata[128];
-        int r;
-
-        run_name(run, name, sizeof(name));
-        (void) snprintf(metadata, sizeof(metadata), "{\"agentExecution\":\"%s\",\"attempt\":%u}", run->job.id, run->job.attempt);
-        *ret = *s;
-        ret->name = ret->tenant = ret->template_name = ret->profile = ret->agent_type = ret->task_id = ret->workdir = ret->metadata = NULL;
-        ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
-        r = copy_text(&ret->name, name);
-        if (r >= 0)
-                r = copy_text(&ret->tenant, s->tenant ? s->tenant : "");
-        if (r >= 0)
-                r = copy_text(&ret->template_name, s->template_name);
-        if (r >= 0)
-                r = copy_text(&ret->profile, s->profile);
-        if (r >= 0)
-                r = copy_text(&ret->agent_type, s->agent_type);
-        if (r >= 0)
-                r = copy_text(&ret->task_id, s->task_id);
-        if (r >= 0)
-                r = copy_text(&ret->workdir, s->workdir);
-        if (r >= 0)
-                r = copy_text(&ret->metadata, metadata);
-        for (size_t i = 0; i < s->env.n && r >= 0; i++)
-                r = strv_push(&ret->env, s->env.items[i]);
-        return r;
-}
-
-/* There is no room: it waits among all who want a sandbox, and the rest of its lane behind it. Meanwhile others may run. */
-static void park(Run *run) {
-        queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ true);
-        run->parked = true;
-        leave_slot(run);
-        agents_pump(run->agents);
-        run_ask(run, PLACE_WAIT);
-}
-
-static void on_refused(Run *run, const Error *error) {
-        if (error->code == -EDQUOT && !run->parked)
-                park(run);
-        else if (error->code == -EDQUOT)
-                run_put_back(run, FULL_PAUSE);
-        else if (error->code == -ENOSPC)
-                run_put_back(run, NO_SPACE_PAUSE);
-        else if (error->code == -EOVERFLOW)
-                run_refuse(run, "quota", "%s", error->text);
-        else
-                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
-}
-
-static void hold(Run *run) {
-        run->step = RUN_HELD;
-        DL_APPEND2(run->agents->held, run, held_prev, held_next);
-}
-
-static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
-        Run *run = userdata;
-        Agents *a = run->agents;
-
-        run->acquisition = NULL;
-        disarm(run);
-        if (error) {
-                on_refused(run, error);
-                return;
-        }
-        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
-        open_lane(run);
-        if (!run->slot && !agents_have_room(a))
-                hold(run);
-        else {
-                a->n_slots += !run->slot;
-                run->slot = true;
-                run_prepare(run, sb);
-        }
-        agents_pump(a);
-}
-
-void run_go_on(Run *run) {
-        Sandbox *sb = run_sandbox(run);
-
-        unhold(run);
-        run->step = RUN_CONTEXT;
-        run->agents->n_slots++;
-        run->slot = true;
-        if (sb)
-                run_prepare(run, sb);
-        else
-                run_fail(run, "sandbox_ended", "the sandbox went away before its turn came");
-}
-
-void run_ask(Run *run, usec_t wait_usec) {
-        const char *tenant = run->job.sandbox.tenant;
-        Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
-        Manager *m = run->agents->manager;
-        Acquisition *q = NULL;
-        SandboxSpec spec = { 0 };
-        Error error = { 0 };
-        int r = make_sandbox_spec(run, &spec);
-
-        run->step = RUN_ACQUIRING;
-        run_arm(run, m->settings->agents.ready_timeout_usec, "making the sandbox");
-        if (r < 0)
-                sandbox_spec_done(&spec);
-        else
-                r = manager_acquire(m, &who, &spec, wait_usec, on_acquired, run, &q, &error);
-        if (r < 0)
-                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
-        else if (q) /* else it has been answered, and the run may be gone */
-                run->acquisition = q;
 }
 
 /* Start and cancel. */

@@ -34,14 +34,16 @@ static void print_item(const json_t *item) {
 }
 
 /* Every list of the answer is of things that should not be. */
-static size_t print_lists(const json_t *answer) {
+static void print_lists(const json_t *answer) {
         static const struct {
                 const char *name, *good, *bad;
         } known[] = {
                 { "orphanedRecords", "every record has its sandbox", "records without a sandbox" },
                 { "orphanedActual", "every sandbox has its record", "sandboxes without a record" },
+                { "strayFiles", "every file belongs to a record", "files without a record" },
+                { "unresponsive", "every sandbox answers", "sandboxes that do not answer" },
         };
-        size_t found = 0;
+        const char *error = json_get_text(answer, "error");
 
         for (size_t i = 0; i < ELEMENTSOF(known); i++) {
                 const json_t *list = json_object_get(answer, known[i].name), *item;
@@ -53,9 +55,13 @@ static size_t print_lists(const json_t *answer) {
                         printf("✗ %zu %s\n", n, known[i].bad);
                 json_array_foreach(list, k, item)
                         print_item(item);
-                found += n;
         }
-        return found;
+        if (error) {
+                char *clean = human_clean(error);
+
+                printf("✗ %s\n", clean ? clean : "?");
+                free(clean);
+        }
 }
 
 static int audit_state(const Place *place, void *options, const Operands *words) {
@@ -66,13 +72,11 @@ static int audit_state(const Place *place, void *options, const Operands *words)
         url_begin(&u, "/api/sandbox/audit");
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json) {
+        if (o->common.json)
                 answer_print(&a);
-                return json_array_size(json_object_get(a.json, "orphanedRecords")) +
-                                       json_array_size(json_object_get(a.json, "orphanedActual")) >
-                               0 ? EXIT_FOUND : 0;
-        }
-        return print_lists(a.json) > 0 ? EXIT_FOUND : 0;
+        else
+                print_lists(a.json);
+        return json_get_bool(a.json, "consistent") ? 0 : EXIT_FOUND;
 }
 
 int verb_audit(int argc, char **argv) {

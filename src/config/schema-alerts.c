@@ -16,9 +16,12 @@ static const char *const severity_words[] = { "info", "warning", "critical", NUL
 static const char *const kind_words[] = { "log", "slack", "webhook", "pagerduty", "email", NULL };
 
 static const Field channel_fields[] = {
-        { "kind", &type_word, offsetof(ChannelConfig, kind), "log, slack, webhook, pagerduty or email", .words = kind_words, .example = "slack" },
-        { "url", &type_url, offsetof(ChannelConfig, url), "where to; email: smtp://HOST:PORT or smtps://HOST:PORT", .example = "file:/etc/cove/slack.url" },
-        { "secret", &type_secret, offsetof(ChannelConfig, secret), "webhook: bearer token; pagerduty: routing key; email: password", .example = "env:PAGERDUTY_KEY" },
+        { "kind", &type_word, offsetof(ChannelConfig, kind),
+          "log, slack, webhook, pagerduty or email", .words = kind_words, .example = "slack" },
+        { "url", &type_url, offsetof(ChannelConfig, url),
+          "where to; email: smtp://HOST:PORT or smtps://HOST:PORT", .example = "file:/etc/cove/slack.url" },
+        { "secret", &type_secret, offsetof(ChannelConfig, secret),
+          "webhook: bearer token; pagerduty: routing key; email: password", .example = "env:PAGERDUTY_KEY" },
         { "user", &type_text, offsetof(ChannelConfig, user), "email: who logs in", .example = "cove" },
         { "from", &type_text, offsetof(ChannelConfig, from), "email: the sender", .example = "cove@example.org" },
         { "to", &type_strings, offsetof(ChannelConfig, to), "email: the receivers", .example = "[ops@example.org]" },
@@ -27,10 +30,15 @@ static const Field channel_fields[] = {
 };
 
 static const Field rule_fields[] = {
-        { "threshold", &type_number, offsetof(AlertOverride, threshold), "beyond it the rule holds", .told = offsetof(AlertOverride, has_threshold), .example = "75" },
-        { "sustained", &type_duration, offsetof(AlertOverride, sustained_usec), "for so long, before it is an alert", .told = offsetof(AlertOverride, has_sustained), .example = "5m" },
-        { "severity", &type_word, offsetof(AlertOverride, severity), "info, warning or critical", .words = severity_words, .told = offsetof(AlertOverride, has_severity), .example = "critical" },
-        { "enabled", &type_bool, offsetof(AlertOverride, enabled), "false: the rule is not looked at", .told = offsetof(AlertOverride, has_enabled), .example = "true" },
+        { "threshold", &type_number, offsetof(AlertOverride, threshold),
+          "beyond it the rule holds", .told = offsetof(AlertOverride, has_threshold), .example = "75" },
+        { "sustained", &type_duration, offsetof(AlertOverride, sustained_usec),
+          "for so long, before it is an alert", .told = offsetof(AlertOverride, has_sustained), .example = "5m" },
+        { "severity", &type_word, offsetof(AlertOverride, severity),
+          "info, warning or critical",
+          .words = severity_words, .told = offsetof(AlertOverride, has_severity), .example = "critical" },
+        { "enabled", &type_bool, offsetof(AlertOverride, enabled),
+          "false: the rule is not looked at", .told = offsetof(AlertOverride, has_enabled), .example = "true" },
         { 0 },
 };
 
@@ -51,11 +59,14 @@ const Field alerts_fields[] = {
         { "interval", &type_duration, offsetof(AlertsConfig, interval_usec), "how often", .min = 0.01, .max = 86400 },
         { "cooldown", &type_duration, offsetof(AlertsConfig, cooldown_usec), "the same alert is not sent again within it" },
         { "maxAttempts", &type_uint, offsetof(AlertsConfig, attempts_max), "to deliver one", .min = 1, .max = 100 },
-        { "backoff", &type_duration, offsetof(AlertsConfig, backoff_usec), "before the second attempt; doubled, up to 5m", .min = 0.01, .max = 300 },
+        { "backoff", &type_duration, offsetof(AlertsConfig, backoff_usec),
+          "before the second attempt; doubled, up to 5m", .min = 0.01, .max = 300 },
         { "maxQueued", &type_uint, offsetof(AlertsConfig, queue_max), "undelivered at once; the oldest go", .min = 1, .max = 1e6 },
         { "channels", &type_channels, 0, "NAME: where alerts can go; 'log' is always there", .flags = FIELD_ITEMS,
           .fields = channel_fields, .fresh = channel_fresh, .example = "ops" },
-        { "routes", &type_routes, 0, "info, warning, critical: lists of channels; default: critical to all, warning to slack and webhook, info to log", .flags = FIELD_DERIVED,
+        { "routes", &type_routes, 0,
+          "info, warning, critical: lists of channels; default: critical to all, warning to slack and webhook, info to log",
+          .flags = FIELD_DERIVED,
           .example = "{info: [log], critical: [ops]}" },
         { "rules", &type_rules, 0, "NAME: what differs from the built-in rule", .flags = FIELD_ITEMS,
           .fields = rule_fields, .fresh = rule_fresh, .example = "active_sandboxes_high" },

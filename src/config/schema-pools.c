@@ -23,15 +23,21 @@ static const PoolConfig pool_defaults = {
 };
 
 const Field pool_fields[] = {
-        { "template", &type_name, offsetof(PoolConfig, template_name), "default: the profile's, else host", .room = sizeof(pool_defaults.template_name), .example = "host" },
-        { "profile", &type_name, offsetof(PoolConfig, profile), "without: for callers who name none", .room = sizeof(pool_defaults.profile), .example = "IMPLEMENTATION" },
+        { "template", &type_name, offsetof(PoolConfig, template_name),
+          "default: the profile's, else host", .room = sizeof(pool_defaults.template_name), .example = "host" },
+        { "profile", &type_name, offsetof(PoolConfig, profile),
+          "without: for callers who name none", .room = sizeof(pool_defaults.profile), .example = "IMPLEMENTATION" },
         { "minSize", &type_uint, offsetof(PoolConfig, min_size), "stand ready at least", .max = 10000 },
         { "maxSize", &type_uint, offsetof(PoolConfig, max_size), "idle, being made and in use together", .min = 1, .max = 10000 },
-        { "maxIdleTime", &type_milliseconds, offsetof(PoolConfig, max_idle_usec), "idle for longer goes, above minSize", .min = 0.01 },
+        { "maxIdleTime", &type_milliseconds, offsetof(PoolConfig, max_idle_usec),
+          "idle for longer goes, above minSize", .min = 0.01 },
         { "maxLifetime", &type_milliseconds, offsetof(PoolConfig, max_lifetime_usec), "of one that nobody claims", .min = 0.01 },
-        { "acquireTimeout", &type_milliseconds, offsetof(PoolConfig, acquire_timeout_usec), "how long a caller waits for one", .max = 86400 },
-        { "evictionInterval", &type_milliseconds, offsetof(PoolConfig, eviction_interval_usec), "how often idle ones are looked at", .min = 0.01, .max = 86400 },
-        { "adaptive", &type_bool, offsetof(PoolConfig, adaptive), "how many stand ready follows the demand, between minSize and maxSize" },
+        { "acquireTimeout", &type_milliseconds, offsetof(PoolConfig, acquire_timeout_usec),
+          "how long a caller waits for one", .max = 86400 },
+        { "evictionInterval", &type_milliseconds, offsetof(PoolConfig, eviction_interval_usec),
+          "how often idle ones are looked at", .min = 0.01, .max = 86400 },
+        { "adaptive", &type_bool, offsetof(PoolConfig, adaptive),
+          "how many stand ready follows the demand, between minSize and maxSize" },
         { 0 },
 };
 

@@ -12,6 +12,7 @@
 
 #define EXACT_MAX    9007199254740992.0     /* 2^53: beyond it a double skips integers */
 #define SECONDS_MOST (10 * 365 * 86400.0)   /* ten years */
+#define CORES_LEAST  0.01
 #define BYTES_MOST   1125899906842624.0     /* 2^50 */
 
 const char *read_text(Reader *r, const Field *f, const YamlNode *v, const char *where) {
@@ -136,7 +137,11 @@ static json_t *show_real(const Field *f, const void *target) {
 static void parse_cores(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         double x;
 
-        if (read_number(r, f, v, where, &x) && within(r, f, v, where, x, EXACT_MAX))
+        if (!read_number(r, f, v, where, &x) || !within(r, f, v, where, x, EXACT_MAX))
+                return;
+        if (x > 0 && x < CORES_LEAST) /* would become 0, which is no limit at all */
+                reader_complain(r, v->place, "'%s' in %s: %s is less than %g", f->name, where, v->text, CORES_LEAST);
+        else
                 *(uint32_t *) field_at(f, target) = (uint32_t) (x * 1000 + 0.5);
 }
 

@@ -22,31 +22,21 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
 #include "api/api.h"
-#include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "core/admission.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
-#include "daemon/agent-metrics.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
-#include "daemon/reaper.h"
 #include "daemon/reload.h"
+#include "daemon/rooms.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
-#include "observe/alert.h"
-#include "observe/audit.h"
-#include "observe/lifelog.h"
-#include "observe/otlp.h"
 #include "observe/observe.h"
-#include "outbound/delivery.h"
-#include "outbound/outbound.h"
 #include "provider/native.h"
 #include "store/store.h"
 
@@ -64,23 +54,12 @@ typedef struct Daemon {
         char run_dir[4096], store_path[4096];
         sd_event *event;
         Config *settings;
-        Outbound *outbound;
-        Deliveries *deliveries;
-        Agents *agents;
-        AgentMetrics agent_metrics;
         Store *store;
         Access *access;
         Provider *provider;
         Manager *manager;
-        Pools *pools;
-        struct Audit *audit;
-        Lifelog lifelog;
-        struct Observe *observe;
-        struct Artifacts *artifacts;
-        Alerts *alerts;
-        struct Otlp *otlp;
         HttpSockets sockets;
-        ApiRooms rooms;
+        Rooms rooms;
         Api *api;
         sd_event_source *stop_timer;
 } Daemon;
@@ -197,7 +176,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         log_notice("%s: ending%s", info->ssi_signo == SIGINT ? "SIGINT" : "SIGTERM",
                         d->options.stop_all ? " with all sandboxes" : "; sandboxes go on");
         api_quiesce(d->api);
-        pools_stop(d->pools);
+        pools_stop(d->rooms.pools);
         if (d->options.stop_all)
                 return end_all(d);
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
@@ -207,7 +186,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
         Daemon *d = userdata;
 
         if (!d->manager->stopping)
-                (void) reload_now(d->rooms.reload); /* says itself how it went */
+                (void) reload_now(d->rooms.api.reload); /* says itself how it went */
         return 0;
 }
 
@@ -236,12 +215,6 @@ static int step_event(Daemon *d, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
-static int step_outbound(Daemon *d, Error *reterr) {
-        int r = outbound_new(d->event, &d->outbound, reterr);
-
-        return r < 0 ? r : deliveries_new(d->event, d->outbound, &d->deliveries, reterr);
-}
-
 static int step_store(Daemon *d, Error *reterr) {
         (void) umask(077);
         return store_open(d->store_path, &d->store, reterr);
@@ -264,21 +237,6 @@ static int step_manager(Daemon *d, Error *reterr) {
         return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
 }
 
-/* Who waits for a place may have one now. */
-static void on_settings(const Config *settings, void *userdata) {
-        Daemon *d = userdata;
-
-        admission_wake(d->manager->admission);
-}
-
-static int step_reload(Daemon *d, Error *reterr) {
-        int r = reload_new(d->manager, settings_hooks(), d->options.config_file, &d->settings, &d->rooms.reload);
-
-        if (r >= 0)
-                r = reload_add(d->rooms.reload, on_settings, d);
-        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
-}
-
 static int step_provider(Daemon *d, Error *reterr) {
         const NativeConfig config = {
                 .spawner_fd = d->spawner_fd,
@@ -296,87 +254,17 @@ static int step_provider(Daemon *d, Error *reterr) {
         return 0;
 }
 
-static void tell_pools(const Config *settings, void *userdata) {
-        pools_reload(userdata);
-}
-
-static int step_pools(Daemon *d, Error *reterr) {
-        int r = pools_new(d->manager, &d->pools);
-
-        if (r >= 0)
-                r = reload_add(d->rooms.reload, tell_pools, d->pools);
-        return r < 0 ? error_set(reterr, r, "cannot make the pools: %m") : 0;
-}
-
-static int step_audit(Daemon *d, Error *reterr) {
-        int r = audit_new(d->manager, &d->audit, reterr);
-
-        lifelog_start(&d->lifelog, d->manager);
-        d->rooms.audit = d->audit;
-        return r;
-}
-
-static int step_observe(Daemon *d, Error *reterr) {
-        int r = observe_new(d->manager, &d->observe, reterr);
-
-        d->rooms.observe = d->observe;
-        return r;
-}
-
-static int step_artifacts(Daemon *d, Error *reterr) {
-        int r = artifacts_new(d->manager, d->outbound, &d->artifacts, reterr);
-
-        d->rooms.artifacts = d->artifacts;
-        return r;
-}
-
-static int step_otlp(Daemon *d, Error *reterr) {
-        int r = otlp_new(d->manager, d->outbound, d->observe, &d->otlp, reterr);
-
-        d->rooms.otlp = d->otlp;
-        return r;
-}
-
-static double read_signal(Signal s, void *userdata) {
-        return observe_signal(userdata, s);
-}
-
-static int step_alerts(Daemon *d, Error *reterr) {
-        int r = alerts_new(d->manager, d->outbound, read_signal, d->observe, &d->alerts, reterr);
-
-        if (r < 0)
-                return r;
-        d->rooms.alerts = d->alerts;
-        observe_set_alerts(d->observe, alerts_active_json, d->alerts);
-        r = observe_set_source(d->observe, SIGNAL_DELIVERY_FAILURES, notify_failures, alerts_notify(d->alerts));
-        if (r < 0)
-                return error_set(reterr, r, "cannot give a signal a second source");
-        return r;
-}
-
-/* Before requests are taken, and behind the provider: it cleans up what that has made. */
-static int step_reaper(Daemon *d, Error *reterr) {
-        int r = reaper_new(d->manager, &d->rooms.reaper, reterr);
-
-        if (r < 0)
-                return r;
-        r = reaper_connect(d->rooms.reaper, d->observe, d->alerts, d->rooms.reload);
-        return r < 0 ? error_set(reterr, r, "cannot watch the clean-up: %m") : 0;
-}
-
-static int step_agents(Daemon *d, Error *reterr) {
-        int r = agents_new(d->manager, d->deliveries, d->artifacts, &d->agents, reterr);
-
-        if (r < 0)
-                return r;
-        d->rooms.agents = d->agents;
-        return agent_metrics_start(&d->agent_metrics, d->observe, d->agents, reterr);
+static int step_rooms(Daemon *d, Error *reterr) {
+        d->rooms.manager = d->manager;
+        d->rooms.settings = &d->settings;
+        d->rooms.config_file = d->options.config_file;
+        return rooms_open(&d->rooms, reterr);
 }
 
 static int step_api(Daemon *d, Error *reterr) {
         const ApiConfig config = api_config(d);
 
-        return api_new(d->event, d->manager, &d->rooms, &config, &d->sockets, &d->api, reterr);
+        return api_new(d->event, d->manager, &d->rooms.api, &config, &d->sockets, &d->api, reterr);
 }
 
 static int step_tell(Daemon *d, Error *reterr) {
@@ -409,20 +297,11 @@ static const struct {
         { "spawner",  step_spawner  }, /* the last that needs who we were */
         { "assume",   step_assume   }, /* from here on we are nobody in particular */
         { "event",    step_event    },
-        { "outbound", step_outbound }, /* after signals are blocked: threads that look names up shall not get any */
         { "store",    step_store    },
         { "access",   step_access   },
         { "manager",  step_manager  }, /* loads what was there */
-        { "reload",   step_reload   }, /* before the rooms that want to be told */
         { "provider", step_provider }, /* says that it is up: then everything is looked for */
-        { "pools",    step_pools    }, /* filled when that is over */
-        { "audit",    step_audit    }, /* before anybody can ask for anything */
-        { "observe",  step_observe  }, /* before anything happens that could be counted */
-        { "artifacts", step_artifacts },
-        { "alerts",   step_alerts   },
-        { "agents",   step_agents   }, /* takes its queue up when sandboxes have been looked for */
-        { "otlp",     step_otlp     }, /* after what it exports */
-        { "reaper",   step_reaper   }, /* tells those */
+        { "rooms",    step_rooms    }, /* everything beside the core */
         { "api",      step_api      }, /* answers 503 until that is over */
         { "tell",     step_tell     },
 };
@@ -439,24 +318,12 @@ static int start(Daemon *d, Error *reterr) {
 static void stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
-        if (d->manager)
-                manager_unobserve_all(d->manager);
-        otlp_free(d->otlp);
-        observe_free(d->observe); /* it asks the others for numbers, to the last */
-        agents_free(d->agents);
-        artifacts_free(d->artifacts);
-        reaper_free(d->rooms.reaper);
-        pools_free(d->pools);
-        audit_free(d->audit);
-        reload_free(d->rooms.reload);
-        alerts_free(d->alerts); /* after what asks it for numbers */
+        rooms_close(&d->rooms);
         manager_free(d->manager);
         if (d->provider)
                 d->provider->ops->free(d->provider);
         access_free(d->access);
         store_close(d->store);
-        deliveries_free(d->deliveries);
-        outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);
         sd_event_source_unref(d->stop_timer);

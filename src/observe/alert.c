@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "observe/alert-engine.h"
 #include "observe/alert-json.h"
+#include "store/store.h"
 
 #define INTERVAL_MIN     (10 * USEC_PER_MSEC)
 #define TIMEOUTS_MANY    3
@@ -19,10 +21,10 @@ struct Alerts {
         Notify *notify;
         sd_event_source *timer;
         CoreObserver observer;
-        AlertsRead read;
-        void *userdata;
+        Observe *observe;
         usec_t timeouts[TIMEOUTS_MANY]; /* monotonic: of the last ones, in a ring */
         unsigned n_timeouts;
+        uint64_t store_failures; /* those that were told */
 };
 
 static const AlertsConfig *config_of(const Alerts *a) {
@@ -36,13 +38,15 @@ static AlertNow now(void) {
 static double read_signal(Signal s, void *userdata) {
         const Alerts *a = userdata;
 
-        return a->read(s, a->userdata);
+        return observe_signal(a->observe, s);
 }
 
 static void tell(const Alert *alert, AlertNews news, void *userdata) {
         Alerts *a = userdata;
         _cleanup_json_ json_t *j = alert_json(alert);
 
+        if (news == NEWS_FIRED)
+                metric_add(a->observe, METRIC_ALERTS_FIRED, alert_severity_name(alert->severity), 1);
         if (!a->notify) /* while alerts are loaded: what is resolved by that, nobody needs to know */
                 return;
         if (j)
@@ -51,12 +55,38 @@ static void tell(const Alert *alert, AlertNews news, void *userdata) {
                 log_warning("alert %s: cannot be told: out of memory", alert->row.name);
 }
 
+/* Looked at from here, not told from there: to write an alert takes the store. */
+static void look_at_store(Alerts *a) {
+        char text[256];
+        int last;
+        uint64_t n = store_failures(a->manager->store, &last);
+
+        if (n == a->store_failures)
+                return;
+        a->store_failures = n;
+        (void) snprintf(text, sizeof(text), "the store failed: %s", strerror(-last));
+        alerts_raise_error(a, "database", /* context= */ NULL, text);
+}
+
+static void count_active(Alerts *a) {
+        const Alert *newest = alert_engine_newest(a->engine);
+        double n[_SEVERITY_MAX] = { 0 };
+
+        for (const Alert *i = newest; i; i = i->prev != newest ? i->prev : NULL)
+                if (i->status == ALERT_FIRING || i->status == ALERT_ACKNOWLEDGED)
+                        n[i->severity]++;
+        for (AlertSeverity s = 0; s < _SEVERITY_MAX; s++)
+                metric_set(a->observe, METRIC_ALERTS_ACTIVE, alert_severity_name(s), n[s]);
+}
+
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Alerts *a = userdata;
         const AlertsConfig *config = config_of(a);
 
         if (config->enabled && !a->manager->recovering)
                 alert_engine_evaluate(a->engine, config, now());
+        look_at_store(a);
+        count_active(a);
         (void) sd_event_source_set_time_relative(source, MAX_OF(config->interval_usec, INTERVAL_MIN));
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
@@ -120,8 +150,12 @@ static void on_event(Sandbox *sb, const char *type, const Execution *x, const ch
 
         if (strcmp(type, "timeout") == 0 && (sb->n_alive > 0 || sb->spec.agent_type))
                 on_timeout(a, sb, x);
-        else if (strcmp(type, "stuck") == 0)
-                raise_event(a, sb, x, "sandbox_event_stuck", "stuck", text);
+}
+
+/* The cleaners end it with this word. */
+static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+        if (to == SANDBOX_TERMINATING && from != to && sb->reason && strncmp(sb->reason, "stuck", strlen("stuck")) == 0)
+                raise_event(userdata, sb, /* x= */ NULL, "sandbox_event_stuck", "stuck", sb->reason);
 }
 
 /* Of agents: others set short limits on purpose. */
@@ -192,7 +226,7 @@ static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
 
         r = alert_engine_new(m->store, &hooks, now(), &a->engine, reterr);
         if (r >= 0)
-                r = notify_new(m->event, m->store, outbound, &m->settings, &a->notify, reterr);
+                r = notify_new(m->event, m->store, outbound, a->observe, &m->settings, &a->notify, reterr);
         if (r < 0)
                 return r;
         r = sd_event_add_time_relative(m->event, &a->timer, CLOCK_MONOTONIC, MAX_OF(config_of(a)->interval_usec, INTERVAL_MIN),
@@ -200,22 +234,22 @@ static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot set alerts up: %m") : 0;
 }
 
-int alerts_new(Manager *m, Outbound *outbound, AlertsRead read, void *userdata, Alerts **ret, Error *reterr) {
+int alerts_new(Manager *m, Outbound *outbound, Observe *observe, Alerts **ret, Error *reterr) {
         Alerts *a = calloc(1, sizeof(*a));
         int r;
 
         if (!a)
                 return error_set(reterr, -ENOMEM, "out of memory");
         a->manager = m;
-        a->read = read;
-        a->userdata = userdata;
+        a->observe = observe;
         r = alerts_setup(a, outbound, reterr);
         if (r < 0) {
                 alerts_free(a);
                 return r;
         }
-        a->observer = (CoreObserver) { .event = on_event, .execution_ended = on_execution_ended, .userdata = a };
+        a->observer = (CoreObserver) { .status = on_status, .event = on_event, .execution_ended = on_execution_ended, .userdata = a };
         manager_observe(m, &a->observer);
+        observe_set_alerts(observe, alerts_active_json, a);
         *ret = a;
         return 0;
 }

@@ -10,13 +10,13 @@
 #include "json/json.h"
 #include "observe/alert-rules.h"
 #include "observe/notify.h"
+#include "observe/observe.h"
 #include "observe/signal.h"
 
 typedef struct Alerts Alerts;
 
-typedef double (*AlertsRead)(Signal s, void *userdata); /* NAN: nothing to go by */
-
-int alerts_new(Manager *m, Outbound *outbound, AlertsRead read, void *userdata, Alerts **ret, Error *reterr);
+/* observe: where the signals come from, and where alerts and deliveries are counted; stays the caller's. */
+int alerts_new(Manager *m, Outbound *outbound, Observe *observe, Alerts **ret, Error *reterr);
 Alerts *alerts_free(Alerts *a);
 
 /* Something happened. name: of an EVENT in alert-rules.def, or a new one; the configuration may change its severity or switch it off.
@@ -28,7 +28,7 @@ void alerts_raise_error(Alerts *a, const char *class, const char *context, const
 
 /* The newest first. status, severity: NULL: any. "active": firing or acknowledged. -EINVAL: no such word. */
 int alerts_list_json(Alerts *a, const char *status, const char *severity, size_t limit, json_t **ret, Error *reterr);
-json_t *alerts_active_json(void *alerts); /* firing and acknowledged; as observe_set_alerts() wants it */
+json_t *alerts_active_json(void *alerts); /* firing and acknowledged; as observe_set_alerts() wants it, and has it */
 json_t *alerts_get_json(Alerts *a, const char *id); /* NULL: there is none */
 json_t *alerts_rules_json(Alerts *a);               /* with what the configuration made of them, and their value now */
 /* -ENOENT, -ESTALE: it does not fire. */

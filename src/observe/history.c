@@ -50,14 +50,20 @@ int history_write(Observe *o, usec_t now) {
         body = body_take(o);
         if (!body)
                 return -ENOMEM;
-        o->row_began = now;
+        if (o->unwritten)
+                (void) body_merge(body, o->unwritten);
         (void) store_begin(store);
         r = put(o, &row, body);
         if (r >= 0)
                 r = put_totals(o);
         if (r >= 0)
-                return store_commit(store);
-        store_rollback(store);
+                r = store_commit(store);
+        else
+                store_rollback(store);
+        json_decref(o->unwritten);
+        o->unwritten = r < 0 ? TAKE_PTR(body) : NULL; /* a full disk: the next row has it too */
+        if (r >= 0)
+                o->row_began = now;
         return r;
 }
 

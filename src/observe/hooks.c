@@ -8,6 +8,8 @@
 
 #include "observe/internal.h"
 
+#define WAITED (100 * USEC_PER_MSEC) /* a refusal that took so long had waited for a place */
+
 static const char *execution_outcome(const Execution *x) {
         switch (x->reason) {
         case EXECUTION_REASON_EXITED:
@@ -133,6 +135,6 @@ void observe_http(Observe *o, const char *route, unsigned status, usec_t duratio
                 return;
         metric_add2(o, METRIC_HTTP_REQUESTS, route, classes[status / 100 - 1], 1);
         metric_observe(o, METRIC_HTTP_SECONDS, route, (double) duration / USEC_PER_SEC);
-        if (status == 408 || status == 504 || status == 429)
+        if (status == 408 || status == 504 || (status == 429 && duration >= WAITED))
                 metric_add(o, METRIC_HTTP_TIMEOUTS, NULL, 1);
 }

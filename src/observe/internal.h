@@ -63,8 +63,9 @@ struct Observe {
         sd_event_source *sampler, *ticker, *flusher;
 
         usec_t row_began; /* wall clock: since when the next row of history counts */
+        json_t *unwritten; /* a row that could not be written */
         UsageRow *pending; /* not in the store yet */
-        size_t n_pending;
+        size_t n_pending, room_pending;
 };
 
 /* Monotonic, and never so small that a day ago would be before its beginning. */
@@ -128,6 +129,7 @@ void totals_restore(Observe *o, const json_t *totals);
 /* usage.c */
 void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage);
 int usage_flush(Observe *o);
+void usage_forget(Observe *o);
 double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis);
 
 double usage_cost(const CostConfig *price, usec_t cpu_usec, double byte_seconds, uint64_t egress_bytes);

@@ -123,6 +123,17 @@ static double cpu_max(Observe *o) {
         return live_max(o, offsetof(Note, cpu_share));
 }
 
+static double idle_max(Observe *o) {
+        usec_t now = clock_wall_usec(), oldest = now;
+        const Note *n, *next;
+
+        if (!o->notes)
+                return NAN;
+        HASH_ITER(hh, o->notes, n, next)
+                oldest = MIN_OF(oldest, n->activity);
+        return (double) (now - oldest) / (double) USEC_PER_SEC;
+}
+
 typedef enum Together { ADDED, HIGHEST } Together;
 
 /* Without a reader: known only to a source. */
@@ -153,6 +164,7 @@ static const struct {
         [SIGNAL_UNHEALTHY]            = { NULL,                 ADDED   },
         [SIGNAL_SANDBOX_MEMORY_MAX]   = { memory_max,           HIGHEST },
         [SIGNAL_SANDBOX_CPU_MAX]      = { cpu_max,              HIGHEST },
+        [SIGNAL_SANDBOX_IDLE_MAX]     = { idle_max,             HIGHEST },
 };
 
 int observe_set_source(Observe *o, Signal s, SignalRead read, void *userdata) {

@@ -5,7 +5,6 @@
 #include "outbound/delivery.h"
 #include "store/alerts.h"
 
-#define NOTIFY_MINUTES    60  /* of failures that are counted */
 #define NOTIFY_FAILED_MAX 100 /* given up, and still in the store for people to see */
 
 /* One message for one channel. */
@@ -36,8 +35,7 @@ struct Notify {
         unsigned n_failed;
         uint64_t n_waiting, last_id;
         char host[256];
-        uint64_t minutes[NOTIFY_MINUTES]; /* failures, by minute; the one of now is at minute % NOTIFY_MINUTES */
-        uint64_t minute;
+        Observe *observe;
         sd_event_source *wake; /* to begin with what was in the store */
         NotifyTest *tests;
 };

@@ -92,23 +92,8 @@ static void post_delete(Post *p) {
         notify_post_free(p);
 }
 
-static void count_failure(Notify *n) {
-        uint64_t now = clock_usec() / (60 * USEC_PER_SEC);
-
-        for (uint64_t m = MAX_OF(n->minute + 1, now >= NOTIFY_MINUTES ? now - NOTIFY_MINUTES + 1 : 0); m <= now; m++)
-                n->minutes[m % NOTIFY_MINUTES] = 0;
-        n->minute = now;
-        n->minutes[now % NOTIFY_MINUTES]++;
-}
-
-double notify_failures(void *notify) {
-        const Notify *n = notify;
-        uint64_t now = clock_usec() / (60 * USEC_PER_SEC), sum = 0;
-
-        for (uint64_t m = 0; m < NOTIFY_MINUTES; m++)
-                if (n->minute >= m && n->minute - m + NOTIFY_MINUTES > now)
-                        sum += n->minutes[(n->minute - m) % NOTIFY_MINUTES];
-        return (double) sum;
+static void count(const Channel *c, const char *outcome, double n) {
+        metric_add2(c->notify->observe, METRIC_DELIVERIES, c->name, outcome, n);
 }
 
 /* Given up: it stays where people can see it, until a hundred others have come. */
@@ -120,7 +105,7 @@ static void post_fail(Post *p, const char *text) {
         c->failed++;
         (void) snprintf(c->last_error, sizeof(c->last_error), "%s", text);
         c->last_error_at = clock_wall_usec();
-        count_failure(n);
+        count(c, "failed", 1);
         post_unlink(p);
         p->row.failed = true;
         free(p->row.error);
@@ -143,6 +128,8 @@ static void on_delivered(int r, const char *text, unsigned attempts, void *userd
         Post *p = c->posts;
 
         c->busy = false;
+        if (attempts > 1)
+                count(c, "retried", attempts - 1);
         if (r < 0) {
                 char words[256];
 
@@ -150,6 +137,7 @@ static void on_delivered(int r, const char *text, unsigned attempts, void *userd
                 post_fail(p, words);
         } else {
                 c->delivered++;
+                count(c, "delivered", 1);
                 c->last_delivered_at = clock_wall_usec();
                 post_unlink(p);
                 post_delete(p);
@@ -202,7 +190,7 @@ static void make_room(Notify *n) {
         if (!oldest)
                 return;
         oldest->channel->dropped++;
-        count_failure(n);
+        count(oldest->channel, "dropped", 1);
         post_unlink(oldest);
         post_delete(oldest);
 }
@@ -303,7 +291,8 @@ static int on_wake(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-int notify_new(sd_event *event, Store *store, Outbound *outbound, const Config *const *settings, Notify **ret, Error *reterr) {
+int notify_new(sd_event *event, Store *store, Outbound *outbound, Observe *observe, const Config *const *settings, Notify **ret,
+                Error *reterr) {
         Notify *n = calloc(1, sizeof(*n));
         int r;
 
@@ -311,6 +300,7 @@ int notify_new(sd_event *event, Store *store, Outbound *outbound, const Config *
                 return error_set(reterr, -ENOMEM, "out of memory");
         n->store = store;
         n->settings = settings;
+        n->observe = observe;
         (void) gethostname(n->host, sizeof(n->host) - 1);
         r = deliveries_new(event, outbound, &n->deliveries, reterr);
         if (r >= 0)

@@ -10,12 +10,13 @@
 #include "config/config.h"
 #include "json/json.h"
 #include "observe/alert-engine.h"
+#include "observe/metric.h"
 #include "outbound/outbound.h"
 
 typedef struct Notify Notify;
 
 /* settings: looked through each time. What waits in the store is sent as soon as the loop runs. */
-int notify_new(sd_event *event, Store *store, Outbound *outbound, const Config *const *settings, Notify **ret, Error *reterr);
+int notify_new(sd_event *event, Store *store, Outbound *outbound, Observe *observe, const Config *const *settings, Notify **ret, Error *reterr);
 Notify *notify_free(Notify *n);
 
 /* once: nobody waits for its end, so that only those are told of it who keep incidents open. Borrows the alert. */
@@ -30,4 +31,3 @@ void notify_test_forget(NotifyTest *t); /* done is not called any more */
 
 /* Every channel: where it goes (without secrets), how it does. */
 json_t *notify_channels_json(Notify *n);
-double notify_failures(void *notify); /* given up in the last hour */

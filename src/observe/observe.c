@@ -53,7 +53,8 @@ Observe *observe_free(Observe *o) {
         sd_event_source_disable_unref(o->flusher);
         notes_free(o);
         series_free_all(o);
-        free(o->pending);
+        usage_forget(o);
+        json_decref(o->unwritten);
         free(o);
         return NULL;
 }

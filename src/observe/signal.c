@@ -30,6 +30,7 @@ static const struct {
         [SIGNAL_UNHEALTHY]            = { "unhealthy", "Sandboxes whose last health check has failed" },
         [SIGNAL_SANDBOX_MEMORY_MAX]   = { "sandbox_memory_max", "Highest use of its memory limit of any live sandbox, 0 to 1" },
         [SIGNAL_SANDBOX_CPU_MAX]      = { "sandbox_cpu_max", "Highest use of its CPU quota of any live sandbox, 0 to 1" },
+        [SIGNAL_SANDBOX_IDLE_MAX]     = { "sandbox_idle_max", "Seconds since anything happened in the live sandbox that has waited longest" },
 };
 
 const char *signal_name(Signal s) {

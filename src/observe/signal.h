@@ -29,6 +29,7 @@ typedef enum Signal {
         SIGNAL_UNHEALTHY,           /* sandboxes whose last health check failed, now */
         SIGNAL_SANDBOX_MEMORY_MAX,  /* highest use of its limit of any live sandbox, 0…1 (C6 293) */
         SIGNAL_SANDBOX_CPU_MAX,     /* highest use of its quota of any live sandbox, 0…1 */
+        SIGNAL_SANDBOX_IDLE_MAX,    /* seconds since anything happened in the live sandbox that has waited longest (C6 293) */
         _SIGNAL_MAX,
 } Signal;
 

@@ -13,7 +13,8 @@
 #include "store/store.h"
 
 #define FLUSH_USEC  USEC_PER_SEC
-#define PENDING_MAX 64
+#define FLUSH_AT    64
+#define PENDING_MAX 4096 /* while the store cannot be written */
 
 double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis) {
         usec_t since = sandbox_owned_since(sb), wall = clock_wall_usec();
@@ -52,33 +53,56 @@ static int write_pending(Observe *o) {
         return r;
 }
 
+static void forget_rows(Observe *o) {
+        for (size_t i = 0; i < o->n_pending; i++)
+                row_done(&o->pending[i]);
+        o->n_pending = 0;
+}
+
+void usage_forget(Observe *o) {
+        forget_rows(o);
+        free(o->pending);
+        o->pending = NULL;
+        o->room_pending = 0;
+}
+
+static void flush_later(Observe *o) {
+        if (!o->flusher)
+                (void) sd_event_add_time_relative(o->manager->event, &o->flusher, CLOCK_MONOTONIC, FLUSH_USEC, 0, on_flush, o);
+        else {
+                (void) sd_event_source_set_time_relative(o->flusher, FLUSH_USEC);
+                (void) sd_event_source_set_enabled(o->flusher, SD_EVENT_ONESHOT);
+        }
+}
+
 int usage_flush(Observe *o) {
         int r;
 
         if (o->n_pending == 0)
                 return 0;
         r = write_pending(o);
-        if (r < 0 && o->n_pending < PENDING_MAX)
-                return r; /* another time; until there is no room for more */
-        if (r < 0)
+        if (r >= 0)
+                forget_rows(o);
+        else if (o->n_pending >= PENDING_MAX) {
                 log_error("%zu records of what sandboxes have used are lost: %s", o->n_pending, strerror(-r));
-        for (size_t i = 0; i < o->n_pending; i++)
-                row_done(&o->pending[i]);
-        o->n_pending = 0;
+                forget_rows(o);
+        } else
+                flush_later(o);
         return r;
 }
 
-static void flush_soon(Observe *o) {
-        if (o->n_pending >= PENDING_MAX) {
-                (void) usage_flush(o);
-                return;
-        }
-        if (!o->flusher)
-                (void) sd_event_add_time_relative(o->manager->event, &o->flusher, CLOCK_MONOTONIC, FLUSH_USEC, 0, on_flush, o);
-        else if (o->n_pending == 1) {
-                (void) sd_event_source_set_time_relative(o->flusher, FLUSH_USEC);
-                (void) sd_event_source_set_enabled(o->flusher, SD_EVENT_ONESHOT);
-        }
+static int make_room(Observe *o) {
+        size_t room = MAX_OF(o->room_pending * 2, (size_t) FLUSH_AT);
+        UsageRow *larger;
+
+        if (o->n_pending < o->room_pending)
+                return 0;
+        larger = reallocarray(o->pending, room, sizeof(*larger));
+        if (!larger)
+                return -ENOMEM;
+        o->pending = larger;
+        o->room_pending = room;
+        return 0;
 }
 
 static char *copy(const char *text) {
@@ -88,16 +112,17 @@ static char *copy(const char *text) {
 static void queue(Observe *o, const Sandbox *sb, const UsageRow *row) {
         UsageRow *slot;
 
-        if (!o->pending)
-                o->pending = calloc(PENDING_MAX, sizeof(*o->pending));
-        if (!o->pending || o->n_pending >= PENDING_MAX)
+        if (make_room(o) < 0)
                 return;
         slot = &o->pending[o->n_pending++];
         *slot = *row;
         slot->tenant = copy(sb->spec.tenant);
         slot->agent_type = copy(sb->spec.agent_type);
         slot->task_id = copy(sb->spec.task_id);
-        flush_soon(o);
+        if (o->n_pending == 1)
+                flush_later(o);
+        else if (o->n_pending % FLUSH_AT == 0)
+                (void) usage_flush(o);
 }
 
 static double cost_of(const Observe *o, const UsageRow *row) {

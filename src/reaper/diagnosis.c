@@ -12,6 +12,7 @@
 #include "reaper/internal.h"
 
 #define BUSY_SHARE      0.9  /* of the CPU that it can get */
+#define STARVED_SHARE   0.1
 #define CALM_PERCENT    2.0
 #define GROWTH_BYTES    (UINT64_C(1) << 20) /* per second: less is noise */
 #define PIDS_SHARE      0.9
@@ -45,6 +46,7 @@ const char *verdict_name(Verdict v) {
 typedef struct Look {
         usec_t at;
         SandboxUsage usage;
+        ProcessCount processes;
         uint64_t operations, output;
 } Look;
 
@@ -65,6 +67,8 @@ static void look(Sandbox *sb, Look *ret) {
         *ret = (Look) { .at = clock_usec(), .operations = sb->operations };
         if (sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && p->ops->usage(p, sb, &ret->usage) < 0)
                 memset(&ret->usage, 0, sizeof(ret->usage));
+        if (sandbox_status_is_live(sb->status))
+                processes_read(sb->pid, &ret->processes);
         output_read(sb, /* patterns= */ false, &output);
         ret->output = output.bytes;
 }
@@ -79,15 +83,29 @@ static usec_t oldest_command(const Sandbox *sb) {
         return oldest;
 }
 
+/* By the cgroup; without one by its processes, which is less exact: what ends takes its time with it. */
+static void compare_cpu(const Look *a, const Look *b, double seconds, Diagnosis *d) {
+        if (a->usage.has_cpu && b->usage.has_cpu && b->usage.cpu_usec >= a->usage.cpu_usec) {
+                d->cpu_percent = (double) (b->usage.cpu_usec - a->usage.cpu_usec) / 1e6 / seconds * 100;
+                d->cpu_known = true;
+        } else if (a->processes.known && b->processes.known) {
+                uint64_t ticks = b->processes.ticks > a->processes.ticks ? b->processes.ticks - a->processes.ticks : 0;
+
+                d->cpu_percent = (double) ticks / (double) sysconf(_SC_CLK_TCK) / seconds * 100;
+                d->cpu_known = true;
+        }
+}
+
 static void compare(const Look *a, const Look *b, Diagnosis *d) {
         double seconds = (double) (b->at - a->at) / (double) USEC_PER_SEC;
 
         d->sample = b->at - a->at;
         d->usage = b->usage;
+        d->processes = b->processes;
+        d->always_running = a->processes.running > 0 && b->processes.running > 0;
         if (seconds <= 0)
                 return;
-        if (a->usage.has_cpu && b->usage.has_cpu && b->usage.cpu_usec >= a->usage.cpu_usec)
-                d->cpu_percent = (double) (b->usage.cpu_usec - a->usage.cpu_usec) / 1e6 / seconds * 100;
+        compare_cpu(a, b, seconds, d);
         if (a->usage.has_memory && b->usage.has_memory)
                 d->memory_growth = ((double) b->usage.memory_bytes - (double) a->usage.memory_bytes) / seconds;
         d->io_rate = NAN;
@@ -155,8 +173,9 @@ static bool is_memory_growing(Diagnosis *d) {
 /* Progress is output, I/O, or somebody who asks. */
 static bool is_busy_loop(Diagnosis *d) {
         double possible = d->cpu_limit_percent > 0 ? MIN_OF(d->cpu_limit_percent, 100.0) : 100;
+        bool all = d->cpu_percent >= BUSY_SHARE * possible, starved = d->always_running && d->cpu_percent >= STARVED_SHARE * possible;
 
-        if (d->executions == 0 || d->cpu_percent < BUSY_SHARE * possible)
+        if (d->executions == 0 || (!all && !starved)) /* on a busy machine it gets what is left, and wants more each time one looks */
                 return false;
         if (d->output_delta > 0 || d->operations_delta > 0 || d->io_rate > 0)
                 return conclude(d, VERDICT_ACTIVE, false, "top", "it computes (%.0f %% CPU) and gets on", d->cpu_percent);
@@ -175,7 +194,7 @@ static usec_t silence(const Diagnosis *d) {
 static bool is_calm(Diagnosis *d) {
         const char *state = d->processes.blocked > 0 ? "uninterruptible (disk)" : "sleeping";
 
-        if (d->executions == 0 || d->cpu_percent > CALM_PERCENT || d->output_delta > 0 || d->io_rate > 0)
+        if (d->executions == 0 || !d->cpu_known || d->cpu_percent > CALM_PERCENT || d->output_delta > 0 || d->io_rate > 0)
                 return false;
         if (silence(d) > QUIET_USEC)
                 return conclude(d, VERDICT_HUNG, true, "ps", "no CPU, no I/O and no output for %.0f s: hung, or a deadlock (%s is %s)",
@@ -199,7 +218,10 @@ static void judge(const Sandbox *sb, Diagnosis *d) {
         if (by_status(sb, sb->manager->settings, d) || is_fork_storm(d) || is_memory_growing(d) || is_busy_loop(d) || is_calm(d) ||
                         is_unused(sb, d))
                 return;
-        (void) conclude(d, VERDICT_ACTIVE, false, "top", "it works: %.0f %% CPU", d->cpu_percent);
+        if (d->cpu_known)
+                (void) conclude(d, VERDICT_ACTIVE, false, "top", "it works: %.0f %% CPU", d->cpu_percent);
+        else
+                (void) conclude(d, VERDICT_ACTIVE, false, "ps", "a command runs; this host does not tell how much it computes");
 }
 
 /* Red flags */
@@ -261,8 +283,6 @@ static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {
         memcpy(d->id, sb->id, sizeof(d->id));
         look(sb, &second);
         compare(first, &second, d);
-        if (sandbox_status_is_live(sb->status))
-                processes_read(sb->pid, &d->processes);
         output_read(sb, /* patterns= */ true, &d->output);
         judge(sb, d);
         find_flags(sb, d);

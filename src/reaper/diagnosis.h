@@ -60,6 +60,8 @@ typedef struct Diagnosis {
         usec_t sample, age, running_for; /* running_for: its oldest command; 0: none */
         unsigned executions;           /* alive */
         SandboxUsage usage;            /* at the second look */
+        bool cpu_known;
+        bool always_running;           /* some process was running or wanted to, both times */
         double cpu_percent;            /* of one core, between the two */
         double cpu_limit_percent;      /* what it can get; 0: no quota */
         double memory_growth;          /* bytes per second */

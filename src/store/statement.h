@@ -98,6 +98,8 @@ typedef struct Store {
         sqlite3_stmt *statements[_STATEMENT_MAX];
         bool in_transaction;
         int failed; /* the first error in this transaction: it cannot be committed any more */
+        uint64_t n_failures; /* of the machine */
+        int last_failure;
         uint64_t serial_next, serial_reserved; /* of events; see event.c */
         usec_t began; /* the transaction, monotonic */
         StoreTiming timing;

@@ -80,7 +80,20 @@ void store_rollback(Store *s) {
                 (void) statement_run(s, STATEMENT_ROLLBACK, SQLITE_OK, /* ret_value= */ NULL);
 }
 
+static bool is_of_the_machine(int r) {
+        return r == -ENOSPC || r == -EIO || r == -EUCLEAN || r == -EROFS;
+}
+
+uint64_t store_failures(const Store *s, int *ret_last) {
+        *ret_last = s->last_failure;
+        return s->n_failures;
+}
+
 int transaction_failed(Store *s, int r) {
+        if (is_of_the_machine(r)) {
+                s->n_failures++;
+                s->last_failure = r;
+        }
         if (s->in_transaction && s->failed == 0)
                 s->failed = r;
         return r;

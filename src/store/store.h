@@ -26,6 +26,9 @@ int store_sync(Store *s);
 typedef void (*StoreTiming)(usec_t duration, void *userdata);
 void store_set_timing(Store *s, StoreTiming timing, void *userdata);
 
+/* How often the machine has failed us (-ENOSPC, -EIO, -EUCLEAN, -EROFS) since it was opened, and how the last time. */
+uint64_t store_failures(const Store *s, int *ret_last);
+
 /* -EEXIST: there is one. -ENOENT: there is no such row to update, or nothing that the row would hang on. Deletes of what
  * is not there succeed. -ENOSPC, -EIO, -EUCLEAN (damaged): the machine's. -EBADMSG, while reading: not written by us. */
 

@@ -175,6 +175,7 @@ TEST(rules_189_to_192) {
 TEST(rules_293) {
         check_rule("HighMemoryUsage", SIGNAL_SANDBOX_MEMORY_MAX, SEVERITY_WARNING, 0.88, 5 * MINUTE);
         check_rule("CPUSaturation", SIGNAL_SANDBOX_CPU_MAX, SEVERITY_WARNING, 0.90, 2 * MINUTE);
+        check_rule("SandboxTimeout", SIGNAL_SANDBOX_IDLE_MAX, SEVERITY_WARNING, 3600, 0);
 }
 
 TEST(rules_399_to_402) {
@@ -475,6 +476,7 @@ TEST(clock_jumps_do_not_silence) {
 /* An alert must get through when the store does not work: that may be what it is about. */
 TEST(store_failure_does_not_matter) {
         struct rlimit limit, none;
+        int last;
         World w;
 
         world_with_store(&w, "broken.db");
@@ -483,6 +485,8 @@ TEST(store_failure_does_not_matter) {
         none = (struct rlimit) { 0, limit.rlim_max };
         check_result("no file may grow", setrlimit(RLIMIT_FSIZE, &none), 0);
         check_true("the store fails", store_counter_set(w.store, "x", 1) < 0);
+        check_uint("and says so", store_failures(w.store, &last), 1);
+        check_true("how", last == -EIO || last == -ENOSPC);
         w.signals[SIGNAL_STUCK] = 1;
         pass(&w, 0);
         check_told(&w, "fired:critical:sandbox_stuck ");

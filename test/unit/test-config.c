@@ -207,6 +207,7 @@ TEST(each_mistake_has_its_place) {
             "F:1:69: 'sweepInterval' in section cleanup has no value: a time, as in 90s, 5m, 24h or a number of seconds is wanted\n"
             "F:1:86: 'sweepInterval' is there already, in line 1\n"
             "F:1:101: 'sweepInterval' in section cleanup: 2d is out of bounds: from 10ms to 1d\n");
+        bad("profiles: {a: {cpuCores: 0.0001}}\n", "F:1:26: 'cpuCores' in profile a: 0.0001 is less than 0.01\n");
         bad("limit: {}\nfrobnicate: 1\n", "F:1:1: unknown key 'limit' in the file (did you mean 'limits'?)\n"
                                           "F:2:1: unknown key 'frobnicate' in the file\n");
         bad("- a\n- b\n", "F:1:1: the file must be a map of keys, not a list\n");

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "observe/internal.h"
+#include "store/statement.h"
 
 #define HOUR (3600 * USEC_PER_SEC)
 
@@ -161,6 +162,25 @@ TEST(agent_types_beyond_the_limit_are_other) {
         watched_close(&x);
 }
 
+/* What alerts see as long as no cleaner counts for them. */
+TEST(stuck_and_orphaned_are_counted_by_the_configuration) {
+        Answer a = { 0 };
+        Sandbox *sb, *waiting;
+        Watched x;
+
+        watched_new(&x, "stuck");
+        sb = agent(&x, NULL);
+        waiting = create(&x.w, NULL, &a);
+        (void) start(sb, "sleep");
+        check_near("stuck", observe_signal(x.o, SIGNAL_STUCK), 0);
+        check_near("orphaned", observe_signal(x.o, SIGNAL_ORPHANED), 0);
+        sb->created_at -= x.w.settings->cleanup.stuck_timeout_usec + USEC_PER_SEC;
+        waiting->created_at -= x.w.settings->cleanup.orphan_timeout_usec + USEC_PER_SEC;
+        check_near("stuck", observe_signal(x.o, SIGNAL_STUCK), 1);
+        check_near("orphaned", observe_signal(x.o, SIGNAL_ORPHANED), 1);
+        watched_close(&x);
+}
+
 static double read_number(void *userdata) {
         return *(double *) userdata;
 }
@@ -280,6 +300,32 @@ TEST(retention_is_kept) {
         x.w.settings->metrics.retention_usec = 24 * HOUR;
         history_trim(x.o, now);
         check_uint("beyond one", rows(&x, false), 0);
+        watched_close(&x);
+}
+
+/* A disk that is full for a while. */
+TEST(what_could_not_be_written_is_written_later) {
+        json_t *body = NULL;
+        Watched x;
+
+        watched_new(&x, "unwritten");
+        metric_add2(x.o, METRIC_EXECUTIONS, "testing", "success", 3);
+        for (unsigned i = 0; i < 300; i++) { /* more than fits where there is room already */
+                char kind[16];
+
+                (void) snprintf(kind, sizeof(kind), "kind-%u", i);
+                metric_add(x.o, METRIC_SECURITY_EVENTS, kind, 1);
+        }
+        check_int("no page more", sqlite3_exec(x.w.store->db, "PRAGMA max_page_count = 1", NULL, NULL, NULL), 0);
+        check_result("refused", history_write(x.o, clock_wall_usec()), -ENOSPC);
+        check_uint("no row", rows(&x, false), 0);
+        check_int("pages again", sqlite3_exec(x.w.store->db, "PRAGMA max_page_count = 100000", NULL, NULL, NULL), 0);
+        metric_add2(x.o, METRIC_EXECUTIONS, "testing", "success", 4);
+        check_result("written", history_write(x.o, clock_wall_usec()), 0);
+        check_uint("one row", rows(&x, false), 1);
+        (void) store_history_each(x.w.store, /* hourly= */ false, 0, INT64_MAX, take_body, &body);
+        check_near("with both", json_number_value(json_object_get(json_object_get(body, "cove_executions_total"), "testing\x1fsuccess")), 7);
+        json_decref(body);
         watched_close(&x);
 }
 

@@ -42,7 +42,7 @@ static json_t *evidence_json(const Diagnosis *d) {
                 { "ageSeconds", true, (double) d->age / 1e6 },
                 { "runningSeconds", d->executions > 0, (double) d->running_for / 1e6 },
                 { "executions", true, d->executions },
-                { "cpuPercent", u->has_cpu, d->cpu_percent },
+                { "cpuPercent", d->cpu_known, d->cpu_percent },
                 { "cpuLimitPercent", d->cpu_limit_percent > 0, d->cpu_limit_percent },
                 { "memoryMB", u->has_memory, (double) u->memory_bytes / 1048576 },
                 { "memoryLimitMB", true, (double) d->limits.memory_bytes / 1048576 },

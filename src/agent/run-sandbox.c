@@ -1,0 +1,136 @@
+/* run-sandbox.c: how an attempt comes to its sandbox.
+ *
+ *      there is one, or room to make one       it goes on
+ *      there is no room                        it waits among all who want a sandbox, its lane behind it; meanwhile others may run, and
+ *                                              when it has one it is held until it is its turn again
+ *      it cannot be                            run-end.c says what follows */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "agent/internal.h"
+#include "config/config.h"
+
+#define PLACE_WAIT     (24 * 3600 * USEC_PER_SEC) /* in the queue for sandboxes; then it stands in ours again */
+#define FULL_PAUSE     (1 * USEC_PER_SEC)
+#define NO_SPACE_PAUSE (5 * USEC_PER_SEC)
+
+static int copy_text(char **to, const char *from) {
+        *to = from ? strdup(from) : NULL;
+        return from && !*to ? -ENOMEM : 0;
+}
+
+static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
+        const SandboxSpec *s = &run->job.sandbox;
+        char name[SANDBOX_NAME_MAX + 1], metadata[128];
+        int r;
+
+        run_name(run, name, sizeof(name));
+        (void) snprintf(metadata, sizeof(metadata), "{\"agentExecution\":\"%s\",\"attempt\":%u}", run->job.id, run->job.attempt);
+        *ret = *s;
+        ret->name = ret->tenant = ret->template_name = ret->profile = ret->agent_type = ret->task_id = ret->workdir = ret->metadata = NULL;
+        ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
+        r = copy_text(&ret->name, name);
+        if (r >= 0)
+                r = copy_text(&ret->tenant, s->tenant ? s->tenant : "");
+        if (r >= 0)
+                r = copy_text(&ret->template_name, s->template_name);
+        if (r >= 0)
+                r = copy_text(&ret->profile, s->profile);
+        if (r >= 0)
+                r = copy_text(&ret->agent_type, s->agent_type);
+        if (r >= 0)
+                r = copy_text(&ret->task_id, s->task_id);
+        if (r >= 0)
+                r = copy_text(&ret->workdir, s->workdir);
+        if (r >= 0)
+                r = copy_text(&ret->metadata, metadata);
+        for (size_t i = 0; i < s->env.n && r >= 0; i++)
+                r = strv_push(&ret->env, s->env.items[i]);
+        return r;
+}
+
+static void park(Run *run) {
+        queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ true);
+        run->parked = true;
+        run_leave_slot(run);
+        agents_pump(run->agents);
+        run_ask(run, PLACE_WAIT);
+}
+
+static void on_refused(Run *run, const Error *error) {
+        if (error->code == -EDQUOT && !run->parked)
+                park(run);
+        else if (error->code == -EDQUOT)
+                run_put_back(run, FULL_PAUSE);
+        else if (error->code == -ENOSPC)
+                run_put_back(run, NO_SPACE_PAUSE);
+        else if (error->code == -EOVERFLOW)
+                run_refuse(run, "quota", "%s", error->text);
+        else
+                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
+}
+
+static void hold(Run *run) {
+        run->step = RUN_HELD;
+        DL_APPEND2(run->agents->held, run, held_prev, held_next);
+}
+
+static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        Run *run = userdata;
+        Agents *a = run->agents;
+
+        run->acquisition = NULL;
+        run_disarm(run);
+        if (error) {
+                on_refused(run, error);
+                return;
+        }
+        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        run_open_lane(run);
+        if (!run->slot && !agents_have_room(a))
+                hold(run);
+        else {
+                a->n_slots += !run->slot;
+                run->slot = true;
+                run_prepare(run, sb);
+        }
+        agents_pump(a);
+}
+
+void run_go_on(Run *run) {
+        Sandbox *sb = run_sandbox(run);
+
+        run_unhold(run);
+        run->step = RUN_CONTEXT;
+        run->agents->n_slots++;
+        run->slot = true;
+        if (sb)
+                run_prepare(run, sb);
+        else
+                run_fail(run, "sandbox_ended", "the sandbox went away before its turn came");
+}
+
+void run_ask(Run *run, usec_t wait_usec) {
+        const char *tenant = run->job.sandbox.tenant;
+        Principal who = { .scope = SCOPE_USE, .tenant = tenant && *tenant ? tenant : NULL };
+        Manager *m = run->agents->manager;
+        Acquisition *q = NULL;
+        SandboxSpec spec = { 0 };
+        Error error = { 0 };
+        int r = make_sandbox_spec(run, &spec);
+
+        run->step = RUN_ACQUIRING;
+        run_arm(run, m->settings->agents.ready_timeout_usec, "making the sandbox");
+        if (r < 0)
+                sandbox_spec_done(&spec);
+        else
+                r = manager_acquire(m, &who, &spec, wait_usec, on_acquired, run, &q, &error);
+        if (r < 0)
+                run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
+        else if (q) /* else it has been answered, and the run may be gone */
+                run->acquisition = q;
+}

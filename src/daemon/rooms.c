@@ -1,0 +1,124 @@
+#include "daemon/rooms.h"
+
+#include "agent/agent.h"
+#include "artifact/artifact.h"
+#include "base/macro.h"
+#include "core/admission.h"
+#include "core/pool.h"
+#include "daemon/reaper.h"
+#include "daemon/reload.h"
+#include "daemon/settings.h"
+#include "observe/alert.h"
+#include "observe/audit.h"
+#include "observe/observe.h"
+#include "observe/otlp.h"
+#include "outbound/delivery.h"
+#include "outbound/outbound.h"
+
+static int open_outbound(Rooms *r, Error *reterr) {
+        int k = outbound_new(r->manager->event, &r->outbound, reterr);
+
+        return k < 0 ? k : deliveries_new(r->manager->event, r->outbound, &r->deliveries, reterr);
+}
+
+/* Who waits for a place may have one now. */
+static void on_settings(const Config *settings, void *userdata) {
+        Manager *m = userdata;
+
+        admission_wake(m->admission);
+}
+
+static int open_reload(Rooms *r, Error *reterr) {
+        int k = reload_new(r->manager, settings_hooks(), r->config_file, r->settings, &r->api.reload);
+
+        if (k >= 0)
+                k = reload_add(r->api.reload, on_settings, r->manager);
+        return k < 0 ? error_set(reterr, k, "out of memory") : 0;
+}
+
+static void tell_pools(const Config *settings, void *userdata) {
+        pools_reload(userdata);
+}
+
+static int open_pools(Rooms *r, Error *reterr) {
+        int k = pools_new(r->manager, &r->pools);
+
+        if (k >= 0)
+                k = reload_add(r->api.reload, tell_pools, r->pools);
+        return k < 0 ? error_set(reterr, k, "cannot make the pools: %m") : 0;
+}
+
+static int open_audit(Rooms *r, Error *reterr) {
+        lifelog_start(&r->lifelog, r->manager);
+        return audit_new(r->manager, &r->api.audit, reterr);
+}
+
+static int open_observe(Rooms *r, Error *reterr) {
+        return observe_new(r->manager, &r->api.observe, reterr);
+}
+
+static int open_artifacts(Rooms *r, Error *reterr) {
+        return artifacts_new(r->manager, r->outbound, &r->api.artifacts, reterr);
+}
+
+static int open_alerts(Rooms *r, Error *reterr) {
+        return alerts_new(r->manager, r->outbound, r->api.observe, &r->api.alerts, reterr);
+}
+
+static int open_agents(Rooms *r, Error *reterr) {
+        int k = agents_new(r->manager, r->deliveries, r->api.artifacts, &r->api.agents, reterr);
+
+        return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
+}
+
+static int open_otlp(Rooms *r, Error *reterr) {
+        return otlp_new(r->manager, r->outbound, r->api.observe, &r->api.otlp, reterr);
+}
+
+static int open_reaper(Rooms *r, Error *reterr) {
+        int k = reaper_new(r->manager, &r->api.reaper, reterr);
+
+        if (k < 0)
+                return k;
+        k = reaper_connect(r->api.reaper, r->api.observe, r->api.alerts, r->api.reload);
+        return k < 0 ? error_set(reterr, k, "cannot watch the clean-up: %m") : 0;
+}
+
+static int (*const doors[])(Rooms *r, Error *reterr) = {
+        open_outbound,
+        open_reload,  /* before those that want to be told */
+        open_pools,   /* filled when all sandboxes have been looked for */
+        open_audit,   /* before anybody can ask for anything */
+        open_observe, /* before anything happens that could be counted */
+        open_artifacts,
+        open_alerts,
+        open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_otlp,    /* after what it exports */
+        open_reaper,  /* tells those */
+};
+
+int rooms_open(Rooms *r, Error *reterr) {
+        for (size_t i = 0; i < ELEMENTSOF(doors); i++) {
+                int k = doors[i](r, reterr);
+
+                if (k < 0)
+                        return k;
+        }
+        return 0;
+}
+
+void rooms_close(Rooms *r) {
+        if (r->manager)
+                manager_unobserve_all(r->manager);
+        otlp_free(r->api.otlp);
+        observe_free(r->api.observe); /* it asks the others for numbers, to the last */
+        agents_free(r->api.agents);
+        artifacts_free(r->api.artifacts);
+        reaper_free(r->api.reaper);
+        pools_free(r->pools);
+        audit_free(r->api.audit);
+        reload_free(r->api.reload);
+        alerts_free(r->api.alerts);
+        deliveries_free(r->deliveries);
+        outbound_free(r->outbound);
+}
