@@ -152,6 +152,7 @@ int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr)
         if (r < 0)
                 return r;
         a->n_dead -= a->n_dead > 0;
+        webhook_disown(a, id);
         agents_enqueue(a, &j);
         agents_tell(a, &j);
         return 0;

@@ -157,6 +157,7 @@ json_t *agents_error_json(Agents *a, const Job *j, const JobAttempt *last);
 
 /* webhook.c */
 void webhook_send(Agents *a, const char *id); /* of an ended one whose row says pending */
+void webhook_disown(Agents *a, const char *id); /* of one that is tried again */
 void webhooks_resume(Agents *a);
 void webhooks_free(Agents *a);
 int webhook_check(Agents *a, const char *url, Error *reterr);

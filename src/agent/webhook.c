@@ -17,6 +17,7 @@
 #define ATTEMPTS_MAX 5
 #define AGAIN_USEC   (10 * USEC_PER_SEC)
 #define HEADER_MAX   160
+#define RESUME_MAX   1000 /* are taken up at once; the rest is looked for again */
 
 typedef struct Telling {
         Agents *agents;
@@ -48,6 +49,14 @@ static void forget(Telling *t) {
         free(t);
 }
 
+/* What is on its way may arrive, and says nothing any more about the execution, which goes on. */
+void webhook_disown(Agents *a, const char *id) {
+        Telling *t = find(a, id);
+
+        if (t)
+                t->id[0] = '\0';
+}
+
 static int on_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
 
@@ -65,7 +74,7 @@ static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsig
         _cleanup_(job_done) Job j = { 0 };
         int r = store_job_get(a->manager->store, id, &j);
 
-        if (r < 0 || j.webhook_status != WEBHOOK_PENDING) /* deleted, or being tried again */
+        if (r < 0 || j.webhook_status != WEBHOOK_PENDING) /* deleted */
                 return;
         j.webhook_status = status;
         j.webhook_attempts += attempts;
@@ -79,7 +88,8 @@ static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsig
 static void on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
         Telling *t = userdata;
 
-        write_outcome(t->agents, t->id, r < 0 ? WEBHOOK_FAILED : WEBHOOK_DELIVERED, attempts, r < 0 ? text : NULL);
+        if (t->id[0])
+                write_outcome(t->agents, t->id, r < 0 ? WEBHOOK_FAILED : WEBHOOK_DELIVERED, attempts, r < 0 ? text : NULL);
         forget(t);
 }
 
@@ -122,44 +132,66 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         return delivery_add(a->deliveries, "agent webhook", &spec, &limits, on_delivered, t, reterr);
 }
 
-void webhook_send(Agents *a, const char *id) {
-        _cleanup_(job_done) Job j = { 0 };
+/* -EBUSY and the like: it has to wait. */
+static int begin(Agents *a, const Job *j) {
+        Telling *t = calloc(1, sizeof(*t));
         Error error = { 0 };
-        Telling *t;
         int r;
 
-        if (find(a, id) || store_job_get(a->manager->store, id, &j) < 0 || j.webhook_status != WEBHOOK_PENDING)
-                return;
-        if (!a->deliveries) {
-                write_outcome(a, id, WEBHOOK_FAILED, 0, "webhooks cannot be sent here");
-                return;
-        }
-        t = calloc(1, sizeof(*t));
-        if (!t) {
-                try_later(a);
-                return;
-        }
+        if (!t)
+                return -ENOMEM;
         t->agents = a;
-        memcpy(t->id, j.id, sizeof(t->id));
+        memcpy(t->id, j->id, sizeof(t->id));
         DL_APPEND(a->tellings, t);
-        r = deliver(a, &j, t, &error);
+        r = deliver(a, j, t, &error);
         if (r >= 0)
-                return;
+                return 0;
         forget(t);
-        log_warning("agent execution %s: its webhook has to wait: %s", id, error.text);
-        try_later(a);
+        log_warning("agent execution %s: its webhook has to wait: %s", j->id, error.text);
+        return r;
 }
+
+static int tell(Agents *a, const char *id) {
+        _cleanup_(job_done) Job j = { 0 };
+
+        if (find(a, id) || store_job_get(a->manager->store, id, &j) < 0 || j.webhook_status != WEBHOOK_PENDING)
+                return 0;
+        if (a->deliveries)
+                return begin(a, &j);
+        write_outcome(a, id, WEBHOOK_FAILED, 0, "webhooks cannot be sent here");
+        return 0;
+}
+
+void webhook_send(Agents *a, const char *id) {
+        if (tell(a, id) < 0)
+                try_later(a);
+}
+
+typedef struct Untold {
+        const Agents *agents;
+        char ids[RESUME_MAX][JOB_ID_LENGTH + 1];
+        size_t n;
+} Untold;
 
 static int take_untold(Job *row, void *userdata) {
-        return strv_push(userdata, row->id);
+        Untold *u = userdata;
+
+        if (find(u->agents, row->id))
+                return 0;
+        memcpy(u->ids[u->n++], row->id, sizeof(row->id));
+        return u->n < RESUME_MAX ? 0 : -ENOBUFS;
 }
 
+/* The first that cannot be sent now stands for those behind it. */
 void webhooks_resume(Agents *a) {
-        _cleanup_(strv_done) Strv ids = STRV_INIT(SIZE_MAX);
+        Untold u = { .agents = a };
+        int r = 0;
 
-        (void) store_job_each_untold(a->manager->store, take_untold, &ids);
-        for (size_t i = 0; i < ids.n; i++)
-                webhook_send(a, ids.items[i]);
+        (void) store_job_each_untold(a->manager->store, take_untold, &u);
+        for (size_t i = 0; i < u.n && r >= 0; i++)
+                r = tell(a, u.ids[i]);
+        if (r < 0 || u.n == RESUME_MAX)
+                try_later(a);
 }
 
 void webhooks_free(Agents *a) {

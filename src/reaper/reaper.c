@@ -262,10 +262,17 @@ int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
         return 0;
 }
 
+/* What was due stays due: settings that are read again and again shall not put a layer off for ever. */
 void reaper_reload(Reaper *r) {
+        usec_t now = clock_usec();
+
         for (CleanupKind kind = 0; kind < _CLEANUP_KIND_MAX; kind++) {
-                r->layers[kind].began = clock_usec();
-                layer_arm(&r->layers[kind], USEC_INFINITY);
+                Layer *l = &r->layers[kind];
+                usec_t due = l->due;
+
+                if (due == 0)
+                        l->began = now; /* it begins to count from here */
+                layer_arm(l, due == 0 ? USEC_INFINITY : due > now ? due - now : 0);
         }
 }
 

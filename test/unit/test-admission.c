@@ -120,7 +120,7 @@ static void begin(World *w, const char *name, unsigned cap) {
         w->settings->limits.sandboxes_max = cap;
 }
 
-TEST(cap_012_waits_and_goes_on) {
+TEST(over_the_cap_166_callers_wait_and_go_on) {
         World w;
         Asker a, b, c;
         AdmissionStats stats;

@@ -158,7 +158,7 @@ TEST(where_the_daemon_is) {
         check_place(&(PlaceOptions){ .state = "/dir" }, "/dir/cove.sock", "-", "-", "-");
         check_place(&(PlaceOptions){ .url = "http://127.0.0.1:99/", .key = "k" }, "-", "127.0.0.1", "99", "k");
         check_place(&(PlaceOptions){ .url = "http://[::1]:99" }, "-", "::1", "99", "-");
-        check_place(&(PlaceOptions){ .url = "http://host" }, "-", "host", "8787", "-");
+        check_place(&(PlaceOptions){ .url = "http://host" }, "-", "host", "8787", "-"); /* item 39 */
 
         (void) setenv("COVE_STATE", "/state", 1);
         check_place(&(PlaceOptions){ 0 }, "/state/cove.sock", "-", "-", "-");

@@ -354,7 +354,7 @@ TEST(answers_are_cut) {
         check_uint("so much", a.size, 10000);
 }
 
-TEST(time_limit_is_kept) {
+TEST(time_limit_is_kept_153) {
         Server s = server_start(play_silence);
         OutboundSpec spec = to(s.url);
         Answer a;
