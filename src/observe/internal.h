@@ -32,6 +32,7 @@ typedef struct Note {
         usec_t busy_since, busy; /* monotonic; how long at least one was alive */
         usec_t born;         /* monotonic: when it was first seen */
         usec_t sampled_at;   /* monotonic; 0: never */
+        uint64_t operations; /* of the sandbox, when it was sampled */
         SandboxUsage last;
         double cpu_percent, memory_share, cpu_share; /* shares: of its limits; 0 without one */
         double byte_seconds; /* memory, integrated up to sampled_at */

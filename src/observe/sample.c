@@ -93,6 +93,11 @@ static void sample(Observe *o, Note *n) {
         }
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING)
                 return;
+        if (sb->n_alive == 0 && n->sampled_at != 0 && n->operations == sb->operations) {
+                n->cpu_percent = n->cpu_share = 0;
+                return; /* nothing has happened in it: a thousand idle ones shall cost nothing */
+        }
+        n->operations = sb->operations;
         if (p->ops->usage(p, sb, &usage) >= 0)
                 note_sampled(n, sb, &usage, clock_usec());
 }
