@@ -193,6 +193,7 @@ void agents_take_up(Agents *a) {
         if (queue_size(a->queue) + t.n > 0)
                 log_notice("agents: %zu queued, %zu rejoined", queue_size(a->queue), t.n);
         free(t.rejoin);
+        agents_end_strays(a);
         webhooks_resume(a);
         arm_expiry(a, EXPIRE_MIN);
         agents_pump(a);

@@ -141,6 +141,9 @@ usec_t run_pause(const AgentsConfig *c, unsigned failures); /* before the next a
 /* rejoin.c */
 int run_rejoin(Agents *a, const char *id);
 
+/* strays.c: after all that goes on has been rejoined */
+void agents_end_strays(Agents *a);
+
 /* result.c */
 ResultBlame result_blame(const Execution *x);
 void result_take(Run *run, const Execution *x); /* everything that is gone when the sandbox is */
