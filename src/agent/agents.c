@@ -383,16 +383,20 @@ static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
         usec_t keep = a->manager->settings->agents.keep_usec, now = clock_wall_usec();
         Expired e = { .n = 0 };
+        size_t n = 0;
 
         if (keep > 0 && now > keep)
                 (void) store_job_each_expired(a->manager->store, now - keep, EXPIRE_BATCH, take_expired, &e);
         for (size_t i = 0; i < e.n; i++) {
                 Error error = { 0 };
 
-                if (agents_delete(a, &(Principal) { .scope = SCOPE_ADMIN }, e.ids[i], &error) < 0)
+                if (agents_delete(a, &(Principal) { .scope = SCOPE_ADMIN }, e.ids[i], &error) < 0) {
                         log_warning("agent execution %s: cannot be forgotten: %s", e.ids[i], error.text);
+                        break; /* nor can the others, as on a full disk */
+                }
+                n++;
         }
-        arm_expiry(a, e.n == EXPIRE_BATCH ? EXPIRE_MIN : MAX_OF(MIN_OF(keep / 10, EXPIRE_MAX), EXPIRE_MIN));
+        arm_expiry(a, n == EXPIRE_BATCH ? EXPIRE_MIN : MAX_OF(MIN_OF(keep / 10, EXPIRE_MAX), EXPIRE_MIN));
         return 0;
 }
 
