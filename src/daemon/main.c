@@ -64,8 +64,8 @@ typedef struct Daemon {
         char run_dir[4096], store_path[4096];
         sd_event *event;
         Config *settings;
-        Outbound *outbound;
-        Deliveries *deliveries;
+        Outbound *outbound, *callers; /* the second: to where callers want to be told */
+        Deliveries *deliveries;       /* by the second */
         Agents *agents;
         AgentMetrics agent_metrics;
         Store *store;
@@ -236,10 +236,13 @@ static int step_event(Daemon *d, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
+/* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
 static int step_outbound(Daemon *d, Error *reterr) {
         int r = outbound_new(d->event, &d->outbound, reterr);
 
-        return r < 0 ? r : deliveries_new(d->event, d->outbound, &d->deliveries, reterr);
+        if (r >= 0)
+                r = outbound_new(d->event, &d->callers, reterr);
+        return r < 0 ? r : deliveries_new(d->event, d->callers, &d->deliveries, reterr);
 }
 
 static int step_store(Daemon *d, Error *reterr) {
@@ -456,6 +459,7 @@ static void stop(Daemon *d) {
         access_free(d->access);
         store_close(d->store);
         deliveries_free(d->deliveries);
+        outbound_free(d->callers);
         outbound_free(d->outbound);
         config_free(d->settings);
         (void) fd_close(d->spawner_fd);
