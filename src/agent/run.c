@@ -79,7 +79,7 @@ Run *run_free(Run *run) {
 }
 
 void run_stop(Run *run) {
-        Sandbox *sb = run->step == RUN_ACQUIRING ? run_named_sandbox(run) : NULL;
+        Sandbox *sb = run->acquisition ? run_named_sandbox(run) : NULL;
 
         run->alarm = sd_event_source_disable_unref(run->alarm);
         if (run->acquisition)
