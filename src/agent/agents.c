@@ -12,7 +12,7 @@
 #include "store/jobs.h"
 
 #define START_EVERY   (10 * USEC_PER_MSEC)
-#define WAKE_MAX      (60 * USEC_PER_SEC) /* somebody may set the calendar */
+#define PAUSE_LEAST   (10 * USEC_PER_SEC) /* of the longest pause that there can be */
 #define EXPIRE_MAX    (3600 * USEC_PER_SEC)
 #define EXPIRE_MIN    (100 * USEC_PER_MSEC)
 #define EXPIRE_BATCH  200
@@ -40,25 +40,24 @@ static int on_wake(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 static void arm_wake(Agents *a, usec_t next) {
-        usec_t now = clock_wall_usec();
+        usec_t now = clock_usec();
 
         a->wake = sd_event_source_disable_unref(a->wake);
         if (next == USEC_INFINITY)
                 return;
-        next = next > now ? MIN_OF(next - now, WAKE_MAX) : 0;
-        (void) sd_event_add_time_relative(a->manager->event, &a->wake, CLOCK_MONOTONIC, next, ACCURACY, on_wake, a);
+        (void) sd_event_add_time_relative(a->manager->event, &a->wake, CLOCK_MONOTONIC, next > now ? next - now : 0, ACCURACY, on_wake, a);
 }
 
 static int on_pump(sd_event_source *source, void *userdata) {
         Agents *a = userdata;
         QueueEntry e;
-        usec_t next = queue_admit(a->queue, clock_wall_usec());
+        usec_t next = queue_admit(a->queue, clock_usec());
 
         while (a->held && agents_have_room(a))
                 run_go_on(a->held);
         while (!a->manager->stopping && agents_have_room(a) && queue_take(a->queue, &e))
                 (void) run_start(a, &e);
-        next = MIN_OF(next, queue_admit(a->queue, clock_wall_usec()));
+        next = MIN_OF(next, queue_admit(a->queue, clock_usec()));
         arm_wake(a, next);
         return 0;
 }
@@ -72,8 +71,14 @@ void agents_reload(Agents *a) {
         agents_pump(a);
 }
 
+/* The row has the calendar's time, which somebody may set: as soon as it stands in the queue, what counts is how long it waits. A
+ * pause that is longer than any that is given was made longer by that. */
 void agents_enqueue(Agents *a, const Job *j) {
-        int r = queue_add(a->queue, j->id, j->sandbox.tenant, j->sandbox.profile, j->serial, j->priority, j->queued_at, j->not_before);
+        usec_t now = clock_usec(), wall = clock_wall_usec();
+        usec_t waits = wall > j->queued_at ? MIN_OF(wall - j->queued_at, now) : 0;
+        usec_t pause = j->not_before > wall ? MIN_OF(j->not_before - wall, MAX_OF(a->manager->settings->agents.backoff_max_usec, PAUSE_LEAST)) : 0;
+        int r = queue_add(a->queue, j->id, j->sandbox.tenant, j->sandbox.profile, j->serial, j->priority, now - waits,
+                        pause > 0 ? now + pause : 0);
 
         if (r < 0)
                 log_error("agent execution %s: cannot stand in the queue before the next start: %s", j->id, strerror(-r));
@@ -217,16 +222,20 @@ static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
         usec_t keep = a->manager->settings->agents.keep_usec, now = clock_wall_usec();
         Expired e = { .n = 0 };
+        size_t n = 0;
 
         if (keep > 0 && now > keep)
                 (void) store_job_each_expired(a->manager->store, now - keep, EXPIRE_BATCH, take_expired, &e);
         for (size_t i = 0; i < e.n; i++) {
                 Error error = { 0 };
 
-                if (agents_delete(a, &(Principal) { .scope = SCOPE_ADMIN }, e.ids[i], &error) < 0)
+                if (agents_delete(a, &(Principal) { .scope = SCOPE_ADMIN }, e.ids[i], &error) < 0) {
                         log_warning("agent execution %s: cannot be forgotten: %s", e.ids[i], error.text);
+                        break; /* nor can the others, as on a full disk */
+                }
+                n++;
         }
-        arm_expiry(a, e.n == EXPIRE_BATCH ? EXPIRE_MIN : MAX_OF(MIN_OF(keep / 10, EXPIRE_MAX), EXPIRE_MIN));
+        arm_expiry(a, n == EXPIRE_BATCH ? EXPIRE_MIN : MAX_OF(MIN_OF(keep / 10, EXPIRE_MAX), EXPIRE_MIN));
         return 0;
 }
 

@@ -249,7 +249,9 @@ int collect_start(Run *run) {
                 capture_files(c);
         c->busy = false;
         pending = c->n_pending > 0 || c->op;
-        if (!pending && c->errors[0])
+        if (!pending && c->errors[0]) {
+                free(run->job.capture_error);
                 run->job.capture_error = strdup(c->errors);
+        }
         return pending;
 }

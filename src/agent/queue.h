@@ -18,8 +18,8 @@ typedef struct QueueEntry {
         char id[JOB_ID_LENGTH + 1];
         uint64_t serial;
         int priority;
-        usec_t since;      /* wall clock: when it could have begun */
-        usec_t not_before; /* wall clock; 0: at once */
+        usec_t since;      /* monotonic: when it could have begun */
+        usec_t not_before; /* monotonic; 0: at once */
         struct QueueLane *lane;
         struct QueueEntry *prev, *next;
         UT_hash_handle hh;

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/reap.h"
 #include "store/jobs.h"
 
 #define FULL_PAUSE    (1 * USEC_PER_SEC)
@@ -115,7 +116,7 @@ Sandbox *run_named_sandbox(const Run *run) {
 static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
         Run *run = userdata;
         const Sandbox *sb = run->parked ? run_named_sandbox(run) : NULL;
-        usec_t now = clock_wall_usec(), patience = run->agents->manager->settings->agents.ready_timeout_usec;
+        usec_t patience = run->agents->manager->settings->agents.ready_timeout_usec;
 
         run->alarm = sd_event_source_disable_unref(run->alarm);
         if (run->step == RUN_WRITING)
@@ -125,7 +126,7 @@ static int on_alarm(sd_event_source *source, uint64_t usec, void *userdata) {
                 free(run->job.capture_error);
                 run->job.capture_error = strdup("keeping what it has left took too long");
                 run_collected(run);
-        } else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || now < sb->created_at + patience))
+        } else if (run->parked && (!sb || sb->status != SANDBOX_INITIALIZING || sandbox_age(sb) < patience))
                 run_arm(run, run->operation_usec, run->operation); /* it stands in the queue, which is no operation */
         else
                 run_fail(run, "operation_timeout", "%s took longer than %.3g s", run->operation, (double) run->operation_usec / 1e6);
@@ -322,13 +323,11 @@ void run_prepare(Run *run, Sandbox *sb) {
 
 /* Start and cancel. */
 
-static void count_wait(Run *run) {
-        const Job *j = &run->job;
-        usec_t since = MAX_OF(j->queued_at, j->not_before);
-        usec_t waited = j->provisioning_at > since ? j->provisioning_at - since : 0;
+static void count_wait(Run *run, usec_t since) {
+        usec_t waited = clock_usec() - since;
 
         stats_waited(run->agents, waited);
-        agents_tell_began(run->agents, j, waited);
+        agents_tell_began(run->agents, &run->job, waited);
 }
 
 int run_start(Agents *a, const QueueEntry *e) {
@@ -342,7 +341,7 @@ int run_start(Agents *a, const QueueEntry *e) {
         if (!run) {
                 log_error("agent execution %s: cannot be started, trying again: %s", e->id, strerror(r < 0 ? -r : ENOMEM));
                 return queue_add(a->queue, e->id, j.sandbox.tenant, j.sandbox.profile, e->serial, e->priority, e->since,
-                                clock_wall_usec() + FULL_PAUSE);
+                                clock_usec() + FULL_PAUSE);
         }
         run->job.status = JOB_PROVISIONING;
         run->job.attempt++;
@@ -353,7 +352,7 @@ int run_start(Agents *a, const QueueEntry *e) {
         run->attempt.number = run->job.attempt;
         run->attempt.started_at = run->job.provisioning_at;
         write_down(run);
-        count_wait(run);
+        count_wait(run, e->since);
         a->counts.attempts++;
         agents_tell(a, &run->job);
         run_ask(run, /* wait_usec= */ 0);

@@ -63,7 +63,7 @@ static void put_waits(const Agents *a, AgentQueueStats *ret) {
 }
 
 int agents_queue_stats(Agents *a, const char *tenant, AgentQueueStats *ret) {
-        usec_t oldest = queue_oldest(a->queue, tenant), now = clock_wall_usec();
+        usec_t oldest = queue_oldest(a->queue, tenant), now = clock_usec();
 
         *ret = tenant ? (AgentQueueStats) { 0 } : a->counts;
         ret->depth = tenant ? queue_size_of(a->queue, tenant) : queue_size(a->queue);

@@ -129,6 +129,8 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         spec.headers = headers;
         spec.body = body;
         spec.size = size;
+        /* What a tenant names is called by us, who may stand in a network that the tenant is not in. */
+        spec.public_only = j->sandbox.tenant && *j->sandbox.tenant && !c->agents.webhook_private;
         return delivery_add(a->deliveries, "agent webhook", &spec, &limits, on_delivered, t, reterr);
 }
 

@@ -29,17 +29,19 @@ static int collect(const Artifact *row, void *userdata) {
         return 0;
 }
 
+/* How many: none where the store takes nothing, as on a full disk; it is tried again later, and not at once. */
 static size_t remove_oldest(Artifacts *a, usec_t before, uint64_t wanted) {
         Batch b = { .artifacts = a, .wanted = wanted };
         int r = store_artifact_oldest(a->manager->store, before, BATCH, collect, &b);
+        size_t n = 0;
 
         if (r < 0 && r != -ECANCELED)
                 return 0;
         for (size_t i = 0; i < b.n; i++)
-                (void) artifacts_delete(a, b.ids[i]);
-        if (b.n_undelivered > 0)
+                n += artifacts_delete(a, b.ids[i]) >= 0;
+        if (b.n_undelivered > 0 && n > 0)
                 log_warning("artifacts: %u were removed that never got to the bucket", b.n_undelivered);
-        return b.n;
+        return n;
 }
 
 void expire_for_room(Artifacts *a) {

@@ -58,6 +58,15 @@ static void arm(Artifacts *a) {
         (void) sd_event_source_set_enabled(a->upload_timer, SD_EVENT_ONESHOT);
 }
 
+static void pause_uploads(Artifacts *a) {
+        if (a->paused)
+                return; /* by another that was under way */
+        a->paused = true;
+        a->pause_usec = a->pause_usec == 0 ? PAUSE_FIRST : MIN_OF(2 * a->pause_usec, PAUSE_MAX);
+        arm(a);
+}
+
+/* Where that cannot be written down, it goes there once more, and not at once: the disk may be full for long. */
 static void arrived(Upload *u) {
         Artifacts *a = u->artifacts;
 
@@ -66,9 +75,12 @@ static void arrived(Upload *u) {
         free(u->row.place);
         u->row.place = TAKE_PTR(u->place);
         u->row.state = ARTIFACT_REMOTE;
+        if (store_artifact_update(a->manager->store, &u->row) < 0) {
+                artifacts_note_error(a, "what has got to the bucket cannot be written down");
+                pause_uploads(a);
+                return;
+        }
         a->pause_usec = 0;
-        if (store_artifact_update(a->manager->store, &u->row) < 0)
-                return; /* it goes there once more, after the next start */
         local_remove(a, u->row.id);
         a->stats.local_bytes -= u->row.size;
         a->stats.pending--;
@@ -80,21 +92,17 @@ static void failed(Upload *u, bool final, const char *text) {
 
         free(u->row.error);
         u->row.error = strdup(text);
-        if (final || u->row.attempts >= ATTEMPTS_MAX) {
+        if (final || u->row.attempts >= ATTEMPTS_MAX)
                 u->row.state = ARTIFACT_FAILED;
+        if (store_artifact_update(a->manager->store, &u->row) >= 0 && u->row.state == ARTIFACT_FAILED) {
                 a->stats.pending--;
                 a->stats.failed++;
         }
-        (void) store_artifact_update(a->manager->store, &u->row);
         (void) snprintf(words, sizeof(words), "artifact %s does not get to the bucket: %.150s", u->row.id, text);
         artifacts_note_error(a, words);
         if (a->pause_usec == 0)
                 log_warning("%s; it is kept here meanwhile", words);
-        if (a->paused)
-                return; /* the others that were under way */
-        a->paused = true;
-        a->pause_usec = a->pause_usec == 0 ? PAUSE_FIRST : MIN_OF(2 * a->pause_usec, PAUSE_MAX);
-        arm(a);
+        pause_uploads(a);
 }
 
 static bool is_final(unsigned status) {
@@ -142,7 +150,7 @@ static int collect(const Artifact *row, void *userdata) {
         return 0;
 }
 
-/* Only what was lost from the directory, or a config that cannot be, fails here. */
+/* What was lost from the directory, or a config that cannot be, fails here for good; that others are in the way passes. */
 static void begin(Upload *u) {
         Artifacts *a = u->artifacts;
         Error error = { 0 };
@@ -158,7 +166,7 @@ static void begin(Upload *u) {
                 r = s3_request(a, "PUT", u->place, u->row.sha256, u->row.type, fd, 0, on_uploaded, u, &u->request, &error);
         if (r >= 0)
                 return;
-        failed(u, /* final= */ true, error.text);
+        failed(u, /* final= */ r != -EBUSY && r != -ENOMEM && r != -EMFILE && r != -ENFILE, error.text);
         upload_free(u);
 }
 

@@ -33,6 +33,7 @@ typedef struct AgentsConfig { /* agents: */
         usec_t keep_usec;            /* finished executions: 7 d; dead letters too */
         bool auto_cleanup;           /* the sandbox goes when it is done: true */
         char *webhook_secret;        /* signs what is sent to callers' webhooks (HMAC-SHA256); NULL: unsigned */
+        bool webhook_private;        /* those of tenants may lead to this machine and to private networks: false */
         usec_t operation_timeout_usec; /* around every single operation on a sandbox (B3 171): 5 min */
 } AgentsConfig;
 

@@ -40,6 +40,8 @@ static const Field agents_fields[] = {
         { "autoCleanup", &type_bool, AT(AgentsConfig, auto_cleanup), "the sandbox goes when its execution is done" },
         { "webhookSecret", &type_secret, AT(AgentsConfig, webhook_secret),
           "signs what is sent to callers' webhooks", .example = "file:/etc/cove/webhook.key" },
+        { "webhookPrivate", &type_bool, AT(AgentsConfig, webhook_private),
+          "tenants' webhooks may lead to this machine and to private networks" },
         { "operationTimeout", &type_duration, AT(AgentsConfig, operation_timeout_usec),
           "around every single operation on a sandbox", .min = TICK, .max = DAY },
         { 0 },

@@ -1,6 +1,7 @@
 /* calls.c: callers that wait for a sandbox to have become something. */
 
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 #include "core/internal.h"
@@ -34,17 +35,24 @@ static SandboxCall *next_of_kind(Sandbox *sb, SandboxCallKind kind) {
         return NULL;
 }
 
-/* A callback may add and forget calls: the list is looked at anew each time. */
-void sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
+/* A callback may add and forget calls: the list is looked at anew each time. And it may delete the sandbox, which is gone at once if
+ * it has ended. */
+bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
+        Manager *m = sb->manager;
+        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *still = sb;
         SandboxCall *call;
 
-        while ((call = next_of_kind(sb, kind))) {
+        memcpy(id, sb->id, sizeof(id));
+        while (still == sb && (call = next_of_kind(sb, kind))) {
                 SandboxCall copy = *call;
 
                 DL_DELETE(sb->calls, call);
                 free(call);
                 copy.done(sb, error, copy.userdata);
+                HASH_FIND_STR(m->sandboxes, id, still);
         }
+        return still == sb;
 }
 
 void sandbox_forget_caller(Sandbox *sb, void *userdata) {

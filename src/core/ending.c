@@ -126,24 +126,25 @@ void sandbox_ask_to_destroy(Sandbox *sb) {
                 sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
 }
 
-static void fail_creators(Sandbox *sb) {
+static bool fail_creators(Sandbox *sb) {
         Error error = { 0 };
 
         if (sb->create_error < 0)
                 (void) error_set(&error, sb->create_error, "%s", sb->reason ? sb->reason : "it could not be made");
         else
                 (void) error_set(&error, -ECANCELED, "the sandbox was deleted while it was made");
-        sandbox_call_finish(sb, CALL_CREATE, &error);
+        return sandbox_call_finish(sb, CALL_CREATE, &error);
 }
 
 /* Its row is gone. */
 static void let_go(Sandbox *sb) {
         journals_recycle(sb);
-        sandbox_call_finish(sb, CALL_DELETE, NULL);
+        (void) sandbox_call_finish(sb, CALL_DELETE, NULL);
         sandbox_free(sb);
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
+        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP };
         Sandbox *sb;
         bool delete;
 
@@ -160,16 +161,13 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         delete = sb->end_delete;
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
-        sandbox_call_finish(sb, CALL_PAUSE, &(Error) { -ESTALE, "the sandbox has ended" });
-        sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ESTALE, "the sandbox has ended" });
-        sandbox_call_finish(sb, CALL_STOP, &(Error) { -ESTALE, "the sandbox has ended" });
-        if (!delete) {
-                fail_creators(sb); /* who may take the name at once: sb is not looked at any more */
-                return;
-        }
-        (void) sandbox_delete_row(sb);
-        fail_creators(sb);
-        let_go(sb);
+        for (size_t i = 0; i < ELEMENTSOF(useless); i++)
+                if (!sandbox_call_finish(sb, useless[i], &(Error) { -ESTALE, "the sandbox has ended" }))
+                        return;
+        if (delete)
+                (void) sandbox_delete_row(sb);
+        if (fail_creators(sb) && delete) /* who may take the name at once */
+                let_go(sb);
 }
 
 int sandbox_forget(Sandbox *sb) {

@@ -24,7 +24,7 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
         if (sandbox_set_status(sb, SANDBOX_READY, NULL) < 0)
                 return;
         (void) sandbox_arm_timers(sb);
-        sandbox_call_finish(sb, CALL_CREATE, NULL);
+        (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
 }
 
 static void on_gone(Sandbox *sb, void *userdata) {
@@ -71,7 +71,7 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
                 (void) sandbox_arm_timers(sb);
                 (void) store_sync(sb->manager->store);
         }
-        sandbox_call_finish(sb, kind, error);
+        (void) sandbox_call_finish(sb, kind, error);
 }
 
 static void on_stopped(Sandbox *sb, void *userdata) {
@@ -80,7 +80,7 @@ static void on_stopped(Sandbox *sb, void *userdata) {
         sb->stopping = false;
         if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING)
                 (void) sandbox_set_status(sb, SANDBOX_STOPPED, NULL);
-        sandbox_call_finish(sb, CALL_STOP, NULL);
+        (void) sandbox_call_finish(sb, CALL_STOP, NULL);
 }
 
 static bool is_probe(uint64_t exec) {

@@ -36,7 +36,8 @@ typedef enum SandboxCallKind {
 } SandboxCallKind;
 
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata);
-void sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error); /* all of that kind */
+/* All of that kind. False: one of them has deleted the sandbox, and it is gone. */
+bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error);
 void sandbox_calls_free(Sandbox *sb);
 
 /* ending.c: from any live state to its end */

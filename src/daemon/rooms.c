@@ -15,10 +15,13 @@
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 
+/* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
 static int open_outbound(Rooms *r, Error *reterr) {
         int k = outbound_new(r->manager->event, &r->outbound, reterr);
 
-        return k < 0 ? k : deliveries_new(r->manager->event, r->outbound, &r->deliveries, reterr);
+        if (k >= 0)
+                k = outbound_new(r->manager->event, &r->callers, reterr);
+        return k < 0 ? k : deliveries_new(r->manager->event, r->callers, &r->deliveries, reterr);
 }
 
 /* Who waits for a place may have one now. */
@@ -120,5 +123,6 @@ void rooms_close(Rooms *r) {
         reload_free(r->api.reload);
         alerts_free(r->api.alerts);
         deliveries_free(r->deliveries);
+        outbound_free(r->callers);
         outbound_free(r->outbound);
 }

@@ -14,8 +14,8 @@ typedef struct Rooms {
         Config **settings;       /* where the caller keeps them: reading them again puts others there */
         const char *config_file; /* NULL: there is none to be read again */
 
-        struct Outbound *outbound;
-        struct Deliveries *deliveries;
+        struct Outbound *outbound, *callers; /* the second: to where callers want to be told */
+        struct Deliveries *deliveries;       /* by the second */
         struct Pools *pools;
         Lifelog lifelog;
         AgentMetrics agent_metrics;

@@ -149,7 +149,7 @@ static int delivery_copy(Delivery *v, const OutboundSpec *from, Error *reterr) {
 /* What an end means. */
 
 static bool worth_another(const OutboundResult *result) {
-        if (result->error == -EINVAL)
+        if (result->error == -EINVAL || result->final)
                 return false;
         if (result->error < 0)
                 return result->status < 500; /* a mail server that says 5xx has decided */

@@ -12,6 +12,7 @@ struct OutboundRequest {
         CURL *easy;
         struct curl_slist *headers, *recipients;
         bool mail;
+        bool forbidden; /* the address was one that it may not have */
         bool finished; /* its done is being called */
 
         char *body;

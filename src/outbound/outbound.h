@@ -7,6 +7,7 @@
 #pragma once
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -26,6 +27,7 @@ typedef struct OutboundResult {
         char text[256];  /* what went wrong, for a person; "" when nothing did */
         unsigned status; /* HTTP; of mail: 0 when it went well, else what the server refused with, or 0 */
         usec_t retry_after_usec; /* what the server asked for; 0: nothing */
+        bool final;      /* it would be the same again */
         const char *body; /* terminated by a NUL beyond its size; only for the call */
         size_t size;
 } OutboundResult;
@@ -42,6 +44,8 @@ typedef struct OutboundSpec {
         int body_fd;             /* instead of body, if >= 0: a file, sent from its beginning; taken (closed by us, also on failure) */
         usec_t timeout_usec;     /* 0: 10 s (B2 153) */
         size_t answer_max;       /* 0: 64 KiB; what is beyond is cut off */
+        bool public_only;        /* who asks is not trusted: never to this machine, nor to a private network (address.h), whatever the
+                                  * name is looked up to; then error is -EPERM, and the answer is final */
         /* S3 and the like: "aws:amz:REGION:s3" with user:secret; libcurl signs. */
         const char *sigv4, *access_key, *secret_key;
         /* Mail. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "outbound/address.h"
 #include "outbound/internal.h"
 
 #define TIMEOUT_DEFAULT (10 * USEC_PER_SEC)
@@ -136,6 +137,17 @@ static size_t on_write(char *data, size_t one, size_t size, void *userdata) {
         return take;
 }
 
+/* The address itself, not the name: what a name stands for can change between two look-ups. */
+static curl_socket_t on_open(void *userdata, curlsocktype purpose, struct curl_sockaddr *a) {
+        OutboundRequest *q = userdata;
+
+        if (!address_is_public(&a->addr)) {
+                q->forbidden = true;
+                return CURL_SOCKET_BAD;
+        }
+        return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
 /* libcurl is told. The first refusal sticks. */
 
 #define SET(rc, q, option, value)                                                                            \
@@ -169,6 +181,16 @@ static CURLcode set_common(OutboundRequest *q, const OutboundSpec *spec) {
         SET(rc, q, CURLOPT_SEEKDATA, q);
         SET(rc, q, CURLOPT_WRITEFUNCTION, on_write);
         SET(rc, q, CURLOPT_WRITEDATA, q);
+        return rc;
+}
+
+/* A connection that somebody else has left open may lead anywhere. */
+static CURLcode set_public_only(OutboundRequest *q) {
+        CURLcode rc = CURLE_OK;
+
+        SET(rc, q, CURLOPT_OPENSOCKETFUNCTION, on_open);
+        SET(rc, q, CURLOPT_OPENSOCKETDATA, q);
+        SET(rc, q, CURLOPT_FRESH_CONNECT, 1L);
         return rc;
 }
 
@@ -292,6 +314,8 @@ static int request_fill(OutboundRequest *q, const OutboundSpec *spec, Error *ret
         rc = set_common(q, spec);
         if (rc == CURLE_OK)
                 rc = q->mail ? set_mail(q, spec) : set_http(q, spec);
+        if (rc == CURLE_OK && spec->public_only)
+                rc = set_public_only(q);
         return rc == CURLE_OK ? 0 : error_set(reterr, -EINVAL, "libcurl: %s", curl_easy_strerror(rc));
 }
 
@@ -353,6 +377,8 @@ static const struct {
 static int code_of(const OutboundRequest *q, CURLcode rc) {
         long os_errno = 0;
 
+        if (q->forbidden)
+                return -EPERM;
         if (rc == CURLE_COULDNT_CONNECT && curl_easy_getinfo(q->easy, CURLINFO_OS_ERRNO, &os_errno) == CURLE_OK && os_errno > 0)
                 return -(int) os_errno;
         for (size_t i = 0; i < ELEMENTSOF(codes); i++)
@@ -362,6 +388,8 @@ static int code_of(const OutboundRequest *q, CURLcode rc) {
 }
 
 static const char *words_of(const OutboundRequest *q, CURLcode rc) {
+        if (q->forbidden)
+                return "leads to this machine or into a private network, where it may not go";
         if (rc == CURLE_USE_SSL_FAILED && q->mail)
                 return "the mail server offers no STARTTLS, which is required: nothing was sent";
         if (rc == CURLE_SSL_CACERT_BADFILE)
@@ -375,7 +403,7 @@ void request_result(OutboundRequest *q, CURLcode rc, OutboundResult *ret) {
 
         if (rc == CURLE_WRITE_ERROR && q->cut)
                 rc = CURLE_OK;
-        *ret = (OutboundResult) { .error = rc == CURLE_OK ? 0 : code_of(q, rc) };
+        *ret = (OutboundResult) { .error = rc == CURLE_OK ? 0 : code_of(q, rc), .final = rc != CURLE_OK && q->forbidden };
         if (ret->error < 0)
                 (void) snprintf(ret->text, sizeof(ret->text), "%s", words_of(q, rc));
         (void) curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);

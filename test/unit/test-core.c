@@ -1,4 +1,5 @@
 /* The objects and their rules, with a provider that does what the test says. */
+#include "core/reap.h"
 #include "world.h"
 
 TEST(the_row_is_there_before_the_sandbox) {
@@ -73,6 +74,39 @@ TEST(a_failed_create_leaves_nothing) {
         check_true("object", manager_find(w.manager, &admin, id) == NULL);
         (void) store_sandbox_each(w.store, find_row, &found);
         check_true("row", !found);
+        world_close(&w);
+}
+
+static void delete_on_failure(Sandbox *sb, const Error *error, void *userdata) {
+        Answer *a = userdata;
+
+        a->n++;
+        a->code = error ? error->code : 0;
+        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+}
+
+/* Of one whose record stays, and of one whose record goes. */
+TEST(who_waits_for_a_sandbox_may_delete_it_when_it_fails) {
+        World w;
+
+        world_new(&w, "delete-failed");
+        for (int goes = 0; goes < 2; goes++) {
+                Answer a = { 0 }, other = { 0 };
+                char id[SANDBOX_ID_LENGTH + 1];
+                Sandbox *sb = create(&w, "bad", &other);
+
+                memcpy(id, sb->id, sizeof(id));
+                check_result("first", manager_await_ready(sb, delete_on_failure, &a), 0);
+                check_result("second", manager_await_ready(sb, delete_on_failure, &a), 0);
+                if (goes)
+                        w.fake.provider.events->created(sb, 0, 0, 0, &(Error) { -EIO, "no walls" }, w.manager);
+                else
+                        sandbox_terminate(sb, "orphaned");
+                w.fake.provider.events->destroyed(id, NULL, w.manager);
+                check_uint("who came first is told", other.n, 1);
+                check_uint("and the others, each once", a.n, 2);
+                check_true("it is gone", manager_find(w.manager, &admin, id) == NULL);
+        }
         world_close(&w);
 }
 

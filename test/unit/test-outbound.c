@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "outbound/address.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "unit.h"
@@ -426,6 +428,59 @@ TEST(what_cannot_be_is_refused_at_once) {
         check_result("recipient", outbound_send(l.outbound, &spec, on_answer, &a, NULL, NULL), -EINVAL);
         strv_done(&recipients);
         loop_done(&l);
+}
+
+TEST(addresses) {
+        static const struct {
+                const char *text;
+                bool is_public;
+        } all[] = {
+                { "1.1.1.1", true },            { "8.8.8.8", true },          { "100.63.255.255", true },   { "172.32.0.1", true },
+                { "223.255.255.255", true },    { "169.253.0.1", true },      { "11.0.0.0", true },         { "192.167.255.255", true },
+                { "0.0.0.0", false },           { "10.255.1.1", false },      { "127.0.0.1", false },       { "127.255.0.1", false },
+                { "169.254.169.254", false },   { "172.16.0.1", false },      { "172.31.255.255", false },  { "192.168.1.1", false },
+                { "100.64.0.1", false },        { "198.19.0.1", false },      { "224.0.0.1", false },       { "255.255.255.255", false },
+                { "2606:4700::1111", true },    { "::ffff:8.8.8.8", true },   { "64:ff9b::8.8.8.8", true }, { "2002:808:808::1", true },
+                { "::", false },                { "::1", false },             { "fe80::1", false },         { "fd00::1", false },
+                { "ff02::1", false },           { "::ffff:127.0.0.1", false }, { "::127.0.0.1", false },
+                { "64:ff9b::169.254.169.254", false }, { "2002:7f00:1::", false }, { "2001::1", false },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+                struct sockaddr_in four = { .sin_family = AF_INET };
+                bool is_four = inet_pton(AF_INET, all[i].text, &four.sin_addr) == 1;
+
+                assert_true(is_four || inet_pton(AF_INET6, all[i].text, &six.sin6_addr) == 1);
+                check_int(all[i].text, address_is_public(is_four ? (const struct sockaddr *) &four : (const struct sockaddr *) &six),
+                                all[i].is_public);
+        }
+        check_true("a socket with a path", !address_is_public(&(struct sockaddr) { .sa_family = AF_UNIX }));
+}
+
+TEST(who_is_not_trusted_reaches_no_private_network) {
+        const DeliveryLimits limits = { .attempts_max = 5, .backoff_usec = USEC_PER_MSEC, .backoff_max_usec = USEC_PER_MSEC, .queue_max = 5 };
+        Server s = server_start(play_ok);
+        OutboundSpec spec = to(s.url);
+        Loop l = loop_new();
+        Answer a = { 0 }, trusted = { 0 };
+        _cleanup_free_ char *got = NULL;
+
+        check_result("asked", outbound_send(l.outbound, &spec, on_answer, &trusted, NULL, NULL), 0);
+        await(&l, &trusted); /* and leaves its connection open */
+        check_uint("who is trusted does", trusted.result.status, 200);
+        spec.public_only = true;
+        spec.body = "not this";
+        spec.size = strlen(spec.body);
+        check_result("added", delivery_add(l.deliveries, "test", &spec, &limits, on_delivered, &a, NULL), 0);
+        await(&l, &a);
+        check_result("refused", a.r, -EPERM);
+        check_uint("once and for all", a.attempts, 1);
+        check_part("why", a.text, "private network");
+        loop_done(&l);
+        got = recorded(&s);
+        server_stop(&s);
+        check_true("nothing came", !strstr(got, "not this"));
 }
 
 static OutboundSpec mail(const Server *s, const Strv *recipients) {
