@@ -221,7 +221,7 @@ static void on_list_end(FileOp *op, int error, const char *path, uint64_t count,
         if (count > LIST_MAX)
                 complain(c, "the workspace has more than %d files, the rest was not looked at", LIST_MAX);
         if (!c->listing)
-                complain(c, "more than %zu files were wanted (artifacts.files), the rest was left", c->paths.max);
+                complain(c, "more than %zu files were wanted (artifacts.maxFiles), the rest was left", c->paths.max);
         next_file(c);
 }
 
