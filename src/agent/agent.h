@@ -119,6 +119,7 @@ typedef struct AgentObserver {
         void (*queued)(const Job *job, void *userdata); /* also for its next attempt */
         void (*began)(const Job *job, usec_t waited, void *userdata); /* an attempt; waited: since it could have begun */
         void (*ended)(const Job *job, void *userdata);
+        void (*forgotten)(const Job *job, void *userdata);
         void *userdata;
         struct AgentObserver *next;
 } AgentObserver;

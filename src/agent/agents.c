@@ -88,6 +88,12 @@ void agents_enqueue(Agents *a, const Job *j) {
         agents_pump(a);
 }
 
+void agents_tell_forgotten(Agents *a, const Job *j) {
+        for (AgentObserver *o = a->observers; o; o = o->next)
+                if (o->forgotten)
+                        o->forgotten(j, o->userdata);
+}
+
 void agents_tell_began(Agents *a, const Job *j, usec_t waited) {
         for (AgentObserver *o = a->observers; o; o = o->next)
                 if (o->began)

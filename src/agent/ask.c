@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "agent/internal.h"
 #include "config/config.h"
@@ -16,6 +17,25 @@ static int check_up(Agents *a, Error *reterr) {
 
 /* Submitting. */
 
+static bool is_text(const char *a, const char *b) {
+        return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Asked for once more: the same work, however long it may take and whoever is told. */
+static bool is_same(const Job *known, const AgentRequest *q) {
+        if (!is_text(known->sandbox.task_id, q->task_id) || strcasecmp(known->sandbox.profile, q->agent_type) != 0 ||
+                        !is_text(known->code, q->code) || !is_text(known->context, q->context ? q->context : "{}"))
+                return false;
+        if (q->code || q->command->n == 0)
+                return true; /* then the command was not the caller's */
+        if (known->command.n != q->command->n)
+                return false;
+        for (size_t i = 0; i < q->command->n; i++)
+                if (strcmp(known->command.items[i], q->command->items[i]) != 0)
+                        return false;
+        return true;
+}
+
 static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], Error *reterr) {
         _cleanup_(job_done) Job known = { 0 };
         int r = store_job_get_by_key(a->manager->store, who->tenant, q->idempotency_key, &known);
@@ -24,17 +44,28 @@ static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, c
                 return 0;
         if (r < 0)
                 return error_set(reterr, r, "cannot read the store: %m");
-        if (strcmp(known.sandbox.task_id, q->task_id) != 0)
-                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for task '%s' already, in execution %s", known.sandbox.task_id,
-                                known.id);
+        if (!is_same(&known, q))
+                return error_set(reterr, -EEXIST, "Idempotency-Key: was used for something else already: task '%s', execution %s",
+                                known.sandbox.task_id, known.id);
         memcpy(ret_id, known.id, JOB_ID_LENGTH + 1);
         return 1;
+}
+
+/* One tenant may fill half of it: the others find a place always. */
+static int check_room(const Agents *a, const char *tenant, Error *reterr) {
+        unsigned most = a->manager->settings->agents.queue_max;
+
+        if (queue_size(a->queue) >= most)
+                return error_set(reterr, -EDQUOT, "the queue of agent executions is full: %u wait (agents.maxQueued)", most);
+        if (tenant && queue_size_of(a->queue, tenant) >= MAX_OF(most / 2, 1U))
+                return error_set(reterr, -EDQUOT, "tenant '%s' has half of the queue of agent executions already: %u wait (agents.maxQueued)",
+                                tenant, MAX_OF(most / 2, 1U));
+        return 0;
 }
 
 int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char ret_id[static JOB_ID_LENGTH + 1], bool *ret_existing,
                 const char **ret_field, Error *reterr) {
         _cleanup_(job_done) Job j = { 0 };
-        unsigned queue_max = a->manager->settings->agents.queue_max;
         int r;
 
         *ret_existing = false;
@@ -51,8 +82,9 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
         r = request_make_job(a, who, q, &j, ret_field, reterr);
         if (r < 0)
                 return r;
-        if (queue_size(a->queue) >= queue_max)
-                return error_set(reterr, -EDQUOT, "the queue of agent executions is full: %u wait (agents.maxQueued)", queue_max);
+        r = check_room(a, who->tenant, reterr);
+        if (r < 0)
+                return r;
         r = manager_check_space(a->manager, reterr);
         if (r < 0)
                 return r;
@@ -161,6 +193,7 @@ int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr)
 static void forget(Agents *a, const Job *j) {
         a->n_dead -= j->status == JOB_DEAD && a->n_dead > 0;
         collect_forget(a, j->id);
+        agents_tell_forgotten(a, j);
 }
 
 int agents_delete(Agents *a, const Principal *who, const char *id, Error *reterr) {

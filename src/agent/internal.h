@@ -99,6 +99,7 @@ void agents_pump(Agents *a); /* soon */
 void agents_take_up(Agents *a); /* what the store has */
 bool agents_have_room(const Agents *a);
 void agents_tell(Agents *a, const Job *job);
+void agents_tell_forgotten(Agents *a, const Job *job);
 void agents_tell_began(Agents *a, const Job *job, usec_t waited);
 void agents_enqueue(Agents *a, const Job *job);
 Run *agents_run(Agents *a, const char *id); /* NULL: it is not under way */

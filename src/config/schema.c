@@ -35,7 +35,7 @@ static const Field agents_fields[] = {
         { "maxBackoff", &type_duration, AT(AgentsConfig, backoff_max_usec), "between two attempts", .min = TICK, .max = DAY },
         { "readyTimeout", &type_duration, AT(AgentsConfig, ready_timeout_usec),
           "for one sandbox to get ready", .min = TICK, .max = DAY },
-        { "maxQueued", &type_uint, AT(AgentsConfig, queue_max), "executions that wait at once", .min = 1, .max = 1e7 },
+        { "maxQueued", &type_uint, AT(AgentsConfig, queue_max), "executions that wait at once; half of them of one tenant", .min = 1, .max = 1e7 },
         { "keep", &type_duration, AT(AgentsConfig, keep_usec), "how long finished executions can be looked at", .min = 1 },
         { "autoCleanup", &type_bool, AT(AgentsConfig, auto_cleanup), "the sandbox goes when its execution is done" },
         { "webhookSecret", &type_secret, AT(AgentsConfig, webhook_secret),

@@ -16,6 +16,10 @@ static void on_queued(const Job *j, void *userdata) {
         set_gauges(userdata);
 }
 
+static void on_forgotten(const Job *j, void *userdata) {
+        set_gauges(userdata); /* it may have been a dead letter */
+}
+
 static void on_began(const Job *j, usec_t waited, void *userdata) {
         AgentMetrics *m = userdata;
 
@@ -61,7 +65,7 @@ int agent_metrics_start(AgentMetrics *m, Observe *o, Agents *a, Error *reterr) {
         *m = (AgentMetrics) {
                 .observe = o,
                 .agents = a,
-                .observer = { .queued = on_queued, .began = on_began, .ended = on_ended, .userdata = m },
+                .observer = { .queued = on_queued, .began = on_began, .ended = on_ended, .forgotten = on_forgotten, .userdata = m },
         };
         agents_observe(a, &m->observer);
         agents_set_advice(a, advise, o);
