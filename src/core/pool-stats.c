@@ -26,6 +26,11 @@ static int by_size(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
+/* The smallest that so many percent are not above. */
+static uint32_t quantile(const uint32_t *sorted, size_t n, unsigned percent) {
+        return sorted[(n * percent + 99) / 100 - 1];
+}
+
 static void quantiles(const Pool *pool, usec_t *ret_p50, usec_t *ret_p99) {
         size_t n = (size_t) MIN_OF(pool->claimed, (uint64_t) POOL_LATENCIES);
         uint32_t sorted[POOL_LATENCIES];
@@ -34,8 +39,8 @@ static void quantiles(const Pool *pool, usec_t *ret_p50, usec_t *ret_p99) {
                 return;
         memcpy(sorted, pool->latencies, n * sizeof(*sorted));
         qsort(sorted, n, sizeof(*sorted), by_size);
-        *ret_p50 = sorted[(n - 1) / 2];
-        *ret_p99 = sorted[(n - 1) * 99 / 100];
+        *ret_p50 = quantile(sorted, n, 50);
+        *ret_p99 = quantile(sorted, n, 99);
 }
 
 size_t pools_count(const Pools *p) {

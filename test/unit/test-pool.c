@@ -5,6 +5,7 @@
 
 #include "core/acquire.h"
 #include "core/admission.h"
+#include "core/pool-internal.h"
 #include "core/pool.h"
 #include "core/tally.h"
 
@@ -688,5 +689,10 @@ TEST(d2_335_figures) {
         check_true("rate", fabs(s.hit_rate - 0.5) < 1e-9);
         check_true("latency", s.claim_p50_usec > 0 && s.claim_p99_usec >= s.claim_p50_usec);
         check_true("what making takes", s.make_usec > 0);
+        b.pools->list[0]->latencies[0] = 900;
+        b.pools->list[0]->latencies[1] = 100;
+        s = stats_of(&b);
+        check_uint("half took no longer", s.claim_p50_usec, 100);
+        check_uint("one of two is beyond 98 of 100", s.claim_p99_usec, 900);
         bay_close(&b);
 }
