@@ -230,7 +230,7 @@ static int collect(Sum *s, bool records, usec_t from, usec_t to) {
         int r = usage_flush(s->observe);
 
         if (r >= 0)
-                r = records ? store_usage_each(store, from, to, ROWS_MAX, add_record, s) : store_usage_hours(store, from, to, add_hour, s);
+                r = records ? store_usage_each(store, s->tenant, from, to, ROWS_MAX, add_record, s) : store_usage_hours(store, from, to, add_hour, s);
         if (r >= 0 && to + USEC_PER_SEC > clock_wall_usec()) /* "now" was a moment ago */
                 r = add_live(s);
         return r;

@@ -133,13 +133,16 @@ static int call_usage(const void *row, const void *function, void *userdata) {
         return (*(const UsageEach *) function)(row, userdata);
 }
 
-int store_usage_each(Store *s, usec_t from, usec_t to, uint64_t limit, UsageEach each, void *userdata) {
+int store_usage_each(Store *s, const char *tenant, usec_t from, usec_t to, uint64_t limit, UsageEach each, void *userdata) {
+        const StatementId id = tenant ? STATEMENT_USAGE_SELECT_OF : STATEMENT_USAGE_SELECT;
         const uint64_t numbers[] = { from, to, limit };
         UsageRow row;
         Each e = { &usage_table, &row, sizeof(row), call_usage, &each, userdata };
+        int rc = bind_numbers(s, id, numbers, ELEMENTSOF(numbers));
 
-        return statement_each(s, STATEMENT_USAGE_SELECT, bind_numbers(s, STATEMENT_USAGE_SELECT, numbers, ELEMENTSOF(numbers)), each_row,
-                        &e);
+        if (rc == SQLITE_OK && tenant)
+                rc = sqlite3_bind_text(s->statements[id], (int) ELEMENTSOF(numbers) + 1, tenant, -1, SQLITE_STATIC);
+        return statement_each(s, id, rc, each_row, &e);
 }
 
 int store_usage_trim(Store *s, usec_t before, uint64_t limit) {

@@ -34,8 +34,9 @@ typedef struct UsageRow {
 } UsageRow;
 
 int store_usage_add(Store *s, const UsageRow *row);
-/* Those that ended in from <= x < to, the latest first, so many at most. */
-int store_usage_each(Store *s, usec_t from, usec_t to, uint64_t limit, int (*each)(const UsageRow *row, void *userdata), void *userdata);
+/* Those that ended in from <= x < to, the latest first, so many at most. tenant NULL: of everybody. */
+int store_usage_each(Store *s, const char *tenant, usec_t from, usec_t to, uint64_t limit, int (*each)(const UsageRow *row, void *userdata),
+                void *userdata);
 int store_usage_trim(Store *s, usec_t before, uint64_t limit);
 
 typedef struct UsageHour {

@@ -30,6 +30,7 @@ const char schema_history[] =
         "  basis TEXT NOT NULL"
         ") STRICT;"
         "CREATE INDEX usage_ended ON usage (ended_at);"
+        "CREATE INDEX usage_tenant ON usage (tenant, ended_at) WHERE tenant IS NOT NULL;"
 
         "CREATE TABLE usage_hour ("
         "  at INTEGER NOT NULL,"

@@ -143,6 +143,8 @@ static const struct {
         [STATEMENT_USAGE_INSERT] = { .insert = &usage_table },
         [STATEMENT_USAGE_SELECT] = { .select = &usage_table,
                                      .tail = "WHERE ended_at >= ?1 AND ended_at < ?2 ORDER BY ended_at DESC LIMIT ?3" },
+        [STATEMENT_USAGE_SELECT_OF] = { .select = &usage_table,
+                                     .tail = "WHERE tenant = ?4 AND ended_at >= ?1 AND ended_at < ?2 ORDER BY ended_at DESC LIMIT ?3" },
         [STATEMENT_USAGE_TRIM]   = { "DELETE FROM usage WHERE serial IN ("
                                      "  SELECT serial FROM usage WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)" },
         [STATEMENT_USAGE_HOUR_ADD] = { .insert = &usage_hour_table,

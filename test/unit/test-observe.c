@@ -382,6 +382,26 @@ TEST(101_cost_is_usage_times_prices) {
         watched_close(&x);
 }
 
+/* One question looks at so many records at most: of those that it is about. */
+TEST(101_what_others_used_hides_nothing_of_a_tenants_own) {
+        UsageRow row = { .sandbox = "s", .tenant = (char *) "a", .cpu_usec = 3 * USEC_PER_SEC, .basis = "peak" };
+        Watched x;
+        size_t n;
+
+        watched_new(&x, "cost-crowd");
+        row.started_at = clock_wall_usec() - 10 * USEC_PER_SEC;
+        row.ended_at = row.started_at + USEC_PER_SEC;
+        check_result("begin", store_begin(x.w.store), 0);
+        check_result("its own", store_usage_add(x.w.store, &row), 0);
+        row.tenant = (char *) "b";
+        row.ended_at += USEC_PER_SEC;
+        for (unsigned i = 0; i < 20000; i++)
+                assert_int_equal(store_usage_add(x.w.store, &row), 0);
+        check_result("commit", store_commit(x.w.store), 0);
+        check_near("its own", cost_number(&x, "task", "a", "cpuSeconds", &n), 3);
+        watched_close(&x);
+}
+
 TEST(memory_is_integrated_from_samples) {
         const usec_t second = USEC_PER_SEC;
         Note n = { .born = 10 * second };

