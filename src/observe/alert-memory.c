@@ -57,7 +57,8 @@ void alert_forget(AlertEngine *e, Alert *a) {
         free(a);
 }
 
-/* The oldest that is over, else the oldest event; rules that fire are few, and stay. */
+/* The oldest that is over, else the oldest of the least severe events, so that many small ones hide no great one; rules that fire are
+ * few, and stay, and so does the newest, which somebody is just writing. */
 static void trim(AlertEngine *e) {
         Alert *over = NULL, *event = NULL, *a;
 
@@ -66,7 +67,7 @@ static void trim(AlertEngine *e) {
         DL_FOREACH(e->alerts, a) {
                 if (!over && a->status == ALERT_RESOLVED)
                         over = a;
-                if (!event && a->row.event)
+                if (a->row.event && a->next && (!event || a->severity < event->severity))
                         event = a;
         }
         if (over || event)

@@ -403,6 +403,7 @@ TEST(events_are_bounded) {
         world_init(&w);
         w.signals[SIGNAL_STUCK] = 1;
         pass(&w, 0);
+        check_result("raise", alert_engine_raise(w.engine, &w.config, w.now, "cleanup_blind", SEVERITY_CRITICAL, NULL, NULL, "blind"), 0);
         for (unsigned i = 0; i < 3 * ALERTS_KEPT_MAX; i++) {
                 char name[16];
 
@@ -414,6 +415,7 @@ TEST(events_are_bounded) {
                 n++;
         check_uint("kept", n, ALERTS_KEPT_MAX);
         check_int("a rule that fires stays", status_of(&w, "sandbox_stuck"), ALERT_FIRING);
+        check_int("many small ones hide no great one", status_of(&w, "cleanup_blind"), ALERT_FIRING);
         world_done(&w);
 }
 
