@@ -7,6 +7,8 @@
 #include "core/profile.h"
 #include "observe/internal.h"
 
+#define RATE_SAMPLES_MIN 10 /* sandboxes that have ended in the last hour */
+
 static double share(double part, double whole) {
         return whole > 0 ? part / whole : NAN;
 }
@@ -19,16 +21,21 @@ static double failures(Observe *o) {
         return ended(o, "failed") + ended(o, "timeout");
 }
 
+/* One program that fails is no rate: nobody shall be woken up for it. */
+static double rate(Observe *o, double part, double whole) {
+        return ended(o, NULL) >= RATE_SAMPLES_MIN ? share(part, whole) : NAN;
+}
+
 static double failure_rate(Observe *o) {
-        return share(failures(o), ended(o, NULL));
+        return rate(o, failures(o), ended(o, NULL));
 }
 
 static double timeout_rate(Observe *o) {
-        return share(ended(o, "timeout"), ended(o, NULL));
+        return rate(o, ended(o, "timeout"), ended(o, NULL));
 }
 
 static double timeouts_of_failures(Observe *o) {
-        return share(ended(o, "timeout"), failures(o));
+        return rate(o, ended(o, "timeout"), failures(o));
 }
 
 static double active(Observe *o) {

@@ -7,8 +7,8 @@
 static const struct {
         const char *name, *help;
 } signals[_SIGNAL_MAX] = {
-        [SIGNAL_FAILURE_RATE]         = { "failure_rate", "Share of sandboxes that ended in the last hour and have failed, timeouts included" },
-        [SIGNAL_TIMEOUT_RATE]         = { "timeout_rate", "Share of sandboxes that ended in the last hour and were ended at their work by a time limit" },
+        [SIGNAL_FAILURE_RATE]         = { "failure_rate", "Share of sandboxes that ended in the last hour and have failed, timeouts included; of ten at least" },
+        [SIGNAL_TIMEOUT_RATE]         = { "timeout_rate", "Share of sandboxes that ended in the last hour and were ended at their work by a time limit; of ten at least" },
         [SIGNAL_TIMEOUTS_OF_FAILURES] = { "timeouts_of_failures", "Share of the failures of the last hour that were timeouts" },
         [SIGNAL_STUCK]                = { "stuck", "Sandboxes that run for longer than they should" },
         [SIGNAL_ORPHANED]             = { "orphaned", "Sandboxes that do not get ready" },
