@@ -9,7 +9,8 @@
 #include "observe/internal.h"
 
 #define SAMPLE_USEC  USEC_PER_SEC
-#define SAMPLE_BATCH 16
+#define SAMPLE_BATCH 8   /* are read … */
+#define SAMPLE_LOOKS 128 /* … of so many that are looked at: most have nothing to tell */
 
 Note *note_find(Observe *o, const Sandbox *sb) {
         Note *n;
@@ -80,7 +81,7 @@ void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t 
         n->sampled_at = now;
 }
 
-static void sample(Observe *o, Note *n) {
+static bool sample(Observe *o, Note *n) {
         Provider *p = o->manager->provider;
         SandboxUsage usage = { 0 };
         Sandbox *sb;
@@ -89,29 +90,31 @@ static void sample(Observe *o, Note *n) {
         if (!sb) { /* went without a word */
                 HASH_DEL(o->notes, n);
                 free(n);
-                return;
+                return false;
         }
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING)
-                return;
+                return false;
         if (sb->n_alive == 0 && n->sampled_at != 0 && n->operations == sb->operations) {
                 n->cpu_percent = n->cpu_share = 0;
-                return; /* nothing has happened in it: a thousand idle ones shall cost nothing */
+                return false; /* nothing has happened in it: a thousand idle ones shall cost nothing */
         }
         n->operations = sb->operations;
         if (p->ops->usage(p, sb, &usage) >= 0)
                 note_sampled(n, sb, &usage, clock_usec());
+        return true;
 }
 
 /* From behind the one that was last. */
 static void sample_some(Observe *o) {
         Note *n = NULL, *next;
+        unsigned reads = 0;
 
         HASH_FIND_STR(o->notes, o->cursor, n);
         n = n ? n->hh.next : o->notes;
-        for (unsigned i = 0; n && i < SAMPLE_BATCH; i++) {
+        for (unsigned looks = 0; n && looks < SAMPLE_LOOKS && reads < SAMPLE_BATCH; looks++) {
                 next = n->hh.next;
                 memcpy(o->cursor, n->id, sizeof(o->cursor));
-                sample(o, n);
+                reads += sample(o, n);
                 n = next;
         }
         if (!n)
