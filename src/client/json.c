@@ -151,5 +151,5 @@ char *json_builder_print(JsonBuilder *b, Error *reterr) {
 }
 
 char *json_print(const json_t *value, bool pretty) {
-        return json_dumps(value, JSON_ENCODE_ANY | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
+        return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
 }

@@ -119,7 +119,7 @@ static char *event_context(const Sandbox *sb, const Execution *x, const char *ev
                         "agentType", json_text_or_null(sb->spec.agent_type),
                         "taskId", json_text_or_null(sb->spec.task_id));
 
-        return j ? json_dumps(j, JSON_COMPACT) : NULL;
+        return j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 }
 
 static void raise_event(Alerts *a, const Sandbox *sb, const Execution *x, const char *name, const char *event, const char *text) {

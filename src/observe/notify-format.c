@@ -104,7 +104,7 @@ static json_t *slack_field(const char *title, const char *value) {
 static json_t *slack(const ChannelConfig *channel, json_t *message) {
         _cleanup_free_ char *headline = notify_headline(message);
         json_t *context = json_object_get(json_object_get(message, "alert"), "context");
-        _cleanup_free_ char *details = json_is_object(context) ? json_dumps(context, JSON_COMPACT) : NULL;
+        _cleanup_free_ char *details = json_is_object(context) ? json_dumps(context, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 
         return json_pack("{s:o,s:[{s:s,s:o,s:o,s:[o,o,o,o]}]}",
                         "text", slack_text(headline ? headline : ""),

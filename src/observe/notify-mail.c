@@ -125,7 +125,7 @@ static void put_line(Text *t, const char *name, const char *value) {
 
 static void put_words(Text *t, json_t *message) {
         json_t *context = json_object_get(json_object_get(message, "alert"), "context");
-        _cleanup_free_ char *details = json_is_object(context) ? json_dumps(context, JSON_COMPACT) : NULL;
+        _cleanup_free_ char *details = json_is_object(context) ? json_dumps(context, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
         _cleanup_free_ char *headline = notify_headline(message);
         const char *source = json_string_value(json_object_get(message, "source"));
 

@@ -209,7 +209,7 @@ static int post_add(Notify *n, const char *channel, json_t *message) {
         p->row.created_at = clock_wall_usec();
         (void) snprintf(p->row.channel, sizeof(p->row.channel), "%s", channel);
         (void) snprintf(p->row.alert, sizeof(p->row.alert), "%s", notify_get(message, "id"));
-        p->row.message = json_dumps(message, JSON_COMPACT);
+        p->row.message = json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15));
         if (!p->row.message) {
                 notify_post_free(p);
                 return -ENOMEM;
