@@ -110,7 +110,7 @@ static void show(Ps *ps, const char *sandbox, const Answer *a) {
 static void build_url(const Ps *ps, const char *sandbox, Url *u) {
         url_sandbox(u, sandbox, "exec");
         if (!ps->options->all)
-                url_query(u, "status", "running");
+                url_query(u, "status", "starting,running"); /* what was asked for a moment ago is on its way */
 }
 
 /* One document: {"sandbox id": [executions]}. */

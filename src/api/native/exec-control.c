@@ -1,6 +1,7 @@
 /* exec-control.c: looking at executions, signals, terminal sizes. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/native/exec.h"
@@ -9,23 +10,41 @@ void native_exec_get(ApiRequest *q) {
         (void) api_answer(q, 200, api_execution_json(q->execution));
 }
 
-static int append_executions(const Sandbox *sb, ExecutionStatus status, json_t *list) {
+static int append_executions(const Sandbox *sb, unsigned statuses, json_t *list) {
         /* The table keeps the order in which they were added: the oldest first. */
         for (const Execution *x = sb->executions; x; x = x->hh.next)
-                if (status < 0 || x->status == status)
+                if (statuses == 0 || statuses & 1U << x->status)
                         if (json_array_append_new(list, api_execution_json(x)) < 0)
                                 return -ENOMEM;
         return 0;
 }
 
-void native_exec_list(ApiRequest *q) {
-        const char *name = http_query(q->http, "status");
-        ExecutionStatus status = name ? execution_status_from_name(name) : _EXECUTION_STATUS_INVALID;
-        _cleanup_json_ json_t *list = json_array();
+/* One, or several with commas between them. */
+static int read_statuses(ApiRequest *q, unsigned *ret) {
+        const char *text = http_query(q->http, "status");
 
-        if (name && status < 0)
-                (void) native_complain(q, "status", "must be starting, running or exited, not '%.64s'", name);
-        else if (!list || append_executions(q->sandbox, status, list) < 0)
+        for (const char *p = text; p;) {
+                size_t n = strcspn(p, ",");
+                char name[16];
+                ExecutionStatus status;
+
+                (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(n, sizeof(name) - 1), p);
+                status = execution_status_from_name(name);
+                if (status < 0)
+                        return native_complain(q, "status", "must be starting, running or exited, not '%.64s'", text);
+                *ret |= 1U << status;
+                p = p[n] == ',' ? p + n + 1 : NULL;
+        }
+        return 0;
+}
+
+void native_exec_list(ApiRequest *q) {
+        _cleanup_json_ json_t *list = json_array();
+        unsigned statuses = 0;
+
+        if (read_statuses(q, &statuses) < 0)
+                return;
+        if (!list || append_executions(q->sandbox, statuses, list) < 0)
                 (void) api_errno(q, -ENOMEM, NULL);
         else
                 (void) api_answer(q, 200, TAKE_PTR(list));
