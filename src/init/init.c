@@ -33,7 +33,8 @@ static int block_signals(void) {
         sigset_t all, child;
 
         (void) sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, NULL);
+        if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+                return -1; /* an end that is not held for us could come between two looks, and be waited for for ever */
         (void) sigemptyset(&child);
         (void) sigaddset(&child, SIGCHLD);
         return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);

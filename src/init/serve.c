@@ -298,7 +298,8 @@ static int take_signals(void) {
         sigset_t set;
 
         (void) sigfillset(&set);
-        (void) sigprocmask(SIG_SETMASK, &set, NULL);
+        if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+                return -1;
         for (int signal_number = 1; signal_number < _NSIG; signal_number++)
                 (void) sigaction(signal_number, &(struct sigaction) { .sa_handler = SIG_DFL }, NULL);
         (void) sigemptyset(&set);
