@@ -51,12 +51,9 @@ typedef struct Target {
         const char *name;
         double below;
         const char *unit;
-        double (*read)(Observe *o);
+        Signal signal;              /* … */
+        double (*read)(Observe *o); /* … or, where there is none for it, this */
 } Target;
-
-static double active(Observe *o) {
-        return observe_signal(o, SIGNAL_ACTIVE);
-}
 
 static double oldest(Observe *o) {
         uint64_t counts[16];
@@ -64,34 +61,6 @@ static double oldest(Observe *o) {
 
         count_ages(o, counts, &age);
         return (double) age / USEC_PER_SEC;
-}
-
-static double failure_rate(Observe *o) {
-        return observe_signal(o, SIGNAL_FAILURE_RATE);
-}
-
-static double timeout_rate(Observe *o) {
-        return observe_signal(o, SIGNAL_TIMEOUT_RATE);
-}
-
-static double orphaned(Observe *o) {
-        return observe_signal(o, SIGNAL_ORPHANED);
-}
-
-static double stuck(Observe *o) {
-        return observe_signal(o, SIGNAL_STUCK);
-}
-
-static double lateness(Observe *o) {
-        return observe_signal(o, SIGNAL_SWEEP_LATENESS);
-}
-
-static double memory(Observe *o) {
-        return observe_signal(o, SIGNAL_MEMORY_USAGE);
-}
-
-static double disk(Observe *o) {
-        return observe_signal(o, SIGNAL_DISK_USAGE);
 }
 
 static double p95(Observe *o, Metric m) {
@@ -115,26 +84,30 @@ static double cleanup(Observe *o) {
 
 /* A6 67–70, 72, 73; B4 179–183. */
 static const Target targets[] = {
-        { "activeTypical",     10,   "sandboxes", active       },
-        { "activeNormalLoad",  5,    "sandboxes", active       },
-        { "oldestSandbox",     600,  "seconds",   oldest       },
-        { "failureRate",       0.10, "ratio",     failure_rate },
-        { "timeoutRate",       0.02, "ratio",     timeout_rate },
-        { "orphaned",          1,    "sandboxes", orphaned     },
-        { "stuck",             1,    "sandboxes", stuck        },
-        { "cleanupRunP95",     10,   "seconds",   sweep        },
-        { "sweepLateness",     60,   "seconds",   lateness     },
-        { "provisionP95",      0.5,  "seconds",   provision    },
-        { "cleanupSandboxP95", 0.2,  "seconds",   cleanup      },
-        { "memoryUsage",       0.8,  "ratio",     memory       },
-        { "diskUsage",         0.8,  "ratio",     disk         },
+        { "activeTypical",     10,   "sandboxes", SIGNAL_ACTIVE                },
+        { "activeNormalLoad",  5,    "sandboxes", SIGNAL_ACTIVE                },
+        { "oldestSandbox",     600,  "seconds",   .read = oldest               },
+        { "failureRate",       0.10, "ratio",     SIGNAL_FAILURE_RATE          },
+        { "timeoutRate",       0.02, "ratio",     SIGNAL_TIMEOUT_RATE          },
+        { "orphaned",          1,    "sandboxes", SIGNAL_ORPHANED              },
+        { "stuck",             1,    "sandboxes", SIGNAL_STUCK                 },
+        { "cleanupRunP95",     10,   "seconds",   .read = sweep                },
+        { "sweepLateness",     60,   "seconds",   SIGNAL_SWEEP_LATENESS        },
+        { "provisionP95",      0.5,  "seconds",   .read = provision            },
+        { "cleanupSandboxP95", 0.2,  "seconds",   .read = cleanup              },
+        { "memoryUsage",       0.8,  "ratio",     SIGNAL_MEMORY_USAGE          },
+        { "diskUsage",         0.8,  "ratio",     SIGNAL_DISK_USAGE            },
 };
+
+static double target_value(Observe *o, const Target *t) {
+        return t->read ? t->read(o) : observe_signal(o, t->signal);
+}
 
 static json_t *targets_json(Observe *o) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
-                double value = targets[i].read(o);
+                double value = target_value(o, &targets[i]);
 
                 (void) json_array_append_new(list, json_pack("{s:s,s:f,s:o,s:s,s:o}", "name", targets[i].name,
                                 "below", targets[i].below, "value", number_or_null(value), "unit", targets[i].unit,

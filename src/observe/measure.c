@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/profile.h"
 #include "observe/internal.h"
 
 #define RATE_SAMPLES_MIN 10 /* sandboxes that have ended in the last hour */
@@ -40,36 +39,6 @@ static double timeouts_of_failures(Observe *o) {
 
 static double active(Observe *o) {
         return (double) count_active(o);
-}
-
-static usec_t stuck_after(const Config *c, const Sandbox *sb) {
-        const Profile *p = sb->spec.agent_type ? profile_find(c, sb->spec.agent_type) : NULL;
-
-        return p && p->stuck_usec != 0 ? p->stuck_usec : c->cleanup.stuck_timeout_usec;
-}
-
-static double count_older(Observe *o, SandboxStatus status) {
-        const Config *c = o->manager->settings;
-        usec_t now = clock_wall_usec();
-        const Sandbox *sb, *next;
-        unsigned n = 0;
-
-        HASH_ITER(hh, o->manager->sandboxes, sb, next) {
-                usec_t since = sandbox_owned_since(sb);
-                usec_t limit = status == SANDBOX_RUNNING ? stuck_after(c, sb) : c->cleanup.orphan_timeout_usec;
-
-                if (sb->status == status && !sb->pooled && limit != 0 && now > since && now - since > limit)
-                        n++;
-        }
-        return n;
-}
-
-static double stuck(Observe *o) {
-        return count_older(o, SANDBOX_RUNNING);
-}
-
-static double orphaned(Observe *o) {
-        return count_older(o, SANDBOX_INITIALIZING);
 }
 
 static double answers(Observe *o, const char *class) {
@@ -151,8 +120,8 @@ static const struct {
         [SIGNAL_FAILURE_RATE]         = { failure_rate,         HIGHEST },
         [SIGNAL_TIMEOUT_RATE]         = { timeout_rate,         HIGHEST },
         [SIGNAL_TIMEOUTS_OF_FAILURES] = { timeouts_of_failures, HIGHEST },
-        [SIGNAL_STUCK]                = { stuck,                ADDED   },
-        [SIGNAL_ORPHANED]             = { orphaned,             ADDED   },
+        [SIGNAL_STUCK]                = { NULL,                 ADDED   },
+        [SIGNAL_ORPHANED]             = { NULL,                 ADDED   },
         [SIGNAL_ACTIVE]               = { active,               ADDED   },
         [SIGNAL_HTTP_ERROR_RATE]      = { http_error_rate,      HIGHEST },
         [SIGNAL_HTTP_TIMEOUT_RATE]    = { http_timeout_rate,    HIGHEST },

@@ -165,25 +165,6 @@ TEST(agent_types_beyond_the_limit_are_other) {
         watched_close(&x);
 }
 
-/* What alerts see as long as no cleaner counts for them. */
-TEST(stuck_and_orphaned_are_counted_by_the_configuration) {
-        Answer a = { 0 };
-        Sandbox *sb, *waiting;
-        Watched x;
-
-        watched_new(&x, "stuck");
-        sb = agent(&x, NULL);
-        waiting = create(&x.w, NULL, &a);
-        (void) start(sb, "sleep");
-        check_near("stuck", observe_signal(x.o, SIGNAL_STUCK), 0);
-        check_near("orphaned", observe_signal(x.o, SIGNAL_ORPHANED), 0);
-        sb->created_at -= x.w.settings->cleanup.stuck_timeout_usec + USEC_PER_SEC;
-        waiting->created_at -= x.w.settings->cleanup.orphan_timeout_usec + USEC_PER_SEC;
-        check_near("stuck", observe_signal(x.o, SIGNAL_STUCK), 1);
-        check_near("orphaned", observe_signal(x.o, SIGNAL_ORPHANED), 1);
-        watched_close(&x);
-}
-
 static double read_number(void *userdata) {
         return *(double *) userdata;
 }
