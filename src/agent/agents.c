@@ -230,7 +230,7 @@ static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
         Expired e = { .n = 0 };
         size_t n = 0;
 
-        if (keep > 0 && now > keep)
+        if (keep > 0 && now > keep && manager_trusts_calendar(a->manager))
                 (void) store_job_each_expired(a->manager->store, now - keep, EXPIRE_BATCH, take_expired, &e);
         for (size_t i = 0; i < e.n; i++) {
                 Error error = { 0 };

@@ -58,7 +58,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         bool more = local_sweep(a);
         size_t n = 0;
 
-        if (keep > 0 && now > keep)
+        if (keep > 0 && now > keep && manager_trusts_calendar(a->manager))
                 n = remove_oldest(a, now - keep, UINT64_MAX);
         a->stats.expired += n;
         expire_for_room(a);

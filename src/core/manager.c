@@ -112,6 +112,7 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         m->access = access;
         m->recovering = true;
         m->started_at = clock_wall_usec();
+        (void) manager_trusts_calendar(m);
         r = tallies_new(&m->tallies);
         if (r >= 0)
                 r = acquisitions_new(m);

@@ -59,6 +59,8 @@ struct Manager {
         struct Acquisitions *acquisitions; /* under way */
         usec_t started_at;
         CoreObserver *observers;
+        int64_t calendar_offset;       /* of the wall clock to the boot's, when it was looked at last */
+        usec_t calendar_doubted_until; /* by the boot's clock */
         struct {
                 usec_t looked_at; /* 0: never; monotonic */
                 uint64_t free_bytes, total_bytes;
@@ -95,3 +97,7 @@ int manager_check_space(Manager *m, Error *reterr);
 void manager_end_all(Manager *m, const char *reason);
 
 void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret);
+
+/* False for an hour after somebody has set the calendar: what is old by it alone must not be removed for good. To be asked before
+ * each such removal. */
+bool manager_trusts_calendar(Manager *m);

@@ -68,7 +68,7 @@ void audit_expire(Audit *a) {
         AuditFiles files = { 0 };
         size_t n = 0;
 
-        if (keep == 0 || now < a->expire_at || wall < keep)
+        if (keep == 0 || now < a->expire_at || wall < keep || !manager_trusts_calendar(a->manager))
                 return;
         a->expire_at = now + (keep < EXPIRE_INTERVAL ? keep + USEC_PER_SEC : EXPIRE_INTERVAL);
         if (audit_files_list(a->dirfd, &files) < 0)

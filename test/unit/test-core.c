@@ -17,6 +17,23 @@ TEST(the_row_is_there_before_the_sandbox) {
         world_close(&w);
 }
 
+TEST(a_calendar_that_was_set_is_doubted_for_a_while) {
+        World w;
+
+        world_new(&w, "calendar");
+        check_true("at first", manager_trusts_calendar(w.manager));
+        w.manager->calendar_offset -= (int64_t) (60 * USEC_PER_SEC);
+        check_true("a minute is corrected now and then", manager_trusts_calendar(w.manager));
+        w.manager->calendar_offset -= (int64_t) (86400 * USEC_PER_SEC); /* as if it were a day later now */
+        check_true("set forward", !manager_trusts_calendar(w.manager));
+        check_true("and still", !manager_trusts_calendar(w.manager));
+        w.manager->calendar_doubted_until = 0;
+        check_true("an hour later", manager_trusts_calendar(w.manager));
+        w.manager->calendar_offset += (int64_t) (86400 * USEC_PER_SEC);
+        check_true("set back", !manager_trusts_calendar(w.manager));
+        world_close(&w);
+}
+
 TEST(a_taken_name_gives_the_existing_one) {
         World w;
         SandboxSpec spec;

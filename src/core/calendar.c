@@ -1,0 +1,26 @@
+/* calendar.c: whether what the calendar says can be believed. */
+
+#include "base/log.h"
+#include "core/manager.h"
+
+#define JUMP_USEC  (300 * USEC_PER_SEC)  /* nobody corrects by so much step by step */
+#define DOUBT_USEC (3600 * USEC_PER_SEC) /* for somebody to set it right */
+
+static usec_t boot_usec(void) {
+        struct timespec t;
+
+        (void) clock_gettime(CLOCK_BOOTTIME, &t); /* goes on while the machine sleeps */
+        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
+}
+
+bool manager_trusts_calendar(Manager *m) {
+        usec_t boot = boot_usec();
+        int64_t offset = (int64_t) (clock_wall_usec() - boot), jump = offset - m->calendar_offset;
+
+        if (m->calendar_offset != 0 && (jump > (int64_t) JUMP_USEC || jump < -(int64_t) JUMP_USEC)) {
+                log_warning("the calendar was set by %+.0f s: for an hour nothing is removed because of its age", (double) jump / 1e6);
+                m->calendar_doubted_until = boot + DOUBT_USEC;
+        }
+        m->calendar_offset = offset;
+        return boot >= m->calendar_doubted_until;
+}
