@@ -68,3 +68,16 @@ char *table_insert_sql(const Table *t, const char *tail);
 char *table_update_sql(const Table *t);
 char *table_delete_sql(const Table *t);
 char *table_select_sql(const Table *t, const Table *joined /* by its key; may be NULL */, const char *tail);
+
+/* How tables are written down. The names of an enum are what it has PREFIX_name() and PREFIX_from_name() for. */
+#define NAMES(prefix, type)                                                    \
+        static const char *prefix##_text(int value) {                          \
+                return prefix##_name((type) value);                            \
+        }                                                                      \
+        static int prefix##_value(const char *name) {                          \
+                return (int) prefix##_from_name(name);                         \
+        }                                                                      \
+        static const FieldNames prefix##_names = { prefix##_text, prefix##_value }
+
+#define TABLE(symbol, table_name, keys)                                                                    \
+        const Table symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }

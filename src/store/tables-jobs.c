@@ -4,24 +4,12 @@
 #include "base/macro.h"
 #include "store/tables.h"
 
-#define NAMES(prefix, type)                                                    \
-        static const char *prefix##_text(int value) {                          \
-                return prefix##_name((type) value);                            \
-        }                                                                      \
-        static int prefix##_value(const char *name) {                          \
-                return (int) prefix##_from_name(name);                         \
-        }                                                                      \
-        static const FieldNames prefix##_names = { prefix##_text, prefix##_value }
-
 NAMES(job_status, JobStatus);
 NAMES(webhook_status, WebhookStatus);
 NAMES(execution_reason, ExecutionReason);
 
 _Static_assert(sizeof(JobStatus) == sizeof(int) && sizeof(WebhookStatus) == sizeof(int) && sizeof(unsigned) == sizeof(uint32_t),
                 "an enum is not as large as an int");
-
-#define TABLE(symbol, table_name, keys)                                                                    \
-        const Table symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }
 
 static const Field job_table_fields[] = {
         FIELD("id",                chars,  Job, id),

@@ -3,15 +3,6 @@
 #include "base/macro.h"
 #include "store/cleanup.h"
 
-#define NAMES(prefix, type)                                                    \
-        static const char *prefix##_text(int value) {                          \
-                return prefix##_name((type) value);                            \
-        }                                                                      \
-        static int prefix##_value(const char *name) {                          \
-                return (int) prefix##_from_name(name);                         \
-        }                                                                      \
-        static const FieldNames prefix##_names = { prefix##_text, prefix##_value }
-
 NAMES(sandbox_status, SandboxStatus);
 NAMES(on_timeout, OnTimeout);
 NAMES(execution_status, ExecutionStatus);
@@ -25,9 +16,6 @@ _Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == size
                                sizeof(ExecutionStatus) == sizeof(int) && sizeof(ExecutionReason) == sizeof(int) &&
                                sizeof(Scope) == sizeof(int),
                 "an enum is not as large as an int");
-
-#define TABLE(symbol, table_name, keys)                                                                    \
-        const Table symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }
 
 static const Field sandbox_table_fields[] = {
         FIELD("id",                chars,  Sandbox, id),
