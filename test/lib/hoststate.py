@@ -227,8 +227,10 @@ def read_cgroups():
 
 
 def read_loops():
-    return sorted(f"{path.parts[3]} {path.read_text(errors='replace').strip()}"
-                  for path in Path("/sys/block").glob("loop*/loop/backing_file") if read(path))
+    """A loop device can go between the listing and the reading: then it holds nothing."""
+    held = {path.parts[3]: read(path).decode(errors="replace").strip()
+            for path in Path("/sys/block").glob("loop*/loop/backing_file")}
+    return sorted(f"{name} {backing}" for name, backing in held.items() if backing)
 
 
 def read_sysv():
