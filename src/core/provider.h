@@ -17,6 +17,9 @@ typedef enum ProviderCapability {
         PROVIDER_FILES = 1 << 2,
         PROVIDER_USAGE = 1 << 3,
         PROVIDER_SURVIVES = 1 << 4, /* sandboxes outlive the daemon */
+        PROVIDER_EGRESS = 1 << 5,   /* a way out through the gate */
+        PROVIDER_GROUPS = 1 << 6,   /* networks between sandboxes */
+        PROVIDER_PORTS = 1 << 7,    /* ports inside can be reached */
 } ProviderCapability;
 
 typedef struct ProviderEvents {
@@ -32,6 +35,8 @@ typedef struct ProviderEvents {
         void (*exec_stdin)(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata); /* fd is the callee's to close */
         void (*adopted)(Sandbox *sb, const Error *error, void *userdata); /* after exec_started/exec_exited for all it knows; error: it is gone */
         void (*listed)(const char *id, void *userdata); /* NULL: that was the last */
+        void (*network)(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata); /* as guest.h's SOCKETS; fds are the callee's to close */
+        void (*socket)(Sandbox *sb, uint64_t token, int error, int fd, void *userdata); /* fd is the callee's to close */
 } ProviderEvents;
 
 typedef struct ProviderOps {
@@ -47,6 +52,9 @@ typedef struct ProviderOps {
         int (*usage)(Provider *p, Sandbox *sb, SandboxUsage *ret);
         int (*verify)(Provider *p, Sandbox *sb); /* asks a live one whether it is there: adopted(), as after adopt. NULL: cannot */
         int (*list)(Provider *p); /* every id that something is left of in the kernel */
+        int (*network)(Provider *p, Sandbox *sb); /* its sockets: network() */
+        int (*socket)(Provider *p, Sandbox *sb, const GuestSocket *socket); /* one inside: socket() */
+        int (*ports)(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n); /* on which somebody listens (TCP), ascending */
         void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
         Provider *(*free)(Provider *p);
 } ProviderOps;

@@ -48,6 +48,11 @@ typedef struct SandboxSpec {
         bool critical;
         usec_t timeout_usec; /* 0: none */
         OnTimeout on_timeout;
+        uint8_t network;  /* NetworkMode of policy/egress.h */
+        char *group;      /* isolated: with whom; within the tenant */
+        char *policy;     /* policy/policy.h, normalised, as JSON text; NULL: none */
+        int hub_fd;       /* isolated, while it is being made: the group's hub; < 1: there is none yet. Not in the store */
+        uint32_t address; /* isolated: 10.213.x.y, host byte order */
 } SandboxSpec;
 
 void sandbox_spec_done(SandboxSpec *spec);

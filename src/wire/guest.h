@@ -39,6 +39,8 @@ typedef enum GuestType {
         GUEST_LIST,
         GUEST_STOP, /* TERM to all executions, KILL after the grace time; answered by STOPPED when nothing runs */
         GUEST_FILE, /* file.h; + descriptors: the worker's channel, and for data a pipe */
+        GUEST_NETWORK, /* answered by SOCKETS */
+        GUEST_SOCKET,  /* a socket of the sandbox's network; answered by SOCKET_MADE */
 
         /* init → coved */
         GUEST_READY = 96, /* + descriptor: the root directory, by name only (O_PATH): for statfs */
@@ -48,6 +50,8 @@ typedef enum GuestType {
         GUEST_STDIN,
         GUEST_END, /* + descriptor, as READY. Of a LIST: STARTED for everything alive and EXITED for everything not forgotten came before */
         GUEST_STOPPED,
+        GUEST_SOCKETS,     /* + descriptors, by shape. Gated: TCP listener, DNS socket, UDP socket; linked: DNS socket, the hub */
+        GUEST_SOCKET_MADE, /* + descriptor when error is 0 */
         _GUEST_TYPE_MAX,
 } GuestType;
 
@@ -116,6 +120,23 @@ typedef struct GuestStdin {
         int32_t error; /* 0 with a descriptor; positive errno: ESRCH no such execution or exited, EBADF closed or none */
 } GuestStdin;
 
+typedef enum GuestSocketKind {
+        GUEST_SOCKET_TCP = 1, /* connecting, not blocking, to remote_port of the sandbox's own loopback: 127.0.0.1, or ::1 where only that listens */
+        GUEST_SOCKET_UDP,     /* bound to local (an address of the world, from which the guest wants to hear), connected to remote (the guest) */
+} GuestSocketKind;
+
+typedef struct GuestSocket {
+        uint64_t token; /* comes back with the answer */
+        uint8_t kind;
+        uint8_t local[16], remote[16]; /* IPv6; IPv4 as ::ffff:a.b.c.d */
+        uint16_t local_port, remote_port;
+} GuestSocket;
+
+typedef struct GuestSocketMade {
+        uint64_t token;
+        int32_t error; /* positive errno; ECONNREFUSED: nobody listens */
+} GuestSocketMade;
+
 #define FILE_PATH_BYTES 4096
 
 /* See file.h for the rest of the conversation. */
@@ -145,6 +166,9 @@ typedef struct GuestMessage {
                 GuestExecFailed exec_failed;
                 GuestExited exited;
                 GuestStdin stdin_;
+                uint8_t shape; /* sockets: SpawnNetwork */
+                GuestSocket socket;
+                GuestSocketMade socket_made;
         };
 } GuestMessage;
 

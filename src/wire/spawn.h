@@ -24,7 +24,7 @@
 
 typedef enum SpawnType {
         /* coved → spawner */
-        SPAWN_CREATE = 1, /* + descriptor: the bound, not yet listening socket of PID 1 */
+        SPAWN_CREATE = 1, /* + descriptors: the bound, not yet listening socket of PID 1; linked: the hub, when there is one already */
         SPAWN_DESTROY,    /* kill whatever is left of a sandbox and remove its cgroups; works for any id, also unknown ones */
         SPAWN_FREEZE,
         SPAWN_THAW,
@@ -40,6 +40,14 @@ typedef enum SpawnType {
         _SPAWN_TYPE_MAX,
 } SpawnType;
 
+/* The shape of a sandbox's network namespace; what it is used for is the caller's. */
+typedef enum SpawnNetwork {
+        SPAWN_NETWORK_NONE,   /* loopback */
+        SPAWN_NETWORK_GATED,  /* every address is local; all of it ends in sockets that PID 1 keeps for coved */
+        SPAWN_NETWORK_LINKED, /* an interface to a hub that a group of sandboxes shares, and nothing behind it */
+        _SPAWN_NETWORK_MAX,
+} SpawnNetwork;
+
 typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
         char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" is always there */
@@ -50,6 +58,8 @@ typedef struct SpawnCreate {
         uint32_t cpu_milli; /* 0: no quota */
         uint32_t pids;
         uint64_t allow_missing; /* GuardSet */
+        uint8_t network;    /* SpawnNetwork */
+        uint32_t address;   /* linked: its own, 10.213.0.0/16, host byte order */
 } SpawnCreate;
 
 typedef struct SpawnHello {

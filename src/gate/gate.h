@@ -1,0 +1,90 @@
+/* gate.h: cove-gate, the one way out of sandboxes that have one.
+ *
+ * A sandbox's network namespace has no interface but loopback. A route makes every address of the world local there, a rule hands every TCP
+ * connection and datagram to sockets that were made inside and are accepted on out here. So there is nothing to get past: without us
+ * nobody answers. We look at what it is (DNS, TLS, HTTP, else), ask policy/egress.h, and only then connect, from the host, to the address that
+ * the name was resolved to, and pass the bytes on.
+ *
+ *      gate.c          the loop, attached sandboxes (GateSandbox), control messages                        [this header]
+ *      connection.c    one TCP connection: sniff, decide, connect, pass on; its limits and its end
+ *      relay.c         bytes from one socket to another by splice(2), with a rate (bucket.c) and counters
+ *      dns-message.c   questions and answers as bytes; dns.c the server for one sandbox; resolver.c c-ares; pins.c name ↔ address
+ *      udp.c           allowed datagrams
+ *      hello.c         TLS ClientHello: name, protocols, encrypted hello
+ *      http-head.c     HTTP/1 heads and body framing, strict; http.c requests one by one, plain or opened
+ *      authority.c     certificates of a sandbox's own authority (the door to OpenSSL with tls.c)
+ *      tls.c           both halves of an opened TLS connection
+ *      credential.c    placeholders to values and back again
+ *      ask.c           what waits for an answer
+ *      events.c        what is told to coved, with repetitions counted
+ *
+ * One thread, one sd-event loop; runs as the daemon's user, never as root, behind its own seccomp and Landlock walls. Everything from a
+ * guest and from the world is hostile: bounded, checked, fuzzed; the worst that malformed bytes can do is to end their own connection.
+ * Must not know: the store, HTTP API, who owns a sandbox. */
+#pragma once
+
+#include <systemd/sd-event.h>
+#include <uthash.h>
+
+#include "gate/control.h"
+#include "policy/egress.h"
+
+typedef struct Gate Gate;
+typedef struct GateSandbox GateSandbox;
+typedef struct Resolver Resolver;
+typedef struct Pins Pins;
+
+typedef struct GateUsage {
+        uint64_t up_bytes, down_bytes, requests, connections, denied;
+} GateUsage;
+
+struct GateSandbox {
+        Gate *gate;
+        char id[32];
+        EgressPolicy policy;
+        EgressRule *grants; /* approved since; asked after the policy's own deny rules */
+        size_t n_grants;
+        json_t *names;      /* isolated: name → address */
+        struct Credentials *credentials; /* credential.h; NULL: none */
+        struct Authority *authority;     /* authority.h; made when first needed */
+        Pins *pins;
+        int tcp_fd, dns_fd, udp_fd, pidfd;
+        struct sd_event_source *tcp_source, *dns_source, *udp_source, *pid_source;
+        struct Connection *connections; /* all that live */
+        struct UdpFlow *flows;
+        struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
+        GateUsage usage;
+        uint64_t requests_now; /* of the present execution */
+        struct GateEvents *events;
+        UT_hash_handle hh;
+};
+
+struct Gate {
+        sd_event *event;
+        int control_fd; /* -EBADF: no coved */
+        GateSandbox *sandboxes;
+        EgressRange *reachable;
+        size_t n_reachable;
+        uint8_t seed[32];  /* of all authorities */
+        Resolver *resolver;
+        struct Asks *asks;
+        bool has_ipv6; /* the host has a way out by it */
+};
+
+/* Policy, then grants. The verdict's rule counts on into the grants. */
+EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q);
+
+/* events.h: a denial (or, in learn mode, what passed) becomes an event and a count. */
+void gate_tell_denied(GateSandbox *s, const EgressVerdict *v, const EgressQuestion *q);
+void gate_tell_allowed(GateSandbox *s, const EgressVerdict *v, const EgressQuestion *q);
+
+/* Asks coved's people. done is called once, not from within: allow or not, with the reason for the verdict. NULL: cannot ask (nobody there,
+ * too many). */
+typedef struct Ask Ask;
+Ask *gate_ask(GateSandbox *s, const EgressQuestion *q, void (*done)(bool allow, EgressReason reason, void *userdata), void *userdata);
+Ask *ask_cancel(Ask *a);
+
+/* Counts one request of the present execution. False: it is one too many, and has been told. */
+bool gate_count_request(GateSandbox *s, const EgressQuestion *q);
+/* Counts bytes. False: beyond the total; the connection is to be cut. */
+bool gate_count_bytes(GateSandbox *s, uint64_t up, uint64_t down);

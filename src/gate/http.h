@@ -1,0 +1,51 @@
+/* http.h: HTTP/1 requests of a guest, looked at one by one, plain or inside TLS that was opened for it.
+ *
+ * connection.c decides that a connection is HTTP (or TLS that must be opened) and hands it over with the name and address it is held to.
+ * From there on each request is read (strictly: what two readers could read in two ways is malformed), checked (policy, method, path, sizes,
+ * count, credentials), sent on, and its response brought back; 101 makes the rest bytes. A denial is a 403 with a JSON body
+ * {"error":{"code":"egress_denied","reason":…,"message":…,"rule":…,"allow":…}} and the connection stays usable where it can.
+ * Must not know: DNS, accept. */
+#pragma once
+
+#include "gate/gate.h"
+
+typedef struct HttpExchange HttpExchange;
+
+typedef struct HttpStart {
+        GateSandbox *sandbox;
+        int fd;                   /* the guest's side; taken. Nothing has been read from it (peeked at only) */
+        bool tls;                 /* the guest speaks TLS: open it with a certificate for `host` */
+        EgressAddress address;    /* where it wanted to go; the upstream connection goes there and nowhere else */
+        uint16_t port;
+        const char *host;         /* TLS: the checked SNI. Plain: NULL, each request's Host is checked against the pins */
+} HttpStart;
+
+/* done: it is over (userdata is connection.c's); never from within. */
+int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userdata), void *userdata, HttpExchange **ret);
+HttpExchange *http_free(HttpExchange *x); /* cuts it, at any moment */
+/* The policy has changed: what is not allowed any more is cut after the request that is under way. */
+void http_policy_changed(HttpExchange *x);
+
+/* hello.h */
+typedef struct TlsHello {
+        char name[EGRESS_DOMAIN_MAX]; /* "": none */
+        bool encrypted;               /* has an encrypted ClientHello extension */
+        bool h2;                      /* offers HTTP/2 */
+} TlsHello;
+/* 1: there it is; 0: more bytes are needed; -EBADMSG. Reads across records. */
+int hello_parse(const uint8_t *data, size_t size, TlsHello *ret);
+
+/* http-head.h's sniffer: 1: begins like an HTTP/1 request, 0: too short to tell, -EBADMSG: no HTTP. HTTP/2 by prior knowledge is -EPROTO. */
+int http_sniff(const uint8_t *data, size_t size);
+
+/* authority.h */
+typedef struct Authority Authority;
+int authority_new(const uint8_t seed[static 32], const char *id, Authority **ret, Error *reterr); /* the same key for the same seed and id, always */
+Authority *authority_free(Authority *a);
+char *authority_certificate(const Authority *a); /* PEM; the caller frees */
+
+/* credential.h */
+typedef struct Credentials Credentials;
+int credentials_parse(json_t *list, Credentials **ret, Error *reterr); /* control.h's "credentials" */
+Credentials *credentials_free(Credentials *c);
+bool credentials_want(const Credentials *c, const char *host); /* so TLS to it is opened */

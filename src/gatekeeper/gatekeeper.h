@@ -1,0 +1,48 @@
+/* gatekeeper.h: coved's side of the network: who has one, by which policy, and what became of it.
+ *
+ * Starts cove-gate (or finds the one that an earlier coved has left running), attaches each sandbox that has a way out before anybody can run
+ * anything in it, keeps the gate's view equal to the store's after the death of either, and turns its events into events of the sandbox, counts,
+ * audit records and approvals. A create is not answered before the gate has said done: with no gate there is no network, never an open one.
+ * Policies, approvals and what was used are in the store; secrets' values come from the vault at the moment of use.
+ * Must not know: HTTP, SQL, DNS, TLS. */
+#pragma once
+
+#include "core/manager.h"
+#include "policy/policy.h"
+
+typedef struct Gatekeeper Gatekeeper;
+typedef struct Vault Vault;
+
+typedef struct GatekeeperConfig {
+        const char *program; /* cove-gate */
+        const char *run_dir; /* gate.sock lies here */
+        const char *state_dir; /* gate.seed */
+} GatekeeperConfig;
+
+int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gatekeeper **ret, Error *reterr);
+Gatekeeper *gatekeeper_free(Gatekeeper *k);
+
+/* Replaces the network part while it runs. done when it is in force. -EINVAL: not for this mode. */
+int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr);
+
+typedef enum ApprovalScope { APPROVAL_ONCE, APPROVAL_SANDBOX, APPROVAL_PROFILE, _APPROVAL_SCOPE_MAX } ApprovalScope;
+
+typedef struct Approval {
+        char id[32];
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        char *tenant, *profile;
+        char *object; /* "https://example.org:443", as people read it */
+        char *rule;   /* what would be granted, as a rule in text */
+        usec_t asked_at, expires_at, answered_at; /* wall clock; answered_at 0: open */
+        bool allowed;
+        ApprovalScope scope;
+        char *by;     /* who answered */
+} Approval;
+
+/* -ENOENT, -EALREADY, -ETIME */
+int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval, bool allow, ApprovalScope scope, Error *reterr);
+
+/* Somebody wants a connection to a port inside (previews). fd is the callee's to close; exactly once, not from within. */
+typedef void (*GatekeeperConnected)(int error, int fd, void *userdata);
+int gatekeeper_connect(Gatekeeper *k, Sandbox *sb, uint16_t port, GatekeeperConnected done, void *userdata);
+void gatekeeper_forget(Gatekeeper *k, void *userdata);

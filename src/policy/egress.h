@@ -1,0 +1,191 @@
+/* egress.h: what may leave a sandbox: rules as data, and the decision about one thing that wants out.
+ *
+ * Pure: text in, decisions out; no clock, no socket, no sandbox. coved reads, checks, explains and stores policies with it, cove-gate
+ * decides by it, `cove policy` and `cove run` speak of it: so that all say the same in the same words.
+ *
+ *      "network": {
+ *        "mode": "egress",                      none (default) | isolated | egress | open; "bridge" is another word for open
+ *        "group": "build-7",                    isolated: with whom; default: its tenant's own
+ *        "allow": ["pypi.org", "*.pythonhosted.org", "203.0.113.0/24:8000-8100", "tcp://db.example.org:5432",
+ *                  {"domain": "api.github.com", "ports": [443], "protocols": ["https"], "methods": ["GET"], "paths": ["/repos/*"]}],
+ *        "deny":  [...],                        the same forms; wins over allow and ask
+ *        "ask":   [...],                        waits for somebody to approve it; "*" for everything unknown
+ *        "askTimeoutSeconds": 60,
+ *        "requireTls": true,                    plain HTTP is denied; a rule with a protocol "tcp" or "udp" says that it knows better
+ *        "maxRequestBytes": "10MB", "maxResponseBytes": "10MB", "requestTimeoutSeconds": 30,
+ *        "maxRequests": 10,                     per execution; those that run at the same time share them
+ *        "mbps": 100 | {"up": 10, "down": 100},
+ *        "maxBytes": "1GB",                     both ways together, for the sandbox's life
+ *        "inspect": "auto" | "always",          auto: TLS is opened only where a rule needs to see inside (methods, paths, credentials,
+ *                                               maxRequests)
+ *        "allowEncryptedHello": false,
+ *        "learn": false                         lets everything pass that `open` would, and writes down what it was
+ *      }
+ *
+ * Names are compared in lower case, in their ASCII form, without the final dot. "example.org" is that name alone; "*.example.org" every
+ * name below it; "*" every name, but no bare address. A CIDR is for connections by address and for the answers of names, see below.
+ * Ports of a domain rule are 80 and 443 when none are given; of a CIDR rule, all. Protocols of a domain rule are http and https when none
+ * are given; of a CIDR rule, tcp (which carries http and https too). An empty or missing allow-list lets nothing out.
+ *
+ * Special addresses (this machine's own, loopback, private, link-local with cloud metadata, shared, multicast, …) are out of reach for
+ * names and numbers alike, unless the operator lists them (network.reachable in cove.yaml): a policy that names one that is not listed is
+ * refused when it is set.
+ * Must not know: sandboxes, HTTP messages, sockets, the store. Uses json/. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "json/json.h"
+
+typedef enum NetworkMode {
+        NETWORK_NONE,
+        NETWORK_ISOLATED,
+        NETWORK_EGRESS,
+        NETWORK_OPEN,
+        NETWORK_HOST, /* cove run only */
+        _NETWORK_MODE_MAX,
+} NetworkMode;
+
+const char *network_mode_to_string(NetworkMode m);
+int network_mode_from_string(const char *text); /* -EINVAL */
+
+typedef enum EgressProtocol {
+        EGRESS_TCP = 1 << 0,   /* bytes that nobody looks at */
+        EGRESS_UDP = 1 << 1,
+        EGRESS_HTTP = 1 << 2,  /* plain */
+        EGRESS_HTTPS = 1 << 3, /* TLS with a name in its first message */
+        EGRESS_DNS = 1 << 4,   /* of a question only: may this name be looked up? Yes, when anything could then be reached by it */
+} EgressProtocol;
+
+/* IPv6; IPv4 as ::ffff:a.b.c.d. */
+typedef struct EgressAddress {
+        uint8_t bytes[16];
+} EgressAddress;
+
+typedef struct EgressRange {
+        EgressAddress base;
+        uint8_t bits; /* of 128 */
+} EgressRange;
+
+typedef struct EgressPorts {
+        uint16_t first, last;
+} EgressPorts;
+
+#define EGRESS_RULES_MAX   1024 /* of all three lists together */
+#define EGRESS_DOMAIN_MAX  254
+#define EGRESS_TEXT_MAX    512
+
+typedef enum EgressAction { EGRESS_DENY, EGRESS_ALLOW, EGRESS_ASK } EgressAction;
+
+typedef struct EgressRule {
+        EgressAction action;
+        char *domain;       /* NULL: by range. "*", "*.x", "x" */
+        EgressRange range;
+        EgressPorts *ports; /* n_ports == 0: all */
+        size_t n_ports;
+        unsigned protocols; /* EgressProtocol */
+        char **methods;     /* NULL: all; upper case */
+        char **paths;       /* NULL: all. "*" matches any run of characters, "/" too; compared with the path after normalisation */
+        bool inspect;       /* TLS to it is opened */
+        char *text;         /* as it was written, in its short form where there is one */
+} EgressRule;
+
+typedef struct EgressPolicy {
+        NetworkMode mode;
+        char *group;
+        EgressRule *rules;
+        size_t n_rules;
+        usec_t ask_timeout_usec;      /* 60 s */
+        bool require_tls;             /* true */
+        bool inspect_all;
+        bool allow_encrypted_hello;
+        bool learn;
+        uint64_t request_bytes_max, response_bytes_max; /* 0: no limit; default 0. D4's NetworkIsolation (10 MB each) is a preset */
+        usec_t request_timeout_usec;  /* 0: none */
+        uint64_t requests_max;        /* 0: no limit */
+        uint64_t up_bytes_per_sec, down_bytes_per_sec; /* 0: no limit */
+        uint64_t total_bytes_max;     /* 0: no limit */
+} EgressPolicy;
+
+void egress_policy_done(EgressPolicy *p);
+
+/* Complaints name the position: network.allow[3].ports[0]. Contradictions (a mode without network that has rules, an allow that a deny
+ * makes void, methods for raw TCP, …) are complaints too. reachable: special ranges that the operator allows. Returns a negative errno for our
+ * own failures only. prefix: what stands before the field names, e.g. "network" or "policy.network". */
+int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c);
+
+/* The normalised object, all defaults written out; parsing it again gives the same. */
+json_t *egress_policy_to_json(const EgressPolicy *p);
+
+/* One rule in text ("https://pypi.org", "203.0.113.0/24:8000") as in the lists. */
+int egress_rule_parse(const char *text, EgressAction action, EgressRule *ret, Error *reterr);
+void egress_rule_done(EgressRule *r);
+
+typedef struct EgressQuestion {
+        EgressProtocol protocol;
+        const char *host; /* normalised; NULL: by address only, nobody has looked a name up for it */
+        bool has_address;
+        EgressAddress address;
+        uint16_t port;
+        const char *method, *path; /* NULL: not to be seen (yet) */
+} EgressQuestion;
+
+/* Why. Each has a slug for programs (egress_reason_to_string()) and a sentence for people and models. */
+typedef enum EgressReason {
+        EGRESS_BY_RULE,        /* rule says which */
+        EGRESS_NO_RULE,        /* nothing allows it */
+        EGRESS_NO_NETWORK,     /* the mode has no way out */
+        EGRESS_RAW_ADDRESS,    /* by number, and no rule for numbers matches */
+        EGRESS_SPECIAL_ADDRESS, /* this machine, private networks, cloud metadata */
+        EGRESS_PORT,           /* the name is allowed, the port is not */
+        EGRESS_PROTOCOL,
+        EGRESS_METHOD,
+        EGRESS_PATH,
+        EGRESS_TLS_REQUIRED,
+        EGRESS_NAME_MISMATCH,  /* Host or SNI is not the name that was looked up */
+        EGRESS_ENCRYPTED_HELLO,
+        EGRESS_NO_NAME,        /* TLS without SNI, HTTP without Host */
+        EGRESS_MALFORMED,
+        EGRESS_CONNECT,        /* HTTP CONNECT: a tunnel */
+        EGRESS_REQUESTS,       /* limits: */
+        EGRESS_REQUEST_SIZE,
+        EGRESS_RESPONSE_SIZE,
+        EGRESS_TIMEOUT,
+        EGRESS_TOTAL,
+        EGRESS_NOT_APPROVED,   /* asked, and the answer was no */
+        EGRESS_ASK_TIMEOUT,    /* asked, and nobody answered */
+        EGRESS_UPSTREAM,       /* allowed, but the other side could not be reached: not a denial */
+        EGRESS_CREDENTIAL,     /* a placeholder on its way to where it does not belong */
+        _EGRESS_REASON_MAX,
+} EgressReason;
+
+const char *egress_reason_to_string(EgressReason r); /* "no_rule" */
+
+typedef struct EgressVerdict {
+        EgressAction action;
+        EgressReason reason;
+        int rule;      /* index; -1: none */
+        bool inspect;  /* allowed so far; what is inside must be looked at too */
+} EgressVerdict;
+
+/* For a name: an address, where one is given, must not be special. For HTTPS whose inside is not yet seen, a rule with methods or paths
+ * says yes with inspect. reachable as above. */
+EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q);
+
+/* "GET http://example.org/ is denied: …" and the JSON line that would allow it: {"allow": ["http://example.org"]} (or a word on why
+ * none would). Both end up in 403 bodies, events, `cove policy explain`. */
+void egress_explain(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
+                char cure[static EGRESS_TEXT_MAX]);
+
+/* Helpers that others need too. */
+int egress_host_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX]); /* -EINVAL: no host name */
+int egress_address_parse(const char *text, EgressAddress *ret);
+void egress_address_format(const EgressAddress *a, char ret[static 46]);
+int egress_range_parse(const char *text, EgressRange *ret);
+bool egress_range_has(const EgressRange *r, const EgressAddress *a);
+bool egress_address_is_special(const EgressAddress *a); /* documentation ranges are not */
+bool egress_rule_names(const EgressRule *r, const char *host); /* domain part only */

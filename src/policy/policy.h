@@ -1,0 +1,66 @@
+/* policy.h: the whole of what a sandbox may do, as one object.
+ *
+ *      "policy": {
+ *        "preset": "default" | "standard" | "permissive",   what the rest is laid over; none: everything as without a policy
+ *        "network": { egress.h },
+ *        "allowNetworkAccess": bool, "allowedDomains": [...], "deniedDomains": [...]     D4's words for it
+ *        "readOnlyPaths": [...], "writablePaths": [...], "deniedPaths": [...], "allowFileSystem": bool, "allowedPaths": [...]
+ *        "maxFileSize": "10MB", "maxTotalSize": "100MB", "allowedExtensions": refused, nobody can enforce it
+ *        "allowProcessCreation": bool, "allowEnvironmentAccess": bool, "allowedLanguages": ["python", ...],
+ *        "maxExecutionTime": 30000 (ms), "maxMemoryUsage": bytes or "128MB", "maxCpuUsage": 0.5,
+ *        "credentials": [{"secret": "github", "domain": "api.github.com", "env": "GITHUB_TOKEN", "in": ["header","query","body"]}]
+ *      }
+ *
+ * Every field is enforced by the kernel or by the gate, or refused; validation collects all errors, with the same words everywhere
+ * (REQUIREMENTS 364–378). Presets are D4's, to the number; "standard" lies between (K10).
+ * Pure. Must not know: sandboxes, how things are enforced, the store. */
+#pragma once
+
+#include "base/strv.h"
+#include "policy/egress.h"
+
+typedef struct PolicyCredential {
+        char *secret;  /* its name in the vault */
+        char *domain;  /* exact, or "*.x": for which host the value may be used; TLS only */
+        char *env;     /* the variable in which the guest finds the placeholder */
+        unsigned where; /* PolicyCredentialPlace */
+} PolicyCredential;
+
+typedef enum PolicyCredentialPlace {
+        CREDENTIAL_IN_HEADER = 1 << 0,
+        CREDENTIAL_IN_QUERY = 1 << 1,
+        CREDENTIAL_IN_BODY = 1 << 2,
+} PolicyCredentialPlace;
+
+typedef struct Policy {
+        char preset[16];
+        EgressPolicy network;
+        Strv read_only_paths, writable_paths, denied_paths;
+        bool has_file_system;      /* false: nothing is writable, not even /tmp */
+        uint64_t file_size_max;    /* 0: no limit of its own */
+        uint64_t total_size_max;   /* 0: likewise; a ceiling for the disk limit */
+        bool process_creation;
+        bool environment_access;   /* false: executions get the fixed base environment only; "env" is refused */
+        Strv languages;            /* n == 0: all */
+        usec_t execution_time_max; /* 0: no limit of its own */
+        uint64_t memory_max;
+        uint32_t cpu_milli_max;
+        PolicyCredential *credentials;
+        size_t n_credentials;
+} Policy;
+
+void policy_done(Policy *p);
+
+/* What a sandbox has to which nobody gave a policy: no network, everything else as the sandbox itself has it. */
+void policy_init(Policy *p);
+
+/* NULL value or "{}": policy_init(). */
+int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable, size_t n_reachable, Policy *ret, JsonComplaints *c);
+json_t *policy_to_json(const Policy *p); /* normalised; parsing it again gives the same */
+
+const Policy *policy_preset(const char *name); /* NULL: there is none */
+
+/* D4's functions, for surfaces and tests. */
+bool policy_url_allowed(const Policy *p, const char *url);
+bool policy_language_allowed(const Policy *p, const char *language);
+int policy_memory_parse(const char *text, uint64_t *ret); /* "128MB", "1gb", "64"; -EINVAL: "Invalid memory format" */
