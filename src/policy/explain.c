@@ -110,7 +110,8 @@ static bool needs_tls_word(const Explanation *e) {
 static void cure_line(Explanation *e) {
         bool has_way_out = e->policy->mode == NETWORK_EGRESS || e->policy->mode == NETWORK_OPEN;
 
-        say(e->cure, "{\"network\":{%s\"allow\":[\"%s\"]%s}}", has_way_out ? "" : "\"mode\":\"egress\",", e->line,
+        say(e->cure, "{\"network\":{%s%s\"allow\":[\"%s\"]%s}}", has_way_out ? "" : "\"mode\":\"egress\",",
+                        e->policy->group ? "\"group\":null," : "", e->line,
                         needs_tls_word(e) ? ",\"requireTls\":false" : "");
 }
 
