@@ -28,6 +28,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
                         .count = true,
                 },
                 .allow_missing = q->allow_missing,
+                .rules = &q->rules,
                 .detached = true,
                 .instance = s->options->instance,
                 .listen_fd = c->listen_fd,

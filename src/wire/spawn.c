@@ -21,6 +21,7 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
         wire_put_uint(w, c->cpu_milli, 4);
         wire_put_uint(w, c->pids, 4);
         wire_put_uint(w, c->allow_missing, 8);
+        rules_put(w, &c->rules);
 }
 
 static bool get_create(WireReader *r, SpawnMessage *m) {
@@ -37,7 +38,7 @@ static bool get_create(WireReader *r, SpawnMessage *m) {
         c->cpu_milli = (uint32_t) wire_get_uint(r, 4);
         c->pids = (uint32_t) wire_get_uint(r, 4);
         c->allow_missing = wire_get_uint(r, 8);
-        return true;
+        return rules_get(r, &c->rules);
 }
 
 static void put_id(WireWriter *w, const SpawnMessage *m) {
