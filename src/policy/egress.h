@@ -7,7 +7,7 @@
  *        "mode": "egress",                      none (default) | isolated | egress | open; "bridge" is another word for open
  *        "group": "build-7",                    isolated: with whom; default: its tenant's own
  *        "allow": ["pypi.org", "*.pythonhosted.org", "203.0.113.0/24:8000-8100", "tcp://db.example.org:5432",
- *                  {"domain": "api.github.com", "ports": [443], "protocols": ["https"], "methods": ["GET"], "paths": ["/repos/*"]}],
+ *                  {"domain": "api.github.com", "ports": [443], "protocols": ["https"], "methods": ["GET"], "paths": ["/repos*"]}],
  *        "deny":  [...],                        the same forms; wins over allow and ask
  *        "ask":   [...],                        waits for somebody to approve it; "*" for everything unknown
  *        "askTimeoutSeconds": 60,
