@@ -41,6 +41,7 @@ typedef struct UdpFlow {
         Ask *ask;
         int outside, inside;
         sd_event_source *outside_source, *inside_source, *timer;
+        size_t up_credit, down_credit; /* taken from the buckets, not yet used */
         uint64_t token;
         struct UdpFlow *prev, *next;   /* of the sandbox, by active_at */
         UT_hash_handle hh, token_hh;
@@ -138,19 +139,20 @@ static EgressVerdict decide(const GateSandbox *s, const UdpEnds *ends, EgressQue
         return best;
 }
 
-/* All of a datagram, or nothing of it. */
-static bool rate_allows(struct Bucket *b, size_t size) {
-        size_t taken = bucket_take(b, size, clock_usec());
-
-        if (taken == size)
-                return true;
-        bucket_give_back(b, taken);
-        return false;
+/* All of a datagram, or nothing of it. What was not enough is kept for a later one: where the rate is low, the bucket may never hold one as
+ * long as this at once. */
+static bool rate_allows(struct Bucket *b, size_t *credit, size_t size) {
+        if (*credit < size)
+                *credit += bucket_take(b, size - *credit, clock_usec());
+        if (*credit < size)
+                return false;
+        *credit -= size;
+        return true;
 }
 
 /* False: the flow is gone, for the sandbox has used all that it may. */
 static bool pass_out(UdpFlow *f, const void *data, size_t size) {
-        if (!rate_allows(f->sandbox->up, size))
+        if (!rate_allows(f->sandbox->up, &f->up_credit, size))
                 return true;
         if (!gate_count_bytes(f->sandbox, size, 0)) {
                 flow_free(f);
@@ -162,7 +164,7 @@ static bool pass_out(UdpFlow *f, const void *data, size_t size) {
 }
 
 static bool pass_in(UdpFlow *f, const void *data, size_t size) {
-        if (!rate_allows(f->sandbox->down, size))
+        if (!rate_allows(f->sandbox->down, &f->down_credit, size))
                 return true;
         if (!gate_count_bytes(f->sandbox, 0, size)) {
                 flow_free(f);
