@@ -10,7 +10,9 @@
  *      listener.c      accepts, and waits where there is no room
  *      connection.c    one TCP connection: sniff, decide, connect, pass on; its limits and its end
  *      relay.c         bytes from one socket to another by splice(2), with a rate (bucket.c) and counters
- *      dns-message.c   questions and answers as bytes; dns.c the server for one sandbox; resolver.c c-ares; pins.c name ↔ address
+ *      dns.c           the DNS server of one sandbox: its socket; dns-tcp.c the same by TCP; dns-request.c one question from decision to answer
+ *      dns-message.c   questions and answers as bytes; pins.c name ↔ address
+ *      resolver.c      names to addresses, shared by all; name-cache.c what is known of them; upstream.c c-ares
  *      udp.c           allowed datagrams
  *      hello.c         TLS ClientHello: name, protocols, encrypted hello
  *      http-head.c     HTTP/1 heads and body framing, strict; http.c requests one by one, plain or opened
@@ -56,7 +58,9 @@ struct GateSandbox {
         struct Connection *connections; /* all that live */
         size_t n_connections;
         bool is_full; /* nothing is accepted until one of them ends */
+        struct DnsServer *dns; /* dns-internal.h; made when first needed */
         struct UdpFlow *flows;
+        struct UdpFlow *flows_idle; /* the same, the one that is idle the longest first */
         struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
         GateUsage usage;
         uint64_t requests_now; /* of the present execution */
@@ -81,6 +85,8 @@ struct Gate {
         size_t n_reachable;
         uint8_t seed[32];  /* of all authorities */
         Resolver *resolver;
+        struct UdpFlow *flows_waiting; /* by token, for their socket inside */
+        uint64_t flow_token;
         struct Asks *asks;
         bool has_ipv6; /* the host has a way out by it */
         bool greeted;  /* coved has said hello: seed and reachable are what it said */
