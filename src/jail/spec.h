@@ -10,9 +10,14 @@
 #include <sys/types.h>
 
 #include "jail/guard.h"
+<<<<<<< HEAD
 #include "jail/net.h"
+=======
+#include "wire/rules.h"
+>>>>>>> op-enforce
 
 #define JAIL_ID_LENGTH 21
+#define JAIL_INIT_ID   65533 /* who PID 1 is inside, and no guest */
 
 typedef struct JailBind {
         char *source; /* host path, exists */
@@ -52,6 +57,7 @@ typedef struct JailSpec {
         size_t n_binds;
         JailFile *files;
         size_t n_files;
+        const Rules *rules; /* NULL: none */
 
         /* A sandbox that outlives its maker: from the last step of its start on, nothing of it hangs on us. */
         bool detached;
