@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/internal.h"
+#include "core/mask.h"
 #include "core/tally.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
@@ -190,6 +191,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
         sandbox_spec_done(&sb->spec);
+        mask_unref(sb->mask);
         free(sb->reason);
         free(sb);
         return NULL;
