@@ -76,7 +76,28 @@ static int enter_session(Enter *e, Error *reterr) {
         return 0;
 }
 
-/* What the supervisor has made meanwhile: the network namespace, if there is one, comes first. */
+static bool has_network_ahead(const Enter *e) {
+        return e->spec->detached && e->spec->network.netns_fd >= 0;
+}
+
+/* What comes with a network stays with PID 1. */
+static int take_network(Enter *e, int *fds, size_t n_fds, size_t *ret_n, Error *reterr) {
+        size_t n = e->spec->detached ? net_shape_fds(e->spec->network.shape) : 0;
+
+        *ret_n = 0;
+        if ((e->missing & GUARD_BIT(GUARD_NETNS)) || has_network_ahead(e))
+                return 0;
+        if (n_fds < 1 + n)
+                return error_set(reterr, -EBADMSG, "no network namespace came");
+        if (setns(fds[0], CLONE_NEWNET) < 0)
+                return error_set(reterr, -errno, "network namespace");
+        for (size_t i = 0; i < n; i++)
+                e->net_fds[i] = TAKE_FD(fds[1 + i]);
+        *ret_n = 1 + n;
+        return 0;
+}
+
+/* What the supervisor has made meanwhile: the network namespace, if there is one, comes first, with what belongs to it. */
 static int enter_outside(Enter *e, Error *reterr) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t n_fds = 0, first;
@@ -86,12 +107,9 @@ static int enter_outside(Enter *e, Error *reterr) {
         if (r < 0)
                 return r;
         e->missing |= m.outside.guards_missing;
-        first = (e->missing & GUARD_BIT(GUARD_NETNS)) || (e->spec->detached && e->spec->netns_fd >= 0) ? 0 : 1;
-        if (n_fds < first)
-                return error_set(reterr, -EBADMSG, "no network namespace came");
-
-        if (first > 0 && setns(fds[0], CLONE_NEWNET) < 0)
-                return error_set(reterr, -errno, "network namespace");
+        r = take_network(e, fds, n_fds, &first, reterr);
+        if (r < 0)
+                return r;
         r = cgroup_enter(fds + first, n_fds - first);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
@@ -178,10 +196,12 @@ static int move_away(int *fd) {
 }
 
 static int enter_descriptors(Enter *e, Error *reterr) {
-        int *const kept[] = { &e->control_fd, &e->listen_fd, &e->holder_fd };
+        int *const kept[] = {
+                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2,
+        };
         int place = ENTER_CONTROL_FD, r;
 
-        /* First out of the way of 0–5, then into place. */
+        /* First out of the way of 0–8, then into place. */
         for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
                 r = move_away(kept[i]);
                 if (r < 0)
@@ -311,6 +331,8 @@ void enter_run(Enter *e, JailMain main, void *arg) {
                 .control_fd = e->control_fd,
                 .listen_fd = e->listen_fd,
                 .holder_fd = e->holder_fd,
+                .network = e->missing & GUARD_BIT(GUARD_NETNS) ? SPAWN_NETWORK_NONE : e->spec->network.shape,
+                .net_fds = e->net_fds,
                 .missing = e->missing,
                 .single_id = !e->privileged,
         }, arg);

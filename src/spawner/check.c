@@ -18,6 +18,8 @@
 #define CPU_MILLI_MIN 10
 #define CPU_MILLI_MAX 4096000
 #define PIDS_MAX      4194303 /* the kernel's */
+#define GROUP_NETWORK UINT32_C(0x0ad50000) /* 10.213.0.0/16 */
+#define GROUP_HOSTS   UINT32_C(0x0000ffff)
 
 static const Template host_template = { .name = (char *) HOST_TEMPLATE };
 
@@ -147,7 +149,20 @@ static int check_guards(GuardSet allowed, Error *reterr) {
         return 0;
 }
 
-int check_create(const SpawnCreate *c, const Templates *templates, Error *reterr) {
+/* An address in a group's network: not the first and not the last one, which mean the network and everybody. */
+static int check_network(const SpawnCreate *c, bool privileged, Error *reterr) {
+        if (c->network >= _SPAWN_NETWORK_MAX)
+                return error_set(reterr, -EINVAL, "there is no network %u", c->network);
+        if (c->network != SPAWN_NETWORK_LINKED)
+                return c->address == 0 ? 0 : error_set(reterr, -EINVAL, "an address is for a sandbox in a group's network only");
+        if (!privileged)
+                return error_set(reterr, -EOPNOTSUPP, "networks between sandboxes need `cove serve` to be started by root");
+        if (c->address <= GROUP_NETWORK || c->address >= (GROUP_NETWORK | GROUP_HOSTS))
+                return error_set(reterr, -ERANGE, "address: 0x%08x is not from 10.213.0.1 to 10.213.255.254", c->address);
+        return 0;
+}
+
+int check_create(const SpawnCreate *c, const Templates *templates, bool privileged, Error *reterr) {
         int r;
 
         r = check_id(c->id, reterr);
@@ -167,7 +182,8 @@ int check_create(const SpawnCreate *c, const Templates *templates, Error *reterr
         r = check_rules(&c->rules, reterr);
         if (r < 0)
                 return r;
-        return check_guards(c->allow_missing, reterr);
+        r = check_guards(c->allow_missing, reterr);
+        return r < 0 ? r : check_network(c, privileged, reterr);
 }
 
 int check_listen_socket(int fd, Error *reterr) {

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wire/network.h"
 #include "wire/rules.h"
 
 #define SPAWN_MESSAGE_MAX 4096
@@ -41,14 +42,6 @@ typedef enum SpawnType {
         SPAWN_END,
         _SPAWN_TYPE_MAX,
 } SpawnType;
-
-/* The shape of a sandbox's network namespace; what it is used for is the caller's. */
-typedef enum SpawnNetwork {
-        SPAWN_NETWORK_NONE,   /* loopback */
-        SPAWN_NETWORK_GATED,  /* every address is local; all of it ends in sockets that PID 1 keeps for coved */
-        SPAWN_NETWORK_LINKED, /* an interface to a hub that a group of sandboxes shares, and nothing behind it */
-        _SPAWN_NETWORK_MAX,
-} SpawnNetwork;
 
 typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
