@@ -223,6 +223,7 @@ static int make_spec(const Run *run, ExecutionSpec *ret) {
         *ret = (ExecutionSpec) {
                 .args = STRV_INIT(JOB_COMMAND_MAX),
                 .env = STRV_INIT(ENV_MAX),
+                .env_is_ours = true,
                 .has_timeout = true,
                 .timeout_usec = j->timeout_usec,
                 .background = true,

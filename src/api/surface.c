@@ -90,6 +90,8 @@ static const struct {
         { EACCES,       403, "permission",      "permission denied"                       },
         { EPERM,        403, "permission",      "permission denied"                       },
         { EROFS,        403, "permission",      "the file system cannot be written to"    },
+        { EKEYREJECTED, 403, "beyond_policy",   "the sandbox's policy does not allow it"  },
+        { ENOEXEC,      403, "language_not_allowed", "the sandbox's policy does not allow the language" },
         { EINVAL,       400, "invalid",         "the request cannot be done like this"    },
         { ERANGE,       400, "invalid",         "a value is out of range"                 },
         { ENAMETOOLONG, 400, "name_too_long",   "the name is too long"                    },

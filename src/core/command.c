@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
 
@@ -34,6 +35,7 @@ static int make_environment(const Execution *x, Strv *ret) {
                 x->spec.pty ? "TERM=xterm-256color" : NULL,
         };
         const Strv *const given[] = { &x->sandbox->spec.env, &x->spec.env };
+        const Enforce *e = sandbox_enforce(x->sandbox);
         int r;
 
         for (size_t i = 0; i < ELEMENTSOF(defaults); i++)
@@ -45,7 +47,7 @@ static int make_environment(const Execution *x, Strv *ret) {
         r = network_environment(x->sandbox, ret);
         if (r < 0)
                 return r;
-        for (size_t g = 0; g < ELEMENTSOF(given); g++)
+        for (size_t g = e && !e->no_environment ? 0 : 1; g < ELEMENTSOF(given); g++)
                 for (size_t i = 0; i < given[g]->n; i++) {
                         r = strv_set_env(ret, given[g]->items[i]);
                         if (r < 0)

@@ -1,3 +1,4 @@
+#include "core/enforce.h"
 #include "core/execution.h"
 
 #include <signal.h>
@@ -219,6 +220,8 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         r = check_state(sb, reterr);
         if (r >= 0)
                 r = check_user(sb, spec, reterr);
+        if (r >= 0)
+                r = enforce_check_execution(sb, spec, reterr);
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/tally.h"
@@ -195,6 +196,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
+        sandbox_enforce_forget(sb);
         sandbox_spec_done(&sb->spec);
         free(sb->reason);
         free(sb);

@@ -126,7 +126,7 @@ static bool on_stop(Serve *s, const Request *q) {
 static bool on_file(Serve *s, const Request *q) {
         if (q->n_fds < 1)
                 return false;
-        (void) worker_start(&q->message->file, s->spec->single_id, q->fds, q->n_fds);
+        (void) worker_start(&q->message->file, s->spec->single_id, s->spec->file_size_max, q->fds, q->n_fds);
         return true;
 }
 

@@ -31,6 +31,8 @@ typedef struct InitServe {
         gid_t gid;
         const char *workdir; /* of executions that name none */
         uint64_t pids, memory_bytes; /* limits of the sandbox, for rlimits where no cgroup counts */
+        uint64_t file_size_max;      /* of each file that commands and file operations write; 0: no limit */
+        bool no_processes;           /* commands make none */
 } InitServe;
 
 _noreturn_ void init_serve(const InitServe *spec);

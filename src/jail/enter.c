@@ -17,9 +17,8 @@
 #include "confine/caps.h"
 #include "confine/landlock.h"
 #include "jail/content.h"
+#include "jail/paths.h"
 #include "wire/channel.h"
-
-#define INIT_ID 65533
 
 /* A guard that is not there may be left out only if the caller named it. */
 static int missing_or(Enter *e, Guard g, int r, Error *reterr, const char *what) {
@@ -174,6 +173,10 @@ static int enter_binds(Enter *e, Error *reterr) {
         return content_put(e->fs, e->spec, reterr);
 }
 
+static int enter_paths(Enter *e, Error *reterr) {
+        return e->spec->rules ? paths_apply(e->fs, e->spec, &e->writable, reterr) : 0;
+}
+
 static int enter_keyring(Enter *e, Error *reterr) {
         if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)
                 return missing_or(e, GUARD_KEYRING, -errno, reterr, "session keyring");
@@ -231,8 +234,8 @@ static int enter_descriptors(Enter *e, Error *reterr) {
 static int enter_own_id(Enter *e, Error *reterr) {
         if (!e->privileged)
                 return 0;
-        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || syscall(SYS_setresgid, INIT_ID, INIT_ID, INIT_ID) < 0 ||
-                        syscall(SYS_setresuid, INIT_ID, INIT_ID, INIT_ID) < 0)
+        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || syscall(SYS_setresgid, JAIL_INIT_ID, JAIL_INIT_ID, JAIL_INIT_ID) < 0 ||
+                        syscall(SYS_setresuid, JAIL_INIT_ID, JAIL_INIT_ID, JAIL_INIT_ID) < 0)
                 return error_set(reterr, -errno, "id of PID 1");
         if (prctl(PR_SET_DUMPABLE, 0) < 0)
                 return error_set(reterr, -errno, "PR_SET_DUMPABLE");
@@ -263,7 +266,10 @@ static int enter_landlock(Enter *e, Error *reterr) {
 
         if (e->missing & GUARD_BIT(GUARD_LANDLOCK))
                 return 0;
-        r = landlock_confine_to_root();
+        if (e->spec->rules && e->spec->rules->flags & RULES_SEALED)
+                r = landlock_confine_sealed((const char *const *) e->writable.items, e->writable.n);
+        else
+                r = landlock_confine_to_root();
         if (r < 0)
                 return error_set(reterr, r, "landlock");
         return 0;
@@ -294,7 +300,8 @@ static const struct {
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count */
-        { "binds",        enter_binds        }, /* last of the mounts: they may cover anything */
+        { "binds",        enter_binds        }, /* last of the caller's mounts: they may cover anything */
+        { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
         { "capabilities", enter_capabilities }, /* after the last mount */

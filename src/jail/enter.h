@@ -5,6 +5,7 @@
  * Must not know: what PID 1 will do then. */
 #pragma once
 
+#include "base/strv.h"
 #include "jail/cgroup.h"
 #include "jail/rootfs.h"
 #include "jail/spec.h"
@@ -32,6 +33,7 @@ typedef struct Enter {
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */
+        Strv writable;    /* sealed: all that is (paths.h) */
 } Enter;
 
 #define ENTER_CONTROL_FD 3 /* the others follow it */

@@ -11,8 +11,10 @@
 
 #include "jail/guard.h"
 #include "jail/net.h"
+#include "wire/rules.h"
 
 #define JAIL_ID_LENGTH 21
+#define JAIL_INIT_ID   65533 /* who PID 1 is inside, and no guest */
 
 typedef struct JailBind {
         char *source; /* host path, exists */
@@ -52,6 +54,7 @@ typedef struct JailSpec {
         size_t n_binds;
         JailFile *files;
         size_t n_files;
+        const Rules *rules; /* NULL: none */
 
         /* A sandbox that outlives its maker: from the last step of its start on, nothing of it hangs on us. */
         bool detached;

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/enforce.h"
 #include "provider/native-internal.h"
 #include "wire/channel.h"
 #include "wire/message.h"
@@ -334,12 +335,16 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
                         .allow_missing = n->config.allow_missing,
                 },
         };
+        const Enforce *enforce = sandbox_enforce(sb);
         _cleanup_close_ int listen_fd = -EBADF;
         int fds[2], r;
 
         r = native_network_shape(sb, &m.create, reterr);
         if (r < 0)
                 return r;
+        if (!enforce)
+                return error_set(reterr, -EINVAL, "its policy cannot be read");
+        m.create.rules = enforce->rules;
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");

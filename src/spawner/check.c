@@ -77,7 +77,7 @@ static int check_hostname(const char *name, Error *reterr) {
         return 0;
 }
 
-static int check_workdir(const char *path, Error *reterr) {
+static int check_path(const char *path, Error *reterr) {
         _cleanup_free_ char *normal = NULL;
         int r = path_normalize(path, &normal);
 
@@ -116,6 +116,30 @@ static int check_numbers(const SpawnCreate *c, Error *reterr) {
         return 0;
 }
 
+/* The jail looks at what is there; this is about the words alone. Control characters would only confuse who reads of them. */
+static int check_rule_path(const char *path, Error *reterr) {
+        for (const char *p = path; *p; p++)
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        return error_set(reterr, -EINVAL, "a path of the rules has a control character");
+        return check_path(path, reterr);
+}
+
+static int check_rules(const Rules *rules, Error *reterr) {
+        RulesPathKind kind;
+
+        for (const char *path = NULL; (path = rules_next_path(rules, path, &kind));) {
+                int r = check_rule_path(path, reterr);
+                if (r < 0)
+                        return r;
+                if (kind == RULES_WRITABLE && !(rules->flags & RULES_SEALED))
+                        return error_set(reterr, -EINVAL, "'%.200s' is writable in a sandbox where everything is", path);
+        }
+        if (rules->file_size_max > BYTES_MAX)
+                return error_set(reterr, -ERANGE, "file size: %llu is more than %llu", (unsigned long long) rules->file_size_max,
+                                (unsigned long long) BYTES_MAX);
+        return 0;
+}
+
 static int check_guards(GuardSet allowed, Error *reterr) {
         if (allowed & ~GUARD_ALL)
                 return error_set(reterr, -EINVAL, "there are no such guards");
@@ -149,13 +173,16 @@ int check_create(const SpawnCreate *c, const Templates *templates, bool privileg
         r = check_hostname(c->hostname, reterr);
         if (r < 0)
                 return r;
-        r = check_workdir(c->workdir, reterr);
+        r = check_path(c->workdir, reterr);
         if (r < 0)
                 return r;
         r = check_numbers(c, reterr);
         if (r < 0)
                 return r;
         r = check_guards(c->allow_missing, reterr);
+        if (r < 0)
+                return r;
+        r = check_rules(&c->rules, reterr);
         return r < 0 ? r : check_network(c, privileged, reterr);
 }
 

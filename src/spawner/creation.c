@@ -29,6 +29,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *ne
                         .count = true,
                 },
                 .allow_missing = q->allow_missing,
+                .rules = &q->rules,
                 .detached = true,
                 .instance = s->options->instance,
                 .listen_fd = c->listen_fd,

@@ -20,5 +20,7 @@ void inside_main(const JailInside *inside, void *arg) {
                 .workdir = spec->workdir,
                 .pids = spec->limits.pids,
                 .memory_bytes = spec->limits.memory_bytes,
+                .file_size_max = spec->rules->file_size_max,
+                .no_processes = spec->rules->flags & RULES_NO_PROCESSES,
         });
 }

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "wire/network.h"
+#include "wire/rules.h"
 
 #define SPAWN_MESSAGE_MAX 4096
 #define SPAWN_NAME_MAX    64
@@ -54,6 +55,7 @@ typedef struct SpawnCreate {
         uint64_t allow_missing; /* GuardSet */
         uint8_t network;    /* SpawnNetwork */
         uint32_t address;   /* linked: its own, 10.213.0.0/16, host byte order */
+        Rules rules;
 } SpawnCreate;
 
 typedef struct SpawnHello {
