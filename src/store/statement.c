@@ -167,7 +167,9 @@ static const struct {
         [STATEMENT_NETWORK_USE_PUT]    = { .insert = &network_use_table,
                                            .tail = "ON CONFLICT (sandbox) DO UPDATE SET up_bytes = excluded.up_bytes,"
                                                    " down_bytes = excluded.down_bytes, requests = excluded.requests,"
-                                                   " denied = excluded.denied" },
+                                                   " denied = excluded.denied, base_up_bytes = excluded.base_up_bytes,"
+                                                   " base_down_bytes = excluded.base_down_bytes,"
+                                                   " base_requests = excluded.base_requests, base_denied = excluded.base_denied" },
         [STATEMENT_NETWORK_USE_SELECT] = { .select = &network_use_table, .tail = "ORDER BY sandbox" },
 
         /* The parameters are those of denial_table, of which the second is given here. */
@@ -188,7 +190,7 @@ static const struct {
         [STATEMENT_LEARNED_SELECT] = { .select = &learned_table, .tail = "WHERE sandbox = ?1 ORDER BY host, address, port, protocol, method" },
 
         /* The columns of approval_table, then the serial. */
-#define APPROVAL_SELECT "SELECT id, sandbox, tenant, profile, object, rule, status, asked_at, expires_at, answered_at, scope, answered_by," \
+#define APPROVAL_SELECT "SELECT id, ask, sandbox, tenant, profile, object, rule, status, asked_at, expires_at, answered_at, scope, answered_by," \
                         " serial FROM approval "
         [STATEMENT_APPROVAL_INSERT] = { .insert = &approval_table },
         [STATEMENT_APPROVAL_UPDATE] = { .update = &approval_table },
@@ -196,6 +198,7 @@ static const struct {
         [STATEMENT_APPROVAL_SELECT] = { APPROVAL_SELECT "WHERE (?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR status = ?2) AND serial < ?3"
                                         " ORDER BY serial DESC LIMIT ?4" },
         [STATEMENT_APPROVAL_FIND]   = { APPROVAL_SELECT "WHERE id = ?1" },
+        [STATEMENT_APPROVAL_FIND_ASK] = { APPROVAL_SELECT "WHERE ask = ?1" },
         [STATEMENT_APPROVAL_CLOSE]  = { "UPDATE approval SET status = ?2, answered_at = ?3 WHERE status = 'open' AND expires_at <= ?4"
                                         " AND (?1 IS NULL OR sandbox = ?1)" },
 
