@@ -1,5 +1,6 @@
 #include "gate/events.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>

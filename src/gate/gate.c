@@ -58,30 +58,9 @@ const EgressRule *gate_rule(const GateSandbox *s, int index) {
         return i < s->n_grants ? s->grants + i : NULL;
 }
 
-/* What nobody can approve: a rule that says no, what is out of reach for everybody, no way out at all. */
-static bool is_final(const EgressVerdict *v) {
-        return v->action == EGRESS_ALLOW || (v->action == EGRESS_DENY && v->reason == EGRESS_BY_RULE) || v->reason == EGRESS_SPECIAL_ADDRESS ||
-                        v->reason == EGRESS_NO_NETWORK;
-}
-
-static EgressVerdict decide_by_grants(const GateSandbox *s, const EgressVerdict *before, const EgressQuestion *q) {
-        EgressPolicy p = s->policy;
-        EgressVerdict v;
-
-        p.rules = s->grants;
-        p.n_rules = s->n_grants;
-        v = egress_decide(&p, s->gate->reachable, s->gate->n_reachable, q);
-        if (v.action != EGRESS_ALLOW)
-                return *before;
-        v.rule += (int) s->policy.n_rules;
-        return v;
-}
-
 EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q) {
-        EgressVerdict v = egress_decide(&s->policy, s->gate->reachable, s->gate->n_reachable, q);
+        EgressVerdict v = egress_decide_with(&s->policy, s->grants, s->n_grants, s->gate->reachable, s->gate->n_reachable, q);
 
-        if (!is_final(&v) && s->n_grants > 0)
-                v = decide_by_grants(s, &v, q);
         if (v.action != EGRESS_DENY && q->has_address && !gate_is_reachable(s->gate, &q->address) && address_is_own(&q->address))
                 return (EgressVerdict) { .action = EGRESS_DENY, .reason = EGRESS_SPECIAL_ADDRESS, .rule = -1 };
         return v;

@@ -13,7 +13,6 @@
 #define LOOK_BYTES     (32 * 1024) /* a first TLS message is a tenth of that */
 #define NAMES_MAX      16          /* of one address, that are looked at */
 #define TLS_HANDSHAKE  0x16
-#define SILENCE_OPEN   (1 * USEC_PER_SEC)  /* raw TCP is allowed, but we would like to know the name */
 #define SILENCE_ASK    (2 * USEC_PER_SEC)  /* raw TCP would be asked about */
 #define SILENCE_DENIED (10 * USEC_PER_SEC) /* whoever says nothing by then has to go */
 #define TIMER_SLACK    (100 * USEC_PER_MSEC)
@@ -240,21 +239,16 @@ int judge_on_silence(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static usec_t patience(const EgressVerdict *raw) {
-        if (raw->action == EGRESS_ALLOW)
-                return SILENCE_OPEN;
-        return raw->action == EGRESS_ASK ? SILENCE_ASK : SILENCE_DENIED;
-}
-
 static int start_looking(Connection *c, const EgressVerdict *raw) {
         sd_event *e = c->sandbox->gate->event;
         int r;
 
         /* By edges: bytes that were looked at stay where they are, and only new ones are worth another look. */
         r = sd_event_add_io(e, &c->source, c->fd, EPOLLIN | EPOLLRDHUP | EPOLLET, judge_on_bytes, c);
-        if (r >= 0)
-                r = sd_event_add_time_relative(e, &c->timer, CLOCK_MONOTONIC, patience(raw), TIMER_SLACK, judge_on_silence, c);
-        return r;
+        if (r < 0 || raw->action == EGRESS_ALLOW) /* it may say nothing for as long as it likes: it gets nowhere by that */
+                return r;
+        return sd_event_add_time_relative(e, &c->timer, CLOCK_MONOTONIC, raw->action == EGRESS_ASK ? SILENCE_ASK : SILENCE_DENIED, TIMER_SLACK,
+                        judge_on_silence, c);
 }
 
 void judge_accepted(Connection *c) {
@@ -271,7 +265,7 @@ void judge_accepted(Connection *c) {
                 return;
         }
         raw = judge_raw(c, &host);
-        if (raw.action == EGRESS_ALLOW && (!gate_is_open(s) || needs_no_look(s))) {
+        if (raw.action == EGRESS_ALLOW && !raw.inspect && (!gate_is_open(s) || needs_no_look(s))) {
                 set_host(c, host);
                 connection_clear(c); /* a rule says that it knows better: whatever it is, and whoever speaks first */
                 return;

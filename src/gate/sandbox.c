@@ -137,6 +137,7 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
         s->credentials = n->credentials;
         *n = (GateSettings) { 0 };
         connections_policy_changed(s);
+        udp_policy_changed(s);
         gate_settings_done(&old);
         return 0;
 }
@@ -174,27 +175,19 @@ int gate_sandbox_set_names(GateSandbox *s, json_t *names, Error *reterr) {
 }
 
 int gate_sandbox_grant(GateSandbox *s, json_t *rule, Error *reterr) {
-        _cleanup_json_ json_t *list = json_pack("[O]", rule);
-        EgressRule *rules, *more;
-        size_t n;
+        EgressRule *more;
         int r;
 
-        if (!list)
-                return error_set(reterr, -ENOMEM, "%m");
         if (s->n_grants >= EGRESS_RULES_MAX)
                 return error_set(reterr, -E2BIG, "it has %d grants already: make a policy of them", EGRESS_RULES_MAX);
-        r = gate_rules_read(s->gate, list, &rules, &n, reterr);
-        if (r < 0)
-                return r;
-        more = realloc(s->grants, (s->n_grants + n) * sizeof(*more));
-        if (!more) {
-                gate_rules_free(rules, n);
+        more = realloc(s->grants, (s->n_grants + 1) * sizeof(*more));
+        if (!more)
                 return error_set(reterr, -ENOMEM, "%m");
-        }
-        memcpy(more + s->n_grants, rules, n * sizeof(*more));
-        free(rules);
         s->grants = more;
-        s->n_grants += n;
+        r = egress_rule_from_json(rule, EGRESS_ALLOW, more + s->n_grants, reterr);
+        if (r < 0)
+                return error_prefix(reterr, r, "grant");
+        s->n_grants++;
         return 0;
 }
 

@@ -51,27 +51,30 @@ static int read_policy(const Gate *g, json_t *network, EgressPolicy *ret, Error 
         return 0;
 }
 
-/* A policy that has nothing else is how rules are read, whatever form they have. */
-int gate_rules_read(const Gate *g, json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr) {
-        _cleanup_json_ json_t *network = NULL;
-        EgressPolicy p = { 0 };
-        int r;
+int gate_rules_read(json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr) {
+        EgressRule *rules;
+        json_t *item;
+        size_t i;
 
-        if (!list || json_is_null(list) || (json_is_array(list) && json_array_size(list) == 0)) {
-                *ret = NULL;
-                *ret_n = 0;
+        *ret = NULL;
+        *ret_n = 0;
+        if (!list || json_is_null(list))
                 return 0;
-        }
-        network = json_pack("{s:s, s:O}", "mode", "egress", "allow", list);
-        if (!network)
+        if (!json_is_array(list) || json_array_size(list) > EGRESS_RULES_MAX)
+                return error_set(reterr, -EINVAL, "grants: must be a list of %d rules at most", EGRESS_RULES_MAX);
+        rules = calloc(json_array_size(list) + 1, sizeof(*rules));
+        if (!rules)
                 return error_set(reterr, -ENOMEM, "%m");
-        r = read_policy(g, network, &p, reterr);
-        if (r < 0)
-                return error_prefix(reterr, r, "grants");
-        *ret = TAKE_PTR(p.rules);
-        *ret_n = p.n_rules;
-        p.n_rules = 0;
-        egress_policy_done(&p);
+        json_array_foreach(list, i, item) {
+                int r = egress_rule_from_json(item, EGRESS_ALLOW, rules + i, reterr);
+
+                if (r < 0) {
+                        gate_rules_free(rules, i);
+                        return error_prefix(reterr, r, "grants[%zu]", i);
+                }
+        }
+        *ret = rules;
+        *ret_n = json_array_size(list);
         return 0;
 }
 
@@ -139,7 +142,7 @@ int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error 
         if (r >= 0)
                 r = check_mode(message, &s.policy, reterr);
         if (r >= 0)
-                r = gate_rules_read(g, json_object_get(message, "grants"), &s.grants, &s.n_grants, reterr);
+                r = gate_rules_read(json_object_get(message, "grants"), &s.grants, &s.n_grants, reterr);
         if (r >= 0)
                 r = read_names(message, &s.names, reterr);
         if (r >= 0)

@@ -10,11 +10,8 @@
 #include <sys/types.h>
 
 #include "jail/guard.h"
-<<<<<<< HEAD
 #include "jail/net.h"
-=======
 #include "wire/rules.h"
->>>>>>> op-enforce
 
 #define JAIL_ID_LENGTH 21
 #define JAIL_INIT_ID   65533 /* who PID 1 is inside, and no guest */

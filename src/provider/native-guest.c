@@ -339,15 +339,12 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         _cleanup_close_ int listen_fd = -EBADF;
         int fds[2], r;
 
-<<<<<<< HEAD
         r = native_network_shape(sb, &m.create, reterr);
         if (r < 0)
                 return r;
-=======
         if (!enforce)
                 return error_set(reterr, -EINVAL, "its policy cannot be read");
         m.create.rules = enforce->rules;
->>>>>>> op-enforce
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");

@@ -179,15 +179,11 @@ int check_create(const SpawnCreate *c, const Templates *templates, bool privileg
         r = check_numbers(c, reterr);
         if (r < 0)
                 return r;
-<<<<<<< HEAD
         r = check_guards(c->allow_missing, reterr);
-        return r < 0 ? r : check_network(c, privileged, reterr);
-=======
-        r = check_rules(&c->rules, reterr);
         if (r < 0)
                 return r;
-        return check_guards(c->allow_missing, reterr);
->>>>>>> op-enforce
+        r = check_rules(&c->rules, reterr);
+        return r < 0 ? r : check_network(c, privileged, reterr);
 }
 
 int check_listen_socket(int fd, Error *reterr) {

@@ -16,11 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-<<<<<<< HEAD
 #include "wire/network.h"
-=======
 #include "wire/rules.h"
->>>>>>> op-enforce
 
 #define SPAWN_MESSAGE_MAX 4096
 #define SPAWN_NAME_MAX    64
