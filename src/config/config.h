@@ -152,6 +152,7 @@ typedef struct NetworkConfig { /* network: */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
         bool allow_open;         /* mode open: false */
         unsigned denials_kept;   /* of one sandbox: 500 */
+        char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
 
 typedef struct Config {

@@ -154,6 +154,7 @@ Config *config_free(Config *c) {
         strv_done(&c->network.reachable_words);
         strv_done(&c->network.dns);
         free(c->network.reachable);
+        free(c->network.ca_file);
         free(c);
         return NULL;
 }
