@@ -136,6 +136,11 @@ typedef struct AuditConfig { /* audit: */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
+typedef struct PreviewsConfig { /* previews: */
+        char domain[254];      /* PORT-ID.DOMAIN leads here: localhost */
+        usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
+} PreviewsConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
@@ -154,6 +159,7 @@ typedef struct Config {
         PredictionConfig prediction;
         ArtifactsConfig artifacts;
         AuditConfig audit;
+        PreviewsConfig previews;
 } Config;
 
 /* What there is without a file. */

@@ -7,3 +7,4 @@ extern const char schema_history[];
 extern const char schema_alerts[];
 extern const char schema_artifacts[];
 extern const char schema_cleanup[];
+extern const char schema_previews[];

@@ -163,6 +163,10 @@ static const struct {
                                        " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)" },
         [STATEMENT_CLEANUP_TRIM]   = { "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1" },
         [STATEMENT_CLEANUP_SELECT] = { .select = &cleanup_table, .tail = "ORDER BY serial DESC LIMIT ?1" },
+
+        [STATEMENT_PREVIEW_INSERT] = { .insert = &preview_table, .tail = "ON CONFLICT DO NOTHING" },
+        [STATEMENT_PREVIEW_DELETE] = { .delete = &preview_table },
+        [STATEMENT_PREVIEW_SELECT] = { .select = &preview_table, .tail = "ORDER BY sandbox, port" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

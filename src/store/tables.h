@@ -29,6 +29,7 @@ extern const Table history_table;         /* HistoryRow */
 extern const Table usage_table;           /* UsageRow */
 extern const Table usage_hour_table;      /* UsageHour */
 extern const Table cleanup_table;         /* CleanupRow */
+extern const Table preview_table;         /* StorePreview */
 
 typedef struct LedgerRow {
         const char *sandbox;
