@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "core/admission.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/pool.h"
 
 struct Acquisition {
@@ -190,8 +191,13 @@ static Sandbox *claim(Acquisition *a) {
 static void finish_claimed(Acquisition *a, Sandbox *sb) {
         a->result.pooled = true;
         tell_queue(a, sb);
+        memcpy(a->id, sb->id, sizeof(a->id));
+        if (!network_claim(sb, on_ready, a)) {
+                share_name(a->manager, sb);
+                finish(a, sb, NULL);
+                return;
+        }
         share_name(a->manager, sb);
-        finish(a, sb, NULL);
 }
 
 static bool take_warm(Acquisition *a) {

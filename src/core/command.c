@@ -9,8 +9,9 @@
 
 #include "base/fd.h"
 #include "core/internal.h"
+#include "core/network.h"
 
-#define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 16)
+#define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 128)
 #define STRINGS_MAX     (UINT32_C(2) << 20) /* what execve takes with an 8 MiB stack */
 #define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -41,6 +42,9 @@ static int make_environment(const Execution *x, Strv *ret) {
                         if (r < 0)
                                 return r;
                 }
+        r = network_environment(x->sandbox, ret);
+        if (r < 0)
+                return r;
         for (size_t g = 0; g < ELEMENTSOF(given); g++)
                 for (size_t i = 0; i < given[g]->n; i++) {
                         r = strv_set_env(ret, given[g]->items[i]);

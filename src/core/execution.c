@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core/command.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/tally.h"
 
 #define EXIT_TIMED_OUT      124
@@ -230,6 +231,8 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         if (r >= 0) {
                 r = record_start(x, reterr);
                 if (r >= 0) {
+                        if (sb->n_alive == 0)
+                                network_execution(sb);
                         r = command_send(x, fds, n_fds, reterr);
                         if (r < 0)
                                 (void) store_execution_delete(sb->manager->store, sb->id, x->number);

@@ -67,6 +67,7 @@ struct Manager {
         } space; /* of the state directory's file system */
         struct Admission *admission;
         struct Pools *pools;
+        const struct NetworkKeeper *network; /* network.h; NULL: sandboxes have none */
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };
 

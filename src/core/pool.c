@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/admission.h"
+#include "core/network.h"
 #include "core/pool-internal.h"
 
 #define WORKDIR_DEFAULT "/workspace"
@@ -22,7 +23,8 @@ static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
         return text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
                         a->uid == b->uid && a->gid == b->gid && a->limits.memory_bytes == b->limits.memory_bytes &&
                         a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
-                        a->limits.pids == b->limits.pids;
+                        a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
+                        network_shape(a->network) != SPAWN_NETWORK_LINKED; /* nobody's group */
 }
 
 bool pool_fits(const Pool *pool, const SandboxSpec *spec) {
@@ -73,7 +75,7 @@ static Pool *pool_free(Pool *pool) {
 static void set_shape(Pool *pool, SandboxSpec *shape, const Error *error) {
         sandbox_spec_done(&pool->shape);
         pool->shape = *shape;
-        *shape = (SandboxSpec) { 0 };
+        *shape = (SandboxSpec) { .hub_fd = -EBADF };
         (void) snprintf(pool->last_error, sizeof(pool->last_error), "%.*s", (int) sizeof(pool->last_error) - 1, error->text);
 }
 

@@ -159,6 +159,7 @@ static const char *const migrations[] = {
         schema_alerts,
         schema_artifacts,
         schema_cleanup,
+        schema_network,
         schema_previews,
 };
 

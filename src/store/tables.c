@@ -43,6 +43,10 @@ static const Field sandbox_table_fields[] = {
         FIELD("critical",          bool,   Sandbox, spec.critical),
         FIELD("pooled",            bool,   Sandbox, pooled),
         FIELD("claimed_at",        uint64, Sandbox, claimed_at),
+        FIELD("network",           uint8,  Sandbox, spec.network),
+        FIELD("network_group",     text,   Sandbox, spec.group),
+        FIELD("address",           uint32, Sandbox, spec.address),
+        FIELD("policy",            text,   Sandbox, spec.policy),
 };
 TABLE(sandbox_table, "sandbox", 1);
 

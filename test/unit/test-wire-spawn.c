@@ -25,6 +25,8 @@ static const SpawnMessage create = {
                 .cpu_milli = 1500,
                 .pids = 512,
                 .allow_missing = UINT64_C(0x8000000000000001),
+                .network = SPAWN_NETWORK_LINKED,
+                .address = 0x0ad50003,
         },
 };
 static const SpawnMessage create_bare = { .type = SPAWN_CREATE };
@@ -111,6 +113,8 @@ TEST(create_keeps_its_fields) {
         check_uint("cpu", m.create.cpu_milli, create.create.cpu_milli);
         check_uint("pids", m.create.pids, create.create.pids);
         check_uint("guards", m.create.allow_missing, create.create.allow_missing);
+        check_uint("network", m.create.network, SPAWN_NETWORK_LINKED);
+        check_uint("address", m.create.address, 0x0ad50003);
 }
 
 TEST(answers_keep_their_fields) {
@@ -225,6 +229,7 @@ TEST(reserved_bytes) {
 
 TEST(bad_values) {
         static const SpawnMessage rows[] = {
+                { .type = SPAWN_CREATE, .create.network = _SPAWN_NETWORK_MAX },
                 { .type = SPAWN_HELLO, .hello.cgroup_version = 3 },
                 { .type = SPAWN_CREATED },
                 { .type = SPAWN_CREATED, .created.pid = -1 },
