@@ -26,6 +26,7 @@ typedef struct ApiRooms {
         struct Reload *reload;       /* config */
         struct Previews *previews;   /* ports inside as URLs */
         struct Gatekeeper *gatekeeper; /* networks of sandboxes */
+        struct Vault *vault;         /* secrets */
 } ApiRooms;
 
 typedef struct ApiConfig {

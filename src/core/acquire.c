@@ -7,9 +7,11 @@
 
 #include "config/config.h"
 #include "core/admission.h"
+#include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
+#include "core/secrets.h"
 
 struct Acquisition {
         Manager *manager;
@@ -295,7 +297,11 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
 
         if (take_existing(a))
                 return;
-        r = manager_check_space(a->manager, &why);
+        r = enforce_settle(a->manager, &a->spec, &why);
+        if (r >= 0)
+                r = manager_check_space(a->manager, &why);
+        if (r >= 0)
+                r = secrets_check(a->manager, a->spec.tenant, &a->spec.env, &why);
         if (r >= 0)
                 r = admission_check_claim(admission, &a->spec, priority, &why);
         if (r > 0 && take_warm(a))

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/admission.h"
+#include "core/enforce.h"
 #include "core/network.h"
 #include "core/pool-internal.h"
 
@@ -28,10 +29,12 @@ static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
 }
 
 bool pool_fits(const Pool *pool, const SandboxSpec *spec) {
-        return pool->shape.template_name && is_built_alike(&pool->shape, spec);
+        return pool->shape.template_name && is_built_alike(&pool->shape, spec) &&
+                        enforce_built_alike(pool->pools->manager, pool->shape.policy, spec->policy);
 }
 
-static int make_shape(const Config *settings, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
+static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
+        const Config *settings = m->settings;
         const Profile *profile = c->profile[0] ? profile_find(settings, c->profile) : NULL;
         int r = 0;
 
@@ -45,7 +48,9 @@ static int make_shape(const Config *settings, const PoolConfig *c, SandboxSpec *
                 ret->template_name = strdup(c->template_name[0] ? c->template_name : "host");
                 r = ret->template_name ? 0 : -ENOMEM;
         }
-        return r < 0 ? error_set(reterr, r, "cannot be made: %m") : 0;
+        if (r < 0)
+                return error_set(reterr, r, "cannot be made: %m");
+        return enforce_settle(m, ret, reterr);
 }
 
 /* One pool. */
@@ -85,7 +90,7 @@ static int configure(Pool *pool, const PoolConfig *c) {
         Error error = { 0 };
 
         pool->config = *c;
-        if (make_shape(pool->pools->manager->settings, c, &shape, &error) < 0) {
+        if (make_shape(pool->pools->manager, c, &shape, &error) < 0) {
                 log_warning("pool %s/%s: %s", c->template_name, c->profile[0] ? c->profile : "-", error.text);
                 free(shape.template_name);
                 shape.template_name = NULL;

@@ -8,8 +8,10 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/mask.h"
 #include "core/tally.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
@@ -195,7 +197,9 @@ Sandbox *sandbox_free(Sandbox *sb) {
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
+        sandbox_enforce_forget(sb);
         sandbox_spec_done(&sb->spec);
+        mask_unref(sb->mask);
         free(sb->reason);
         free(sb);
         return NULL;

@@ -94,10 +94,14 @@ struct Sandbox {
 
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
+        struct Enforce *enforce; /* enforce.h; NULL: not read yet. Not in the store */
         struct SandboxProbe *probe; /* under way */
         bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
         struct Tally *tally_tenant, *tally_profile;
         Sandbox *ended_prev, *ended_next;
+
+        struct Mask *mask;      /* mask.h: values that it was given; NULL: none */
+        bool mask_lost;         /* … which cannot be read: nothing that it prints is shown */
 
         void *provider_data;
         struct SandboxTimers *timers;

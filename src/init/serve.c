@@ -18,6 +18,7 @@
 #include "confine/rlimits.h"
 #include "confine/seccomp.h"
 #include "init/execution.h"
+#include "init/network.h"
 #include "init/stop.h"
 #include "init/worker.h"
 #include "jail/guard.h"
@@ -34,6 +35,7 @@ typedef struct Serve {
         int signal_fd;
         Link link;
         Stop stop;
+        NetworkFds network;
         bool to_tell;  /* something may be untold */
         bool no_room;  /* … and waits for the reader; until then we read nothing either */
         bool end_list; /* END is due when everything has been told */
@@ -124,7 +126,23 @@ static bool on_stop(Serve *s, const Request *q) {
 static bool on_file(Serve *s, const Request *q) {
         if (q->n_fds < 1)
                 return false;
-        (void) worker_start(&q->message->file, s->spec->single_id, q->fds, q->n_fds);
+        (void) worker_start(&q->message->file, s->spec->single_id, s->spec->file_size_max, q->fds, q->n_fds);
+        return true;
+}
+
+static bool on_network(Serve *s, const Request *q) {
+        const GuestMessage answer = { .type = GUEST_SOCKETS, .shape = s->spec->network };
+
+        link_answer_fds(&s->link, &answer, s->network.fds, s->network.n);
+        return true;
+}
+
+static bool on_socket(Serve *s, const Request *q) {
+        _cleanup_close_ int fd = network_socket(&q->message->socket);
+        GuestMessage answer = { .type = GUEST_SOCKET_MADE };
+
+        answer.socket_made = (GuestSocketMade) { .token = q->message->socket.token, .error = fd < 0 ? -fd : 0 };
+        link_answer(&s->link, &answer, fd);
         return true;
 }
 
@@ -142,6 +160,8 @@ static const struct {
         [GUEST_LIST]        = { on_list,           0 },
         [GUEST_STOP]        = { on_stop,           0 },
         [GUEST_FILE]        = { on_file,           2 },
+        [GUEST_NETWORK]     = { on_network,        0 },
+        [GUEST_SOCKET]      = { on_socket,         0 },
 };
 
 static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) {
@@ -335,6 +355,7 @@ static void *map_zeroed(const InitServe *spec, size_t size, int flags) {
 static Serve *serve_new(const InitServe *spec) {
         Serve *s = map_zeroed(spec, sizeof(*s), MAP_PRIVATE);
         ShimSetting *setting = &s->executions.pool.setting;
+        int r;
 
         s->spec = spec;
         s->link = (Link) LINK_EMPTY;
@@ -343,6 +364,9 @@ static Serve *serve_new(const InitServe *spec) {
         s->signal_fd = take_signals();
         if (s->signal_fd < 0)
                 fail(spec, "signals", errno);
+        r = network_keep(spec->net_fds, &s->network);
+        if (r < 0)
+                fail(spec, "network", -r);
         *setting = (ShimSetting) {
                 .serve = spec,
                 .board = map_zeroed(spec, sizeof(Board), MAP_SHARED),

@@ -9,3 +9,4 @@ extern const char schema_artifacts[];
 extern const char schema_cleanup[];
 extern const char schema_previews[];
 extern const char schema_network[];
+extern const char schema_secrets[];

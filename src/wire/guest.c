@@ -4,7 +4,7 @@
 
 #include "wire/codec.h"
 #include "wire/file.h"
-#include "wire/spawn.h"
+#include "wire/network.h"
 
 #define ERROR_MAX      4095 /* the kernel's */
 #define SIGNAL_MAX     64

@@ -23,6 +23,7 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
         wire_put_uint(w, c->allow_missing, 8);
         wire_put_uint(w, c->network, 1);
         wire_put_uint(w, c->address, 4);
+        rules_put(w, &c->rules);
 }
 
 static bool get_create(WireReader *r, SpawnMessage *m) {
@@ -41,7 +42,7 @@ static bool get_create(WireReader *r, SpawnMessage *m) {
         c->allow_missing = wire_get_uint(r, 8);
         c->network = (uint8_t) wire_get_uint(r, 1);
         c->address = (uint32_t) wire_get_uint(r, 4);
-        return c->network < _SPAWN_NETWORK_MAX;
+        return rules_get(r, &c->rules) && c->network < _SPAWN_NETWORK_MAX;
 }
 
 static void put_id(WireWriter *w, const SpawnMessage *m) {

@@ -7,7 +7,7 @@
 
 #include "wire/file.h"
 #include "wire/guest.h"
-#include "wire/spawn.h"
+#include "wire/network.h"
 
 #define HEADER 4
 

@@ -90,5 +90,6 @@ const ApiRoute *const api_tables[] = {
         audit_routes,
         config_routes,
         previews_routes,
+        secrets_routes,
         NULL,
 };
