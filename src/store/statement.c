@@ -205,6 +205,24 @@ static const struct {
         [STATEMENT_GRANT_INSERT] = { .insert = &grant_table, .tail = "ON CONFLICT DO NOTHING" },
         [STATEMENT_GRANT_SELECT] = { .select = &grant_table,
                                      .tail = "WHERE sandbox = ?1 OR (tenant = ?2 AND profile = ?3) ORDER BY serial" },
+        /* The columns of all that loads secrets: tenant, name, sealed, created_at, updated_at. */
+#define SECRET_SELECT "SELECT tenant, name, sealed, created_at, updated_at FROM secret "
+        [STATEMENT_SECRET_PUT]    = { "INSERT INTO secret (tenant, name, sealed, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)"
+                                      " ON CONFLICT (tenant, name) DO UPDATE SET sealed = excluded.sealed,"
+                                      " updated_at = max(excluded.updated_at, created_at + 1) RETURNING created_at" },
+        [STATEMENT_SECRET_DELETE] = { "DELETE FROM secret WHERE tenant = ?1 AND name = ?2 RETURNING 1" },
+        [STATEMENT_SECRET_FIND]   = { SECRET_SELECT "WHERE tenant = ?1 AND name = ?2" },
+        [STATEMENT_SECRET_SELECT] = { SECRET_SELECT "WHERE (?1 IS NULL OR tenant = ?1) ORDER BY tenant, name" },
+        [STATEMENT_SECRET_COUNT]  = { "SELECT (SELECT count(*) FROM secret WHERE ?1 IS NULL OR tenant = ?1)"
+                                      " + (SELECT count(*) FROM secret_given WHERE ?1 IS NULL AND length(sealed) > 0)" },
+        [STATEMENT_SECRET_CLEAR]  = { "DELETE FROM secret" },
+        [STATEMENT_VAULT_SELECT]  = { "SELECT NULL, NULL, sealed, 0, 0 FROM vault" },
+        [STATEMENT_VAULT_PUT]     = { "INSERT INTO vault (id, sealed) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed" },
+        [STATEMENT_VAULT_CLEAR]   = { "DELETE FROM vault" },
+        [STATEMENT_GIVEN_ADD]     = { "INSERT INTO secret_given (sandbox, number, sealed) VALUES (?1,"
+                                      " 1 + coalesce((SELECT max(number) FROM secret_given WHERE sandbox = ?1), 0), ?2)" },
+        [STATEMENT_GIVEN_SELECT]  = { "SELECT NULL, sandbox, sealed, 0, 0 FROM secret_given ORDER BY sandbox, number" },
+        [STATEMENT_GIVEN_CLEAR]   = { "UPDATE secret_given SET sealed = x''" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */
