@@ -25,6 +25,7 @@ typedef struct ApiRooms {
         struct Otlp *otlp;           /* traces and metrics for a collector */
         struct Reload *reload;       /* config */
         struct Vault *vault;         /* secrets */
+        struct Gatekeeper *gatekeeper; /* networks */
 } ApiRooms;
 
 typedef struct ApiConfig {
