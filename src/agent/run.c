@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "core/enforce.h"
 #include "core/reap.h"
 #include "store/jobs.h"
 
@@ -250,10 +251,11 @@ static void execute(Run *run, Sandbox *sb) {
         Execution *x;
         int r = make_spec(run, &spec);
 
+        spec.timeout_usec = enforce_clamp_time(sb, spec.timeout_usec);
         if (r >= 0)
                 r = execution_start(sb, &spec, &x, &error);
-        if (r == -E2BIG) {
-                run_refuse(run, "invalid_command", "%s", error.text);
+        if (r == -E2BIG || r == -ENOEXEC) {
+                run_refuse(run, r == -ENOEXEC ? "language_not_allowed" : "invalid_command", "%s", error.text);
                 return;
         }
         if (r < 0) {

@@ -181,6 +181,13 @@ static int check_time(const Enforce *e, const ExecutionSpec *spec, Error *reterr
                         (double) e->execution_time_max / (double) USEC_PER_SEC);
 }
 
+usec_t enforce_clamp_time(Sandbox *sb, usec_t timeout_usec) {
+        const Enforce *e = sandbox_enforce(sb);
+
+        lower64(&timeout_usec, e ? e->execution_time_max : 0, /* may_be_none= */ true);
+        return timeout_usec;
+}
+
 int enforce_check_execution(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
         const Enforce *e = sandbox_enforce(sb);
         int r;
