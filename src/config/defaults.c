@@ -84,6 +84,11 @@ static const Config defaults = {
                 .files_max = 100,
         },
         .audit = { .enabled = true, .reads = true, .file_bytes = MB(64) },
+        .network = {
+                .reachable_words = STRV_INIT(NETWORK_REACHABLE_MAX),
+                .dns = STRV_INIT(NETWORK_DNS_MAX),
+                .denials_kept = 500,
+        },
 };
 
 int config_defaults(Config **ret) {
@@ -143,6 +148,9 @@ Config *config_free(Config *c) {
         free(c->artifacts.access_key);
         free(c->artifacts.secret_key);
         free(c->artifacts.prefix);
+        strv_done(&c->network.reachable_words);
+        strv_done(&c->network.dns);
+        free(c->network.reachable);
         free(c);
         return NULL;
 }

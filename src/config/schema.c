@@ -164,6 +164,7 @@ const Field schema_fields[] = {
         SECTION("recommendations", prediction, "limits from what was seen", prediction_fields),
         SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_fields),
         SECTION("audit", audit, "who did what", audit_fields),
+        SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },
 };

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "core/internal.h"
+#include "core/limits.h"
 
 #define NAMES_TEXT_MAX 256
 
@@ -105,6 +106,22 @@ int enforce_settle(const Manager *m, SandboxSpec *spec, Error *reterr) {
         free(spec->workdir);
         spec->workdir = strdup(workdir);
         return spec->workdir ? 0 : error_set(reterr, -ENOMEM, "out of memory");
+}
+
+int enforce_check_limits(const Enforce *e, const SandboxLimits *limits, Error *reterr) {
+        SandboxLimits ceiling = *limits;
+        int r;
+
+        if (e->memory_max > 0)
+                ceiling.memory_bytes = e->memory_max;
+        if (e->cpu_milli_max > 0)
+                ceiling.cpu_milli = e->cpu_milli_max;
+        if (e->execution_time_max > 0)
+                ceiling.exec_timeout_usec = e->execution_time_max;
+        if (e->total_size_max > 0)
+                ceiling.disk_bytes = e->total_size_max;
+        r = limits_check(limits, &ceiling, reterr);
+        return r < 0 ? error_prefix(reterr, -EKEYREJECTED, "beyond the policy") : 0;
 }
 
 bool enforce_built_alike(const Manager *m, const char *a, const char *b) {

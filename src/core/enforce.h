@@ -40,6 +40,9 @@ bool enforce_is_writable(const Enforce *e, const char *path); /* by the rules */
 /* What nobody asked for becomes what is allowed; a working directory is chosen. */
 int enforce_settle(const Manager *m, SandboxSpec *spec, Error *reterr);
 
+/* -EKEYREJECTED: beyond a maximum. */
+int enforce_check_limits(const Enforce *e, const SandboxLimits *limits, Error *reterr);
+
 /* Whether two policies build the same sandbox. */
 bool enforce_built_alike(const Manager *m, const char *a, const char *b);
 

@@ -179,10 +179,10 @@ int check_create(const SpawnCreate *c, const Templates *templates, bool privileg
         r = check_numbers(c, reterr);
         if (r < 0)
                 return r;
-        r = check_rules(&c->rules, reterr);
+        r = check_guards(c->allow_missing, reterr);
         if (r < 0)
                 return r;
-        r = check_guards(c->allow_missing, reterr);
+        r = check_rules(&c->rules, reterr);
         return r < 0 ? r : check_network(c, privileged, reterr);
 }
 
