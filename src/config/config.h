@@ -128,6 +128,10 @@ typedef struct ArtifactsConfig { /* artifacts: */
         unsigned files_max;    /* of one execution: 100 */
 } ArtifactsConfig;
 
+typedef struct SecretsConfig { /* secrets: */
+        Strv environment; /* variables of the daemon that sandboxes may have as secret:env:NAME */
+} SecretsConfig;
+
 typedef struct AuditConfig { /* audit: */
         bool enabled;            /* true */
         bool reads;              /* also GET and HEAD: true */
@@ -169,6 +173,7 @@ typedef struct Config {
         ArtifactsConfig artifacts;
         AuditConfig audit;
         NetworkConfig network;
+        SecretsConfig secrets;
 } Config;
 
 /* What there is without a file. */

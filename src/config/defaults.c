@@ -17,6 +17,7 @@
 #define DAEMON_OPTIONS_MAX 128
 #define CHANNELS_MAX       64
 #define HEADERS_MAX        64
+#define SECRETS_MAX 256
 
 static const Config defaults = {
         .daemon = STRV_INIT(DAEMON_OPTIONS_MAX),
@@ -89,6 +90,7 @@ static const Config defaults = {
                 .dns = STRV_INIT(NETWORK_DNS_MAX),
                 .denials_kept = 500,
         },
+        .secrets = { .environment = STRV_INIT(SECRETS_MAX) },
 };
 
 int config_defaults(Config **ret) {
@@ -141,6 +143,7 @@ Config *config_free(Config *c) {
         free(c->alerts.overrides);
         free(c->otlp.endpoint);
         strv_done(&c->otlp.headers);
+        strv_done(&c->secrets.environment);
         free(c->artifacts.directory);
         free(c->artifacts.endpoint);
         free(c->artifacts.bucket);

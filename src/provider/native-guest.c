@@ -339,12 +339,12 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         _cleanup_close_ int listen_fd = -EBADF;
         int fds[2], r;
 
-        if (!enforce)
-                return error_set(reterr, -EINVAL, "its policy cannot be read");
-        m.create.rules = enforce->rules;
         r = native_network_shape(sb, &m.create, reterr);
         if (r < 0)
                 return r;
+        if (!enforce)
+                return error_set(reterr, -EINVAL, "its policy cannot be read");
+        m.create.rules = enforce->rules;
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
@@ -432,13 +432,16 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         static uint8_t buffer[GUEST_MESSAGE_MAX];
         NativeGuest *g = sb->provider_data;
         ssize_t size;
+        int r;
 
         if (!g || g->fd < 0)
                 return -ENOTCONN;
         size = guest_encode(message, buffer, sizeof(buffer));
         if (size < 0)
                 return (int) size;
-        return outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        r = outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        explicit_bzero(buffer, (size_t) size); /* an environment may have secrets in it */
+        return r;
 }
 
 int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds) {
