@@ -1,6 +1,7 @@
 #include "daemon/rooms.h"
 
 #include "agent/agent.h"
+#include "api/preview/preview.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/macro.h"
@@ -80,6 +81,10 @@ static int open_agents(Rooms *r, Error *reterr) {
         return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
 }
 
+static int open_previews(Rooms *r, Error *reterr) {
+        return previews_new(r->manager, &r->api.previews, reterr);
+}
+
 static int open_otlp(Rooms *r, Error *reterr) {
         return otlp_new(r->manager, r->outbound, r->api.observe, &r->api.otlp, reterr);
 }
@@ -102,6 +107,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_observe, /* before anything happens that could be counted */
         open_artifacts,
         open_alerts,
+        open_previews,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
@@ -122,6 +128,7 @@ void rooms_close(Rooms *r) {
                 manager_unobserve_all(r->manager);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
+        previews_free(r->api.previews);
         agents_free(r->api.agents);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);

@@ -152,6 +152,7 @@ bool link_is_up(const Gatekeeper *k);
 /* Takes the message; descriptors are duplicated when they have to wait. */
 int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds);
 void link_greeted(Gatekeeper *k, bool same_version);
+void link_refused(Gatekeeper *k, const char *text); /* something that nobody waits for: the greeting, perhaps */
 void link_listed(Gatekeeper *k);
 void link_hello(Gatekeeper *k); /* again, with other settings */
 

@@ -63,7 +63,7 @@ json_t *hello_message(const Gatekeeper *k) {
 
         secret_hex(k->seed, SEED_SIZE, seed);
         message = json_pack("{s:s, s:i, s:o, s:o, s:s}", "do", "hello", "version", CONTROL_VERSION, "dns", strings(&c->dns), "reachable",
-                        strings(&c->reachable), "seed", seed);
+                        strings(&c->reachable_words), "seed", seed);
         secret_wipe(seed, sizeof(seed));
         if (message && c->ca_file)
                 (void) json_object_set_new(message, "caFile", json_string(c->ca_file));
