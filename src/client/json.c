@@ -102,6 +102,10 @@ void json_put_number(JsonBuilder *b, const char *key, double value) {
                 json_put_integer(b, key, whole);
 }
 
+void json_put_bool(JsonBuilder *b, const char *key, bool value) {
+        put(b, key, json_boolean(value));
+}
+
 void json_put_true(JsonBuilder *b, const char *key) {
         put(b, key, json_true());
 }

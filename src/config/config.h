@@ -140,6 +140,11 @@ typedef struct AuditConfig { /* audit: */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
+typedef struct PreviewsConfig { /* previews: */
+        char domain[254];      /* PORT-ID.DOMAIN leads here: localhost */
+        usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
+} PreviewsConfig;
+
 typedef struct EgressRange EgressRange; /* policy/egress.h */
 
 #define NETWORK_REACHABLE_MAX 256
@@ -173,6 +178,7 @@ typedef struct Config {
         PredictionConfig prediction;
         ArtifactsConfig artifacts;
         AuditConfig audit;
+        PreviewsConfig previews;
         NetworkConfig network;
         SecretsConfig secrets;
 } Config;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/policy.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -247,7 +248,11 @@ static int step_manager(Daemon *d, Error *reterr) {
                 .templates = &d->options.templates,
         };
 
-        return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+        int r = manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+
+        if (r >= 0)
+                d->manager->read_policy = api_policy_enforce;
+        return r;
 }
 
 static int step_provider(Daemon *d, Error *reterr) {

@@ -1,6 +1,7 @@
 #include "daemon/rooms.h"
 
 #include "agent/agent.h"
+#include "api/preview/preview.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/macro.h"
@@ -101,6 +102,10 @@ static int open_agents(Rooms *r, Error *reterr) {
         return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
 }
 
+static int open_previews(Rooms *r, Error *reterr) {
+        return previews_new(r->manager, &r->api.previews, reterr);
+}
+
 static int open_otlp(Rooms *r, Error *reterr) {
         return otlp_new(r->manager, r->outbound, r->api.observe, &r->api.otlp, reterr);
 }
@@ -123,6 +128,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_observe, /* before anything happens that could be counted */
         open_artifacts,
         open_alerts,
+        open_previews,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
@@ -145,6 +151,7 @@ void rooms_close(Rooms *r) {
         gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
+        previews_free(r->api.previews);
         agents_free(r->api.agents);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);

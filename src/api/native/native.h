@@ -163,3 +163,10 @@ extern const JsonField native_copy_fields[];
 extern const size_t native_copy_n_fields;
 extern const JsonField native_chmod_fields[];
 extern const size_t native_chmod_n_fields;
+
+/* previews.c */
+void native_sandbox_ports(ApiRequest *q);
+void native_sandbox_url(ApiRequest *q);
+void native_sandbox_url_set(ApiRequest *q);
+extern const JsonField native_preview_fields[];
+extern const size_t native_preview_n_fields;

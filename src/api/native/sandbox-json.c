@@ -7,6 +7,7 @@
 
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
+#include "api/policy.h"
 #include "base/fd.h"
 #include "core/provider.h"
 #include "jail/guard.h"
@@ -149,6 +150,8 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "metadata", metadata_json(spec->metadata));
         put(&o, "executions", counts_json(sb));
         put(&o, "operations", json_integer((json_int_t) sb->operations));
+        put(&o, "policy", api_policy_json(spec->policy));
+        put(&o, "policyEnforcement", api_policy_enforcement_json(spec->policy));
         put(&o, "missingGuards", guards_json(sb->guards_missing));
         put(&o, "provider", json_string_nocheck(provider ? provider->ops->name : "native"));
         return object_end(&o);
