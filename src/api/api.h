@@ -27,7 +27,6 @@ typedef struct ApiRooms {
         struct Previews *previews;   /* ports inside as URLs */
         struct Gatekeeper *gatekeeper; /* networks of sandboxes */
         struct Vault *vault;         /* secrets */
-        struct Gatekeeper *gatekeeper; /* networks */
 } ApiRooms;
 
 typedef struct ApiConfig {
