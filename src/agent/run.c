@@ -253,8 +253,8 @@ static void execute(Run *run, Sandbox *sb) {
 
         if (r >= 0)
                 r = execution_start(sb, &spec, &x, &error);
-        if (r == -E2BIG) {
-                run_refuse(run, "invalid_command", "%s", error.text);
+        if (r == -E2BIG || r == -ENOKEY) {
+                run_refuse(run, r == -E2BIG ? "invalid_command" : "secret_missing", "%s", error.text);
                 return;
         }
         if (r < 0) {
