@@ -1,16 +1,20 @@
 /* cove create: makes a sandbox and prints its id. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "client/assign.h"
 #include "client/client.h"
 #include "client/usage.h"
 #include "client/verbs.h"
+
+#define POLICY_MAX (1 << 20)
 
 typedef struct CreateOptions {
         Common common;
@@ -66,6 +70,28 @@ static int apply_name(void *target, const char *value, Error *reterr) {
 
         o->name = value;
         json_put_text(&o->request, "name", value);
+        return 0;
+}
+
+/* A word is the name of a preset; anything else a file. */
+static int apply_policy(void *target, const char *value, Error *reterr) {
+        CreateOptions *o = target;
+        _cleanup_free_ char *text = NULL;
+        JsonBuilder policy = { 0 };
+        size_t size = 0;
+        int r;
+
+        if (!strpbrk(value, "/.")) {
+                json_put_text(&o->request, "policy", value);
+                return 0;
+        }
+        r = file_read_alloc(AT_FDCWD, value, POLICY_MAX, &text, &size);
+        if (r < 0)
+                return error_set(reterr, r, "--policy: '%s': %m", value);
+        policy.object = json_parse(text, size, reterr);
+        if (!policy.object)
+                return error_prefix(reterr, -EBADMSG, "--policy: '%s'", value);
+        json_put_object(&o->request, "policy", &policy);
         return 0;
 }
 
@@ -150,6 +176,7 @@ static const Option create_options[] = {
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
         { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
+        { "policy",       0,   "FILE|PRESET", "what it may do: a file with JSON, or default,\nstandard, permissive", apply_policy },
         { "wait",         0,   "TIME",      "for a place, when as many are there as may be\n(default: as the daemon is set; 0: not at all)", apply_wait },
         { "agent-type",   0,   "TYPE",      "kind of agent it is for", apply_agent_type },
         { "task-id",      0,   "ID",        "task it is for", apply_task_id },
