@@ -142,6 +142,8 @@ int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaint
         r = policy_parse(j, "policy", q->reachable, q->n_reachable, &p, c);
         if (r < 0)
                 return r;
+        if (p.network.requests_max == 0 && (p.network.mode == NETWORK_EGRESS || p.network.mode == NETWORK_OPEN))
+                p.network.requests_max = q->requests_max;
         r = check_request(&p, q->said, spec, c);
         if (r >= 0)
                 r = check_rules(&p, c);

@@ -276,6 +276,7 @@ static int step_rooms(Daemon *d, Error *reterr) {
         d->rooms.manager = d->manager;
         d->rooms.settings = &d->settings;
         d->rooms.config_file = d->options.config_file;
+        d->rooms.run_dir = d->run_dir;
         d->rooms.secret_key_fd = d->options.secret_key_fd;
         d->rooms.environment = &d->secrets;
         return rooms_open(&d->rooms, reterr);

@@ -36,12 +36,13 @@ typedef struct CreateBody {
         SandboxLimits limits; /* what was said of them */
         NativeUser user;
         usec_t wait_usec;
-        json_t *policy; /* as it came; read when the rest is known */
+        json_t *policy, *network; /* as they came; read when the rest is known */
 } CreateBody;
 
 static void body_done(CreateBody *b) {
         sandbox_spec_done(&b->spec);
         json_decref(b->policy);
+        json_decref(b->network);
 }
 
 /* Fields that have a form of their own. */
@@ -174,6 +175,7 @@ const JsonField native_sandbox_fields[] = {
         { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
         { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       },
         { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           },
+        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          },
 };
 const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
 
@@ -227,10 +229,13 @@ static int apply_profile(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
 
 static int apply_policy(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         const NetworkConfig *network = &q->manager->settings->network;
+        const Profile *profile = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
         const ApiPolicyRequest request = {
                 .policy = b->policy,
+                .network = b->network,
                 .of_profile = b->spec.policy,
                 .may_loosen = principal_may_loosen(&q->who),
+                .requests_max = profile ? profile->network_requests : 0,
                 .said = &b->limits,
                 .reachable = network->reachable,
                 .n_reachable = network->n_reachable,

@@ -72,6 +72,20 @@ void native_secret_list(ApiRequest *q);
 void native_secret_delete(ApiRequest *q);
 void native_secret_delete_all(ApiRequest *q);
 
+/* network.c */
+void native_policy_get(ApiRequest *q);
+void native_policy_put(ApiRequest *q);
+void native_policy_check(ApiRequest *q);
+void native_policy_explain(ApiRequest *q);
+void native_network_denials(ApiRequest *q);
+void native_network_learned(ApiRequest *q);
+void native_approval_list(ApiRequest *q);
+void native_approval_answer(ApiRequest *q);
+extern const JsonField native_policy_fields[];
+extern const size_t native_policy_n_fields;
+extern const JsonField native_approval_fields[];
+extern const size_t native_approval_n_fields;
+
 /* artifacts.c */
 struct Artifact;
 json_t *native_artifact_json(const struct Artifact *a);
