@@ -135,6 +135,10 @@ void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignme
         json_put_object(b, key, &inner);
 }
 
+void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
+        put(b, key, value);
+}
+
 void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner) {
         if (inner->error < 0)
                 fail(b, inner->where, inner->error);

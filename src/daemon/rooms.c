@@ -5,6 +5,7 @@
 #include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/macro.h"
+#include "base/program.h"
 #include "core/admission.h"
 #include "core/pool.h"
 #include "daemon/reaper.h"
@@ -16,6 +17,7 @@
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
+#include "gatekeeper/gatekeeper.h"
 #include "vault/vault.h"
 
 /* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
@@ -56,6 +58,25 @@ static int open_pools(Rooms *r, Error *reterr) {
         if (k >= 0)
                 k = reload_add(r->api.reload, tell_pools, r->pools);
         return k < 0 ? error_set(reterr, k, "cannot make the pools: %m") : 0;
+}
+
+static void tell_gatekeeper(const Config *settings, void *userdata) {
+        gatekeeper_reloaded(userdata);
+}
+
+/* A gate that cannot be found is the trouble of whoever wants a network. */
+static int open_gatekeeper(Rooms *r, Error *reterr) {
+        _cleanup_free_ char *program = NULL;
+        GatekeeperConfig config = { .run_dir = r->run_dir, .state_dir = r->manager->config.state_dir };
+        int k;
+
+        (void) program_path("cove-gate", &program);
+        config.program = program;
+        k = gatekeeper_new(r->manager, r->api.vault, &config, &r->api.gatekeeper, reterr);
+        if (k < 0)
+                return k;
+        k = reload_add(r->api.reload, tell_gatekeeper, r->api.gatekeeper);
+        return k < 0 ? error_set(reterr, k, "out of memory") : 0;
 }
 
 static int open_audit(Rooms *r, Error *reterr) {
@@ -109,6 +130,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_alerts,
         open_previews,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
 };
@@ -126,6 +148,7 @@ int rooms_open(Rooms *r, Error *reterr) {
 void rooms_close(Rooms *r) {
         if (r->manager)
                 manager_unobserve_all(r->manager);
+        gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
         previews_free(r->api.previews);

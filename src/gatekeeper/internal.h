@@ -13,7 +13,7 @@
  *      events.c        what was denied or learned
  *      usage.c         what went through
  *      sockets.c       sockets inside: for previews and for datagrams that come back
- *      policy.c        policies: read, changed while it runs, explained, proposed from what was learned
+ *      policy.c        policies that are changed while it runs; explain.c what they say of a URL; learned.c one that would be enough
  *
  * A seat:
  *
@@ -168,6 +168,7 @@ void seat_attach(Seat *s, bool awaited);
 void seat_claim(Seat *s);
 int seat_set_policy(Seat *s, SandboxDone done, void *userdata);
 void seat_want_turn(Seat *s);
+void seat_forget_waiter(Seat *s, void *userdata);
 void seat_arm(Seat *s, usec_t usec); /* unless it is armed already */
 void seats_turn(Gatekeeper *k);      /* the gate is there: whoever waits has a turn */
 void seats_gate_gone(Gatekeeper *k);

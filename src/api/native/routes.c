@@ -91,5 +91,6 @@ const ApiRoute *const api_tables[] = {
         config_routes,
         previews_routes,
         secrets_routes,
+        network_routes,
         NULL,
 };

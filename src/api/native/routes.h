@@ -22,3 +22,4 @@ extern const ApiRoute audit_routes[];
 extern const ApiRoute config_routes[];
 extern const ApiRoute previews_routes[];
 extern const ApiRoute secrets_routes[];
+extern const ApiRoute network_routes[];
