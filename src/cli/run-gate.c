@@ -27,6 +27,7 @@
 #define NOBODY         65534
 #define START_USEC     (10 * USEC_PER_SEC)
 #define END_USEC       (2 * USEC_PER_SEC)
+#define ENDING_USEC    500
 #define COMPLAINT_SIZE 4096
 #define WORDS_MAX      160
 
@@ -231,6 +232,22 @@ static void read_until(RunGate *g, usec_t deadline, bool stop_when_done) {
         }
 }
 
+/* A moment for it to end by itself: it has last words, for whoever asks why. */
+static void await_end(RunGate *g, usec_t deadline) {
+        int r;
+
+        while ((r = waitpid(g->pid, NULL, WNOHANG)) == 0 && clock_usec() < deadline)
+                (void) usleep(ENDING_USEC);
+        if (r > 0) {
+                g->pid = 0;
+                return;
+        }
+        (void) kill(g->pid, SIGKILL);
+        while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        g->pid = 0;
+}
+
 int run_gate_start(RunGate *g, const RunNet *net, const int *sockets, int pidfd, Error *reterr) {
         _cleanup_close_ int complaints = open_complaints();
         char text[COMPLAINT_SIZE + 1];
@@ -245,8 +262,10 @@ int run_gate_start(RunGate *g, const RunNet *net, const int *sockets, int pidfd,
         if (r >= 0)
                 read_until(g, clock_usec() + START_USEC, /* stop_when_done= */ true);
         if (r >= 0 && !g->done) {
+                run_gate_end(g);
                 read_complaints(complaints, text);
-                r = error_set(reterr, -EPROTO, "%s", text[0] ? text : "the gate does not begin");
+                r = error_set(reterr, -EPROTO, "%.450s%s", text[0] ? text : "the gate does not begin",
+                                strstr(text, "requireTls") ? " (--plain-http)" : "");
         }
         if (r < 0)
                 run_gate_end(g);
@@ -256,11 +275,7 @@ int run_gate_start(RunGate *g, const RunNet *net, const int *sockets, int pidfd,
 void run_gate_end(RunGate *g) {
         if (g->pid == 0)
                 return;
-        if (g->done)
-                read_until(g, clock_usec() + END_USEC, /* stop_when_done= */ false);
-        (void) kill(g->pid, SIGKILL); /* as a rule it has ended before */
-        while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-        g->pid = 0;
+        read_until(g, clock_usec() + END_USEC, /* stop_when_done= */ false);
+        await_end(g, clock_usec() + END_USEC);
         g->events_fd = fd_close(g->events_fd);
 }

@@ -71,13 +71,19 @@ int apply_dns(void *target, const char *value, Error *reterr) {
         return add_word(&((RunOptions *) target)->net.dns, "dns", value, reterr);
 }
 
+int apply_plain_http(void *target, const char *value, Error *reterr) {
+        ((RunOptions *) target)->net.plain_http = true;
+        return 0;
+}
+
 int apply_quiet(void *target, const char *value, Error *reterr) {
         ((RunOptions *) target)->net.quiet = true;
         return 0;
 }
 
 static const char *first_of_gate(const RunNet *n) {
-        return n->allow.n > 0 ? "allow" : n->deny.n > 0 ? "deny" : n->reachable.n > 0 ? "reachable" : n->dns.n > 0 ? "dns" : NULL;
+        return n->allow.n > 0 ? "allow" : n->deny.n > 0 ? "deny" : n->reachable.n > 0 ? "reachable" : n->dns.n > 0 ? "dns" :
+               n->plain_http ? "plain-http" : NULL;
 }
 
 int run_net_finish(RunNet *n, Error *reterr) {
@@ -112,6 +118,8 @@ int run_net_policy(const RunNet *n, int *ret_fd) {
                 return -errno;
         json_begin_object(&w, /* key= */ NULL);
         json_write_string(&w, "mode", modes[n->mode]);
+        if (n->plain_http)
+                json_write_bool(&w, "requireTls", false);
         write_list(&w, "allow", &n->allow);
         write_list(&w, "deny", &n->deny);
         json_end_object(&w);

@@ -24,6 +24,7 @@ typedef struct RunNet {
         RunNetMode mode;
         bool given; /* --net was */
         bool quiet;
+        bool plain_http;
         Strv allow, deny, reachable, dns;
 } RunNet;
 
@@ -40,6 +41,7 @@ int apply_allow(void *target, const char *value, Error *reterr);
 int apply_deny(void *target, const char *value, Error *reterr);
 int apply_reachable(void *target, const char *value, Error *reterr);
 int apply_dns(void *target, const char *value, Error *reterr);
+int apply_plain_http(void *target, const char *value, Error *reterr);
 int apply_quiet(void *target, const char *value, Error *reterr);
 
 /* When all options are read: rules mean egress unless somebody said otherwise; what contradicts itself is refused. */

@@ -469,6 +469,7 @@ static const Option run_options[] = {
                 "tcp://example.org:5432, 203.0.113.0/24:8000-8100; means --net egress",
                 apply_allow },
         { "deny", 0, "RULE", "may not be reached, whatever else allows it", apply_deny },
+        { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", apply_plain_http },
         { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", apply_reachable },
         { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", apply_dns },
         { "quiet", 'q', NULL, "do not tell of each connection that is denied", apply_quiet },
