@@ -128,6 +128,10 @@ typedef struct ArtifactsConfig { /* artifacts: */
         unsigned files_max;    /* of one execution: 100 */
 } ArtifactsConfig;
 
+typedef struct SecretsConfig { /* secrets: */
+        Strv environment; /* variables of the daemon that sandboxes may have as secret:env:NAME */
+} SecretsConfig;
+
 typedef struct AuditConfig { /* audit: */
         bool enabled;            /* true */
         bool reads;              /* also GET and HEAD: true */
@@ -135,6 +139,11 @@ typedef struct AuditConfig { /* audit: */
         usec_t keep_usec;        /* 0: for ever */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
+
+typedef struct PreviewsConfig { /* previews: */
+        char domain[254];      /* PORT-ID.DOMAIN leads here: localhost */
+        usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
+} PreviewsConfig;
 
 typedef struct EgressRange EgressRange; /* policy/egress.h */
 
@@ -148,6 +157,7 @@ typedef struct NetworkConfig { /* network: */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
         bool allow_open;         /* mode open: false */
         unsigned denials_kept;   /* of one sandbox: 500 */
+        char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
 
 typedef struct Config {
@@ -168,7 +178,9 @@ typedef struct Config {
         PredictionConfig prediction;
         ArtifactsConfig artifacts;
         AuditConfig audit;
+        PreviewsConfig previews;
         NetworkConfig network;
+        SecretsConfig secrets;
 } Config;
 
 /* What there is without a file. */

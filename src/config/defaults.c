@@ -17,6 +17,7 @@
 #define DAEMON_OPTIONS_MAX 128
 #define CHANNELS_MAX       64
 #define HEADERS_MAX        64
+#define SECRETS_MAX 256
 
 static const Config defaults = {
         .daemon = STRV_INIT(DAEMON_OPTIONS_MAX),
@@ -75,6 +76,7 @@ static const Config defaults = {
                 .queue_max = 4096,
         },
         .cost = { .currency = "USD" },
+        .previews = { .domain = "localhost", .link_usec = 3600 * USEC_PER_SEC },
         .prediction = { .quantile = 0.95, .margin = 1.2, .samples_min = 20 },
         .artifacts = {
                 .enabled = true,
@@ -89,6 +91,7 @@ static const Config defaults = {
                 .dns = STRV_INIT(NETWORK_DNS_MAX),
                 .denials_kept = 500,
         },
+        .secrets = { .environment = STRV_INIT(SECRETS_MAX) },
 };
 
 int config_defaults(Config **ret) {
@@ -141,6 +144,7 @@ Config *config_free(Config *c) {
         free(c->alerts.overrides);
         free(c->otlp.endpoint);
         strv_done(&c->otlp.headers);
+        strv_done(&c->secrets.environment);
         free(c->artifacts.directory);
         free(c->artifacts.endpoint);
         free(c->artifacts.bucket);
@@ -151,6 +155,7 @@ Config *config_free(Config *c) {
         strv_done(&c->network.reachable_words);
         strv_done(&c->network.dns);
         free(c->network.reachable);
+        free(c->network.ca_file);
         free(c);
         return NULL;
 }

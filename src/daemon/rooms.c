@@ -1,8 +1,11 @@
 #include "daemon/rooms.h"
 
 #include "agent/agent.h"
+#include "api/preview/preview.h"
 #include "artifact/artifact.h"
+#include "base/fd.h"
 #include "base/macro.h"
+#include "base/program.h"
 #include "core/admission.h"
 #include "core/pool.h"
 #include "daemon/reaper.h"
@@ -14,6 +17,8 @@
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
+#include "gatekeeper/gatekeeper.h"
+#include "vault/vault.h"
 
 /* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
 static int open_outbound(Rooms *r, Error *reterr) {
@@ -39,6 +44,10 @@ static int open_reload(Rooms *r, Error *reterr) {
         return k < 0 ? error_set(reterr, k, "out of memory") : 0;
 }
 
+static int open_vault(Rooms *r, Error *reterr) {
+        return vault_new(r->manager, TAKE_FD(r->secret_key_fd), r->environment, &r->api.vault, reterr);
+}
+
 static void tell_pools(const Config *settings, void *userdata) {
         pools_reload(userdata);
 }
@@ -49,6 +58,25 @@ static int open_pools(Rooms *r, Error *reterr) {
         if (k >= 0)
                 k = reload_add(r->api.reload, tell_pools, r->pools);
         return k < 0 ? error_set(reterr, k, "cannot make the pools: %m") : 0;
+}
+
+static void tell_gatekeeper(const Config *settings, void *userdata) {
+        gatekeeper_reloaded(userdata);
+}
+
+/* A gate that cannot be found is the trouble of whoever wants a network. */
+static int open_gatekeeper(Rooms *r, Error *reterr) {
+        _cleanup_free_ char *program = NULL;
+        GatekeeperConfig config = { .run_dir = r->run_dir, .state_dir = r->manager->config.state_dir };
+        int k;
+
+        (void) program_path("cove-gate", &program);
+        config.program = program;
+        k = gatekeeper_new(r->manager, r->api.vault, &config, &r->api.gatekeeper, reterr);
+        if (k < 0)
+                return k;
+        k = reload_add(r->api.reload, tell_gatekeeper, r->api.gatekeeper);
+        return k < 0 ? error_set(reterr, k, "out of memory") : 0;
 }
 
 static int open_audit(Rooms *r, Error *reterr) {
@@ -74,6 +102,10 @@ static int open_agents(Rooms *r, Error *reterr) {
         return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
 }
 
+static int open_previews(Rooms *r, Error *reterr) {
+        return previews_new(r->manager, &r->api.previews, reterr);
+}
+
 static int open_otlp(Rooms *r, Error *reterr) {
         return otlp_new(r->manager, r->outbound, r->api.observe, &r->api.otlp, reterr);
 }
@@ -88,6 +120,7 @@ static int open_reaper(Rooms *r, Error *reterr) {
 }
 
 static int (*const doors[])(Rooms *r, Error *reterr) = {
+        open_vault,   /* before anybody can start anything */
         open_outbound,
         open_reload,  /* before those that want to be told */
         open_pools,   /* filled when all sandboxes have been looked for */
@@ -95,7 +128,9 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_observe, /* before anything happens that could be counted */
         open_artifacts,
         open_alerts,
+        open_previews,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
 };
@@ -113,8 +148,10 @@ int rooms_open(Rooms *r, Error *reterr) {
 void rooms_close(Rooms *r) {
         if (r->manager)
                 manager_unobserve_all(r->manager);
+        gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
+        previews_free(r->api.previews);
         agents_free(r->api.agents);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);
@@ -125,4 +162,5 @@ void rooms_close(Rooms *r) {
         deliveries_free(r->deliveries);
         outbound_free(r->callers);
         outbound_free(r->outbound);
+        vault_free(r->api.vault);
 }

@@ -160,6 +160,8 @@ static const char *const migrations[] = {
         schema_artifacts,
         schema_cleanup,
         schema_network,
+        schema_secrets,
+        schema_previews,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };
