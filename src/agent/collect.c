@@ -12,6 +12,7 @@
 #include "agent/internal.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
+#include "core/mask.h"
 #include "core/fileop.h"
 #include "json/json.h"
 
@@ -85,7 +86,7 @@ static void on_kept(int r, const Artifact *artifact, const char *text, void *use
         check_complete(c);
 }
 
-static void keep(Collection *c, const char *name, const char *type, const void *data, size_t size, int fd) {
+static void keep(Collection *c, const char *name, const char *type, const void *data, uint64_t size, int fd, Mask *mask) {
         const Job *j = &c->run->job;
         ArtifactSpec spec = {
                 .owner_kind = ARTIFACT_OF_AGENT,
@@ -94,8 +95,9 @@ static void keep(Collection *c, const char *name, const char *type, const void *
                 .name = name,
                 .type = type,
                 .data = data,
-                .size = data ? size : UINT64_MAX,
+                .size = size,
                 .fd = fd,
+                .mask = mask,
                 .truncate = strncmp(name, FILES_PREFIX, strlen(FILES_PREFIX)) != 0,
         };
         Error error = { 0 };
@@ -113,7 +115,7 @@ static void keep_json(Collection *c, const char *name, json_t *value) {
 
         json_decref(value);
         if (text)
-                keep(c, name, "application/json", text, size, -EBADF);
+                keep(c, name, "application/json", text, size, -EBADF, NULL);
         free(text);
 }
 
@@ -121,9 +123,9 @@ static void keep_reports(Collection *c) {
         Run *run = c->run;
 
         if (run->journals[STREAM_STDOUT] >= 0)
-                keep(c, "stdout.log", "text/plain", NULL, 0, TAKE_FD(run->journals[STREAM_STDOUT]));
+                keep(c, "stdout.log", "text/plain", NULL, run->job.out.bytes, TAKE_FD(run->journals[STREAM_STDOUT]), run->mask);
         if (run->journals[STREAM_STDERR] >= 0)
-                keep(c, "stderr.log", "text/plain", NULL, 0, TAKE_FD(run->journals[STREAM_STDERR]));
+                keep(c, "stderr.log", "text/plain", NULL, run->job.err.bytes, TAKE_FD(run->journals[STREAM_STDERR]), run->mask);
         keep_json(c, "usage.json", agents_usage_json(run->agents, &run->job));
         if (run->job.error)
                 keep_json(c, "error.json", agents_error_json(run->agents, &run->job, &run->attempt));
@@ -185,7 +187,7 @@ static void on_file_end(FileOp *op, int error, const char *path, uint64_t count,
         if (error < 0 || c->fd < 0)
                 complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox went away" : strerror(error < 0 ? -error : EPROTO));
         else
-                keep(c, name, /* type= */ NULL, NULL, 0, TAKE_FD(c->fd));
+                keep(c, name, /* type= */ NULL, NULL, UINT64_MAX, TAKE_FD(c->fd), NULL);
         next_file(c);
 }
 

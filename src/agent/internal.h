@@ -84,6 +84,7 @@ struct Run {
         Upload *upload;
         Execution *execution; /* watched; NULL: none, or its end has been seen */
         int journals[_STREAM_MAX]; /* of the program that has ended; -EBADF: none */
+        struct Mask *mask;         /* what must not be shown of them */
         ExecutionWatch watch;
         Collection *collection;
         sd_event_source *alarm, *later;

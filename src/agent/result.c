@@ -7,6 +7,7 @@
 
 #include "agent/internal.h"
 #include "base/fd.h"
+#include "core/mask.h"
 #include "json/text.h"
 
 #define TIMEOUT_REASON "timeout" /* the core's word for a sandbox whose time was up */
@@ -85,11 +86,11 @@ static void take_output(Run *run, const Execution *x, ExecutionStream stream, Jo
         free(ret->text);
         *ret = (JobOutput) { .bytes = bytes, .truncated = bytes > JOB_OUTPUT_MAX || x->journals[stream].truncated };
         (void) fd_close(run->journals[stream]);
-        run->journals[stream] = bytes > 0 ? execution_open_journal(x, stream) : -EBADF;
+        run->journals[stream] = bytes > 0 ? execution_open_output(x, stream) : -EBADF;
         if (run->journals[stream] < 0)
                 return;
         data = malloc(size);
-        n = data ? pread(run->journals[stream], data, size, 0) : -1;
+        n = data ? execution_read_output(x, stream, run->journals[stream], data, size, 0) : -1;
         if (n > 0)
                 keep_output(ret, data, (size_t) n);
 }
@@ -122,6 +123,8 @@ void result_take(Run *run, const Execution *x) {
                 j->running_at = x->started_at;
         if (j->execution == 0)
                 j->execution = x->number;
+        mask_unref(run->mask);
+        run->mask = mask_ref(x->sandbox->mask);
         take_output(run, x, STREAM_STDOUT, &j->out);
         take_output(run, x, STREAM_STDERR, &j->err);
         take_usage(run, x);

@@ -10,6 +10,7 @@
 #include "agent/internal.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/mask.h"
 #include "config/config.h"
 #include "core/reap.h"
 #include "store/jobs.h"
@@ -68,6 +69,7 @@ Run *run_free(Run *run) {
         execution_unwatch(&run->watch);
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 (void) fd_close(run->journals[s]);
+        mask_unref(run->mask);
         sd_event_source_disable_unref(run->alarm);
         sd_event_source_disable_unref(run->later);
         job_attempt_done(&run->attempt);

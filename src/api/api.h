@@ -24,6 +24,7 @@ typedef struct ApiRooms {
         struct Artifacts *artifacts;
         struct Otlp *otlp;           /* traces and metrics for a collector */
         struct Reload *reload;       /* config */
+        struct Vault *vault;         /* secrets */
 } ApiRooms;
 
 typedef struct ApiConfig {

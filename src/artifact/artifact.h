@@ -72,6 +72,7 @@ typedef struct ArtifactSpec {
         uint64_t size;       /* of data; of fd: at most so much, UINT64_MAX: to its end */
         int fd;              /* instead of data, if >= 0: a file, read with pread() from `offset`. Taken (closed by us, also on failure) */
         uint64_t offset;
+        struct Mask *mask;   /* core/mask.h: what is hidden of the file; NULL: nothing. Only with a size */
         bool truncate;       /* larger than artifacts.maxFileSize: keep the beginning. Else refused with -EFBIG */
 } ArtifactSpec;
 

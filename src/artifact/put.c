@@ -11,6 +11,7 @@
 #include "artifact/internal.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/mask.h"
 #include "json/text.h"
 #include "store/artifacts.h"
 
@@ -22,6 +23,8 @@ struct Put {
         int from, to;
         char *data; /* instead of from */
         uint64_t offset, done_bytes, left;
+        Mask *mask; /* of from */
+        uint64_t end;
         SecretSha256 hash;
         ArtifactDone done;
         void *userdata;
@@ -35,6 +38,7 @@ static void put_free(Artifacts *a, Put *p) {
                 local_remove(a, p->row.id);
         }
         free(p->data);
+        mask_unref(p->mask);
         artifact_done(&p->row);
         free(p);
 }
@@ -91,9 +95,9 @@ static int write_slice(Put *p, char *buffer) {
         int r;
 
         if (!p->data)
-                n = pread(p->from, buffer, want, (off_t) (p->offset + p->done_bytes));
+                n = mask_pread(p->mask, p->from, p->end, /* final= */ true, buffer, want, p->offset + p->done_bytes);
         if (n < 0)
-                return -errno;
+                return (int) n;
         secret_sha256_add(&p->hash, bytes, (size_t) n);
         r = fd_write_all(p->to, bytes, (size_t) n);
         if (r < 0)
@@ -296,6 +300,8 @@ static int put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, void *use
                 return r;
         }
         p->from = s->fd;
+        p->mask = mask_ref(s->mask);
+        p->end = s->mask ? s->offset + s->size : UINT64_MAX;
         DL_APPEND(a->puts, p);
         a->n_puts++;
         return 0;

@@ -37,13 +37,28 @@ static void check_artifacts(Reader *r, const Config *c, const YamlNode *root) {
                         reader_complain(r, section->key_place, "section artifacts is of kind s3 and has no %s", wanted[i].key);
 }
 
+static bool is_variable(const char *name) {
+        return (*name < '0' || *name > '9') && *name && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
+        const YamlNode *section = yaml_tree_get(root, "secrets");
+
+        for (size_t i = 0; i < c->secrets.environment.n; i++)
+                if (!is_variable(c->secrets.environment.items[i]))
+                        reader_complain(r, section->key_place, "'environment' in section secrets: '%.100s' cannot be the name of a variable",
+                                        c->secrets.environment.items[i]);
+}
+
 static void read_root(Reader *r, const YamlNode *root, Config *c) {
         complain_duplicates(r, root);
         read_fields(r, schema_fields, root, "the file", c);
-        profiles_finish(r, c, root);
+        network_finish(r, c);
+        profiles_finish(r, c, root); /* after the network, which their policies want */
         pools_finish(r, c, root); /* after the profiles, which they name */
         alerts_finish(r, c, root);
         check_artifacts(r, c, root);
+        check_secrets(r, c, root);
 }
 
 int config_parse_with(const ConfigHooks *hooks, const char *text, size_t size, const char *name, ConfigComplain complain, void *userdata,

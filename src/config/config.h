@@ -128,6 +128,10 @@ typedef struct ArtifactsConfig { /* artifacts: */
         unsigned files_max;    /* of one execution: 100 */
 } ArtifactsConfig;
 
+typedef struct SecretsConfig { /* secrets: */
+        Strv environment; /* variables of the daemon that sandboxes may have as secret:env:NAME */
+} SecretsConfig;
+
 typedef struct AuditConfig { /* audit: */
         bool enabled;            /* true */
         bool reads;              /* also GET and HEAD: true */
@@ -135,6 +139,20 @@ typedef struct AuditConfig { /* audit: */
         usec_t keep_usec;        /* 0: for ever */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
+
+typedef struct EgressRange EgressRange; /* policy/egress.h */
+
+#define NETWORK_REACHABLE_MAX 256
+#define NETWORK_DNS_MAX       16
+
+typedef struct NetworkConfig { /* network: */
+        Strv reachable_words;    /* as they were written */
+        EgressRange *reachable;  /* the same: special ranges that policies may open; none */
+        size_t n_reachable;
+        Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
+        bool allow_open;         /* mode open: false */
+        unsigned denials_kept;   /* of one sandbox: 500 */
+} NetworkConfig;
 
 typedef struct Config {
         char *path;      /* NULL: defaults */
@@ -154,6 +172,8 @@ typedef struct Config {
         PredictionConfig prediction;
         ArtifactsConfig artifacts;
         AuditConfig audit;
+        NetworkConfig network;
+        SecretsConfig secrets;
 } Config;
 
 /* What there is without a file. */

@@ -17,6 +17,7 @@
 #define DAEMON_OPTIONS_MAX 128
 #define CHANNELS_MAX       64
 #define HEADERS_MAX        64
+#define SECRETS_MAX 256
 
 static const Config defaults = {
         .daemon = STRV_INIT(DAEMON_OPTIONS_MAX),
@@ -84,6 +85,12 @@ static const Config defaults = {
                 .files_max = 100,
         },
         .audit = { .enabled = true, .reads = true, .file_bytes = MB(64) },
+        .network = {
+                .reachable_words = STRV_INIT(NETWORK_REACHABLE_MAX),
+                .dns = STRV_INIT(NETWORK_DNS_MAX),
+                .denials_kept = 500,
+        },
+        .secrets = { .environment = STRV_INIT(SECRETS_MAX) },
 };
 
 int config_defaults(Config **ret) {
@@ -136,6 +143,7 @@ Config *config_free(Config *c) {
         free(c->alerts.overrides);
         free(c->otlp.endpoint);
         strv_done(&c->otlp.headers);
+        strv_done(&c->secrets.environment);
         free(c->artifacts.directory);
         free(c->artifacts.endpoint);
         free(c->artifacts.bucket);
@@ -143,6 +151,9 @@ Config *config_free(Config *c) {
         free(c->artifacts.access_key);
         free(c->artifacts.secret_key);
         free(c->artifacts.prefix);
+        strv_done(&c->network.reachable_words);
+        strv_done(&c->network.dns);
+        free(c->network.reachable);
         free(c);
         return NULL;
 }

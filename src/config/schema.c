@@ -146,6 +146,13 @@ static const Field audit_fields[] = {
         { 0 },
 };
 
+static const Field secrets_fields[] = {
+        { "environment", &type_strings, AT(SecretsConfig, environment),
+          "variables of the daemon's environment that every sandbox may have, as secret:env:NAME; they cannot be set or listed",
+          .example = "[NPM_TOKEN]" },
+        { 0 },
+};
+
 #define SECTION(the_name, member, the_help, table) \
         { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
 
@@ -164,6 +171,8 @@ const Field schema_fields[] = {
         SECTION("recommendations", prediction, "limits from what was seen", prediction_fields),
         SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_fields),
         SECTION("audit", audit, "who did what", audit_fields),
+        SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
+        SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },
 };

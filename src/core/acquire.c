@@ -11,6 +11,7 @@
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
+#include "core/secrets.h"
 
 struct Acquisition {
         Manager *manager;
@@ -299,6 +300,8 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
         r = enforce_settle(a->manager, &a->spec, &why);
         if (r >= 0)
                 r = manager_check_space(a->manager, &why);
+        if (r >= 0)
+                r = secrets_check(a->manager, a->spec.tenant, &a->spec.env, &why);
         if (r >= 0)
                 r = admission_check_claim(admission, &a->spec, priority, &why);
         if (r > 0 && take_warm(a))

@@ -11,6 +11,8 @@
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/secret.h"
+#include "core/secrets.h"
 
 #define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 128)
 #define STRINGS_MAX     (UINT32_C(2) << 20) /* what execve takes with an 8 MiB stack */
@@ -54,6 +56,16 @@ static int make_environment(const Execution *x, Strv *ret) {
                                 return r;
                 }
         return 0;
+}
+
+int command_environment(const Execution *x, Strv *ret, Error *reterr) {
+        int r;
+
+        *ret = (Strv) STRV_INIT(ENVIRONMENT_MAX);
+        r = make_environment(x, ret);
+        if (r < 0)
+                return error_set(reterr, r, "cannot make the environment: %m");
+        return secrets_resolve(x->sandbox, ret, reterr);
 }
 
 static size_t strings_size(const char *cwd, const Strv *args, const Strv *env) {
@@ -107,44 +119,50 @@ static void fill(const Execution *x, GuestExec *e) {
         };
 }
 
-int command_send(Execution *x, const int *journals, size_t n_journals, Error *reterr) {
+/* Large ones travel as a file. */
+static int send_strings(Execution *x, GuestExec *e, const char *strings, const int *journals, size_t n_journals, Error *reterr) {
         Provider *p = x->sandbox->manager->provider;
-        _cleanup_(strv_done) Strv env = STRV_INIT(ENVIRONMENT_MAX);
-        _cleanup_free_ char *strings = NULL;
         _cleanup_close_ int blob = -EBADF;
-        const char *cwd = x->spec.cwd ? x->spec.cwd : x->sandbox->spec.workdir ? x->sandbox->spec.workdir : WORKDIR_DEFAULT;
         int fds[_STREAM_MAX + 1], r;
         size_t n_fds = 0;
-        GuestExec e;
-
-        r = make_environment(x, &env);
-        if (r < 0)
-                return error_set(reterr, r, "cannot make the environment: %m");
-        fill(x, &e);
-        e.n_env = (uint32_t) env.n;
-        e.strings_size = strings_size(cwd, &x->spec.args, &env);
-        if (e.strings_size > STRINGS_MAX)
-                return error_set(reterr, -E2BIG, "command and environment have %zu bytes together, at most %u are possible",
-                                e.strings_size, STRINGS_MAX);
-        strings = malloc(e.strings_size);
-        if (!strings)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        put_strings(cwd, &x->spec.args, &env, strings);
 
         while (n_fds < n_journals) {
                 fds[n_fds] = journals[n_fds];
                 n_fds++;
         }
-        e.strings = (const uint8_t *) strings;
-        if (e.strings_size > GUEST_INLINE_MAX) {
-                blob = make_blob(strings, e.strings_size);
+        e->strings = (const uint8_t *) strings;
+        if (e->strings_size > GUEST_INLINE_MAX) {
+                blob = make_blob(strings, e->strings_size);
                 if (blob < 0)
                         return error_set(reterr, blob, "cannot pass the command on: %m");
-                e.flags |= GUEST_EXEC_BLOB;
-                e.strings = NULL;
-                e.strings_size = 0;
+                e->flags |= GUEST_EXEC_BLOB;
+                e->strings = NULL;
+                e->strings_size = 0;
                 fds[n_fds++] = blob;
         }
-        r = p->ops->exec(p, x->sandbox, &e, fds, n_fds);
+        r = p->ops->exec(p, x->sandbox, e, fds, n_fds);
         return r < 0 ? error_set(reterr, r, "cannot reach the sandbox: %m") : 0;
+}
+
+int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
+        const char *cwd = x->spec.cwd ? x->spec.cwd : x->sandbox->spec.workdir ? x->sandbox->spec.workdir : WORKDIR_DEFAULT;
+        size_t size = strings_size(cwd, &x->spec.args, env);
+        char *strings;
+        GuestExec e;
+        int r;
+
+        if (size > STRINGS_MAX)
+                return error_set(reterr, -E2BIG, "command and environment have %zu bytes together, at most %u are possible", size,
+                                STRINGS_MAX);
+        strings = malloc(size);
+        if (!strings)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        put_strings(cwd, &x->spec.args, env, strings);
+        fill(x, &e);
+        e.n_env = (uint32_t) env->n;
+        e.strings_size = (uint32_t) size;
+        r = send_strings(x, &e, strings, journals, n_journals, reterr);
+        secret_wipe(strings, size);
+        free(strings);
+        return r;
 }

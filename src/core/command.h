@@ -4,4 +4,6 @@
 
 #include "core/execution.h"
 
-int command_send(Execution *x, const int *journals, size_t n_journals, Error *reterr);
+/* With values in it (secrets.h): secrets_strv_done() frees it. */
+int command_environment(const Execution *x, Strv *ret, Error *reterr);
+int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr);

@@ -163,6 +163,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         delete = sb->end_delete;
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
+        network_gone(sb); /* also for good */
         for (size_t i = 0; i < ELEMENTSOF(useless); i++)
                 if (!sandbox_call_finish(sb, useless[i], &(Error) { -ESTALE, "the sandbox has ended" }))
                         return;

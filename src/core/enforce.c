@@ -145,10 +145,12 @@ static const char *system_name(const char *program) {
         return NULL;
 }
 
-/* "python3.11" is as good as "python3". */
+/* "python3.11" and "python" are as good as "python3". */
 static bool is_version_of(const char *name, const char *program) {
         size_t n = strlen(program);
 
+        while (n > 1 && strchr("0123456789.", program[n - 1]))
+                n--;
         return strncmp(name, program, n) == 0 && name[n + strspn(name + n, "0123456789.")] == '\0';
 }
 

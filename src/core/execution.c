@@ -15,6 +15,7 @@
 #include "core/command.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/secrets.h"
 #include "core/tally.h"
 
 #define EXIT_TIMED_OUT      124
@@ -104,7 +105,7 @@ static int start_following(Execution *x) {
         if (!sources)
                 return -ENOMEM;
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                _cleanup_close_ int fd = execution_open_journal(x, s);
+                _cleanup_close_ int fd = journal_open(x, s);
                 int r = fd;
 
                 if (r == -EINVAL) /* a terminal has one stream */
@@ -213,6 +214,7 @@ static int open_journals(const Execution *x, int fds[static _STREAM_MAX], size_t
 }
 
 int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *reterr) {
+        _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
         int fds[_STREAM_MAX], r;
         size_t n_fds = 0;
         Execution *x;
@@ -230,13 +232,15 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         x->spec = *spec;
         x->started_at = clock_wall_usec();
 
-        r = open_journals(x, fds, &n_fds, reterr);
+        r = command_environment(x, &env, reterr); /* first: a secret that is missing is not a start that failed */
+        if (r >= 0)
+                r = open_journals(x, fds, &n_fds, reterr);
         if (r >= 0) {
                 r = record_start(x, reterr);
                 if (r >= 0) {
                         if (sb->n_alive == 0)
                                 network_execution(sb);
-                        r = command_send(x, fds, n_fds, reterr);
+                        r = command_send(x, &env, fds, n_fds, reterr);
                         if (r < 0)
                                 (void) store_execution_delete(sb->manager->store, sb->id, x->number);
                 }
@@ -346,10 +350,10 @@ static void conclude(Execution *x) {
 
 static void measure_journals(Execution *x) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
-                _cleanup_close_ int fd = execution_open_journal(x, s);
+                _cleanup_close_ int fd = journal_open(x, s);
 
                 if (fd >= 0)
-                        x->journals[s].bytes = execution_journal_size(x, s, fd);
+                        x->journals[s].bytes = journal_size(x, s, fd);
         }
 }
 

@@ -93,12 +93,16 @@ static inline bool execution_ended(const Execution *x) {
         return x->status == EXECUTION_EXITED;
 }
 
-/* A descriptor of the journal for pread/sendfile; the caller closes it. -ENODATA: removed to make room. -EINVAL: the stderr of
- * a terminal. */
-int execution_open_journal(const Execution *x, ExecutionStream stream);
+/* What it has written, for whoever shows it: without the values that its sandbox was given (mask.h), which the journal has.
+ * A descriptor of the journal, for the two below and for mask_pread(); the caller closes it. -ENODATA: removed to make room. -EINVAL:
+ * the stderr of a terminal. -EKEYREJECTED: what has to be hidden is not known. */
+int execution_open_output(const Execution *x, ExecutionStream stream);
 
 /* What can be read now. While it runs this grows. */
-uint64_t execution_journal_size(const Execution *x, ExecutionStream stream, int journal_fd);
+uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int output_fd);
+
+/* Like pread(). 0: nothing for now, or the end. */
+ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset);
 
 /* signal 9 kills the whole tree. 1: sent, 0: it has ended already (which is an answer, not an error). */
 int execution_signal(Execution *x, int signal);

@@ -74,6 +74,9 @@ void journals_free(Manager *m);
 void journals_recycle(Sandbox *sb); /* all of a sandbox that is gone */
 int journals_sweep(Manager *m);     /* what belongs to no sandbox that we know */
 int journal_create(const Execution *x, ExecutionStream stream);
+/* As it is, with what must not be shown: execution.h has what can be. Errors are those of execution_open_output(). */
+int journal_open(const Execution *x, ExecutionStream stream);
+uint64_t journal_size(const Execution *x, ExecutionStream stream, int journal_fd);
 bool journal_is_stray(Manager *m, const char *name);
 void journal_unlist(Execution *x); /* out of the total; the files stay */
 void journal_remove(Execution *x); /* both files too */

@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/mask.h"
 
 #define SPARES_MAX      4096 /* empty files */
 #define SPARES_STOCK    16   /* made ahead */
@@ -224,7 +225,7 @@ void journals_recycle(Sandbox *sb) {
         }
 }
 
-int execution_open_journal(const Execution *x, ExecutionStream stream) {
+int journal_open(const Execution *x, ExecutionStream stream) {
         char name[NAME_BYTES];
         int fd;
 
@@ -240,7 +241,7 @@ int execution_open_journal(const Execution *x, ExecutionStream stream) {
 }
 
 /* What PID 1 says of an ended one is believed only as far as the file goes. */
-uint64_t execution_journal_size(const Execution *x, ExecutionStream stream, int journal_fd) {
+uint64_t journal_size(const Execution *x, ExecutionStream stream, int journal_fd) {
         struct stat st;
 
         if (fstat(journal_fd, &st) < 0)
@@ -248,6 +249,24 @@ uint64_t execution_journal_size(const Execution *x, ExecutionStream stream, int 
         if (execution_ended(x))
                 return MIN_OF(x->journals[stream].bytes, (uint64_t) st.st_size);
         return (uint64_t) st.st_size;
+}
+
+int execution_open_output(const Execution *x, ExecutionStream stream) {
+        return x->sandbox->mask_lost ? -EKEYREJECTED : journal_open(x, stream);
+}
+
+uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int output_fd) {
+        uint64_t size = journal_size(x, stream, output_fd);
+
+        if (x->sandbox->mask_lost || mask_shown_end(x->sandbox->mask, output_fd, size, execution_ended(x), &size) < 0)
+                return 0;
+        return size;
+}
+
+ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset) {
+        if (x->sandbox->mask_lost)
+                return -EKEYREJECTED;
+        return mask_pread(x->sandbox->mask, output_fd, journal_size(x, stream, output_fd), execution_ended(x), buffer, size, offset);
 }
 
 static uint64_t journal_bytes(const Execution *x) {

@@ -127,7 +127,7 @@ void network_adopted(Sandbox *sb) {
 }
 
 void network_gone(Sandbox *sb) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = sb->manager->network; /* sockets inside, one can have without a network */
 
         if (k)
                 k->gone(sb, k->userdata);

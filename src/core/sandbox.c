@@ -11,6 +11,7 @@
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/mask.h"
 #include "core/tally.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
@@ -198,6 +199,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
                 m->provider->ops->release(m->provider, sb);
         sandbox_enforce_forget(sb);
         sandbox_spec_done(&sb->spec);
+        mask_unref(sb->mask);
         free(sb->reason);
         free(sb);
         return NULL;

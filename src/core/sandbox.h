@@ -100,6 +100,9 @@ struct Sandbox {
         struct Tally *tally_tenant, *tally_profile;
         Sandbox *ended_prev, *ended_next;
 
+        struct Mask *mask;      /* mask.h: values that it was given; NULL: none */
+        bool mask_lost;         /* … which cannot be read: nothing that it prints is shown */
+
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <sodium.h>
+#include <sys/mman.h>
 
 #define RANDOM_MAX 64
 
@@ -59,10 +60,33 @@ void secret_hex(const uint8_t *bytes, size_t n, char *ret) {
         (void) sodium_bin2hex(ret, 2 * n + 1, bytes, n);
 }
 
+void secret_base64(const void *data, size_t size, bool url, char *ret, size_t room) {
+        (void) sodium_bin2base64(ret, room, data, size, url ? sodium_base64_VARIANT_URLSAFE_NO_PADDING : sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
+}
+
 bool secret_equal(const void *a, const void *b, size_t size) {
         return sodium_memcmp(a, b, size) == 0;
 }
 
 void secret_wipe(void *data, size_t size) {
         sodium_memzero(data, size);
+}
+
+/* A mapping of its own, so that locking it locks nothing else, and unlocking nothing of others. */
+void *secret_alloc(size_t size) {
+        void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (data == MAP_FAILED)
+                return NULL;
+        (void) sodium_mlock(data, size); /* beyond RLIMIT_MEMLOCK it can be swapped, ignoring */
+        return data;
+}
+
+void *secret_free(void *data, size_t size) {
+        if (data) {
+                (void) sodium_munlock(data, size); /* wipes */
+                sodium_memzero(data, size);
+                (void) munmap(data, size);
+        }
+        return NULL;
 }

@@ -1,6 +1,6 @@
 /* secret.h: random bytes, hashes, and comparing without telling.
  *
- * The one door to libsodium. Must not know: what the secrets are for. */
+ * The door to libsodium; sealing is vault/seal.h. Must not know: what the secrets are for. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,11 +31,19 @@ void secret_sha256_end(SecretSha256 *s, uint8_t *ret);
 /* n bytes as 2n lower-case digits and a NUL. */
 void secret_hex(const uint8_t *bytes, size_t n, char *ret);
 
+/* Without padding, and a NUL; url: with - and _. */
+#define SECRET_BASE64_SIZE(n) (((n) + 2) / 3 * 4 + 1)
+void secret_base64(const void *data, size_t size, bool url, char *ret, size_t room);
+
 /* HMAC-SHA256 with a key of any length. */
 void secret_hmac_sha256(const void *key, size_t key_size, const void *data, size_t size, uint8_t *ret);
 
 /* In a time that depends on the size only. */
 bool secret_equal(const void *a, const void *b, size_t size);
+
+/* Memory that is not swapped out as far as the system lets us, and is in no core dump; freeing wipes it. Whole pages. */
+void *secret_alloc(size_t size);
+void *secret_free(void *data, size_t size); /* the size of the alloc; NULL is fine */
 
 /* Overwrites, also where the compiler sees no use in it. */
 void secret_wipe(void *data, size_t size);

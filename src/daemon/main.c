@@ -29,6 +29,7 @@
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
+#include "core/secrets.h"
 #include "daemon/options.h"
 #include "daemon/privilege.h"
 #include "daemon/reload.h"
@@ -39,6 +40,7 @@
 #include "observe/observe.h"
 #include "provider/native.h"
 #include "store/store.h"
+#include "vault/vault.h"
 
 #define EXIT_OWN_FAILURE 125
 #define FILES_WANTED     65536
@@ -59,6 +61,7 @@ typedef struct Daemon {
         Provider *provider;
         Manager *manager;
         HttpSockets sockets;
+        Strv secrets; /* that were in our environment */
         Rooms rooms;
         Api *api;
         sd_event_source *stop_timer;
@@ -82,6 +85,16 @@ static int step_files(Daemon *d, Error *reterr) {
         if (setrlimit(RLIMIT_NOFILE, &limit) < 0) /* root without CAP_SYS_RESOURCE gets what everybody gets */
                 log_debug("cannot raise the number of files, ignoring: %m");
         return 0;
+}
+
+/* Nothing that we start shall have them. */
+static int step_secrets(Daemon *d, Error *reterr) {
+        int fd = d->options.secret_key_fd, r;
+
+        if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+                return error_set(reterr, -errno, "--secret-key-fd: %d is not open", fd);
+        r = vault_take_environment(&d->settings->secrets.environment, &d->secrets);
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
 }
 
 static int step_state(Daemon *d, Error *reterr) {
@@ -258,6 +271,8 @@ static int step_rooms(Daemon *d, Error *reterr) {
         d->rooms.manager = d->manager;
         d->rooms.settings = &d->settings;
         d->rooms.config_file = d->options.config_file;
+        d->rooms.secret_key_fd = d->options.secret_key_fd;
+        d->rooms.environment = &d->secrets;
         return rooms_open(&d->rooms, reterr);
 }
 
@@ -292,6 +307,7 @@ static const struct {
 } steps[] = {
         { "identity", step_identity },
         { "files",    step_files    }, /* before the spawner, which inherits the limit */
+        { "secrets",  step_secrets  }, /* likewise: what it must not inherit */
         { "state",    step_state    }, /* as root: it may have to be made and handed over */
         { "listen",   step_listen   }, /* likewise: a low port, or a socket in somebody else's directory */
         { "spawner",  step_spawner  }, /* the last that needs who we were */
@@ -329,6 +345,7 @@ static void stop(Daemon *d) {
         sd_event_source_unref(d->stop_timer);
         sd_event_unref(d->event);
         state_close(&d->state);
+        secrets_strv_done(&d->secrets);
         daemon_options_done(&d->options);
 }
 
@@ -362,7 +379,7 @@ static void set_logging(const DaemonOptions *o) {
 }
 
 int main(int argc, char **argv) {
-        Daemon d = { .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
+        Daemon d = { .secrets = STRV_INIT(SECRETS_MAX), .state = STATE_EMPTY, .spawner_fd = -EBADF, .sockets = HTTP_SOCKETS_EMPTY };
         Error error = { 0 };
         int r, status;
 

@@ -223,6 +223,14 @@ static int apply_template(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
+static int apply_secret_key_fd(void *target, const char *value, Error *reterr) {
+        uint64_t fd = 0;
+        int r = apply_number(&fd, "secret-key-fd", 3, INT32_MAX, value, reterr);
+
+        ((DaemonOptions *) target)->secret_key_fd = r < 0 ? -EBADF : (int) fd;
+        return r;
+}
+
 static const Option options[] = {
         { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", apply_listen },
         { "public", 0, NULL, "allow an address that other machines can reach", apply_public },
@@ -238,6 +246,7 @@ static const Option options[] = {
         { "max-connections", 0, "N", "at the same time (default 4096)", apply_max_connections },
         { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 60)", apply_idle },
         { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", apply_allow_missing },
+        { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", apply_secret_key_fd },
         { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
         { "default-config", 0, NULL, "print a config file with all defaults and end", apply_default_config },
         { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", apply_config_keys },
@@ -280,7 +289,7 @@ static int apply_named(DaemonOptions *o, const char *name, const char *value, Er
 }
 
 int daemon_options_check(const char *name, const char *value, Error *reterr) {
-        DaemonOptions scratch = { .templates = STRV_INIT(TEMPLATES_MAX) };
+        DaemonOptions scratch = { .templates = STRV_INIT(TEMPLATES_MAX), .secret_key_fd = -EBADF };
         int r = apply_named(&scratch, name, value, reterr);
 
         daemon_options_done(&scratch);
@@ -376,6 +385,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
                 .connections_max = CONNECTIONS_DEFAULT,
                 .idle_seconds = IDLE_DEFAULT,
                 .templates = STRV_INIT(TEMPLATES_MAX),
+                .secret_key_fd = -EBADF,
         };
         r = options_parse(options, ELEMENTSOF(options), argc, argv, o, reterr);
         if (r < 0)

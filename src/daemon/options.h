@@ -33,6 +33,7 @@ typedef struct DaemonOptions {
         uint64_t connections_max;
         uint64_t idle_seconds;
         uint64_t allow_missing; /* GuardSet */
+        int secret_key_fd; /* -EBADF: none */
         Strv templates;         /* NAME=DIR */
 } DaemonOptions;
 

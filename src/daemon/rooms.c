@@ -2,6 +2,7 @@
 
 #include "agent/agent.h"
 #include "artifact/artifact.h"
+#include "base/fd.h"
 #include "base/macro.h"
 #include "core/admission.h"
 #include "core/pool.h"
@@ -14,6 +15,7 @@
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
+#include "vault/vault.h"
 
 /* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
 static int open_outbound(Rooms *r, Error *reterr) {
@@ -37,6 +39,10 @@ static int open_reload(Rooms *r, Error *reterr) {
         if (k >= 0)
                 k = reload_add(r->api.reload, on_settings, r->manager);
         return k < 0 ? error_set(reterr, k, "out of memory") : 0;
+}
+
+static int open_vault(Rooms *r, Error *reterr) {
+        return vault_new(r->manager, TAKE_FD(r->secret_key_fd), r->environment, &r->api.vault, reterr);
 }
 
 static void tell_pools(const Config *settings, void *userdata) {
@@ -88,6 +94,7 @@ static int open_reaper(Rooms *r, Error *reterr) {
 }
 
 static int (*const doors[])(Rooms *r, Error *reterr) = {
+        open_vault,   /* before anybody can start anything */
         open_outbound,
         open_reload,  /* before those that want to be told */
         open_pools,   /* filled when all sandboxes have been looked for */
@@ -125,4 +132,5 @@ void rooms_close(Rooms *r) {
         deliveries_free(r->deliveries);
         outbound_free(r->callers);
         outbound_free(r->outbound);
+        vault_free(r->api.vault);
 }

@@ -14,6 +14,9 @@ typedef struct Rooms {
         Config **settings;       /* where the caller keeps them: reading them again puts others there */
         const char *config_file; /* NULL: there is none to be read again */
 
+        int secret_key_fd;       /* taken; -EBADF: the key is in its file */
+        const Strv *environment; /* secrets of the daemon's own environment */
+
         struct Outbound *outbound, *callers; /* the second: to where callers want to be told */
         struct Deliveries *deliveries;       /* by the second */
         struct Pools *pools;

@@ -107,8 +107,10 @@ static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
 static void tell_all_of_change(Gate *g) {
         GateSandbox *s, *next;
 
-        HASH_ITER(hh, g->sandboxes, s, next)
+        HASH_ITER(hh, g->sandboxes, s, next) {
                 connections_policy_changed(s);
+                udp_policy_changed(s);
+        }
 }
 
 static int do_hello(Call *c, Error *reterr) {

@@ -432,13 +432,16 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         static uint8_t buffer[GUEST_MESSAGE_MAX];
         NativeGuest *g = sb->provider_data;
         ssize_t size;
+        int r;
 
         if (!g || g->fd < 0)
                 return -ENOTCONN;
         size = guest_encode(message, buffer, sizeof(buffer));
         if (size < 0)
                 return (int) size;
-        return outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        r = outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        explicit_bzero(buffer, (size_t) size); /* an environment may have secrets in it */
+        return r;
 }
 
 int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds) {

@@ -21,6 +21,7 @@ struct OutboxItem {
 static void item_free(OutboxItem *item) {
         for (size_t i = 0; i < item->n_fds; i++)
                 (void) fd_close(item->fds[i]);
+        explicit_bzero(item->data, item->size); /* an environment may have secrets in it */
         free(item);
 }
 

@@ -54,7 +54,7 @@ static void find_patterns(const char *text, size_t size, const Execution *x, Dia
 }
 
 static void read_stream(const Execution *x, ExecutionStream stream, bool patterns, DiagnosisOutput *o) {
-        _cleanup_close_ int fd = execution_open_journal(x, stream);
+        _cleanup_close_ int fd = execution_open_output(x, stream);
         char text[TAIL_BYTES];
         struct stat st;
         uint64_t size;
@@ -62,14 +62,14 @@ static void read_stream(const Execution *x, ExecutionStream stream, bool pattern
 
         if (fd < 0 || fstat(fd, &st) < 0)
                 return;
-        size = execution_journal_size(x, stream, fd);
+        size = execution_output_size(x, stream, fd);
         if (size == 0)
                 return;
         o->bytes += size;
         o->last_at = MAX_OF(o->last_at, (usec_t) st.st_mtim.tv_sec * USEC_PER_SEC + (usec_t) st.st_mtim.tv_nsec / 1000);
         if (!patterns)
                 return;
-        n = pread(fd, text, sizeof(text), (off_t) (size > sizeof(text) ? size - sizeof(text) : 0));
+        n = execution_read_output(x, stream, fd, text, sizeof(text), size > sizeof(text) ? size - sizeof(text) : 0);
         if (n > 0)
                 find_patterns(text, (size_t) n, x, o);
 }

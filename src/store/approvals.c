@@ -9,6 +9,7 @@
 
 static const Field approval_fields[] = {
         FIELD("id",          chars,  StoreApproval, id),
+        FIELD("ask",         chars,  StoreApproval, ask),
         FIELD("sandbox",     chars,  StoreApproval, sandbox),
         FIELD("tenant",      text,   StoreApproval, tenant),
         FIELD("profile",     text,   StoreApproval, profile),
@@ -86,11 +87,11 @@ static int take_row(StoreApproval *row, void *userdata) {
         return 0;
 }
 
-int store_approval_get(Store *s, const char *id, StoreApproval *ret) {
-        sqlite3_stmt *st = s->statements[STATEMENT_APPROVAL_FIND];
+static int find(Store *s, StatementId statement, const char *key, StoreApproval *ret) {
+        sqlite3_stmt *st = s->statements[statement];
         StoreApproval found = { 0 };
         ApprovalEach e = { take_row, &found };
-        int r = statement_each(s, STATEMENT_APPROVAL_FIND, sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC), approval_row, &e);
+        int r = statement_each(s, statement, sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC), approval_row, &e);
 
         if (r < 0)
                 return r;
@@ -98,6 +99,14 @@ int store_approval_get(Store *s, const char *id, StoreApproval *ret) {
                 return -ENOENT;
         *ret = found;
         return 0;
+}
+
+int store_approval_get(Store *s, const char *id, StoreApproval *ret) {
+        return find(s, STATEMENT_APPROVAL_FIND, id, ret);
+}
+
+int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret) {
+        return find(s, STATEMENT_APPROVAL_FIND_ASK, ask, ret);
 }
 
 int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now) {

@@ -160,6 +160,7 @@ static const char *const migrations[] = {
         schema_artifacts,
         schema_cleanup,
         schema_network,
+        schema_secrets,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

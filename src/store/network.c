@@ -24,10 +24,14 @@ static int bind_before(sqlite3_stmt *st, int parameter, uint64_t before) {
 
 static const Field use_fields[] = {
         FIELD("sandbox",    chars,  NetworkUse, sandbox),
-        FIELD("up_bytes",   uint64, NetworkUse, up_bytes),
-        FIELD("down_bytes", uint64, NetworkUse, down_bytes),
-        FIELD("requests",   uint64, NetworkUse, requests),
-        FIELD("denied",     uint64, NetworkUse, denied),
+        FIELD("up_bytes",   uint64, NetworkUse, total.up_bytes),
+        FIELD("down_bytes", uint64, NetworkUse, total.down_bytes),
+        FIELD("requests",   uint64, NetworkUse, total.requests),
+        FIELD("denied",     uint64, NetworkUse, total.denied),
+        FIELD("base_up_bytes",   uint64, NetworkUse, base.up_bytes),
+        FIELD("base_down_bytes", uint64, NetworkUse, base.down_bytes),
+        FIELD("base_requests",   uint64, NetworkUse, base.requests),
+        FIELD("base_denied",     uint64, NetworkUse, base.denied),
 };
 const Table network_use_table = { "network_use", use_fields, ELEMENTSOF(use_fields), 1 };
 

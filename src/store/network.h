@@ -6,9 +6,14 @@
 
 #include "store/store.h"
 
+typedef struct NetworkCounts {
+        uint64_t up_bytes, down_bytes, requests, denied;
+} NetworkCounts;
+
 typedef struct NetworkUse {
         char sandbox[SANDBOX_ID_LENGTH + 1];
-        uint64_t up_bytes, down_bytes, requests, denied;
+        NetworkCounts total;
+        NetworkCounts base; /* of it, what was before the gate began to count, at the last attach */
 } NetworkUse;
 
 int store_network_use_put(Store *s, const NetworkUse *use); /* -ENOENT: there is no such sandbox */
@@ -47,6 +52,7 @@ int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkL
 typedef struct StoreApproval {
         uint64_t serial; /* given by the store */
         char id[32];
+        char ask[64]; /* the gate's name for it */
         char sandbox[SANDBOX_ID_LENGTH + 1];
         char *tenant, *profile, *object, *rule;
         char status[12], scope[12]; /* scope "": none */
@@ -59,6 +65,7 @@ void store_approval_done(StoreApproval *a);
 int store_approval_add(Store *s, const StoreApproval *a, unsigned keep);
 int store_approval_update(Store *s, const StoreApproval *a);
 int store_approval_get(Store *s, const char *id, StoreApproval *ret); /* -ENOENT */
+int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret);
 /* Newest first; tenant, status NULL: any; below `before` (0: from the newest). */
 int store_approval_each(Store *s, const char *tenant, const char *status, uint64_t before, unsigned limit,
                 int (*each)(StoreApproval *row, void *userdata), void *userdata);

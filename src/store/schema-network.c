@@ -12,7 +12,11 @@ const char schema_network[] =
         "  up_bytes INTEGER NOT NULL,"
         "  down_bytes INTEGER NOT NULL,"
         "  requests INTEGER NOT NULL,"
-        "  denied INTEGER NOT NULL"
+        "  denied INTEGER NOT NULL,"
+        "  base_up_bytes INTEGER NOT NULL," /* of it, what was before the gate began to count */
+        "  base_down_bytes INTEGER NOT NULL,"
+        "  base_requests INTEGER NOT NULL,"
+        "  base_denied INTEGER NOT NULL"
         ") STRICT, WITHOUT ROWID;"
 
         "CREATE TABLE denial ("
@@ -49,6 +53,7 @@ const char schema_network[] =
         "CREATE TABLE approval ("
         "  serial INTEGER PRIMARY KEY," /* the order in which they were asked for */
         "  id TEXT NOT NULL UNIQUE,"
+        "  ask TEXT NOT NULL," /* the gate's name for it */
         "  sandbox TEXT NOT NULL," /* may be gone */
         "  tenant TEXT NOT NULL,"
         "  profile TEXT,"
@@ -62,6 +67,7 @@ const char schema_network[] =
         "  answered_by TEXT"
         ") STRICT;"
         "CREATE INDEX approval_by_status ON approval (status, serial);"
+        "CREATE INDEX approval_by_ask ON approval (ask);"
         "CREATE INDEX approval_by_tenant ON approval (tenant, serial);"
 
         "CREATE TABLE network_grant ("

@@ -8,3 +8,4 @@ extern const char schema_alerts[];
 extern const char schema_artifacts[];
 extern const char schema_cleanup[];
 extern const char schema_network[];
+extern const char schema_secrets[];

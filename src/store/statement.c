@@ -167,7 +167,9 @@ static const struct {
         [STATEMENT_NETWORK_USE_PUT]    = { .insert = &network_use_table,
                                            .tail = "ON CONFLICT (sandbox) DO UPDATE SET up_bytes = excluded.up_bytes,"
                                                    " down_bytes = excluded.down_bytes, requests = excluded.requests,"
-                                                   " denied = excluded.denied" },
+                                                   " denied = excluded.denied, base_up_bytes = excluded.base_up_bytes,"
+                                                   " base_down_bytes = excluded.base_down_bytes,"
+                                                   " base_requests = excluded.base_requests, base_denied = excluded.base_denied" },
         [STATEMENT_NETWORK_USE_SELECT] = { .select = &network_use_table, .tail = "ORDER BY sandbox" },
 
         /* The parameters are those of denial_table, of which the second is given here. */
@@ -188,7 +190,7 @@ static const struct {
         [STATEMENT_LEARNED_SELECT] = { .select = &learned_table, .tail = "WHERE sandbox = ?1 ORDER BY host, address, port, protocol, method" },
 
         /* The columns of approval_table, then the serial. */
-#define APPROVAL_SELECT "SELECT id, sandbox, tenant, profile, object, rule, status, asked_at, expires_at, answered_at, scope, answered_by," \
+#define APPROVAL_SELECT "SELECT id, ask, sandbox, tenant, profile, object, rule, status, asked_at, expires_at, answered_at, scope, answered_by," \
                         " serial FROM approval "
         [STATEMENT_APPROVAL_INSERT] = { .insert = &approval_table },
         [STATEMENT_APPROVAL_UPDATE] = { .update = &approval_table },
@@ -196,12 +198,31 @@ static const struct {
         [STATEMENT_APPROVAL_SELECT] = { APPROVAL_SELECT "WHERE (?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR status = ?2) AND serial < ?3"
                                         " ORDER BY serial DESC LIMIT ?4" },
         [STATEMENT_APPROVAL_FIND]   = { APPROVAL_SELECT "WHERE id = ?1" },
+        [STATEMENT_APPROVAL_FIND_ASK] = { APPROVAL_SELECT "WHERE ask = ?1" },
         [STATEMENT_APPROVAL_CLOSE]  = { "UPDATE approval SET status = ?2, answered_at = ?3 WHERE status = 'open' AND expires_at <= ?4"
                                         " AND (?1 IS NULL OR sandbox = ?1)" },
 
         [STATEMENT_GRANT_INSERT] = { .insert = &grant_table, .tail = "ON CONFLICT DO NOTHING" },
         [STATEMENT_GRANT_SELECT] = { .select = &grant_table,
                                      .tail = "WHERE sandbox = ?1 OR (tenant = ?2 AND profile = ?3) ORDER BY serial" },
+        /* The columns of all that loads secrets: tenant, name, sealed, created_at, updated_at. */
+#define SECRET_SELECT "SELECT tenant, name, sealed, created_at, updated_at FROM secret "
+        [STATEMENT_SECRET_PUT]    = { "INSERT INTO secret (tenant, name, sealed, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)"
+                                      " ON CONFLICT (tenant, name) DO UPDATE SET sealed = excluded.sealed,"
+                                      " updated_at = max(excluded.updated_at, created_at + 1) RETURNING created_at" },
+        [STATEMENT_SECRET_DELETE] = { "DELETE FROM secret WHERE tenant = ?1 AND name = ?2 RETURNING 1" },
+        [STATEMENT_SECRET_FIND]   = { SECRET_SELECT "WHERE tenant = ?1 AND name = ?2" },
+        [STATEMENT_SECRET_SELECT] = { SECRET_SELECT "WHERE (?1 IS NULL OR tenant = ?1) ORDER BY tenant, name" },
+        [STATEMENT_SECRET_COUNT]  = { "SELECT (SELECT count(*) FROM secret WHERE ?1 IS NULL OR tenant = ?1)"
+                                      " + (SELECT count(*) FROM secret_given WHERE ?1 IS NULL AND length(sealed) > 0)" },
+        [STATEMENT_SECRET_CLEAR]  = { "DELETE FROM secret" },
+        [STATEMENT_VAULT_SELECT]  = { "SELECT NULL, NULL, sealed, 0, 0 FROM vault" },
+        [STATEMENT_VAULT_PUT]     = { "INSERT INTO vault (id, sealed) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed" },
+        [STATEMENT_VAULT_CLEAR]   = { "DELETE FROM vault" },
+        [STATEMENT_GIVEN_ADD]     = { "INSERT INTO secret_given (sandbox, number, sealed) VALUES (?1,"
+                                      " 1 + coalesce((SELECT max(number) FROM secret_given WHERE sandbox = ?1), 0), ?2)" },
+        [STATEMENT_GIVEN_SELECT]  = { "SELECT NULL, sandbox, sealed, 0, 0 FROM secret_given ORDER BY sandbox, number" },
+        [STATEMENT_GIVEN_CLEAR]   = { "UPDATE secret_given SET sealed = x''" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

@@ -163,7 +163,7 @@ TEST(cures) {
                 free(dump);
                 json_decref(whole);
                 v = decide(&better, &a.q);
-                check_int(cure, v.action, EGRESS_ALLOW);
+                check_true(cure, v.action != EGRESS_DENY); /* an ask stays one */
                 egress_policy_done(&better);
                 cured++;
         }

@@ -32,7 +32,7 @@ static int read_output(const Execution *x, ExecutionStream stream, Output *ret) 
         *ret = (Output) { .whole = bytes <= OUTPUT_MAX };
         if (bytes == 0)
                 return 0;
-        fd = execution_open_journal(x, stream);
+        fd = execution_open_output(x, stream);
         if (fd == -ENODATA) {
                 *ret = (Output) { .gone = true };
                 return 0;
@@ -43,7 +43,7 @@ static int read_output(const Execution *x, ExecutionStream stream, Output *ret) 
         ret->data = malloc(ret->size);
         if (!ret->data)
                 return -ENOMEM;
-        n = fd_read_full(fd, ret->data, ret->size);
+        n = execution_read_output(x, stream, fd, ret->data, ret->size, 0);
         if (n < 0)
                 return (int) n;
         ret->size = (size_t) n;
@@ -103,7 +103,7 @@ static int answer_now(ApiRequest *q, const Execution *x, bool with_output) {
         int r = result_text(x, with_output, &t);
 
         if (r < 0)
-                return api_errno(q, r, "cannot read the output");
+                return exec_answer_feed_error(q, x, r);
         q->answered = true;
         return http_answer_take(q->http, 200, "application/json", TAKE_PTR(t.data), t.size);
 }

@@ -37,5 +37,8 @@ typedef struct AttachOptions {
 int attach_check(ApiRequest *q); /* answers and returns < 0 when it is no handshake */
 int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options);
 
+#define EXEC_OUTPUT_LOST \
+        "This sandbox was given secrets that cannot be read, so they cannot be hidden in what it prints: it is not shown (see `cove health`)"
+
 /* What feed_open() says, as an answer. */
 int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r);

@@ -23,7 +23,8 @@ static int write_result(Feed *f, const Execution *x) {
 
 static void take_end(Feed *f, Execution *x) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
-                f->journals[s].limit = f->journals[s].fd >= 0 ? execution_journal_size(x, s, f->journals[s].fd) : 0;
+                f->journals[s].end = f->journals[s].limit = f->journals[s].fd >= 0 ? execution_output_size(x, s, f->journals[s].fd) : 0;
+        f->mask = mask_ref(x->sandbox->mask);
         f->pid = x->pid;
         f->error = write_result(f, x);
         execution_unwatch(&f->watch);
@@ -48,7 +49,7 @@ static int open_journal(Feed *f, Execution *x, ExecutionStream stream, uint64_t 
                 if (from == x->journals[stream].bytes && !x->journals_gone)
                         return 0; /* spares the open: most commands say nothing on stderr */
         }
-        j->fd = execution_open_journal(x, stream);
+        j->fd = execution_open_output(x, stream);
         if (j->fd < 0) {
                 int r = j->fd;
 
@@ -96,6 +97,7 @@ void feed_done(Feed *f) {
         f->execution = NULL;
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 f->journals[s].fd = fd_close(f->journals[s].fd);
+        f->mask = mask_unref(f->mask);
         free(TAKE_PTR(f->result));
 }
 
@@ -105,11 +107,11 @@ ssize_t feed_peek(Feed *f, ExecutionStream stream, void *buffer, size_t size) {
 
         if (j->fd < 0 || j->offset >= j->limit)
                 return 0;
-        do
-                n = pread(j->fd, buffer, (size_t) MIN_OF((uint64_t) size, j->limit - j->offset), (off_t) j->offset);
-        while (n < 0 && errno == EINTR);
-        if (n < 0)
-                return -errno;
+        size = (size_t) MIN_OF((uint64_t) size, j->limit - j->offset);
+        if (f->execution)
+                n = execution_read_output(f->execution, stream, j->fd, buffer, size, j->offset);
+        else
+                n = mask_pread(f->mask, j->fd, j->end, /* final= */ true, buffer, size, j->offset);
         if (n == 0 && feed_ended(f))
                 j->limit = j->offset; /* shorter than it was said to be: then this is its end */
         return n;

@@ -6,11 +6,13 @@
 #pragma once
 
 #include "api/surface.h"
+#include "core/mask.h"
 
 typedef struct FeedJournal {
         int fd;            /* -EBADF: there is nothing to read, and never will be */
         uint64_t offset;   /* of the next byte */
-        uint64_t limit;    /* where it ends; UINT64_MAX while it may grow */
+        uint64_t limit;    /* where reading ends; UINT64_MAX while it may grow */
+        uint64_t end;      /* of what was written, once it has ended: what is hidden may reach beyond the limit */
 } FeedJournal;
 
 typedef struct Feed Feed;
@@ -20,6 +22,7 @@ struct Feed {
         Execution *execution; /* NULL: it has ended, and may be gone */
         ExecutionWatch watch;
         FeedJournal journals[_STREAM_MAX];
+        Mask *mask;        /* when it has ended: the sandbox may be gone */
         char id[EXECUTION_ID_MAX];
         int pid;           /* 0: it has not started */
         char *result;      /* the execution object as JSON text without a newline, when it has ended */

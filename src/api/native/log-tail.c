@@ -20,7 +20,7 @@ typedef struct Tail {
 } Tail;
 
 /* The offset at which the last t->left lines begin; fewer are taken from t->left when there are fewer. */
-static int count_back(Tail *t, int fd, uint64_t size, uint64_t *ret) {
+static int count_back(Tail *t, const Execution *x, ExecutionStream stream, int fd, uint64_t size, uint64_t *ret) {
         _cleanup_free_ char *block = malloc(BLOCK);
         uint64_t end = size;
 
@@ -28,12 +28,12 @@ static int count_back(Tail *t, int fd, uint64_t size, uint64_t *ret) {
                 return -ENOMEM;
         while (end > 0) {
                 uint64_t start = end > BLOCK ? end - BLOCK : 0;
-                ssize_t n = pread(fd, block, (size_t) (end - start), (off_t) start);
+                ssize_t n = execution_read_output(x, stream, fd, block, (size_t) (end - start), start);
 
                 if (n != (ssize_t) (end - start) || t->budget < (uint64_t) n) {
                         *ret = end;
                         t->left = 0;
-                        return n < 0 ? -errno : 0;
+                        return n < 0 ? (int) n : 0;
                 }
                 t->budget -= (uint64_t) n;
                 for (uint64_t i = end; i > start; i--)
@@ -53,13 +53,13 @@ static int tail_stream(Tail *t, const Execution *x, ExecutionStream stream, LogS
 
         if (x->spec.pty && stream == STREAM_STDERR)
                 return 0;
-        fd = execution_open_journal(x, stream);
+        fd = execution_open_output(x, stream);
         if (fd < 0)
                 return 0;
-        span->to[stream] = span->from[stream] = execution_journal_size(x, stream, fd);
+        span->to[stream] = span->from[stream] = execution_output_size(x, stream, fd);
         if (t->left == 0 || span->to[stream] == 0)
                 return 0;
-        return count_back(t, fd, span->to[stream], span->from + stream);
+        return count_back(t, x, stream, fd, span->to[stream], span->from + stream);
 }
 
 static int add_part(LogParts *parts, const LogPart *part) {

@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "api/accept.h"
+#include "api/native/exec.h"
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "base/fd.h"
@@ -73,10 +74,10 @@ static LogOutput *find_running(LogStream *s, const char *id) {
         return NULL;
 }
 
-static uint64_t journal_size(const Execution *x, ExecutionStream stream) {
-        _cleanup_close_ int fd = execution_open_journal(x, stream);
+static uint64_t output_size(const Execution *x, ExecutionStream stream) {
+        _cleanup_close_ int fd = execution_open_output(x, stream);
 
-        return fd < 0 ? 0 : execution_journal_size(x, stream, fd);
+        return fd < 0 ? 0 : execution_output_size(x, stream, fd);
 }
 
 /* What was chosen of it, once; else all. A journal that grows faster than it is told would keep its reader for ever, so
@@ -95,7 +96,7 @@ static LogSpan take_span(LogStream *s, const Execution *x) {
                 if (s->follow)
                         span.to[k] = UINT64_MAX;
                 else if (span.to[k] == UINT64_MAX)
-                        span.to[k] = journal_size(x, k);
+                        span.to[k] = output_size(x, k);
         return span;
 }
 
@@ -264,6 +265,10 @@ void native_sandbox_logs(ApiRequest *q) {
         if (has_tail < 0 || api_query_bool(q, "follow", &follow) < 0 || native_query_time(q, "since", &since) < 0 ||
                         read_format(q, &as_json) < 0)
                 return;
+        if (q->sandbox->mask_lost) {
+                (void) api_errno(q, -EKEYREJECTED, EXEC_OUTPUT_LOST);
+                return;
+        }
         s = calloc(1, sizeof(*s));
         if (!s) {
                 (void) api_errno(q, -ENOMEM, NULL);

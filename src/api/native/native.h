@@ -65,6 +65,13 @@ void native_config_get(ApiRequest *q);
 void native_config_reload(ApiRequest *q);
 void native_openapi(ApiRequest *q);
 
+/* secrets.c */
+void native_secret_put(ApiRequest *q);
+void native_secret_get(ApiRequest *q);
+void native_secret_list(ApiRequest *q);
+void native_secret_delete(ApiRequest *q);
+void native_secret_delete_all(ApiRequest *q);
+
 /* artifacts.c */
 struct Artifact;
 json_t *native_artifact_json(const struct Artifact *a);
@@ -137,6 +144,8 @@ extern const JsonField native_timeout_fields[];
 extern const size_t native_timeout_n_fields;
 extern const JsonField native_key_fields[];
 extern const size_t native_key_n_fields;
+extern const JsonField native_secret_fields[];
+extern const size_t native_secret_n_fields;
 extern const JsonField native_tenant_fields[];
 extern const size_t native_tenant_n_fields;
 

@@ -61,7 +61,7 @@ static ssize_t raw_next(HttpRequest *http, uint64_t position, void *buffer, size
 
         if (n > 0)
                 feed_advance(&s->feed, s->stream, (size_t) n);
-        else if (n == 0 && feed_drained(&s->feed, s->stream))
+        else if (n == 0 && (feed_drained(&s->feed, s->stream) || s->feed.journals[s->stream].offset >= s->feed.journals[s->stream].limit))
                 return HTTP_STREAM_END;
         return n;
 }
@@ -91,25 +91,11 @@ static int add_headers(ApiRequest *q, const Execution *x, uint64_t from) {
         return r;
 }
 
-/* What is there at this moment has a size, so that the kernel can send it. */
-static int raw_answer_now(ApiRequest *q, Execution *x, const OutputQuery *o) {
-        _cleanup_close_ int fd = execution_open_journal(x, o->stream);
-        uint64_t size;
-
-        if (fd < 0)
-                return exec_answer_feed_error(q, x, fd);
-        size = execution_journal_size(x, o->stream, fd);
-        if (o->from > size && execution_ended(x))
-                return exec_answer_feed_error(q, x, -ERANGE);
-        q->answered = true;
-        if (o->from >= size)
-                return http_answer(q->http, 200, RAW_TYPE, "", 0);
-        return http_answer_fd(q->http, 200, RAW_TYPE, TAKE_FD(fd), o->from, size - o->from);
-}
-
-static int raw_answer_follow(ApiRequest *q, Execution *x, const OutputQuery *o) {
+/* Up to so many bytes; UINT64_MAX: to its end. */
+static int raw_answer_stream(ApiRequest *q, Execution *x, const OutputQuery *o, uint64_t to) {
         uint64_t from[_STREAM_MAX] = { FEED_SKIP, FEED_SKIP };
         RawStream *s = calloc(1, sizeof(*s));
+        FeedJournal *j;
         int r;
 
         if (!s)
@@ -121,10 +107,30 @@ static int raw_answer_follow(ApiRequest *q, Execution *x, const OutputQuery *o) 
                 free(s);
                 return exec_answer_feed_error(q, x, r);
         }
+        j = s->feed.journals + o->stream;
+        j->limit = MIN_OF(j->limit, to);
         q->state = s;
         q->destroy = raw_destroy;
         q->answered = true;
-        return http_answer_stream(q->http, 200, RAW_TYPE, UINT64_MAX, raw_next, s);
+        return http_answer_stream(q->http, 200, RAW_TYPE, to == UINT64_MAX ? to : to - o->from, raw_next, s);
+}
+
+/* What is there at this moment has a size, so that the kernel can send it, if nothing has to be hidden. */
+static int raw_answer_now(ApiRequest *q, Execution *x, const OutputQuery *o) {
+        _cleanup_close_ int fd = execution_open_output(x, o->stream);
+        uint64_t size;
+
+        if (fd < 0)
+                return exec_answer_feed_error(q, x, fd);
+        size = execution_output_size(x, o->stream, fd);
+        if (o->from > size && execution_ended(x))
+                return exec_answer_feed_error(q, x, -ERANGE);
+        if (o->from < size && !mask_is_empty(x->sandbox->mask))
+                return raw_answer_stream(q, x, o, size);
+        q->answered = true;
+        if (o->from >= size)
+                return http_answer(q->http, 200, RAW_TYPE, "", 0);
+        return http_answer_fd(q->http, 200, RAW_TYPE, TAKE_FD(fd), o->from, size - o->from);
 }
 
 static void raw_answer(ApiRequest *q, Execution *x, const OutputQuery *o) {
@@ -133,7 +139,7 @@ static void raw_answer(ApiRequest *q, Execution *x, const OutputQuery *o) {
         if (r < 0)
                 (void) api_errno(q, r, NULL);
         else if (o->follow > 0 && !execution_ended(x))
-                (void) raw_answer_follow(q, x, o);
+                (void) raw_answer_stream(q, x, o, UINT64_MAX);
         else
                 (void) raw_answer_now(q, x, o);
 }

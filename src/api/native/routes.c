@@ -89,5 +89,6 @@ const ApiRoute *const api_tables[] = {
         alerts_routes,
         audit_routes,
         config_routes,
+        secrets_routes,
         NULL,
 };

@@ -20,3 +20,4 @@ extern const ApiRoute metrics_routes[];
 extern const ApiRoute alerts_routes[];
 extern const ApiRoute audit_routes[];
 extern const ApiRoute config_routes[];
+extern const ApiRoute secrets_routes[];

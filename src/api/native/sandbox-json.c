@@ -176,8 +176,8 @@ static json_t *stream_bytes(const Execution *x, ExecutionStream stream) {
 
         if (execution_ended(x) || x->journals_gone)
                 return json_integer((json_int_t) x->journals[stream].bytes);
-        fd = execution_open_journal(x, stream);
-        return json_integer(fd < 0 ? 0 : (json_int_t) execution_journal_size(x, stream, fd));
+        fd = execution_open_output(x, stream);
+        return json_integer(fd < 0 ? 0 : (json_int_t) execution_output_size(x, stream, fd));
 }
 
 static usec_t duration_of(const Execution *x) {

@@ -1,0 +1,81 @@
+/* given.c: what each sandbox was given, in its mask and, sealed, in the store. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/mask.h"
+#include "store/secrets.h"
+#include "vault/internal.h"
+
+static SealPlace place_of(const char *sandbox) {
+        return (SealPlace) { "given", sandbox, "" };
+}
+
+static int mask_of(Sandbox *sb) {
+        if (!sb->mask)
+                sb->mask = mask_new();
+        return sb->mask ? 0 : -ENOMEM;
+}
+
+static int write_down(Vault *v, const Sandbox *sb, const void *value, size_t size) {
+        const SealPlace place = place_of(sb->id);
+        uint8_t *sealed = malloc(size + SEAL_EXTRA);
+        int r;
+
+        if (!sealed)
+                return -ENOMEM;
+        seal_close(v->key, &place, value, size, sealed);
+        r = store_given_add(v->manager->store, sb->id, sealed, size + SEAL_EXTRA);
+        free(sealed);
+        return r;
+}
+
+int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, Error *reterr) {
+        int r = mask_of(sb);
+
+        if (r >= 0 && (size < MASK_MIN || mask_has(sb->mask, value, size)))
+                return 0;
+        if (!vault_is_open(v, reterr))
+                return -EKEYREJECTED; /* after a restart it would be shown */
+        if (mask_count(sb->mask) >= MASK_VALUES_MAX)
+                return error_set(reterr, -E2BIG, "this sandbox was given %d different values already, which is as many as can be hidden in what it "
+                                                 "prints: make another one",
+                                MASK_VALUES_MAX);
+        if (r >= 0)
+                r = write_down(v, sb, value, size);
+        if (r >= 0)
+                r = mask_add(sb->mask, value, size);
+        return r < 0 ? error_set(reterr, r, "cannot keep in mind what has to be hidden: %m") : 0;
+}
+
+static int load_row(const SecretRow *row, void *userdata) {
+        Vault *v = userdata;
+        const SealPlace place = place_of(row->name);
+        size_t size = row->size - MIN_OF(row->size, (size_t) SEAL_EXTRA);
+        Sandbox *sb = NULL;
+        char *value;
+        int r;
+
+        HASH_FIND_STR(v->manager->sandboxes, row->name, sb);
+        if (!sb)
+                return 0;
+        value = malloc(size + 1);
+        r = value ? mask_of(sb) : -ENOMEM;
+        if (r >= 0)
+                r = v->open ? seal_open(v->key, &place, row->sealed, row->size, value) : -EKEYREJECTED;
+        if (r >= 0)
+                r = mask_add(sb->mask, value, size);
+        vault_wipe(value, size);
+        if (r >= 0 || r == -ENOMEM)
+                return r;
+        if (v->open && !sb->mask_lost)
+                log_error("sandbox %s: a value that it was given cannot be read any more; its output is not shown", sb->id);
+        sb->mask_lost = true;
+        return 0;
+}
+
+int given_load(Vault *v) {
+        return store_given_each(v->manager->store, load_row, v);
+}

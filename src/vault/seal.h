@@ -1,0 +1,27 @@
+/* seal.h: bytes that only the owner of a key can read, and nobody can change or move.
+ *
+ * XChaCha20-Poly1305 with a random nonce in front: 192 bits are enough to draw one for each message. What a value belongs to goes in as
+ * additional data, so that a sealed value that was put elsewhere does not open. The key lies in locked memory.
+ * libsodium's second door, beside core/secret.h. Must not know: where keys come from, what is sealed. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEAL_KEY_SIZE 32
+#define SEAL_EXTRA    40 /* nonce and tag: a sealed value is so much longer */
+
+/* To what a value belongs: three words, none of which can be taken for a part of another. */
+typedef struct SealPlace {
+        const char *kind, *owner, *name;
+} SealPlace;
+
+/* ret has room for size + SEAL_EXTRA bytes. */
+void seal_close(const uint8_t key[static SEAL_KEY_SIZE], const SealPlace *place, const void *data, size_t size, uint8_t *ret);
+/* ret has room for size - SEAL_EXTRA bytes; untouched or wiped on failure. -EBADMSG: another key, another place, or changed. */
+int seal_open(const uint8_t key[static SEAL_KEY_SIZE], const SealPlace *place, const uint8_t *sealed, size_t size, void *ret);
+
+void seal_make_key(uint8_t ret[static SEAL_KEY_SIZE]);
+/* 64 hexadecimal digits and a NUL; and back: -EINVAL. */
+void seal_print_key(const uint8_t key[static SEAL_KEY_SIZE], char ret[static 2 * SEAL_KEY_SIZE + 1]);
+int seal_parse_key(const char *text, size_t size, uint8_t ret[static SEAL_KEY_SIZE]);
