@@ -340,6 +340,13 @@ void link_greeted(Gatekeeper *k, bool same_version) {
                 fail(k, "it cannot be asked what it has");
 }
 
+void link_refused(Gatekeeper *k, const char *text) {
+        if (k->link.state == LINK_GREETING)
+                fail(k, "it refuses its settings: %.300s", text);
+        else
+                log_warning("cove-gate: %.300s", text);
+}
+
 void link_listed(Gatekeeper *k) {
         GateLink *l = &k->link;
 

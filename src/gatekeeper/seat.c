@@ -47,6 +47,16 @@ static void finish_waiters(Seat *s, const Error *error) {
         }
 }
 
+void seat_forget_waiter(Seat *s, void *userdata) {
+        SeatWaiter *w, *next;
+
+        DL_FOREACH_SAFE(s->waiters, w, next)
+                if (w->userdata == userdata) {
+                        DL_DELETE(s->waiters, w);
+                        free(w);
+                }
+}
+
 Seat *seat_free(Seat *s) {
         Gatekeeper *k;
 

@@ -161,6 +161,7 @@ static const char *const migrations[] = {
         schema_cleanup,
         schema_network,
         schema_secrets,
+        schema_previews,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };
