@@ -84,6 +84,18 @@ static int find(const char *name) {
         return -EINVAL;
 }
 
+int language_programs(const char *name, Strv *ret) {
+        int at = find(name), r = 0;
+
+        for (size_t i = 0; at >= 0 && r >= 0 && i < PROGRAMS_MAX && languages[at].programs[i]; i++) {
+                char word[32];
+
+                (void) snprintf(word, sizeof(word), "%.*s", (int) strcspn(languages[at].programs[i], " "), languages[at].programs[i]);
+                r = strv_push(ret, word);
+        }
+        return r;
+}
+
 static int refuse_missing(size_t at, const char *name, Error *reterr) {
         char text[TEXT_MAX];
         size_t used = 0;

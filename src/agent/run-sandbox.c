@@ -32,6 +32,7 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         (void) snprintf(metadata, sizeof(metadata), "{\"agentExecution\":\"%s\",\"attempt\":%u}", run->job.id, run->job.attempt);
         *ret = *s;
         ret->name = ret->tenant = ret->template_name = ret->profile = ret->agent_type = ret->task_id = ret->workdir = ret->metadata = NULL;
+        ret->group = ret->policy = NULL;
         ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         r = copy_text(&ret->name, name);
         if (r >= 0)

@@ -67,6 +67,9 @@ extern const ApiRoute *const api_tables[];
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
 
+/* 1: known (then q->who is set), 0: not. Key in a header, or the socket's owner. */
+int api_authenticate(ApiRequest *q);
+
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
 void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);
 

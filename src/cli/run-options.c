@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "cli/options.h"
+#include "cli/run-rules.h"
 #include "jail/ids.h"
 
 #define MEMORY_DEFAULT  (UINT64_C(2) << 30)
@@ -471,6 +472,14 @@ static const Option run_options[] = {
         { "file", 0, "DST=SRC", "put a copy of a file inside", apply_file },
         { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", apply_template },
         { "net", 0, "none|host", "loopback only (default), or the host's network, unguarded", apply_net },
+        { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", apply_read_only_path },
+        { "writable-path", 0, "PATH|none",
+                "only such paths are writable, everything else is read-only;\n"
+                "made if missing",
+                apply_writable_path },
+        { "deny-path", 0, "PATH", "a path of the sandbox that nobody can look into", apply_deny_path },
+        { "max-file-size", 0, "SIZE", "of each file; beyond it the guest meets EFBIG (default: no limit)", apply_max_file_size },
+        { "no-processes", 0, NULL, "the command may have threads, but make no processes", apply_no_processes },
         { "tty", 't', NULL, "give the command a terminal", apply_tty },
         { "hostname", 0, "NAME", "host name inside (default cove)", apply_hostname },
         { "keep", 0, "DIR",
@@ -604,6 +613,7 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
         r = check_strings(o, reterr);
         if (r < 0)
                 return r;
+        o->spec.rules = &o->rules;
         return finish_spec(o, reterr);
 }
 

@@ -29,6 +29,7 @@ typedef struct RunOptions {
         char *workdir; /* owned */
         char *keep;    /* owned */
         size_t binds_room, files_room;
+        Rules rules; /* the spec's */
 } RunOptions;
 
 /* Returns 0, or -errno with the words. --help sets `help`. */

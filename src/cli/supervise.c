@@ -78,9 +78,11 @@ static void inside_main(const JailInside *inside, void *arg) {
                         .capabilities = o->spec.uid == 0 ? caps_guest_root() : 0,
                         .seccomp = !(missing & GUARD_BIT(GUARD_SECCOMP)),
                         .seccomp_flags = seccomp_flags,
+                        .no_processes = o->rules.flags & RULES_NO_PROCESSES,
                         .stdio = { -EBADF, -EBADF, -EBADF },
                         .rlimits = {
                                 .nofile = o->nofile,
+                                .file_bytes = o->rules.file_size_max,
                                 .data_bytes = missing & GUARD_BIT(GUARD_MEMORY) ? o->spec.limits.memory_bytes :
                                                                                   RLIMIT_VALUE_UNSET,
                                 .nproc = missing & GUARD_BIT(GUARD_PIDS) ? o->spec.limits.pids + 1 : RLIMIT_VALUE_UNSET,

@@ -53,7 +53,8 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
 static void read_root(Reader *r, const YamlNode *root, Config *c) {
         complain_duplicates(r, root);
         read_fields(r, schema_fields, root, "the file", c);
-        profiles_finish(r, c, root);
+        network_finish(r, c);
+        profiles_finish(r, c, root); /* after the network, which their policies want */
         pools_finish(r, c, root); /* after the profiles, which they name */
         alerts_finish(r, c, root);
         check_artifacts(r, c, root);

@@ -76,6 +76,7 @@ static const Config defaults = {
                 .queue_max = 4096,
         },
         .cost = { .currency = "USD" },
+        .previews = { .domain = "localhost", .link_usec = 3600 * USEC_PER_SEC },
         .prediction = { .quantile = 0.95, .margin = 1.2, .samples_min = 20 },
         .artifacts = {
                 .enabled = true,
@@ -85,6 +86,11 @@ static const Config defaults = {
                 .files_max = 100,
         },
         .audit = { .enabled = true, .reads = true, .file_bytes = MB(64) },
+        .network = {
+                .reachable_words = STRV_INIT(NETWORK_REACHABLE_MAX),
+                .dns = STRV_INIT(NETWORK_DNS_MAX),
+                .denials_kept = 500,
+        },
         .secrets = { .environment = STRV_INIT(SECRETS_MAX) },
 };
 
@@ -146,6 +152,10 @@ Config *config_free(Config *c) {
         free(c->artifacts.access_key);
         free(c->artifacts.secret_key);
         free(c->artifacts.prefix);
+        strv_done(&c->network.reachable_words);
+        strv_done(&c->network.dns);
+        free(c->network.reachable);
+        free(c->network.ca_file);
         free(c);
         return NULL;
 }

@@ -67,7 +67,7 @@ extern const FieldType type_strings, type_env, type_headers;        /* Strv */
 extern const FieldType type_section;                                /* by its fields */
 extern const FieldType type_profiles, type_pools, type_channels, type_routes, type_rules, type_daemon;
 
-extern const Field schema_fields[], profile_fields[], pool_fields[], alerts_fields[];
+extern const Field schema_fields[], profile_fields[], pool_fields[], alerts_fields[], network_fields[];
 const void *profile_fresh(void);
 const void *pool_fresh(void);
 
@@ -91,6 +91,7 @@ void format_duration(usec_t usec, char ret[static 32]);
 void format_size(uint64_t bytes, char ret[static 32]);
 
 /* What is left when everything is read: what depends on something else. */
+void network_finish(Reader *r, Config *c);
 void profiles_finish(Reader *r, Config *c, const YamlNode *root);
 void pools_finish(Reader *r, Config *c, const YamlNode *root);
 void alerts_finish(Reader *r, Config *c, const YamlNode *root);

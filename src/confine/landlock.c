@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,40 +48,73 @@ static size_t attr_for_abi(int abi, RulesetAttr *ret) {
         return abi >= 6 ? sizeof(RulesetAttr) : abi >= 4 ? offsetof(RulesetAttr, scoped) : sizeof(uint64_t);
 }
 
-static int allow_beneath(int ruleset, const char *path, uint64_t access) {
-        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC | O_DIRECTORY);
-        struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = fd };
+#define ACCESS_FS_READ  (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define ACCESS_FS_PROC  (ACCESS_FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_TRUNCATE)
+/* What a rule for something that is no directory may name. */
+#define ACCESS_FS_FILES                                                                                       \
+        (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_FS_TRUNCATE)
 
-        if (fd < 0)
+static int allow_beneath(int ruleset, const char *path, uint64_t access) {
+        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+        struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = fd };
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
+        if (!S_ISDIR(st.st_mode))
+                rule.allowed_access &= ACCESS_FS_FILES;
         if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
                 return -errno;
         return 0;
 }
 
-int landlock_confine_to_root(void) {
-        _cleanup_close_ int ruleset = -EBADF;
+static int ruleset_new(uint64_t *ret_access) {
         RulesetAttr attr = { 0 };
         size_t size;
-        int abi, r;
+        int abi, ruleset;
 
         abi = landlock_probe();
         if (abi < 0)
                 return abi;
-
         size = attr_for_abi(abi, &attr);
         ruleset = (int) syscall(SYS_landlock_create_ruleset, &attr, size, 0);
         if (ruleset < 0)
                 return -errno;
+        *ret_access = attr.handled_access_fs;
+        return ruleset;
+}
 
-        r = allow_beneath(ruleset, "/", attr.handled_access_fs & ~(ACCESS_FS_NEVER | ACCESS_FS_IOCTL_DEV));
+int landlock_confine_to_root(void) {
+        uint64_t access;
+        _cleanup_close_ int ruleset = ruleset_new(&access);
+        int r;
+
+        if (ruleset < 0)
+                return ruleset;
+        r = allow_beneath(ruleset, "/", access & ~(ACCESS_FS_NEVER | ACCESS_FS_IOCTL_DEV));
         if (r < 0)
                 return r;
-        r = allow_beneath(ruleset, "/dev", attr.handled_access_fs & ~ACCESS_FS_NEVER);
+        r = allow_beneath(ruleset, "/dev", access & ~ACCESS_FS_NEVER);
         if (r < 0)
                 return r;
+        return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
+}
 
-        if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-                return -errno;
-        return 0;
+int landlock_confine_sealed(const char *const *writable, size_t n) {
+        uint64_t access;
+        _cleanup_close_ int ruleset = ruleset_new(&access);
+        int r;
+
+        if (ruleset < 0)
+                return ruleset;
+        r = allow_beneath(ruleset, "/", access & ACCESS_FS_READ);
+        if (r >= 0)
+                r = allow_beneath(ruleset, "/proc", access & ACCESS_FS_PROC);
+        if (r >= 0)
+                r = allow_beneath(ruleset, "/dev", access & ~ACCESS_FS_NEVER);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = allow_beneath(ruleset, writable[i], access & ~(ACCESS_FS_NEVER | ACCESS_FS_IOCTL_DEV));
+        if (r < 0)
+                return r;
+        return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
 }

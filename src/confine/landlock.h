@@ -7,7 +7,12 @@
  * Must not know: how the root was built. */
 #pragma once
 
+#include <stddef.h>
+
 /* ABI version of the kernel, or -EOPNOTSUPP when it has no Landlock (or it is switched off at boot). */
 int landlock_probe(void);
 
 int landlock_confine_to_root(void);
+
+/* The same, and only what is below these paths (files or directories), in /dev and in /proc can be written or made at all. */
+int landlock_confine_sealed(const char *const *writable, size_t n);

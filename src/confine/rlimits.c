@@ -53,6 +53,7 @@ int rlimits_apply_own(const GuestRlimits *limits) {
                 { RLIMIT_DATA,   limits->data_bytes  },
                 { RLIMIT_CPU,    limits->cpu_seconds },
                 { RLIMIT_NPROC,  limits->nproc       },
+                { RLIMIT_FSIZE,  limits->file_bytes ? limits->file_bytes : RLIMIT_VALUE_UNSET },
         };
 
         return lower_all(table, ELEMENTSOF(table));

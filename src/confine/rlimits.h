@@ -13,6 +13,7 @@ typedef struct GuestRlimits {
         uint64_t data_bytes;  /* fallback for memory: private writable memory of each process */
         uint64_t cpu_seconds; /* fallback for CPU time: of each process */
         uint64_t nproc;       /* fallback for pids: per user namespace */
+        uint64_t file_bytes;  /* of each file that a process writes; 0: as it is */
 } GuestRlimits;
 
 /* Sets hard and soft alike (CPU time: hard a second later). A hard limit that is lower already stays: it cannot be raised without privilege. */

@@ -1,7 +1,10 @@
 #include "confine/seccomp.h"
 
 #include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -20,12 +23,60 @@ static const struct sock_fprog program_nosuid = {
         .filter = (struct sock_filter *) seccomp_filter_nosuid,
 };
 
-int seccomp_load(SeccompFlags flags) {
-        const struct sock_fprog *p = flags & SECCOMP_NOSUID ? &program_nosuid : &program;
+#ifdef __x86_64__
+#define OUR_ABI AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ABI AUDIT_ARCH_AARCH64
+#else
+#error "Which AUDIT_ARCH_ is this?"
+#endif
 
-        if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, p) < 0)
-                return -errno;
-        return 0;
+#define X32_BIT 0x40000000
+#define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
+#define WHEN_NOT(test, value, skip) BPF_JUMP(BPF_JMP | (test) | BPF_K, (value), 0, (skip))
+
+/* Flags of clone are the lower half of its first argument; with CLONE_THREAD it makes a thread, and the kernel sees to it that it
+ * shares all that threads share. Those of clone3 are behind a pointer: every libc then takes clone. */
+static const struct sock_filter no_processes[] = {
+        LOAD(arch),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ABI, 1, 0),
+        ANSWER(SECCOMP_RET_KILL_PROCESS), /* its numbers mean other calls */
+        LOAD(nr),
+        WHEN_NOT(BPF_JGE, X32_BIT, 1),
+        ANSWER(SECCOMP_RET_KILL_PROCESS),
+#ifdef SYS_fork
+        WHEN_NOT(BPF_JEQ, SYS_fork, 1),
+        ANSWER(SECCOMP_RET_ERRNO | EPERM),
+#endif
+#ifdef SYS_vfork
+        WHEN_NOT(BPF_JEQ, SYS_vfork, 1),
+        ANSWER(SECCOMP_RET_ERRNO | EPERM),
+#endif
+        WHEN_NOT(BPF_JEQ, SYS_clone3, 1),
+        ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
+        WHEN_NOT(BPF_JEQ, SYS_clone, 3),
+        LOAD(args[0]),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
+        ANSWER(SECCOMP_RET_ERRNO | EPERM),
+        ANSWER(SECCOMP_RET_ALLOW),
+};
+
+static const struct sock_fprog program_no_processes = {
+        .len = ELEMENTSOF(no_processes),
+        .filter = (struct sock_filter *) no_processes,
+};
+
+static int load(const struct sock_fprog *p) {
+        return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, p) < 0 ? -errno : 0;
+}
+
+int seccomp_load_no_processes(void) {
+        return load(&program_no_processes);
+}
+
+int seccomp_load(SeccompFlags flags) {
+        return load(flags & SECCOMP_NOSUID ? &program_nosuid : &program);
 }
 
 int seccomp_probe(void) {

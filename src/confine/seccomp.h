@@ -14,6 +14,9 @@ typedef enum SeccompFlags {
 
 int seccomp_load(SeccompFlags flags);
 
+/* A filter of its own, beside whatever is there: no further process. Threads can be made and another program executed. */
+int seccomp_load_no_processes(void);
+
 /* Asks the kernel, changes nothing. -EOPNOTSUPP when it has no seccomp filters, or not the actions which ours
  * uses (Linux 4.14). */
 int seccomp_probe(void);

@@ -7,7 +7,9 @@
 
 #include "config/config.h"
 #include "core/admission.h"
+#include "core/enforce.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/pool.h"
 #include "core/secrets.h"
 
@@ -191,8 +193,13 @@ static Sandbox *claim(Acquisition *a) {
 static void finish_claimed(Acquisition *a, Sandbox *sb) {
         a->result.pooled = true;
         tell_queue(a, sb);
+        memcpy(a->id, sb->id, sizeof(a->id));
+        if (!network_claim(sb, on_ready, a)) {
+                share_name(a->manager, sb);
+                finish(a, sb, NULL);
+                return;
+        }
         share_name(a->manager, sb);
-        finish(a, sb, NULL);
 }
 
 static bool take_warm(Acquisition *a) {
@@ -290,7 +297,9 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
 
         if (take_existing(a))
                 return;
-        r = manager_check_space(a->manager, &why);
+        r = enforce_settle(a->manager, &a->spec, &why);
+        if (r >= 0)
+                r = manager_check_space(a->manager, &why);
         if (r >= 0)
                 r = secrets_check(a->manager, a->spec.tenant, &a->spec.env, &why);
         if (r >= 0)

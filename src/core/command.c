@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "core/enforce.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/secret.h"
 #include "core/secrets.h"
 
-#define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 16)
+#define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 128)
 #define STRINGS_MAX     (UINT32_C(2) << 20) /* what execve takes with an 8 MiB stack */
 #define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -35,6 +37,7 @@ static int make_environment(const Execution *x, Strv *ret) {
                 x->spec.pty ? "TERM=xterm-256color" : NULL,
         };
         const Strv *const given[] = { &x->sandbox->spec.env, &x->spec.env };
+        const Enforce *e = sandbox_enforce(x->sandbox);
         int r;
 
         for (size_t i = 0; i < ELEMENTSOF(defaults); i++)
@@ -43,7 +46,10 @@ static int make_environment(const Execution *x, Strv *ret) {
                         if (r < 0)
                                 return r;
                 }
-        for (size_t g = 0; g < ELEMENTSOF(given); g++)
+        r = network_environment(x->sandbox, ret);
+        if (r < 0)
+                return r;
+        for (size_t g = e && !e->no_environment ? 0 : 1; g < ELEMENTSOF(given); g++)
                 for (size_t i = 0; i < given[g]->n; i++) {
                         r = strv_set_env(ret, given[g]->items[i]);
                         if (r < 0)

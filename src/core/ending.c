@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/reap.h"
 
 #define RETRY_USEC (1 * USEC_PER_SEC)
@@ -89,6 +90,7 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
+        network_gone(sb);
         sandbox_ask_to_destroy(sb);
 }
 
@@ -144,7 +146,7 @@ static void let_go(Sandbox *sb) {
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
-        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP };
+        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_NETWORK };
         Sandbox *sb;
         bool delete;
 
@@ -161,6 +163,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         delete = sb->end_delete;
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
+        network_gone(sb); /* also for good */
         for (size_t i = 0; i < ELEMENTSOF(useless); i++)
                 if (!sandbox_call_finish(sb, useless[i], &(Error) { -ESTALE, "the sandbox has ended" }))
                         return;

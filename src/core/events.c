@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/network.h"
 
 static void on_up(Provider *p, void *userdata) {
         recover_start(userdata);
@@ -21,6 +22,11 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
         sb->pid = pid;
         sb->id_base = id_base;
         sb->guards_missing = guards_missing;
+        if (!network_attach(sb))
+                sandbox_on_ready(sb);
+}
+
+void sandbox_on_ready(Sandbox *sb) {
         if (sandbox_set_status(sb, SANDBOX_READY, NULL) < 0)
                 return;
         (void) sandbox_arm_timers(sb);
@@ -132,6 +138,14 @@ static void on_adopted(Sandbox *sb, const Error *error, void *userdata) {
         recover_on_adopted(sb, error);
 }
 
+static void on_network(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata) {
+        network_on_sockets(sb, error, shape, fds, n_fds);
+}
+
+static void on_socket(Sandbox *sb, uint64_t token, int error, int fd, void *userdata) {
+        network_on_socket(sb, token, error, fd);
+}
+
 static void on_listed(const char *id, void *userdata) {
         Manager *m = userdata;
 
@@ -154,4 +168,6 @@ const ProviderEvents core_provider_events = {
         .exec_stdin = on_exec_stdin,
         .adopted = on_adopted,
         .listed = on_listed,
+        .network = on_network,
+        .socket = on_socket,
 };

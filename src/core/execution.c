@@ -1,3 +1,4 @@
+#include "core/enforce.h"
 #include "core/execution.h"
 
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "core/command.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/secrets.h"
 #include "core/tally.h"
 
@@ -220,6 +222,8 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         r = check_state(sb, reterr);
         if (r >= 0)
                 r = check_user(sb, spec, reterr);
+        if (r >= 0)
+                r = enforce_check_execution(sb, spec, reterr);
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);
@@ -234,6 +238,8 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         if (r >= 0) {
                 r = record_start(x, reterr);
                 if (r >= 0) {
+                        if (sb->n_alive == 0)
+                                network_execution(sb);
                         r = command_send(x, &env, fds, n_fds, reterr);
                         if (r < 0)
                                 (void) store_execution_delete(sb->manager->store, sb->id, x->number);

@@ -22,6 +22,7 @@ typedef enum ExecutionStream {
 typedef struct ExecutionSpec {
         Strv args; /* the command and its arguments; a script is { "/bin/sh", "-c", script } */
         Strv env;  /* on top of the sandbox's */
+        bool env_is_ours; /* the daemon's own words, and no caller's */
         char *cwd; /* NULL: the sandbox's workdir */
         bool has_user;
         uint32_t uid, gid;

@@ -215,7 +215,9 @@ static int on_channel(sd_event_source *source, int fd, uint32_t revents, void *u
 }
 
 static int check_state(const Sandbox *sb, Error *reterr) {
-        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING) || sb->stopping || sb->freezing)
+        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->networking; /* its PID 1 is there; nobody but ourselves asks */
+
+        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING && !unfinished) || sb->stopping || sb->freezing)
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
                                 sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
         if (!(sb->manager->provider->ops->capabilities & PROVIDER_FILES))

@@ -32,6 +32,7 @@ typedef enum SandboxCallKind {
         CALL_PAUSE,
         CALL_RESUME,
         CALL_STOP,
+        CALL_NETWORK, /* claimed, and its network is not as its new owner wants it yet */
         _CALL_MAX,
 } SandboxCallKind;
 
@@ -47,6 +48,7 @@ void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* manager.c */
+int sandbox_make(Sandbox *sb, Error *reterr); /* its row is there, and its network prepared: asks the provider */
 int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr); /* for nobody yet; watch it */
 
 /* execution.c */
@@ -95,6 +97,7 @@ int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a li
 
 /* events.c: what a provider tells */
 extern const ProviderEvents core_provider_events;
+void sandbox_on_ready(Sandbox *sb);
 
 /* reap.c */
 void listing_on_listed(Manager *m, const char *id);

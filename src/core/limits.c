@@ -4,9 +4,6 @@
 
 #include "base/macro.h"
 
-#define UNSAID64 UINT64_MAX
-#define UNSAID32 UINT32_MAX
-
 static const struct {
         const char *name; /* as the API and the config have it */
         size_t offset;
@@ -41,12 +38,12 @@ static void set(SandboxLimits *l, size_t i, uint64_t value) {
 }
 
 static bool is_said(const SandboxLimits *l, size_t i) {
-        return get(l, i) != (fields[i].narrow ? UNSAID32 : UNSAID64);
+        return get(l, i) != (fields[i].narrow ? LIMIT_UNSAID_32 : LIMIT_UNSAID);
 }
 
 void limits_unsaid(SandboxLimits *l) {
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                set(l, i, UNSAID64);
+                set(l, i, LIMIT_UNSAID);
 }
 
 void limits_lay_over(SandboxLimits *base, const SandboxLimits *said) {

@@ -5,6 +5,9 @@
 
 #include "core/sandbox.h"
 
+#define LIMIT_UNSAID    UINT64_MAX
+#define LIMIT_UNSAID_32 UINT32_MAX
+
 /* Nothing is said about any of them: what a reader of requests begins with. */
 void limits_unsaid(SandboxLimits *l);
 

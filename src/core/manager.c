@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/tally.h"
 #include "jail/ids.h"
 
@@ -21,6 +22,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
                 return -ENOMEM;
         memcpy(sb->id, row->id, sizeof(sb->id));
         sb->spec = row->spec;
+        sb->spec.hub_fd = -EBADF;
         memset(&row->spec, 0, sizeof(row->spec));
         sb->reason = TAKE_PTR(row->reason);
         sb->status = row->status == SANDBOX_RUNNING ? SANDBOX_READY : row->status;
@@ -204,15 +206,28 @@ static int write_down(Sandbox *sb) {
         return r;
 }
 
+int sandbox_make(Sandbox *sb, Error *reterr) {
+        Provider *p = sb->manager->provider;
+        int r = p->ops->create(p, sb, reterr);
+
+        sb->spec.hub_fd = -EBADF; /* it was lent */
+        return r;
+}
+
 static int make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
 
+        r = network_admit(sb, reterr);
+        if (r < 0)
+                return r;
         r = write_down(sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
-        r = m->provider->ops->create(m->provider, sb, reterr);
+        r = network_prepare(sb, reterr);
+        if (r == 0)
+                r = sandbox_make(sb, reterr);
         if (r < 0)
                 sandbox_delete_row(sb);
         else
@@ -240,7 +255,7 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
 
 /* Takes the spec's contents on success. */
 static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
-        SandboxSpec empty = { 0 };
+        SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
         int r = check_ceiling(m, reterr);
 
@@ -299,6 +314,8 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {
+        if (sb->networking && sb->status != SANDBOX_INITIALIZING)
+                return sandbox_call_add(sb, CALL_NETWORK, done, userdata);
         if (sb->status != SANDBOX_INITIALIZING) {
                 done(sb, NULL, userdata);
                 return 0;

@@ -67,6 +67,8 @@ struct Manager {
         } space; /* of the state directory's file system */
         struct Admission *admission;
         struct Pools *pools;
+        const struct NetworkKeeper *network; /* network.h; NULL: sandboxes have none */
+        int (*read_policy)(const char *text, struct Enforce *ret, Error *reterr); /* enforce.h; NULL: nobody can */
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };

@@ -85,6 +85,12 @@ void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *for
                         o->security(kind, sb, text, o->userdata);
 }
 
+void observe_network(Manager *m, Sandbox *sb, const NetworkNews *news) {
+        EACH_OBSERVER(o, m)
+                if (o->network)
+                        o->network(sb, news, o->userdata);
+}
+
 void observe_event(Sandbox *sb, const char *type, const Execution *x, const char *text) {
         EACH_OBSERVER(o, sb->manager)
                 if (o->event)

@@ -21,6 +21,14 @@ typedef enum LifeStep {
 
 const char *life_step_name(LifeStep s);
 
+/* Since it was told last. */
+typedef struct NetworkNews {
+        const char *kind;   /* "denied", "asked", "traffic", "restart" (of what looks after networks) */
+        const char *reason; /* denied: one of a few fixed words */
+        uint64_t count;     /* of denials, questions, restarts */
+        uint64_t up_bytes, down_bytes, requests; /* traffic */
+} NetworkNews;
+
 typedef struct CoreObserver {
         /* from == to: it has just been made (initializing), or claimed out of a pool. */
         void (*status)(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata);
@@ -35,6 +43,8 @@ typedef struct CoreObserver {
         void (*security)(const char *kind, Sandbox *sb, const char *text, void *userdata);
         /* What went into the events of a sandbox: "timeout", "stuck", "status", "exec.start", … x may be NULL. */
         void (*event)(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata);
+        /* What went through the network of a sandbox, or tried to. sb may be NULL. */
+        void (*network)(Sandbox *sb, const NetworkNews *news, void *userdata);
         void *userdata;
         struct CoreObserver *next; /* the manager's */
 } CoreObserver;
@@ -49,4 +59,5 @@ void observe_execution_ended(Execution *x);
 void observe_step(Manager *m, LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration);
 void observe_usage(Sandbox *sb, const SandboxUsage *usage);
 void observe_security(Manager *m, const char *kind, Sandbox *sb, const char *format, ...) _printf_(4, 5);
+void observe_network(Manager *m, Sandbox *sb, const NetworkNews *news);
 void observe_event(Sandbox *sb, const char *type, const Execution *x, const char *text);

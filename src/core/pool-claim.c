@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "core/enforce.h"
 #include "core/pool-internal.h"
 #include "core/probe.h"
 #include "core/tally.h"
@@ -46,6 +47,7 @@ static int write_down(Sandbox *sb) {
 
 static void set_owner(Sandbox *sb, const SandboxSpec *spec, usec_t claimed_at) {
         tally_leave(sb);
+        sandbox_enforce_forget(sb);
         sb->spec = *spec;
         sb->pooled = claimed_at == 0;
         sb->claimed_at = claimed_at;

@@ -156,9 +156,12 @@ static int make_spec(const Pool *pool, SandboxSpec *ret) {
         ret->limits = pool->shape.limits;
         ret->uid = pool->shape.uid;
         ret->gid = pool->shape.gid;
+        ret->network = pool->shape.network;
         r = copy_text(&ret->template_name, pool->shape.template_name);
         if (r >= 0)
                 r = copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
+        if (r >= 0)
+                r = copy_text(&ret->policy, pool->shape.policy);
         if (r >= 0)
                 r = copy_text(&ret->workdir, pool->shape.workdir);
         return r;

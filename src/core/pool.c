@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/admission.h"
+#include "core/enforce.h"
+#include "core/network.h"
 #include "core/pool-internal.h"
 
 #define WORKDIR_DEFAULT "/workspace"
@@ -22,14 +24,17 @@ static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
         return text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
                         a->uid == b->uid && a->gid == b->gid && a->limits.memory_bytes == b->limits.memory_bytes &&
                         a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
-                        a->limits.pids == b->limits.pids;
+                        a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
+                        network_shape(a->network) != SPAWN_NETWORK_LINKED; /* nobody's group */
 }
 
 bool pool_fits(const Pool *pool, const SandboxSpec *spec) {
-        return pool->shape.template_name && is_built_alike(&pool->shape, spec);
+        return pool->shape.template_name && is_built_alike(&pool->shape, spec) &&
+                        enforce_built_alike(pool->pools->manager, pool->shape.policy, spec->policy);
 }
 
-static int make_shape(const Config *settings, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
+static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
+        const Config *settings = m->settings;
         const Profile *profile = c->profile[0] ? profile_find(settings, c->profile) : NULL;
         int r = 0;
 
@@ -43,7 +48,9 @@ static int make_shape(const Config *settings, const PoolConfig *c, SandboxSpec *
                 ret->template_name = strdup(c->template_name[0] ? c->template_name : "host");
                 r = ret->template_name ? 0 : -ENOMEM;
         }
-        return r < 0 ? error_set(reterr, r, "cannot be made: %m") : 0;
+        if (r < 0)
+                return error_set(reterr, r, "cannot be made: %m");
+        return enforce_settle(m, ret, reterr);
 }
 
 /* One pool. */
@@ -73,7 +80,7 @@ static Pool *pool_free(Pool *pool) {
 static void set_shape(Pool *pool, SandboxSpec *shape, const Error *error) {
         sandbox_spec_done(&pool->shape);
         pool->shape = *shape;
-        *shape = (SandboxSpec) { 0 };
+        *shape = (SandboxSpec) { .hub_fd = -EBADF };
         (void) snprintf(pool->last_error, sizeof(pool->last_error), "%.*s", (int) sizeof(pool->last_error) - 1, error->text);
 }
 
@@ -83,7 +90,7 @@ static int configure(Pool *pool, const PoolConfig *c) {
         Error error = { 0 };
 
         pool->config = *c;
-        if (make_shape(pool->pools->manager->settings, c, &shape, &error) < 0) {
+        if (make_shape(pool->pools->manager, c, &shape, &error) < 0) {
                 log_warning("pool %s/%s: %s", c->template_name, c->profile[0] ? c->profile : "-", error.text);
                 free(shape.template_name);
                 shape.template_name = NULL;

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/pool.h"
 
 #define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
@@ -170,6 +171,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
                 return;
         (void) sandbox_arm_timers(sb);
         (void) sandbox_check_cpu_time(sb);
+        network_adopted(sb);
         m->recovery->n_adopted++;
         answered(m, sb->id);
 }

@@ -8,7 +8,9 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/enforce.h"
 #include "core/internal.h"
+#include "core/network.h"
 #include "core/mask.h"
 #include "core/tally.h"
 
@@ -41,6 +43,7 @@ void sandbox_spec_defaults(SandboxSpec *spec) {
                 .env = STRV_INIT(SANDBOX_ENV_MAX),
                 .uid = USER_DEFAULT,
                 .gid = USER_DEFAULT,
+                .hub_fd = -EBADF,
         };
 }
 
@@ -53,8 +56,10 @@ void sandbox_spec_done(SandboxSpec *spec) {
         free(spec->task_id);
         free(spec->workdir);
         free(spec->metadata);
+        free(spec->group);
+        free(spec->policy);
         strv_done(&spec->env);
-        memset(spec, 0, sizeof(*spec));
+        *spec = (SandboxSpec) { .hub_fd = -EBADF };
 }
 
 Sandbox *sandbox_new(Manager *m) {
@@ -63,6 +68,7 @@ Sandbox *sandbox_new(Manager *m) {
         if (!sb)
                 return NULL;
         sb->manager = m;
+        sb->spec.hub_fd = -EBADF;
         sb->status = SANDBOX_INITIALIZING;
         return sb;
 }
@@ -179,6 +185,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         if (!sb)
                 return NULL;
         m = sb->manager;
+        network_gone(sb);
         forget_name(sb);
         unregister(sb);
         HASH_ITER(hh, sb->executions, x, next)
@@ -190,6 +197,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
+        sandbox_enforce_forget(sb);
         sandbox_spec_done(&sb->spec);
         mask_unref(sb->mask);
         free(sb->reason);
@@ -311,6 +319,8 @@ int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
 
         if (r >= 0)
                 ret->cpu_usec -= MIN_OF(ret->cpu_usec, sb->cpu_others_usec);
+        ret->network_tx_bytes += sb->network_tx_bytes;
+        ret->network_rx_bytes += sb->network_rx_bytes;
         return r;
 }
 

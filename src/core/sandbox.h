@@ -51,7 +51,7 @@ typedef struct SandboxSpec {
         uint8_t network;  /* NetworkMode of policy/egress.h */
         char *group;      /* isolated: with whom; within the tenant */
         char *policy;     /* policy/policy.h, normalised, as JSON text; NULL: none */
-        int hub_fd;       /* isolated, while it is being made: the group's hub; < 1: there is none yet. Not in the store */
+        int hub_fd;       /* isolated, while it is being made: the group's hub; < 0: there is none yet. Its keeper's. Not in the store */
         uint32_t address; /* isolated: 10.213.x.y, host byte order */
 } SandboxSpec;
 
@@ -86,10 +86,15 @@ struct Sandbox {
         bool end_delete;          /* … or to nothing at all */
         int create_error;         /* negative errno: it never came to be, and the reason says why */
         bool freezing, thawing, stopping;
+        bool networking;        /* its network is being connected: nobody gets it before */
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
+
+        /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */
+        uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
 
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
+        struct Enforce *enforce; /* enforce.h; NULL: not read yet. Not in the store */
         struct SandboxProbe *probe; /* under way */
         bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
         struct Tally *tally_tenant, *tally_profile;

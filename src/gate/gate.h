@@ -5,10 +5,14 @@
  * nobody answers. We look at what it is (DNS, TLS, HTTP, else), ask policy/egress.h, and only then connect, from the host, to the address that
  * the name was resolved to, and pass the bytes on.
  *
- *      gate.c          the loop, attached sandboxes (GateSandbox), control messages                        [this header]
+ *      gate.c          attached sandboxes (GateSandbox), decisions and counts                              [this header]
+ *      sandbox.c       one of them: its policy, sockets, grants; messages.c what coved says; peer.c the socket it says it on
+ *      listener.c      accepts, and waits where there is no room
  *      connection.c    one TCP connection: sniff, decide, connect, pass on; its limits and its end
  *      relay.c         bytes from one socket to another by splice(2), with a rate (bucket.c) and counters
- *      dns-message.c   questions and answers as bytes; dns.c the server for one sandbox; resolver.c c-ares; pins.c name ↔ address
+ *      dns.c           the DNS server of one sandbox: its socket; dns-tcp.c the same by TCP; dns-request.c one question from decision to answer
+ *      dns-message.c   questions and answers as bytes; pins.c name ↔ address
+ *      resolver.c      names to addresses, shared by all; name-cache.c what is known of them; upstream.c c-ares
  *      udp.c           allowed datagrams
  *      hello.c         TLS ClientHello: name, protocols, encrypted hello
  *      http-head.c     HTTP/1 heads and body framing, strict; http.c requests one by one, plain or opened
@@ -48,35 +52,64 @@ struct GateSandbox {
         struct Credentials *credentials; /* credential.h; NULL: none */
         struct Authority *authority;     /* authority.h; made when first needed */
         Pins *pins;
+        uint64_t used_bytes; /* before it was attached here; counts for the total */
         int tcp_fd, dns_fd, udp_fd, pidfd;
         struct sd_event_source *tcp_source, *dns_source, *udp_source, *pid_source;
         struct Connection *connections; /* all that live */
+        size_t n_connections;
+        bool is_full; /* nothing is accepted until one of them ends */
+        struct DnsServer *dns; /* dns-internal.h; made when first needed */
         struct UdpFlow *flows;
+        struct UdpFlow *flows_idle; /* the same, the one that is idle the longest first */
         struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
         GateUsage usage;
         uint64_t requests_now; /* of the present execution */
         struct GateEvents *events;
+        struct AskEntry *asks; /* ask.c: what waits for an answer */
+        unsigned n_asks;
         UT_hash_handle hh;
 };
 
 struct Gate {
         sd_event *event;
         int control_fd; /* -EBADF: no coved */
+        struct Peer *peer; /* peer.h; NULL: no coved */
+        void (*tell)(Gate *g, json_t *event, void *userdata); /* where events go to; takes the event */
+        void *tell_userdata;
+        void (*on_change)(Gate *g, void *userdata); /* a sandbox came or went */
+        void *change_userdata;
         GateSandbox *sandboxes;
+        size_t n_connections, connections_max; /* of all */
+        sd_event_source *room_timer; /* looks again whether there are descriptors */
         EgressRange *reachable;
         size_t n_reachable;
         uint8_t seed[32];  /* of all authorities */
+        struct Tls *tls;   /* tls.h; made when first needed */
         Resolver *resolver;
+        struct UdpFlow *flows_waiting; /* by token, for their socket inside */
+        uint64_t flow_token;
         struct Asks *asks;
         bool has_ipv6; /* the host has a way out by it */
+        bool greeted;  /* coved has said hello: seed and reachable are what it said */
 };
 
-/* Policy, then grants. The verdict's rule counts on into the grants. */
+/* Policy, then grants. The verdict's rule counts on into the grants. Addresses of this very machine are as special as those that
+ * egress.h knows. */
 EgressVerdict gate_decide(const GateSandbox *s, const EgressQuestion *q);
+/* Of a verdict; NULL: none. */
+const EgressRule *gate_rule(const GateSandbox *s, int index);
+/* The operator lists it, special or not. */
+bool gate_is_reachable(const Gate *g, const EgressAddress *a);
+/* Everything that is not special passes: mode open, or a policy that is being learnt. */
+bool gate_is_open(const GateSandbox *s);
+/* Some TLS of it is opened: it needs an authority. */
+bool gate_opens_tls(const GateSandbox *s);
 
-/* events.h: a denial (or, in learn mode, what passed) becomes an event and a count. */
+/* events.h: a denial (or, in learn mode, what passed) becomes an event and a count. A denial for EGRESS_UPSTREAM is none, and is not told. */
 void gate_tell_denied(GateSandbox *s, const EgressVerdict *v, const EgressQuestion *q);
 void gate_tell_allowed(GateSandbox *s, const EgressVerdict *v, const EgressQuestion *q);
+/* Any kind of control.h's: "limit", "masked". */
+void gate_tell(GateSandbox *s, const char *kind, const EgressVerdict *v, const EgressQuestion *q);
 
 /* Asks coved's people. done is called once, not from within: allow or not, with the reason for the verdict. NULL: cannot ask (nobody there,
  * too many). */
@@ -88,3 +121,9 @@ Ask *ask_cancel(Ask *a);
 bool gate_count_request(GateSandbox *s, const EgressQuestion *q);
 /* Counts bytes. False: beyond the total; the connection is to be cut. */
 bool gate_count_bytes(GateSandbox *s, uint64_t up, uint64_t down);
+
+/* The life of it all. */
+int gate_new(sd_event *event, Gate **ret, Error *reterr);
+Gate *gate_free(Gate *g);
+GateSandbox *gate_find(const Gate *g, const char *id);
+json_t *gate_usage_to_json(const GateUsage *u);

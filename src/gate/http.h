@@ -7,7 +7,11 @@
  * Must not know: DNS, accept. */
 #pragma once
 
+#include "gate/authority.h"
+#include "gate/credential.h"
 #include "gate/gate.h"
+#include "gate/hello.h"
+#include "gate/http-head.h"
 
 typedef struct HttpExchange HttpExchange;
 
@@ -25,27 +29,3 @@ int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userd
 HttpExchange *http_free(HttpExchange *x); /* cuts it, at any moment */
 /* The policy has changed: what is not allowed any more is cut after the request that is under way. */
 void http_policy_changed(HttpExchange *x);
-
-/* hello.h */
-typedef struct TlsHello {
-        char name[EGRESS_DOMAIN_MAX]; /* "": none */
-        bool encrypted;               /* has an encrypted ClientHello extension */
-        bool h2;                      /* offers HTTP/2 */
-} TlsHello;
-/* 1: there it is; 0: more bytes are needed; -EBADMSG. Reads across records. */
-int hello_parse(const uint8_t *data, size_t size, TlsHello *ret);
-
-/* http-head.h's sniffer: 1: begins like an HTTP/1 request, 0: too short to tell, -EBADMSG: no HTTP. HTTP/2 by prior knowledge is -EPROTO. */
-int http_sniff(const uint8_t *data, size_t size);
-
-/* authority.h */
-typedef struct Authority Authority;
-int authority_new(const uint8_t seed[static 32], const char *id, Authority **ret, Error *reterr); /* the same key for the same seed and id, always */
-Authority *authority_free(Authority *a);
-char *authority_certificate(const Authority *a); /* PEM; the caller frees */
-
-/* credential.h */
-typedef struct Credentials Credentials;
-int credentials_parse(json_t *list, Credentials **ret, Error *reterr); /* control.h's "credentials" */
-Credentials *credentials_free(Credentials *c);
-bool credentials_want(const Credentials *c, const char *host); /* so TLS to it is opened */

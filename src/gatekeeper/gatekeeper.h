@@ -20,26 +20,29 @@ typedef struct GatekeeperConfig {
 } GatekeeperConfig;
 
 int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gatekeeper **ret, Error *reterr);
-Gatekeeper *gatekeeper_free(Gatekeeper *k);
+Gatekeeper *gatekeeper_free(Gatekeeper *k); /* before the manager; the gate and its sandboxes go on */
+void gatekeeper_reloaded(Gatekeeper *k);    /* the settings are others */
 
 /* Replaces the network part while it runs. done when it is in force. -EINVAL: not for this mode. */
 int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr);
+void gatekeeper_forget_policy(Gatekeeper *k, const char *sandbox, void *userdata); /* done is not called any more */
+
+/* What no policy can know: whether this machine allows it. -EPERM, -EOPNOTSUPP. */
+int gatekeeper_check_policy(const Gatekeeper *k, const EgressPolicy *p, Error *reterr);
+
+/* {allowed, action, reason, rule, granted, text, cure, inspect}. -EINVAL: no URL */
+int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const char *method, json_t **ret, Error *reterr);
+/* {network, seen}: the smallest policy for what has passed, and what that was. */
+int gatekeeper_learned(Gatekeeper *k, const Sandbox *sb, json_t **ret);
 
 typedef enum ApprovalScope { APPROVAL_ONCE, APPROVAL_SANDBOX, APPROVAL_PROFILE, _APPROVAL_SCOPE_MAX } ApprovalScope;
 
-typedef struct Approval {
-        char id[32];
-        char sandbox[SANDBOX_ID_LENGTH + 1];
-        char *tenant, *profile;
-        char *object; /* "https://example.org:443", as people read it */
-        char *rule;   /* what would be granted, as a rule in text */
-        usec_t asked_at, expires_at, answered_at; /* wall clock; answered_at 0: open */
-        bool allowed;
-        ApprovalScope scope;
-        char *by;     /* who answered */
-} Approval;
+const char *approval_scope_to_string(ApprovalScope s);
+int approval_scope_from_string(const char *text); /* -EINVAL */
 
-/* -ENOENT, -EALREADY, -ETIME */
+/* Rows of approvals are read from the store (store/network.h): status "open", "allowed", "denied", "expired"; object is as people read it
+ * ("https://example.org:443"), rule is what would be granted.
+ * -ENOENT, -EALREADY, -ETIME, -EPERM, -EINVAL: scope profile, and it has none */
 int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval, bool allow, ApprovalScope scope, Error *reterr);
 
 /* Somebody wants a connection to a port inside (previews). fd is the callee's to close; exactly once, not from within. */

@@ -81,8 +81,10 @@ static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, con
                         .data_bytes = setting->limit_memory ? setting->serve->memory_bytes : RLIMIT_VALUE_UNSET,
                         .nproc = setting->limit_pids || !setting->serve->single_id ? slot->nproc : RLIMIT_VALUE_UNSET,
                         .cpu_seconds = RLIMIT_VALUE_UNSET,
+                        .file_bytes = setting->serve->file_size_max,
                 },
                 .seccomp = false, /* PID 1 has raised it for us all */
+                .no_processes = setting->serve->no_processes,
                 .stdio = { stdio[0], stdio[1], stdio[2] },
                 .terminal = exec->flags & GUEST_EXEC_PTY,
                 .prepared = true,

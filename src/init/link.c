@@ -9,13 +9,18 @@
 #include "init/pool.h"
 #include "wire/channel.h"
 
+static void drop_held(Link *l) {
+        while (l->n_held_fds > 0)
+                (void) fd_close(l->held_fds[--l->n_held_fds]);
+        l->held_size = 0;
+}
+
 void link_close(Link *l) {
         if (l->fd >= 0)
                 (void) shutdown(l->fd, SHUT_RDWR); /* shims have copies of it */
         l->fd = fd_close(l->fd);
         l->deaf = false;
-        l->held_fd = fd_close(l->held_fd);
-        l->held_size = 0;
+        drop_held(l);
 }
 
 void link_replace_take(Link *l, int fd) {
@@ -23,15 +28,30 @@ void link_replace_take(Link *l, int fd) {
         l->fd = fd;
 }
 
-static int send_bytes(Link *l, const uint8_t *data, size_t size, int fd) {
-        int r = channel_send_bytes(l->fd, data, size, &fd, fd >= 0 ? 1 : 0, MSG_DONTWAIT);
+static int send_bytes(Link *l, const uint8_t *data, size_t size, const int *fds, size_t n_fds) {
+        int r = channel_send_bytes(l->fd, data, size, fds, n_fds, MSG_DONTWAIT);
 
         if (r < 0 && r != -EAGAIN)
                 l->deaf = true;
         return r;
 }
 
-static int send_or_hold(Link *l, const GuestMessage *message, int fd, bool hold) {
+/* Half an answer is none: then the connection ends, and the next one asks again. */
+static void hold(Link *l, const uint8_t *data, size_t size, const int *fds, size_t n_fds) {
+        memcpy(l->held, data, size);
+        l->held_size = size;
+        for (size_t i = 0; i < n_fds; i++) {
+                int fd = fcntl(fds[i], F_DUPFD_CLOEXEC, PRIVATE_FD_FIRST);
+
+                if (fd < 0) {
+                        link_close(l);
+                        return;
+                }
+                l->held_fds[l->n_held_fds++] = fd;
+        }
+}
+
+static int send_or_hold(Link *l, const GuestMessage *message, const int *fds, size_t n_fds, bool may_hold) {
         uint8_t buffer[LINK_HELD_MAX];
         ssize_t size;
         int r;
@@ -43,20 +63,14 @@ static int send_or_hold(Link *l, const GuestMessage *message, int fd, bool hold)
         size = guest_encode(message, buffer, sizeof(buffer));
         if (size < 0)
                 return (int) size;
-        r = send_bytes(l, buffer, (size_t) size, fd);
-        if (r != -EAGAIN || !hold)
-                return r;
-
-        memcpy(l->held, buffer, (size_t) size);
-        l->held_size = (size_t) size;
-        l->held_fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, PRIVATE_FD_FIRST) : -EBADF;
-        if (fd >= 0 && l->held_fd < 0)
-                link_close(l); /* half an answer is none: the next connection asks again */
+        r = send_bytes(l, buffer, (size_t) size, fds, n_fds);
+        if (r == -EAGAIN && may_hold)
+                hold(l, buffer, (size_t) size, fds, n_fds);
         return r;
 }
 
 int link_send(Link *l, const GuestMessage *message, int fd) {
-        return send_or_hold(l, message, fd, /* hold= */ false);
+        return send_or_hold(l, message, &fd, fd >= 0 ? 1 : 0, /* may_hold= */ false);
 }
 
 int link_send_bare(Link *l, GuestType type) {
@@ -64,15 +78,18 @@ int link_send_bare(Link *l, GuestType type) {
 }
 
 void link_answer(Link *l, const GuestMessage *message, int fd) {
-        (void) send_or_hold(l, message, fd, /* hold= */ true);
+        link_answer_fds(l, message, &fd, fd >= 0 ? 1 : 0);
+}
+
+void link_answer_fds(Link *l, const GuestMessage *message, const int *fds, size_t n_fds) {
+        (void) send_or_hold(l, message, fds, n_fds, /* may_hold= */ true);
 }
 
 bool link_flush(Link *l) {
         if (l->held_size == 0)
                 return false;
-        if (send_bytes(l, l->held, l->held_size, l->held_fd) == -EAGAIN)
+        if (send_bytes(l, l->held, l->held_size, l->held_fds, l->n_held_fds) == -EAGAIN)
                 return true;
-        l->held_size = 0;
-        l->held_fd = fd_close(l->held_fd);
+        drop_held(l);
         return false;
 }

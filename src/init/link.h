@@ -10,16 +10,18 @@
 #include "wire/guest.h"
 
 #define LINK_HELD_MAX 512
+#define LINK_FDS_MAX  3
 
 typedef struct Link {
         int fd; /* -EBADF: nobody is there */
         bool deaf; /* the other side is gone. What it has asked for before can still be read, and is to be done */
         uint8_t held[LINK_HELD_MAX];
         size_t held_size;
-        int held_fd;
+        int held_fds[LINK_FDS_MAX];
+        size_t n_held_fds;
 } Link;
 
-#define LINK_EMPTY { .fd = -EBADF, .held_fd = -EBADF }
+#define LINK_EMPTY { .fd = -EBADF }
 
 /* Takes the place of the one before, whose other side sees it end. */
 void link_replace_take(Link *l, int fd);
@@ -32,6 +34,7 @@ int link_send_bare(Link *l, GuestType type); /* one that has no fields */
 
 /* The same, but what there is no room for is held back. */
 void link_answer(Link *l, const GuestMessage *message, int fd);
+void link_answer_fds(Link *l, const GuestMessage *message, const int *fds, size_t n_fds);
 
 /* Whether something is held back that could not be sent yet. */
 bool link_flush(Link *l);

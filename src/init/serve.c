@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,14 +16,15 @@
 #include "base/fd.h"
 #include "confine/rlimits.h"
 #include "confine/seccomp.h"
+#include "init/begin.h"
 #include "init/execution.h"
+#include "init/network.h"
 #include "init/stop.h"
 #include "init/worker.h"
 #include "jail/guard.h"
 #include "wire/channel.h"
 
 #define LISTEN_BACKLOG 16
-#define NOFILE_MAX     16384
 #define POLL_MAX_MSEC  3600000
 #define STACK_ALIGN    ((size_t) 4096) /* where pages are larger the kernel refuses, and no harm is done */
 #define STACK_RELEASED ((size_t) 128 * 1024)
@@ -34,6 +34,7 @@ typedef struct Serve {
         int signal_fd;
         Link link;
         Stop stop;
+        NetworkFds network;
         bool to_tell;  /* something may be untold */
         bool no_room;  /* … and waits for the reader; until then we read nothing either */
         bool end_list; /* END is due when everything has been told */
@@ -124,7 +125,23 @@ static bool on_stop(Serve *s, const Request *q) {
 static bool on_file(Serve *s, const Request *q) {
         if (q->n_fds < 1)
                 return false;
-        (void) worker_start(&q->message->file, s->spec->single_id, q->fds, q->n_fds);
+        (void) worker_start(&q->message->file, s->spec->single_id, s->spec->file_size_max, q->fds, q->n_fds);
+        return true;
+}
+
+static bool on_network(Serve *s, const Request *q) {
+        const GuestMessage answer = { .type = GUEST_SOCKETS, .shape = s->spec->network };
+
+        link_answer_fds(&s->link, &answer, s->network.fds, s->network.n);
+        return true;
+}
+
+static bool on_socket(Serve *s, const Request *q) {
+        _cleanup_close_ int fd = network_socket(&q->message->socket);
+        GuestMessage answer = { .type = GUEST_SOCKET_MADE };
+
+        answer.socket_made = (GuestSocketMade) { .token = q->message->socket.token, .error = fd < 0 ? -fd : 0 };
+        link_answer(&s->link, &answer, fd);
         return true;
 }
 
@@ -142,6 +159,8 @@ static const struct {
         [GUEST_LIST]        = { on_list,           0 },
         [GUEST_STOP]        = { on_stop,           0 },
         [GUEST_FILE]        = { on_file,           2 },
+        [GUEST_NETWORK]     = { on_network,        0 },
+        [GUEST_SOCKET]      = { on_socket,         0 },
 };
 
 static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) {
@@ -293,37 +312,6 @@ static _noreturn_ void loop(Serve *s) {
 
 /* Beginning */
 
-/* Nothing is ignored from here on, and everything waits for us; children begin with the same. */
-static int take_signals(void) {
-        sigset_t set;
-
-        (void) sigfillset(&set);
-        if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
-                return -1;
-        for (int signal_number = 1; signal_number < _NSIG; signal_number++)
-                (void) sigaction(signal_number, &(struct sigaction) { .sa_handler = SIG_DFL }, NULL);
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGCHLD);
-        (void) sigaddset(&set, SIGUSR1);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* We hold an end of every open input. Commands get a limit of their own. */
-static void raise_nofile(void) {
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-                return;
-        limit.rlim_cur = MIN_OF(limit.rlim_max, (rlim_t) NOFILE_MAX);
-        (void) setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static bool is_spared_by_oom(void) {
-        char text[16];
-
-        return file_read(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0 && text[0] == '-';
-}
-
 static void *map_zeroed(const InitServe *spec, size_t size, int flags) {
         void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -335,14 +323,18 @@ static void *map_zeroed(const InitServe *spec, size_t size, int flags) {
 static Serve *serve_new(const InitServe *spec) {
         Serve *s = map_zeroed(spec, sizeof(*s), MAP_PRIVATE);
         ShimSetting *setting = &s->executions.pool.setting;
+        int r;
 
         s->spec = spec;
         s->link = (Link) LINK_EMPTY;
         s->link.fd = spec->control_fd;
         s->stop = (Stop) STOP_EMPTY;
-        s->signal_fd = take_signals();
+        s->signal_fd = begin_signals();
         if (s->signal_fd < 0)
                 fail(spec, "signals", errno);
+        r = network_keep(spec->net_fds, &s->network);
+        if (r < 0)
+                fail(spec, "network", -r);
         *setting = (ShimSetting) {
                 .serve = spec,
                 .board = map_zeroed(spec, sizeof(Board), MAP_SHARED),
@@ -350,7 +342,7 @@ static Serve *serve_new(const InitServe *spec) {
                 .measure_disk = !(spec->guards_missing & GUARD_BIT(GUARD_DISK)),
                 .limit_memory = spec->guards_missing & GUARD_BIT(GUARD_MEMORY),
                 .limit_pids = spec->guards_missing & GUARD_BIT(GUARD_PIDS),
-                .reset_oom = is_spared_by_oom(),
+                .reset_oom = begin_is_spared_by_oom(),
         };
         return s;
 }
@@ -377,7 +369,7 @@ void init_serve(const InitServe *spec) {
 
         (void) prctl(PR_SET_NAME, "cove-init");
         (void) setsid(); /* fails when we lead one already */
-        raise_nofile();
+        begin_nofile();
         r = rlimits_apply_common(); /* guests have them from us */
         if (r < 0)
                 fail(spec, "rlimits", -r);

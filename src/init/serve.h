@@ -23,12 +23,16 @@ typedef struct InitServe {
         int control_fd; /* the first connection; READY goes there */
         int listen_fd;  /* a bound SOCK_SEQPACKET socket. We call listen(2), so that its peers see our credentials */
         int holder_fd;  /* kept open for as long as we live; -EBADF: none */
+        uint8_t network;    /* SpawnNetwork */
+        const int *net_fds; /* what GUEST_SOCKETS brings; kept likewise, out of the reach of everybody else */
         uint64_t guards_missing; /* GuardSet; told in READY */
         bool single_id;          /* one id only, which is `uid` and `gid` */
         uid_t uid;
         gid_t gid;
         const char *workdir; /* of executions that name none */
         uint64_t pids, memory_bytes; /* limits of the sandbox, for rlimits where no cgroup counts */
+        uint64_t file_size_max;      /* of each file that commands and file operations write; 0: no limit */
+        bool no_processes;           /* commands make none */
 } InitServe;
 
 _noreturn_ void init_serve(const InitServe *spec);

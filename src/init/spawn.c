@@ -82,7 +82,9 @@ static int step_workdir(Child *c) {
 }
 
 static int step_seccomp(Child *c) {
-        return c->spec->seccomp ? seccomp_load(c->spec->seccomp_flags) : 0;
+        int r = c->spec->seccomp ? seccomp_load(c->spec->seccomp_flags) : 0;
+
+        return r >= 0 && c->spec->no_processes ? seccomp_load_no_processes() : r;
 }
 
 /* As the shell does it: the first file on the path that can be executed; one that may not be is remembered. */

@@ -24,6 +24,7 @@ typedef struct SpawnSpec {
         GuestRlimits rlimits;
         bool seccomp;
         unsigned seccomp_flags;
+        bool no_processes; /* it and its threads are all */
         int stdio[3]; /* what becomes 0–2; -EBADF: stays */
         bool terminal; /* stdio[0] becomes the controlling terminal */
         bool prepared; /* done once for many: default actions of signals, common limits, bounding set, groups */

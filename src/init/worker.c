@@ -25,6 +25,7 @@
 typedef struct Worker {
         const GuestFile *request;
         bool single_id;
+        uint64_t file_size_max;
         const int *fds;
         size_t n_fds;
         uint64_t capabilities;
@@ -65,6 +66,7 @@ static int step_rlimits(Worker *w) {
                 .data_bytes = RLIMIT_VALUE_UNSET,
                 .cpu_seconds = RLIMIT_VALUE_UNSET,
                 .nproc = RLIMIT_VALUE_UNSET,
+                .file_bytes = w->file_size_max, /* SIGXFSZ waits for ever */
         });
 }
 
@@ -158,10 +160,11 @@ static _noreturn_ void worker_main(Worker *w) {
         _exit(r < 0);
 }
 
-pid_t worker_start(const GuestFile *request, bool single_id, const int *fds, size_t n_fds) {
+pid_t worker_start(const GuestFile *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds) {
         Worker w = {
                 .request = request,
                 .single_id = single_id,
+                .file_size_max = file_size_max,
                 .fds = fds,
                 .n_fds = n_fds,
                 .capabilities = request->uid == 0 ? caps_guest_root() : 0,

@@ -17,9 +17,8 @@
 #include "confine/caps.h"
 #include "confine/landlock.h"
 #include "jail/content.h"
+#include "jail/paths.h"
 #include "wire/channel.h"
-
-#define INIT_ID 65533
 
 /* A guard that is not there may be left out only if the caller named it. */
 static int missing_or(Enter *e, Guard g, int r, Error *reterr, const char *what) {
@@ -77,7 +76,28 @@ static int enter_session(Enter *e, Error *reterr) {
         return 0;
 }
 
-/* What the supervisor has made meanwhile: the network namespace, if there is one, comes first. */
+static bool has_network_ahead(const Enter *e) {
+        return e->spec->detached && e->spec->network.netns_fd >= 0;
+}
+
+/* What comes with a network stays with PID 1. */
+static int take_network(Enter *e, int *fds, size_t n_fds, size_t *ret_n, Error *reterr) {
+        size_t n = e->spec->detached ? net_shape_fds(e->spec->network.shape) : 0;
+
+        *ret_n = 0;
+        if ((e->missing & GUARD_BIT(GUARD_NETNS)) || has_network_ahead(e))
+                return 0;
+        if (n_fds < 1 + n)
+                return error_set(reterr, -EBADMSG, "no network namespace came");
+        if (setns(fds[0], CLONE_NEWNET) < 0)
+                return error_set(reterr, -errno, "network namespace");
+        for (size_t i = 0; i < n; i++)
+                e->net_fds[i] = TAKE_FD(fds[1 + i]);
+        *ret_n = 1 + n;
+        return 0;
+}
+
+/* What the supervisor has made meanwhile: the network namespace, if there is one, comes first, with what belongs to it. */
 static int enter_outside(Enter *e, Error *reterr) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t n_fds = 0, first;
@@ -87,12 +107,9 @@ static int enter_outside(Enter *e, Error *reterr) {
         if (r < 0)
                 return r;
         e->missing |= m.outside.guards_missing;
-        first = (e->missing & GUARD_BIT(GUARD_NETNS)) || (e->spec->detached && e->spec->netns_fd >= 0) ? 0 : 1;
-        if (n_fds < first)
-                return error_set(reterr, -EBADMSG, "no network namespace came");
-
-        if (first > 0 && setns(fds[0], CLONE_NEWNET) < 0)
-                return error_set(reterr, -errno, "network namespace");
+        r = take_network(e, fds, n_fds, &first, reterr);
+        if (r < 0)
+                return r;
         r = cgroup_enter(fds + first, n_fds - first);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
@@ -156,6 +173,10 @@ static int enter_binds(Enter *e, Error *reterr) {
         return content_put(e->fs, e->spec, reterr);
 }
 
+static int enter_paths(Enter *e, Error *reterr) {
+        return e->spec->rules ? paths_apply(e->fs, e->spec, &e->writable, reterr) : 0;
+}
+
 static int enter_keyring(Enter *e, Error *reterr) {
         if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)
                 return missing_or(e, GUARD_KEYRING, -errno, reterr, "session keyring");
@@ -175,10 +196,12 @@ static int move_away(int *fd) {
 }
 
 static int enter_descriptors(Enter *e, Error *reterr) {
-        int *const kept[] = { &e->control_fd, &e->listen_fd, &e->holder_fd };
+        int *const kept[] = {
+                &e->control_fd, &e->listen_fd, &e->holder_fd, e->net_fds, e->net_fds + 1, e->net_fds + 2,
+        };
         int place = ENTER_CONTROL_FD, r;
 
-        /* First out of the way of 0–5, then into place. */
+        /* First out of the way of 0–8, then into place. */
         for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
                 r = move_away(kept[i]);
                 if (r < 0)
@@ -211,8 +234,8 @@ static int enter_descriptors(Enter *e, Error *reterr) {
 static int enter_own_id(Enter *e, Error *reterr) {
         if (!e->privileged)
                 return 0;
-        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || syscall(SYS_setresgid, INIT_ID, INIT_ID, INIT_ID) < 0 ||
-                        syscall(SYS_setresuid, INIT_ID, INIT_ID, INIT_ID) < 0)
+        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || syscall(SYS_setresgid, JAIL_INIT_ID, JAIL_INIT_ID, JAIL_INIT_ID) < 0 ||
+                        syscall(SYS_setresuid, JAIL_INIT_ID, JAIL_INIT_ID, JAIL_INIT_ID) < 0)
                 return error_set(reterr, -errno, "id of PID 1");
         if (prctl(PR_SET_DUMPABLE, 0) < 0)
                 return error_set(reterr, -errno, "PR_SET_DUMPABLE");
@@ -243,7 +266,10 @@ static int enter_landlock(Enter *e, Error *reterr) {
 
         if (e->missing & GUARD_BIT(GUARD_LANDLOCK))
                 return 0;
-        r = landlock_confine_to_root();
+        if (e->spec->rules && e->spec->rules->flags & RULES_SEALED)
+                r = landlock_confine_sealed((const char *const *) e->writable.items, e->writable.n);
+        else
+                r = landlock_confine_to_root();
         if (r < 0)
                 return error_set(reterr, r, "landlock");
         return 0;
@@ -274,7 +300,8 @@ static const struct {
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count */
-        { "binds",        enter_binds        }, /* last of the mounts: they may cover anything */
+        { "binds",        enter_binds        }, /* last of the caller's mounts: they may cover anything */
+        { "paths",        enter_paths        }, /* rules hold for all that is there now */
         { "keyring",      enter_keyring      },
         { "descriptors",  enter_descriptors  }, /* after the last use of a tree or of the host's root */
         { "capabilities", enter_capabilities }, /* after the last mount */
@@ -304,6 +331,8 @@ void enter_run(Enter *e, JailMain main, void *arg) {
                 .control_fd = e->control_fd,
                 .listen_fd = e->listen_fd,
                 .holder_fd = e->holder_fd,
+                .network = e->missing & GUARD_BIT(GUARD_NETNS) ? SPAWN_NETWORK_NONE : e->spec->network.shape,
+                .net_fds = e->net_fds,
                 .missing = e->missing,
                 .single_id = !e->privileged,
         }, arg);

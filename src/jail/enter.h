@@ -5,16 +5,19 @@
  * Must not know: what PID 1 will do then. */
 #pragma once
 
+#include "base/strv.h"
 #include "jail/cgroup.h"
 #include "jail/rootfs.h"
 #include "jail/spec.h"
 
 /* What PID 1 finds when the walls are up. Descriptors 0–2 are the guest's, 3 is the control channel, there is no
- * other, but in a detached sandbox for the two that are named here. */
+ * other, but in a detached sandbox for those that are named here. */
 typedef struct JailInside {
         int control_fd;
         int listen_fd; /* as the spec had it; -EBADF: none */
         int holder_fd; /* holds the range of ids for as long as PID 1 lives; -EBADF: none */
+        SpawnNetwork network;
+        const int *net_fds; /* as many as that shape has (net.h) */
         GuardSet missing;
         bool single_id;
 } JailInside;
@@ -26,11 +29,13 @@ typedef struct Enter {
         Rootfs *fs;
         int control_fd;
         int listen_fd, holder_fd; /* -EBADF: none */
+        int net_fds[NET_SOCKETS_MAX]; /* likewise */
         int stdio[3];
         bool privileged;
         GuardSet missing; /* known before clone; steps add to it */
+        Strv writable;    /* sealed: all that is (paths.h) */
 } Enter;
 
-#define ENTER_CONTROL_FD 3 /* the other two follow it */
+#define ENTER_CONTROL_FD 3 /* the others follow it */
 
 _noreturn_ void enter_run(Enter *e, JailMain main, void *arg);

@@ -164,7 +164,7 @@ static int become_root_again(uid_t owner) {
 }
 
 static bool has_netns_ahead(const JailSpec *spec) {
-        return spec->detached && spec->netns_fd >= 0;
+        return spec->detached && spec->network.netns_fd >= 0;
 }
 
 static pid_t clone_as_owner(Jail *j, const struct clone_args *args) {
@@ -201,7 +201,7 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                         args.flags |= namespaces[i].flag;
 
         if (has_netns_ahead(spec)) {
-                r = net_enter(spec->netns_fd);
+                r = net_enter(spec->network.netns_fd);
                 if (r < 0)
                         return r;
         }
@@ -268,6 +268,8 @@ void jail_release(Jail *j) {
         j->pidfd = fd_close(j->pidfd);
         j->control_fd = fd_close(j->control_fd);
         j->id_holder_fd = fd_close(j->id_holder_fd);
+        for (size_t i = 0; i < ELEMENTSOF(j->net_fds); i++)
+                j->net_fds[i] = fd_close(j->net_fds[i]);
 }
 
 /* Undoes everything, in the middle of a start. Who makes detached ones waits for nobody, and reaps by itself. */
@@ -285,29 +287,35 @@ static void jail_abort(Jail *j, const JailSpec *spec) {
         jail_release(j);
 }
 
-static int make_network(Jail *j, const JailSpec *spec, int userns_fd, int *ret_fd, Error *reterr) {
+/* Who asks for a way through the gate asks for walls beside it: without them there is no such sandbox. */
+static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *ret, Error *reterr) {
+        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .hub_fd = -EBADF };
         int r;
 
         if ((j->missing & GUARD_BIT(GUARD_NETNS)) || has_netns_ahead(spec))
                 return 0;
-        r = net_make(userns_fd);
-        if (r >= 0) {
-                *ret_fd = r;
+        r = net_make(&request, ret, reterr);
+        if (r >= 0)
                 return 0;
-        }
-        if (!(spec->allow_missing & GUARD_BIT(GUARD_NETNS)))
-                return error_set(reterr, r, "cannot make a network namespace: %m (see `cove doctor`)");
+        if (request.shape != SPAWN_NETWORK_NONE || !(spec->allow_missing & GUARD_BIT(GUARD_NETNS)))
+                return r;
         j->missing |= GUARD_BIT(GUARD_NETNS);
         return 0;
 }
 
-static int send_outside(Jail *j, int netns_fd, Error *reterr) {
+/* What came with the network goes to the PID 1 of a detached one, and is the caller's otherwise. */
+static int send_outside(Jail *j, const JailSpec *spec, Network *network, Error *reterr) {
         const WireMessage m = { .type = WIRE_OUTSIDE, .outside.guards_missing = j->missing };
-        int fds[1 + _CGROUP_CONTROLLER_MAX], r;
+        int fds[1 + NET_SOCKETS_MAX + _CGROUP_CONTROLLER_MAX], r;
         size_t n = 0;
 
-        if (netns_fd >= 0)
-                fds[n++] = netns_fd;
+        if (network->netns_fd >= 0)
+                fds[n++] = network->netns_fd;
+        for (size_t i = 0; i < network->n_fds; i++)
+                if (spec->detached)
+                        fds[n++] = network->fds[i];
+                else
+                        j->net_fds[j->n_net_fds++] = TAKE_FD(network->fds[i]);
         n += cgroup_enter_fds(&j->cgroup, fds + n);
         r = channel_send(j->control_fd, &m, fds, n);
         return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
@@ -335,10 +343,13 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
                         .control_fd = inside_fd,
                         .listen_fd = spec->detached ? spec->listen_fd : -EBADF,
                         .holder_fd = spec->detached ? j->id_holder_fd : -EBADF,
+                        .net_fds = { -EBADF, -EBADF, -EBADF },
                         .stdio = { stdio[0], stdio[1], stdio[2] },
                         .privileged = privileged,
                         .missing = j->missing,
                 };
+                if (has_netns_ahead(spec))
+                        memcpy(e.net_fds, spec->network.fds, sizeof(e.net_fds));
                 (void) fd_close(j->control_fd);
                 (void) fd_close(j->warden.alive_fd);
                 enter_run(&e, main, arg);
@@ -357,7 +368,8 @@ static int start_inside(Jail *j, const JailSpec *spec, const int stdio[static 3]
 static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], Rootfs *fs, bool privileged,
                 JailMain main, void *arg, Error *reterr) {
         bool cgroup_first = cgroup_detect() != CGROUP_V1;
-        _cleanup_close_ int userns = -EBADF, netns = -EBADF;
+        _cleanup_close_ int userns = -EBADF;
+        _cleanup_(net_done) Network network = NETWORK_EMPTY;
         int r = 0;
 
         if (cgroup_first)
@@ -367,8 +379,8 @@ static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], 
         if (r >= 0 && !cgroup_first)
                 r = start_cgroup(j, spec, privileged, reterr);
         if (r >= 0)
-                r = make_network(j, spec, userns, &netns, reterr);
-        return r < 0 ? r : send_outside(j, netns, reterr);
+                r = make_network(j, spec, userns, &network, reterr);
+        return r < 0 ? r : send_outside(j, spec, &network, reterr);
 }
 
 /* So that the guest may open /dev/stdout again: a pipe without a name is the guest's to write, or to read, and not both. To
@@ -389,6 +401,7 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
                 .id_holder_fd = -EBADF,
                 .cgroup = CGROUP_EMPTY,
                 .warden = WARDEN_EMPTY,
+                .net_fds = { -EBADF, -EBADF, -EBADF },
         };
         bool privileged;
         Rootfs fs;

@@ -1,24 +1,46 @@
 #include "jail/net.h"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <net/if.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "jail/net-internal.h"
 
 #define STACK_SIZE (64 * 1024)
 
 #define PORTS_FILE "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 
 typedef struct Maker {
-        int userns_fd; /* -EBADF: the host's */
-        int result; /* the namespace, in the descriptor table that both share; or a negative errno */
+        const NetRequest *request;
+        Network network; /* in the descriptor table that both share */
+        Error *reterr;
+        int result;
 } Maker;
+
+void net_done(Network *n) {
+        n->netns_fd = fd_close(n->netns_fd);
+        for (size_t i = 0; i < ELEMENTSOF(n->fds); i++)
+                n->fds[i] = fd_close(n->fds[i]);
+        n->n_fds = 0;
+}
+
+size_t net_shape_fds(SpawnNetwork shape) {
+        static const size_t n[_SPAWN_NETWORK_MAX] = {
+                [SPAWN_NETWORK_GATED] = 3,
+                [SPAWN_NETWORK_LINKED] = 2,
+        };
+
+        return n[shape];
+}
 
 int net_loopback_up(void) {
         _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -31,46 +53,91 @@ int net_loopback_up(void) {
         return 0;
 }
 
-static int make(int userns_fd) {
-        int r, fd;
+int net_open_own(void) {
+        int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 
-        if (userns_fd >= 0 && setns(userns_fd, CLONE_NEWUSER) < 0)
-                return -errno;
-        if (unshare(CLONE_NEWNET) < 0)
-                return -errno;
-        r = net_loopback_up();
-        if (r >= 0 && userns_fd < 0)
-                r = file_write(AT_FDCWD, PORTS_FILE, "0");
-        if (r < 0)
-                return r;
-        fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
         return fd < 0 ? -errno : fd;
+}
+
+static int setup(const NetRequest *q, Network *n, Error *reterr) {
+        switch (q->shape) {
+        case SPAWN_NETWORK_GATED: return net_setup_gated(n, reterr);
+        case SPAWN_NETWORK_LINKED: return net_setup_linked(q, n, reterr);
+        default: return 0;
+        }
+}
+
+static int make(const NetRequest *q, Network *n, Error *reterr) {
+        int r;
+
+        if (q->userns_fd >= 0 && setns(q->userns_fd, CLONE_NEWUSER) < 0)
+                return error_set(reterr, -errno, "cannot enter the sandbox's user namespace: %m");
+        if (unshare(CLONE_NEWNET) < 0)
+                return error_set(reterr, -errno, "cannot make a network namespace: %m (see `cove doctor`)");
+        r = net_loopback_up();
+        if (r < 0)
+                return error_set(reterr, r, "cannot bring loopback up: %m");
+        if (q->userns_fd < 0) {
+                r = file_write(AT_FDCWD, PORTS_FILE, "0");
+                if (r < 0)
+                        return error_set(reterr, r, "cannot write %s: %m", PORTS_FILE);
+        }
+        n->shape = q->shape;
+        n->netns_fd = net_open_own();
+        if (n->netns_fd < 0)
+                return error_set(reterr, n->netns_fd, "/proc/self/ns/net: %m");
+        return setup(q, n, reterr);
 }
 
 static int maker_main(void *arg) {
         Maker *m = arg;
 
-        m->result = make(m->userns_fd);
+        m->result = make(m->request, &m->network, m->reterr);
         _exit(0);
 }
 
-int net_make(int userns_fd) {
+int net_make(const NetRequest *request, Network *ret, Error *reterr) {
         static _Alignas(16) char stack[STACK_SIZE]; /* we sleep while it is in use */
-        Maker m = { .userns_fd = userns_fd, .result = -ECHILD };
+        Maker m = { .request = request, .network = NETWORK_EMPTY, .reterr = reterr, .result = -ECHILD };
         pid_t pid;
+
+        if (request->shape == SPAWN_NETWORK_LINKED && request->userns_fd >= 0)
+                return error_set(reterr, -EOPNOTSUPP, "networks between sandboxes need `cove serve` to be started by root");
 
         /* Without a signal at its end, which nobody needs: we wait right here. */
         pid = clone(maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
         if (pid < 0)
-                return -errno;
+                return error_set(reterr, -errno, "cannot clone: %m");
         while (waitpid(pid, NULL, __WALL) < 0)
                 if (errno != EINTR)
-                        return -errno;
-        return m.result;
+                        return error_set(reterr, -errno, "cannot wait for who makes the network: %m");
+        if (m.result == -ECHILD)
+                return error_set(reterr, -ECHILD, "who made the network was killed");
+        if (m.result < 0) {
+                net_done(&m.network);
+                return m.result;
+        }
+        *ret = m.network;
+        return 0;
 }
 
-int net_make_ahead(void) {
-        return net_make(-EBADF);
+static bool is_same(int a, int b) {
+        struct stat x, y;
+
+        return a >= 0 && b >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int net_check_hub(int fd, Error *reterr) {
+        _cleanup_close_ int own = net_open_own(), user = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC), owner = -EBADF;
+
+        if (own < 0 || user < 0)
+                return error_set(reterr, own < 0 ? own : -errno, "/proc/self/ns: %m");
+        if (ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || is_same(fd, own))
+                return error_set(reterr, -EINVAL, "the descriptor is no hub of a group's network");
+        owner = ioctl(fd, NS_GET_USERNS);
+        if (!is_same(owner, user))
+                return error_set(reterr, -EPERM, "the hub of the group's network is not the host's");
+        return 0;
 }
 
 int net_enter(int netns_fd) {

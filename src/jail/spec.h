@@ -10,8 +10,11 @@
 #include <sys/types.h>
 
 #include "jail/guard.h"
+#include "jail/net.h"
+#include "wire/rules.h"
 
 #define JAIL_ID_LENGTH 21
+#define JAIL_INIT_ID   65533 /* who PID 1 is inside, and no guest */
 
 typedef struct JailBind {
         char *source; /* host path, exists */
@@ -44,19 +47,20 @@ typedef struct JailSpec {
         uid_t uid;            /* of the guest, inside */
         gid_t gid;
         bool net_host;
+        Network network;      /* its shape, unless net_host; with a namespace that was made ahead (net.h), if it is detached */
         JailLimits limits;
         GuardSet allow_missing;
         JailBind *binds;
         size_t n_binds;
         JailFile *files;
         size_t n_files;
+        const Rules *rules; /* NULL: none */
 
         /* A sandbox that outlives its maker: from the last step of its start on, nothing of it hangs on us. */
         bool detached;
         const char *instance; /* whose it is; part of the names of its cgroups */
         int listen_fd;        /* a socket for PID 1 to keep; -EBADF: none */
         int disk_fd;          /* a disk image that was made ahead (disk.h); -EBADF: none */
-        int netns_fd;         /* a network namespace that was (net.h); likewise */
-        int home_netns_fd;    /* with it: our own, to come back to */
+        int home_netns_fd;    /* with a network namespace that was: our own, to come back to */
         int dev_fd;           /* the shared part of /dev (dev.h); likewise */
 } JailSpec;

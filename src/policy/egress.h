@@ -7,7 +7,7 @@
  *        "mode": "egress",                      none (default) | isolated | egress | open; "bridge" is another word for open
  *        "group": "build-7",                    isolated: with whom; default: its tenant's own
  *        "allow": ["pypi.org", "*.pythonhosted.org", "203.0.113.0/24:8000-8100", "tcp://db.example.org:5432",
- *                  {"domain": "api.github.com", "ports": [443], "protocols": ["https"], "methods": ["GET"], "paths": ["/repos/*"]}],
+ *                  {"domain": "api.github.com", "ports": [443], "protocols": ["https"], "methods": ["GET"], "paths": ["/repos*"]}],
  *        "deny":  [...],                        the same forms; wins over allow and ask
  *        "ask":   [...],                        waits for somebody to approve it; "*" for everything unknown
  *        "askTimeoutSeconds": 60,
@@ -24,8 +24,10 @@
  *
  * Names are compared in lower case, in their ASCII form, without the final dot. "example.org" is that name alone; "*.example.org" every
  * name below it; "*" every name, but no bare address. A CIDR is for connections by address and for the answers of names, see below.
- * Ports of a domain rule are 80 and 443 when none are given; of a CIDR rule, all. Protocols of a domain rule are http and https when none
- * are given; of a CIDR rule, tcp (which carries http and https too). An empty or missing allow-list lets nothing out.
+ * Ports of a domain rule are 80 (http) and 443 (https) when none are given, and must be given for tcp and udp; of a CIDR rule, all.
+ * Protocols of a domain rule are http and https when none are given; of a CIDR rule, tcp (which carries http and https too). A deny rule
+ * is for all ports and protocols that it does not narrow. An empty or missing allow-list lets nothing out. Rules without a mode mean
+ * "egress"; requireTls is false in mode open when it is not said.
  *
  * Special addresses (this machine's own, loopback, private, link-local with cloud metadata, shared, multicast, …) are out of reach for
  * names and numbers alike, unless the operator lists them (network.reachable in cove.yaml): a policy that names one that is not listed is
@@ -111,6 +113,7 @@ typedef struct EgressPolicy {
         uint64_t total_bytes_max;     /* 0: no limit */
 } EgressPolicy;
 
+void egress_policy_init(EgressPolicy *p); /* no network */
 void egress_policy_done(EgressPolicy *p);
 
 /* Complaints name the position: network.allow[3].ports[0]. Contradictions (a mode without network that has rules, an allow that a deny
@@ -123,6 +126,9 @@ json_t *egress_policy_to_json(const EgressPolicy *p);
 
 /* One rule in text ("https://pypi.org", "203.0.113.0/24:8000") as in the lists. */
 int egress_rule_parse(const char *text, EgressAction action, EgressRule *ret, Error *reterr);
+/* One item of the lists: text or object. The first complaint is the error. */
+int egress_rule_from_json(json_t *value, EgressAction action, EgressRule *ret, Error *reterr);
+json_t *egress_rule_to_json(const EgressRule *r);
 void egress_rule_done(EgressRule *r);
 
 typedef struct EgressQuestion {
@@ -168,18 +174,36 @@ const char *egress_reason_to_string(EgressReason r); /* "no_rule" */
 typedef struct EgressVerdict {
         EgressAction action;
         EgressReason reason;
-        int rule;      /* index; -1: none */
-        bool inspect;  /* allowed so far; what is inside must be looked at too */
+        int rule;      /* index; -1: none. Denied for the port, protocol, method, path or for want of TLS: the rule that came nearest */
+        bool inspect;  /* allowed so far; what is inside must be looked at too: HTTPS is opened and asked about again with method and path;
+                        * TCP is asked about again as HTTP or HTTPS, should it turn out to be that */
 } EgressVerdict;
 
 /* For a name: an address, where one is given, must not be special. For HTTPS whose inside is not yet seen, a rule with methods or paths
  * says yes with inspect. reachable as above. */
 EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q);
 
+/* The same with rules that were added since (what was approved); the verdict's rule counts on from the policy's own. Their action counts. */
+EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants, size_t n_grants, const EgressRange *reachable, size_t n_reachable,
+                const EgressQuestion *q);
+
 /* "GET http://example.org/ is denied: …" and the JSON line that would allow it: {"allow": ["http://example.org"]} (or a word on why
  * none would). Both end up in 403 bodies, events, `cove policy explain`. */
 void egress_explain(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
                 char cure[static EGRESS_TEXT_MAX]);
+
+/* A URL as a question: https://, http://, wss://, ws://, tcp://, udp://, dns://HOST; none: https. The question points into it: not to be copied. */
+typedef struct EgressUrl {
+        EgressQuestion question;
+        char host[EGRESS_DOMAIN_MAX], method[32], path[2048];
+} EgressUrl;
+int egress_url_parse(const char *url, const char *method /* NULL: GET */, EgressUrl *ret, Error *reterr);
+
+/* {allowed, action, reason, rule, text, cure, inspect}: what `cove policy explain` prints and the API answers. */
+json_t *egress_explain_json(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q);
+/* -EINVAL: no URL. */
+int egress_explain_url(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const char *url, const char *method, json_t **ret,
+                Error *reterr);
 
 /* Helpers that others need too. */
 int egress_host_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX]); /* -EINVAL: no host name */
@@ -189,3 +213,6 @@ int egress_range_parse(const char *text, EgressRange *ret);
 bool egress_range_has(const EgressRange *r, const EgressAddress *a);
 bool egress_address_is_special(const EgressAddress *a); /* documentation ranges are not */
 bool egress_rule_names(const EgressRule *r, const char *host); /* domain part only */
+/* A path as rules see it: without what stands after "?", "%41" as "A", no "." and "..". -EINVAL: begins with no "/", or there is still a way
+ * to read a ".." out of it. -ENOSPC. */
+int egress_path_normalise(const char *text, size_t size, char *ret, size_t room);

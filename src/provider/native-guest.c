@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/enforce.h"
 #include "provider/native-internal.h"
 #include "wire/channel.h"
 #include "wire/message.h"
@@ -201,6 +202,8 @@ static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessag
         [GUEST_STDIN] = on_stdin,
         [GUEST_END] = on_end,
         [GUEST_STOPPED] = on_stopped,
+        [GUEST_SOCKETS] = native_on_sockets,
+        [GUEST_SOCKET_MADE] = native_on_socket_made,
 };
 
 /* While it is made, a step that fails is told in the words of message.h. */
@@ -332,9 +335,14 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
                         .allow_missing = n->config.allow_missing,
                 },
         };
+        const Enforce *enforce = sandbox_enforce(sb);
         _cleanup_close_ int listen_fd = -EBADF;
-        int r;
+        int fds[2], r;
 
+        native_network_shape(sb, &m.create);
+        if (!enforce)
+                return error_set(reterr, -EINVAL, "its policy cannot be read");
+        m.create.rules = enforce->rules;
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
@@ -343,7 +351,11 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
         copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
 
-        r = guest_new(n, sb) ? native_request(n, SPAWN_CREATE, &m, sb, &listen_fd, 1) : -ENOMEM;
+        fds[0] = listen_fd;
+        fds[1] = sb->spec.hub_fd;
+        r = guest_new(n, sb) ? native_request(n, SPAWN_CREATE, &m, sb, fds,
+                                               m.create.network == SPAWN_NETWORK_LINKED && fds[1] > 0 ? 2 : 1) :
+                               -ENOMEM;
         if (r < 0) {
                 native_guest_release(p, sb);
                 native_remove_socket(n, sb->id);

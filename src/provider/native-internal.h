@@ -30,6 +30,7 @@ typedef struct Native {
         size_t n_sockets;
         sd_event_source *stock; /* runs when the loop is idle */
         bool up;
+        ProviderOps ops; /* by what we are allowed to */
 } Native;
 
 typedef enum GuestState {
@@ -71,3 +72,12 @@ int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int
 void native_guest_release(Provider *p, Sandbox *sb);
 void native_kill_own(NativeGuest *g); /* a plain user's: by ourselves */
 void native_remove_socket(Native *n, const char *id);
+
+/* native-network.c */
+void native_network_shape(const Sandbox *sb, SpawnCreate *ret);
+int native_network(Provider *p, Sandbox *sb);
+int native_socket(Provider *p, Sandbox *sb, const GuestSocket *socket);
+int native_ports(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n);
+void native_read_network(const Sandbox *sb, SandboxUsage *ret);
+void native_on_sockets(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+void native_on_socket_made(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);

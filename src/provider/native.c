@@ -73,7 +73,7 @@ static int native_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
         ret->io_write_bytes = usage.io_write_bytes;
         ret->has_io = usage.has_io_read && usage.has_io_write; /* both or none: half of it would look like all */
         ret->oom_kills = usage.oom_kills;
-        ret->has_network = true; /* there is no interface but its own loopback: nothing comes and nothing goes */
+        native_read_network(sb, ret);
         read_disk(sb->provider_data, ret);
         return 0;
 }
@@ -100,7 +100,8 @@ static Provider *native_free(Provider *p) {
 
 static const ProviderOps native_ops = {
         .name = "native",
-        .capabilities = PROVIDER_PAUSE | PROVIDER_PTY | PROVIDER_FILES | PROVIDER_USAGE | PROVIDER_SURVIVES,
+        .capabilities = PROVIDER_PAUSE | PROVIDER_PTY | PROVIDER_FILES | PROVIDER_USAGE | PROVIDER_SURVIVES | PROVIDER_EGRESS |
+                        PROVIDER_PORTS,
         .create = native_guest_create,
         .adopt = native_guest_adopt,
         .destroy = native_destroy,
@@ -111,6 +112,9 @@ static const ProviderOps native_ops = {
         .usage = native_usage,
         .verify = native_guest_verify,
         .list = native_list,
+        .network = native_network,
+        .socket = native_socket,
+        .ports = native_ports,
         .release = native_guest_release,
         .free = native_free,
 };
@@ -121,7 +125,10 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
 
         if (!n)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        n->provider.ops = &native_ops;
+        n->ops = native_ops;
+        if (config->privileged)
+                n->ops.capabilities |= PROVIDER_GROUPS;
+        n->provider.ops = &n->ops;
         n->provider.one_user = !config->privileged;
         n->config = *config;
         n->event = sd_event_ref(event);

@@ -1,21 +1,29 @@
 /* ahead.h: what sandboxes will need, made before they are asked for.
  *
- * A few network namespaces, which take the kernel longer than all the rest, made while nobody waits; and the shared part of /dev,
- * made once. Only for the host's root. A sandbox that finds nothing here makes its own.
+ * A few network namespaces, which take the kernel longer than all the rest, made while nobody waits, gated ones (net.h) from the
+ * first time that one was asked for; and the shared part of /dev, made once. Only for the host's root. A sandbox that finds nothing here makes its own.
  * Must not know: any sandbox. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "jail/net.h"
+
 #define AHEAD_NETWORKS_MAX 8
 
+/* Networks of one shape. */
+typedef struct AheadStock {
+        Network networks[AHEAD_NETWORKS_MAX];
+        size_t n;
+        bool wanted; /* somebody has asked for one */
+        bool broken; /* could not be made: not tried again */
+} AheadStock;
+
 typedef struct Ahead {
-        int networks[AHEAD_NETWORKS_MAX];
-        size_t n_networks;
+        AheadStock stocks[_SPAWN_NETWORK_MAX]; /* of linked ones there are none: they are made for somebody */
         int home_netns_fd; /* our own; -EBADF: nothing is made ahead */
         int dev_fd;        /* -EBADF: each makes its own */
-        bool networks_broken; /* could not be made: not tried again */
 } Ahead;
 
 void ahead_init(Ahead *a, bool privileged);
@@ -24,5 +32,5 @@ void ahead_init(Ahead *a, bool privileged);
 bool ahead_wants(const Ahead *a);
 void ahead_make_one(Ahead *a);
 
-/* The caller owns it; -EBADF: there is none. */
-int ahead_take_network(Ahead *a);
+/* The caller owns it. Without a namespace, but of that shape: there is none. */
+Network ahead_take_network(Ahead *a, SpawnNetwork shape);

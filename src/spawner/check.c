@@ -18,6 +18,8 @@
 #define CPU_MILLI_MIN 10
 #define CPU_MILLI_MAX 4096000
 #define PIDS_MAX      4194303 /* the kernel's */
+#define GROUP_NETWORK UINT32_C(0x0ad50000) /* 10.213.0.0/16 */
+#define GROUP_HOSTS   UINT32_C(0x0000ffff)
 
 static const Template host_template = { .name = (char *) HOST_TEMPLATE };
 
@@ -75,7 +77,7 @@ static int check_hostname(const char *name, Error *reterr) {
         return 0;
 }
 
-static int check_workdir(const char *path, Error *reterr) {
+static int check_path(const char *path, Error *reterr) {
         _cleanup_free_ char *normal = NULL;
         int r = path_normalize(path, &normal);
 
@@ -114,6 +116,30 @@ static int check_numbers(const SpawnCreate *c, Error *reterr) {
         return 0;
 }
 
+/* The jail looks at what is there; this is about the words alone. Control characters would only confuse who reads of them. */
+static int check_rule_path(const char *path, Error *reterr) {
+        for (const char *p = path; *p; p++)
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        return error_set(reterr, -EINVAL, "a path of the rules has a control character");
+        return check_path(path, reterr);
+}
+
+static int check_rules(const Rules *rules, Error *reterr) {
+        RulesPathKind kind;
+
+        for (const char *path = NULL; (path = rules_next_path(rules, path, &kind));) {
+                int r = check_rule_path(path, reterr);
+                if (r < 0)
+                        return r;
+                if (kind == RULES_WRITABLE && !(rules->flags & RULES_SEALED))
+                        return error_set(reterr, -EINVAL, "'%.200s' is writable in a sandbox where everything is", path);
+        }
+        if (rules->file_size_max > BYTES_MAX)
+                return error_set(reterr, -ERANGE, "file size: %llu is more than %llu", (unsigned long long) rules->file_size_max,
+                                (unsigned long long) BYTES_MAX);
+        return 0;
+}
+
 static int check_guards(GuardSet allowed, Error *reterr) {
         if (allowed & ~GUARD_ALL)
                 return error_set(reterr, -EINVAL, "there are no such guards");
@@ -123,7 +149,20 @@ static int check_guards(GuardSet allowed, Error *reterr) {
         return 0;
 }
 
-int check_create(const SpawnCreate *c, const Templates *templates, Error *reterr) {
+/* An address in a group's network: not the first and not the last one, which mean the network and everybody. */
+static int check_network(const SpawnCreate *c, bool privileged, Error *reterr) {
+        if (c->network >= _SPAWN_NETWORK_MAX)
+                return error_set(reterr, -EINVAL, "there is no network %u", c->network);
+        if (c->network != SPAWN_NETWORK_LINKED)
+                return c->address == 0 ? 0 : error_set(reterr, -EINVAL, "an address is for a sandbox in a group's network only");
+        if (!privileged)
+                return error_set(reterr, -EOPNOTSUPP, "networks between sandboxes need `cove serve` to be started by root");
+        if (c->address <= GROUP_NETWORK || c->address >= (GROUP_NETWORK | GROUP_HOSTS))
+                return error_set(reterr, -ERANGE, "address: 0x%08x is not from 10.213.0.1 to 10.213.255.254", c->address);
+        return 0;
+}
+
+int check_create(const SpawnCreate *c, const Templates *templates, bool privileged, Error *reterr) {
         int r;
 
         r = check_id(c->id, reterr);
@@ -134,13 +173,17 @@ int check_create(const SpawnCreate *c, const Templates *templates, Error *reterr
         r = check_hostname(c->hostname, reterr);
         if (r < 0)
                 return r;
-        r = check_workdir(c->workdir, reterr);
+        r = check_path(c->workdir, reterr);
         if (r < 0)
                 return r;
         r = check_numbers(c, reterr);
         if (r < 0)
                 return r;
-        return check_guards(c->allow_missing, reterr);
+        r = check_guards(c->allow_missing, reterr);
+        if (r < 0)
+                return r;
+        r = check_rules(&c->rules, reterr);
+        return r < 0 ? r : check_network(c, privileged, reterr);
 }
 
 int check_listen_socket(int fd, Error *reterr) {

@@ -24,7 +24,7 @@ const Template *template_find(const Templates *t, const char *name);
 int template_add(Templates *t, const char *text, Error *reterr);
 
 int check_id(const char *id, Error *reterr);
-int check_create(const SpawnCreate *c, const Templates *templates, Error *reterr);
+int check_create(const SpawnCreate *c, const Templates *templates, bool privileged, Error *reterr);
 
 /* A bound unix SOCK_SEQPACKET socket on which nobody listens yet. */
 int check_listen_socket(int fd, Error *reterr);

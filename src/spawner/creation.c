@@ -10,7 +10,7 @@
 
 #define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
 
-static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
+static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network) {
         const SpawnCreate *q = &c->request;
         JailSpec spec = {
                 .template_dir = template_find(&s->options->templates, q->template_name)->directory,
@@ -19,6 +19,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
                 .keep_fd = -EBADF,
                 .uid = q->uid,
                 .gid = q->gid,
+                .network = *network,
                 .limits = {
                         .memory_bytes = q->memory_bytes,
                         .cpu_milli = q->cpu_milli,
@@ -28,11 +29,11 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
                         .count = true,
                 },
                 .allow_missing = q->allow_missing,
+                .rules = &q->rules,
                 .detached = true,
                 .instance = s->options->instance,
                 .listen_fd = c->listen_fd,
                 .disk_fd = c->disk_fd,
-                .netns_fd = netns_fd,
                 .home_netns_fd = s->ahead.home_netns_fd,
                 .dev_fd = s->ahead.dev_fd,
         };
@@ -43,11 +44,13 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, int netns_fd) {
 
 void creation_done(Creation *c) {
         c->listen_fd = fd_close(c->listen_fd);
+        c->hub_fd = fd_close(c->hub_fd);
         c->disk_fd = fd_close(c->disk_fd);
 }
 
 bool creation_wants_image(const Spawner *s, const Creation *c) {
-        const JailSpec spec = make_spec(s, c, /* netns_fd= */ -EBADF);
+        const Network none = NETWORK_EMPTY;
+        const JailSpec spec = make_spec(s, c, &none);
 
         return s->privileged && disk_choose(&spec, s->privileged) == DISK_IMAGE;
 }
@@ -67,14 +70,38 @@ static int hand_over(Spawner *s, const Creation *c, const Jail *jail) {
         }, fds, ELEMENTSOF(fds));
 }
 
+/* What is not there yet is made here, as the host's. Where that cannot be, the jail makes one in the sandbox's own user namespace;
+ * but nobody is linked to others by himself. */
+static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reterr) {
+        const NetRequest request = {
+                .shape = (SpawnNetwork) c->request.network,
+                .userns_fd = -EBADF,
+                .id = c->request.id,
+                .address = c->request.address,
+                .hub_fd = c->hub_fd,
+        };
+
+        if (request.shape == SPAWN_NETWORK_LINKED)
+                return s->ahead.home_netns_fd < 0 ? error_set(reterr, -EOPNOTSUPP, "/proc/self/ns/net cannot be opened") :
+                                                    net_make(&request, ret, reterr);
+        *ret = ahead_take_network(&s->ahead, request.shape);
+        if (ret->netns_fd < 0 && request.shape == SPAWN_NETWORK_GATED && s->ahead.home_netns_fd >= 0)
+                (void) net_make(&request, ret, /* reterr= */ NULL);
+        return 0;
+}
+
 static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
         static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
-        _cleanup_close_ int netns = ahead_take_network(&s->ahead);
-        const JailSpec spec = make_spec(s, c, netns);
+        _cleanup_(net_done) Network network = NETWORK_EMPTY;
+        JailSpec spec;
         Jail jail;
         int r;
 
-        r = jail_start(&spec, no_stdio, inside_main, (void *) &spec, &jail, reterr);
+        r = get_network(s, c, &network, reterr);
+        if (r < 0)
+                return r;
+        spec = make_spec(s, c, &network);
+        r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)
                 return r;

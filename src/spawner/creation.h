@@ -9,6 +9,7 @@ typedef struct Creation {
         SpawnCreate request;
         uint32_t serial;
         int listen_fd;
+        int hub_fd;  /* of the group that it shall be linked to; -EBADF: none */
         int disk_fd; /* a disk image made ahead, -EBADF: none */
 } Creation;
 

@@ -56,7 +56,7 @@ int image_start(Spawner *s, Creation *c, Error *reterr) {
 
         image->fd = fds[0];
         image->creation = *c;
-        c->listen_fd = c->disk_fd = -EBADF;
+        c->listen_fd = c->hub_fd = c->disk_fd = -EBADF;
         image->next = s->images;
         s->images = TAKE_PTR(image);
         s->n_images++;

@@ -11,6 +11,8 @@ void inside_main(const JailInside *inside, void *arg) {
                 .control_fd = inside->control_fd,
                 .listen_fd = inside->listen_fd,
                 .holder_fd = inside->holder_fd,
+                .network = inside->network,
+                .net_fds = inside->net_fds,
                 .guards_missing = inside->missing,
                 .single_id = inside->single_id,
                 .uid = spec->uid,
@@ -18,5 +20,7 @@ void inside_main(const JailInside *inside, void *arg) {
                 .workdir = spec->workdir,
                 .pids = spec->limits.pids,
                 .memory_bytes = spec->limits.memory_bytes,
+                .file_size_max = spec->rules->file_size_max,
+                .no_processes = spec->rules->flags & RULES_NO_PROCESSES,
         });
 }

@@ -7,14 +7,23 @@
 #include "spawner/spawner.h"
 #include "spawner/task.h"
 
-static void create(Spawner *s, const SpawnMessage *m, int *fds) {
-        Creation c = { .request = m->create, .serial = m->serial, .listen_fd = TAKE_FD(fds[0]), .disk_fd = -EBADF };
+static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+        Creation c = {
+                .request = m->create,
+                .serial = m->serial,
+                .listen_fd = TAKE_FD(fds[0]),
+                .hub_fd = n_fds > 1 ? TAKE_FD(fds[1]) : -EBADF,
+                .disk_fd = -EBADF,
+        };
         Error error = { 0 };
         int r;
 
-        r = check_create(&m->create, &s->options->templates, &error);
+        r = check_create(&m->create, &s->options->templates, s->privileged, &error);
         if (r >= 0)
                 r = check_listen_socket(c.listen_fd, &error);
+        if (r >= 0 && c.hub_fd >= 0)
+                r = m->create.network == SPAWN_NETWORK_LINKED ? net_check_hub(c.hub_fd, &error) :
+                                error_set(&error, -EINVAL, "a hub is for a sandbox in a group's network only");
         if (r >= 0 && (image_is_making(s, m->create.id) || task_is_removing(s, m->create.id)))
                 r = error_set(&error, -EEXIST, "sandbox %s is being made or removed", m->create.id);
 
@@ -27,16 +36,16 @@ static void create(Spawner *s, const SpawnMessage *m, int *fds) {
         creation_done(&c);
 }
 
-static void destroy(Spawner *s, const SpawnMessage *m, int *fds) {
+static void destroy(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         image_cancel(s, m->id);
         task_remove(s, m->id, m->serial, /* failure= */ NULL);
 }
 
-static void freeze(Spawner *s, const SpawnMessage *m, int *fds) {
+static void freeze(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         task_freeze(s, m->id, m->serial, /* freeze= */ true);
 }
 
-static void thaw(Spawner *s, const SpawnMessage *m, int *fds) {
+static void thaw(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         task_freeze(s, m->id, m->serial, /* freeze= */ false);
 }
 
@@ -63,7 +72,7 @@ static void list_child(const Child *child, void *userdata) {
 }
 
 /* Everything with a cgroup; and what this process itself has made without one, as for a plain user. */
-static void list(Spawner *s, const SpawnMessage *m, int *fds) {
+static void list(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Listing l = { .s = s, .serial = m->serial };
         Error error = { 0 };
         int r = cgroup_list(s->options->instance, list_id, &l);
@@ -79,15 +88,15 @@ static void list(Spawner *s, const SpawnMessage *m, int *fds) {
 }
 
 static const struct {
-        void (*function)(Spawner *s, const SpawnMessage *m, int *fds);
-        size_t n_fds;
+        void (*function)(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds);
+        size_t min_fds, max_fds;
         bool names_id; /* in its field `id` */
 } requests[_SPAWN_TYPE_MAX] = {
-        [SPAWN_CREATE]  = { create,  1, false },
-        [SPAWN_DESTROY] = { destroy, 0, true  },
-        [SPAWN_FREEZE]  = { freeze,  0, true  },
-        [SPAWN_THAW]    = { thaw,    0, true  },
-        [SPAWN_LIST]    = { list,    0, false },
+        [SPAWN_CREATE]  = { create,  1, 2, false },
+        [SPAWN_DESTROY] = { destroy, 0, 0, true  },
+        [SPAWN_FREEZE]  = { freeze,  0, 0, true  },
+        [SPAWN_THAW]    = { thaw,    0, 0, true  },
+        [SPAWN_LIST]    = { list,    0, 0, false },
 };
 
 void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_fds) {
@@ -96,14 +105,14 @@ void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_
 
         if (!requests[request->type].function)
                 r = error_set(&error, -EOPNOTSUPP, "%u is no request", request->type);
-        else if (requests[request->type].n_fds != n_fds)
-                r = error_set(&error, -EBADMSG, "%zu descriptors came with the request, wanted %zu", n_fds,
-                                requests[request->type].n_fds);
+        else if (n_fds < requests[request->type].min_fds || n_fds > requests[request->type].max_fds)
+                r = error_set(&error, -EBADMSG, "%zu descriptors came with the request, wanted %zu to %zu", n_fds,
+                                requests[request->type].min_fds, requests[request->type].max_fds);
         else if (requests[request->type].names_id)
                 r = check_id(request->id, &error);
 
         if (r < 0)
                 spawner_answer_failed(s, request->serial, &error);
         else
-                requests[request->type].function(s, request, fds);
+                requests[request->type].function(s, request, fds, n_fds);
 }

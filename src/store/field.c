@@ -140,6 +140,7 @@ const FieldKind field_strv = { strv_bind, strv_load, strv_member_done };
 
 INTEGER_KIND(bool, bool);
 INTEGER_KIND(int, int);
+INTEGER_KIND(uint8, uint8_t);
 INTEGER_KIND(uint16, uint16_t);
 INTEGER_KIND(uint32, uint32_t);
 INTEGER_KIND(uint64, uint64_t);

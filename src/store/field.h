@@ -24,6 +24,7 @@ extern const FieldKind field_bytes;    /* uint8_t[size] */
 extern const FieldKind field_strv;     /* Strv: every string with the NUL that ends it, one after the other */
 extern const FieldKind field_bool;
 extern const FieldKind field_int;
+extern const FieldKind field_uint8;
 extern const FieldKind field_uint16;
 extern const FieldKind field_uint32;
 extern const FieldKind field_uint64; /* also usec_t; what is beyond INT64_MAX is negative in SQL */

@@ -159,7 +159,9 @@ static const char *const migrations[] = {
         schema_alerts,
         schema_artifacts,
         schema_cleanup,
+        schema_network,
         schema_secrets,
+        schema_previews,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

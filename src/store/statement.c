@@ -164,6 +164,51 @@ static const struct {
         [STATEMENT_CLEANUP_TRIM]   = { "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1" },
         [STATEMENT_CLEANUP_SELECT] = { .select = &cleanup_table, .tail = "ORDER BY serial DESC LIMIT ?1" },
 
+        [STATEMENT_PREVIEW_INSERT] = { .insert = &preview_table, .tail = "ON CONFLICT DO NOTHING" },
+        [STATEMENT_PREVIEW_DELETE] = { .delete = &preview_table },
+        [STATEMENT_PREVIEW_SELECT] = { .select = &preview_table, .tail = "ORDER BY sandbox, port" },
+
+        [STATEMENT_NETWORK_USE_PUT]    = { .insert = &network_use_table,
+                                           .tail = "ON CONFLICT (sandbox) DO UPDATE SET up_bytes = excluded.up_bytes,"
+                                                   " down_bytes = excluded.down_bytes, requests = excluded.requests,"
+                                                   " denied = excluded.denied, base_up_bytes = excluded.base_up_bytes,"
+                                                   " base_down_bytes = excluded.base_down_bytes,"
+                                                   " base_requests = excluded.base_requests, base_denied = excluded.base_denied" },
+        [STATEMENT_NETWORK_USE_SELECT] = { .select = &network_use_table, .tail = "ORDER BY sandbox" },
+
+        /* The parameters are those of denial_table, of which the second is given here. */
+        [STATEMENT_DENIAL_INSERT] = { "INSERT INTO denial (sandbox, number, at, kind, protocol, host, address, port, method, path, rule,"
+                                      " reason, text, cure, count) VALUES (?1, 1 + coalesce("
+                                      "  (SELECT number FROM denial WHERE sandbox = ?1 ORDER BY number DESC LIMIT 1), ?2),"
+                                      " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING number" },
+        [STATEMENT_DENIAL_TRIM]   = { "DELETE FROM denial WHERE sandbox = ?1 AND number <= ?2" },
+        [STATEMENT_DENIAL_SELECT] = { .select = &denial_table,
+                                      .tail = "WHERE sandbox = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3" },
+
+        [STATEMENT_LEARNED_ADD]    = { "INSERT INTO learned (sandbox, protocol, host, address, port, method, count, at)"
+                                       " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE"
+                                       "  (SELECT count(*) FROM learned WHERE sandbox = ?1) < ?9 OR EXISTS (SELECT 1 FROM learned"
+                                       "   WHERE sandbox = ?1 AND protocol = ?2 AND host = ?3 AND address = ?4 AND port = ?5 AND method = ?6)"
+                                       " ON CONFLICT (sandbox, protocol, host, address, port, method)"
+                                       "  DO UPDATE SET count = count + excluded.count, at = excluded.at" },
+        [STATEMENT_LEARNED_SELECT] = { .select = &learned_table, .tail = "WHERE sandbox = ?1 ORDER BY host, address, port, protocol, method" },
+
+        /* The columns of approval_table, then the serial. */
+#define APPROVAL_SELECT "SELECT id, ask, sandbox, tenant, profile, object, rule, status, asked_at, expires_at, answered_at, scope, answered_by," \
+                        " serial FROM approval "
+        [STATEMENT_APPROVAL_INSERT] = { .insert = &approval_table },
+        [STATEMENT_APPROVAL_UPDATE] = { .update = &approval_table },
+        [STATEMENT_APPROVAL_TRIM]   = { "DELETE FROM approval WHERE status <> 'open' AND serial <= (SELECT max(serial) FROM approval) - ?1" },
+        [STATEMENT_APPROVAL_SELECT] = { APPROVAL_SELECT "WHERE (?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR status = ?2) AND serial < ?3"
+                                        " ORDER BY serial DESC LIMIT ?4" },
+        [STATEMENT_APPROVAL_FIND]   = { APPROVAL_SELECT "WHERE id = ?1" },
+        [STATEMENT_APPROVAL_FIND_ASK] = { APPROVAL_SELECT "WHERE ask = ?1" },
+        [STATEMENT_APPROVAL_CLOSE]  = { "UPDATE approval SET status = ?2, answered_at = ?3 WHERE status = 'open' AND expires_at <= ?4"
+                                        " AND (?1 IS NULL OR sandbox = ?1)" },
+
+        [STATEMENT_GRANT_INSERT] = { .insert = &grant_table, .tail = "ON CONFLICT DO NOTHING" },
+        [STATEMENT_GRANT_SELECT] = { .select = &grant_table,
+                                     .tail = "WHERE sandbox = ?1 OR (tenant = ?2 AND profile = ?3) ORDER BY serial" },
         /* The columns of all that loads secrets: tenant, name, sealed, created_at, updated_at. */
 #define SECRET_SELECT "SELECT tenant, name, sealed, created_at, updated_at FROM secret "
         [STATEMENT_SECRET_PUT]    = { "INSERT INTO secret (tenant, name, sealed, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)"

@@ -2,6 +2,7 @@
 
 #include "base/macro.h"
 #include "store/cleanup.h"
+#include "store/previews.h"
 
 NAMES(sandbox_status, SandboxStatus);
 NAMES(on_timeout, OnTimeout);
@@ -42,6 +43,10 @@ static const Field sandbox_table_fields[] = {
         FIELD("critical",          bool,   Sandbox, spec.critical),
         FIELD("pooled",            bool,   Sandbox, pooled),
         FIELD("claimed_at",        uint64, Sandbox, claimed_at),
+        FIELD("network",           uint8,  Sandbox, spec.network),
+        FIELD("network_group",     text,   Sandbox, spec.group),
+        FIELD("address",           uint32, Sandbox, spec.address),
+        FIELD("policy",            text,   Sandbox, spec.policy),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
@@ -245,3 +250,9 @@ static const Field cleanup_table_fields[] = {
         FIELD("error",         text,   CleanupRow, error),
 };
 TABLE(cleanup_table, "cleanup", 1);
+
+static const Field preview_table_fields[] = {
+        FIELD("sandbox", chars,  StorePreview, sandbox),
+        FIELD("port",    uint32, StorePreview, port),
+};
+TABLE(preview_table, "preview", 2);

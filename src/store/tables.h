@@ -29,6 +29,12 @@ extern const Table history_table;         /* HistoryRow */
 extern const Table usage_table;           /* UsageRow */
 extern const Table usage_hour_table;      /* UsageHour */
 extern const Table cleanup_table;         /* CleanupRow */
+extern const Table preview_table;         /* StorePreview */
+extern const Table network_use_table;     /* NetworkUse */
+extern const Table denial_table;          /* NetworkDenial */
+extern const Table learned_table;         /* NetworkLearned */
+extern const Table approval_table;        /* StoreApproval */
+extern const Table grant_table;           /* NetworkGrant */
 
 typedef struct LedgerRow {
         const char *sandbox;

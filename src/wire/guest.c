@@ -4,6 +4,7 @@
 
 #include "wire/codec.h"
 #include "wire/file.h"
+#include "wire/network.h"
 
 #define ERROR_MAX      4095 /* the kernel's */
 #define SIGNAL_MAX     64
@@ -206,6 +207,59 @@ static bool get_stdin(WireReader *r, GuestMessage *m) {
         return m->stdin_.error >= 0 && m->stdin_.error <= ERROR_MAX;
 }
 
+static void put_sockets(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->shape, 1);
+}
+
+static bool get_sockets(WireReader *r, GuestMessage *m) {
+        m->shape = (uint8_t) wire_get_uint(r, 1);
+        return m->shape < _SPAWN_NETWORK_MAX;
+}
+
+static void put_address(WireWriter *w, const uint8_t address[static 16]) {
+        for (size_t i = 0; i < 16; i++)
+                wire_put_uint(w, address[i], 1);
+}
+
+static void get_address(WireReader *r, uint8_t ret[static 16]) {
+        for (size_t i = 0; i < 16; i++)
+                ret[i] = (uint8_t) wire_get_uint(r, 1);
+}
+
+static void put_socket(WireWriter *w, const GuestMessage *m) {
+        const GuestSocket *s = &m->socket;
+
+        wire_put_uint(w, s->token, 8);
+        wire_put_uint(w, s->kind, 1);
+        put_address(w, s->local);
+        put_address(w, s->remote);
+        wire_put_uint(w, s->local_port, 2);
+        wire_put_uint(w, s->remote_port, 2);
+}
+
+static bool get_socket(WireReader *r, GuestMessage *m) {
+        GuestSocket *s = &m->socket;
+
+        s->token = wire_get_uint(r, 8);
+        s->kind = (uint8_t) wire_get_uint(r, 1);
+        get_address(r, s->local);
+        get_address(r, s->remote);
+        s->local_port = (uint16_t) wire_get_uint(r, 2);
+        s->remote_port = (uint16_t) wire_get_uint(r, 2);
+        return (s->kind == GUEST_SOCKET_TCP || s->kind == GUEST_SOCKET_UDP) && s->remote_port != 0;
+}
+
+static void put_socket_made(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->socket_made.token, 8);
+        wire_put_uint(w, (uint32_t) m->socket_made.error, 4);
+}
+
+static bool get_socket_made(WireReader *r, GuestMessage *m) {
+        m->socket_made.token = wire_get_uint(r, 8);
+        m->socket_made.error = (int32_t) wire_get_uint(r, 4);
+        return m->socket_made.error >= 0 && m->socket_made.error <= ERROR_MAX;
+}
+
 /* A type that is not here does not exist. */
 static const struct {
         void (*put)(WireWriter *w, const GuestMessage *m);
@@ -220,6 +274,8 @@ static const struct {
         [GUEST_LIST]        = { put_nothing,     get_nothing     },
         [GUEST_STOP]        = { put_number,      get_number      },
         [GUEST_FILE]        = { put_file,        get_file        },
+        [GUEST_NETWORK]     = { put_nothing,     get_nothing     },
+        [GUEST_SOCKET]      = { put_socket,      get_socket      },
         [GUEST_READY]       = { put_number,      get_number      },
         [GUEST_STARTED]     = { put_started,     get_started     },
         [GUEST_EXEC_FAILED] = { put_exec_failed, get_exec_failed },
@@ -227,6 +283,8 @@ static const struct {
         [GUEST_STDIN]       = { put_stdin,       get_stdin       },
         [GUEST_END]         = { put_nothing,     get_nothing     },
         [GUEST_STOPPED]     = { put_nothing,     get_nothing     },
+        [GUEST_SOCKETS]     = { put_sockets,     get_sockets     },
+        [GUEST_SOCKET_MADE] = { put_socket_made, get_socket_made },
 };
 
 ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size) {

@@ -21,6 +21,9 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
         wire_put_uint(w, c->cpu_milli, 4);
         wire_put_uint(w, c->pids, 4);
         wire_put_uint(w, c->allow_missing, 8);
+        wire_put_uint(w, c->network, 1);
+        wire_put_uint(w, c->address, 4);
+        rules_put(w, &c->rules);
 }
 
 static bool get_create(WireReader *r, SpawnMessage *m) {
@@ -37,7 +40,9 @@ static bool get_create(WireReader *r, SpawnMessage *m) {
         c->cpu_milli = (uint32_t) wire_get_uint(r, 4);
         c->pids = (uint32_t) wire_get_uint(r, 4);
         c->allow_missing = wire_get_uint(r, 8);
-        return true;
+        c->network = (uint8_t) wire_get_uint(r, 1);
+        c->address = (uint32_t) wire_get_uint(r, 4);
+        return rules_get(r, &c->rules) && c->network < _SPAWN_NETWORK_MAX;
 }
 
 static void put_id(WireWriter *w, const SpawnMessage *m) {

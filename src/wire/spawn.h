@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "wire/network.h"
+#include "wire/rules.h"
+
 #define SPAWN_MESSAGE_MAX 4096
 #define SPAWN_NAME_MAX    64
 #define SPAWN_ID_MAX      32
@@ -40,14 +43,6 @@ typedef enum SpawnType {
         _SPAWN_TYPE_MAX,
 } SpawnType;
 
-/* The shape of a sandbox's network namespace; what it is used for is the caller's. */
-typedef enum SpawnNetwork {
-        SPAWN_NETWORK_NONE,   /* loopback */
-        SPAWN_NETWORK_GATED,  /* every address is local; all of it ends in sockets that PID 1 keeps for coved */
-        SPAWN_NETWORK_LINKED, /* an interface to a hub that a group of sandboxes shares, and nothing behind it */
-        _SPAWN_NETWORK_MAX,
-} SpawnNetwork;
-
 typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
         char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" is always there */
@@ -60,6 +55,7 @@ typedef struct SpawnCreate {
         uint64_t allow_missing; /* GuardSet */
         uint8_t network;    /* SpawnNetwork */
         uint32_t address;   /* linked: its own, 10.213.0.0/16, host byte order */
+        Rules rules;
 } SpawnCreate;
 
 typedef struct SpawnHello {

@@ -51,7 +51,7 @@ static int provider_send(Provider *p, Sandbox *sb, const GuestMessage *message, 
                 other.channel = fcntl(fds[0], F_DUPFD_CLOEXEC, 3);
                 return 0;
         }
-        other.worker = worker_start(&message->file, /* single_id= */ false, fds, n_fds);
+        other.worker = worker_start(&message->file, /* single_id= */ false, /* file_size_max= */ 0, fds, n_fds);
         return other.worker < 0 ? (int) other.worker : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "wire/file.h"
 #include "wire/guest.h"
+#include "wire/network.h"
 
 #define HEADER 4
 
@@ -80,6 +81,21 @@ static const GuestMessage exited = {
 static const GuestMessage stdin_ = { .type = GUEST_STDIN, .stdin_ = { .exec = 7, .error = ESRCH } };
 static const GuestMessage end = { .type = GUEST_END };
 static const GuestMessage stopped = { .type = GUEST_STOPPED };
+static const GuestMessage network = { .type = GUEST_NETWORK };
+static const GuestMessage socket_tcp = { .type = GUEST_SOCKET, .socket = { .token = 9, .kind = GUEST_SOCKET_TCP, .remote_port = 8080 } };
+static const GuestMessage socket_udp = {
+        .type = GUEST_SOCKET,
+        .socket = {
+                .token = UINT64_MAX,
+                .kind = GUEST_SOCKET_UDP,
+                .local = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 },
+                .remote = { 0xfd, 0x64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 },
+                .local_port = 443,
+                .remote_port = 50000,
+        },
+};
+static const GuestMessage sockets = { .type = GUEST_SOCKETS, .shape = SPAWN_NETWORK_LINKED };
+static const GuestMessage socket_made = { .type = GUEST_SOCKET_MADE, .socket_made = { .token = 9, .error = ECONNREFUSED } };
 
 static const struct {
         const char *name;
@@ -104,6 +120,11 @@ static const struct {
         { "stdin",       &stdin_,      12                                  },
         { "end",         &end,         0                                   },
         { "stopped",     &stopped,     0                                   },
+        { "network",     &network,     0                                   },
+        { "socket tcp",  &socket_tcp,  8 + 1 + 2 * 16 + 2 * 2              },
+        { "socket udp",  &socket_udp,  8 + 1 + 2 * 16 + 2 * 2              },
+        { "sockets",     &sockets,     1                                   },
+        { "socket made", &socket_made, 12                                  },
 };
 
 static uint8_t buffer[GUEST_MESSAGE_MAX + 1], again[GUEST_MESSAGE_MAX];
@@ -185,6 +206,19 @@ TEST(fields) {
         check_result("failed", guest_decode(buffer, encode(&exec_failed), &m), 0);
         check_string("step", m.exec_failed.step, "exec");
         check_string("detail", m.exec_failed.detail, "/bin/nothing");
+
+        check_result("socket", guest_decode(buffer, encode(&socket_udp), &m), 0);
+        check_uint("token", m.socket.token, UINT64_MAX);
+        check_uint("kind", m.socket.kind, GUEST_SOCKET_UDP);
+        check_true("local", memcmp(m.socket.local, socket_udp.socket.local, 16) == 0);
+        check_true("remote", memcmp(m.socket.remote, socket_udp.socket.remote, 16) == 0);
+        check_uint("local port", m.socket.local_port, 443);
+        check_uint("remote port", m.socket.remote_port, 50000);
+        check_result("sockets", guest_decode(buffer, encode(&sockets), &m), 0);
+        check_uint("shape", m.shape, SPAWN_NETWORK_LINKED);
+        check_result("socket made", guest_decode(buffer, encode(&socket_made), &m), 0);
+        check_uint("token", m.socket_made.token, 9);
+        check_int("error", m.socket_made.error, ECONNREFUSED);
 }
 
 /* The format as it is on the wire: others have to read it. */
@@ -228,7 +262,7 @@ TEST(unknown_types) {
                         check_refused("type", bytes, sizeof(bytes));
         }
         check_result("encode", guest_encode(&(GuestMessage) { .type = _GUEST_TYPE_MAX }, again, sizeof(again)), -EINVAL);
-        check_result("encode", guest_encode(&(GuestMessage) { .type = GUEST_FILE + 1 }, again, sizeof(again)), -EINVAL);
+        check_result("encode", guest_encode(&(GuestMessage) { .type = GUEST_SOCKET + 1 }, again, sizeof(again)), -EINVAL);
 }
 
 TEST(reserved_is_zero) {
@@ -276,6 +310,10 @@ TEST(values_out_of_range) {
                 { "too much memory",           &exited,      HEADER + 56 + 7,      0x80 },
                 { "error below zero",          &stdin_,      HEADER + 8 + 3,       0xff },
                 { "error too large",           &stdin_,      HEADER + 8 + 1,       16   },
+                { "shape that is none",        &sockets,     HEADER,               _SPAWN_NETWORK_MAX },
+                { "socket of no kind",         &socket_tcp,  HEADER + 8,           0    },
+                { "socket of unknown kind",    &socket_tcp,  HEADER + 8,           3    },
+                { "error of a socket",         &socket_made, HEADER + 8 + 3,       0xff },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

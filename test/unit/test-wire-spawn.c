@@ -25,6 +25,14 @@ static const SpawnMessage create = {
                 .cpu_milli = 1500,
                 .pids = 512,
                 .allow_missing = UINT64_C(0x8000000000000001),
+                .network = SPAWN_NETWORK_LINKED,
+                .address = 0x0ad50003,
+                .rules = {
+                        .flags = RULES_SEALED | RULES_NO_PROCESSES,
+                        .file_size_max = UINT64_C(10) << 20,
+                        .paths_size = 13,
+                        .paths = "\3/app\0\4/root",
+                },
         },
 };
 static const SpawnMessage create_bare = { .type = SPAWN_CREATE };
@@ -111,6 +119,43 @@ TEST(create_keeps_its_fields) {
         check_uint("cpu", m.create.cpu_milli, create.create.cpu_milli);
         check_uint("pids", m.create.pids, create.create.pids);
         check_uint("guards", m.create.allow_missing, create.create.allow_missing);
+        check_uint("network", m.create.network, SPAWN_NETWORK_LINKED);
+        check_uint("address", m.create.address, 0x0ad50003);
+        check_true("rules", rules_equal(&m.create.rules, &create.create.rules));
+}
+
+TEST(rules_paths) {
+        static const char *const expected[] = { "/etc", "/app", "/root" };
+        static const RulesPathKind kinds[] = { RULES_READ_ONLY_IF_THERE, RULES_WRITABLE, RULES_DENIED };
+        Rules r = { 0 }, other;
+        RulesPathKind kind;
+        const char *path = NULL;
+        char longest[RULES_PATHS_BYTES];
+
+        check_true("none", !rules_next_path(&r, NULL, &kind));
+        for (size_t i = 0; i < ELEMENTSOF(expected); i++)
+                check_result(expected[i], rules_add_path(&r, kinds[i], expected[i]), 0);
+        for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
+                path = rules_next_path(&r, path, &kind);
+                check_string("path", path, expected[i]);
+                check_int("kind", kind, kinds[i]);
+        }
+        check_true("end", !rules_next_path(&r, path, &kind));
+        other = r;
+        check_true("equal", rules_equal(&r, &other));
+        other.paths[0] = RULES_DENIED;
+        check_true("another kind", !rules_equal(&r, &other));
+
+        r = (Rules) { 0 };
+        memset(longest, 'a', sizeof(longest));
+        longest[sizeof(longest) - 1] = '\0';
+        check_result("too long", rules_add_path(&r, RULES_DENIED, longest), -ENOSPC);
+        check_result("as long as it goes", rules_add_path(&r, RULES_DENIED, longest + 1), 0);
+        check_result("no room", rules_add_path(&r, RULES_DENIED, "/"), -ENOSPC);
+        r = (Rules) { 0 };
+        for (int i = 0; i < RULES_PATHS_MAX; i++)
+                check_result("as many as there may be", rules_add_path(&r, RULES_DENIED, "/a"), 0);
+        check_result("one too many", rules_add_path(&r, RULES_DENIED, "/a"), -ENOSPC);
 }
 
 TEST(answers_keep_their_fields) {
@@ -225,6 +270,11 @@ TEST(reserved_bytes) {
 
 TEST(bad_values) {
         static const SpawnMessage rows[] = {
+                { .type = SPAWN_CREATE, .create.network = _SPAWN_NETWORK_MAX },
+                { .type = SPAWN_CREATE, .create.rules.flags = 4 },
+                { .type = SPAWN_CREATE, .create.rules = { .paths_size = 5, .paths = "\5/etc" } },
+                { .type = SPAWN_CREATE, .create.rules = { .paths_size = 6, .paths = "\5/etc" } },
+                { .type = SPAWN_CREATE, .create.rules = { .paths_size = 2, .paths = "\1" } },
                 { .type = SPAWN_HELLO, .hello.cgroup_version = 3 },
                 { .type = SPAWN_CREATED },
                 { .type = SPAWN_CREATED, .created.pid = -1 },

@@ -11,7 +11,9 @@
 
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
+#include "api/policy.h"
 #include "base/path.h"
+#include "config/config.h"
 #include "observe/otlp.h"
 #include "core/acquire.h"
 #include "core/admission.h"
@@ -35,10 +37,13 @@ typedef struct CreateBody {
         SandboxLimits limits; /* what was said of them */
         NativeUser user;
         usec_t wait_usec;
+        json_t *policy, *network; /* as they came; read when the rest is known */
 } CreateBody;
 
 static void body_done(CreateBody *b) {
         sandbox_spec_done(&b->spec);
+        json_decref(b->policy);
+        json_decref(b->network);
 }
 
 /* Fields that have a form of their own. */
@@ -132,6 +137,15 @@ static int field_workdir(const JsonField *f, json_t *v, const char *name, void *
         return 0;
 }
 
+/* What it may say depends on the rest. */
+static int field_later(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        json_t **at = (json_t **) (void *) ((char *) target + f->offset);
+
+        json_decref(*at);
+        *at = json_incref(v);
+        return 0;
+}
+
 #define LIMIT(field) offsetof(SandboxLimits, field)
 const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
@@ -161,6 +175,8 @@ const JsonField native_sandbox_fields[] = {
         { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                },
         { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
         { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       },
+        { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           },
+        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          },
 };
 const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
 
@@ -212,6 +228,23 @@ static int apply_profile(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         return json_complain(c, "profile", "%s", error.text);
 }
 
+static int apply_policy(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
+        const NetworkConfig *network = &q->manager->settings->network;
+        const Profile *profile = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
+        const ApiPolicyRequest request = {
+                .policy = b->policy,
+                .network = b->network,
+                .of_profile = b->spec.policy,
+                .may_loosen = principal_may_loosen(&q->who),
+                .requests_max = profile ? profile->network_requests : 0,
+                .said = &b->limits,
+                .reachable = network->reachable,
+                .n_reachable = network->n_reachable,
+        };
+
+        return api_policy_apply(&request, &b->spec, c);
+}
+
 static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
         CreateBody *b = target;
         int r;
@@ -227,7 +260,8 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
         }
-        return check_template(q, b, c);
+        r = apply_policy(q, b, c);
+        return r < 0 ? r : check_template(q, b, c);
 }
 
 /* A profile is a ceiling, except for those who may lift it. */

@@ -1,0 +1,73 @@
+#include "gate/address.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/fd.h"
+
+static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+bool address_is_v4(const EgressAddress *a) {
+        return memcmp(a->bytes, mapped, sizeof(mapped)) == 0;
+}
+
+socklen_t address_to_socket(const EgressAddress *a, uint16_t port, SocketAddress *ret) {
+        *ret = (SocketAddress) { 0 };
+        if (address_is_v4(a)) {
+                ret->v4.sin_family = AF_INET;
+                ret->v4.sin_port = htons(port);
+                memcpy(&ret->v4.sin_addr, a->bytes + sizeof(mapped), 4);
+                return sizeof(ret->v4);
+        }
+        ret->v6.sin6_family = AF_INET6;
+        ret->v6.sin6_port = htons(port);
+        memcpy(&ret->v6.sin6_addr, a->bytes, 16);
+        return sizeof(ret->v6);
+}
+
+int address_from_socket(const SocketAddress *from, EgressAddress *ret, uint16_t *ret_port) {
+        if (from->any.sa_family == AF_INET) {
+                memcpy(ret->bytes, mapped, sizeof(mapped));
+                memcpy(ret->bytes + sizeof(mapped), &from->v4.sin_addr, 4);
+                *ret_port = ntohs(from->v4.sin_port);
+                return 0;
+        }
+        if (from->any.sa_family != AF_INET6)
+                return -EAFNOSUPPORT;
+        memcpy(ret->bytes, &from->v6.sin6_addr, 16);
+        *ret_port = ntohs(from->v6.sin6_port);
+        return 0;
+}
+
+/* From which of our addresses one would go there. Nothing is sent: connecting a UDP socket only looks up the route. */
+static int find_source(const EgressAddress *to, EgressAddress *ret) {
+        _cleanup_close_ int fd = -EBADF;
+        SocketAddress address, source;
+        socklen_t size = address_to_socket(to, 9, &address);
+        uint16_t port;
+
+        fd = socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, &address.any, size) < 0)
+                return -errno;
+        size = sizeof(source);
+        if (getsockname(fd, &source.any, &size) < 0)
+                return -errno;
+        return address_from_socket(&source, ret, &port);
+}
+
+bool address_is_own(const EgressAddress *a) {
+        static const EgressAddress loopback = { .bytes = { [15] = 1 } };
+        EgressAddress source;
+
+        if (find_source(a, &source) < 0)
+                return false;
+        return memcmp(source.bytes, a->bytes, sizeof(source.bytes)) == 0 || memcmp(source.bytes, loopback.bytes, sizeof(source.bytes)) == 0 ||
+                        (address_is_v4(&source) && source.bytes[12] == 127);
+}
+
+bool address_has_ipv6(void) {
+        static const EgressAddress somewhere = { .bytes = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } };
+        EgressAddress source;
+
+        return find_source(&somewhere, &source) >= 0;
+}

@@ -1,0 +1,231 @@
+#include "gate/ask.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <utlist.h>
+
+#include "gate/tell.h"
+
+#define ID_BYTES    12
+#define OBJECT_MAX  (EGRESS_DOMAIN_MAX + 80)
+#define TIMER_SLACK (100 * USEC_PER_MSEC)
+
+typedef struct AskEntry AskEntry;
+
+struct Ask {
+        AskEntry *entry;
+        void (*done)(bool allow, EgressReason reason, void *userdata);
+        void *userdata;
+        Ask *prev, *next;
+};
+
+struct AskEntry {
+        struct Asks *asks;
+        GateSandbox *sandbox;
+        char id[2 * ID_BYTES + 1];
+        char object[OBJECT_MAX];
+        EgressQuestion question; /* host is our own copy; method and path are left out: the object is what is asked about */
+        char host[EGRESS_DOMAIN_MAX];
+        Ask *waiters;
+        unsigned n_waiters;
+        sd_event_source *timer;
+        AskEntry *prev, *next; /* of the sandbox */
+        UT_hash_handle hh;
+};
+
+struct Asks {
+        Gate *gate;
+        AskEntry *entries; /* by id */
+};
+
+int asks_new(Gate *g, struct Asks **ret) {
+        struct Asks *a = calloc(1, sizeof(*a));
+
+        if (!a)
+                return -ENOMEM;
+        a->gate = g;
+        *ret = a;
+        return 0;
+}
+
+/* Nobody finds it any more. */
+static void entry_unlink(AskEntry *e) {
+        HASH_DEL(e->asks->entries, e);
+        DL_DELETE(e->sandbox->asks, e);
+        e->sandbox->n_asks--;
+        e->timer = sd_event_source_disable_unref(e->timer);
+}
+
+static void entry_free(AskEntry *e) {
+        Ask *a, *next;
+
+        LL_FOREACH_SAFE(e->waiters, a, next)
+                free(a);
+        entry_unlink(e);
+        free(e);
+}
+
+struct Asks *asks_free(struct Asks *a) {
+        while (a && a->entries)
+                entry_free(a->entries);
+        free(a);
+        return NULL;
+}
+
+void asks_sandbox_gone(GateSandbox *s) {
+        while (s->asks)
+                entry_free(s->asks);
+}
+
+/* Each may cancel others that wait for the same while it is told, so the first one is taken again and again; and may ask anew, which is
+ * another question. */
+static void entry_end(AskEntry *e, bool allow, EgressReason reason) {
+        entry_unlink(e);
+        while (e->waiters) {
+                Ask *a = e->waiters;
+
+                DL_DELETE(e->waiters, a);
+                a->done(allow, reason, a->userdata);
+                free(a);
+        }
+        free(e);
+}
+
+static int on_expired(sd_event_source *source, uint64_t usec, void *userdata) {
+        AskEntry *e = userdata;
+        const EgressVerdict v = { .action = EGRESS_DENY, .reason = EGRESS_ASK_TIMEOUT, .rule = -1 };
+        json_t *event = gate_event_new(e->sandbox, "expired", &v, &e->question);
+
+        if (event)
+                (void) json_object_set_new(event, "ask", json_string(e->id));
+        gate_event_send(e->asks->gate, event);
+        entry_end(e, /* allow= */ false, EGRESS_ASK_TIMEOUT);
+        return 0;
+}
+
+static int make_id(char ret[static 2 * ID_BYTES + 1]) {
+        uint8_t bytes[ID_BYTES];
+
+        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+                return -EIO;
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                (void) snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+        return 0;
+}
+
+static void make_object(const EgressQuestion *q, char ret[static OBJECT_MAX]) {
+        char address[46] = "";
+
+        if (!q->host && q->has_address)
+                egress_address_format(&q->address, address);
+        (void) snprintf(ret, OBJECT_MAX, "%s://%s:%u", gate_protocol_to_string(q->protocol), q->host ? q->host : address, (unsigned) q->port);
+}
+
+static void entry_tell(const AskEntry *e, const EgressQuestion *q) {
+        EgressVerdict v = gate_decide(e->sandbox, q);
+        json_t *event = gate_event_new(e->sandbox, "asked", &v, q);
+
+        if (event) {
+                (void) json_object_set_new(event, "ask", json_string(e->id));
+                (void) json_object_set_new(event, "object", json_string(e->object));
+                (void) json_object_set_new(event, "expires",
+                                json_integer((json_int_t) (clock_wall_usec() + e->sandbox->policy.ask_timeout_usec)));
+        }
+        gate_event_send(e->asks->gate, event);
+}
+
+static void copy_question(AskEntry *e, const EgressQuestion *q) {
+        e->question = *q;
+        e->question.method = e->question.path = NULL;
+        if (q->host) {
+                (void) snprintf(e->host, sizeof(e->host), "%s", q->host);
+                e->question.host = e->host;
+        }
+}
+
+static AskEntry *entry_new(GateSandbox *s, const EgressQuestion *q, const char *object) {
+        struct Asks *asks = s->gate->asks;
+        AskEntry *e;
+
+        if (s->n_asks >= ASKS_MAX)
+                return NULL;
+        e = calloc(1, sizeof(*e));
+        if (!e)
+                return NULL;
+        e->asks = asks;
+        e->sandbox = s;
+        (void) snprintf(e->object, sizeof(e->object), "%s", object);
+        copy_question(e, q);
+        if (make_id(e->id) < 0 || sd_event_add_time_relative(s->gate->event, &e->timer, CLOCK_MONOTONIC, s->policy.ask_timeout_usec, TIMER_SLACK,
+                                                  on_expired, e) < 0) {
+                free(e);
+                return NULL;
+        }
+        HASH_ADD_STR(asks->entries, id, e);
+        DL_APPEND(s->asks, e);
+        s->n_asks++;
+        entry_tell(e, q);
+        return e;
+}
+
+static AskEntry *find_object(GateSandbox *s, const char *object) {
+        AskEntry *e;
+
+        DL_FOREACH(s->asks, e)
+                if (strcmp(e->object, object) == 0)
+                        return e;
+        return NULL;
+}
+
+Ask *gate_ask(GateSandbox *s, const EgressQuestion *q, void (*done)(bool allow, EgressReason reason, void *userdata), void *userdata) {
+        char object[OBJECT_MAX];
+        AskEntry *e;
+        Ask *a;
+
+        if (s->gate->control_fd < 0)
+                return NULL;
+        make_object(q, object);
+        e = find_object(s, object);
+        if (!e)
+                e = entry_new(s, q, object);
+        if (!e || e->n_waiters >= ASK_WAITERS_MAX)
+                return NULL;
+        a = calloc(1, sizeof(*a));
+        if (!a)
+                return NULL;
+        *a = (Ask) { .entry = e, .done = done, .userdata = userdata };
+        DL_APPEND(e->waiters, a);
+        e->n_waiters++;
+        return a;
+}
+
+Ask *ask_cancel(Ask *a) {
+        if (!a)
+                return NULL;
+        DL_DELETE(a->entry->waiters, a);
+        a->entry->n_waiters--;
+        free(a);
+        return NULL;
+}
+
+static AskEntry *find_id(const struct Asks *a, const char *id) {
+        AskEntry *e;
+
+        HASH_FIND_STR(a->entries, id, e);
+        return e;
+}
+
+GateSandbox *asks_find(const struct Asks *a, const char *id) {
+        AskEntry *e = find_id(a, id);
+
+        return e ? e->sandbox : NULL;
+}
+
+void asks_answer(struct Asks *a, const char *id, bool allow) {
+        AskEntry *e = find_id(a, id);
+
+        if (e)
+                entry_end(e, allow, allow ? EGRESS_BY_RULE : EGRESS_NOT_APPROVED);
+}

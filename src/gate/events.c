@@ -1,0 +1,85 @@
+#include "gate/events.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+typedef struct Told {
+        usec_t at;
+        unsigned since; /* how often it was not told */
+        UT_hash_handle hh;
+        char what[]; /* in the order of `at`, the oldest first */
+} Told;
+
+struct GateEvents {
+        Told *told;
+};
+
+GateEvents *gate_events_new(void) {
+        return calloc(1, sizeof(GateEvents));
+}
+
+static void forget(GateEvents *e, Told *t) {
+        HASH_DEL(e->told, t);
+        free(t);
+}
+
+GateEvents *gate_events_free(GateEvents *e) {
+        while (e && e->told)
+                forget(e, e->told);
+        free(e);
+        return NULL;
+}
+
+static bool is_fresh(const Told *t, usec_t now) {
+        return now < t->at + EVENTS_QUIET_USEC;
+}
+
+static void add(GateEvents *e, Told *t) {
+        HASH_ADD_STR(e->told, what, t);
+}
+
+/* The oldest give way, but those that have to be kept quiet still. */
+static bool make_room(GateEvents *e, usec_t now) {
+        while (HASH_COUNT(e->told) >= EVENTS_MAX) {
+                if (is_fresh(e->told, now))
+                        return false;
+                forget(e, e->told);
+        }
+        return true;
+}
+
+static unsigned tell_first(GateEvents *e, const char *what, usec_t now) {
+        size_t size = strlen(what) + 1;
+        Told *t;
+
+        if (!make_room(e, now))
+                return 0;
+        t = malloc(sizeof(*t) + size);
+        if (!t)
+                return 0;
+        *t = (Told) { .at = now };
+        memcpy(t->what, what, size);
+        add(e, t);
+        return 1;
+}
+
+unsigned gate_events_count(GateEvents *e, const char *what, usec_t now) {
+        unsigned n;
+        Told *t;
+
+        HASH_FIND_STR(e->told, what, t);
+        if (!t)
+                return tell_first(e, what, now);
+        if (is_fresh(t, now)) {
+                t->since++;
+                return 0;
+        }
+        n = t->since + 1;
+        t->since = 0;
+        t->at = now;
+        HASH_DEL(e->told, t); /* to the end of the order */
+        add(e, t);
+        return n;
+}

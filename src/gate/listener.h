@@ -1,0 +1,13 @@
+/* listener.h: takes connections of a sandbox, as many as there is room for; the rest waits in the kernel's queue.
+ *
+ * Must not know: what becomes of them. */
+#pragma once
+
+#include "gate/gate.h"
+
+#define LISTENER_CONNECTIONS_MAX 1024 /* of one sandbox */
+
+/* The callback of tcp_source. */
+int listener_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata /* GateSandbox */);
+/* One has ended: there may be room again. */
+void listener_resume(GateSandbox *s);

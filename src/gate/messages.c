@@ -1,0 +1,317 @@
+#include "gate/messages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "gate/address.h"
+#include "gate/ask.h"
+#include "gate/connection.h"
+#include "gate/dns.h"
+#include "gate/peer.h"
+#include "gate/sandbox.h"
+
+#define SERVERS_MAX   16
+#define REACHABLE_MAX 256
+
+/* One message while it is looked at. */
+typedef struct Call {
+        Gate *gate;
+        json_t *message;
+        int *fds;
+        size_t n_fds;
+        json_t *answer; /* what goes beside "done"; NULL: nothing does */
+        bool answered;  /* "done" would be too much */
+} Call;
+
+static const char *text_of(json_t *message, const char *name) {
+        return json_string_value(json_object_get(message, name));
+}
+
+static int find_sandbox(const Call *c, GateSandbox **ret, Error *reterr) {
+        const char *id = text_of(c->message, "id");
+
+        *ret = id ? gate_find(c->gate, id) : NULL;
+        return *ret ? 0 : error_set(reterr, -ENOENT, "no sandbox '%.40s' is attached", id ? id : "");
+}
+
+/* hello */
+
+static int read_servers(json_t *list, const char *ret[static SERVERS_MAX], size_t *ret_n, Error *reterr) {
+        json_t *item;
+        size_t i;
+
+        *ret_n = 0;
+        if (!list || json_is_null(list))
+                return 0;
+        if (!json_is_array(list) || json_array_size(list) > SERVERS_MAX)
+                return error_set(reterr, -EINVAL, "dns: must be a list of %d addresses at most", SERVERS_MAX);
+        json_array_foreach(list, i, item) {
+                if (!json_is_string(item))
+                        return error_set(reterr, -EINVAL, "dns[%zu]: must be an address", i);
+                ret[(*ret_n)++] = json_string_value(item);
+        }
+        return 0;
+}
+
+static int read_reachable(json_t *list, EgressRange **ret, size_t *ret_n, Error *reterr) {
+        _cleanup_free_ EgressRange *ranges = NULL;
+        json_t *item;
+        size_t i;
+
+        *ret = NULL;
+        *ret_n = 0;
+        if (!list || json_is_null(list))
+                return 0;
+        if (!json_is_array(list) || json_array_size(list) > REACHABLE_MAX)
+                return error_set(reterr, -EINVAL, "reachable: must be a list of %d ranges at most", REACHABLE_MAX);
+        ranges = calloc(json_array_size(list) + 1, sizeof(*ranges));
+        if (!ranges)
+                return error_set(reterr, -ENOMEM, "%m");
+        json_array_foreach(list, i, item)
+                if (!json_is_string(item) || egress_range_parse(json_string_value(item), ranges + i) < 0)
+                        return error_set(reterr, -EINVAL, "reachable[%zu]: must be a range of addresses", i);
+        *ret_n = json_array_size(list);
+        *ret = TAKE_PTR(ranges);
+        return 0;
+}
+
+static int hex_digit(char c) {
+        static const char digits[] = "0123456789abcdef";
+        const char *p = c ? strchr(digits, c) : NULL;
+
+        return p ? (int) (p - digits) : -EINVAL;
+}
+
+static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
+        uint8_t seed[32];
+
+        for (size_t i = 0; text && i < sizeof(seed); i++) {
+                int high = hex_digit(text[2 * i]), low = high < 0 ? -EINVAL : hex_digit(text[2 * i + 1]);
+
+                if (low < 0)
+                        break;
+                seed[i] = (uint8_t) (high << 4 | low);
+                if (i + 1 < sizeof(seed) || text[2 * i + 2])
+                        continue;
+                memcpy(ret, seed, sizeof(seed));
+                explicit_bzero(seed, sizeof(seed));
+                return 0;
+        }
+        return error_set(reterr, -EINVAL, "seed: must be 64 hexadecimal digits");
+}
+
+static void tell_all_of_change(Gate *g) {
+        GateSandbox *s, *next;
+
+        HASH_ITER(hh, g->sandboxes, s, next) {
+                connections_policy_changed(s);
+                udp_policy_changed(s);
+        }
+}
+
+static int do_hello(Call *c, Error *reterr) {
+        const char *servers[SERVERS_MAX];
+        _cleanup_free_ EgressRange *reachable = NULL;
+        size_t n_servers, n_reachable;
+        Gate *g = c->gate;
+        int r;
+
+        r = read_servers(json_object_get(c->message, "dns"), servers, &n_servers, reterr);
+        if (r >= 0)
+                r = read_reachable(json_object_get(c->message, "reachable"), &reachable, &n_reachable, reterr);
+        if (r >= 0)
+                r = resolver_set_servers(g->resolver, servers, n_servers, reterr);
+        if (r >= 0)
+                r = read_seed(text_of(c->message, "seed"), g->seed, reterr);
+        if (r < 0)
+                return r;
+        free(g->reachable);
+        g->reachable = TAKE_PTR(reachable);
+        g->n_reachable = n_reachable;
+        g->has_ipv6 = address_has_ipv6();
+        g->greeted = true;
+        tell_all_of_change(g);
+        peer_answer(g->peer, json_pack("{s:i, s:i, s:I}", "hello", 1, "version", CONTROL_VERSION, "pid", (json_int_t) getpid()));
+        c->answered = true;
+        return 0;
+}
+
+/* sandboxes */
+
+static int answer_certificate(Call *c, GateSandbox *s, Error *reterr) {
+        _cleanup_free_ char *certificate = NULL;
+        int r = gate_sandbox_certificate(s, &certificate, reterr);
+
+        if (r < 0)
+                return r;
+        if (certificate)
+                c->answer = json_pack("{s:s}", "certificate", certificate);
+        return 0;
+}
+
+static int do_attach(Call *c, Error *reterr) {
+        GateSandbox *s = NULL;
+        bool known;
+        int r;
+
+        if (!c->gate->greeted)
+                return error_set(reterr, -EPROTO, "there was no hello");
+        known = text_of(c->message, "id") && gate_find(c->gate, text_of(c->message, "id"));
+        r = gate_sandbox_attach(c->gate, c->message, c->fds, c->n_fds, &s, reterr);
+        if (r < 0)
+                return r;
+        r = answer_certificate(c, s, reterr);
+        if (r < 0 && !known)
+                gate_sandbox_free(s);
+        return r;
+}
+
+static int do_policy(Call *c, Error *reterr) {
+        GateSandbox *s;
+        int r = find_sandbox(c, &s, reterr);
+
+        if (r >= 0)
+                r = gate_sandbox_replace(s, c->message, reterr);
+        return r < 0 ? r : answer_certificate(c, s, reterr);
+}
+
+static int do_names(Call *c, Error *reterr) {
+        GateSandbox *s;
+        int r = find_sandbox(c, &s, reterr);
+
+        return r < 0 ? r : gate_sandbox_set_names(s, json_object_get(c->message, "names"), reterr);
+}
+
+static int do_execution(Call *c, Error *reterr) {
+        GateSandbox *s;
+        int r = find_sandbox(c, &s, reterr);
+
+        if (r >= 0)
+                s->requests_now = 0;
+        return r;
+}
+
+static int do_detach(Call *c, Error *reterr) {
+        GateSandbox *s;
+        int r = find_sandbox(c, &s, reterr);
+
+        if (r >= 0)
+                gate_sandbox_free(s);
+        return r == -ENOENT ? 0 : r; /* it is detached, after all */
+}
+
+static int do_usage(Call *c, Error *reterr) {
+        GateSandbox *s;
+        int r = find_sandbox(c, &s, reterr);
+
+        if (r < 0)
+                return r;
+        c->answer = json_pack("{s:o}", "usage", gate_usage_to_json(&s->usage));
+        return c->answer ? 0 : error_set(reterr, -ENOMEM, "%m");
+}
+
+static int do_list(Call *c, Error *reterr) {
+        GateSandbox *s, *next;
+
+        HASH_ITER(hh, c->gate->sandboxes, s, next)
+                peer_answer(c->gate->peer, json_pack("{s:s}", "item", s->id));
+        peer_answer(c->gate->peer, json_pack("{s:b}", "end", 1));
+        c->answered = true;
+        return 0;
+}
+
+/* the rest */
+
+static int do_answer(Call *c, Error *reterr) {
+        json_t *allow = json_object_get(c->message, "allow"), *grant = json_object_get(c->message, "grant");
+        const char *id = text_of(c->message, "ask");
+        GateSandbox *s;
+        int r;
+
+        if (!id || !json_is_boolean(allow))
+                return error_set(reterr, -EINVAL, "an answer has an ask and an allow");
+        s = asks_find(c->gate->asks, id);
+        if (!s)
+                return error_set(reterr, -ENOENT, "nobody waits for an answer to '%.40s'", id);
+        if (json_is_true(allow) && grant && !json_is_null(grant)) {
+                r = gate_sandbox_grant(s, grant, reterr);
+                if (r < 0)
+                        return r;
+        }
+        asks_answer(c->gate->asks, id, json_is_true(allow));
+        return 0;
+}
+
+static int do_flow(Call *c, Error *reterr) {
+        json_t *token = json_object_get(c->message, "token"), *error = json_object_get(c->message, "error");
+        int code = (int) json_integer_value(error);
+
+        if (!json_is_integer(token) || (error && !json_is_integer(error)) || (code == 0) != (c->n_fds == 1))
+                return error_set(reterr, -EINVAL, "a flow has a token and either an error or a descriptor");
+        udp_flow_ready(c->gate, (uint64_t) json_integer_value(token), code == 0 ? 0 : -abs(code), code == 0 ? TAKE_FD(c->fds[0]) : -EBADF);
+        return 0;
+}
+
+static int do_quit(Call *c, Error *reterr) {
+        log_debug("coved says that another takes over");
+        return sd_event_exit(c->gate->event, 0);
+}
+
+static const struct {
+        const char *name;
+        int (*function)(Call *c, Error *reterr);
+} verbs[] = {
+        { "hello",     do_hello     },
+        { "attach",    do_attach    },
+        { "policy",    do_policy    },
+        { "names",     do_names     },
+        { "execution", do_execution },
+        { "answer",    do_answer    },
+        { "flow",      do_flow      },
+        { "detach",    do_detach    },
+        { "usage",     do_usage     },
+        { "list",      do_list      },
+        { "quit",      do_quit      },
+};
+
+static int call(Call *c, Error *reterr) {
+        const char *verb = text_of(c->message, "do");
+
+        for (size_t i = 0; verb && i < ELEMENTSOF(verbs); i++)
+                if (strcmp(verb, verbs[i].name) == 0)
+                        return verbs[i].function(c, reterr);
+        return error_set(reterr, -EINVAL, "nobody knows what '%.40s' is", verb ? verb : "");
+}
+
+static void say_failed(Gate *g, json_t *serial, const char *text) {
+        peer_answer(g->peer, json_pack("{s:O?, s:o}", "failed", json_is_integer(serial) ? serial : NULL, "error", json_text_or_null(text)));
+}
+
+static void say_done(Call *c, json_t *serial) {
+        json_t *answer = json_pack("{s:O}", "done", serial);
+
+        if (answer && c->answer)
+                (void) json_object_update(answer, c->answer);
+        peer_answer(c->gate->peer, answer);
+}
+
+void messages_on_message(Gate *g, json_t *message, int *fds, size_t n_fds) {
+        json_t *serial = json_object_get(message, "serial");
+        Call c = { .gate = g, .message = message, .fds = fds, .n_fds = n_fds };
+        Error error = { 0 };
+        int r = call(&c, &error);
+
+        if (r < 0)
+                say_failed(g, serial, error.text);
+        else if (json_is_integer(serial) && !c.answered)
+                say_done(&c, serial);
+        json_decref(c.answer);
+}
+
+void messages_on_broken(Gate *g, json_t *message, int *fds, size_t n_fds) {
+        say_failed(g, NULL, "that was no message");
+}

@@ -1,0 +1,181 @@
+#include "gate/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+
+#define BATCH_MAX      16
+#define OUTBOX_EVENTS  1024  /* from here on events are dropped and requests not read */
+#define OUTBOX_MAX     16384 /* somebody who does not read */
+#define BUFFER_BYTES   (4 * CONTROL_MESSAGE_MAX)
+
+typedef struct Letter {
+        json_t *message;
+        struct Letter *prev, *next;
+} Letter;
+
+struct Peer {
+        Gate *gate;
+        PeerEvents events;
+        int fd;
+        sd_event_source *source;
+        Letter *outbox;
+        size_t n_outbox;
+        uint64_t n_dropped;
+};
+
+static void letter_drop(Peer *p, Letter *l) {
+        DL_DELETE(p->outbox, l);
+        p->n_outbox--;
+        json_decref(l->message);
+        free(l);
+}
+
+Peer *peer_free(Peer *p) {
+        if (!p)
+                return NULL;
+        if (p->gate->peer == p) {
+                p->gate->peer = NULL;
+                p->gate->control_fd = -EBADF;
+        }
+        while (p->outbox)
+                letter_drop(p, p->outbox);
+        sd_event_source_disable_unref(p->source);
+        (void) fd_close(p->fd);
+        free(p);
+        return NULL;
+}
+
+static void hang_up(Peer *p) {
+        const PeerEvents events = p->events;
+        Gate *g = p->gate;
+
+        peer_free(p);
+        events.gone(g, events.userdata);
+}
+
+static void set_interest(Peer *p) {
+        uint32_t wanted = (p->n_outbox < OUTBOX_EVENTS ? EPOLLIN : 0) | (p->outbox ? EPOLLOUT : 0);
+
+        (void) sd_event_source_set_io_events(p->source, wanted);
+}
+
+/* 0: all is out, or has to wait; negative: there is nobody. */
+static int flush(Peer *p) {
+        while (p->outbox) {
+                int r = control_send(p->fd, p->outbox->message, NULL, 0);
+
+                if (r == -EAGAIN)
+                        break;
+                if (r < 0 && r != -EMSGSIZE && r != -ENOMEM)
+                        return r;
+                if (r < 0)
+                        log_warning("a message to coved is lost: %s", r == -EMSGSIZE ? "it is too large" : "no memory");
+                letter_drop(p, p->outbox);
+        }
+        set_interest(p);
+        return 0;
+}
+
+static void put(Peer *p, json_t *message) {
+        Letter *l = message ? calloc(1, sizeof(*l)) : NULL;
+
+        if (!l) {
+                json_decref(message);
+                return;
+        }
+        l->message = message;
+        DL_APPEND(p->outbox, l);
+        p->n_outbox++;
+}
+
+/* Who is gone is noticed when the socket is looked at next: callers need not be ready for it here. */
+void peer_answer(Peer *p, json_t *message) {
+        if (!p || p->n_outbox >= OUTBOX_MAX) {
+                json_decref(message);
+                return;
+        }
+        put(p, message);
+        if (p->n_outbox == 1)
+                (void) flush(p);
+        else
+                set_interest(p);
+}
+
+void peer_event(Peer *p, json_t *message) {
+        if (p && p->n_outbox < OUTBOX_EVENTS) {
+                peer_answer(p, message);
+                return;
+        }
+        if (p && p->n_dropped++ % 1000 == 0)
+                log_warning("coved does not read: events are dropped");
+        json_decref(message);
+}
+
+static void close_rest(const int *fds, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                (void) fd_close(fds[i]);
+}
+
+/* 1: more may follow. */
+static int receive_one(Peer *p) {
+        _cleanup_json_ json_t *message = NULL;
+        int fds[CONTROL_FDS_MAX], r;
+        size_t n_fds = 0;
+
+        r = control_receive(p->fd, &message, fds, &n_fds);
+        if (r == -EBADMSG) {
+                p->events.broken(p->gate, NULL, NULL, 0);
+                return 1;
+        }
+        if (r <= 0)
+                return r == 0 ? -ECONNRESET : r;
+        p->events.message(p->gate, message, fds, n_fds);
+        close_rest(fds, n_fds);
+        return 1;
+}
+
+static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Peer *p = userdata;
+        Gate *g = p->gate;
+        int r = 1;
+
+        if (revents & EPOLLOUT)
+                r = flush(p);
+        for (unsigned i = 0; r >= 0 && i < BATCH_MAX && p->n_outbox < OUTBOX_EVENTS; i++) {
+                r = receive_one(p);
+                if (g->peer != p) /* it was told to go */
+                        return 0;
+        }
+        if ((r < 0 && r != -EAGAIN) || (revents & (EPOLLHUP | EPOLLERR) && r == -EAGAIN) || p->n_outbox >= OUTBOX_MAX)
+                hang_up(p);
+        return 0;
+}
+
+int peer_new(Gate *g, int fd, const PeerEvents *events, Error *reterr) {
+        _cleanup_close_ int owned = fd;
+        Peer *p = calloc(1, sizeof(*p));
+        int r;
+
+        if (!p)
+                return error_set(reterr, -ENOMEM, "%m");
+        *p = (Peer) { .gate = g, .events = *events, .fd = TAKE_FD(owned) };
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int) { BUFFER_BYTES }, sizeof(int));
+        r = sd_event_add_io(g->event, &p->source, fd, EPOLLIN, on_ready, p);
+        if (r < 0) {
+                peer_free(p);
+                return error_set(reterr, r, "cannot wait for coved: %m");
+        }
+        /* It is answered before sandboxes are served: many wait for it. */
+        (void) sd_event_source_set_priority(p->source, SD_EVENT_PRIORITY_IMPORTANT);
+        peer_free(g->peer);
+        g->peer = p;
+        g->control_fd = fd;
+        return 0;
+}

@@ -1,0 +1,210 @@
+#include "gate/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "gate/messages.h"
+#include "gate/peer.h"
+
+#define WAIT_FIRST  (30 * USEC_PER_SEC) /* for the first coved */
+#define WAIT_ALONE  (5 * USEC_PER_SEC)  /* with neither coved nor sandbox */
+#define TIMER_SLACK (250 * USEC_PER_MSEC)
+
+struct Server {
+        Gate *gate;
+        int fd; /* -EBADF: we were given a connection */
+        sd_event_source *source, *idle;
+};
+
+static int make_address(const char *path, struct sockaddr_un *ret, Error *reterr) {
+        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
+        if (strlen(path) >= sizeof(ret->sun_path))
+                return error_set(reterr, -ENAMETOOLONG, "--socket: '%.100s…' is longer than %zu bytes", path, sizeof(ret->sun_path) - 1);
+        memcpy(ret->sun_path, path, strlen(path) + 1);
+        return 0;
+}
+
+/* What lies there may be from one that was killed. */
+static int remove_stale(const struct sockaddr_un *address, Error *reterr) {
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        if (fd < 0)
+                return error_set(reterr, -errno, "cannot make a socket: %m");
+        if (connect(fd, (const struct sockaddr *) address, sizeof(*address)) >= 0 || errno == EAGAIN)
+                return error_set(reterr, -EADDRINUSE, "another gate listens on '%s'", address->sun_path);
+        if (errno == ECONNREFUSED && unlink(address->sun_path) < 0)
+                return error_set(reterr, -errno, "cannot remove '%s': %m", address->sun_path);
+        return 0;
+}
+
+int server_listen(const char *path, int *ret_fd, Error *reterr) {
+        _cleanup_close_ int fd = -EBADF;
+        struct sockaddr_un address;
+        mode_t before;
+        int r;
+
+        r = make_address(path, &address, reterr);
+        if (r >= 0)
+                r = remove_stale(&address, reterr);
+        if (r < 0)
+                return r;
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return error_set(reterr, -errno, "cannot make a socket: %m");
+        before = umask(0177);
+        r = bind(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
+        (void) umask(before);
+        if (r >= 0 && listen(fd, 16) < 0)
+                r = -errno;
+        if (r < 0)
+                return error_set(reterr, r, "cannot listen on '%s': %m", path);
+        *ret_fd = TAKE_FD(fd);
+        return 0;
+}
+
+/* How long we stay. */
+
+static int on_alone(sd_event_source *source, uint64_t usec, void *userdata) {
+        Server *s = userdata;
+
+        log_debug("nobody is left to serve");
+        return sd_event_exit(s->gate->event, 0);
+}
+
+static void wait_for_somebody(Server *s, usec_t how_long) {
+        int r;
+
+        if (s->idle) {
+                (void) sd_event_source_set_time_relative(s->idle, how_long);
+                (void) sd_event_source_set_enabled(s->idle, SD_EVENT_ONESHOT);
+                return;
+        }
+        r = sd_event_add_time_relative(s->gate->event, &s->idle, CLOCK_MONOTONIC, how_long, TIMER_SLACK, on_alone, s);
+        if (r < 0)
+                log_warning("no timer, so we shall stay for ever");
+}
+
+static void look_around(Server *s) {
+        if (!s->gate->peer && !s->gate->sandboxes)
+                wait_for_somebody(s, WAIT_ALONE);
+        else if (s->idle)
+                (void) sd_event_source_set_enabled(s->idle, SD_EVENT_OFF);
+}
+
+static void on_change(Gate *g, void *userdata) {
+        look_around(userdata);
+}
+
+static void on_peer_gone(Gate *g, void *userdata) {
+        log_debug("coved has gone");
+        look_around(userdata);
+}
+
+/* coved. */
+
+static void tell(Gate *g, json_t *event, void *userdata) {
+        peer_event(g->peer, event);
+}
+
+static int take_peer(Server *s, int fd, Error *reterr) {
+        const PeerEvents events = {
+                .message = messages_on_message,
+                .broken = messages_on_broken,
+                .gone = on_peer_gone,
+                .userdata = s,
+        };
+        int r = peer_new(s->gate, fd, &events, reterr);
+
+        look_around(s);
+        return r;
+}
+
+static bool is_trusted(int fd) {
+        struct ucred who;
+        socklen_t size = sizeof(who);
+
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
+                return false;
+        if (who.uid == 0 || who.uid == geteuid())
+                return true;
+        log_warning("user %u is not heard", (unsigned) who.uid);
+        return false;
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        _cleanup_close_ int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        Error error = { 0 };
+
+        if (connection < 0 || !is_trusted(connection))
+                return 0;
+        if (take_peer(userdata, TAKE_FD(connection), &error) < 0)
+                log_warning("coved cannot be served: %s", error.text);
+        return 0;
+}
+
+static bool does_listen(int fd) {
+        int value = 0;
+        socklen_t size = sizeof(value);
+
+        return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &size) >= 0 && value;
+}
+
+static int start(Server *s, int fd, Error *reterr) {
+        int r;
+
+        if (fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+                return error_set(reterr, -errno, "the control socket: %m");
+        if (!does_listen(fd))
+                return take_peer(s, fd, reterr);
+        s->fd = fd;
+        r = sd_event_add_io(s->gate->event, &s->source, fd, EPOLLIN, on_connection, s);
+        if (r < 0)
+                return error_set(reterr, r, "cannot wait for coved: %m");
+        (void) sd_event_source_set_priority(s->source, SD_EVENT_PRIORITY_IMPORTANT);
+        wait_for_somebody(s, WAIT_FIRST);
+        return 0;
+}
+
+int server_new(Gate *g, int fd, Server **ret, Error *reterr) {
+        Server *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s) {
+                (void) fd_close(fd);
+                return error_set(reterr, -ENOMEM, "%m");
+        }
+        s->gate = g;
+        s->fd = -EBADF;
+        g->tell = tell;
+        g->on_change = on_change;
+        g->change_userdata = s;
+        r = start(s, fd, reterr);
+        if (r < 0) {
+                server_free(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+Server *server_free(Server *s) {
+        if (!s)
+                return NULL;
+        s->gate->on_change = NULL;
+        s->gate->tell = NULL;
+        peer_free(s->gate->peer);
+        sd_event_source_disable_unref(s->source);
+        sd_event_source_disable_unref(s->idle);
+        (void) fd_close(s->fd);
+        free(s);
+        return NULL;
+}

@@ -1,0 +1,14 @@
+/* server.h: the gate of a daemon: coved comes and goes over a socket, the gate stays while there is somebody to serve.
+ *
+ * Must not know: what coved says. */
+#pragma once
+
+#include "gate/gate.h"
+
+typedef struct Server Server;
+
+/* A socket at this path, for our own user and root. -EADDRINUSE: another gate answers there. */
+int server_listen(const char *path, int *ret_fd, Error *reterr);
+/* Takes fd, which listens, or is connected to coved already. */
+int server_new(Gate *g, int fd, Server **ret, Error *reterr);
+Server *server_free(Server *s);

@@ -1,0 +1,158 @@
+#include "gate/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/http.h"
+
+#define NAMES_MAX 4096
+
+void gate_rules_free(EgressRule *rules, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                egress_rule_done(rules + i);
+        free(rules);
+}
+
+void gate_settings_done(GateSettings *s) {
+        egress_policy_done(&s->policy);
+        gate_rules_free(s->grants, s->n_grants);
+        json_decref(s->names);
+        credentials_free(s->credentials);
+        *s = (GateSettings) { 0 };
+}
+
+/* The first of them: coved has read the same policy before, so there is none unless the two are of different opinions. */
+static int say_complaint(const JsonComplaints *c, Error *reterr) {
+        json_t *first = json_array_get(c->list, 0);
+
+        return error_set(reterr, -EINVAL, "%.200s: %.250s", json_string_value(json_object_get(first, "field")),
+                        json_string_value(json_object_get(first, "message")));
+}
+
+static int read_policy(const Gate *g, json_t *network, EgressPolicy *ret, Error *reterr) {
+        JsonComplaints c = { 0 };
+        EgressPolicy p = { 0 };
+        int r;
+
+        if (!json_is_object(network))
+                return error_set(reterr, -EINVAL, "network: must be an object");
+        r = egress_policy_parse(network, "network", g->reachable, g->n_reachable, &p, &c);
+        if (r < 0)
+                r = error_set(reterr, r, "network: %m");
+        else if (json_has_complaints(&c))
+                r = say_complaint(&c, reterr);
+        json_complaints_done(&c);
+        if (r < 0) {
+                egress_policy_done(&p);
+                return r;
+        }
+        *ret = p;
+        return 0;
+}
+
+int gate_rules_read(json_t *list, EgressRule **ret, size_t *ret_n, Error *reterr) {
+        EgressRule *rules;
+        json_t *item;
+        size_t i;
+
+        *ret = NULL;
+        *ret_n = 0;
+        if (!list || json_is_null(list))
+                return 0;
+        if (!json_is_array(list) || json_array_size(list) > EGRESS_RULES_MAX)
+                return error_set(reterr, -EINVAL, "grants: must be a list of %d rules at most", EGRESS_RULES_MAX);
+        rules = calloc(json_array_size(list) + 1, sizeof(*rules));
+        if (!rules)
+                return error_set(reterr, -ENOMEM, "%m");
+        json_array_foreach(list, i, item) {
+                int r = egress_rule_from_json(item, EGRESS_ALLOW, rules + i, reterr);
+
+                if (r < 0) {
+                        gate_rules_free(rules, i);
+                        return error_prefix(reterr, r, "grants[%zu]", i);
+                }
+        }
+        *ret = rules;
+        *ret_n = json_array_size(list);
+        return 0;
+}
+
+int gate_names_check(json_t *names, Error *reterr) {
+        const char *name;
+        json_t *address;
+
+        if (!json_is_object(names) || json_object_size(names) > NAMES_MAX)
+                return error_set(reterr, -EINVAL, "names: must be an object with %d members at most", NAMES_MAX);
+        json_object_foreach(names, name, address) {
+                EgressAddress a;
+
+                if (!json_is_string(address) || egress_address_parse(json_string_value(address), &a) < 0)
+                        return error_set(reterr, -EINVAL, "names.%.64s: is no address", name);
+        }
+        return 0;
+}
+
+static int read_names(json_t *message, json_t **ret, Error *reterr) {
+        json_t *names = json_object_get(message, "names");
+        int r;
+
+        if (!names || json_is_null(names))
+                return 0;
+        r = gate_names_check(names, reterr);
+        if (r < 0)
+                return r;
+        *ret = json_incref(names);
+        return 0;
+}
+
+static int read_credentials(json_t *message, struct Credentials **ret, Error *reterr) {
+        json_t *list = json_object_get(message, "credentials");
+
+        if (!list || json_is_null(list) || (json_is_array(list) && json_array_size(list) == 0))
+                return 0;
+        return credentials_parse(list, ret, reterr);
+}
+
+static int read_used(json_t *message, uint64_t *ret, Error *reterr) {
+        json_t *used = json_object_get(message, "used"), *bytes = json_object_get(used, "bytes");
+
+        if (bytes && (!json_is_integer(bytes) || json_integer_value(bytes) < 0))
+                return error_set(reterr, -EINVAL, "used.bytes: must be a number");
+        *ret = (uint64_t) json_integer_value(bytes);
+        return 0;
+}
+
+/* Said twice, for readers; it must be the same. */
+static int check_mode(json_t *message, const EgressPolicy *p, Error *reterr) {
+        json_t *mode = json_object_get(message, "mode");
+
+        if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN && p->mode != NETWORK_ISOLATED)
+                return error_set(reterr, -EINVAL, "network.mode: '%s' is not for the gate", network_mode_to_string(p->mode));
+        if (mode && (!json_is_string(mode) || network_mode_from_string(json_string_value(mode)) != (int) p->mode))
+                return error_set(reterr, -EINVAL, "mode: is not that of network ('%s')", network_mode_to_string(p->mode));
+        return 0;
+}
+
+int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error *reterr) {
+        GateSettings s = { 0 };
+        int r;
+
+        r = read_policy(g, json_object_get(message, "network"), &s.policy, reterr);
+        if (r >= 0)
+                r = check_mode(message, &s.policy, reterr);
+        if (r >= 0)
+                r = gate_rules_read(json_object_get(message, "grants"), &s.grants, &s.n_grants, reterr);
+        if (r >= 0)
+                r = read_names(message, &s.names, reterr);
+        if (r >= 0)
+                r = read_credentials(message, &s.credentials, reterr);
+        if (r >= 0)
+                r = read_used(message, &s.used_bytes, reterr);
+        if (r < 0) {
+                gate_settings_done(&s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}

@@ -1,0 +1,243 @@
+/* certificate.c: the authority of a sandbox becomes one that its programs believe.
+ *
+ *      read the list of authorities it has → write ours beside it → write the list with ours at its end
+ *
+ * In the place where its programs look, and where that cannot be written (a plain user's sandbox, a directory of the host) in another one,
+ * to which the environment of executions points. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "core/fileop.h"
+#include "gatekeeper/internal.h"
+
+#define LIST_MAX (8 << 20)
+#define SYSTEM_LIST "/etc/ssl/certs/ca-certificates.crt"
+
+/* Where each of the two may lie, best first. */
+static const char *const places[][2] = {
+        { "/etc/ssl/certs/cove-ca.pem", SYSTEM_LIST                     },
+        { "/etc/ssl/cove-ca.pem",       "/etc/ssl/cove-ca-bundle.pem"   },
+        { "/home/user/.cove/ca.pem",    "/home/user/.cove/ca-bundle.pem" },
+        { "/tmp/.cove/ca.pem",          "/tmp/.cove/ca-bundle.pem"      },
+};
+
+typedef struct Certification {
+        Seat *seat;
+        FileOp *op;
+        sd_event_source *room; /* in the pipe of a write */
+        sd_event_source *soon; /* an end that comes before anybody waits for it */
+        char *list;            /* the system's, then with ours */
+        size_t list_size, written;
+        const char *data;      /* of the present write */
+        size_t data_size;
+        size_t place;
+        unsigned step; /* 0: the list is read, 1: ours, 2: the list is written */
+        int error;
+} Certification;
+
+struct Certification *certification_free(struct Certification *c) {
+        if (!c)
+                return NULL;
+        fileop_free(c->op);
+        c->room = sd_event_source_disable_unref(c->room);
+        c->soon = sd_event_source_disable_unref(c->soon);
+        free(c->list);
+        free(c);
+        return NULL;
+}
+
+static void next_step(Certification *c);
+
+static void finish(Certification *c, int error, const char *path) {
+        Seat *s = c->seat;
+        Error failure = { 0 };
+
+        if (error >= 0) {
+                free(s->certificate_path);
+                free(s->bundle_path);
+                s->certificate_path = strdup(places[c->place][0]);
+                s->bundle_path = strdup(places[c->place][1]);
+                seat_certified(s, NULL);
+                return;
+        }
+        (void) error_set(&failure, error, "its authority cannot be put into it (%s): %m", path);
+        seat_certified(s, &failure);
+}
+
+/* Files. */
+
+static uint32_t owner(const Sandbox *sb) {
+        return sb->manager->provider->one_user ? sb->spec.uid : 0;
+}
+
+static int on_room(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Certification *c = userdata;
+
+        while (c->written < c->data_size) {
+                ssize_t n = write(fd, c->data + c->written, c->data_size - c->written);
+
+                if (n < 0 && errno == EAGAIN)
+                        return 0;
+                if (n < 0)
+                        break; /* its end says why */
+                c->written += (size_t) n;
+        }
+        c->room = sd_event_source_disable_unref(c->room);
+        if (c->written == c->data_size)
+                (void) fileop_commit(c->op);
+        return 0;
+}
+
+static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        Certification *c = userdata;
+        _cleanup_close_ int file = fd;
+        ssize_t n;
+
+        if (file < 0 || entry->size > LIST_MAX)
+                return;
+        c->list = malloc(entry->size + 1);
+        if (!c->list)
+                return;
+        n = fd_read_full(file, c->list, entry->size);
+        c->list_size = n > 0 ? (size_t) n : 0;
+}
+
+static bool may_be_elsewhere(int error) {
+        return error == -EROFS || error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOTDIR;
+}
+
+static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        Certification *c = userdata;
+
+        c->room = sd_event_source_disable_unref(c->room);
+        c->op = fileop_free(c->op);
+        if (c->step > 0 && error < 0 && may_be_elsewhere(error) && c->place + 1 < ELEMENTSOF(places)) {
+                c->place++;
+                c->step = 0;
+        } else if (c->step > 0 && error < 0) {
+                finish(c, error, places[c->place][c->step - 1]);
+                return;
+        }
+        c->step++;
+        next_step(c);
+}
+
+static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+
+static int start(Certification *c, uint16_t operation, const char *path) {
+        Sandbox *sb = c->seat->sandbox;
+        GuestFile request = {
+                .operation = operation,
+                .flags = operation == FILE_WRITE ? FILE_PARENTS : 0,
+                .uid = owner(sb),
+                .gid = sb->manager->provider->one_user ? sb->spec.gid : 0,
+                .mode = operation == FILE_WRITE ? 0644 : FILE_MODE_NONE,
+                .owner = FILE_ID_NONE,
+                .group = FILE_ID_NONE,
+        };
+        Error error = { 0 };
+        int r;
+
+        (void) snprintf(request.path, sizeof(request.path), "%s", path);
+        r = fileop_start(sb, &request, &handlers, c, &c->op, &error);
+        if (r >= 0 && operation == FILE_WRITE) {
+                c->written = 0;
+                r = sd_event_add_io(sb->manager->event, &c->room, fileop_data_fd(c->op), EPOLLOUT, on_room, c);
+        }
+        return r;
+}
+
+/* Ours at its end, unless it is there already. */
+static int complete_list(Certification *c) {
+        const char *ours = c->seat->certificate;
+        size_t n = strlen(ours);
+        char *list;
+
+        if (c->list && memmem(c->list, c->list_size, ours, n))
+                return 0;
+        list = realloc(c->list, c->list_size + n + 2);
+        if (!list)
+                return -ENOMEM;
+        c->list = list;
+        if (c->list_size > 0 && list[c->list_size - 1] != '\n')
+                list[c->list_size++] = '\n';
+        memcpy(list + c->list_size, ours, n);
+        c->list_size += n;
+        return 0;
+}
+
+static int on_soon(sd_event_source *source, void *userdata) {
+        Certification *c = userdata;
+
+        finish(c, c->error, c->step > 0 && c->step < 3 ? places[c->place][c->step - 1] : "");
+        return 0;
+}
+
+static void next_step(Certification *c) {
+        int r = 0;
+
+        if (c->step == 0)
+                r = start(c, FILE_READ, SYSTEM_LIST);
+        else if (c->step == 1) {
+                c->data = c->seat->certificate;
+                c->data_size = strlen(c->data);
+                r = start(c, FILE_WRITE, places[c->place][0]);
+        } else if (c->step == 2) {
+                r = complete_list(c);
+                c->data = c->list;
+                c->data_size = c->list_size;
+                if (r >= 0)
+                        r = start(c, FILE_WRITE, places[c->place][1]);
+        }
+        if (r >= 0 && c->step < 3)
+                return;
+        c->error = r; /* not from within */
+        if (sd_event_add_defer(c->seat->keeper->manager->event, &c->soon, on_soon, c) < 0)
+                finish(c, -ENOMEM, "");
+}
+
+int certification_start(Seat *s) {
+        Certification *c = calloc(1, sizeof(*c));
+
+        if (!c)
+                return -ENOMEM;
+        c->seat = s;
+        s->certification = c;
+        next_step(c);
+        return 0;
+}
+
+int certificate_environment(const Seat *s, Strv *env) {
+        static const struct {
+                const char *name;
+                bool alone; /* wants ours, beside those it has; else all of them */
+        } variables[] = {
+                { "SSL_CERT_FILE",       false },
+                { "REQUESTS_CA_BUNDLE",  false },
+                { "CURL_CA_BUNDLE",      false },
+                { "GIT_SSL_CAINFO",      false },
+                { "PIP_CERT",            false },
+                { "npm_config_cafile",   false },
+                { "NODE_EXTRA_CA_CERTS", true  },
+        };
+
+        if (!s->certificate || !s->bundle_path || !s->certificate_path)
+                return 0;
+        for (size_t i = 0; i < ELEMENTSOF(variables); i++) {
+                char assignment[256];
+                int r;
+
+                (void) snprintf(assignment, sizeof(assignment), "%s=%s", variables[i].name,
+                                variables[i].alone ? s->certificate_path : s->bundle_path);
+                r = strv_set_env(env, assignment);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

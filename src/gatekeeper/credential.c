@@ -1,0 +1,95 @@
+/* credential.c: secrets that stay outside. The guest finds a placeholder in its environment; the gate gets the value, at the moment it is
+ * told, from the vault. Placeholders come out of the seed: the same one in every execution, before and after a restart, and nothing is kept. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/secret.h"
+#include "gatekeeper/internal.h"
+#include "vault/vault.h"
+
+#define PLACEHOLDER_MAX 96
+#define NAME_SHORTENED  24
+#define DIGITS          32
+
+static void make_placeholder(const Seat *s, const char *secret, char ret[static PLACEHOLDER_MAX]) {
+        uint8_t hash[SECRET_SHA256_SIZE];
+        char what[SANDBOX_ID_LENGTH + SECRET_NAME_MAX + 32], digits[2 * SECRET_SHA256_SIZE + 1];
+        int n = snprintf(what, sizeof(what), "placeholder %s %.*s", s->id, SECRET_NAME_MAX, secret);
+
+        secret_hmac_sha256(s->keeper->seed, SEED_SIZE, what, (size_t) n, hash);
+        secret_hex(hash, sizeof(hash), digits);
+        (void) snprintf(ret, PLACEHOLDER_MAX, "cove-%.*s-%.*s", NAME_SHORTENED, secret, DIGITS, digits);
+}
+
+static json_t *credentials_of(const Sandbox *sb, json_t **ret_policy) {
+        *ret_policy = sb->spec.policy ? json_loads(sb->spec.policy, 0, NULL) : NULL;
+        return json_object_get(*ret_policy, "credentials");
+}
+
+static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
+        const char *secret = json_string_value(json_object_get(credential, "secret"));
+        const char *domain = json_string_value(json_object_get(credential, "domain"));
+        char placeholder[PLACEHOLDER_MAX], *value = NULL;
+        size_t size = 0;
+        json_t *entry;
+        int r;
+
+        if (!secret || !domain)
+                return error_set(reterr, -EBADMSG, "a credential of the policy has no secret or no domain");
+        r = vault_get(s->keeper->vault, s->sandbox->spec.tenant ? s->sandbox->spec.tenant : "", secret, &value, &size, reterr);
+        if (r < 0)
+                return r;
+        make_placeholder(s, secret, placeholder);
+        entry = json_pack("{s:s, s:s, s:s%, s:s, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain", domain,
+                        "in", json_object_get(credential, "in"));
+        vault_wipe(value, size);
+        if (!entry)
+                return error_set(reterr, -EINVAL, "secret \"%s\" is no text, and cannot stand in a request", secret);
+        return json_array_append_new(list, entry) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
+}
+
+int credentials_for_gate(Seat *s, json_t **ret, Error *reterr) {
+        _cleanup_json_ json_t *policy = NULL;
+        json_t *credentials = credentials_of(s->sandbox, &policy), *credential, *list;
+        size_t i;
+
+        if (json_array_size(credentials) == 0)
+                return 0;
+        list = json_array();
+        if (!list)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        json_array_foreach(credentials, i, credential) {
+                int r = add_one(s, credential, list, reterr);
+
+                if (r < 0) {
+                        json_decref(list);
+                        return r;
+                }
+        }
+        *ret = list;
+        return 0;
+}
+
+int credentials_environment(Seat *s, Strv *env) {
+        _cleanup_json_ json_t *policy = NULL;
+        json_t *credentials = credentials_of(s->sandbox, &policy), *credential;
+        size_t i;
+
+        json_array_foreach(credentials, i, credential) {
+                const char *secret = json_string_value(json_object_get(credential, "secret"));
+                const char *variable = json_string_value(json_object_get(credential, "env"));
+                char placeholder[PLACEHOLDER_MAX], assignment[PLACEHOLDER_MAX + 256];
+                int r;
+
+                if (!secret || !variable)
+                        continue;
+                make_placeholder(s, secret, placeholder);
+                (void) snprintf(assignment, sizeof(assignment), "%.250s=%s", variable, placeholder);
+                r = strv_set_env(env, assignment);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}

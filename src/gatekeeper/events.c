@@ -1,0 +1,125 @@
+/* events.c: what was denied, or learned.
+ *
+ * A guest can make as much of it as it likes. The gate tells of the same thing once in ten seconds; of different things, so many a second are
+ * written down here for each sandbox, and the rest is counted and told with the next. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "gatekeeper/internal.h"
+
+#define TOKENS_MAX     50
+#define TOKENS_PER_SEC 10
+#define LEARNED_MAX    2000
+
+static const char *text_of(json_t *event, const char *key) {
+        return json_string_value(json_object_get(event, key));
+}
+
+static uint64_t number_of(json_t *event, const char *key) {
+        json_int_t n = json_integer_value(json_object_get(event, key));
+
+        return n > 0 ? (uint64_t) n : 0;
+}
+
+static bool take_token(Seat *s) {
+        usec_t now = clock_usec(), seconds = (now - s->tokens_at) / USEC_PER_SEC;
+
+        if (s->tokens_at == 0) {
+                s->tokens = TOKENS_MAX;
+                s->tokens_at = now;
+        } else if (seconds > 0) {
+                s->tokens = (unsigned) MIN_OF((usec_t) TOKENS_MAX, s->tokens + seconds * TOKENS_PER_SEC);
+                s->tokens_at = now;
+        }
+        if (s->tokens == 0)
+                return false;
+        s->tokens--;
+        return true;
+}
+
+static usec_t when(json_t *event) {
+        uint64_t time = number_of(event, "time");
+
+        return time > 0 ? time : clock_wall_usec();
+}
+
+static void write_down(Seat *s, json_t *event, const char *kind, uint64_t count) {
+        Manager *m = s->keeper->manager;
+        const NetworkDenial row = {
+                .sandbox = s->id,
+                .at = when(event),
+                .kind = kind,
+                .protocol = text_of(event, "protocol"),
+                .host = text_of(event, "host"),
+                .address = text_of(event, "address"),
+                .port = (uint32_t) number_of(event, "port"),
+                .method = text_of(event, "method"),
+                .path = text_of(event, "path"),
+                .rule = text_of(event, "rule"),
+                .reason = text_of(event, "reason"),
+                .text = text_of(event, "text"),
+                .cure = text_of(event, "cure"),
+                .count = count,
+        };
+        const char *text = row.text ? row.text : row.host ? row.host : row.address;
+        char more[64] = "";
+        int r;
+
+        if (s->untold > 0)
+                (void) snprintf(more, sizeof(more), " (and %llu more that were not written down)", (unsigned long long) s->untold);
+        (void) store_begin(m->store);
+        r = store_denial_add(m->store, &row, m->settings->network.denials_kept);
+        if (r >= 0)
+                sandbox_event(s->sandbox, strcmp(kind, "masked") == 0 ? "network.masked" : "network.denied", NULL, "%.400s%s", text ? text : "", more);
+        if (r >= 0)
+                r = store_commit(m->store);
+        if (r < 0) {
+                store_rollback(m->store);
+                log_warning("sandbox %s: cannot write a denial down, ignoring: %s", s->id, strerror(-r));
+        }
+        s->untold = 0;
+        observe_security(m, "network", s->sandbox, "%.400s%s", text ? text : kind, more);
+}
+
+void event_denied(Seat *s, json_t *event) {
+        const char *kind = text_of(event, "event"), *reason = text_of(event, "reason");
+        uint64_t count = MAX_OF(number_of(event, "count"), (uint64_t) 1);
+
+        /* What the gate counts itself comes with its usage; this is by reason. */
+        observe_network(s->keeper->manager, s->sandbox, &(NetworkNews) { .kind = "denied", .reason = reason ? reason : "", .count = count });
+        if (take_token(s))
+                write_down(s, event, kind, count);
+        else
+                s->untold += count;
+}
+
+static const char *or_nothing(const char *text) {
+        return text ? text : "";
+}
+
+void event_learned(Seat *s, json_t *event) {
+        Manager *m = s->keeper->manager;
+        const char *host = text_of(event, "host");
+        const NetworkLearned row = {
+                .sandbox = s->id,
+                .protocol = or_nothing(text_of(event, "protocol")),
+                .host = or_nothing(host),
+                .address = host ? "" : or_nothing(text_of(event, "address")), /* a name has many, one after the other */
+                .port = (uint32_t) number_of(event, "port"),
+                .method = or_nothing(text_of(event, "method")),
+                .count = MAX_OF(number_of(event, "count"), (uint64_t) 1),
+                .at = when(event),
+        };
+        int r;
+
+        if (!take_token(s)) {
+                s->untold++;
+                return;
+        }
+        r = store_learned_add(m->store, &row, LEARNED_MAX);
+        if (r < 0)
+                log_warning("sandbox %s: cannot write down what was learned, ignoring: %s", s->id, strerror(-r));
+}

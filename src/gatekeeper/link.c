@@ -1,0 +1,367 @@
+/* link.c: the gate as a connection.
+ *
+ *      down → (starting) → greeting → listing → up
+ *        └──────┴─────────────┴──────────┴───────┴── down: it died, or does not answer; tried again, later each time
+ *
+ * One that an earlier coved has left is taken as it is; of another version, it is told to go, and its place is taken. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "core/secret.h"
+#include "gatekeeper/internal.h"
+#include "gatekeeper/start.h"
+
+#define ITEMS_MAX         8192
+#define MESSAGES_PER_TURN 64
+#define ANSWER_PATIENCE   (5 * USEC_PER_SEC)
+#define LOOK_AGAIN        (10 * USEC_PER_MSEC)
+#define PAUSE_FIRST       (50 * USEC_PER_MSEC)
+#define PAUSE_MAX         (5 * USEC_PER_SEC)
+#define WELL_AFTER        (10 * USEC_PER_SEC) /* one that lived so long was no failure */
+
+struct LinkItem {
+        json_t *message;
+        int fds[CONTROL_FDS_MAX];
+        size_t n_fds;
+        LinkItem *prev, *next;
+};
+
+void link_init(GateLink *l) {
+        *l = (GateLink) { .fd = -EBADF };
+}
+
+/* Values of secrets do not stay in memory that somebody else gets next. */
+static void message_free(json_t *message) {
+        json_t *entry, *value;
+        size_t i;
+
+        json_array_foreach(json_object_get(message, "credentials"), i, entry) {
+                value = json_object_get(entry, "value");
+                if (value)
+                        secret_wipe((char *) json_string_value(value), json_string_length(value));
+        }
+        json_decref(message);
+}
+
+static void item_free(LinkItem *item) {
+        for (size_t i = 0; i < item->n_fds; i++)
+                (void) fd_close(item->fds[i]);
+        message_free(item->message);
+        free(item);
+}
+
+static void drop_items(GateLink *l) {
+        LinkItem *item, *next;
+
+        DL_FOREACH_SAFE(l->items, item, next)
+                item_free(item);
+        l->items = NULL;
+        l->n_items = 0;
+}
+
+static void look_in(Gatekeeper *k, usec_t usec);
+
+static void disconnect(Gatekeeper *k) {
+        GateLink *l = &k->link;
+
+        l->io = sd_event_source_disable_unref(l->io);
+        l->fd = fd_close(l->fd);
+        drop_items(l);
+        l->state = LINK_DOWN;
+        questions_forget(k);
+        seats_gate_gone(k);
+}
+
+void link_done(Gatekeeper *k) {
+        GateLink *l = &k->link;
+
+        l->timer = sd_event_source_disable_unref(l->timer);
+        l->child = sd_event_source_disable_unref(l->child);
+        l->io = sd_event_source_disable_unref(l->io);
+        l->fd = fd_close(l->fd);
+        drop_items(l);
+}
+
+bool link_is_up(const Gatekeeper *k) {
+        return k->link.state == LINK_UP;
+}
+
+/* It is not there any more, or of no use. */
+static void fail(Gatekeeper *k, const char *format, ...) _printf_(2, 3);
+static void fail(Gatekeeper *k, const char *format, ...) {
+        GateLink *l = &k->link;
+        bool was_well = l->state == LINK_UP && clock_usec() - l->up_since >= WELL_AFTER;
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(k->last_error, sizeof(k->last_error), format, ap);
+        va_end(ap);
+        if (k->seats)
+                log_warning("cove-gate: %s; nothing gets out of sandboxes until there is another one", k->last_error);
+        disconnect(k);
+        l->pause = was_well ? 0 : MIN_OF(MAX_OF(2 * l->pause, PAUSE_FIRST), PAUSE_MAX);
+        if (k->seats)
+                look_in(k, l->pause);
+}
+
+/* Out. */
+
+static void want_room(const GateLink *l) {
+        if (l->io)
+                (void) sd_event_source_set_io_events(l->io, l->items ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+static int put_off(GateLink *l, json_t *message, const int *fds, size_t n_fds) {
+        LinkItem *item;
+
+        if (l->n_items >= ITEMS_MAX)
+                return -ENOBUFS;
+        item = calloc(1, sizeof(*item));
+        if (!item)
+                return -ENOMEM;
+        item->message = json_incref(message);
+        for (; item->n_fds < n_fds; item->n_fds++) {
+                item->fds[item->n_fds] = fcntl(fds[item->n_fds], F_DUPFD_CLOEXEC, 3);
+                if (item->fds[item->n_fds] < 0) {
+                        item_free(item);
+                        return -EMFILE;
+                }
+        }
+        DL_APPEND(l->items, item);
+        l->n_items++;
+        want_room(l);
+        return 0;
+}
+
+int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
+        GateLink *l = &k->link;
+        int r = -EAGAIN;
+
+        if (!message)
+                return -ENOMEM;
+        if (l->fd < 0)
+                r = -ENOTCONN;
+        else if (!l->items)
+                r = control_send(l->fd, message, fds, n_fds);
+        if (r == -EAGAIN || r == -ETOOMANYREFS)
+                r = put_off(l, message, fds, n_fds);
+        if (json_is_array(json_object_get(message, "credentials")) && !l->items)
+                message_free(message);
+        else
+                json_decref(message);
+        return r;
+}
+
+static int flush(GateLink *l) {
+        int r = 0;
+
+        while (l->items) {
+                LinkItem *item = l->items;
+
+                r = control_send(l->fd, item->message, item->fds, item->n_fds);
+                if (r == -EAGAIN || r == -ETOOMANYREFS)
+                        break;
+                if (r < 0)
+                        return r;
+                DL_DELETE(l->items, item);
+                l->n_items--;
+                item_free(item);
+        }
+        want_room(l);
+        return 0;
+}
+
+/* In. */
+
+static int take_message(Gatekeeper *k) {
+        _cleanup_json_ json_t *message = NULL;
+        int fds[CONTROL_FDS_MAX], r;
+        size_t n_fds = 0;
+
+        r = control_receive(k->link.fd, &message, fds, &n_fds);
+        if (r <= 0)
+                return r < 0 ? r : -EPIPE;
+        for (size_t i = 0; i < n_fds; i++)
+                (void) fd_close(fds[i]); /* it has none to give */
+        messages_take(k, message);
+        return 1;
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Gatekeeper *k = userdata;
+        int r = 0;
+
+        if (revents & EPOLLOUT)
+                r = flush(&k->link);
+        for (unsigned i = 0; r >= 0 && i < MESSAGES_PER_TURN && k->link.fd >= 0; i++) {
+                r = take_message(k);
+                if (r == -EAGAIN)
+                        return 0;
+        }
+        if (r < 0 && k->link.fd >= 0)
+                fail(k, "%s", r == -EPIPE ? "it has ended" : r == -EBADMSG ? "it talks nonsense" : strerror(-r));
+        return 0;
+}
+
+/* From nothing to a greeting. */
+
+static void greet(Gatekeeper *k, int fd) {
+        GateLink *l = &k->link;
+        int r;
+
+        l->fd = fd;
+        r = sd_event_add_io(k->manager->event, &l->io, fd, EPOLLIN, on_io, k);
+        if (r >= 0)
+                r = link_send(k, hello_message(k), NULL, 0);
+        if (r < 0) {
+                fail(k, "it cannot be greeted: %s", strerror(-r));
+                return;
+        }
+        l->state = LINK_GREETING;
+        l->deadline = clock_usec() + ANSWER_PATIENCE;
+        look_in(k, ANSWER_PATIENCE);
+}
+
+static int on_child(sd_event_source *source, const siginfo_t *info, void *userdata) {
+        Gatekeeper *k = userdata;
+
+        k->link.child = sd_event_source_disable_unref(k->link.child);
+        if (k->link.state == LINK_STARTING)
+                fail(k, "it ended at once, with %s %d", info->si_code == CLD_EXITED ? "status" : "signal", info->si_status);
+        return 0;
+}
+
+static void start(Gatekeeper *k) {
+        GateLink *l = &k->link;
+        Error error = { 0 };
+        pid_t pid;
+        int r;
+
+        r = gate_start(k->program, k->socket_path, &pid, &error);
+        if (r < 0) {
+                fail(k, "%s", error.text);
+                return;
+        }
+        if (l->n_starts++ > 0)
+                observe_network(k->manager, NULL, &(NetworkNews) { .kind = "restart", .count = 1 });
+        l->fresh = true;
+        l->state = LINK_STARTING;
+        l->deadline = clock_usec() + ANSWER_PATIENCE;
+        l->child = sd_event_source_disable_unref(l->child);
+        (void) sd_event_add_child(k->manager->event, &l->child, pid, WEXITED, on_child, k);
+        look_in(k, LOOK_AGAIN);
+}
+
+static void try(Gatekeeper *k) {
+        Error error = { 0 };
+        int fd;
+
+        if (!k->has_seed && seed_load(k, &error) < 0) {
+                fail(k, "%s", error.text);
+                return;
+        }
+        fd = gate_connect(k->socket_path);
+        if (fd >= 0)
+                greet(k, fd);
+        else if (k->link.state == LINK_STARTING)
+                look_in(k, LOOK_AGAIN);
+        else if (fd == -ENOENT || fd == -ECONNREFUSED)
+                start(k);
+        else
+                fail(k, "its socket '%s' cannot be reached: %s", k->socket_path, strerror(-fd));
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Gatekeeper *k = userdata;
+        GateLink *l = &k->link;
+
+        if (l->state == LINK_UP)
+                return 0;
+        if (l->state != LINK_DOWN && clock_usec() >= l->deadline) {
+                fail(k, "%s", l->state == LINK_STARTING ? "it was started, and does not listen" : "it does not answer");
+                return 0;
+        }
+        if (l->state == LINK_DOWN || l->state == LINK_STARTING) {
+                l->fresh = l->state == LINK_STARTING;
+                try(k);
+        }
+        return 0;
+}
+
+static void look_in(Gatekeeper *k, usec_t usec) {
+        GateLink *l = &k->link;
+        int r;
+
+        if (!l->timer)
+                r = sd_event_add_time_relative(k->manager->event, &l->timer, CLOCK_MONOTONIC, usec, 1, on_timer, k);
+        else
+                r = sd_event_source_set_time_relative(l->timer, usec);
+        if (r >= 0)
+                (void) sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
+}
+
+void link_want(Gatekeeper *k) {
+        int enabled = SD_EVENT_OFF;
+
+        if (k->link.state != LINK_DOWN)
+                return;
+        if (k->link.timer && sd_event_source_get_enabled(k->link.timer, &enabled) >= 0 && enabled != SD_EVENT_OFF)
+                return; /* is about to */
+        look_in(k, 0);
+}
+
+/* What it has answered. */
+
+void link_greeted(Gatekeeper *k, bool same_version) {
+        GateLink *l = &k->link;
+
+        if (l->state != LINK_GREETING)
+                return; /* that was for other settings */
+        if (!same_version) {
+                log_notice("cove-gate is of another version, and is replaced");
+                l->state = LINK_REPLACING;
+                (void) link_send(k, json_pack("{s:s}", "do", "quit"), NULL, 0);
+                return;
+        }
+        l->state = LINK_LISTING;
+        l->deadline = clock_usec() + ANSWER_PATIENCE;
+        look_in(k, ANSWER_PATIENCE);
+        if (link_send(k, json_pack("{s:s}", "do", "list"), NULL, 0) < 0)
+                fail(k, "it cannot be asked what it has");
+}
+
+void link_refused(Gatekeeper *k, const char *text) {
+        if (k->link.state == LINK_GREETING)
+                fail(k, "it refuses its settings: %.300s", text);
+        else
+                log_warning("cove-gate: %.300s", text);
+}
+
+void link_listed(Gatekeeper *k) {
+        GateLink *l = &k->link;
+
+        if (l->state != LINK_LISTING)
+                return;
+        l->state = LINK_UP;
+        l->up_since = clock_usec();
+        k->last_error[0] = '\0';
+        if (l->fresh)
+                approvals_gate_is_fresh(k);
+        l->fresh = false;
+        seats_turn(k);
+}
+
+void link_hello(Gatekeeper *k) {
+        if (k->link.state == LINK_UP || k->link.state == LINK_LISTING)
+                (void) link_send(k, hello_message(k), NULL, 0);
+}

@@ -1,0 +1,148 @@
+/* messages.c: what the gate says. It reads what guests and the world have sent, so it is believed as little as they are: ids that are not
+ * known, serials that nobody waits for and fields of another type are passed over. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gatekeeper/internal.h"
+
+#define QUESTIONS_MAX 65536
+
+int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial) {
+        Question *q;
+
+        if (HASH_COUNT(k->questions) >= QUESTIONS_MAX)
+                return -ENOBUFS;
+        q = calloc(1, sizeof(*q));
+        if (!q)
+                return -ENOMEM;
+        q->serial = ++k->serial;
+        q->kind = kind;
+        memcpy(q->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        HASH_ADD(hh, k->questions, serial, sizeof(q->serial), q);
+        *ret_serial = q->serial;
+        return 0;
+}
+
+void questions_forget(Gatekeeper *k) {
+        Question *q, *next;
+
+        HASH_ITER(hh, k->questions, q, next) {
+                HASH_DEL(k->questions, q);
+                free(q);
+        }
+}
+
+static Question *question_take(Gatekeeper *k, json_t *serial) {
+        uint64_t number = (uint64_t) json_integer_value(serial);
+        Question *q;
+
+        HASH_FIND(hh, k->questions, &number, sizeof(number), q);
+        if (q)
+                HASH_DEL(k->questions, q);
+        return q;
+}
+
+static void on_done(Gatekeeper *k, json_t *message) {
+        Question *q = question_take(k, json_object_get(message, "done"));
+        Seat *s = q ? seat_find(k, q->id) : NULL;
+
+        if (s && q->kind == QUESTION_USAGE)
+                usage_told(s, json_object_get(message, "usage"));
+        else if (s && s->serial == q->serial)
+                seat_on_done(s, message);
+        free(q);
+}
+
+static void on_failed(Gatekeeper *k, json_t *message) {
+        Question *q = question_take(k, json_object_get(message, "failed"));
+        Seat *s = q ? seat_find(k, q->id) : NULL;
+        const char *text = json_string_value(json_object_get(message, "error"));
+
+        if (!q)
+                link_refused(k, text ? text : "it does not say why");
+        else if (s && q->kind != QUESTION_USAGE && s->serial == q->serial)
+                seat_on_failed(s, text ? text : "it does not say why");
+        free(q);
+}
+
+static void on_hello(Gatekeeper *k, json_t *message) {
+        link_greeted(k, json_integer_value(json_object_get(message, "version")) == CONTROL_VERSION);
+}
+
+/* What has no row, has no business there. */
+static void on_item(Gatekeeper *k, json_t *message) {
+        const char *id = json_string_value(json_object_get(message, "item"));
+        Seat *s = id ? seat_find(k, id) : NULL;
+
+        if (s && !s->released)
+                s->at_gate = true;
+        else if (id)
+                (void) link_send(k, json_pack("{s:s, s:i, s:s}", "do", "detach", "serial", 0, "id", id), NULL, 0);
+}
+
+static void on_end(Gatekeeper *k, json_t *message) {
+        link_listed(k);
+}
+
+static void on_gone(Seat *s, json_t *event) {
+        usage_told(s, json_object_get(event, "usage"));
+        seat_on_gone(s);
+}
+
+static void on_expired(Seat *s, json_t *event) {
+        approval_expired(s->keeper, event);
+        event_denied(s, event);
+}
+
+static const struct {
+        const char *name;
+        void (*take)(Seat *s, json_t *event);
+} events[] = {
+        { "denied",  event_denied   },
+        { "limit",   event_denied   },
+        { "masked",  event_denied   },
+        { "allowed", event_learned  },
+        { "asked",   approval_asked },
+        { "expired", on_expired     },
+        { "flow",    sockets_flow   },
+        { "gone",    on_gone        },
+};
+
+static void on_event(Gatekeeper *k, json_t *message) {
+        const char *name = json_string_value(json_object_get(message, "event"));
+        const char *id = json_string_value(json_object_get(message, "id"));
+        Seat *s = id ? seat_find(k, id) : NULL;
+
+        if (!name || !s)
+                return;
+        for (size_t i = 0; i < ELEMENTSOF(events); i++)
+                if (strcmp(events[i].name, name) == 0) {
+                        events[i].take(s, message);
+                        return;
+                }
+        log_debug("cove-gate: an unknown event '%s'", name);
+}
+
+/* The key tells what it is. */
+static const struct {
+        const char *key;
+        void (*take)(Gatekeeper *k, json_t *message);
+} kinds[] = {
+        { "done",   on_done   },
+        { "failed", on_failed },
+        { "event",  on_event  },
+        { "item",   on_item   },
+        { "end",    on_end    },
+        { "hello",  on_hello  },
+};
+
+void messages_take(Gatekeeper *k, json_t *message) {
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (json_object_get(message, kinds[i].key)) {
+                        kinds[i].take(k, message);
+                        return;
+                }
+}

@@ -1,0 +1,88 @@
+/* settings.c: what the gate is told about the world, beside sandboxes. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "core/secret.h"
+#include "gatekeeper/internal.h"
+
+#define AUTHORITIES_MAX (64 * 1024)
+
+static int seed_make(Gatekeeper *k, Error *reterr) {
+        _cleanup_close_ int fd = open(k->seed_path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+        int r;
+
+        if (fd < 0)
+                return error_set(reterr, -errno, "cannot make '%s': %m", k->seed_path);
+        if (getrandom(k->seed, sizeof(k->seed), 0) != sizeof(k->seed))
+                return error_set(reterr, -EIO, "there are no random numbers");
+        r = fd_write_all(fd, k->seed, sizeof(k->seed));
+        if (r >= 0 && fsync(fd) < 0)
+                r = -errno;
+        if (r < 0) {
+                (void) unlink(k->seed_path); /* half a seed is none */
+                return error_set(reterr, r, "cannot write '%s': %m", k->seed_path);
+        }
+        return 0;
+}
+
+/* Of all authorities and placeholders: with another one, what sandboxes trust and hold is worth nothing. */
+int seed_load(Gatekeeper *k, Error *reterr) {
+        _cleanup_close_ int fd = open(k->seed_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        uint8_t bytes[SEED_SIZE + 1];
+        int r = 0;
+
+        if (fd < 0 && errno != ENOENT)
+                return error_set(reterr, -errno, "cannot read '%s': %m", k->seed_path);
+        if (fd < 0)
+                r = seed_make(k, reterr);
+        else if (fd_read_full(fd, bytes, sizeof(bytes)) != SEED_SIZE)
+                r = error_set(reterr, -EUCLEAN, "'%s' is damaged (it has to have %d bytes): remove it, then another one is made", k->seed_path,
+                                SEED_SIZE);
+        else
+                memcpy(k->seed, bytes, SEED_SIZE);
+        k->has_seed = r >= 0;
+        return r;
+}
+
+static json_t *strings(const Strv *v) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < v->n; i++)
+                (void) json_array_append_new(list, json_string(v->items[i]));
+        return list;
+}
+
+/* As text: the gate can read few files. */
+static json_t *authorities(const NetworkConfig *c) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        int r = file_read_alloc(AT_FDCWD, c->ca_file, AUTHORITIES_MAX, &text, &size);
+        json_t *j = r >= 0 ? json_stringn(text, size) : NULL;
+
+        if (!j)
+                log_error("network.caFile: '%s' cannot be read, and what it vouches for is not believed: %s", c->ca_file,
+                                r < 0 ? strerror(-r) : "it is no text");
+        return j;
+}
+
+json_t *hello_message(const Gatekeeper *k) {
+        const NetworkConfig *c = &k->manager->settings->network;
+        char seed[2 * SEED_SIZE + 1];
+        json_t *message, *more;
+
+        secret_hex(k->seed, SEED_SIZE, seed);
+        message = json_pack("{s:s, s:i, s:o, s:o, s:s}", "do", "hello", "version", CONTROL_VERSION, "dns", strings(&c->dns), "reachable",
+                        strings(&c->reachable_words), "seed", seed);
+        secret_wipe(seed, sizeof(seed));
+        more = message && c->ca_file ? authorities(c) : NULL;
+        if (more)
+                (void) json_object_set_new(message, "authorities", more);
+        return message;
+}

@@ -1,0 +1,89 @@
+#include "gatekeeper/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/strv.h"
+
+#define CHANNEL_BUFFER (4 << 20)
+#define VARIABLES_MAX  16
+
+/* Ours may have secrets in it. What is left is for OpenSSL, the resolver and sanitizers. */
+static const char *const passed_on[] = { "PATH",        "LANG",         "SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN",
+                                         "RES_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
+
+static int make_environment(Strv *ret) {
+        for (char **e = environ; *e; e++) {
+                size_t n = strcspn(*e, "=");
+
+                for (size_t i = 0; i < ELEMENTSOF(passed_on); i++)
+                        if (strlen(passed_on[i]) == n && strncmp(passed_on[i], *e, n) == 0) {
+                                int r = strv_push(ret, *e);
+
+                                if (r < 0)
+                                        return r;
+                        }
+        }
+        return 0;
+}
+
+static int spawn(char *const *argv, char *const *env, pid_t *ret) {
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none;
+        int r;
+
+        (void) sigemptyset(&none);
+        (void) posix_spawnattr_init(&attributes);
+        (void) posix_spawnattr_setsigmask(&attributes, &none);
+        (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+        (void) posix_spawn_file_actions_init(&actions);
+        (void) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        (void) posix_spawn_file_actions_adddup2(&actions, 2, 1);
+        r = posix_spawn(ret, argv[0], &actions, &attributes, argv, env);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        (void) posix_spawnattr_destroy(&attributes);
+        return -r;
+}
+
+int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr) {
+        char *argv[5] = { (char *) program, (char *) "--socket", (char *) socket_path, NULL, NULL };
+        char *nothing[] = { NULL };
+        _cleanup_(strv_done) Strv env = STRV_INIT(VARIABLES_MAX);
+        int r;
+
+        if (!program)
+                return error_set(reterr, -ENOENT, "cannot find cove-gate beside coved: is the installation complete?");
+        if (log_json)
+                argv[3] = (char *) "--log-json";
+        r = make_environment(&env);
+        if (r >= 0)
+                r = spawn(argv, env.items ? env.items : nothing, ret);
+        return r < 0 ? error_set(reterr, r, "cannot start '%s': %m", program) : 0;
+}
+
+int gate_connect(const char *socket_path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        _cleanup_close_ int fd = -EBADF;
+        int size = CHANNEL_BUFFER;
+
+        if (strlen(socket_path) >= sizeof(address.sun_path))
+                return -ENAMETOOLONG;
+        memcpy(address.sun_path, socket_path, strlen(socket_path));
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return -errno;
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+        if (connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0)
+                return -errno;
+        return TAKE_FD(fd);
+}

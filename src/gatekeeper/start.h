@@ -1,0 +1,12 @@
+/* start.h: cove-gate as a process. Outlives us: a session of its own, nothing of ours but its errors' place.
+ *
+ * Must not know: what is said to it. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *reterr);
+/* Not blocking. -ENOENT, -ECONNREFUSED: nobody listens. */
+int gate_connect(const char *socket_path);

@@ -1,0 +1,106 @@
+/* usage.c: what went through. The gate counts from each attach; what was before is the base. Looked at some sandboxes a second, in turn; the
+ * gate's last word comes when a sandbox is gone. */
+
+#include <string.h>
+
+#include "base/log.h"
+#include "gatekeeper/internal.h"
+
+#define LOOK_EVERY   (1 * USEC_PER_SEC)
+#define LOOKS_AT_ONCE 16
+
+static void put(Seat *s) {
+        int r = store_network_use_put(s->keeper->manager->store, &s->use);
+
+        if (r < 0 && r != -ENOENT)
+                log_warning("sandbox %s: cannot write down what it has used of its network, ignoring: %s", s->id, strerror(-r));
+}
+
+static void show(Seat *s) {
+        Sandbox *sb = s->sandbox;
+
+        sb->network_tx_bytes = s->use.total.up_bytes;
+        sb->network_rx_bytes = s->use.total.down_bytes;
+        sb->network_requests = s->use.total.requests;
+        sb->network_denied = s->use.total.denied;
+}
+
+static int load_one(const NetworkUse *use, void *userdata) {
+        Seat *s = seat_find(userdata, use->sandbox);
+
+        if (!s)
+                return 0;
+        s->use = *use;
+        show(s);
+        return 0;
+}
+
+int usage_load(Gatekeeper *k) {
+        return store_network_use_each(k->manager->store, load_one, k);
+}
+
+void usage_attached(Seat *s) {
+        s->use.base = s->use.total;
+        put(s);
+}
+
+static uint64_t count_of(json_t *usage, const char *key) {
+        json_int_t n = json_integer_value(json_object_get(usage, key));
+
+        return n > 0 ? (uint64_t) n : 0;
+}
+
+static uint64_t since(uint64_t now, uint64_t before) {
+        return now > before ? now - before : 0;
+}
+
+void usage_told(Seat *s, json_t *usage) {
+        const NetworkCounts *base = &s->use.base, before = s->use.total;
+        const NetworkCounts now = {
+                .up_bytes = MAX_OF(base->up_bytes + count_of(usage, "up"), before.up_bytes),
+                .down_bytes = MAX_OF(base->down_bytes + count_of(usage, "down"), before.down_bytes),
+                .requests = MAX_OF(base->requests + count_of(usage, "requests"), before.requests),
+                .denied = MAX_OF(base->denied + count_of(usage, "denied"), before.denied),
+        };
+        const NetworkNews news = {
+                .kind = "traffic",
+                .up_bytes = since(now.up_bytes, before.up_bytes),
+                .down_bytes = since(now.down_bytes, before.down_bytes),
+                .requests = since(now.requests, before.requests),
+        };
+
+        if (!json_is_object(usage) || memcmp(&now, &before, sizeof(now)) == 0)
+                return;
+        s->use.total = now;
+        put(s);
+        show(s);
+        observe_network(s->keeper->manager, s->sandbox, &news);
+}
+
+void usage_ask(Seat *s) {
+        uint64_t serial;
+
+        if (!s->at_gate || question_add(s->keeper, QUESTION_USAGE, s->id, &serial) < 0)
+                return;
+        (void) link_send(s->keeper, json_pack("{s:s, s:I, s:s}", "do", "usage", "serial", (json_int_t) serial, "id", s->id), NULL, 0);
+}
+
+/* From where it stopped the last time; from the beginning when that one has gone. */
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Gatekeeper *k = userdata;
+        Seat *s = seat_find(k, k->usage_next);
+
+        if (!s)
+                s = k->seats;
+        for (unsigned i = 0; s && i < LOOKS_AT_ONCE; i++, s = s->hh.next)
+                usage_ask(s);
+        memset(k->usage_next, 0, sizeof(k->usage_next));
+        if (s)
+                memcpy(k->usage_next, s->id, sizeof(k->usage_next));
+        (void) sd_event_source_set_time_relative(source, LOOK_EVERY);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int usage_start(Gatekeeper *k) {
+        return sd_event_add_time_relative(k->manager->event, &k->usage_timer, CLOCK_MONOTONIC, LOOK_EVERY, 0, on_timer, k);
+}

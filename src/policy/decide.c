@@ -1,0 +1,255 @@
+/* decide.c: may this leave? Deny wins, then allow, then ask; else the nearest miss says why not. Nothing is allocated. */
+
+#include <string.h>
+
+#include "policy/internal.h"
+
+static const char *const reasons[_EGRESS_REASON_MAX] = {
+        [EGRESS_BY_RULE] = "by_rule",
+        [EGRESS_NO_RULE] = "no_rule",
+        [EGRESS_NO_NETWORK] = "no_network",
+        [EGRESS_RAW_ADDRESS] = "raw_address",
+        [EGRESS_SPECIAL_ADDRESS] = "special_address",
+        [EGRESS_PORT] = "port",
+        [EGRESS_PROTOCOL] = "protocol",
+        [EGRESS_METHOD] = "method",
+        [EGRESS_PATH] = "path",
+        [EGRESS_TLS_REQUIRED] = "tls_required",
+        [EGRESS_NAME_MISMATCH] = "name_mismatch",
+        [EGRESS_ENCRYPTED_HELLO] = "encrypted_hello",
+        [EGRESS_NO_NAME] = "no_name",
+        [EGRESS_MALFORMED] = "malformed",
+        [EGRESS_CONNECT] = "connect",
+        [EGRESS_REQUESTS] = "requests",
+        [EGRESS_REQUEST_SIZE] = "request_size",
+        [EGRESS_RESPONSE_SIZE] = "response_size",
+        [EGRESS_TIMEOUT] = "timeout",
+        [EGRESS_TOTAL] = "total",
+        [EGRESS_NOT_APPROVED] = "not_approved",
+        [EGRESS_ASK_TIMEOUT] = "ask_timeout",
+        [EGRESS_UPSTREAM] = "upstream",
+        [EGRESS_CREDENTIAL] = "credential",
+};
+
+const char *egress_reason_to_string(EgressReason r) {
+        return reasons[r];
+}
+
+typedef enum Match {
+        MATCH_NO,
+        MATCH_MAYBE, /* when what is inside is seen */
+        MATCH_YES,
+} Match;
+
+/* How near a rule came; the furthest counts. */
+typedef struct Miss {
+        EgressReason reason;
+        int rank, rule;
+} Miss;
+
+typedef struct Decision {
+        const EgressPolicy *policy;
+        const EgressQuestion *question;
+        bool has_embedded;
+        EgressAddress embedded; /* the IPv4 that a router on the way would make of the address */
+        int yes[3], maybe[3];   /* by action: the first rule; -1: none */
+        bool inspect;
+        Miss miss;
+} Decision;
+
+/* "*" is any run of characters. */
+static bool glob_matches(const char *pattern, const char *text) {
+        const char *star = NULL, *back = NULL;
+
+        while (*text) {
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        back = text;
+                } else if (*pattern == *text) {
+                        pattern++;
+                        text++;
+                } else if (star) {
+                        pattern = star;
+                        text = ++back;
+                } else
+                        return false;
+        }
+        while (*pattern == '*')
+                pattern++;
+        return !*pattern;
+}
+
+static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
+        if (!r->methods)
+                return MATCH_YES;
+        if (!q->method)
+                return MATCH_MAYBE;
+        for (char **m = r->methods; *m; m++)
+                if (strcmp(*m, q->method) == 0)
+                        return MATCH_YES;
+        return MATCH_NO;
+}
+
+static Match match_paths(const EgressRule *r, const EgressQuestion *q) {
+        if (!r->paths)
+                return MATCH_YES;
+        if (!q->path)
+                return MATCH_MAYBE;
+        for (char **p = r->paths; *p; p++)
+                if (glob_matches(*p, q->path))
+                        return MATCH_YES;
+        return MATCH_NO;
+}
+
+/* An allow is for the address itself, a deny also for what routers make of it. */
+static bool match_target(const Decision *d, const EgressRule *r) {
+        const EgressQuestion *q = d->question;
+
+        if (r->domain)
+                return egress_rule_names(r, q->host);
+        if (!q->has_address)
+                return false;
+        if (egress_range_has(&r->range, &q->address))
+                return true;
+        return r->action == EGRESS_DENY && d->has_embedded && egress_range_has(&r->range, &d->embedded);
+}
+
+/* Bytes that nobody looks at carry HTTP as well. Whether a deny of HTTP is for such bytes is seen when they are. */
+static Match match_protocol(const EgressRule *r, EgressProtocol protocol) {
+        if (r->protocols & protocol || (r->protocols & EGRESS_TCP && protocol & EGRESS_WEB))
+                return MATCH_YES;
+        return r->action == EGRESS_DENY && protocol == EGRESS_TCP && r->protocols & EGRESS_WEB ? MATCH_MAYBE : MATCH_NO;
+}
+
+static Match missed(Decision *d, int i, EgressReason reason, int rank) {
+        if (rank > d->miss.rank)
+                d->miss = (Miss) { reason, rank, i };
+        return MATCH_NO;
+}
+
+/* Plain HTTP, where TLS would be fine? Then that is the word for it, whatever the port. */
+static Match missed_protocol(Decision *d, const EgressRule *r, int i, EgressReason reason) {
+        const EgressQuestion *q = d->question;
+
+        if (q->protocol == EGRESS_HTTP && r->protocols & EGRESS_HTTPS)
+                return d->policy->require_tls ? missed(d, i, EGRESS_TLS_REQUIRED, 5) : missed(d, i, EGRESS_PROTOCOL, 2);
+        return missed(d, i, reason, reason == EGRESS_PORT ? 1 : 2);
+}
+
+static Match match(Decision *d, const EgressRule *r, int i) {
+        const EgressQuestion *q = d->question;
+        Match protocol, methods, paths;
+
+        if (!match_target(d, r))
+                return MATCH_NO;
+        protocol = match_protocol(r, q->protocol);
+        if (!egress_rule_has_port(r, q->port))
+                return protocol == MATCH_YES ? missed(d, i, EGRESS_PORT, 1) : missed_protocol(d, r, i, EGRESS_PORT);
+        if (protocol == MATCH_NO)
+                return missed_protocol(d, r, i, EGRESS_PROTOCOL);
+        if (q->protocol == EGRESS_HTTP && d->policy->require_tls && r->action != EGRESS_DENY && !(r->protocols & EGRESS_TCP))
+                return missed(d, i, EGRESS_TLS_REQUIRED, 5);
+        methods = match_methods(r, q);
+        if (methods == MATCH_NO)
+                return missed(d, i, EGRESS_METHOD, 3);
+        paths = match_paths(r, q);
+        if (paths == MATCH_NO)
+                return missed(d, i, EGRESS_PATH, 4);
+        methods = MIN_OF(methods, paths);
+        return MIN_OF(protocol, methods);
+}
+
+/* May the name be looked up? If anything could be reached by it. */
+static Match match_name(const Decision *d, const EgressRule *r) {
+        if (!egress_rule_names(r, d->question->host))
+                return MATCH_NO;
+        if (r->action != EGRESS_DENY)
+                return MATCH_YES;
+        return r->n_ports == 0 && r->protocols == EGRESS_ALL_PROTOCOLS && !egress_rule_is_conditional(r) ? MATCH_YES : MATCH_NO;
+}
+
+static void note(Decision *d, const EgressRule *r, int i, Match m) {
+        int *first = m == MATCH_YES ? d->yes : d->maybe;
+
+        if (m == MATCH_NO)
+                return;
+        if (first[r->action] < 0)
+                first[r->action] = i;
+        if (m == MATCH_YES && r->inspect && !egress_rule_is_conditional(r))
+                d->inspect = true;
+}
+
+static void look(Decision *d, const EgressRule *rules, size_t n, size_t offset) {
+        for (size_t i = 0; i < n; i++) {
+                Miss before = d->miss;
+                int k = (int) (offset + i);
+
+                if (d->question->protocol == EGRESS_DNS)
+                        note(d, rules + i, k, match_name(d, rules + i));
+                else
+                        note(d, rules + i, k, match(d, rules + i, k));
+                if (rules[i].action == EGRESS_DENY)
+                        d->miss = before; /* a deny that does not apply explains nothing */
+        }
+}
+
+static EgressVerdict allowed(const Decision *d, int rule, bool maybe) {
+        const EgressPolicy *p = d->policy;
+        bool inspect = maybe || d->inspect || d->maybe[EGRESS_DENY] >= 0;
+
+        if (d->question->protocol == EGRESS_HTTPS && (p->inspect_all || p->requests_max > 0))
+                inspect = true;
+        return (EgressVerdict) { EGRESS_ALLOW, rule >= 0 ? EGRESS_BY_RULE : EGRESS_NO_RULE, rule, inspect };
+}
+
+static bool lets_all(const EgressPolicy *p) {
+        return p->mode == NETWORK_OPEN || p->learn;
+}
+
+static EgressVerdict unknown(const Decision *d) {
+        const EgressQuestion *q = d->question;
+
+        if (d->miss.rank > 0)
+                return (EgressVerdict) { EGRESS_DENY, d->miss.reason, d->miss.rule, false };
+        return (EgressVerdict) { EGRESS_DENY, q->host ? EGRESS_NO_RULE : EGRESS_RAW_ADDRESS, -1, false };
+}
+
+static EgressVerdict conclude(const Decision *d) {
+        const EgressPolicy *p = d->policy;
+        EgressVerdict v;
+
+        if (d->yes[EGRESS_DENY] >= 0)
+                return (EgressVerdict) { EGRESS_DENY, EGRESS_BY_RULE, d->yes[EGRESS_DENY], false };
+        if (p->mode == NETWORK_OPEN && p->require_tls && d->question->protocol == EGRESS_HTTP)
+                return (EgressVerdict) { EGRESS_DENY, EGRESS_TLS_REQUIRED, -1, false };
+        if (d->yes[EGRESS_ALLOW] >= 0 || lets_all(p))
+                return allowed(d, d->yes[EGRESS_ALLOW], false);
+        if (d->maybe[EGRESS_ALLOW] >= 0)
+                return allowed(d, d->maybe[EGRESS_ALLOW], true);
+        if (d->yes[EGRESS_ASK] < 0 && d->maybe[EGRESS_ASK] < 0)
+                return unknown(d);
+        v = d->yes[EGRESS_ASK] >= 0 ? allowed(d, d->yes[EGRESS_ASK], false) : allowed(d, d->maybe[EGRESS_ASK], true);
+        if (d->question->protocol == EGRESS_DNS)
+                return v; /* what is asked is the connection */
+        if (d->yes[EGRESS_ASK] >= 0)
+                v.action = EGRESS_ASK; /* else: when what is inside is seen */
+        return v;
+}
+
+EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants, size_t n_grants, const EgressRange *reachable, size_t n_reachable,
+                const EgressQuestion *q) {
+        Decision d = { .policy = p, .question = q, .yes = { -1, -1, -1 }, .maybe = { -1, -1, -1 }, .miss.rule = -1 };
+
+        if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN)
+                return (EgressVerdict) { EGRESS_DENY, EGRESS_NO_NETWORK, -1, false };
+        if (q->has_address && !egress_is_reachable(reachable, n_reachable, &q->address))
+                return (EgressVerdict) { EGRESS_DENY, EGRESS_SPECIAL_ADDRESS, -1, false };
+        d.has_embedded = q->has_address && egress_address_embedded(&q->address, &d.embedded);
+        look(&d, p->rules, p->n_rules, 0);
+        look(&d, grants, n_grants, p->n_rules);
+        return conclude(&d);
+}
+
+EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q) {
+        return egress_decide_with(p, /* grants= */ NULL, 0, reachable, n_reachable, q);
+}

@@ -1,0 +1,119 @@
+/* egress-check.c: policies that contradict themselves, or want what nobody but the operator can give. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/internal.h"
+
+static const char *const lists[] = { [EGRESS_DENY] = "deny", [EGRESS_ALLOW] = "allow", [EGRESS_ASK] = "ask" };
+
+const char *egress_action_list(EgressAction a) {
+        return lists[a];
+}
+
+size_t egress_rule_place(const EgressPolicy *p, size_t index) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < index && i < p->n_rules; i++)
+                n += p->rules[i].action == p->rules[index].action;
+        return n;
+}
+
+typedef struct Checker {
+        PolicyReader *reader;
+        const char *prefix;
+        const EgressPolicy *policy;
+        const EgressPlaces *places;
+} Checker;
+
+static const char *place_of(const Checker *c, size_t i, char at[static EGRESS_POSITION_MAX]) {
+        return policy_position(at, "%s.%s[%u]", c->prefix, lists[c->policy->rules[i].action], c->places->at[i]);
+}
+
+static bool has_rule(const EgressPolicy *p, EgressAction action) {
+        for (size_t i = 0; i < p->n_rules; i++)
+                if (p->rules[i].action == action)
+                        return true;
+        return false;
+}
+
+static void check_mode(const Checker *c) {
+        const EgressPolicy *p = c->policy;
+        char at[EGRESS_POSITION_MAX];
+
+        (void) policy_position(at, "%s.mode", c->prefix);
+        if ((p->mode == NETWORK_NONE || p->mode == NETWORK_ISOLATED) && p->n_rules > 0)
+                policy_complain(c->reader, at, "'%s' has no way out, and there are rules for one: set \"mode\": \"egress\" or take the rules away",
+                                network_mode_to_string(p->mode));
+        if (p->mode == NETWORK_OPEN && (has_rule(p, EGRESS_ALLOW) || has_rule(p, EGRESS_ASK)))
+                policy_complain(c->reader, at,
+                                "'open' lets everything out, so that allow and ask say nothing: set \"mode\": \"egress\", or keep \"deny\" only");
+        if (p->group && p->mode != NETWORK_ISOLATED)
+                policy_complain(c->reader, policy_position(at, "%s.group", c->prefix), "a group is for \"mode\": \"isolated\", and the mode is '%s'",
+                                network_mode_to_string(p->mode));
+        if (p->learn && p->mode != NETWORK_EGRESS)
+                policy_complain(c->reader, policy_position(at, "%s.learn", c->prefix), "learning is for \"mode\": \"egress\", and the mode is '%s'",
+                                network_mode_to_string(p->mode));
+}
+
+static void check_tls(const Checker *c, size_t i) {
+        const EgressRule *r = c->policy->rules + i;
+        char at[EGRESS_POSITION_MAX];
+
+        if (c->policy->require_tls && r->action != EGRESS_DENY && r->protocols == EGRESS_HTTP)
+                policy_complain(c->reader, place_of(c, i, at),
+                                "\"%.200s\" is plain HTTP, which requireTls forbids: write https://, or set \"requireTls\": false", r->text);
+}
+
+/* Near us, all of it, and no part of it listed by the operator. */
+static bool is_out_of_reach(const PolicyReader *reader, const EgressRange *range) {
+        if (!egress_range_special(range))
+                return false;
+        for (size_t i = 0; i < reader->n_reachable; i++)
+                if (egress_range_within(range, reader->reachable + i) || egress_range_within(reader->reachable + i, range))
+                        return false;
+        return true;
+}
+
+static void check_reach(const Checker *c, size_t i) {
+        const EgressRule *r = c->policy->rules + i;
+        char at[EGRESS_POSITION_MAX], range[64];
+
+        if (r->domain || r->action == EGRESS_DENY || !is_out_of_reach(c->reader, &r->range))
+                return;
+        egress_range_format(&r->range, range);
+        policy_complain(c->reader, place_of(c, i, at), "%s is out of reach (%s): only the operator can open it, with network.reachable: [\"%s\"] in cove.yaml",
+                        range, egress_range_special(&r->range), range);
+}
+
+/* What one list says and another takes back. */
+static void check_void(const Checker *c, size_t i) {
+        const EgressRule *rules = c->policy->rules, *r = rules + i;
+        char at[EGRESS_POSITION_MAX], other[EGRESS_POSITION_MAX];
+
+        if (r->action == EGRESS_DENY)
+                return;
+        for (size_t k = 0; k < c->policy->n_rules; k++) {
+                if (rules[k].action == r->action || rules[k].action == EGRESS_ASK || !egress_rule_covers(rules + k, r))
+                        continue;
+                (void) place_of(c, i, at);
+                if (rules[k].action == EGRESS_DENY)
+                        policy_complain(c->reader, at, "\"%.200s\" is void: %s \"%.200s\" denies all of it; keep one of them", r->text,
+                                        place_of(c, k, other), rules[k].text);
+                else
+                        policy_complain(c->reader, at, "\"%.200s\" is never asked: %s \"%.200s\" allows all of it; keep one of them", r->text,
+                                        place_of(c, k, other), rules[k].text);
+                return;
+        }
+}
+
+void egress_policy_check(PolicyReader *reader, const char *prefix, const EgressPolicy *p, const EgressPlaces *places) {
+        Checker c = { reader, prefix, p, places };
+
+        check_mode(&c);
+        for (size_t i = 0; i < p->n_rules; i++) {
+                check_tls(&c, i);
+                check_reach(&c, i);
+                check_void(&c, i);
+        }
+}

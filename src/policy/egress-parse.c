@@ -1,0 +1,314 @@
+/* egress-parse.c: the "network" object, read. Contradictions are egress-check.c's. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "policy/internal.h"
+
+#define GROUP_MAX     63
+#define SECONDS_MAX   86400.0
+#define REQUESTS_MAX  1000000000
+#define MBPS_MIN      0.001
+#define MBPS_MAX      1000000.0
+#define BYTES_PER_MBIT 125000.0
+
+static const char *const modes[_NETWORK_MODE_MAX] = {
+        [NETWORK_NONE] = "none", [NETWORK_ISOLATED] = "isolated", [NETWORK_EGRESS] = "egress", [NETWORK_OPEN] = "open",
+        [NETWORK_HOST] = "host",
+};
+
+const char *network_mode_to_string(NetworkMode m) {
+        return modes[m];
+}
+
+int network_mode_from_string(const char *text) {
+        for (int i = 0; i < _NETWORK_MODE_MAX; i++)
+                if (strcmp(modes[i], text) == 0)
+                        return i;
+        return strcmp(text, "bridge") == 0 ? NETWORK_OPEN : -EINVAL;
+}
+
+void egress_policy_done(EgressPolicy *p) {
+        for (size_t i = 0; i < p->n_rules; i++)
+                egress_rule_done(p->rules + i);
+        free(p->rules);
+        free(p->group);
+        *p = (EgressPolicy) { 0 };
+}
+
+typedef struct NetworkReader {
+        PolicyReader reader;
+        const char *prefix;
+        EgressPolicy policy;
+        unsigned told; /* EgressTold */
+        EgressPlaces places;
+} NetworkReader;
+
+static void read_mode(NetworkReader *n, const char *position, json_t *v) {
+        const char *text = policy_read_string(&n->reader, position, v);
+        int mode = text ? network_mode_from_string(text) : -EINVAL;
+        const char *nearest;
+
+        n->told |= TOLD_MODE;
+        if (!text)
+                return;
+        if (mode == NETWORK_HOST)
+                policy_complain(&n->reader, position, "'host' is for `cove run` alone, where it is asked for by name: none, isolated, egress or open");
+        else if (mode < 0) {
+                nearest = policy_nearest(text, (const char *const[]) { "none", "isolated", "egress", "open", NULL });
+                policy_complain(&n->reader, position, "'%.64s' is no mode: none, isolated, egress or open%s%s%s", text,
+                                nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+        } else
+                n->policy.mode = mode;
+}
+
+static bool is_group(const char *text) {
+        return *text && strlen(text) <= GROUP_MAX && text[0] != '-' && text[0] != '.' &&
+                        strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(text);
+}
+
+static void read_group(NetworkReader *n, const char *position, json_t *v) {
+        const char *text;
+
+        if (json_is_null(v))
+                return;
+        text = policy_read_string(&n->reader, position, v);
+        if (!text)
+                return;
+        if (!is_group(text)) {
+                policy_complain(&n->reader, position, "'%.100s' is no name of a group: up to %d letters, digits, '-', '_', '.'", text, GROUP_MAX);
+                return;
+        }
+        n->policy.group = strdup(text);
+        if (!n->policy.group)
+                n->reader.error = -ENOMEM;
+}
+
+static void add_rule(NetworkReader *n, EgressRule *rule, size_t place) {
+        EgressPolicy *p = &n->policy;
+        EgressRule *bigger = reallocarray(p->rules, p->n_rules + 1, sizeof(*bigger));
+
+        if (!bigger) {
+                n->reader.error = -ENOMEM;
+                egress_rule_done(rule);
+                return;
+        }
+        p->rules = bigger;
+        n->places.at[p->n_rules] = (uint16_t) place;
+        p->rules[p->n_rules++] = *rule;
+}
+
+static void read_rules(NetworkReader *n, const char *position, json_t *v, EgressAction action) {
+        char at[EGRESS_POSITION_MAX];
+        json_t *item;
+        size_t i;
+
+        if (!json_is_array(v)) {
+                policy_complain_type(&n->reader, position, "a list of rules", v);
+                return;
+        }
+        n->told |= TOLD_RULES;
+        if (json_array_size(v) + n->policy.n_rules > EGRESS_RULES_MAX) {
+                policy_complain(&n->reader, position, "has %zu rules: allow, deny and ask may have %d together", json_array_size(v),
+                                EGRESS_RULES_MAX);
+                return;
+        }
+        json_array_foreach(v, i, item) {
+                EgressRule rule;
+                bool good;
+
+                egress_rule_read(&n->reader, policy_position(at, "%s[%zu]", position, i), item, action, &rule, &good);
+                if (good)
+                        add_rule(n, &rule, i);
+        }
+}
+
+static void read_allow(NetworkReader *n, const char *position, json_t *v) {
+        read_rules(n, position, v, EGRESS_ALLOW);
+}
+
+static void read_deny(NetworkReader *n, const char *position, json_t *v) {
+        read_rules(n, position, v, EGRESS_DENY);
+}
+
+static void read_ask(NetworkReader *n, const char *position, json_t *v) {
+        read_rules(n, position, v, EGRESS_ASK);
+}
+
+static void read_ask_timeout(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_time(&n->reader, position, v, USEC_PER_SEC, 1, SECONDS_MAX, &n->policy.ask_timeout_usec);
+}
+
+static void read_require_tls(NetworkReader *n, const char *position, json_t *v) {
+        n->told |= TOLD_TLS;
+        policy_read_bool(&n->reader, position, v, &n->policy.require_tls);
+}
+
+static void read_request_bytes(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_size(&n->reader, position, v, &n->policy.request_bytes_max);
+}
+
+static void read_response_bytes(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_size(&n->reader, position, v, &n->policy.response_bytes_max);
+}
+
+static void read_request_timeout(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_time(&n->reader, position, v, USEC_PER_SEC, 0, SECONDS_MAX, &n->policy.request_timeout_usec);
+}
+
+static void read_requests(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_whole(&n->reader, position, v, 0, REQUESTS_MAX, &n->policy.requests_max);
+}
+
+static void read_rate(NetworkReader *n, const char *position, json_t *v, uint64_t *ret) {
+        double x;
+
+        if (!policy_read_number(&n->reader, position, v, 0, MBPS_MAX, &x))
+                return;
+        if (x > 0 && x < MBPS_MIN)
+                policy_complain(&n->reader, position, "%.15g is less than %g, with which nothing would arrive; 0 is no limit", x, MBPS_MIN);
+        else
+                *ret = (uint64_t) (x * BYTES_PER_MBIT + 0.5);
+}
+
+static void read_mbps(NetworkReader *n, const char *position, json_t *v) {
+        char at[EGRESS_POSITION_MAX];
+        const char *key;
+        json_t *item;
+
+        if (!json_is_object(v)) {
+                read_rate(n, position, v, &n->policy.up_bytes_per_sec);
+                n->policy.down_bytes_per_sec = n->policy.up_bytes_per_sec;
+                return;
+        }
+        json_object_foreach(v, key, item) {
+                (void) policy_position(at, "%s.%.64s", position, key);
+                if (strcmp(key, "up") == 0)
+                        read_rate(n, at, item, &n->policy.up_bytes_per_sec);
+                else if (strcmp(key, "down") == 0)
+                        read_rate(n, at, item, &n->policy.down_bytes_per_sec);
+                else
+                        policy_complain_unknown(&n->reader, at, key, (const char *const[]) { "up", "down", NULL });
+        }
+}
+
+static void read_total(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_size(&n->reader, position, v, &n->policy.total_bytes_max);
+}
+
+static void read_inspect(NetworkReader *n, const char *position, json_t *v) {
+        const char *text = policy_read_string(&n->reader, position, v);
+
+        if (!text)
+                return;
+        n->policy.inspect_all = strcmp(text, "always") == 0;
+        if (!n->policy.inspect_all && strcmp(text, "auto") != 0)
+                policy_complain(&n->reader, position, "must be \"auto\" or \"always\", not '%.64s'", text);
+}
+
+static void read_encrypted_hello(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_bool(&n->reader, position, v, &n->policy.allow_encrypted_hello);
+}
+
+static void read_learn(NetworkReader *n, const char *position, json_t *v) {
+        policy_read_bool(&n->reader, position, v, &n->policy.learn);
+}
+
+static const struct {
+        const char *name;
+        void (*read)(NetworkReader *n, const char *position, json_t *v);
+} fields[] = {
+        { "mode", read_mode },
+        { "group", read_group },
+        { "allow", read_allow },
+        { "deny", read_deny },
+        { "ask", read_ask },
+        { "askTimeoutSeconds", read_ask_timeout },
+        { "requireTls", read_require_tls },
+        { "maxRequestBytes", read_request_bytes },
+        { "maxResponseBytes", read_response_bytes },
+        { "requestTimeoutSeconds", read_request_timeout },
+        { "maxRequests", read_requests },
+        { "mbps", read_mbps },
+        { "maxBytes", read_total },
+        { "inspect", read_inspect },
+        { "allowEncryptedHello", read_encrypted_hello },
+        { "learn", read_learn },
+};
+
+static void complain_unknown(NetworkReader *n, const char *position, const char *key) {
+        const char *names[ELEMENTSOF(fields) + 1] = { 0 };
+
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
+                names[i] = fields[i].name;
+        policy_complain_unknown(&n->reader, position, key, names);
+}
+
+/* In the order of the table, not of the text: so that the rules' order is the same in every way to write the object. */
+static void read_fields(NetworkReader *n, json_t *object) {
+        char at[EGRESS_POSITION_MAX];
+        const char *key;
+        json_t *v;
+
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
+                v = json_object_get(object, fields[i].name);
+                if (v)
+                        fields[i].read(n, policy_position(at, "%s.%s", n->prefix, fields[i].name), v);
+        }
+        json_object_foreach(object, key, v) {
+                bool known = false;
+
+                for (size_t i = 0; i < ELEMENTSOF(fields); i++)
+                        known |= strcmp(fields[i].name, key) == 0;
+                if (!known)
+                        complain_unknown(n, policy_position(at, "%s.%.64s", n->prefix, key), key);
+        }
+}
+
+/* Whoever lists what may leave means that it may leave. */
+static void fill_in(NetworkReader *n) {
+        if (!(n->told & TOLD_MODE) && (n->policy.n_rules > 0 || n->policy.learn))
+                n->policy.mode = NETWORK_EGRESS;
+        if (!(n->told & TOLD_TLS))
+                n->policy.require_tls = n->policy.mode != NETWORK_OPEN;
+}
+
+static void check_size(NetworkReader *n) {
+        _cleanup_json_ json_t *whole = egress_policy_to_json(&n->policy);
+        size_t size = whole ? json_dumpb(whole, NULL, 0, JSON_COMPACT) : 0;
+
+        if (!whole)
+                n->reader.error = -ENOMEM;
+        else if (size > EGRESS_JSON_MAX)
+                policy_complain(&n->reader, n->prefix, "has %zu bytes when written out, may have %d: join rules by \"*.\" or by ranges", size,
+                                EGRESS_JSON_MAX);
+}
+
+void egress_policy_init(EgressPolicy *p) {
+        *p = (EgressPolicy) { .mode = NETWORK_NONE, .ask_timeout_usec = 60 * USEC_PER_SEC, .require_tls = true };
+}
+
+int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *reachable, size_t n_reachable, EgressPolicy *ret, JsonComplaints *c) {
+        NetworkReader n = { .reader = { c, reachable, n_reachable, 0 }, .prefix = prefix };
+
+        egress_policy_init(&n.policy);
+        if (json_is_object(network))
+                read_fields(&n, network);
+        else if (json_is_string(network)) /* "network": "none" */
+                read_mode(&n, prefix, network);
+        else if (network && !json_is_null(network))
+                policy_complain_type(&n.reader, prefix, "an object, or a mode", network);
+        fill_in(&n);
+        egress_policy_check(&n.reader, prefix, &n.policy, &n.places);
+        if (!json_has_complaints(c))
+                check_size(&n);
+        if (n.reader.error < 0) {
+                egress_policy_done(&n.policy);
+                return n.reader.error;
+        }
+        *ret = n.policy;
+        return 0;
+}

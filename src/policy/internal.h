@@ -1,0 +1,88 @@
+/* internal.h: what the files of this room share. Not for others. */
+#pragma once
+
+#include "policy/egress.h"
+
+#define EGRESS_PORTS_MAX    64 /* of one rule, before they are joined */
+#define EGRESS_METHODS_MAX  32
+#define EGRESS_PATHS_MAX    64
+#define EGRESS_PATH_MAX     1024
+#define EGRESS_JSON_MAX     (96 * 1024) /* of the whole object, normalised: it has to fit into one message to the gate */
+#define EGRESS_POSITION_MAX 256
+
+#define EGRESS_ALL_PROTOCOLS (EGRESS_TCP | EGRESS_UDP | EGRESS_HTTP | EGRESS_HTTPS)
+#define EGRESS_WEB           (EGRESS_HTTP | EGRESS_HTTPS)
+
+/* Complaints of one document; a failure of our own sticks. */
+typedef struct PolicyReader {
+        JsonComplaints *complaints;
+        const EgressRange *reachable;
+        size_t n_reachable;
+        int error;
+} PolicyReader;
+
+/* Position and words. Both printf-like: the position is made by policy_position(). */
+void policy_complain(PolicyReader *r, const char *position, const char *format, ...) _printf_(3, 4);
+void policy_complain_type(PolicyReader *r, const char *position, const char *wanted, json_t *found);
+/* "unknown field; did you mean …", or those there are. names is NULL-terminated. */
+void policy_complain_unknown(PolicyReader *r, const char *position, const char *field, const char *const *names);
+const char *policy_position(char buffer[static EGRESS_POSITION_MAX], const char *format, ...) _printf_(2, 3);
+const char *policy_nearest(const char *word, const char *const *names); /* NULL: none is near */
+
+/* A string without NUL; NULL: complained. */
+const char *policy_read_string(PolicyReader *r, const char *position, json_t *v);
+void policy_read_bool(PolicyReader *r, const char *position, json_t *v, bool *ret);
+void policy_read_size(PolicyReader *r, const char *position, json_t *v, uint64_t *ret);  /* 10485760, "10MB" */
+void policy_read_whole(PolicyReader *r, const char *position, json_t *v, uint64_t min, uint64_t max, uint64_t *ret);
+/* A number of the unit, e.g. USEC_PER_SEC, with fractions. */
+void policy_read_time(PolicyReader *r, const char *position, json_t *v, usec_t unit, double min, double max, usec_t *ret);
+/* false: complained */
+bool policy_read_number(PolicyReader *r, const char *position, json_t *v, double min, double max, double *ret);
+
+/* Ranges. */
+bool egress_range_within(const EgressRange *inner, const EgressRange *outer);
+bool egress_address_embedded(const EgressAddress *a, EgressAddress *ret); /* the IPv4 in it, of a form that routers translate */
+const char *egress_range_special(const EgressRange *r); /* what it is, when all of it is special; NULL otherwise */
+const char *egress_address_special(const EgressAddress *a); /* likewise */
+bool egress_is_reachable(const EgressRange *reachable, size_t n, const EgressAddress *a);
+void egress_range_format(const EgressRange *r, char ret[static 64]); /* a single address without its bits */
+
+/* Names: "*", "*.x", "x". */
+int egress_pattern_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX], Error *reterr);
+bool egress_pattern_names(const char *pattern, const char *host);
+bool egress_pattern_covers(const char *outer, const char *inner);
+
+/* Rules. */
+typedef struct RuleParts { /* what was said, before defaults */
+        bool has_ports, has_protocols;
+} RuleParts;
+
+int egress_rule_defaults(EgressRule *r, const RuleParts *parts, Error *reterr);
+int egress_rule_finish(EgressRule *r, Error *reterr); /* text and inspect; the rule is complete */
+int egress_ports_parse(const char *text, size_t size, EgressPorts *ret);
+int egress_rule_add_ports(EgressRule *r, EgressPorts ports);
+void egress_ports_join(EgressRule *r); /* sorted, no overlaps */
+int egress_path_check(const char *path, Error *reterr);
+bool egress_rule_equal(const EgressRule *a, const EgressRule *b);
+bool egress_rule_covers(const EgressRule *outer, const EgressRule *inner);
+bool egress_rule_has_port(const EgressRule *r, uint16_t port);
+bool egress_rule_is_conditional(const EgressRule *r); /* methods or paths */
+/* The shortest way to write it; 0: it has none. */
+int egress_rule_short(const EgressRule *r, char *ret, size_t size);
+json_t *egress_rule_object(const EgressRule *r);
+void egress_rule_read(PolicyReader *reader, const char *position, json_t *v, EgressAction action, EgressRule *ret, bool *ret_good);
+
+const char *egress_protocol_to_string(unsigned protocol); /* one bit */
+const char *egress_action_list(EgressAction a); /* "allow" */
+size_t egress_rule_place(const EgressPolicy *p, size_t index); /* its index within its list */
+
+typedef enum EgressTold { TOLD_MODE = 1 << 0, TOLD_TLS = 1 << 1, TOLD_RULES = 1 << 2 } EgressTold;
+
+/* Where each rule stood in its list: those that were complained about are missing from the policy. */
+typedef struct EgressPlaces {
+        uint16_t at[EGRESS_RULES_MAX];
+} EgressPlaces;
+
+void egress_policy_check(PolicyReader *r, const char *prefix, const EgressPolicy *p, const EgressPlaces *places);
+
+const char *policy_preset_text(const char *name); /* JSON; NULL: there is none */

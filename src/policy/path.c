@@ -1,0 +1,119 @@
+/* path.c: the path of a request in the one form in which it is compared. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "policy/internal.h"
+
+static int hex(char c) {
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* RFC 3986: those mean the same with and without the percent sign. */
+static bool is_unreserved(int c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
+}
+
+static int decode(const char *text, size_t size, char *ret, size_t room) {
+        static const char digits[] = "0123456789ABCDEF";
+        size_t n = 0;
+
+        for (size_t i = 0; i < size; i++) {
+                unsigned char c = (unsigned char) text[i];
+                int high = i + 2 < size ? hex(text[i + 1]) : -1, low = i + 2 < size ? hex(text[i + 2]) : -1;
+
+                if (c <= 0x20 || c >= 0x7f || (c == '%' && (high < 0 || low < 0)))
+                        return -EINVAL;
+                if (n + 4 > room)
+                        return -ENOSPC;
+                if (c != '%')
+                        ret[n++] = (char) c;
+                else {
+                        int value = high * 16 + low;
+
+                        i += 2;
+                        if (value > 0 && is_unreserved(value))
+                                ret[n++] = (char) value;
+                        else {
+                                ret[n++] = '%';
+                                ret[n++] = digits[high];
+                                ret[n++] = digits[low];
+                        }
+                }
+        }
+        ret[n] = '\0';
+        return 0;
+}
+
+/* Segments "." and ".." away, in place; beyond the root there is only the root. */
+static void remove_dots(char *path) {
+        char *out = path, *p = path;
+
+        while (*p) {
+                size_t n = 1 + strcspn(p + 1, "/");
+                bool last = !p[n];
+
+                if (n == 2 && p[1] == '.') {
+                        if (last)
+                                *out++ = '/';
+                } else if (n == 3 && p[1] == '.' && p[2] == '.') {
+                        while (out > path && *--out != '/')
+                                ;
+                        if (last)
+                                *out++ = '/';
+                } else {
+                        memmove(out, p, n);
+                        out += n;
+                }
+                p += n;
+        }
+        if (out == path)
+                *out++ = '/';
+        *out = '\0';
+}
+
+static size_t separator(const char *p) {
+        if (*p == '/' || *p == '\\')
+                return 1;
+        return strncmp(p, "%2F", 3) == 0 || strncmp(p, "%5C", 3) == 0 ? 3 : 0;
+}
+
+/* A server that takes "%2F" or "\" for "/" would go up here, and arrive where no rule has looked. */
+static bool hides_dots(const char *path) {
+        size_t n = 0; /* of the segment so far */
+
+        for (const char *p = path;; p++) {
+                size_t s = separator(p);
+
+                if (s == 0 && *p) {
+                        n++;
+                        continue;
+                }
+                if (n == 2 && p[-1] == '.' && p[-2] == '.')
+                        return true;
+                if (!*p)
+                        return false;
+                n = 0;
+                p += s - 1;
+        }
+}
+
+int egress_path_normalise(const char *text, size_t size, char *ret, size_t room) {
+        const char *end = memchr(text, '?', size);
+        int r;
+
+        if (end)
+                size = (size_t) (end - text);
+        if (size == 0 || text[0] != '/')
+                return -EINVAL;
+        if (memchr(text, '#', size))
+                return -EINVAL;
+        r = decode(text, size, ret, room);
+        if (r < 0)
+                return r;
+        remove_dots(ret);
+        return hides_dots(ret) ? -EINVAL : 0;
+}
