@@ -76,6 +76,8 @@ static void on_refused(Run *run, const Error *error) {
                 run_put_back(run, NO_SPACE_PAUSE);
         else if (error->code == -EOVERFLOW)
                 run_refuse(run, "quota", "%s", error->text);
+        else if (error->code == -ENOKEY)
+                run_refuse(run, "secret_missing", "%s", error->text);
         else
                 run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
 }

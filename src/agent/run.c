@@ -263,8 +263,8 @@ static void execute(Run *run, Sandbox *sb) {
         spec.timeout_usec = enforce_clamp_time(sb, spec.timeout_usec);
         if (r >= 0)
                 r = execution_start(sb, &spec, &x, &error);
-        if (r == -E2BIG || r == -ENOEXEC) {
-                run_refuse(run, r == -ENOEXEC ? "language_not_allowed" : "invalid_command", "%s", error.text);
+        if (r == -E2BIG || r == -ENOEXEC || r == -ENOKEY) {
+                run_refuse(run, r == -ENOEXEC ? "language_not_allowed" : r == -ENOKEY ? "secret_missing" : "invalid_command", "%s", error.text);
                 return;
         }
         if (r < 0) {

@@ -59,6 +59,10 @@ int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint
         return answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
 }
 
+int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list) {
+        return answer_error(q, status, code, message, /* hint= */ NULL, list);
+}
+
 int api_complaints(ApiRequest *q, const JsonComplaints *c) {
         size_t n = json_array_size(c->list);
         json_t *first = json_array_get(c->list, 0);

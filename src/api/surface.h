@@ -75,6 +75,7 @@ void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
+int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list); /* takes the list */
 int api_complaints(ApiRequest *q, const JsonComplaints *c);                  /* 400 with all of them */
 /* By errno: the table of errors. text may come from an Error. */
 int api_errno(ApiRequest *q, int r, const char *text);

@@ -61,6 +61,7 @@ class Daemon:
         if owner is not None:
             os.chown(self.place, owner, owner)
         self.child = self.url = self._instance = None
+        self.pass_fds = ()  # to whoever is started next
         _daemons.append(self)
 
     # Configuration
@@ -103,7 +104,8 @@ class Daemon:
         began = self.log_path.stat().st_size if self.log_path.exists() else 0
         with open(self.log_path, "ab") as log:
             self.child = subprocess.Popen(self.arguments(options), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                          env=covetest.merged_environment({MARK: str(self.place), **self.env}))
+                                          env=covetest.merged_environment({MARK: str(self.place), **self.env}),
+                                          pass_fds=self.pass_fds)
         self.url = None
         if wait:
             self.wait_until_listening(began)

@@ -19,6 +19,7 @@
 #include "core/admission.h"
 #include "core/limits.h"
 #include "core/profile.h"
+#include "core/secrets.h"
 
 #define MB_MAX       1073741824.0 /* 2^50 bytes */
 #define CPU_MIN      0.001
@@ -282,6 +283,8 @@ typedef struct Creation {
         Acquisition *acquisition;       /* under way */
         char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
         bool ours;                      /* made for this request, and without a name */
+        Strv env;                       /* where it has references: to say which are missing */
+        char *tenant;
 } Creation;
 
 static void creation_destroy(ApiRequest *q, bool answered) {
@@ -292,6 +295,8 @@ static void creation_destroy(ApiRequest *q, bool answered) {
                 acquisition_cancel(k->acquisition);
         else if (sb && k->ours && !answered && !q->manager->stopping)
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        strv_done(&k->env);
+        free(k->tenant);
         free(k);
         q->state = NULL;
 }
@@ -299,7 +304,8 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 /* 404 would say that something is gone for good, and nothing was asked for that could be. */
 static void answer_failure(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL,    EOVERFLOW,    ENOSPC, EOPNOTSUPP, EAGAIN,
-                                    ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT };
+                                    ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT,
+                                    ENOKEY,    EKEYREJECTED };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
                 if (told[i] == -r) {
@@ -339,8 +345,20 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                 answer_sandbox(q, result->existing ? 200 : 201, sb);
         } else if (error->code == -EDQUOT)
                 answer_full(q, error);
+        else if (error->code == -ENOKEY && k->env.n > 0)
+                (void) native_secrets_missing(q, k->tenant, /* below= */ NULL, &k->env, error->text);
         else
                 answer_failure(q, error->code, error->text);
+}
+
+/* The spec is the core's as soon as it is asked. */
+static void keep_references(Creation *k, const SandboxSpec *spec) {
+        k->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
+        for (size_t i = 0; i < spec->env.n; i++)
+                if (secret_reference(spec->env.items[i]))
+                        (void) strv_push(&k->env, spec->env.items[i]);
+        if (k->env.n > 0 && spec->tenant)
+                k->tenant = strdup(spec->tenant);
 }
 
 static void create(ApiRequest *q, CreateBody *b) {
@@ -354,6 +372,7 @@ static void create(ApiRequest *q, CreateBody *b) {
                 return;
         }
         k->ours = !b->spec.name;
+        keep_references(k, &b->spec);
         q->state = k;
         q->destroy = creation_destroy;
         r = manager_acquire(q->manager, &q->who, &b->spec, b->wait_usec, on_acquired, q, &a, &error);

@@ -71,6 +71,8 @@ void native_secret_get(ApiRequest *q);
 void native_secret_list(ApiRequest *q);
 void native_secret_delete(ApiRequest *q);
 void native_secret_delete_all(ApiRequest *q);
+/* 422 with every variable whose secret is missing; of both environments, the second over the first, which may be NULL. */
+int native_secrets_missing(ApiRequest *q, const char *tenant, const Strv *below, const Strv *env, const char *message);
 
 /* network.c */
 void native_policy_get(ApiRequest *q);
