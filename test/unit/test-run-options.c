@@ -665,7 +665,7 @@ TEST(net) {
         check_true("net", o.spec.net_host);
         run_options_done(&o);
         refuse(-EINVAL, "--net: 'Host' is not 'none', 'egress', 'open' or 'host'", "--net", "Host", "true");
-        refuse(-EINVAL, "cove create --net isolated", "--net", "isolated", "true");
+        refuse(-EINVAL, "cove create --network isolated", "--net", "isolated", "true");
 
         accept(&o, "--net", "egress", "true");
         check_true("gated", o.spec.network.shape == SPAWN_NETWORK_GATED && !o.spec.net_host);
