@@ -55,7 +55,14 @@ _cove_operand() {
         compopt -o filenames -o nospace 2>/dev/null
         COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
-    config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    policy:2)
+        if [ "$first" = check ]; then
+            COMPREPLY=($(compgen -f -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    config:2 | policy:3) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;
     *:1) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;

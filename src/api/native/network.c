@@ -54,7 +54,8 @@ const JsonField native_policy_fields[] = {
         { "allowedPaths",           field_collect }, { "maxFileSize",          field_collect }, { "maxTotalSize",         field_collect },
         { "allowedExtensions",      field_collect }, { "allowProcessCreation", field_collect }, { "allowedLanguages",     field_collect },
         { "allowEnvironmentAccess", field_collect }, { "maxExecutionTime",     field_collect }, { "maxMemoryUsage",       field_collect },
-        { "maxCpuUsage",            field_collect }, { "credentials",          field_collect },
+        { "maxCpuUsage",            field_collect }, { "credentials",          field_collect }, { "requireTls",           field_collect },
+        { "maxRequestSize",         field_collect }, { "maxResponseSize",      field_collect }, { "timeout",              field_collect },
 };
 const size_t native_policy_n_fields = ELEMENTSOF(native_policy_fields);
 
