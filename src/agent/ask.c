@@ -6,6 +6,7 @@
 
 #include "agent/internal.h"
 #include "config/config.h"
+#include "core/secrets.h"
 #include "store/jobs.h"
 
 /* Whoever comes before the start has come to its turn makes it happen. */
@@ -80,6 +81,9 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
                         return r;
         }
         r = request_make_job(a, who, q, &j, ret_field, reterr);
+        if (r < 0)
+                return r;
+        r = secrets_check(a->manager, j.sandbox.tenant, &j.sandbox.env, reterr);
         if (r < 0)
                 return r;
         r = check_room(a, who->tenant, reterr);

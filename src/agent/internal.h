@@ -22,8 +22,9 @@
 
 #define AGENT_WAITS 1024 /* that quantiles are taken from */
 
-#define AGENT_DIRECTORY "/workspace/.cove"
+#define AGENT_DIRECTORY ".cove" /* in /workspace, or where its policy lets it write (enforce_workdir()) */
 #define AGENT_CONTEXT   AGENT_DIRECTORY "/context.json"
+#define AGENT_PATH_MAX  (RULES_PATHS_BYTES + 64)
 
 typedef struct Run Run;
 typedef struct Collection Collection;

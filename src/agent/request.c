@@ -9,6 +9,7 @@
 #include "agent/internal.h"
 #include "agent/language.h"
 #include "config/config.h"
+#include "core/enforce.h"
 #include "core/limits.h"
 #include "core/secret.h"
 
@@ -79,6 +80,22 @@ static int fill_limits(const Principal *who, const AgentRequest *q, const Profil
         return 0;
 }
 
+/* Policy: that of the profile. */
+
+static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, const char **ret_field, Error *reterr) {
+        int r = enforce_check_limits(e, &j->sandbox.limits, reterr);
+
+        if (r < 0)
+                return refuse(ret_field, "limits", r);
+        if (e->no_environment && q->env && q->env->n > 0)
+                return refuse(ret_field, "env", error_set(reterr, -EKEYREJECTED,
+                                "the policy of agent type %s gives executions no variables (allowEnvironmentAccess is false)", j->sandbox.profile));
+        if (!q->code || enforce_language_allowed(e, q->language ? q->language : LANGUAGE_DEFAULT))
+                return 0;
+        return refuse(ret_field, "language", error_set(reterr, -ENOEXEC, "'%.60s' is no language that the policy of agent type %s allows",
+                        q->language ? q->language : LANGUAGE_DEFAULT, j->sandbox.profile));
+}
+
 /* Command. */
 
 static const char *template_root(const Manager *m, const char *name) {
@@ -106,23 +123,24 @@ static int copy_list(Strv *to, const Strv *from, size_t max) {
         return 0;
 }
 
-static int fill_code(const AgentRequest *q, const char *root, Job *j, const char **ret_field, Error *reterr) {
+static int fill_code(const AgentRequest *q, const Enforce *e, const char *root, Job *j, const char **ret_field, Error *reterr) {
         const char *language = q->language ? q->language : LANGUAGE_DEFAULT, *file;
-        char path[sizeof(AGENT_DIRECTORY) + 32];
+        char path[AGENT_PATH_MAX];
         int r;
 
         j->command = (Strv) STRV_INIT(JOB_COMMAND_MAX);
         r = language_find(language, root, &file, &j->command, reterr);
         if (r < 0)
                 return refuse(ret_field, "language", r == -ENOMEM ? r : -EINVAL);
-        (void) snprintf(path, sizeof(path), "%s/%s", AGENT_DIRECTORY, file);
+        (void) snprintf(path, sizeof(path), "%s/%s/%s", enforce_workdir(e), AGENT_DIRECTORY, file);
         r = strv_push(&j->command, path);
         if (r >= 0)
                 r = set_text(&j->language, language);
         return r < 0 ? r : set_text(&j->code, q->code);
 }
 
-static int fill_command(const Manager *m, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
+static int fill_command(const Manager *m, const AgentRequest *q, const Enforce *e, const Profile *p, Job *j, const char **ret_field,
+                Error *reterr) {
         const char *root = template_root(m, j->sandbox.template_name);
 
         if (!root)
@@ -132,7 +150,7 @@ static int fill_command(const Manager *m, const AgentRequest *q, const Profile *
         if (q->language && !q->code)
                 return refuse(ret_field, "language", error_set(reterr, -EINVAL, "goes with code, and there is none"));
         if (q->code)
-                return fill_code(q, root, j, ret_field, reterr);
+                return fill_code(q, e, root, j, ret_field, reterr);
         if (q->command->n > 0)
                 return copy_list(&j->command, q->command, JOB_COMMAND_MAX);
         if (p->command.n > 0)
@@ -173,6 +191,7 @@ static void set_safety(const Manager *m, Job *j) {
 int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job *j, const char **ret_field, Error *reterr) {
         Manager *m = a->manager;
         const Profile *p = profile_find(m->settings, q->agent_type);
+        _cleanup_(enforce_done) Enforce e = { 0 };
         int r;
 
         *ret_field = NULL;
@@ -188,11 +207,17 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
         if (r >= 0 && a->advice)
                 (void) a->advice(p->name, &j->sandbox.limits, a->advice_data);
         if (r >= 0)
+                r = enforce_read(m, j->sandbox.policy, &e, reterr);
+        if (r >= 0)
+                r = enforce_settle(m, &j->sandbox, reterr); /* what nobody asks for is within the policy */
+        if (r >= 0)
                 r = fill_names(who, q, p, j);
         if (r >= 0)
                 r = fill_limits(who, q, p, j, ret_field, reterr);
         if (r >= 0)
-                r = fill_command(m, q, p, j, ret_field, reterr);
+                r = check_policy(&e, q, j, ret_field, reterr);
+        if (r >= 0)
+                r = fill_command(m, q, &e, p, j, ret_field, reterr);
         if (r >= 0)
                 r = fill_rest(a, q, p, j);
         if (r == -ENOMEM)

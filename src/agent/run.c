@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "core/mask.h"
 #include "config/config.h"
+#include "core/enforce.h"
 #include "core/reap.h"
 #include "store/jobs.h"
 
@@ -216,11 +217,18 @@ static int push_env(Strv *env, const char *name, const char *value) {
         return 0;
 }
 
-static int make_spec(const Run *run, ExecutionSpec *ret) {
+static void context_path(Sandbox *sb, char *ret, size_t size) {
+        const Enforce *e = sandbox_enforce(sb);
+
+        (void) snprintf(ret, size, "%s/%s", e ? enforce_workdir(e) : ENFORCE_WORKDIR, AGENT_CONTEXT);
+}
+
+static int make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) {
         const Job *j = &run->job;
-        char attempt[16];
+        char attempt[16], context[AGENT_PATH_MAX];
         int r = 0;
 
+        context_path(sb, context, sizeof(context));
         (void) snprintf(attempt, sizeof(attempt), "%u", j->attempt);
         *ret = (ExecutionSpec) {
                 .args = STRV_INIT(JOB_COMMAND_MAX),
@@ -234,7 +242,7 @@ static int make_spec(const Run *run, ExecutionSpec *ret) {
         for (size_t i = 0; i < j->command.n && r >= 0; i++)
                 r = strv_push(&ret->args, j->command.items[i]);
         if (r >= 0)
-                r = push_env(&ret->env, "COVE_CONTEXT", AGENT_CONTEXT);
+                r = push_env(&ret->env, "COVE_CONTEXT", context);
         if (r >= 0)
                 r = push_env(&ret->env, "COVE_TASK_ID", j->sandbox.task_id);
         if (r >= 0)
@@ -250,12 +258,13 @@ static void execute(Run *run, Sandbox *sb) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { 0 };
         Error error = { 0 };
         Execution *x;
-        int r = make_spec(run, &spec);
+        int r = make_spec(run, sb, &spec);
 
+        spec.timeout_usec = enforce_clamp_time(sb, spec.timeout_usec);
         if (r >= 0)
                 r = execution_start(sb, &spec, &x, &error);
-        if (r == -E2BIG) {
-                run_refuse(run, "invalid_command", "%s", error.text);
+        if (r == -E2BIG || r == -ENOEXEC || r == -ENOKEY) {
+                run_refuse(run, r == -ENOEXEC ? "language_not_allowed" : r == -ENOKEY ? "secret_missing" : "invalid_command", "%s", error.text);
                 return;
         }
         if (r < 0) {
@@ -307,9 +316,11 @@ static void send_file(Run *run, Sandbox *sb, const char *path, const char *text)
 
 static void next_file(Run *run, Sandbox *sb) {
         const Job *j = &run->job;
+        char context[AGENT_PATH_MAX];
 
+        context_path(sb, context, sizeof(context));
         if (run->step == RUN_CONTEXT)
-                send_file(run, sb, AGENT_CONTEXT, j->context ? j->context : "{}");
+                send_file(run, sb, context, j->context ? j->context : "{}");
         else if (run->step == RUN_CODE && j->code)
                 send_file(run, sb, j->command.items[j->command.n - 1], j->code);
         else

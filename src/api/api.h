@@ -24,6 +24,8 @@ typedef struct ApiRooms {
         struct Artifacts *artifacts;
         struct Otlp *otlp;           /* traces and metrics for a collector */
         struct Reload *reload;       /* config */
+        struct Previews *previews;   /* ports inside as URLs */
+        struct Gatekeeper *gatekeeper; /* networks of sandboxes */
         struct Vault *vault;         /* secrets */
 } ApiRooms;
 

@@ -189,6 +189,26 @@ const char *http_header(const HttpRequest *r, const char *name) {
         return MHD_lookup_connection_value(r->connection->mhd, MHD_HEADER_KIND, name);
 }
 
+typedef struct HeaderEach {
+        int (*each)(const char *name, const char *value, void *userdata);
+        void *userdata;
+        int result;
+} HeaderEach;
+
+static enum MHD_Result header_each(void *cls, enum MHD_ValueKind kind, const char *name, const char *value) {
+        HeaderEach *e = cls;
+
+        e->result = e->each(name, value ? value : "", e->userdata);
+        return e->result < 0 ? MHD_NO : MHD_YES;
+}
+
+int http_header_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata) {
+        HeaderEach e = { each, userdata, 0 };
+
+        (void) MHD_get_connection_values(r->connection->mhd, MHD_HEADER_KIND, header_each, &e);
+        return e.result;
+}
+
 bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid) {
         if (!r->connection->is_unix)
                 return false;

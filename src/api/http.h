@@ -83,6 +83,8 @@ void http_server_quiesce(HttpServer *s);
 const char *http_method(const HttpRequest *r);
 const char *http_path(const HttpRequest *r); /* percent-decoding is the router's; this is raw, without the query */
 const char *http_header(const HttpRequest *r, const char *name); /* any case; NULL: absent */
+/* In the order in which they came, each as often as it came. each < 0 ends it. */
+int http_header_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata);
 /* Query, decoded; NULL: absent, "" : present without value. -EILSEQ values (NUL inside) are refused with 400 before route(). */
 const char *http_query(const HttpRequest *r, const char *name);
 int http_query_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/policy.h"
-#include "base/path.h"
 #include "core/limits.h"
 
 #define MB ((double) (UINT64_C(1) << 20))
@@ -32,49 +31,58 @@ static json_t *whole(const ApiPolicyRequest *q, JsonComplaints *c) {
         return j;
 }
 
-/* K10: what a request asks for beyond the policy, all of it at once. */
-static int check_limits(const Policy *p, const SandboxLimits *said, JsonComplaints *c) {
-        const struct {
-                const char *field, *word, *unit;
-                bool said;
-                double asked, max; /* asked 0: no limit at all */
-                bool may_be_none;
-        } rows[] = {
-                { "limits.memoryMB", "maxMemoryUsage", " MB", said->memory_bytes != LIMIT_UNSAID, (double) said->memory_bytes / MB,
-                  (double) p->memory_max / MB, false },
-                { "limits.cpuCores", "maxCpuUsage", "", said->cpu_milli != LIMIT_UNSAID_32, said->cpu_milli / 1000.0,
-                  p->cpu_milli_max / 1000.0, true },
-                { "limits.timeoutSeconds", "maxExecutionTime", " s", said->exec_timeout_usec != LIMIT_UNSAID,
-                  (double) said->exec_timeout_usec / (double) USEC_PER_SEC, (double) p->execution_time_max / (double) USEC_PER_SEC, true },
-                { "limits.diskMB", "maxTotalSize", " MB", said->disk_bytes != LIMIT_UNSAID, (double) said->disk_bytes / MB,
-                  (double) p->total_size_max / MB, false },
+/* The policy's own words, about fields as the API calls them. */
+static int retell(const JsonComplaints *from, JsonComplaints *c) {
+        static const struct {
+                const char *policy, *api;
+        } names[] = {
+                { "memory", "limits.memoryMB" },
+                { "cpu", "limits.cpuCores" },
+                { "timeout", "limits.timeoutSeconds" },
         };
-        int r = 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(rows) && r >= 0; i++) {
-                char asked[32] = "no limit";
+        for (size_t i = 0; from->list && i < json_array_size(from->list); i++) {
+                json_t *one = json_array_get(from->list, i);
+                const char *field = json_string_value(json_object_get(one, "field"));
+                int r;
 
-                if (!rows[i].said || !(rows[i].max > 0))
-                        continue;
-                if (rows[i].asked <= rows[i].max && !(rows[i].may_be_none && !(rows[i].asked > 0)))
-                        continue;
-                if (rows[i].asked > 0)
-                        (void) snprintf(asked, sizeof(asked), "%.15g%s", rows[i].asked, rows[i].unit);
-                r = json_complain(c, rows[i].field, "%s exceeds the policy's maximum of %.15g%s (%s)", asked, rows[i].max, rows[i].unit,
-                                rows[i].word);
+                for (size_t k = 0; k < ELEMENTSOF(names); k++)
+                        if (strcmp(field, names[k].policy) == 0)
+                                field = names[k].api;
+                r = json_complain(c, field, "%s", json_string_value(json_object_get(one, "message")));
+                if (r < 0)
+                        return r;
         }
-        return r;
+        return 0;
 }
 
-static int check_rest(const Policy *p, const SandboxSpec *spec, JsonComplaints *c) {
-        int r = 0;
+static void memory_text(uint64_t bytes, char *ret, size_t size) {
+        (void) snprintf(ret, size, "%.15gMB", (double) bytes / MB);
+}
 
-        if (!p->environment_access && spec->env.n > 0)
-                r = json_complain(c, "env", "the policy gives executions no variables (allowEnvironmentAccess is false)");
-        for (size_t i = 0; r >= 0 && spec->workdir && i < p->denied_paths.n; i++)
-                if (path_is_below(spec->workdir, p->denied_paths.items[i]))
-                        r = json_complain(c, "workdir", "'%s' is denied by the policy (deniedPaths: '%s')", spec->workdir, p->denied_paths.items[i]);
-        return r;
+/* K10: what a request asks for beyond the policy, all of it at once. */
+static int check_request(const Policy *p, const SandboxLimits *said, const SandboxSpec *spec, JsonComplaints *c) {
+        _cleanup_(json_complaints_done) JsonComplaints found = { 0 };
+        char memory[32], disk[32], most[32];
+        const PolicyRequest q = {
+                .memory = said->memory_bytes != LIMIT_UNSAID ? memory : NULL,
+                .cpu_milli = said->cpu_milli != LIMIT_UNSAID_32 ? said->cpu_milli : 0,
+                .timeout_usec = said->exec_timeout_usec != LIMIT_UNSAID ? said->exec_timeout_usec : 0,
+                .workdir = spec->workdir,
+                .has_env = spec->env.n > 0,
+        };
+        int r;
+
+        memory_text(said->memory_bytes, memory, sizeof(memory));
+        memory_text(said->disk_bytes, disk, sizeof(disk));
+        memory_text(p->total_size_max, most, sizeof(most));
+        r = policy_check_request(p, &q, &found);
+        if (r >= 0 && said->exec_timeout_usec == 0 && p->execution_time_max > 0)
+                r = json_complain(&found, "timeout", "No timeout exceeds policy maximum %llums",
+                                (unsigned long long) (p->execution_time_max / USEC_PER_MSEC));
+        if (r >= 0 && p->total_size_max > 0 && said->disk_bytes != LIMIT_UNSAID && said->disk_bytes > p->total_size_max)
+                r = json_complain(&found, "limits.diskMB", "Disk limit %s exceeds policy maximum %s", disk, most);
+        return r < 0 ? r : retell(&found, c);
 }
 
 /* Paths have a ceiling that only the spawner knows. */
@@ -115,8 +123,7 @@ static int use_profile(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplai
 
         if (r < 0)
                 return json_complain(c, "profile", "its policy cannot be read: %s", error.text);
-        r = check_limits(&p, q->said, c);
-        return r < 0 ? r : check_rest(&p, spec, c);
+        return check_request(&p, q->said, spec, c);
 }
 
 int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaints *c) {
@@ -135,9 +142,9 @@ int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaint
         r = policy_parse(j, "policy", q->reachable, q->n_reachable, &p, c);
         if (r < 0)
                 return r;
-        r = check_limits(&p, q->said, c);
-        if (r >= 0)
-                r = check_rest(&p, spec, c);
+        if (p.network.requests_max == 0 && (p.network.mode == NETWORK_EGRESS || p.network.mode == NETWORK_OPEN))
+                p.network.requests_max = q->requests_max;
+        r = check_request(&p, q->said, spec, c);
         if (r >= 0)
                 r = check_rules(&p, c);
         if (r < 0 || (c->list && json_array_size(c->list) > before))

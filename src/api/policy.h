@@ -21,6 +21,7 @@ typedef struct ApiPolicyRequest {
         json_t *network; /* the field of its own; NULL: none */
         const char *of_profile; /* what its profile has, as text; NULL: nothing */
         bool may_loosen;        /* than the profile */
+        uint64_t requests_max;  /* of an execution, by its profile, where the policy says nothing; 0: no limit */
         const SandboxLimits *said; /* limits.h: of the request itself */
         const EgressRange *reachable;
         size_t n_reachable;

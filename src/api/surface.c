@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "api/account.h"
+#include "api/preview/preview.h"
 #include "api/router.h"
 #include "base/log.h"
 #include "base/parse.h"
@@ -56,6 +57,10 @@ int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint
         if (n < 0)
                 message = NULL;
         return answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
+}
+
+int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list) {
+        return answer_error(q, status, code, message, /* hint= */ NULL, list);
 }
 
 int api_complaints(ApiRequest *q, const JsonComplaints *c) {
@@ -219,7 +224,7 @@ static void keep_texts(ApiRequest *q) {
 }
 
 /* 1: known, 0: not. A wrong secret is wrong, also where the socket would have been enough. */
-static int authenticate(ApiRequest *q) {
+int api_authenticate(ApiRequest *q) {
         const char *secret = bearer_of(http_header(q->http, "Authorization"));
         uid_t uid;
         int r;
@@ -400,13 +405,18 @@ static bool is_open(const ApiRequest *q) {
 
 /* Strangers learn nothing, not even which paths there are. */
 static int admit(ApiRequest *q) {
+        PreviewTarget preview;
         RouterMatch m;
-        int r = router_find(api_tables, http_method(q->http), http_path(q->http), &m), known = 1;
+        int r, known = 1;
+
+        if (q->api->rooms.previews && preview_find(q, &preview) != 0)
+                return preview_admit(q, &preview);
+        r = router_find(api_tables, http_method(q->http), http_path(q->http), &m);
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
         if (!is_open(q))
-                known = authenticate(q);
+                known = api_authenticate(q);
         if (known <= 0) {
                 refuse_stranger(q);
                 return -EACCES;

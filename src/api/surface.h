@@ -67,11 +67,15 @@ extern const ApiRoute *const api_tables[];
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
 
+/* 1: known (then q->who is set), 0: not. Key in a header, or the socket's owner. */
+int api_authenticate(ApiRequest *q);
+
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
 void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
+int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list); /* takes the list */
 int api_complaints(ApiRequest *q, const JsonComplaints *c);                  /* 400 with all of them */
 /* By errno: the table of errors. text may come from an Error. */
 int api_errno(ApiRequest *q, int r, const char *text);

@@ -50,20 +50,34 @@ static int exit_status(const Probe *p) {
         return p->level == PROBE_FULL ? 0 : p->level == PROBE_NONE ? 2 : 1;
 }
 
-static void print_table(const Probe *p, const struct utsname *host) {
+static void print_finding(const Finding *f, const char *name, const char *purpose) {
         bool colour = isatty(STDOUT_FILENO);
 
+        printf("%s%s%s %-13s %-60s %s\n", colour ? (f->ok ? "\033[32m" : "\033[31m") : "", f->ok ? "✓" : "✗",
+                        colour ? "\033[0m" : "", name, purpose, f->detail);
+        if (!f->ok && f->cure[0])
+                printf("  %-13s cure: %s\n", "", f->cure);
+}
+
+static void print_table(const Probe *p, const struct utsname *host) {
         printf("kernel %s, %s, cgroup %s\n\n", host->release, p->privileged ? "root" : "plain user",
                         cgroup_names[p->cgroup]);
-        for (Guard g = 0; g < _GUARD_MAX; g++) {
-                const Finding *f = p->guards + g;
-
-                printf("%s%s%s %-13s %-60s %s\n", colour ? (f->ok ? "\033[32m" : "\033[31m") : "", f->ok ? "✓" : "✗",
-                                colour ? "\033[0m" : "", guard_name(g), guard_purpose(g), f->detail);
-                if (!f->ok && f->cure[0])
-                        printf("  %-13s cure: %s\n", "", f->cure);
-        }
+        for (Guard g = 0; g < _GUARD_MAX; g++)
+                print_finding(p->guards + g, guard_name(g), guard_purpose(g));
+        printf("\nnetworks\n");
+        for (SpawnNetwork n = 0; n < _SPAWN_NETWORK_MAX; n++)
+                print_finding(p->networks + n, probe_network_name(n), probe_network_purpose(n));
         printf("\nlevel: %s (%s)\n", probe_level_name(p->level), level_words[p->level]);
+}
+
+static void write_finding(JsonWriter *w, const Finding *f, const char *name, const char *purpose) {
+        json_begin_object(w, /* key= */ NULL);
+        json_write_string(w, "name", name);
+        json_write_bool(w, "ok", f->ok);
+        json_write_string(w, "purpose", purpose);
+        json_write_string(w, "detail", f->detail);
+        json_write_string(w, "cure", f->cure[0] ? f->cure : NULL);
+        json_end_object(w);
 }
 
 static int print_json(const Probe *p, const struct utsname *host) {
@@ -75,17 +89,12 @@ static int print_json(const Probe *p, const struct utsname *host) {
         json_write_bool(&w, "privileged", p->privileged);
         json_write_string(&w, "cgroup", cgroup_names[p->cgroup]);
         json_begin_list(&w, "guards");
-        for (Guard g = 0; g < _GUARD_MAX; g++) {
-                const Finding *f = p->guards + g;
-
-                json_begin_object(&w, /* key= */ NULL);
-                json_write_string(&w, "name", guard_name(g));
-                json_write_bool(&w, "ok", f->ok);
-                json_write_string(&w, "purpose", guard_purpose(g));
-                json_write_string(&w, "detail", f->detail);
-                json_write_string(&w, "cure", f->cure[0] ? f->cure : NULL);
-                json_end_object(&w);
-        }
+        for (Guard g = 0; g < _GUARD_MAX; g++)
+                write_finding(&w, p->guards + g, guard_name(g), guard_purpose(g));
+        json_end_list(&w);
+        json_begin_list(&w, "networks");
+        for (SpawnNetwork n = 0; n < _SPAWN_NETWORK_MAX; n++)
+                write_finding(&w, p->networks + n, probe_network_name(n), probe_network_purpose(n));
         json_end_list(&w);
         json_end_object(&w);
         return json_finish(&w, STDOUT_FILENO);
@@ -107,7 +116,7 @@ int verb_doctor(int argc, char **argv) {
         }
         if (o.help) {
                 printf("usage: cove doctor [--json]\n\n"
-                       "Tries every guard on this host and tells what is missing and how to get it.\n\noptions:\n");
+                       "Tries every guard and every kind of network on this host and tells what is missing and how to get it.\n\noptions:\n");
                 options_print(doctor_options, ELEMENTSOF(doctor_options));
                 printf("\nexit status: 0 every guard can be raised, 1 some cannot, 2 no sandbox can be made here.\n");
                 return 0;

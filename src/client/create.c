@@ -1,10 +1,12 @@
 /* cove create: makes a sandbox and prints its id. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "client/assign.h"
@@ -12,10 +14,14 @@
 #include "client/usage.h"
 #include "client/verbs.h"
 
+#define RULES_MAX  1024
+#define POLICY_MAX (1 << 20)
+
 typedef struct CreateOptions {
         Common common;
         JsonBuilder request, limits;
-        Strv env, metadata;
+        Strv env, metadata, rules[3]; /* allow, deny, ask */
+        const char *network, *group;
         const char *name;
 } CreateOptions;
 
@@ -132,6 +138,62 @@ static int apply_metadata(void *target, const char *value, Error *reterr) {
         return assign_pair(&((CreateOptions *) target)->metadata, "--metadata", value, reterr);
 }
 
+/* Networks. What is said about rules or a group says which kind it is, where nobody does. */
+
+APPLY_TEXT(CreateOptions, network)
+APPLY_TEXT(CreateOptions, group)
+
+static const char *const rule_lists[] = { "allow", "deny", "ask" };
+
+static int apply_allow(void *target, const char *value, Error *reterr) {
+        return strv_push(&((CreateOptions *) target)->rules[0], value);
+}
+
+static int apply_deny(void *target, const char *value, Error *reterr) {
+        return strv_push(&((CreateOptions *) target)->rules[1], value);
+}
+
+static int apply_ask(void *target, const char *value, Error *reterr) {
+        return strv_push(&((CreateOptions *) target)->rules[2], value);
+}
+
+static void put_network(CreateOptions *o) {
+        JsonBuilder network = { 0 };
+        bool has_rules = false;
+
+        for (size_t i = 0; i < ELEMENTSOF(rule_lists); i++) {
+                has_rules |= o->rules[i].n > 0;
+                if (o->rules[i].n > 0)
+                        json_put_words(&network, rule_lists[i], o->rules[i].items, o->rules[i].n);
+        }
+        json_put_text(&network, "mode", o->network ? o->network : has_rules ? "egress" : o->group ? "isolated" : NULL);
+        json_put_text(&network, "group", o->group);
+        json_put_object(&o->request, "network", &network);
+}
+
+static int apply_policy(void *target, const char *value, Error *reterr) {
+        static const char *const presets[] = { "default", "standard", "permissive" };
+        CreateOptions *o = target;
+        _cleanup_free_ char *text = NULL;
+        json_t *policy;
+        size_t size;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(presets); i++)
+                if (strcmp(presets[i], value) == 0) {
+                        json_put_text(&o->request, "policy", value);
+                        return 0;
+                }
+        r = file_read_alloc(AT_FDCWD, strcmp(value, "-") == 0 ? "/dev/stdin" : value, POLICY_MAX, &text, &size);
+        if (r < 0)
+                return error_set(reterr, r, "--policy: '%s' is no preset (default, standard, permissive), and cannot be read: %m", value);
+        policy = json_parse(text, size, reterr);
+        if (!policy)
+                return error_prefix(reterr, -EINVAL, "--policy: '%s'", value);
+        json_put_value(&o->request, "policy", policy);
+        return 0;
+}
+
 static const Option create_options[] = {
         { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", apply_name },
         { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", apply_memory },
@@ -150,6 +212,12 @@ static const Option create_options[] = {
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
         { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
+        { "network",      0,   "MODE",      "none (default), isolated, egress or open", apply_network },
+        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", apply_allow },
+        { "deny",         0,   "RULE",      "what may not, whatever else allows it", apply_deny },
+        { "ask",          0,   "RULE",      "what waits for `cove approvals`", apply_ask },
+        { "group",        0,   "NAME",      "isolated: the sandboxes it can speak to", apply_group },
+        { "policy",       0,   "FILE",      "a policy as JSON, or the name of a preset:\ndefault, standard, permissive", apply_policy },
         { "wait",         0,   "TIME",      "for a place, when as many are there as may be\n(default: as the daemon is set; 0: not at all)", apply_wait },
         { "agent-type",   0,   "TYPE",      "kind of agent it is for", apply_agent_type },
         { "task-id",      0,   "ID",        "task it is for", apply_task_id },
@@ -171,6 +239,7 @@ static int create(const Place *place, CreateOptions *o) {
         _cleanup_url_ Url u = { 0 };
 
         json_put_object(&o->request, "limits", &o->limits);
+        put_network(o);
         json_put_assignments(&o->request, "env", o->env.items, o->env.n);
         json_put_assignments(&o->request, "metadata", o->metadata.items, o->metadata.n);
         url_begin(&u, "/api/sandbox");
@@ -187,7 +256,11 @@ static int create(const Place *place, CreateOptions *o) {
 }
 
 int verb_create(int argc, char **argv) {
-        CreateOptions o = { .env = STRV_INIT(ASSIGN_MAX), .metadata = STRV_INIT(ASSIGN_MAX) };
+        CreateOptions o = {
+                .env = STRV_INIT(ASSIGN_MAX),
+                .metadata = STRV_INIT(ASSIGN_MAX),
+                .rules = { STRV_INIT(RULES_MAX), STRV_INIT(RULES_MAX), STRV_INIT(RULES_MAX) },
+        };
         _cleanup_place_ Place place = { 0 };
         Operands words;
         int status;
@@ -198,5 +271,7 @@ int verb_create(int argc, char **argv) {
         json_builder_done(&o.limits);
         strv_done(&o.env);
         strv_done(&o.metadata);
+        for (size_t i = 0; i < ELEMENTSOF(o.rules); i++)
+                strv_done(&o.rules[i]);
         return status;
 }

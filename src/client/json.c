@@ -102,6 +102,10 @@ void json_put_number(JsonBuilder *b, const char *key, double value) {
                 json_put_integer(b, key, whole);
 }
 
+void json_put_bool(JsonBuilder *b, const char *key, bool value) {
+        put(b, key, json_boolean(value));
+}
+
 void json_put_true(JsonBuilder *b, const char *key) {
         put(b, key, json_true());
 }
@@ -129,6 +133,10 @@ void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignme
                         return fail(b, key, inner.error);
         }
         json_put_object(b, key, &inner);
+}
+
+void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
+        put(b, key, value);
 }
 
 void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner) {

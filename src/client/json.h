@@ -43,9 +43,11 @@ void json_builder_done(JsonBuilder *b);
 void json_put_text(JsonBuilder *b, const char *key, const char *value); /* NULL: leaves the key out */
 void json_put_integer(JsonBuilder *b, const char *key, int64_t value);
 void json_put_number(JsonBuilder *b, const char *key, double value); /* whole numbers are written as such */
+void json_put_bool(JsonBuilder *b, const char *key, bool value);
 void json_put_true(JsonBuilder *b, const char *key);
 void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t n);
 void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n); /* NAME=value; none: no key */
+void json_put_value(JsonBuilder *b, const char *key, json_t *value); /* takes it */
 void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner); /* takes it; an empty one: no key */
 
 /* The document; the caller frees. An empty builder is {}. */

@@ -140,6 +140,11 @@ typedef struct AuditConfig { /* audit: */
         bool required;           /* what changes something is refused while no record can be written: false */
 } AuditConfig;
 
+typedef struct PreviewsConfig { /* previews: */
+        char domain[254];      /* PORT-ID.DOMAIN leads here: localhost */
+        usec_t link_usec;      /* of a signed link for which nothing else was asked: 1 h */
+} PreviewsConfig;
+
 typedef struct EgressRange EgressRange; /* policy/egress.h */
 
 #define NETWORK_REACHABLE_MAX 256
@@ -152,6 +157,7 @@ typedef struct NetworkConfig { /* network: */
         Strv dns;                /* "203.0.113.53:53", "[2001:db8::53]:53"; n == 0: as the host's resolv.conf says */
         bool allow_open;         /* mode open: false */
         unsigned denials_kept;   /* of one sandbox: 500 */
+        char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
 
 typedef struct Config {
@@ -172,6 +178,7 @@ typedef struct Config {
         PredictionConfig prediction;
         ArtifactsConfig artifacts;
         AuditConfig audit;
+        PreviewsConfig previews;
         NetworkConfig network;
         SecretsConfig secrets;
 } Config;

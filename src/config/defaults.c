@@ -76,6 +76,7 @@ static const Config defaults = {
                 .queue_max = 4096,
         },
         .cost = { .currency = "USD" },
+        .previews = { .domain = "localhost", .link_usec = 3600 * USEC_PER_SEC },
         .prediction = { .quantile = 0.95, .margin = 1.2, .samples_min = 20 },
         .artifacts = {
                 .enabled = true,
@@ -154,6 +155,7 @@ Config *config_free(Config *c) {
         strv_done(&c->network.reachable_words);
         strv_done(&c->network.dns);
         free(c->network.reachable);
+        free(c->network.ca_file);
         free(c);
         return NULL;
 }

@@ -121,6 +121,8 @@ const Field network_fields[] = {
         { "dns", &type_servers, offsetof(NetworkConfig, dns), "who looks names up for sandboxes; none: those of /etc/resolv.conf",
           .max = NETWORK_DNS_MAX },
         { "allowOpen", &type_bool, offsetof(NetworkConfig, allow_open), "sandboxes may have the mode \"open\", which lets everything out" },
+        { "caFile", &type_path, offsetof(NetworkConfig, ca_file),
+          "authorities (PEM) that count beside the host's where TLS of a sandbox is opened", .example = "/etc/cove/authorities.pem" },
         { "denialsKept", &type_uint, offsetof(NetworkConfig, denials_kept), "of one sandbox, for looking at; the oldest go", .max = 100000 },
         { 0 },
 };

@@ -146,6 +146,14 @@ static const Field audit_fields[] = {
         { 0 },
 };
 
+static const Field previews_fields[] = {
+        { "domain", &type_name, AT(PreviewsConfig, domain), "PORT-ID.DOMAIN leads to a port inside; browsers know *.localhost without DNS",
+          .room = sizeof(((PreviewsConfig *) NULL)->domain) },
+        { "linkTime", &type_duration, AT(PreviewsConfig, link_usec), "how long a signed link is good for which nothing else was asked", .min = 1,
+          .max = 365 * DAY },
+        { 0 },
+};
+
 static const Field secrets_fields[] = {
         { "environment", &type_strings, AT(SecretsConfig, environment),
           "variables of the daemon's environment that every sandbox may have, as secret:env:NAME; they cannot be set or listed",
@@ -171,6 +179,7 @@ const Field schema_fields[] = {
         SECTION("recommendations", prediction, "limits from what was seen", prediction_fields),
         SECTION("artifacts", artifacts, "what is kept of finished executions", artifacts_fields),
         SECTION("audit", audit, "who did what", audit_fields),
+        SECTION("previews", previews, "ports inside, as URLs", previews_fields),
         SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
         SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "core/internal.h"
+#include "core/limits.h"
 
 #define NAMES_TEXT_MAX 256
 
@@ -107,6 +108,22 @@ int enforce_settle(const Manager *m, SandboxSpec *spec, Error *reterr) {
         return spec->workdir ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }
 
+int enforce_check_limits(const Enforce *e, const SandboxLimits *limits, Error *reterr) {
+        SandboxLimits ceiling = *limits;
+        int r;
+
+        if (e->memory_max > 0)
+                ceiling.memory_bytes = e->memory_max;
+        if (e->cpu_milli_max > 0)
+                ceiling.cpu_milli = e->cpu_milli_max;
+        if (e->execution_time_max > 0)
+                ceiling.exec_timeout_usec = e->execution_time_max;
+        if (e->total_size_max > 0)
+                ceiling.disk_bytes = e->total_size_max;
+        r = limits_check(limits, &ceiling, reterr);
+        return r < 0 ? error_prefix(reterr, -EKEYREJECTED, "beyond the policy") : 0;
+}
+
 bool enforce_built_alike(const Manager *m, const char *a, const char *b) {
         _cleanup_(enforce_done) Enforce one = { 0 }, other = { 0 };
         Error error = { 0 };
@@ -179,6 +196,13 @@ static int check_time(const Enforce *e, const ExecutionSpec *spec, Error *reterr
                 (void) snprintf(asked, sizeof(asked), "%.15g", (double) spec->timeout_usec / (double) USEC_PER_SEC);
         return error_set(reterr, -EKEYREJECTED, "timeoutSeconds: %s exceeds the policy's maximum of %.15g (maxExecutionTime)", asked,
                         (double) e->execution_time_max / (double) USEC_PER_SEC);
+}
+
+usec_t enforce_clamp_time(Sandbox *sb, usec_t timeout_usec) {
+        const Enforce *e = sandbox_enforce(sb);
+
+        lower64(&timeout_usec, e ? e->execution_time_max : 0, /* may_be_none= */ true);
+        return timeout_usec;
 }
 
 int enforce_check_execution(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {

@@ -40,10 +40,14 @@ bool enforce_is_writable(const Enforce *e, const char *path); /* by the rules */
 /* What nobody asked for becomes what is allowed; a working directory is chosen. */
 int enforce_settle(const Manager *m, SandboxSpec *spec, Error *reterr);
 
+/* -EKEYREJECTED: beyond a maximum. */
+int enforce_check_limits(const Enforce *e, const SandboxLimits *limits, Error *reterr);
+
 /* Whether two policies build the same sandbox. */
 bool enforce_built_alike(const Manager *m, const char *a, const char *b);
 
 /* -EKEYREJECTED: environment or time; -ENOEXEC: a program of no language that is allowed. */
 int enforce_check_execution(Sandbox *sb, const ExecutionSpec *spec, Error *reterr);
 int enforce_check_program(const Enforce *e, const char *program, Error *reterr);
+usec_t enforce_clamp_time(Sandbox *sb, usec_t timeout_usec); /* 0: no limit */
 bool enforce_language_allowed(const Enforce *e, const char *language);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/policy.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -247,7 +248,11 @@ static int step_manager(Daemon *d, Error *reterr) {
                 .templates = &d->options.templates,
         };
 
-        return manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+        int r = manager_new(&config, d->settings, d->event, d->store, d->access, &d->manager, reterr);
+
+        if (r >= 0)
+                d->manager->read_policy = api_policy_enforce;
+        return r;
 }
 
 static int step_provider(Daemon *d, Error *reterr) {
@@ -271,6 +276,7 @@ static int step_rooms(Daemon *d, Error *reterr) {
         d->rooms.manager = d->manager;
         d->rooms.settings = &d->settings;
         d->rooms.config_file = d->options.config_file;
+        d->rooms.run_dir = d->run_dir;
         d->rooms.secret_key_fd = d->options.secret_key_fd;
         d->rooms.environment = &d->secrets;
         return rooms_open(&d->rooms, reterr);

@@ -1,9 +1,11 @@
 #include "daemon/rooms.h"
 
 #include "agent/agent.h"
+#include "api/preview/preview.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/macro.h"
+#include "base/program.h"
 #include "core/admission.h"
 #include "core/pool.h"
 #include "daemon/reaper.h"
@@ -15,6 +17,7 @@
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
+#include "gatekeeper/gatekeeper.h"
 #include "vault/vault.h"
 
 /* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
@@ -57,6 +60,25 @@ static int open_pools(Rooms *r, Error *reterr) {
         return k < 0 ? error_set(reterr, k, "cannot make the pools: %m") : 0;
 }
 
+static void tell_gatekeeper(const Config *settings, void *userdata) {
+        gatekeeper_reloaded(userdata);
+}
+
+/* A gate that cannot be found is the trouble of whoever wants a network. */
+static int open_gatekeeper(Rooms *r, Error *reterr) {
+        _cleanup_free_ char *program = NULL;
+        GatekeeperConfig config = { .run_dir = r->run_dir, .state_dir = r->manager->config.state_dir };
+        int k;
+
+        (void) program_path("cove-gate", &program);
+        config.program = program;
+        k = gatekeeper_new(r->manager, r->api.vault, &config, &r->api.gatekeeper, reterr);
+        if (k < 0)
+                return k;
+        k = reload_add(r->api.reload, tell_gatekeeper, r->api.gatekeeper);
+        return k < 0 ? error_set(reterr, k, "out of memory") : 0;
+}
+
 static int open_audit(Rooms *r, Error *reterr) {
         lifelog_start(&r->lifelog, r->manager);
         return audit_new(r->manager, &r->api.audit, reterr);
@@ -78,6 +100,10 @@ static int open_agents(Rooms *r, Error *reterr) {
         int k = agents_new(r->manager, r->deliveries, r->api.artifacts, &r->api.agents, reterr);
 
         return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
+}
+
+static int open_previews(Rooms *r, Error *reterr) {
+        return previews_new(r->manager, &r->api.previews, reterr);
 }
 
 static int open_otlp(Rooms *r, Error *reterr) {
@@ -102,7 +128,9 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_observe, /* before anything happens that could be counted */
         open_artifacts,
         open_alerts,
+        open_previews,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
 };
@@ -120,8 +148,10 @@ int rooms_open(Rooms *r, Error *reterr) {
 void rooms_close(Rooms *r) {
         if (r->manager)
                 manager_unobserve_all(r->manager);
+        gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
+        previews_free(r->api.previews);
         agents_free(r->api.agents);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);

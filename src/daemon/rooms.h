@@ -13,6 +13,7 @@ typedef struct Rooms {
         Manager *manager;        /* the caller's, with a provider */
         Config **settings;       /* where the caller keeps them: reading them again puts others there */
         const char *config_file; /* NULL: there is none to be read again */
+        const char *run_dir;     /* of sockets */
 
         int secret_key_fd;       /* taken; -EBADF: the key is in its file */
         const Strv *environment; /* secrets of the daemon's own environment */

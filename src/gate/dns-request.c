@@ -225,6 +225,14 @@ static void request_ask(DnsRequest *r) {
         }
 }
 
+/* A rule that asks lets the name through as far as policy/ is concerned, which thinks of the connection. But the question itself would be out by
+ * then, with whatever its labels carry: so somebody is asked before. */
+static bool must_ask(const GateSandbox *s, const EgressVerdict *v) {
+        const EgressRule *rule = gate_rule(s, v->rule);
+
+        return v->action == EGRESS_ASK || (rule && rule->action == EGRESS_ASK);
+}
+
 /* Other types have nothing that a guest needs here, and must carry nothing out. */
 static bool has_data(const GateSandbox *s, const DnsQuestion *q) {
         return q->type == DNS_TYPE_A || (q->type == DNS_TYPE_AAAA && s->gate->has_ipv6);
@@ -248,7 +256,7 @@ static void take_world(DnsServer *v, const DnsClient *client, const DnsQuestion 
         r = request_new(v, client, q);
         if (!r)
                 send_failure(v, client, q, "too many questions wait for an answer; try again in a second");
-        else if (verdict.action == EGRESS_ASK)
+        else if (must_ask(v->sandbox, &verdict))
                 request_ask(r);
         else
                 request_look_up(r);

@@ -84,6 +84,7 @@ struct Gate {
         EgressRange *reachable;
         size_t n_reachable;
         uint8_t seed[32];  /* of all authorities */
+        struct Tls *tls;   /* tls.h; made when first needed */
         Resolver *resolver;
         struct UdpFlow *flows_waiting; /* by token, for their socket inside */
         uint64_t flow_token;

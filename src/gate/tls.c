@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
@@ -76,7 +77,29 @@ static int tls_make_server(Tls *t, Error *reterr) {
         return 0;
 }
 
-static int tls_make_client(Tls *t, const char *ca_file, Error *reterr) {
+/* At least one, and nothing between them that is none. */
+static int tls_add_authorities(Tls *t, const char *authorities, Error *reterr) {
+        X509_STORE *store = SSL_CTX_get_cert_store(t->client);
+        BIO *in = BIO_new_mem_buf(authorities, -1);
+        X509 *certificate;
+        size_t n = 0;
+        bool ended;
+
+        while (in && (certificate = PEM_read_bio_X509(in, NULL, NULL, NULL))) {
+                n += X509_STORE_add_cert(store, certificate) == 1;
+                X509_free(certificate);
+        }
+        BIO_free(in);
+        ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+        if (n == 0 || !ended) {
+                (void) authority_failed(reterr, "read additional authorities");
+                return -EINVAL;
+        }
+        ERR_clear_error();
+        return 0;
+}
+
+static int tls_make_client(Tls *t, const char *authorities, Error *reterr) {
         t->client = context_new(TLS_client_method());
         if (!t->client || SSL_CTX_set_alpn_protos(t->client, (const unsigned char *) "\x08http/1.1", 9) != 0)
                 return authority_failed(reterr, "set TLS up");
@@ -84,11 +107,7 @@ static int tls_make_client(Tls *t, const char *ca_file, Error *reterr) {
         if (SSL_CTX_set_default_verify_paths(t->client) != 1)
                 return authority_failed(reterr, "read the host's trust store");
         ERR_clear_error(); /* a store that is not there */
-        if (ca_file && SSL_CTX_load_verify_file(t->client, ca_file) != 1) {
-                (void) authority_failed(reterr, "read authorities");
-                return error_prefix(reterr, -EINVAL, "'%s'", ca_file);
-        }
-        return 0;
+        return authorities ? tls_add_authorities(t, authorities, reterr) : 0;
 }
 
 static int tls_make_socket(Tls *t, Error *reterr) {
@@ -109,7 +128,7 @@ Tls *tls_free(Tls *t) {
         return NULL;
 }
 
-int tls_new(const char *ca_file, Tls **ret, Error *reterr) {
+int tls_new(const char *authorities, Tls **ret, Error *reterr) {
         Tls *t = calloc(1, sizeof(Tls));
         int r;
 
@@ -121,7 +140,7 @@ int tls_new(const char *ca_file, Tls **ret, Error *reterr) {
         if (r >= 0)
                 r = tls_make_server(t, reterr);
         if (r >= 0)
-                r = tls_make_client(t, ca_file, reterr);
+                r = tls_make_client(t, authorities, reterr);
         if (r < 0) {
                 (void) tls_free(t);
                 return r;

@@ -16,8 +16,8 @@
 typedef struct Tls Tls;               /* settings and trust, one for all */
 typedef struct TlsSession TlsSession; /* one side of one connection */
 
-/* ca_file: authorities that count beside the host's; NULL: none. */
-int tls_new(const char *ca_file, Tls **ret, Error *reterr);
+/* authorities: in PEM, those that count beside the host's; NULL: none. As text: when it comes, we can read few files any more. */
+int tls_new(const char *authorities, Tls **ret, Error *reterr);
 Tls *tls_free(Tls *t);
 
 /* fd: borrowed, non-blocking. */

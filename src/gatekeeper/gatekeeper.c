@@ -25,9 +25,12 @@ Seat *seat_find(Gatekeeper *k, const char *id) {
 
 static int check_mode(const Gatekeeper *k, const Sandbox *sb, Error *reterr) {
         const SandboxSpec *spec = &sb->spec;
+        _cleanup_json_ json_t *network = sandbox_network_json(sb);
+        const EgressPolicy p = { .mode = (NetworkMode) spec->network, .learn = json_is_true(json_object_get(network, "learn")) };
+        int r = gatekeeper_check_policy(k, &p, reterr);
 
-        if (spec->network == NETWORK_OPEN && !k->manager->settings->network.allow_open)
-                return error_set(reterr, -EPERM, "network mode \"open\" is not allowed on this machine (network.allowOpen in cove.yaml)");
+        if (r < 0)
+                return r;
         if (spec->group && strlen(spec->group) > SANDBOX_NAME_MAX)
                 return error_set(reterr, -EINVAL, "the name of its group is longer than %d characters", SANDBOX_NAME_MAX);
         return 0;
@@ -213,6 +216,8 @@ Gatekeeper *gatekeeper_free(Gatekeeper *k) {
                 return NULL;
         if (k->manager->network == &k->hooks)
                 manager_set_network(k->manager, NULL);
+        if (!k->seats)
+                link_dismiss(k);
         link_done(k); /* the gate goes on */
         sockets_done(k);
         HASH_ITER(hh, k->seats, s, next)

@@ -25,6 +25,15 @@ void gatekeeper_reloaded(Gatekeeper *k);    /* the settings are others */
 
 /* Replaces the network part while it runs. done when it is in force. -EINVAL: not for this mode. */
 int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr);
+void gatekeeper_forget_policy(Gatekeeper *k, const char *sandbox, void *userdata); /* done is not called any more */
+
+/* What no policy can know: whether this machine allows it. -EPERM, -EOPNOTSUPP. */
+int gatekeeper_check_policy(const Gatekeeper *k, const EgressPolicy *p, Error *reterr);
+
+/* {allowed, action, reason, rule, granted, text, cure, inspect}. -EINVAL: no URL */
+int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const char *method, json_t **ret, Error *reterr);
+/* {network, seen}: the smallest policy for what has passed, and what that was. */
+int gatekeeper_learned(Gatekeeper *k, const Sandbox *sb, json_t **ret);
 
 typedef enum ApprovalScope { APPROVAL_ONCE, APPROVAL_SANDBOX, APPROVAL_PROFILE, _APPROVAL_SCOPE_MAX } ApprovalScope;
 

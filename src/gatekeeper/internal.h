@@ -13,7 +13,7 @@
  *      events.c        what was denied or learned
  *      usage.c         what went through
  *      sockets.c       sockets inside: for previews and for datagrams that come back
- *      policy.c        policies: read, changed while it runs, explained, proposed from what was learned
+ *      policy.c        policies that are changed while it runs; explain.c what they say of a URL; learned.c one that would be enough
  *
  * A seat:
  *
@@ -147,11 +147,13 @@ Seat *seat_find(Gatekeeper *k, const char *id);
 /* link.c */
 void link_init(GateLink *l);
 void link_done(Gatekeeper *k);
+void link_dismiss(Gatekeeper *k); /* nobody needs it: it goes, and its socket */
 void link_want(Gatekeeper *k); /* somebody needs a gate */
 bool link_is_up(const Gatekeeper *k);
 /* Takes the message; descriptors are duplicated when they have to wait. */
 int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds);
 void link_greeted(Gatekeeper *k, bool same_version);
+void link_refused(Gatekeeper *k, const char *text); /* something that nobody waits for: the greeting, perhaps */
 void link_listed(Gatekeeper *k);
 void link_hello(Gatekeeper *k); /* again, with other settings */
 
@@ -167,6 +169,7 @@ void seat_attach(Seat *s, bool awaited);
 void seat_claim(Seat *s);
 int seat_set_policy(Seat *s, SandboxDone done, void *userdata);
 void seat_want_turn(Seat *s);
+void seat_forget_waiter(Seat *s, void *userdata);
 void seat_arm(Seat *s, usec_t usec); /* unless it is armed already */
 void seats_turn(Gatekeeper *k);      /* the gate is there: whoever waits has a turn */
 void seats_gate_gone(Gatekeeper *k);

@@ -61,7 +61,9 @@ static void on_failed(Gatekeeper *k, json_t *message) {
         Seat *s = q ? seat_find(k, q->id) : NULL;
         const char *text = json_string_value(json_object_get(message, "error"));
 
-        if (s && q->kind != QUESTION_USAGE && s->serial == q->serial)
+        if (!q)
+                link_refused(k, text ? text : "it does not say why");
+        else if (s && q->kind != QUESTION_USAGE && s->serial == q->serial)
                 seat_on_failed(s, text ? text : "it does not say why");
         free(q);
 }

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
+
+#define AUTHORITIES_MAX (64 * 1024)
 
 static int seed_make(Gatekeeper *k, Error *reterr) {
         _cleanup_close_ int fd = open(k->seed_path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -56,16 +59,30 @@ static json_t *strings(const Strv *v) {
         return list;
 }
 
+/* As text: the gate can read few files. */
+static json_t *authorities(const NetworkConfig *c) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        int r = file_read_alloc(AT_FDCWD, c->ca_file, AUTHORITIES_MAX, &text, &size);
+        json_t *j = r >= 0 ? json_stringn(text, size) : NULL;
+
+        if (!j)
+                log_error("network.caFile: '%s' cannot be read, and what it vouches for is not believed: %s", c->ca_file,
+                                r < 0 ? strerror(-r) : "it is no text");
+        return j;
+}
+
 json_t *hello_message(const Gatekeeper *k) {
         const NetworkConfig *c = &k->manager->settings->network;
         char seed[2 * SEED_SIZE + 1];
-        json_t *message;
+        json_t *message, *more;
 
         secret_hex(k->seed, SEED_SIZE, seed);
         message = json_pack("{s:s, s:i, s:o, s:o, s:s}", "do", "hello", "version", CONTROL_VERSION, "dns", strings(&c->dns), "reachable",
-                        strings(&c->reachable), "seed", seed);
+                        strings(&c->reachable_words), "seed", seed);
         secret_wipe(seed, sizeof(seed));
-        if (message && c->ca_file)
-                (void) json_object_set_new(message, "caFile", json_string(c->ca_file));
+        more = message && c->ca_file ? authorities(c) : NULL;
+        if (more)
+                (void) json_object_set_new(message, "authorities", more);
         return message;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include "base/fd.h"
 #include "confine/rlimits.h"
 #include "confine/seccomp.h"
+#include "init/begin.h"
 #include "init/execution.h"
 #include "init/network.h"
 #include "init/stop.h"
@@ -25,7 +25,6 @@
 #include "wire/channel.h"
 
 #define LISTEN_BACKLOG 16
-#define NOFILE_MAX     16384
 #define POLL_MAX_MSEC  3600000
 #define STACK_ALIGN    ((size_t) 4096) /* where pages are larger the kernel refuses, and no harm is done */
 #define STACK_RELEASED ((size_t) 128 * 1024)
@@ -313,37 +312,6 @@ static _noreturn_ void loop(Serve *s) {
 
 /* Beginning */
 
-/* Nothing is ignored from here on, and everything waits for us; children begin with the same. */
-static int take_signals(void) {
-        sigset_t set;
-
-        (void) sigfillset(&set);
-        if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
-                return -1;
-        for (int signal_number = 1; signal_number < _NSIG; signal_number++)
-                (void) sigaction(signal_number, &(struct sigaction) { .sa_handler = SIG_DFL }, NULL);
-        (void) sigemptyset(&set);
-        (void) sigaddset(&set, SIGCHLD);
-        (void) sigaddset(&set, SIGUSR1);
-        return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* We hold an end of every open input. Commands get a limit of their own. */
-static void raise_nofile(void) {
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-                return;
-        limit.rlim_cur = MIN_OF(limit.rlim_max, (rlim_t) NOFILE_MAX);
-        (void) setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static bool is_spared_by_oom(void) {
-        char text[16];
-
-        return file_read(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0 && text[0] == '-';
-}
-
 static void *map_zeroed(const InitServe *spec, size_t size, int flags) {
         void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -361,7 +329,7 @@ static Serve *serve_new(const InitServe *spec) {
         s->link = (Link) LINK_EMPTY;
         s->link.fd = spec->control_fd;
         s->stop = (Stop) STOP_EMPTY;
-        s->signal_fd = take_signals();
+        s->signal_fd = begin_signals();
         if (s->signal_fd < 0)
                 fail(spec, "signals", errno);
         r = network_keep(spec->net_fds, &s->network);
@@ -374,7 +342,7 @@ static Serve *serve_new(const InitServe *spec) {
                 .measure_disk = !(spec->guards_missing & GUARD_BIT(GUARD_DISK)),
                 .limit_memory = spec->guards_missing & GUARD_BIT(GUARD_MEMORY),
                 .limit_pids = spec->guards_missing & GUARD_BIT(GUARD_PIDS),
-                .reset_oom = is_spared_by_oom(),
+                .reset_oom = begin_is_spared_by_oom(),
         };
         return s;
 }
@@ -401,7 +369,7 @@ void init_serve(const InitServe *spec) {
 
         (void) prctl(PR_SET_NAME, "cove-init");
         (void) setsid(); /* fails when we lead one already */
-        raise_nofile();
+        begin_nofile();
         r = rlimits_apply_common(); /* guests have them from us */
         if (r < 0)
                 fail(spec, "rlimits", -r);

@@ -8,6 +8,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "jail/names.h"
 #include "jail/tree.h"
 
 #define USER_UID_DEFAULT 1000
@@ -155,30 +156,6 @@ static int write_names(const JailSpec *spec, Error *reterr) {
         return write_file("/etc/group", text, reterr);
 }
 
-static int write_network(const JailSpec *spec, int host_root_fd, Error *reterr) {
-        char text[512];
-        int r;
-
-        (void) snprintf(text, sizeof(text),
-                        "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", spec->hostname);
-        r = write_file("/etc/hosts", text, reterr);
-        if (r < 0)
-                return r;
-        (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
-        r = write_file("/etc/hostname", text, reterr);
-        if (r < 0)
-                return r;
-        r = write_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
-                                             "networks: files\nprotocols: files\nservices: files\nethers: files\n",
-                        reterr);
-        if (r < 0)
-                return r;
-        /* With a network of its own there is no resolver to name; a lookup then fails at once. */
-        if (spec->net_host)
-                return copy_one(host_root_fd, "etc/resolv.conf", reterr);
-        return write_file("/etc/resolv.conf", "# no network\n", reterr);
-}
-
 typedef int (*PerPath)(int host_root_fd, const char *path, Error *reterr);
 
 static int for_each(PerPath function, int host_root_fd, const char *const *paths, size_t n, Error *reterr) {
@@ -207,7 +184,7 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const
         r = write_names(spec, reterr);
         if (r < 0)
                 return r;
-        r = write_network(spec, host_root_fd, reterr);
+        r = names_make(spec, host_root_fd, reterr);
         if (r < 0)
                 return r;
         r = for_each(copy_one, host_root_fd, copied, ELEMENTSOF(copied), reterr);

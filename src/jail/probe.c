@@ -406,5 +406,6 @@ void probe_host(Probe *ret) {
         probe_idmap(ret);
         probe_cgroup(ret);
         probe_disk(ret);
+        probe_networks(ret);
         find_level(ret);
 }

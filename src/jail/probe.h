@@ -9,6 +9,7 @@
 
 #include "jail/cgroup.h"
 #include "jail/guard.h"
+#include "wire/network.h"
 
 #define PROBE_TEXT_MAX 256
 
@@ -32,7 +33,12 @@ typedef struct Probe {
         bool privileged;
         CgroupVersion cgroup;
         ProbeLevel level;
+        Finding networks[_SPAWN_NETWORK_MAX]; /* what a sandbox can have beyond its walls: no part of the level */
 } Probe;
 
 void probe_host(Probe *ret);
 const char *probe_level_name(ProbeLevel l);
+
+void probe_networks(Probe *p); /* part of probe_host() */
+const char *probe_network_name(SpawnNetwork shape);
+const char *probe_network_purpose(SpawnNetwork shape);

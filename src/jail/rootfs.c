@@ -13,6 +13,7 @@
 #include "jail/content.h"
 #include "jail/dev.h"
 #include "jail/hostetc.h"
+#include "jail/names.h"
 #include "jail/proc.h"
 #include "jail/tree.h"
 #include "jail/userns.h"
@@ -422,6 +423,8 @@ int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 
         if (spec->template_dir)
                 r = make_skeleton(fs, spec, reterr);
+        if (r >= 0 && spec->template_dir)
+                r = names_adapt(spec, reterr);
         if (r < 0)
                 return r;
         r = dev_attach(fs->dev_tree, reterr);

@@ -192,6 +192,19 @@ EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants
 void egress_explain(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
                 char cure[static EGRESS_TEXT_MAX]);
 
+/* A URL as a question: https://, http://, wss://, ws://, tcp://, udp://, dns://HOST; none: https. The question points into it: not to be copied. */
+typedef struct EgressUrl {
+        EgressQuestion question;
+        char host[EGRESS_DOMAIN_MAX], method[32], path[2048];
+} EgressUrl;
+int egress_url_parse(const char *url, const char *method /* NULL: GET */, EgressUrl *ret, Error *reterr);
+
+/* {allowed, action, reason, rule, text, cure, inspect}: what `cove policy explain` prints and the API answers. */
+json_t *egress_explain_json(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q);
+/* -EINVAL: no URL. */
+int egress_explain_url(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const char *url, const char *method, json_t **ret,
+                Error *reterr);
+
 /* Helpers that others need too. */
 int egress_host_normalise(const char *text, size_t size, char ret[static EGRESS_DOMAIN_MAX]); /* -EINVAL: no host name */
 int egress_address_parse(const char *text, EgressAddress *ret);

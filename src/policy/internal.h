@@ -84,3 +84,5 @@ typedef struct EgressPlaces {
 } EgressPlaces;
 
 void egress_policy_check(PolicyReader *r, const char *prefix, const EgressPolicy *p, const EgressPlaces *places);
+
+const char *policy_preset_text(const char *name); /* JSON; NULL: there is none */

@@ -1,9 +1,11 @@
 /* policy.h: the whole of what a sandbox may do, as one object.
  *
  *      "policy": {
- *        "preset": "default" | "standard" | "permissive",   what the rest is laid over; none: everything as without a policy
- *        "network": { egress.h },
- *        "allowNetworkAccess": bool, "allowedDomains": [...], "deniedDomains": [...]     D4's words for it
+ *        "preset": "default" | "standard" | "permissive",   what the rest is laid over; none: everything as without a policy.
+ *                                                           The preset's name alone is a policy, too: "policy": "default"
+ *        "network": { egress.h },                           of a preset, only what is said is replaced; rules and mode together
+ *        "allowNetworkAccess": bool, "allowedDomains": [...], "deniedDomains": [...],    D4's words for it; its "example.org" is that
+ *        "requireTls": bool, "maxRequestSize": n, "maxResponseSize": n, "timeout": ms,   name and every name below
  *        "readOnlyPaths": [...], "writablePaths": [...], "deniedPaths": [...], "allowFileSystem": bool, "allowedPaths": [...]
  *        "maxFileSize": "10MB", "maxTotalSize": "100MB", "allowedExtensions": refused, nobody can enforce it
  *        "allowProcessCreation": bool, "allowEnvironmentAccess": bool, "allowedLanguages": ["python", ...],
@@ -18,6 +20,10 @@
 
 #include "base/strv.h"
 #include "policy/egress.h"
+
+#define POLICY_PATHS_MAX       64 /* of each list */
+#define POLICY_LANGUAGES_MAX   64
+#define POLICY_CREDENTIALS_MAX 32
 
 typedef struct PolicyCredential {
         char *secret;  /* its name in the vault */
@@ -59,8 +65,20 @@ int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable
 json_t *policy_to_json(const Policy *p); /* normalised; parsing it again gives the same */
 
 const Policy *policy_preset(const char *name); /* NULL: there is none */
+extern const char *const policy_preset_names[]; /* NULL-terminated */
 
-/* D4's functions, for surfaces and tests. */
+/* What a request asks for, beside the policy: complaints about "memory", "cpu", "timeout", "env", "files", "workdir", all at once, in
+ * D4's words ("Memory limit 256MB exceeds policy maximum 128.0MB"; K10). Zero and NULL: not said. */
+typedef struct PolicyRequest {
+        const char *memory; /* "256MB" */
+        uint32_t cpu_milli;
+        usec_t timeout_usec;
+        const char *workdir;
+        bool has_env, has_files;
+} PolicyRequest;
+int policy_check_request(const Policy *p, const PolicyRequest *q, JsonComplaints *c);
+
+/* D4's functions, for surfaces and tests. A URL is allowed when a GET of it would pass: plain HTTP is not, where TLS is required. */
 bool policy_url_allowed(const Policy *p, const char *url);
 bool policy_language_allowed(const Policy *p, const char *language);
 int policy_memory_parse(const char *text, uint64_t *ret); /* "128MB", "1gb", "64"; -EINVAL: "Invalid memory format" */

@@ -339,9 +339,7 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         _cleanup_close_ int listen_fd = -EBADF;
         int fds[2], r;
 
-        r = native_network_shape(sb, &m.create, reterr);
-        if (r < 0)
-                return r;
+        native_network_shape(sb, &m.create);
         if (!enforce)
                 return error_set(reterr, -EINVAL, "its policy cannot be read");
         m.create.rules = enforce->rules;

@@ -74,7 +74,7 @@ void native_kill_own(NativeGuest *g); /* a plain user's: by ourselves */
 void native_remove_socket(Native *n, const char *id);
 
 /* native-network.c */
-int native_network_shape(const Sandbox *sb, SpawnCreate *ret, Error *reterr);
+void native_network_shape(const Sandbox *sb, SpawnCreate *ret);
 int native_network(Provider *p, Sandbox *sb);
 int native_socket(Provider *p, Sandbox *sb, const GuestSocket *socket);
 int native_ports(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n);

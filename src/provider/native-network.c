@@ -8,26 +8,16 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "core/network.h"
 #include "jail/net.h"
-#include "policy/egress.h"
 #include "provider/native-internal.h"
 
 #define PROC_FILE_MAX (1024 * 1024) /* of sockets: some six thousand of them */
 #define STATE_LISTEN  0x0a
 
-static const SpawnNetwork shapes[_NETWORK_MODE_MAX] = {
-        [NETWORK_NONE] = SPAWN_NETWORK_NONE,
-        [NETWORK_ISOLATED] = SPAWN_NETWORK_LINKED,
-        [NETWORK_EGRESS] = SPAWN_NETWORK_GATED,
-        [NETWORK_OPEN] = SPAWN_NETWORK_GATED,
-};
-
-int native_network_shape(const Sandbox *sb, SpawnCreate *ret, Error *reterr) {
-        if (sb->spec.network >= _NETWORK_MODE_MAX || sb->spec.network == NETWORK_HOST)
-                return error_set(reterr, -EINVAL, "a sandbox of the daemon never has the host's network: take egress or open");
-        ret->network = (uint8_t) shapes[sb->spec.network];
+void native_network_shape(const Sandbox *sb, SpawnCreate *ret) {
+        ret->network = (uint8_t) network_shape(sb->spec.network);
         ret->address = ret->network == SPAWN_NETWORK_LINKED ? sb->spec.address : 0;
-        return 0;
 }
 
 int native_network(Provider *p, Sandbox *sb) {
@@ -140,7 +130,7 @@ static int add_ports_of(const NativeGuest *g, const char *file, bool gated, uint
 
 int native_ports(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n) {
         const NativeGuest *g = sb->provider_data;
-        bool gated = sb->spec.network < _NETWORK_MODE_MAX && shapes[sb->spec.network] == SPAWN_NETWORK_GATED;
+        bool gated = network_shape(sb->spec.network) == SPAWN_NETWORK_GATED;
         size_t n = 0;
         int r;
 
@@ -172,8 +162,10 @@ static void read_interface(const NativeGuest *g, SandboxUsage *ret) {
 
 /* What goes through the gate, the gate counts. */
 void native_read_network(const Sandbox *sb, SandboxUsage *ret) {
-        if (sb->spec.network == NETWORK_NONE)
+        SpawnNetwork shape = network_shape(sb->spec.network);
+
+        if (shape == SPAWN_NETWORK_NONE)
                 ret->has_network = true; /* there is no interface but its own loopback: nothing comes and nothing goes */
-        else if (sb->spec.network == NETWORK_ISOLATED)
+        else if (shape == SPAWN_NETWORK_LINKED)
                 read_interface(sb->provider_data, ret);
 }

@@ -161,6 +161,8 @@ static const char *const migrations[] = {
         schema_cleanup,
         schema_network,
         schema_secrets,
+        schema_previews,
+        schema_policies,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

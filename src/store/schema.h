@@ -7,5 +7,7 @@ extern const char schema_history[];
 extern const char schema_alerts[];
 extern const char schema_artifacts[];
 extern const char schema_cleanup[];
+extern const char schema_previews[];
 extern const char schema_network[];
 extern const char schema_secrets[];
+extern const char schema_policies[];

@@ -164,6 +164,10 @@ static const struct {
         [STATEMENT_CLEANUP_TRIM]   = { "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1" },
         [STATEMENT_CLEANUP_SELECT] = { .select = &cleanup_table, .tail = "ORDER BY serial DESC LIMIT ?1" },
 
+        [STATEMENT_PREVIEW_INSERT] = { .insert = &preview_table, .tail = "ON CONFLICT DO NOTHING" },
+        [STATEMENT_PREVIEW_DELETE] = { .delete = &preview_table },
+        [STATEMENT_PREVIEW_SELECT] = { .select = &preview_table, .tail = "ORDER BY sandbox, port" },
+
         [STATEMENT_NETWORK_USE_PUT]    = { .insert = &network_use_table,
                                            .tail = "ON CONFLICT (sandbox) DO UPDATE SET up_bytes = excluded.up_bytes,"
                                                    " down_bytes = excluded.down_bytes, requests = excluded.requests,"

@@ -2,6 +2,7 @@
 
 #include "base/macro.h"
 #include "store/cleanup.h"
+#include "store/previews.h"
 
 NAMES(sandbox_status, SandboxStatus);
 NAMES(on_timeout, OnTimeout);
@@ -249,3 +250,9 @@ static const Field cleanup_table_fields[] = {
         FIELD("error",         text,   CleanupRow, error),
 };
 TABLE(cleanup_table, "cleanup", 1);
+
+static const Field preview_table_fields[] = {
+        FIELD("sandbox", chars,  StorePreview, sandbox),
+        FIELD("port",    uint32, StorePreview, port),
+};
+TABLE(preview_table, "preview", 2);

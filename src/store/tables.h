@@ -29,6 +29,7 @@ extern const Table history_table;         /* HistoryRow */
 extern const Table usage_table;           /* UsageRow */
 extern const Table usage_hour_table;      /* UsageHour */
 extern const Table cleanup_table;         /* CleanupRow */
+extern const Table preview_table;         /* StorePreview */
 extern const Table network_use_table;     /* NetworkUse */
 extern const Table denial_table;          /* NetworkDenial */
 extern const Table learned_table;         /* NetworkLearned */

@@ -108,6 +108,9 @@ int key_read_file(const char *directory, bool make, uint8_t *ret, Error *reterr)
                         return error_set(reterr, r, "cannot make '%s/" VAULT_KEY_FILE "': %m", directory);
                 fd = openat(dirfd, VAULT_KEY_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         }
+        if (fd < 0 && errno == EACCES)
+                return error_set(reterr, -EACCES, "'%s/" VAULT_KEY_FILE "' cannot be read by user %u, who runs this: chown %u it, and start again", directory,
+                                geteuid(), geteuid());
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot open '%s/" VAULT_KEY_FILE "': %m", directory);
         r = check_file(fd, directory, reterr);

@@ -52,8 +52,7 @@ static int meet(Authority *shown, Authority *used, const char *server_name, cons
         int fds[2], r;
         char buffer[64] = "";
 
-        unit_write_text(unit_path("ca.pem"), pem);
-        check_result("tls", tls_new(unit_path("ca.pem"), &tls, &error), 0);
+        check_result("tls", tls_new(pem, &tls, &error), 0);
         check_int("sockets", socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
         check_result("accept", tls_accept(tls, used, server_name, fds[0], &s), 0);
         check_result("connect", tls_connect(tls, client_name, fds[1], &c), 0);
@@ -133,10 +132,17 @@ TEST(leaves_are_kept_and_bounded) {
         a = authority_free(a);
 }
 
-TEST(no_authorities_file) {
+TEST(authorities_that_are_none) {
+        Authority *a = authority(seed, "sb-one");
+        _cleanup_free_ char *pem = authority_certificate(a), *both = NULL;
         Error error = { 0 };
         Tls *tls = NULL;
 
-        check_result("missing", tls_new("/nowhere/ca.pem", &tls, &error), -EINVAL);
-        check_part("named", error.text, "'/nowhere/ca.pem'");
+        check_result("no PEM", tls_new("hello", &tls, &error), -EINVAL);
+        check_part("says so", error.text, "additional authorities");
+        check_result("damaged", tls_new("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", &tls, &error), -EINVAL);
+        check_true("memory", asprintf(&both, "%s%s", pem, pem) > 0);
+        check_result("twice the same", tls_new(both, &tls, &error), 0);
+        tls = tls_free(tls);
+        a = authority_free(a);
 }

@@ -11,12 +11,15 @@
 
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
+#include "api/policy.h"
 #include "base/path.h"
+#include "config/config.h"
 #include "observe/otlp.h"
 #include "core/acquire.h"
 #include "core/admission.h"
 #include "core/limits.h"
 #include "core/profile.h"
+#include "core/secrets.h"
 
 #define MB_MAX       1073741824.0 /* 2^50 bytes */
 #define CPU_MIN      0.001
@@ -34,10 +37,13 @@ typedef struct CreateBody {
         SandboxLimits limits; /* what was said of them */
         NativeUser user;
         usec_t wait_usec;
+        json_t *policy, *network; /* as they came; read when the rest is known */
 } CreateBody;
 
 static void body_done(CreateBody *b) {
         sandbox_spec_done(&b->spec);
+        json_decref(b->policy);
+        json_decref(b->network);
 }
 
 /* Fields that have a form of their own. */
@@ -131,6 +137,15 @@ static int field_workdir(const JsonField *f, json_t *v, const char *name, void *
         return 0;
 }
 
+/* What it may say depends on the rest. */
+static int field_later(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        json_t **at = (json_t **) (void *) ((char *) target + f->offset);
+
+        json_decref(*at);
+        *at = json_incref(v);
+        return 0;
+}
+
 #define LIMIT(field) offsetof(SandboxLimits, field)
 const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
@@ -160,6 +175,8 @@ const JsonField native_sandbox_fields[] = {
         { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                },
         { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
         { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       },
+        { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           },
+        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          },
 };
 const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
 
@@ -211,6 +228,23 @@ static int apply_profile(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         return json_complain(c, "profile", "%s", error.text);
 }
 
+static int apply_policy(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
+        const NetworkConfig *network = &q->manager->settings->network;
+        const Profile *profile = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
+        const ApiPolicyRequest request = {
+                .policy = b->policy,
+                .network = b->network,
+                .of_profile = b->spec.policy,
+                .may_loosen = principal_may_loosen(&q->who),
+                .requests_max = profile ? profile->network_requests : 0,
+                .said = &b->limits,
+                .reachable = network->reachable,
+                .n_reachable = network->n_reachable,
+        };
+
+        return api_policy_apply(&request, &b->spec, c);
+}
+
 static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
         CreateBody *b = target;
         int r;
@@ -226,7 +260,8 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
         }
-        return check_template(q, b, c);
+        r = apply_policy(q, b, c);
+        return r < 0 ? r : check_template(q, b, c);
 }
 
 /* A profile is a ceiling, except for those who may lift it. */
@@ -248,6 +283,8 @@ typedef struct Creation {
         Acquisition *acquisition;       /* under way */
         char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
         bool ours;                      /* made for this request, and without a name */
+        Strv env;                       /* where it has references: to say which are missing */
+        char *tenant;
 } Creation;
 
 static void creation_destroy(ApiRequest *q, bool answered) {
@@ -258,6 +295,8 @@ static void creation_destroy(ApiRequest *q, bool answered) {
                 acquisition_cancel(k->acquisition);
         else if (sb && k->ours && !answered && !q->manager->stopping)
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        strv_done(&k->env);
+        free(k->tenant);
         free(k);
         q->state = NULL;
 }
@@ -265,7 +304,8 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 /* 404 would say that something is gone for good, and nothing was asked for that could be. */
 static void answer_failure(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL,    EOVERFLOW,    ENOSPC, EOPNOTSUPP, EAGAIN,
-                                    ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT };
+                                    ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT,
+                                    ENOKEY,    EKEYREJECTED };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
                 if (told[i] == -r) {
@@ -305,8 +345,20 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                 answer_sandbox(q, result->existing ? 200 : 201, sb);
         } else if (error->code == -EDQUOT)
                 answer_full(q, error);
+        else if (error->code == -ENOKEY && k->env.n > 0)
+                (void) native_secrets_missing(q, k->tenant, /* below= */ NULL, &k->env, error->text);
         else
                 answer_failure(q, error->code, error->text);
+}
+
+/* The spec is the core's as soon as it is asked. */
+static void keep_references(Creation *k, const SandboxSpec *spec) {
+        k->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
+        for (size_t i = 0; i < spec->env.n; i++)
+                if (secret_reference(spec->env.items[i]))
+                        (void) strv_push(&k->env, spec->env.items[i]);
+        if (k->env.n > 0 && spec->tenant)
+                k->tenant = strdup(spec->tenant);
 }
 
 static void create(ApiRequest *q, CreateBody *b) {
@@ -320,6 +372,7 @@ static void create(ApiRequest *q, CreateBody *b) {
                 return;
         }
         k->ours = !b->spec.name;
+        keep_references(k, &b->spec);
         q->state = k;
         q->destroy = creation_destroy;
         r = manager_acquire(q->manager, &q->who, &b->spec, b->wait_usec, on_acquired, q, &a, &error);

@@ -216,10 +216,12 @@ static int start(ApiRequest *q, ExecBody *b, Execution **ret) {
         r = make_spec(q->sandbox, b, &spec);
         if (r >= 0)
                 r = execution_start(q->sandbox, &spec, &x, &error);
-        if (r < 0) {
+        if (r == -ENOKEY)
+                (void) native_secrets_missing(q, q->sandbox->spec.tenant, &q->sandbox->spec.env, &spec.env, error.text);
+        else if (r < 0)
                 (void) native_core_error(q, r, error.text);
+        if (r < 0)
                 return r;
-        }
         api_about(q, q->sandbox, x);
         if (b->stdin_data) {
                 if (b->stdin_size > 0)

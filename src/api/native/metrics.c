@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "config/config.h"
 #include "observe/observe.h"
+#include "vault/vault.h"
 
 #define DAY       (24 * 3600 * USEC_PER_SEC)
 #define ITEMS     100
@@ -61,11 +62,27 @@ void native_prometheus(ApiRequest *q) {
         (void) http_answer_take(q->http, 200, PROMETHEUS_TYPE, text, size);
 }
 
+/* A part that does not work, while the rest does. */
+static void add_vault(ApiRequest *q, json_t *health) {
+        Error why = { 0 };
+
+        if (!q->api->rooms.vault || vault_is_open(q->api->rooms.vault, &why))
+                return;
+        (void) json_array_append_new(json_object_get(health, "reasons"), json_pack("{s:s,s:f,s:f,s:o}", "signal", "vault_shut", "value", 1.0,
+                        "limit", 0.0, "text", json_text_or_null(why.text)));
+        if (strcmp(json_string_value(json_object_get(health, "status")), "healthy") == 0)
+                (void) json_object_set_new(health, "status", json_string("degraded"));
+}
+
 void native_health(ApiRequest *q) {
         struct Observe *o = room_of_all(q);
 
+        json_t *health = o ? observe_health_json(o) : NULL;
+
+        if (health)
+                add_vault(q, health);
         if (o)
-                answer(q, observe_health_json(o));
+                answer(q, health);
 }
 
 static int read_window(ApiRequest *q, WindowSpan *ret) {

@@ -71,6 +71,22 @@ void native_secret_get(ApiRequest *q);
 void native_secret_list(ApiRequest *q);
 void native_secret_delete(ApiRequest *q);
 void native_secret_delete_all(ApiRequest *q);
+/* 422 with every variable whose secret is missing; of both environments, the second over the first, which may be NULL. */
+int native_secrets_missing(ApiRequest *q, const char *tenant, const Strv *below, const Strv *env, const char *message);
+
+/* network.c */
+void native_policy_get(ApiRequest *q);
+void native_policy_put(ApiRequest *q);
+void native_policy_check(ApiRequest *q);
+void native_policy_explain(ApiRequest *q);
+void native_network_denials(ApiRequest *q);
+void native_network_learned(ApiRequest *q);
+void native_approval_list(ApiRequest *q);
+void native_approval_answer(ApiRequest *q);
+extern const JsonField native_policy_fields[];
+extern const size_t native_policy_n_fields;
+extern const JsonField native_approval_fields[];
+extern const size_t native_approval_n_fields;
 
 /* artifacts.c */
 struct Artifact;
@@ -163,3 +179,10 @@ extern const JsonField native_copy_fields[];
 extern const size_t native_copy_n_fields;
 extern const JsonField native_chmod_fields[];
 extern const size_t native_chmod_n_fields;
+
+/* previews.c */
+void native_sandbox_ports(ApiRequest *q);
+void native_sandbox_url(ApiRequest *q);
+void native_sandbox_url_set(ApiRequest *q);
+extern const JsonField native_preview_fields[];
+extern const size_t native_preview_n_fields;

@@ -89,6 +89,8 @@ const ApiRoute *const api_tables[] = {
         alerts_routes,
         audit_routes,
         config_routes,
+        previews_routes,
         secrets_routes,
+        network_routes,
         NULL,
 };

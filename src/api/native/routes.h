@@ -20,4 +20,6 @@ extern const ApiRoute metrics_routes[];
 extern const ApiRoute alerts_routes[];
 extern const ApiRoute audit_routes[];
 extern const ApiRoute config_routes[];
+extern const ApiRoute previews_routes[];
 extern const ApiRoute secrets_routes[];
+extern const ApiRoute network_routes[];

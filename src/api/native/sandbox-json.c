@@ -7,6 +7,7 @@
 
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
+#include "api/policy.h"
 #include "base/fd.h"
 #include "core/provider.h"
 #include "jail/guard.h"
@@ -118,6 +119,24 @@ static json_t *counts_json(const Sandbox *sb) {
         return object_end(&o);
 }
 
+static json_t *address_json(uint32_t a) {
+        return a == 0 ? json_null() : json_sprintf("%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
+}
+
+static json_t *network_json(const Sandbox *sb) {
+        Object o = object_new(), used = object_new();
+
+        put(&used, "upBytes", json_integer((json_int_t) sb->network_tx_bytes));
+        put(&used, "downBytes", json_integer((json_int_t) sb->network_rx_bytes));
+        put(&used, "requests", json_integer((json_int_t) sb->network_requests));
+        put(&used, "denied", json_integer((json_int_t) sb->network_denied));
+        put(&o, "mode", json_string_nocheck(network_mode_to_string((NetworkMode) sb->spec.network)));
+        put(&o, "group", text_or_null(sb->spec.group));
+        put(&o, "address", address_json(sb->spec.address));
+        put(&o, "used", object_end(&used));
+        return object_end(&o);
+}
+
 json_t *api_sandbox_json(const Sandbox *sb) {
         const Provider *provider = sb->manager->provider;
         const SandboxSpec *spec = &sb->spec;
@@ -149,6 +168,9 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "metadata", metadata_json(spec->metadata));
         put(&o, "executions", counts_json(sb));
         put(&o, "operations", json_integer((json_int_t) sb->operations));
+        put(&o, "network", network_json(sb));
+        put(&o, "policy", api_policy_json(spec->policy));
+        put(&o, "policyEnforcement", api_policy_enforcement_json(spec->policy));
         put(&o, "missingGuards", guards_json(sb->guards_missing));
         put(&o, "provider", json_string_nocheck(provider ? provider->ops->name : "native"));
         return object_end(&o);

@@ -1,6 +1,7 @@
 /* secrets.c: secrets, by name: set, listed, removed; never read back. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -190,4 +191,26 @@ void native_secret_delete_all(ApiRequest *q) {
                 (void) api_errno(q, r, error.text);
         else
                 (void) api_answer(q, 200, json_pack("{s:b}", "deleted", 1));
+}
+
+static void complain_missing(const char *variable, const char *text, void *userdata) {
+        char field[300];
+
+        (void) snprintf(field, sizeof(field), "env.%s", variable);
+        (void) json_complain(userdata, field, "%s", text);
+}
+
+int native_secrets_missing(ApiRequest *q, const char *tenant, const Strv *below, const Strv *env, const char *message) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        _cleanup_(strv_done) Strv all = STRV_INIT(2 * SANDBOX_ENV_MAX);
+        const Strv *const lists[] = { below, env };
+        Error error = { 0 };
+        int r = 0;
+
+        for (size_t l = 0; l < ELEMENTSOF(lists); l++)
+                for (size_t i = 0; lists[l] && i < lists[l]->n && r >= 0; i++)
+                        r = strv_set_env(&all, lists[l]->items[i]);
+        if (r >= 0 && q->api->rooms.vault)
+                r = vault_check_env(q->api->rooms.vault, tenant ? tenant : "", &all, complain_missing, &c, &error);
+        return api_error_list(q, 422, "secret_missing", message, json_incref(c.list));
 }

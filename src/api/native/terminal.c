@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/native/exec.h"
+#include "core/enforce.h"
 #include "core/profile.h"
 
 /* A login shell reads the profile, which is what people expect of a terminal; bash where there is one. */
@@ -66,6 +67,7 @@ void native_terminal(ApiRequest *q) {
                 return;
         if (!principal_may_loosen(&q->who)) /* else it has no limit: people think */
                 spec.timeout_usec = profile_execution_ceiling(q->manager->settings, q->sandbox);
+        spec.timeout_usec = enforce_clamp_time(q->sandbox, spec.timeout_usec);
         r = execution_start(q->sandbox, &spec, &x, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);

@@ -1,0 +1,66 @@
+/* access.c: who may see a preview. */
+
+#include <string.h>
+
+#include "api/preview/preview.h"
+
+bool preview_cookie(const char *header, const char *name, char *ret, size_t size) {
+        size_t length = strlen(name);
+
+        while (header && *header) {
+                size_t n;
+
+                header += strspn(header, "; ");
+                n = strcspn(header, ";");
+                if (n > length && header[length] == '=' && strncmp(header, name, length) == 0 && n - length - 1 < size) {
+                        memcpy(ret, header + length + 1, n - length - 1);
+                        ret[n - length - 1] = '\0';
+                        return true;
+                }
+                header += n;
+        }
+        return false;
+}
+
+static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
+        const uint8_t *key = previews_key(q->api->rooms.previews);
+        uint64_t now = clock_wall_usec() / USEC_PER_SEC;
+        const char *query = http_query(q->http, PREVIEW_QUERY);
+        char cookie[PREVIEW_TOKEN_MAX];
+
+        if (query && preview_verify(key, t->id, t->port, now, query)) {
+                ret->by_link = true;
+                return true;
+        }
+        return preview_cookie(http_header(q->http, "Cookie"), PREVIEW_COOKIE, cookie, sizeof(cookie)) &&
+               preview_verify(key, t->id, t->port, now, cookie);
+}
+
+static bool only_looks(const ApiRequest *q) {
+        return strcmp(http_method(q->http), "GET") == 0 || strcmp(http_method(q->http), "HEAD") == 0;
+}
+
+static int check_key(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
+        if (api_authenticate(q) <= 0) {
+                (void) preview_refuse(q, 401, "unauthorized", "ask for a link: GET /api/sandbox/ID/url/PORT, or `cove url ID PORT`",
+                                "%s", http_query(q->http, PREVIEW_QUERY) ? "the link is not valid, or not any more"
+                                                                          : "this preview is private");
+                return 0;
+        }
+        if (!only_looks(q) && q->who.scope < SCOPE_USE) {
+                q->over_scope = true;
+                (void) preview_refuse(q, 403, "forbidden", NULL, "the key has scope 'read', this takes 'use'");
+                return 0;
+        }
+        ret->by_key = true;
+        return 1;
+}
+
+int preview_may(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
+        *ret = (PreviewAccess) { 0 };
+        if (has_link(q, t, ret) || previews_is_public(q->api->rooms.previews, t->id, t->port)) {
+                q->who = (Principal) { .scope = SCOPE_READ }; /* for whoever keeps account */
+                return 1;
+        }
+        return check_key(q, t, ret);
+}

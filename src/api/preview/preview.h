@@ -1,0 +1,75 @@
+/* preview.h: ports that are served inside sandboxes, as URLs that a browser can open.
+ *
+ *      http://<port>-<id>.<domain>:8787/            an origin of its own; domain is previews.domain. Browsers lead every name below
+ *                                                   "localhost", which it is when nothing else was said, to this machine by themselves
+ *      http://127.0.0.1:8787/preview/<id>/<port>/   without names. It shares its origin with the API, so answers carry a
+ *                                                   Content-Security-Policy that takes that origin away from what it shows
+ *
+ * A request that is for one of them never reaches the table of routes: it goes to the port, through a socket that PID 1 has connected inside
+ * (no interface, no way out), and the answer comes back as it is made. What two ways of reading could make of an answer, nobody gets.
+ *
+ * Private: it takes a key that may see the sandbox, a link that was signed for this port (and a browser keeps that in a cookie, without the
+ * link in its history), or a port that was made public. What opened our door (key, link, cookie) is taken out of what is passed on: what runs inside
+ * must not learn it.
+ *
+ *      target.c     which sandbox, which port
+ *      link.c       URLs, and signatures
+ *      access.c     who may
+ *      previews.c   what is public; the key of the signatures
+ *      exchange.c   one request and its answer          request.c, response.c: their heads
+ *      tunnel.c     bytes both ways, after an upgrade
+ *      page.c       what a person sees who gets no answer from inside
+ *
+ * Must not know: SQL beyond store/previews.h, namespaces. */
+#pragma once
+
+#include "api/surface.h"
+
+typedef struct Previews Previews;
+
+#define PREVIEW_TOKEN_MAX    96
+#define PREVIEW_URL_MAX      512
+#define PREVIEW_QUERY        "cove_token"
+#define PREVIEW_COOKIE       "cove_preview"
+
+typedef struct PreviewTarget {
+        char id[SANDBOX_ID_LENGTH + 1];
+        uint16_t port;
+        bool by_host;
+        const char *rest; /* the path as the one inside sees it; into the request's */
+} PreviewTarget;
+
+/* previews.c */
+int previews_new(Manager *m, Previews **ret, Error *reterr);
+Previews *previews_free(Previews *p);
+bool previews_is_public(const Previews *p, const char *id, uint16_t port);
+int previews_set_public(Previews *p, const Sandbox *sb, uint16_t port, bool public, Error *reterr);
+const uint8_t *previews_key(const Previews *p); /* SECRET_SHA256_SIZE bytes */
+
+/* target.c: 1: it is for a preview; 0: it is not; -EINVAL: it is for none that can be. domain: as configured. */
+int preview_target_parse(const char *host, const char *path, const char *domain, PreviewTarget *ret);
+int preview_find(ApiRequest *q, PreviewTarget *ret);
+
+/* link.c: expires is by the calendar, in seconds; 0: as long as the sandbox is there. */
+void preview_sign(const uint8_t *key, const char *id, uint16_t port, uint64_t expires, char ret[static PREVIEW_TOKEN_MAX]);
+bool preview_verify(const uint8_t *key, const char *id, uint16_t port, uint64_t now, const char *token);
+/* Where the server can be reached by the caller: by the Host that was asked for, else where we listen. token may be NULL. */
+void preview_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]);
+void preview_path_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]);
+
+/* access.c: 1: may; 0: has been answered. */
+typedef struct PreviewAccess {
+        bool by_link;   /* in the query: give it a cookie */
+        bool by_key;    /* in the header */
+} PreviewAccess;
+int preview_may(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret);
+/* The value of one cookie; false: there is none of that name. */
+bool preview_cookie(const char *header, const char *name, char *ret, size_t size);
+
+/* page.c */
+int preview_refuse(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
+
+/* exchange.c: the route that all of them have. */
+extern const ApiRoute preview_route;
+/* Called with the request that preview_find() found one in; as admit() of surface.c. */
+int preview_admit(ApiRequest *q, const PreviewTarget *t);

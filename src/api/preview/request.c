@@ -1,0 +1,144 @@
+/* request.c: the head of a request as it goes inside.
+ *
+ * What opened our door stays out here: the key, the link, its cookie. What belongs to one connection only (RFC 9110, section 7.6.1) is ours to
+ * say anew. */
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/preview/internal.h"
+
+static bool is_one_of(const char *name, const char *const *list) {
+        for (; *list; list++)
+                if (strcasecmp(name, *list) == 0)
+                        return true;
+        return false;
+}
+
+/* Expect is answered by the server in front. */
+static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "TE", "Trailer", "Transfer-Encoding",
+                                    "Upgrade", "Expect", "Content-Length", "X-API-KEY", "X-Forwarded-For", "X-Forwarded-Host",
+                                    "X-Forwarded-Proto", "X-Forwarded-Prefix", NULL };
+
+static bool is_upgrade(const ApiRequest *q) {
+        return http_header(q->http, "Upgrade") && !http_header(q->http, "Content-Length") && !http_header(q->http, "Transfer-Encoding");
+}
+
+/* All cookies but ours. */
+static void put_cookies(Text *out, const char *value) {
+        bool first = true;
+
+        while (*value) {
+                size_t n;
+
+                value += strspn(value, "; ");
+                n = strcspn(value, ";");
+                if (n > 0 && !(strncmp(value, PREVIEW_COOKIE "=", strlen(PREVIEW_COOKIE "=")) == 0)) {
+                        text_put_string(out, first ? "Cookie: " : "; ");
+                        text_put(out, value, n);
+                        first = false;
+                }
+                value += n;
+        }
+        if (!first)
+                text_put_string(out, "\r\n");
+}
+
+static void put_header(Text *out, const char *name, const char *value) {
+        text_put_string(out, name);
+        text_put_string(out, ": ");
+        text_put_string(out, value);
+        text_put_string(out, "\r\n");
+}
+
+static int pass_header(const char *name, const char *value, void *userdata) {
+        PreviewExchange *x = userdata;
+
+        if (is_one_of(name, ours) || (x->access.by_key && strcasecmp(name, "Authorization") == 0))
+                return 0;
+        if (strcasecmp(name, "Cookie") == 0)
+                put_cookies(&x->out, value);
+        else
+                put_header(&x->out, name, value);
+        return 0;
+}
+
+static void put_encoded(Text *out, const char *s) {
+        static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,;:@/?";
+
+        for (; *s; s++)
+                if (strchr(plain, *s))
+                        text_put(out, s, 1);
+                else
+                        text_format(out, "%%%02X", (unsigned char) *s);
+}
+
+typedef struct QueryPut {
+        Text *out;
+        bool any;
+} QueryPut;
+
+static int pass_query(const char *name, const char *value, void *userdata) {
+        QueryPut *p = userdata;
+
+        if (strcmp(name, PREVIEW_QUERY) == 0)
+                return 0;
+        text_put_string(p->out, p->any ? "&" : "?");
+        p->any = true;
+        put_encoded(p->out, name);
+        if (*value) {
+                text_put_string(p->out, "=");
+                put_encoded(p->out, value);
+        }
+        return 0;
+}
+
+static void put_forwarded(PreviewExchange *x) {
+        const char *host = http_header(x->q->http, "Host");
+        char peer[96], prefix[64];
+        size_t n;
+
+        http_peer_print(x->q->http, peer, sizeof(peer));
+        n = strcspn(peer, "]");
+        peer[peer[0] == '[' ? n : strcspn(peer, ":")] = '\0';
+        put_header(&x->out, "X-Forwarded-For", peer + (peer[0] == '['));
+        put_header(&x->out, "X-Forwarded-Proto", "http");
+        if (host)
+                put_header(&x->out, "X-Forwarded-Host", host);
+        if (x->target.by_host)
+                return;
+        (void) snprintf(prefix, sizeof(prefix), "/preview/%s/%u", x->target.id, x->target.port);
+        put_header(&x->out, "X-Forwarded-Prefix", prefix);
+}
+
+static void put_framing(PreviewExchange *x) {
+        const char *length = http_header(x->q->http, "Content-Length");
+
+        if (is_upgrade(x->q)) {
+                put_header(&x->out, "Connection", "Upgrade");
+                put_header(&x->out, "Upgrade", http_header(x->q->http, "Upgrade"));
+                return;
+        }
+        put_header(&x->out, "Connection", "close");
+        x->chunked_out = http_header(x->q->http, "Transfer-Encoding") != NULL;
+        if (x->chunked_out)
+                put_header(&x->out, "Transfer-Encoding", "chunked");
+        else if (length)
+                put_header(&x->out, "Content-Length", length);
+}
+
+int preview_request_put(PreviewExchange *x) {
+        QueryPut query = { .out = &x->out };
+
+        text_put_string(&x->out, http_method(x->q->http));
+        text_put_string(&x->out, " ");
+        text_put_string(&x->out, x->target.rest[0] ? x->target.rest : "/");
+        (void) http_query_each(x->q->http, pass_query, &query);
+        text_put_string(&x->out, " HTTP/1.1\r\n");
+        (void) http_header_each(x->q->http, pass_header, x);
+        put_forwarded(x);
+        put_framing(x);
+        text_put_string(&x->out, "\r\n");
+        return x->out.error;
+}

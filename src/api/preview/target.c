@@ -1,0 +1,79 @@
+/* target.c: which sandbox and which port a request is for. */
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/preview/preview.h"
+#include "base/parse.h"
+#include "config/config.h"
+
+#define PREFIX "/preview/"
+
+static bool is_id(const char *text, size_t n) {
+        if (n != SANDBOX_ID_LENGTH || text[0] < 'a' || text[0] > 'z')
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9'))
+                        return false;
+        return true;
+}
+
+static int take_port(const char *text, size_t n, uint16_t *ret) {
+        char digits[6];
+        uint64_t port;
+
+        if (n == 0 || n >= sizeof(digits))
+                return -EINVAL;
+        memcpy(digits, text, n);
+        digits[n] = '\0';
+        if (parse_uint64(digits, 1, UINT16_MAX, &port) < 0)
+                return -EINVAL;
+        *ret = (uint16_t) port;
+        return 0;
+}
+
+static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, PreviewTarget *ret) {
+        if (!is_id(id, id_size) || take_port(port, port_size, &ret->port) < 0)
+                return -EINVAL;
+        memcpy(ret->id, id, id_size);
+        ret->id[id_size] = '\0';
+        return 1;
+}
+
+/* "<port>-<id>.<domain>", with or without a port of ours behind it. */
+static int parse_host(const char *host, const char *domain, PreviewTarget *ret) {
+        size_t label = strcspn(host, "."), port = strcspn(host, "-"), n = strlen(domain);
+        const char *rest = host + label + (host[label] == '.');
+
+        if (host[label] != '.' || strncasecmp(rest, domain, n) != 0 || (rest[n] != '\0' && rest[n] != ':'))
+                return 0;
+        ret->by_host = true;
+        return port < label ? take_both(host + port + 1, label - port - 1, host, port, ret) : -EINVAL;
+}
+
+static int parse_path(const char *path, PreviewTarget *ret) {
+        const char *id, *port;
+        size_t id_size, port_size;
+
+        if (strncmp(path, PREFIX, strlen(PREFIX)) != 0)
+                return 0;
+        id = path + strlen(PREFIX);
+        id_size = strcspn(id, "/");
+        port = id + id_size + (id[id_size] == '/');
+        port_size = strcspn(port, "/");
+        ret->rest = port + port_size;
+        return take_both(id, id_size, port, port_size, ret);
+}
+
+int preview_target_parse(const char *host, const char *path, const char *domain, PreviewTarget *ret) {
+        int r = 0;
+
+        *ret = (PreviewTarget) { .rest = path };
+        if (host && domain)
+                r = parse_host(host, domain, ret);
+        return r == 0 ? parse_path(path, ret) : r;
+}
+
+int preview_find(ApiRequest *q, PreviewTarget *ret) {
+        return preview_target_parse(http_header(q->http, "Host"), http_path(q->http), q->manager->settings->previews.domain, ret);
+}

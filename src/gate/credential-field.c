@@ -1,0 +1,127 @@
+/* credential-field.c: placeholders in header values, and in what "Basic" hides in base64. */
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "gate/credential-internal.h"
+
+static int letter_value(char c) {
+        static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        const char *p = c ? strchr(letters, c) : NULL;
+
+        return p ? (int) (p - letters) : -1;
+}
+
+/* "Basic" and letters: what they stand for. -ENOENT: it is something else. */
+static int read_basic(const HttpField *field, Text *ret) {
+        const char *p = field->value;
+        uint32_t bits = 0;
+        unsigned n = 0;
+
+        if (strcasecmp(field->name, "Authorization") != 0 || strncasecmp(p, "Basic", 5) != 0 || p[5] != ' ')
+                return -ENOENT;
+        for (p += 5 + strspn(p + 5, " "); *p && *p != '='; p++) {
+                int value = letter_value(*p);
+
+                if (value < 0)
+                        return -ENOENT;
+                bits = bits << 6 | (uint32_t) value;
+                if (++n % 4 == 0) {
+                        text_put(ret, (uint8_t[]) { (uint8_t) (bits >> 16), (uint8_t) (bits >> 8), (uint8_t) bits }, 3);
+                        bits = 0;
+                }
+        }
+        if (n % 4 == 2)
+                text_put(ret, (uint8_t[]) { (uint8_t) (bits >> 4) }, 1);
+        if (n % 4 == 3)
+                text_put(ret, (uint8_t[]) { (uint8_t) (bits >> 10), (uint8_t) (bits >> 2) }, 2);
+        return n % 4 == 1 || p[strspn(p, "=")] ? -ENOENT : ret->error;
+}
+
+static void write_basic(const Text *plain, Text *out) {
+        char *letters;
+
+        text_put_string(out, "Basic ");
+        letters = text_extend(out, BASE64_SIZE(plain->size));
+        if (letters)
+                base64_encode(plain->data, plain->size, letters);
+}
+
+/* What a header cannot have in it. */
+static bool is_clean(const char *data, size_t size) {
+        for (size_t i = 0; i < size; i++)
+                if ((unsigned char) data[i] < ' ' && data[i] != '\t')
+                        return false;
+        return true;
+}
+
+static int fill_basic(CredentialFilter *f, const HttpField *field, Text *out) {
+        Text plain = TEXT_INIT(HEAD_MAX), filled = TEXT_INIT(4 * HEAD_MAX);
+        int r = read_basic(field, &plain);
+
+        if (r >= 0)
+                r = credential_filter_feed(f, plain.data, plain.size, /* last= */ true, &filled);
+        if (r >= 0 && credential_filter_hit(f)) {
+                write_basic(&filled, out);
+                r = 1;
+        }
+        text_wipe(&plain);
+        text_wipe(&filled);
+        return r;
+}
+
+int credential_fill_field(Credentials *c, const char *host, const HttpField *field, Text *out) {
+        CredentialFilter *f = NULL;
+        size_t before = out->size;
+        int r;
+
+        assert(c && host && field && out);
+
+        r = credential_filter_new_fill(c, host, CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &f);
+        if (r < 0)
+                return r;
+        r = fill_basic(f, field, out);
+        if (r == -ENOENT || r == 0) {
+                r = credential_filter_feed(f, field->value, strlen(field->value), /* last= */ true, out);
+                if (r >= 0)
+                        r = credential_filter_hit(f) != NULL;
+        }
+        (void) credential_filter_free(f);
+        if (r > 0 && !is_clean(out->data + before, out->size - before))
+                return -EINVAL;
+        return r;
+}
+
+static const char *find_in(Credentials *c, const char *host, const void *data, size_t size) {
+        Text ignored = TEXT_INIT(4 * HEAD_MAX);
+        CredentialFilter *f = NULL;
+        const char *hit = NULL;
+
+        if (credential_filter_new_find(c, host, &f) < 0)
+                return c->items[0].name; /* no memory: better refused than overlooked */
+        if (!credential_filter_is_idle(f)) {
+                (void) credential_filter_feed(f, data, size, /* last= */ true, &ignored);
+                hit = credential_filter_hit(f);
+        }
+        (void) credential_filter_free(f);
+        text_done(&ignored);
+        return hit;
+}
+
+const char *credential_find_text(Credentials *c, const char *host, const char *text) {
+        return find_in(c, host, text, strlen(text));
+}
+
+const char *credential_find_field(Credentials *c, const char *host, const HttpField *field) {
+        Text plain = TEXT_INIT(HEAD_MAX);
+        const char *hit = find_in(c, host, field->value, strlen(field->value));
+
+        if (!hit && read_basic(field, &plain) >= 0)
+                hit = find_in(c, host, plain.data, plain.size);
+        text_done(&plain);
+        return hit;
+}

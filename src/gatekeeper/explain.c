@@ -1,0 +1,78 @@
+/* explain.c: what a sandbox's policy, and what was approved since, say about one URL. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "gatekeeper/internal.h"
+
+typedef struct Grants {
+        EgressRule *rules;
+        size_t n, room;
+} Grants;
+
+static int take_grant(const NetworkGrant *g, void *userdata) {
+        Grants *all = userdata;
+        EgressRule *more;
+
+        if (all->n == all->room) {
+                more = realloc(all->rules, (all->room + 16) * sizeof(*more));
+                if (!more)
+                        return -ENOMEM;
+                all->rules = more;
+                all->room += 16;
+        }
+        if (egress_rule_parse(g->rule, EGRESS_ALLOW, all->rules + all->n, &(Error) { 0 }) >= 0)
+                all->n++;
+        return 0;
+}
+
+static void grants_done(Grants *g) {
+        for (size_t i = 0; i < g->n; i++)
+                egress_rule_done(g->rules + i);
+        free(g->rules);
+}
+
+/* A verdict by a grant, in words: as if the grants were the policy. */
+static json_t *answer(const EgressPolicy *p, const Grants *grants, EgressVerdict v, const EgressQuestion *q) {
+        bool granted = v.rule >= 0 && (size_t) v.rule >= p->n_rules;
+        EgressPolicy view = *p;
+        json_t *j;
+
+        if (granted) {
+                v.rule -= (int) p->n_rules;
+                view.rules = grants->rules;
+                view.n_rules = grants->n;
+        }
+        j = egress_explain_json(&view, &v, q);
+        if (j)
+                (void) json_object_set_new(j, "granted", json_boolean(granted));
+        return j;
+}
+
+int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const char *method, json_t **ret, Error *reterr) {
+        const NetworkConfig *c = &k->manager->settings->network;
+        _cleanup_json_ json_t *network = sandbox_network_json(sb);
+        JsonComplaints complaints = { 0 };
+        EgressPolicy p = { 0 };
+        Grants grants = { 0 };
+        EgressVerdict v;
+        EgressUrl u;
+        int r = egress_url_parse(url, method, &u, reterr);
+
+        if (r >= 0)
+                r = egress_policy_parse(network, "network", c->reachable, c->n_reachable, &p, &complaints);
+        if (r >= 0)
+                r = store_grant_each(k->manager->store, sb->id, sb->spec.tenant ? sb->spec.tenant : "", sb->spec.profile, take_grant, &grants);
+        if (r >= 0) {
+                v = egress_decide_with(&p, grants.rules, grants.n, c->reachable, c->n_reachable, &u.question);
+                *ret = answer(&p, &grants, v, &u.question);
+                r = *ret ? 0 : -ENOMEM;
+        }
+        json_complaints_done(&complaints);
+        grants_done(&grants);
+        egress_policy_done(&p);
+        return r;
+}

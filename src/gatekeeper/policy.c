@@ -1,0 +1,111 @@
+/* policy.c: the network part of a policy while its sandbox runs. The row is written first: it is what the gate is told, now and after the
+ * death of either. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "gatekeeper/internal.h"
+
+static int check_change(Gatekeeper *k, const Sandbox *sb, const EgressPolicy *to, Error *reterr) {
+        const char *before = network_mode_to_string((NetworkMode) sb->spec.network), *after = network_mode_to_string(to->mode);
+        const char *group = sb->spec.group ? sb->spec.group : "";
+
+        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
+        if (network_shape(sb->spec.network) != network_shape((uint8_t) to->mode) || to->mode == NETWORK_HOST)
+                return error_set(reterr, -EINVAL, "its network is \"%s\" and was built as that; it cannot become \"%s\": make another sandbox", before,
+                                after);
+        if (to->mode == NETWORK_ISOLATED && strcmp(group, to->group ? to->group : "") != 0)
+                return error_set(reterr, -EINVAL, "it is in the group \"%s\", and cannot go to another one: make another sandbox", group);
+        return gatekeeper_check_policy(k, to, reterr);
+}
+
+int gatekeeper_check_policy(const Gatekeeper *k, const EgressPolicy *p, Error *reterr) {
+        bool allowed = k->manager->settings->network.allow_open;
+
+        if (p->mode == NETWORK_HOST)
+                return error_set(reterr, -EOPNOTSUPP, "network mode \"host\" is for `cove run` only: sandboxes of a daemon never share its network");
+        if (p->mode == NETWORK_OPEN && !allowed)
+                return error_set(reterr, -EPERM, "network mode \"open\" is not allowed on this machine (network.allowOpen in cove.yaml)");
+        if (p->learn && !allowed)
+                return error_set(reterr, -EPERM, "learning lets everything out that \"open\" would, which is not allowed on this machine "
+                                                 "(network.allowOpen in cove.yaml)");
+        return 0;
+}
+
+/* What is not the network's stays as it is. */
+static char *merge(const Sandbox *sb, const Policy *policy) {
+        _cleanup_json_ json_t *whole = sb->spec.policy ? json_loads(sb->spec.policy, 0, NULL) : NULL;
+        _cleanup_json_ json_t *news = policy_to_json(policy);
+        static const char *const ours[] = { "network", "credentials" };
+
+        if (!news)
+                return NULL;
+        if (!whole)
+                return json_dumps(news, JSON_COMPACT);
+        for (size_t i = 0; i < ELEMENTSOF(ours); i++) {
+                json_t *value = json_object_get(news, ours[i]);
+
+                if (value)
+                        (void) json_object_set(whole, ours[i], value);
+                else
+                        (void) json_object_del(whole, ours[i]);
+        }
+        return json_dumps(whole, JSON_COMPACT);
+}
+
+static int write_down(Sandbox *sb) {
+        Store *store = sb->manager->store;
+        int r;
+
+        (void) store_begin(store);
+        r = store_sandbox_update_all(store, sb);
+        if (r >= 0) {
+                sandbox_event(sb, "policy.changed", NULL, "network: %s", network_mode_to_string((NetworkMode) sb->spec.network));
+                r = store_commit(store);
+        }
+        if (r < 0)
+                store_rollback(store);
+        return r;
+}
+
+int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, SandboxDone done, void *userdata, Error *reterr) {
+        Seat *s = seat_find(k, sb->id);
+        uint8_t mode = sb->spec.network;
+        char *text, *before = sb->spec.policy;
+        int r = check_change(k, sb, &policy->network, reterr);
+
+        if (r < 0)
+                return r;
+        if (!s && policy->n_credentials > 0)
+                return error_set(reterr, -EINVAL, "credentials need a way out: its network is \"none\"");
+        text = merge(sb, policy);
+        if (!text)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        sb->spec.policy = text;
+        sb->spec.network = (uint8_t) policy->network.mode;
+        r = write_down(sb);
+        if (r < 0) {
+                sb->spec.policy = before;
+                sb->spec.network = mode;
+                free(text);
+                return error_set(reterr, r, "cannot write the policy down: %m");
+        }
+        free(before);
+        if (!s) { /* nothing gets out, whatever it says */
+                done(sb, NULL, userdata);
+                return 0;
+        }
+        r = seat_set_policy(s, done, userdata);
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
+void gatekeeper_forget_policy(Gatekeeper *k, const char *sandbox, void *userdata) {
+        Seat *s = seat_find(k, sandbox);
+
+        if (s)
+                seat_forget_waiter(s, userdata);
+}

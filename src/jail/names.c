@@ -1,0 +1,86 @@
+#include "jail/names.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+/* Any address would do in a gated network, where all of them end in the same socket; in a linked one it is just this one. One
+ * that answers within a moment or not at all: patience is for the way behind it. */
+static const char resolver[] = "nameserver 10.64.0.1\noptions timeout:2 attempts:2\n";
+
+static int write_file(const char *path, const char *text, Error *reterr) {
+        _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+        int r;
+
+        if (fd < 0)
+                return error_set(reterr, -errno, "%s", path);
+        r = fd_write_all(fd, text, strlen(text));
+        return r < 0 ? error_set(reterr, r, "%s", path) : 0;
+}
+
+static int write_hosts(const JailSpec *spec, Error *reterr) {
+        char text[512];
+
+        (void) snprintf(text, sizeof(text),
+                        "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", spec->hostname);
+        return write_file("/etc/hosts", text, reterr);
+}
+
+static int copy_resolver(int host_root_fd, Error *reterr) {
+        _cleanup_close_ int from = openat(host_root_fd, "etc/resolv.conf", O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
+        struct stat st;
+        int r;
+
+        if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0; /* as on the host: none */
+        to = open("/etc/resolv.conf", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+        if (to < 0)
+                return error_set(reterr, -errno, "/etc/resolv.conf");
+        r = fd_copy(from, to);
+        return r < 0 ? error_set(reterr, r, "/etc/resolv.conf") : 0;
+}
+
+int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        char text[128];
+        int r;
+
+        r = write_hosts(spec, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
+        r = write_file("/etc/hostname", text, reterr);
+        if (r < 0)
+                return r;
+        r = write_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
+                                             "networks: files\nprotocols: files\nservices: files\nethers: files\n",
+                        reterr);
+        if (r < 0)
+                return r;
+        if (spec->net_host)
+                return copy_resolver(host_root_fd, reterr);
+        if (spec->network.shape != SPAWN_NETWORK_NONE)
+                return write_file("/etc/resolv.conf", resolver, reterr);
+        /* With loopback alone there is no resolver to name; a lookup then fails at once. */
+        return write_file("/etc/resolv.conf", "# no network\n", reterr);
+}
+
+int names_adapt(const JailSpec *spec, Error *reterr) {
+        int r = 0;
+
+        if (spec->net_host || spec->network.shape == SPAWN_NETWORK_NONE)
+                return 0;
+        if (mkdir("/etc", 0755) < 0 && errno != EEXIST)
+                return error_set(reterr, -errno, "/etc");
+        if (faccessat(AT_FDCWD, "/etc/hosts", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                r = write_hosts(spec, reterr);
+        if (r < 0)
+                return r;
+        /* Often a link to where nothing is. */
+        if (unlink("/etc/resolv.conf") < 0 && errno != ENOENT)
+                return error_set(reterr, -errno, "/etc/resolv.conf");
+        return write_file("/etc/resolv.conf", resolver, reterr);
+}

@@ -1,0 +1,173 @@
+"""spawner: a cove-spawner for a test, spoken to as coved does (src/wire/spawn.h, guest.h): what it does with requests is seen without
+a daemon that would only ever send good ones."""
+
+import os
+import random
+import select
+import socket
+import string
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import covetest  # noqa: E402
+
+CREATE, DESTROY = 1, 2
+HELLO, CREATED, DONE, FAILED = 32, 33, 34, 35
+EXEC, NETWORK, SOCKET = 64, 73, 74
+READY, STARTED, EXEC_FAILED, EXITED, SOCKETS, SOCKET_MADE = 96, 97, 98, 99, 103, 104
+NONE, GATED, LINKED = 0, 1, 2
+TCP, UDP = 1, 2
+PATIENCE = 20.0
+
+
+def text(value):
+    return struct.pack("<H", len(value)) + value.encode()
+
+
+def mapped(address):
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    raw = socket.inet_pton(family, address)
+    return raw if family == socket.AF_INET6 else bytes(10) + b"\xff\xff" + raw
+
+
+def receive(channel, seconds=PATIENCE):
+    """(data, descriptors); the caller closes them."""
+    if not select.select([channel], [], [], seconds)[0]:
+        raise TimeoutError("nobody answers")
+    data, fds, _, _ = socket.recv_fds(channel, 65536, 16)
+    return data, fds
+
+
+def make_id():
+    return random.choice(string.ascii_lowercase) + "".join(random.choices(string.ascii_lowercase + string.digits, k=20))
+
+
+class Refused(Exception):
+    def __init__(self, number, words):
+        super().__init__(f"{os.strerror(number)}: {words}")
+        self.errno, self.words = number, words
+
+
+class Sandbox:
+    def __init__(self, spawner, name, channel, pid, pidfd, uid):
+        self.spawner, self.id, self.channel, self.pid, self.pidfd, self.uid = spawner, name, channel, pid, pidfd, uid
+        self.next_exec = 1
+
+    def say(self, kind, body=b"", fds=()):
+        socket.send_fds(self.channel, [struct.pack("<HH", kind, 0) + body], list(fds))
+
+    def hear(self, *kinds):
+        while True:
+            data, fds = receive(self.channel)
+            kind = struct.unpack_from("<H", data)[0]
+            if kind in kinds:
+                return kind, data[4:], fds
+            for fd in fds:
+                os.close(fd)
+
+    def sockets(self):
+        """Its shape and descriptors."""
+        self.say(NETWORK)
+        _, body, fds = self.hear(SOCKETS)
+        return body[0], fds
+
+    def connect(self, port):
+        """A socket to a port inside, or an errno."""
+        self.say(SOCKET, struct.pack("<QB", 7, TCP) + bytes(32) + struct.pack("<HH", 0, port))
+        return self._made()
+
+    def flow(self, local, local_port, remote, remote_port):
+        self.say(SOCKET, struct.pack("<QB", 7, UDP) + mapped(local) + mapped(remote) + struct.pack("<HH", local_port, remote_port))
+        return self._made()
+
+    def _made(self):
+        _, body, fds = self.hear(SOCKET_MADE)
+        token, error = struct.unpack("<QI", body)
+        assert token == 7
+        return socket.socket(fileno=fds[0]) if fds else error
+
+    def start(self, argv, uid=None):
+        """Begins a command; finish() has its end."""
+        out = tempfile.TemporaryFile()
+        uid = self.uid if uid is None else uid
+        strings = b"".join(s.encode() + b"\0" for s in ["/", *argv, "PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+        body = struct.pack("<QIIIHHQQQIII", self.next_exec, 0, uid, uid, 0, 0, 60_000_000, 1 << 20, 1024, len(argv), 1, len(strings))
+        fd = os.open(f"/proc/self/fd/{out.fileno()}", os.O_WRONLY | os.O_APPEND)
+        self.say(EXEC, body + strings, [fd, fd])
+        os.close(fd)
+        self.next_exec += 1
+        return out
+
+    def finish(self, out):
+        """(wait status, output)"""
+        kind, body, _ = self.hear(EXITED, EXEC_FAILED)
+        if kind == EXEC_FAILED:
+            raise AssertionError(f"exec failed: {body}")
+        out.seek(0)
+        return struct.unpack_from("<i", body, 8)[0], out.read().decode()
+
+    def run(self, *argv, uid=None):
+        return self.finish(self.start(argv, uid))
+
+    def shell(self, script, uid=None):
+        return self.run("sh", "-c", script, uid=uid)
+
+    def destroy(self):
+        self.channel.close()
+        os.close(self.pidfd)
+        self.spawner.ask(DESTROY, text(self.id))
+
+
+class Spawner:
+    def __init__(self, prefix=(), options=()):
+        self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.run_dir = covetest.make_temporary_directory("spawner")
+        os.chmod(self.run_dir, 0o755)
+        self.serial = 0
+        self.instance = "test" + make_id()[:8]
+        program = covetest.cove_path().parent / "cove-spawner"
+        self.process = subprocess.Popen([*prefix, str(program), "--channel", str(theirs.fileno()), "--instance", self.instance, *options],
+                                        pass_fds=[theirs.fileno()])
+        theirs.close()
+        data, _ = receive(self.channel)
+        kind, _, _, self.privileged, _ = struct.unpack("<HHIBB", data)
+        assert kind == HELLO
+
+    def ask(self, kind, body, fds=()):
+        self.serial += 1
+        socket.send_fds(self.channel, [struct.pack("<HHI", kind, 0, self.serial) + body], list(fds))
+        while True:
+            data, got = receive(self.channel)
+            kind, _, serial = struct.unpack_from("<HHI", data)
+            if serial == self.serial:
+                break
+        if kind == FAILED:
+            number, size = struct.unpack_from("<IH", data, 8)
+            raise Refused(number, data[14:14 + size].decode())
+        return data[8:], got
+
+    def create(self, network=NONE, address=0, hub=None, uid=1000, template="host", fds=None):
+        name = make_id()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(str(self.run_dir / f"{name}.sock"))
+        body = (text(name) + text(template) + text("box") + text("/workspace") + struct.pack("<IIQQIIQ", uid, uid, 512 << 20, 256 << 20, 0, 128, 0) +
+                struct.pack("<BI", network, address) + struct.pack("<BQI", 0, 0, 0))
+        with listener:
+            data, got = self.ask(CREATE, body, [listener.fileno()] + ([hub] if hub is not None else []) + list(fds or []))
+        box = Sandbox(self, name, socket.socket(fileno=got[0]), struct.unpack_from("<i", data)[0], got[1], uid)
+        data, got = receive(box.channel)
+        for fd in got:
+            os.close(fd)
+        if struct.unpack_from("<H", data)[0] != READY:
+            raise AssertionError(f"it did not come up: {data}")
+        return box
+
+    def stop(self):
+        self.channel.close()
+        self.process.wait(PATIENCE)
+        covetest.remove_tree(self.run_dir)

@@ -1,0 +1,300 @@
+/* Placeholders and values: where they go in, where they come out, and every place they can be cut at. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/credential.h"
+
+#define GITHUB "cove-github-0123456789ab"
+#define OTHER  "cove-other-ba9876543210"
+#define VALUE  "s3cr\"t/va lue+"
+
+static Credentials *make(const char *text) {
+        json_t *list = json_loads(text, 0, NULL);
+        Credentials *c = NULL;
+        Error error = { 0 };
+        int r;
+
+        check_true("json", list != NULL);
+        r = credentials_parse(list, &c, &error);
+        check_string("error", error.text, "");
+        check_result("parse", r, 0);
+        json_decref(list);
+        return c;
+}
+
+static Credentials *usual(void) {
+        return make("[{\"name\":\"github\",\"placeholder\":\"" GITHUB "\",\"value\":\"s3cr\\\"t/va lue+\",\"domain\":\"api.github.com\","
+                    "\"in\":[\"header\",\"query\",\"body\"]},"
+                    "{\"name\":\"github\",\"placeholder\":\"" GITHUB "\",\"value\":\"s3cr\\\"t/va lue+\",\"domain\":\"uploads.github.com\"},"
+                    "{\"name\":\"other\",\"placeholder\":\"" OTHER "\",\"value\":\"another-value\",\"domain\":\"*.example.org\",\"in\":[\"header\"]}]");
+}
+
+/* Through a filter in portions. */
+static void pass(CredentialFilter *f, const char *text, size_t portion, char *ret, size_t room) {
+        Text out = TEXT_INIT(room - 1);
+        size_t size = strlen(text);
+
+        for (size_t at = 0; at < size; at += portion)
+                check_result("feed", credential_filter_feed(f, text + at, MIN_OF(portion, size - at), /* last= */ false, &out), 0);
+        check_result("end", credential_filter_feed(f, NULL, 0, /* last= */ true, &out), 0);
+        memcpy(ret, out.data ? out.data : "", out.size);
+        ret[out.size] = '\0';
+        text_wipe(&out);
+}
+
+TEST(which_hosts) {
+        Credentials *c = usual();
+
+        check_true("exact", credentials_want(c, "api.github.com"));
+        check_true("below", credentials_want(c, "a.b.example.org"));
+        check_true("not the suffix itself", !credentials_want(c, "example.org"));
+        check_true("not below an exact one", !credentials_want(c, "x.api.github.com"));
+        check_true("not another", !credentials_want(c, "evilapi.github.com"));
+        check_true("no host", !credentials_want(c, NULL));
+        check_true("no credentials", !credentials_want(NULL, "a"));
+        check_true("in body", credentials_want_in(c, "api.github.com", CREDENTIAL_BODY));
+        check_true("not in body", !credentials_want_in(c, "uploads.github.com", CREDENTIAL_BODY));
+        c = credentials_free(c);
+}
+
+TEST(refused) {
+        static const struct {
+                const char *text, *part;
+        } cases[] = {
+                { "{}", "must be a list" },
+                { "[{}]", "credentials[0]: name" },
+                { "[{\"name\":\"a\",\"placeholder\":\"short\",\"domain\":\"a.b\",\"value\":\"abcd\"}]", "placeholder" },
+                { "[{\"name\":\"a\",\"placeholder\":\"white space inside\",\"domain\":\"a.b\",\"value\":\"abcd\"}]", "placeholder" },
+                { "[{\"name\":\"a\",\"placeholder\":\"cove-0123456789\",\"domain\":\"*\",\"value\":\"abcd\"}]", "domain" },
+                { "[{\"name\":\"a\",\"placeholder\":\"cove-0123456789\",\"domain\":\"a b\",\"value\":\"abcd\"}]", "domain" },
+                { "[{\"name\":\"a\",\"placeholder\":\"cove-0123456789\",\"domain\":\"a.b\",\"value\":\"abc\"}]", "value" },
+                { "[{\"name\":\"a\",\"placeholder\":\"cove-0123456789\",\"domain\":\"a.b\",\"value\":\"abcd\",\"in\":[\"path\"]}]", "in[0]" },
+                { "[{\"name\":\"a\",\"placeholder\":\"cove-0123456789\",\"domain\":\"a.b\",\"value\":\"abcd\",\"in\":[]}]", "in: must" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                json_t *list = json_loads(cases[i].text, 0, NULL);
+                Credentials *c = NULL;
+                Error error = { 0 };
+
+                check_result(cases[i].text, credentials_parse(list, &c, &error), -EINVAL);
+                check_part(cases[i].text, error.text, cases[i].part);
+                check_true("no value in an error", !strstr(error.text, "abcd"));
+                json_decref(list);
+        }
+}
+
+TEST(nothing) {
+        _cleanup_json_ json_t *empty = json_array();
+        Credentials *c = (Credentials *) 1;
+        Error error;
+
+        check_result("empty", credentials_parse(empty, &c, &error), 0);
+        check_true("none", !c);
+}
+
+TEST(values_are_wiped_from_the_list) {
+        _cleanup_json_ json_t *list = json_loads("[{\"name\":\"a\",\"placeholder\":\"cove-0123456789\",\"domain\":\"a.b\",\"value\":\"abcd\"}]", 0, NULL);
+        Credentials *c = NULL;
+        Error error;
+
+        check_result("parse", credentials_parse(list, &c, &error), 0);
+        check_string("wiped", json_string_value(json_object_get(json_array_get(list, 0), "value")), "");
+        c = credentials_free(c);
+}
+
+TEST(fill_cut_anywhere) {
+        static const char text[] = "a=" GITHUB "&b=" GITHUB GITHUB "cove-github-012345678&" OTHER " cove-github-0123456789a";
+        static const char expected[] = "a=" VALUE "&b=" VALUE VALUE "cove-github-012345678&" OTHER " cove-github-0123456789a";
+        Credentials *c = usual();
+
+        for (size_t portion = 1; portion < sizeof(text); portion++) {
+                CredentialFilter *f = NULL;
+                char out[1024];
+
+                check_result("new", credential_filter_new_fill(c, "api.github.com", CREDENTIAL_BODY, CREDENTIAL_PLAIN, &f), 0);
+                pass(f, text, portion, out, sizeof(out));
+                check_string("filled", out, expected);
+                check_string("hit", credential_filter_hit(f), "github");
+                f = credential_filter_free(f);
+        }
+        c = credentials_free(c);
+}
+
+TEST(fill_forms) {
+        static const struct {
+                const char *type, *expected;
+        } cases[] = {
+                { NULL, VALUE },
+                { "text/plain", VALUE },
+                { "application/x-www-form-urlencoded", "s3cr%22t%2Fva%20lue%2B" },
+                { "APPLICATION/X-WWW-FORM-URLENCODED; charset=utf-8", "s3cr%22t%2Fva%20lue%2B" },
+                { "application/json", "s3cr\\\"t/va lue+" },
+                { "application/vnd.x+json; a=b", "s3cr\\\"t/va lue+" },
+        };
+        Credentials *c = usual();
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                CredentialFilter *f = NULL;
+                char out[1024];
+
+                check_result("new", credential_filter_new_fill(c, "api.github.com", CREDENTIAL_BODY, credential_form_of(cases[i].type), &f), 0);
+                pass(f, GITHUB, 7, out, sizeof(out));
+                check_string("filled", out, cases[i].expected);
+                f = credential_filter_free(f);
+        }
+        c = credentials_free(c);
+}
+
+TEST(mask_cut_anywhere) {
+        static const char text[] = "x" VALUE "y s3cr\\\"t/va lue+ s3cr%22t%2Fva%20lue%2B " VALUE VALUE " s3cr";
+        static const char expected[] = "x" GITHUB "y " GITHUB " " GITHUB " " GITHUB GITHUB " s3cr";
+        Credentials *c = usual();
+
+        for (size_t portion = 1; portion < sizeof(text); portion++) {
+                CredentialFilter *f = NULL;
+                char out[1024];
+
+                check_result("new", credential_filter_new_mask(c, "api.github.com", false, &f), 0);
+                pass(f, text, portion, out, sizeof(out));
+                check_string("masked", out, expected);
+                f = credential_filter_free(f);
+        }
+        c = credentials_free(c);
+}
+
+TEST(mask_same_length) {
+        Credentials *c = usual();
+        CredentialFilter *f = NULL;
+        char out[1024];
+
+        check_result("new", credential_filter_new_mask(c, "api.github.com", true, &f), 0);
+        pass(f, "x" VALUE "y", 3, out, sizeof(out));
+        check_string("masked", out, "x**************y");
+        f = credential_filter_free(f);
+        c = credentials_free(c);
+}
+
+TEST(mask_base64) {
+        static const char *const before[] = { "", "a", "ab", "abc", "user:", "x-token:" };
+        Credentials *c = usual();
+
+        for (size_t i = 0; i < ELEMENTSOF(before); i++) {
+                char plain[128], letters[256] = "", out[1024], again[1024];
+                CredentialFilter *f = NULL;
+
+                (void) snprintf(plain, sizeof(plain), "%s" VALUE "tail", before[i]);
+                base64_encode(plain, strlen(plain), letters);
+                check_result("new", credential_filter_new_mask(c, "api.github.com", false, &f), 0);
+                pass(f, letters, 5, out, sizeof(out));
+                check_true(before[i], strstr(out, "*************") != NULL);
+                check_uint("length", strlen(out), strlen(letters));
+                f = credential_filter_free(f);
+
+                check_result("another host's", credential_filter_new_mask(c, "a.example.org", false, &f), 0);
+                pass(f, letters, 5, again, sizeof(again));
+                check_string("is not touched", again, letters);
+                f = credential_filter_free(f);
+        }
+        c = credentials_free(c);
+}
+
+/* One value is the beginning of another: the longer one counts, wherever it is cut. */
+TEST(longest_first) {
+        Credentials *c = make("[{\"name\":\"a\",\"placeholder\":\"cove-a-0123456789\",\"domain\":\"h.org\",\"value\":\"token\"},"
+                              "{\"name\":\"b\",\"placeholder\":\"cove-b-0123456789\",\"domain\":\"h.org\",\"value\":\"token-longer\"}]");
+
+        for (size_t portion = 1; portion < 40; portion++) {
+                CredentialFilter *f = NULL;
+                char out[256];
+
+                check_result("new", credential_filter_new_mask(c, "h.org", false, &f), 0);
+                pass(f, "token-longer token-long token-", portion, out, sizeof(out));
+                check_string("masked", out, "cove-b-0123456789 cove-a-0123456789-long cove-a-0123456789-");
+                f = credential_filter_free(f);
+        }
+        c = credentials_free(c);
+}
+
+TEST(fields) {
+        static const struct {
+                const char *name, *value, *expected;
+                int result;
+        } cases[] = {
+                { "Authorization", "Bearer " GITHUB, "Bearer " VALUE, 1 },
+                { "X-Token", GITHUB, VALUE, 1 },
+                { "X-Token", "nothing", "nothing", 0 },
+                { "X-Token", OTHER, OTHER, 0 },
+                /* user:placeholder and user:value */
+                { "Authorization", "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=", "Basic dXNlcjpzM2NyInQvdmEgbHVlKw==", 1 },
+                { "authorization", "basic  dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI", "Basic dXNlcjpzM2NyInQvdmEgbHVlKw==", 1 },
+                { "Authorization", "Basic dXNlcjpwYXNz", "Basic dXNlcjpwYXNz", 0 },
+                { "Authorization", "Basic !!!", "Basic !!!", 0 },
+                { "X-Other", "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=", "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=", 0 },
+        };
+        Credentials *c = usual();
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                HttpField field = { .name = cases[i].name, .value = cases[i].value };
+                Text out = TEXT_INIT(1024);
+
+                check_result(cases[i].value, credential_fill_field(c, "api.github.com", &field, &out), cases[i].result);
+                text_put(&out, "", 1);
+                check_string(cases[i].value, out.data, cases[i].expected);
+                text_wipe(&out);
+        }
+        c = credentials_free(c);
+}
+
+TEST(no_line_breaks_in_headers) {
+        Credentials *c = make("[{\"name\":\"a\",\"placeholder\":\"cove-a-0123456789\",\"domain\":\"h.org\",\"value\":\"a\\r\\nEvil: yes\"}]");
+        HttpField field = { .name = "X", .value = "cove-a-0123456789" };
+        Text out = TEXT_INIT(1024);
+
+        check_result("refused", credential_fill_field(c, "h.org", &field, &out), -EINVAL);
+        text_wipe(&out);
+        c = credentials_free(c);
+}
+
+TEST(misplaced) {
+        HttpField basic = { .name = "Authorization", .value = "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=" };
+        HttpField plain = { .name = "X", .value = "a " GITHUB };
+        Credentials *c = usual();
+
+        check_true("at home", !credential_find_field(c, "api.github.com", &plain));
+        check_true("at its other home", !credential_find_field(c, "uploads.github.com", &plain));
+        check_string("elsewhere", credential_find_field(c, "evil.org", &plain), "github");
+        check_string("nowhere", credential_find_field(c, NULL, &plain), "github");
+        check_true("basic at home", !credential_find_field(c, "api.github.com", &basic));
+        check_string("basic elsewhere", credential_find_field(c, "evil.org", &basic), "github");
+        check_string("another's", credential_find_text(c, "api.github.com", "q=" OTHER), "other");
+        check_true("nothing", !credential_find_text(c, NULL, "q=cove-"));
+        c = credentials_free(c);
+}
+
+TEST(many_and_large) {
+        Text list = TEXT_INIT(1 << 20), big = TEXT_INIT(4 << 20), out = TEXT_INIT(8 << 20);
+        CredentialFilter *f = NULL;
+        Credentials *c;
+
+        text_put_string(&list, "[");
+        for (unsigned i = 0; i < CREDENTIALS_MAX; i++)
+                text_format(&list, "%s{\"name\":\"n%u\",\"placeholder\":\"cove-n%02u-0123456789\",\"domain\":\"h.org\",\"value\":\"value-%02u\"}", i ? "," : "", i, i, i);
+        text_put(&list, "]", 2);
+        c = make(list.data);
+        check_result("new", credential_filter_new_mask(c, "h.org", false, &f), 0);
+        for (unsigned i = 0; i < 100000; i++)
+                text_format(&big, "value-%02u va", i % 100);
+        check_result("feed", credential_filter_feed(f, big.data, big.size, true, &out), 0);
+        check_true("masked", memmem(out.data, out.size, "value-63", 8) == NULL && memmem(out.data, out.size, "value-64", 8) != NULL);
+        check_uint("size", out.size, 100000 * 11 + 64000 * (strlen("cove-n00-0123456789") - strlen("value-00")));
+        f = credential_filter_free(f);
+        c = credentials_free(c);
+        text_done(&list);
+        text_done(&big);
+        text_done(&out);
+}
