@@ -10,18 +10,14 @@
 """
 
 import array
-import ctypes
 import itertools
 import json
 import os
-import select
 import signal
 import socket
 import struct
 import subprocess
-import tempfile
 import threading
-import time
 from pathlib import Path
 
 import covetest
@@ -278,13 +274,17 @@ class Control:
         return self.wait(lambda: next((e for e in self.events if e["event"] == kind and all(e.get(k) == v for k, v in fields.items())), None))
 
     def close(self):
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)  # the thread that reads would keep it open
+        except OSError:
+            pass
         self.sock.close()
 
 
 class Gate:
     def __init__(self, case, internet, options=()):
-        self.directory = tempfile.TemporaryDirectory(prefix=f"covetest-{os.getpid()}-gate-")
-        self.path = str(Path(self.directory.name) / "gate.sock")
+        self.directory = covetest.make_temporary_directory("gate")
+        self.path = str(Path(self.directory) / "gate.sock")
         environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file)}
         self.process = subprocess.Popen([*internet.prefix, PROGRAM, "--socket", self.path, *options], env=environment, stderr=subprocess.PIPE)
         case.addCleanup(self.close)
@@ -312,4 +312,4 @@ class Gate:
             self.process.wait()
         self.errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
-        self.directory.cleanup()
+        covetest.remove_tree(self.directory)
