@@ -216,6 +216,8 @@ Gatekeeper *gatekeeper_free(Gatekeeper *k) {
                 return NULL;
         if (k->manager->network == &k->hooks)
                 manager_set_network(k->manager, NULL);
+        if (!k->seats)
+                link_dismiss(k);
         link_done(k); /* the gate goes on */
         sockets_done(k);
         HASH_ITER(hh, k->seats, s, next)

@@ -147,6 +147,7 @@ Seat *seat_find(Gatekeeper *k, const char *id);
 /* link.c */
 void link_init(GateLink *l);
 void link_done(Gatekeeper *k);
+void link_dismiss(Gatekeeper *k); /* nobody needs it: it goes, and its socket */
 void link_want(Gatekeeper *k); /* somebody needs a gate */
 bool link_is_up(const Gatekeeper *k);
 /* Takes the message; descriptors are duplicated when they have to wait. */

@@ -10,17 +10,14 @@
 """
 
 import array
-import ctypes
 import itertools
 import json
 import os
-import select
 import signal
 import socket
 import struct
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import covetest
@@ -235,6 +232,10 @@ class Control:
         return self.wait(lambda: next((e for e in self.events if e["event"] == kind and all(e.get(k) == v for k, v in fields.items())), None))
 
     def close(self):
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)  # the thread that reads would keep it open
+        except OSError:
+            pass
         self.sock.close()
 
 
@@ -269,3 +270,4 @@ class Gate:
             self.process.wait()
         self.errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
+        covetest.remove_tree(self.directory)
