@@ -123,6 +123,17 @@ static void on_set(Sandbox *sb, const Error *error, void *userdata) {
                 answer_policy(q, sb);
 }
 
+/* A profile's policy is the operator's word. */
+static bool is_of_profile(ApiRequest *q) {
+        const char *name = q->sandbox->spec.profile;
+        const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
+
+        if (!p || !p->policy || principal_may_loosen(&q->who))
+                return false;
+        (void) api_error(q, 403, "beyond_profile", NULL, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
+        return true;
+}
+
 void native_policy_put(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
@@ -131,7 +142,7 @@ void native_policy_put(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!k || api_read(q, &b) < 0)
+        if (!k || is_of_profile(q) || api_read(q, &b) < 0)
                 return;
         r = parse(q, &b, &p, &c);
         if (r >= 0 && !json_has_complaints(&c))
