@@ -409,6 +409,6 @@ TEST(journals_are_bounded) {
         }
         check_true("the oldest went", first->journals_gone);
         check_true("the newest is there", !x->journals_gone);
-        check_result("asked for", execution_open_journal(first, STREAM_STDOUT), -ENODATA);
+        check_result("asked for", journal_open(first, STREAM_STDOUT), -ENODATA);
         world_close(&w);
 }

@@ -35,7 +35,7 @@ void execution_unwatch(ExecutionWatch *watch) {
         watch->execution = NULL;
 }
 
-int execution_open_journal(const Execution *x, ExecutionStream stream) {
+int execution_open_output(const Execution *x, ExecutionStream stream) {
         int fd;
 
         if (x->journals_gone)
@@ -46,8 +46,12 @@ int execution_open_journal(const Execution *x, ExecutionStream stream) {
         return fd < 0 ? -errno : fd;
 }
 
-uint64_t execution_journal_size(const Execution *x, ExecutionStream stream, int journal_fd) {
-        return execution_ended(x) ? x->journals[stream].bytes : (uint64_t) lseek(journal_fd, 0, SEEK_END);
+uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int output_fd) {
+        return execution_ended(x) ? x->journals[stream].bytes : (uint64_t) lseek(output_fd, 0, SEEK_END);
+}
+
+ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset) {
+        return mask_pread(x->sandbox->mask, output_fd, execution_output_size(x, stream, output_fd), execution_ended(x), buffer, size, offset);
 }
 
 int execution_signal(Execution *x, int signal_number) {

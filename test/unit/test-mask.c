@@ -1,0 +1,190 @@
+/* Values are hidden in whatever pieces a text is read; compared with a model that is too plain to be wrong. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "mask-model.h"
+
+static Mask *mask_of(const char *const *values) {
+        Mask *m = mask_new();
+
+        for (; *values; values++)
+                check_result("added", mask_add(m, *values, strlen(*values)), 1);
+        return m;
+}
+
+static void shows(const Mask *m, const char *text, const char *expected) {
+        char *copy = strdup(text);
+
+        check_result("apply", mask_apply(m, copy, strlen(copy), NULL), 0);
+        check_string(text, copy, expected);
+        free(copy);
+}
+
+static size_t shown(const Mask *m, const char *text) {
+        char *copy = strdup(text);
+        size_t n = 0;
+
+        check_result("apply", mask_apply(m, copy, strlen(copy), &n), 0);
+        free(copy);
+        return n;
+}
+
+TEST(values_become_as_many_stars) {
+        Mask *m = mask_of((const char *const[]) { "hunter2", "abab", NULL });
+
+        shows(m, "a hunter2 b", "a ******* b");
+        shows(m, "hunter hunter", "hunter hunter");
+        shows(m, "ababab", "******"); /* both that overlap */
+        shows(m, "hunter2hunter2", "**************");
+        shows(m, "", "");
+        mask_unref(m);
+}
+
+TEST(an_empty_mask_hides_nothing) {
+        Mask *m = mask_new();
+
+        check_true("empty", mask_is_empty(m) && mask_is_empty(NULL));
+        shows(m, "anything", "anything");
+        shows(NULL, "anything", "anything");
+        check_uint("shown", shown(NULL, "anything"), 8);
+        check_result("too short", mask_add(m, "abc", 3), 0);
+        check_true("still empty", mask_is_empty(m));
+        mask_unref(m);
+}
+
+TEST(the_same_value_twice_is_one) {
+        Mask *m = mask_of((const char *const[]) { "something", NULL });
+
+        check_result("again", mask_add(m, "something", 9), 0);
+        check_uint("values", mask_count(m), 1);
+        check_true("has", mask_has(m, "something", 9) && !mask_has(m, "somethin", 8) && !mask_has(NULL, "x", 1));
+        mask_unref(m);
+}
+
+TEST(there_is_a_ceiling) {
+        Mask *m = mask_new();
+        char value[32];
+        int r = 0;
+
+        for (int i = 0; i <= MASK_VALUES_MAX && r >= 0; i++) {
+                int n = snprintf(value, sizeof(value), "value-%d", i);
+
+                r = mask_add(m, value, (size_t) n);
+        }
+        check_result("one too many", r, -E2BIG);
+        shows(m, "<value-0> <value-511> <value-51>", "<*******> <*********> <********>");
+        mask_unref(m);
+}
+
+TEST(what_may_become_a_value_is_held_back) {
+        Mask *m = mask_of((const char *const[]) { "hunter2", "terminus", NULL });
+
+        check_uint("nothing", shown(m, "hello."), 6);
+        check_uint("one letter", shown(m, "a h"), 2);
+        check_uint("most of it", shown(m, "a hunter"), 2);
+        check_uint("all of it", shown(m, "a hunter2"), 9);
+        check_uint("another begins within", shown(m, "xter"), 1);
+        check_uint("what is hidden anyway goes", shown(m, "hunter2 ter"), 8);
+        mask_unref(m);
+        m = mask_of((const char *const[]) { "abab", "xababyy", NULL });
+        check_uint("the end of one is the beginning of another", shown(m, "abab"), 4);
+        check_uint("what is open before something hidden stays", shown(m, "xabab"), 0);
+        mask_unref(m);
+}
+
+TEST(base64_of_a_value_is_hidden_wherever_it_stands) {
+        Mask *m = mask_of((const char *const[]) { "correct?horse>battery", NULL });
+
+        shows(m, "Y29ycmVjdD9ob3JzZT5iYXR0ZXJ5", "****************************");
+        shows(m, "eGNvcnJlY3Q/aG9yc2U+YmF0dGVyeQ==", "eG***************************Q==");
+        shows(m, "eGNvcnJlY3Q_aG9yc2U-YmF0dGVyeQ==", "eG***************************Q==");
+        shows(m, "eHhjb3JyZWN0P2hvcnNlPmJhdHRlcnk=", "eHh***************************k=");
+        mask_unref(m);
+}
+
+TEST(lines_of_a_value) {
+        Mask *m = mask_of((const char *const[]) { "-----BEGIN-----\nfirst-line-of-the-key\nsecond-line-of-it\n", NULL });
+
+        shows(m, "-----BEGIN-----\r\nfirst-line-of-the-key\r\nsecond-line-of-it", "*********************************************************");
+        shows(m, " second-line-of-it ", " ***************** ");
+        shows(m, "-----BEGIN-----", "-----BEGIN-----");
+        mask_unref(m);
+}
+
+static unsigned next_random(unsigned *state) {
+        *state = *state * 1103515245 + 12345;
+        return *state >> 16;
+}
+
+/* Few letters, so that values overlap, repeat and almost match. */
+static void fill(uint8_t *data, size_t size, unsigned letters, unsigned *state) {
+        for (size_t i = 0; i < size; i++)
+                data[i] = (uint8_t) ('a' + next_random(state) % letters);
+}
+
+TEST(any_pieces_of_any_text_are_as_the_model_says) {
+        unsigned dice = 4711;
+
+        for (unsigned round = 0; round < 1500; round++) {
+                uint8_t pool[6][8], text[160];
+                ModelValue values[6];
+                size_t n = 1 + next_random(&dice) % 6, size = next_random(&dice) % sizeof(text), step = 1 + next_random(&dice) % 40;
+                unsigned letters = 1 + next_random(&dice) % 3;
+                const char *wrong;
+                Mask *m = mask_new();
+
+                for (size_t i = 0; i < n; i++) {
+                        values[i] = (ModelValue) { pool[i], 3 + next_random(&dice) % 5 };
+                        fill(pool[i], sizeof(pool[i]), letters, &dice);
+                        check_true("added", mask_add(m, values[i].data, values[i].size) >= 0);
+                }
+                fill(text, size, letters, &dice);
+                wrong = model_check(m, values, n, text, size, step, 1 + next_random(&dice) % 30);
+                check_true(wrong ? wrong : "as the model", !wrong);
+                mask_unref(m);
+        }
+}
+
+TEST(long_values_too) {
+        unsigned dice = 815;
+
+        for (unsigned round = 0; round < 12; round++) {
+                static uint8_t pool[3][2000], text[7000];
+                ModelValue values[3];
+                size_t size = 4000 + next_random(&dice) % 3000;
+                const char *wrong;
+                Mask *m = mask_new();
+
+                for (size_t i = 0; i < 2; i++) {
+                        values[i] = (ModelValue) { pool[i], 1025 + next_random(&dice) % 900 };
+                        memset(pool[i], 'a', sizeof(pool[i]));
+                        fill(pool[i] + values[i].size - 3, 3, 3, &dice);
+                }
+                values[2] = (ModelValue) { pool[2], 5 };
+                fill(pool[2], 5, 2, &dice);
+                for (size_t i = 0; i < 3; i++)
+                        check_true("added", mask_add(m, values[i].data, values[i].size) >= 0);
+                memset(text, 'a', size);
+                for (size_t i = 0; i < size; i += 1100)
+                        fill(text + i, 3, 3, &dice);
+                memcpy(text + size / 2, values[round % 2].data, values[round % 2].size);
+                wrong = model_check(m, values, 3, text, size, 700, 1 + next_random(&dice) % 3000);
+                check_true(wrong ? wrong : "as the model", !wrong);
+                mask_unref(m);
+        }
+}
+
+TEST(a_file_that_is_shorter_than_said) {
+        Mask *m = mask_of((const char *const[]) { "hunter2", NULL });
+        int fd = memfd_create("journal", MFD_CLOEXEC);
+        char found[32];
+
+        check_int("written", write(fd, "a hunter2", 9), 9);
+        check_int("read", mask_pread(m, fd, 100, /* final= */ true, found, sizeof(found), 0), 9);
+        check_int("beyond", mask_pread(m, fd, 100, /* final= */ true, found, sizeof(found), 9), 0);
+        check_int("far beyond", mask_pread(m, fd, 100, /* final= */ true, found, sizeof(found), 50), 0);
+        (void) close(fd);
+        mask_unref(m);
+}
