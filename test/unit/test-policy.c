@@ -45,7 +45,7 @@ static void check_list(const char *what, const Strv *v, const char *expected) {
         check_string(what, text, expected);
 }
 
-/* 365, 370 to 374 */
+/* Items 365, 370–374. */
 TEST(preset_default) {
         const Policy *p = policy_preset("default");
 
@@ -115,7 +115,7 @@ TEST(preset_standard_takes_the_example) {
         check_string("more", text, "Memory limit 257MB exceeds policy maximum 256.0MB");
 }
 
-/* 366, 377 */
+/* Items 366, 377. */
 TEST(requests) {
         _cleanup_(policy_done) Policy p = { 0 };
         PolicyRequest q = { .memory = "lots", .workdir = "/root", .has_env = true, .has_files = true };
@@ -136,7 +136,7 @@ TEST(requests) {
         check_string("all paths", text, "");
 }
 
-/* 376 */
+/* Item 376. */
 TEST(memory) {
         static const struct {
                 const char *text;
@@ -153,7 +153,7 @@ TEST(memory) {
                 check_result(bad[i], policy_memory_parse(bad[i], &bytes), -EINVAL);
 }
 
-/* 375 */
+/* Item 375. */
 TEST(urls) {
         static const struct {
                 const char *policy, *url;
