@@ -26,7 +26,8 @@ static void set_host(Connection *c, const char *host) {
                 (void) snprintf(c->host, sizeof(c->host), "%s", host ? host : "");
 }
 
-/* As bytes that nobody looks at: by one of the names that the guest was told this address for, or by number. The best of them. */
+/* As bytes that nobody looks at: by one of the names that the guest was told this address for, or by number. The best of them; but who is
+ * denied by one of the names does not get there by another one, or by the number. */
 static EgressVerdict judge_raw(Connection *c, const char **ret_host) {
         const char *names[NAMES_MAX + 1] = { 0 };
         size_t n = pins_names(c->sandbox->pins, &c->address, names, NAMES_MAX);
@@ -39,12 +40,15 @@ static EgressVerdict judge_raw(Connection *c, const char **ret_host) {
                 q.protocol = EGRESS_TCP;
                 q.host = i < n ? names[i] : NULL;
                 v = gate_decide(c->sandbox, &q);
-                if (i == 0 || v.action == EGRESS_ALLOW || (v.action == EGRESS_ASK && best.action == EGRESS_DENY)) {
+                if (v.action == EGRESS_DENY && v.reason == EGRESS_BY_RULE) {
+                        *ret_host = q.host;
+                        return v;
+                }
+                if (i == 0 || (v.action == EGRESS_ALLOW && best.action != EGRESS_ALLOW) ||
+                                (v.action == EGRESS_ASK && best.action == EGRESS_DENY)) {
                         best = v;
                         *ret_host = q.host;
                 }
-                if (v.action == EGRESS_ALLOW)
-                        break;
         }
         return best;
 }
