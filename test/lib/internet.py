@@ -150,6 +150,11 @@ class Internet:
     def udp(self, port):
         return self._keep(UdpServer(self.socket(socket.SOCK_DGRAM, port)))
 
+    def names(self):
+        """A name server on port 53: see dnsserver.py."""
+        from dnsserver import DnsServer
+        return self._keep(DnsServer(self.socket(socket.SOCK_DGRAM, 53), self.socket(socket.SOCK_STREAM, 53)))
+
     def _keep(self, server):
         self.servers.append(server)
         return server
