@@ -48,17 +48,36 @@ static int field_collect(const JsonField *f, json_t *v, const char *name, void *
 }
 
 const JsonField native_policy_fields[] = {
-        { "preset",                 field_collect }, { "network",              field_collect }, { "allowNetworkAccess",   field_collect },
-        { "allowedDomains",         field_collect }, { "deniedDomains",        field_collect }, { "readOnlyPaths",        field_collect },
-        { "writablePaths",          field_collect }, { "deniedPaths",          field_collect }, { "allowFileSystem",      field_collect },
-        { "allowedPaths",           field_collect }, { "maxFileSize",          field_collect }, { "maxTotalSize",         field_collect },
-        { "allowedExtensions",      field_collect }, { "allowProcessCreation", field_collect }, { "allowedLanguages",     field_collect },
-        { "allowEnvironmentAccess", field_collect }, { "maxExecutionTime",     field_collect }, { "maxMemoryUsage",       field_collect },
-        { "maxCpuUsage",            field_collect }, { "credentials",          field_collect },
+        { "preset",                  field_collect },
+        { "network",                 field_collect },
+        { "allowNetworkAccess",      field_collect },
+        { "allowedDomains",          field_collect },
+        { "deniedDomains",           field_collect },
+        { "requireTls",              field_collect },
+        { "maxRequestSize",          field_collect },
+        { "maxResponseSize",         field_collect },
+        { "timeout",                 field_collect },
+        { "readOnlyPaths",           field_collect },
+        { "writablePaths",           field_collect },
+        { "deniedPaths",             field_collect },
+        { "allowFileSystem",         field_collect },
+        { "allowedPaths",            field_collect },
+        { "allowedExtensions",       field_collect },
+        { "maxFileSize",             field_collect },
+        { "maxTotalSize",            field_collect },
+        { "allowProcessCreation",    field_collect },
+        { "allowEnvironmentAccess",  field_collect },
+        { "allowedLanguages",        field_collect, .flags = JSON_NULLABLE },
+        { "maxExecutionTime",        field_collect },
+        { "maxMemoryUsage",          field_collect },
+        { "maxCpuUsage",             field_collect },
+        { "credentials",             field_collect },
 };
 const size_t native_policy_n_fields = ELEMENTSOF(native_policy_fields);
 
-static const char *const changeable[] = { "network", "allowNetworkAccess", "allowedDomains", "deniedDomains", "credentials" };
+static const char *const changeable[] = { "network",    "allowNetworkAccess", "allowedDomains",  "deniedDomains",
+                                          "requireTls", "maxRequestSize",     "maxResponseSize", "timeout",
+                                          "credentials" };
 
 static bool can_change(const char *field) {
         for (size_t i = 0; i < ELEMENTSOF(changeable); i++)
