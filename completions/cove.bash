@@ -56,6 +56,14 @@ _cove_operand() {
         compopt -o filenames -o nospace 2>/dev/null
         COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
+    policy:2)
+        if [ "$first" = check ]; then
+            COMPREPLY=($(compgen -f -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    config:2 | policy:3) COMPREPLY=($(compgen -f -- "$cur")) ;;
     network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;

@@ -110,7 +110,13 @@ function __cove_operand
         case 'cp:*'
             __cove_sandboxes | string replace -r '$' ':'
             __fish_complete_path (commandline -ct)
-        case config:2
+        case policy:2
+            if test $operands[1] = check
+                __fish_complete_path (commandline -ct)
+            else
+                __cove_sandboxes
+            end
+        case config:2 policy:3
             __fish_complete_path (commandline -ct)
         case 'run:*'
             __fish_complete_command

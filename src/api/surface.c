@@ -106,7 +106,7 @@ static const struct {
         { EBADMSG,      400, "bad_json",        "the body is not JSON"                    },
         { ENODATA,      410, "gone",            "it was removed to make room"             },
         { ENOKEY,       422, "secret_missing",  "a secret does not exist"                 },
-        { EKEYREJECTED, 503, "vault_shut",      "secrets cannot be read for now"          },
+        { EKEYREVOKED,  503, "vault_shut",      "secrets cannot be read for now"          },
         { EFBIG,        413, "too_large",       "it is too large"                         },
         { EMSGSIZE,     413, "too_large",       "it is too large"                         },
         { EOVERFLOW,    403, "quota",           "more than the quota will ever allow"     },

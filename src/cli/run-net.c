@@ -35,7 +35,7 @@ int apply_net(void *target, const char *value, Error *reterr) {
         RunNetMode mode = mode_from_string(value);
 
         if (strcmp(value, "isolated") == 0)
-                return error_set(reterr, -EINVAL, "--net: 'isolated' is a network between sandboxes of a daemon: cove create --net isolated");
+                return error_set(reterr, -EINVAL, "--net: 'isolated' is a network between sandboxes of a daemon: cove create --network isolated");
         if (mode < 0)
                 return error_set(reterr, -EINVAL, "--net: '%s' is not 'none', 'egress', 'open' or 'host'", value);
         n->mode = mode;

@@ -95,7 +95,7 @@ static inline bool execution_ended(const Execution *x) {
 
 /* What it has written, for whoever shows it: without the values that its sandbox was given (mask.h), which the journal has.
  * A descriptor of the journal, for the two below and for mask_pread(); the caller closes it. -ENODATA: removed to make room. -EINVAL:
- * the stderr of a terminal. -EKEYREJECTED: what has to be hidden is not known. */
+ * the stderr of a terminal. -EKEYREVOKED: what has to be hidden is not known. */
 int execution_open_output(const Execution *x, ExecutionStream stream);
 
 /* What can be read now. While it runs this grows. */

@@ -252,7 +252,7 @@ uint64_t journal_size(const Execution *x, ExecutionStream stream, int journal_fd
 }
 
 int execution_open_output(const Execution *x, ExecutionStream stream) {
-        return x->sandbox->mask_lost ? -EKEYREJECTED : journal_open(x, stream);
+        return x->sandbox->mask_lost ? -EKEYREVOKED : journal_open(x, stream);
 }
 
 uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int output_fd) {
@@ -265,7 +265,7 @@ uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int o
 
 ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset) {
         if (x->sandbox->mask_lost)
-                return -EKEYREJECTED;
+                return -EKEYREVOKED;
         return mask_pread(x->sandbox->mask, output_fd, journal_size(x, stream, output_fd), execution_ended(x), buffer, size, offset);
 }
 

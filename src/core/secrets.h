@@ -13,7 +13,7 @@
 #define SECRET_PREFIX "secret:"
 
 typedef struct SecretKeeper {
-        /* -ENOKEY: some are not there, or cannot be; the text names all. -EKEYREJECTED: values cannot be read at all for now. */
+        /* -ENOKEY: some are not there, or cannot be; the text names all. -EKEYREVOKED: values cannot be read at all for now. */
         int (*check)(void *userdata, const char *tenant, const Strv *env, Error *reterr);
         /* In place; what was put in is in the sandbox's mask from then on, also after a restart. */
         int (*resolve)(void *userdata, Sandbox *sb, Strv *env, Error *reterr);

@@ -41,6 +41,11 @@ static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
         r = vault_get(s->keeper->vault, s->sandbox->spec.tenant ? s->sandbox->spec.tenant : "", secret, &value, &size, reterr);
         if (r < 0)
                 return r;
+        r = vault_mask_remember(s->keeper->vault, s->sandbox, value, size, reterr); /* a server may send it back */
+        if (r < 0) {
+                vault_wipe(value, size);
+                return r;
+        }
         make_placeholder(s, secret, placeholder);
         entry = json_pack("{s:s, s:s, s:s%, s:s, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain", domain,
                         "in", json_object_get(credential, "in"));

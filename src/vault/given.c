@@ -38,7 +38,7 @@ int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, E
         if (r >= 0 && (size < MASK_MIN || mask_has(sb->mask, value, size)))
                 return 0;
         if (!vault_is_open(v, reterr))
-                return -EKEYREJECTED; /* after a restart it would be shown */
+                return -EKEYREVOKED; /* after a restart it would be shown */
         if (mask_count(sb->mask) >= MASK_VALUES_MAX)
                 return error_set(reterr, -E2BIG, "this sandbox was given %d different values already, which is as many as can be hidden in what it "
                                                  "prints: make another one",
@@ -64,7 +64,7 @@ static int load_row(const SecretRow *row, void *userdata) {
         value = malloc(size + 1);
         r = value ? mask_of(sb) : -ENOMEM;
         if (r >= 0)
-                r = v->open ? seal_open(v->key, &place, row->sealed, row->size, value) : -EKEYREJECTED;
+                r = v->open ? seal_open(v->key, &place, row->sealed, row->size, value) : -EKEYREVOKED;
         if (r >= 0)
                 r = mask_add(sb->mask, value, size);
         vault_wipe(value, size);

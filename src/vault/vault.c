@@ -22,7 +22,7 @@ static SealPlace place_of(const char *tenant, const char *name) {
 bool vault_is_open(const Vault *v, Error *reterr) {
         if (v->open)
                 return true;
-        (void) error_set(reterr, -EKEYREJECTED, "%s", v->why.text);
+        (void) error_set(reterr, -EKEYREVOKED, "%s", v->why.text);
         return false;
 }
 
@@ -62,7 +62,7 @@ static int try_open(Vault *v, int key_fd, Error *reterr) {
                 return r;
         r = store_vault_get(store, try_check, v);
         if (r == -EBADMSG && n > 0)
-                return error_set(reterr, -EKEYREJECTED,
+                return error_set(reterr, -EKEYREVOKED,
                                 "the key in %s is not the one that the secrets were sealed with: put the right one there and start again, or give all "
                                 "secrets up with `cove secret rm --all`",
                                 v->key_by_fd ? "--secret-key-fd" : VAULT_KEY_FILE);
@@ -183,7 +183,7 @@ int vault_set(Vault *v, const char *tenant, const char *name, const void *value,
         if (r >= 0)
                 r = check_value(value, size, reterr);
         if (r >= 0 && !vault_is_open(v, reterr))
-                r = -EKEYREJECTED;
+                r = -EKEYREVOKED;
         if (r >= 0)
                 r = check_count(v, tenant, name, reterr);
         if (r < 0)
@@ -209,7 +209,7 @@ int vault_remove(Vault *v, const char *tenant, const char *name, Error *reterr) 
         if (r < 0)
                 return r;
         if (!vault_is_open(v, reterr))
-                return -EKEYREJECTED;
+                return -EKEYREVOKED;
         r = store_secret_delete(v->manager->store, tenant, name);
         if (r >= 0)
                 r = store_sync(v->manager->store);
@@ -228,9 +228,9 @@ int vault_reset(Vault *v, Error *reterr) {
         if (v->open)
                 return 0;
         if (v->key_by_fd)
-                return error_set(reterr, -EKEYREJECTED, "all secrets are gone; the daemon has to be started again to read a key from --secret-key-fd");
+                return error_set(reterr, -EKEYREVOKED, "all secrets are gone; the daemon has to be started again to read a key from --secret-key-fd");
         open_or_shut(v, -EBADF);
-        return vault_is_open(v, reterr) ? 0 : -EKEYREJECTED;
+        return vault_is_open(v, reterr) ? 0 : -EKEYREVOKED;
 }
 
 /* Listing. */
@@ -252,7 +252,7 @@ int vault_each(Vault *v, const char *tenant, VaultEach each, void *userdata, Err
         int r;
 
         if (!vault_is_open(v, reterr))
-                return -EKEYREJECTED;
+                return -EKEYREVOKED;
         r = store_secret_each(v->manager->store, tenant, list_row, &l);
         return r < 0 ? error_set(reterr, r, "cannot list the secrets: %m") : 0;
 }
@@ -262,7 +262,7 @@ int vault_find(Vault *v, const char *tenant, const char *name, VaultEach each, v
         int r;
 
         if (!vault_is_open(v, reterr))
-                return -EKEYREJECTED;
+                return -EKEYREVOKED;
         r = store_secret_find(v->manager->store, tenant, name, list_row, &l);
         if (r == -ENOENT)
                 return say_absent(name, reterr);
@@ -316,7 +316,7 @@ int vault_get(Vault *v, const char *tenant, const char *name, char **ret, size_t
         if (strncmp(name, SECRET_ENV_PREFIX, strlen(SECRET_ENV_PREFIX)) == 0)
                 return get_of_environment(v, name + strlen(SECRET_ENV_PREFIX), ret, ret_size, reterr);
         if (!vault_is_open(v, reterr))
-                return -EKEYREJECTED;
+                return -EKEYREVOKED;
         r = secret_name_is_good(name) ? store_secret_find(v->manager->store, tenant, name, open_row, &o) : check_name(v, name, reterr);
         if (r == -ENOENT)
                 return say_absent(name, reterr);

@@ -29,7 +29,7 @@ bool vault_is_open(const Vault *v, Error *reterr); /* false: why, and what to do
 /* Out of our environment, so that no process that we start, and nobody who looks at /proc, has it. */
 int vault_take_environment(const Strv *names, Strv *ret);
 
-/* All: -EKEYREJECTED: the vault is shut. -EINVAL: a name or value that cannot be. -EPERM: of the environment, which cannot be written. */
+/* All: -EKEYREVOKED: the vault is shut. -EINVAL: a name or value that cannot be. -EPERM: of the environment, which cannot be written. */
 int vault_set(Vault *v, const char *tenant, const char *name, const void *value, size_t size, Error *reterr); /* 1: made, 0: changed */
 int vault_remove(Vault *v, const char *tenant, const char *name, Error *reterr); /* -ENOENT */
 /* Every secret of everybody. A vault that is shut is opened: with the key there is, or one is made; what sandboxes were given cannot be

@@ -99,6 +99,12 @@ class DnsServer:
         with self.lock:
             self.records[name.lower()] = Record([list(a) for a in answers], ttl, cname, delay, rcode, truncate, garbage)
 
+    def reset(self):
+        with self.lock:
+            self.records.clear()
+            self.seen.clear()
+            self.silent = False
+
     def asked(self, name=None):
         with self.lock:
             return [entry for entry in self.seen if name is None or entry[1] == name]

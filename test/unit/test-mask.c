@@ -1,4 +1,4 @@
-/* Values are hidden in whatever pieces a text is read; compared with a model that is too plain to be wrong. */
+/* Item 369: values are hidden in whatever pieces a text is read; compared with a model that is too plain to be wrong. */
 #include "unit.h"
 
 #include <errno.h>

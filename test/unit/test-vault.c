@@ -1,4 +1,4 @@
-/* Sealing, the vault over a real store, references, and what sandboxes were given. */
+/* Item 369: sealing, the vault over a real store, references, and what sandboxes were given. */
 #include "world.h"
 
 #include "core/mask.h"
@@ -164,9 +164,9 @@ static void shut(World *w, const char *part) {
 
         check_true("shut", !vault_is_open(v, &error));
         check_part("why", error.text, part);
-        has(v, "", "a", -EKEYREJECTED, NULL);
-        check_result("set", vault_set(v, "", "b", "value", 5, &error), -EKEYREJECTED);
-        check_result("remove", vault_remove(v, "", "a", &error), -EKEYREJECTED);
+        has(v, "", "a", -EKEYREVOKED, NULL);
+        check_result("set", vault_set(v, "", "b", "value", 5, &error), -EKEYREVOKED);
+        check_result("remove", vault_remove(v, "", "a", &error), -EKEYREVOKED);
         vault_free(v);
 }
 

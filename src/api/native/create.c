@@ -305,7 +305,7 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 static void answer_failure(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL,    EOVERFLOW,    ENOSPC, EOPNOTSUPP, EAGAIN,
                                     ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT,
-                                    ENOKEY,    EKEYREJECTED };
+                                    ENOKEY,    EKEYREJECTED, EKEYREVOKED };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
                 if (told[i] == -r) {

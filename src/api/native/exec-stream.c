@@ -194,7 +194,7 @@ int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r) {
         if (r == -EINVAL)
                 return api_error(q, 409, "no_such_stream", NULL,
                                 "Execution %s has a terminal: everything it writes is in stdout", x->id);
-        if (r == -EKEYREJECTED)
+        if (r == -EKEYREVOKED)
                 return api_errno(q, r, EXEC_OUTPUT_LOST);
         return api_errno(q, r, "cannot read the output");
 }

@@ -266,7 +266,7 @@ void native_sandbox_logs(ApiRequest *q) {
                         read_format(q, &as_json) < 0)
                 return;
         if (q->sandbox->mask_lost) {
-                (void) api_errno(q, -EKEYREJECTED, EXEC_OUTPUT_LOST);
+                (void) api_errno(q, -EKEYREVOKED, EXEC_OUTPUT_LOST);
                 return;
         }
         s = calloc(1, sizeof(*s));
