@@ -75,7 +75,9 @@ typedef struct HttpAnswered {
 
 struct HttpExchange {
         GateSandbox *sandbox;
-        bool tls, approved;           /* approved: by somebody, for all of this connection */
+        bool tls;
+        bool approved;                /* by somebody, for all of this connection, as far as it is for this host: */
+        char approved_host[EGRESS_DOMAIN_MAX];
         EgressAddress address;
         uint16_t port;
         char host[EGRESS_DOMAIN_MAX]; /* TLS: the only one */
@@ -106,6 +108,7 @@ int http_next_request(HttpExchange *x);
 /* http-request.c */
 int http_step_head(HttpExchange *x);
 void http_asked_done(HttpExchange *x);
+bool http_is_approved(const HttpExchange *x);
 int http_step_connect(HttpExchange *x);
 
 /* http-send.c */

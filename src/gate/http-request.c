@@ -153,17 +153,19 @@ static EgressReason read_rest(HttpExchange *x) {
 
 /* A placeholder on its way to where it does not belong? */
 static bool is_misplaced(HttpExchange *x) {
-        const char *host = x->tls ? x->host : NULL;
         const HttpAsked *a = &x->asked;
+        CredentialFilter *f = NULL;
+        bool found;
 
         if (!x->credentials)
                 return false;
-        if (credential_find_text(x->credentials, host, a->head.target))
-                return true;
-        for (size_t i = 0; i < a->head.n_fields; i++)
-                if (credential_find_field(x->credentials, host, a->head.fields + i))
-                        return true;
-        return false;
+        if (credential_filter_new_find(x->credentials, x->tls ? x->host : NULL, &f) < 0)
+                return true; /* better refused than overlooked */
+        found = credential_find_text(f, a->head.target);
+        for (size_t i = 0; i < a->head.n_fields && !found; i++)
+                found = credential_find_field(f, a->head.fields + i);
+        credential_filter_free(f);
+        return found;
 }
 
 static int prepare_body(HttpExchange *x) {
@@ -189,6 +191,7 @@ static void on_answer(bool allow, EgressReason reason, void *userdata) {
         x->ask = NULL;
         if (allow) {
                 x->approved = true;
+                strcpy(x->approved_host, x->asked.host);
                 (void) let_pass(x, &v);
         } else
                 (void) http_deny_because(x, reason);
@@ -203,6 +206,11 @@ static int ask(HttpExchange *x) {
         return 1;
 }
 
+/* A connection may carry requests for several hosts of one address. */
+bool http_is_approved(const HttpExchange *x) {
+        return x->approved && strcmp(x->approved_host, x->asked.host) == 0;
+}
+
 static int judge(HttpExchange *x) {
         const EgressPolicy *p = &x->sandbox->policy;
         const HttpHead *h = &x->asked.head;
@@ -214,7 +222,7 @@ static int judge(HttpExchange *x) {
                 return http_deny_because(x, EGRESS_REQUEST_SIZE);
         if (is_misplaced(x))
                 return http_deny_because(x, EGRESS_CREDENTIAL);
-        if (v.action == EGRESS_ASK && !x->approved)
+        if (v.action == EGRESS_ASK && !http_is_approved(x))
                 return ask(x);
         return let_pass(x, &v);
 }
@@ -301,7 +309,7 @@ static bool upstream_is_gone(const HttpExchange *x) {
 
 static int wait_for_head(HttpExchange *x) {
         if (x->guest->ended) {
-                http_over(x);
+                http_go(x, HTTP_STEP_DRAIN); /* what it was told last may still be on its way */
                 return 1;
         }
         if (!x->head_begun && stream_size(x->guest) > 0) {
@@ -324,7 +332,8 @@ int http_step_head(HttpExchange *x) {
         int r;
 
         if (upstream_is_gone(x)) {
-                http_over(x);
+                x->upstream = stream_free(x->upstream);
+                http_go(x, HTTP_STEP_DRAIN);
                 return 1;
         }
         if (!stream_has_room(x->guest)) /* it takes no answers: then no questions */

@@ -37,40 +37,41 @@ static void tell_masked(HttpExchange *x, const char *name) {
         gate_event_send(x->sandbox->gate, event);
 }
 
-static int put_masked(HttpExchange *x, const char *text, Text *t) {
-        CredentialFilter *f = NULL;
-        int r = credential_filter_new_mask(x->credentials, x->host, /* same_length= */ false, &f);
-
-        if (r >= 0)
-                r = credential_filter_feed(f, text, strlen(text), /* last= */ true, t);
-        if (r >= 0 && credential_filter_hit(f))
-                tell_masked(x, credential_filter_hit(f));
-        credential_filter_free(f);
-        return r;
+/* mask: NULL where nothing has to be. */
+static void put_text(CredentialFilter *mask, const char *text, Text *t) {
+        if (mask)
+                (void) credential_filter_feed(mask, text, strlen(text), /* last= */ true, t); /* a failure sticks to the text */
+        else
+                text_put_string(t, text);
 }
 
-static int write_head(HttpExchange *x, const HttpHead *h, Text *t) {
-        bool mask = must_mask(x);
-        int r = 0;
-
+static void write_fields(const HttpHead *h, CredentialFilter *mask, Text *t) {
         text_format(t, "HTTP/1.1 %03u ", h->status);
-        if (mask)
-                r = put_masked(x, h->phrase, t);
-        else
-                text_put_string(t, h->phrase);
+        put_text(mask, h->phrase, t);
         text_put_string(t, "\r\n");
-        for (size_t i = 0; r >= 0 && i < h->n_fields; i++) {
+        for (size_t i = 0; i < h->n_fields; i++) {
                 if (http_is_hop(h, h->fields[i].name))
                         continue;
                 text_put_string(t, h->fields[i].name);
                 text_put_string(t, ": ");
-                if (mask)
-                        r = put_masked(x, h->fields[i].value, t);
-                else
-                        text_put_string(t, h->fields[i].value);
+                put_text(mask, h->fields[i].value, t);
                 text_put_string(t, "\r\n");
         }
-        return r < 0 ? r : t->error;
+}
+
+static int write_head(HttpExchange *x, const HttpHead *h, Text *t) {
+        CredentialFilter *mask = NULL;
+        int r = 0;
+
+        if (must_mask(x))
+                r = credential_filter_new_mask(x->credentials, x->host, /* same_length= */ false, &mask);
+        if (r < 0)
+                return r;
+        write_fields(h, mask, t);
+        if (mask && credential_filter_hit(mask))
+                tell_masked(x, credential_filter_hit(mask));
+        credential_filter_free(mask);
+        return t->error;
 }
 
 /* How the guest gets the body: with its length where that stays, else in chunks, or, for an old one, until the end. */

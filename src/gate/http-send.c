@@ -54,28 +54,40 @@ static int write_query(const HttpExchange *x, Text *t) {
         return r;
 }
 
-static int write_fields(const HttpExchange *x, bool own, bool collected, Text *t) {
-        const HttpHead *h = &x->asked.head;
-
+/* fill: NULL where no credential is at home. */
+static int write_fields(const HttpHead *h, CredentialFilter *fill, bool collected, Text *t) {
         for (size_t i = 0; i < h->n_fields; i++) {
                 const HttpField *f = h->fields + i;
                 int r;
 
-                if (http_is_hop(h, f->name) || (own && is_veil(f->name)) || (collected && strcasecmp(f->name, "Expect") == 0))
+                if (http_is_hop(h, f->name) || (fill && is_veil(f->name)) || (collected && strcasecmp(f->name, "Expect") == 0))
                         continue;
                 text_put_string(t, f->name);
                 text_put_string(t, ": ");
-                if (own) {
-                        r = credential_fill_field(x->credentials, x->host, f, t);
+                if (fill) {
+                        r = credential_fill_field(fill, f, t);
                         if (r < 0)
                                 return r;
                 } else
                         text_put_string(t, f->value);
                 text_put_string(t, "\r\n");
         }
-        if (own)
+        if (fill)
                 text_put_string(t, "Accept-Encoding: identity\r\n");
         return 0;
+}
+
+static int write_own_fields(const HttpExchange *x, bool collected, Text *t) {
+        CredentialFilter *fill = NULL;
+        int r;
+
+        if (!x->tls || !credentials_want(x->credentials, x->host))
+                return write_fields(&x->asked.head, NULL, collected, t);
+        r = credential_filter_new_fill(x->credentials, x->host, CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &fill);
+        if (r >= 0)
+                r = write_fields(&x->asked.head, fill, collected, t);
+        credential_filter_free(fill);
+        return r;
 }
 
 /* body: all of it; NULL: it will come piece by piece. */
@@ -94,7 +106,6 @@ static void write_framing(HttpExchange *x, const Text *body, Text *t) {
 }
 
 static int write_head(HttpExchange *x, const Text *body, Text *t) {
-        bool own = x->tls && credentials_want(x->credentials, x->host);
         const HttpAsked *a = &x->asked;
         int r;
 
@@ -110,7 +121,7 @@ static int write_head(HttpExchange *x, const Text *body, Text *t) {
                 text_put_string(t, a->authority);
                 text_put_string(t, "\r\n");
         }
-        r = write_fields(x, own, body != NULL, t);
+        r = write_own_fields(x, body != NULL, t);
         if (r < 0)
                 return r;
         write_framing(x, body, t);

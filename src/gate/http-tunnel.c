@@ -23,7 +23,7 @@ static bool is_still_allowed(HttpExchange *x) {
                 return true;
         x->policy_changed = false;
         v = gate_decide(x->sandbox, &x->asked.question);
-        if (v.action == EGRESS_ALLOW || (v.action == EGRESS_ASK && x->approved))
+        if (v.action == EGRESS_ALLOW || (v.action == EGRESS_ASK && http_is_approved(x)))
                 return true;
         gate_tell_denied(x->sandbox, &v, &x->asked.question);
         return false;

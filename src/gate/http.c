@@ -236,8 +236,10 @@ int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userd
                 .sandbox = start->sandbox, .tls = start->tls, .approved = start->approved, .address = start->address, .port = start->port, .done = done,
                 .userdata = userdata,
         };
-        if (start->tls)
+        if (start->tls) {
                 strcpy(x->host, start->host);
+                strcpy(x->approved_host, start->host);
+        }
         r = start_sources(x);
         if (r >= 0)
                 r = start_stream(x, TAKE_FD(fd));

@@ -48,7 +48,7 @@ int stream_shake(Stream *s, Error *reterr);
 /* Reads what there is and fits. True: something came (an end and an error count). */
 bool stream_fill(Stream *s);
 static inline const uint8_t *stream_data(const Stream *s) {
-        return s->in.data + s->in.begin;
+        return s->in.data ? s->in.data + s->in.begin : (const uint8_t *) "";
 }
 static inline size_t stream_size(const Stream *s) {
         return s->in.size;
