@@ -35,6 +35,7 @@ _cove_value() {
     WHAT) COMPREPLY=($(compgen -W "kill pause" -- "$2")) ;;
     SCOPE) COMPREPLY=($(compgen -W "read use admin" -- "$2")) ;;
     none\|host) COMPREPLY=($(compgen -W "none host" -- "$2")) ;;
+    MODE) COMPREPLY=($(compgen -W "none isolated egress open" -- "$2")) ;;
     USER) COMPREPLY=($(compgen -W "user root" -- "$2")) ;;
     esac
 }
@@ -45,7 +46,7 @@ _cove_operand() {
     local -a place
     mapfile -t place < <(_cove_place)
     case $verb:$number in
-    inspect:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1)
+    inspect:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1)
         COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
     inspect:2 | logs:2 | attach:2 | wait:2)
@@ -55,6 +56,15 @@ _cove_operand() {
         compopt -o filenames -o nospace 2>/dev/null
         COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
+    policy:2)
+        if [ "$first" = check ]; then
+            COMPREPLY=($(compgen -f -- "$cur"))
+        else
+            COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+        fi
+        ;;
+    config:2 | policy:3) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;
     completion:1) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")) ;;

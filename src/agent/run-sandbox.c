@@ -33,6 +33,7 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         *ret = *s;
         ret->name = ret->tenant = ret->template_name = ret->profile = ret->agent_type = ret->task_id = ret->workdir = ret->metadata = NULL;
         ret->group = ret->policy = NULL;
+        ret->hub_fd = -EBADF;
         ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         r = copy_text(&ret->name, name);
         if (r >= 0)
@@ -47,6 +48,10 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
                 r = copy_text(&ret->task_id, s->task_id);
         if (r >= 0)
                 r = copy_text(&ret->workdir, s->workdir);
+        if (r >= 0)
+                r = copy_text(&ret->group, s->group);
+        if (r >= 0)
+                r = copy_text(&ret->policy, s->policy);
         if (r >= 0)
                 r = copy_text(&ret->metadata, metadata);
         for (size_t i = 0; i < s->env.n && r >= 0; i++)

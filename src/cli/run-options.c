@@ -378,18 +378,6 @@ static int apply_template(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_net(void *target, const char *value, Error *reterr) {
-        RunOptions *o = target;
-
-        if (strcmp(value, "none") == 0)
-                o->spec.net_host = false;
-        else if (strcmp(value, "host") == 0)
-                o->spec.net_host = true;
-        else
-                return error_set(reterr, -EINVAL, "--net: '%s' is not 'none' or 'host'", value);
-        return 0;
-}
-
 static int apply_hostname(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         size_t n = strlen(value);
@@ -471,7 +459,20 @@ static const Option run_options[] = {
                 apply_bind },
         { "file", 0, "DST=SRC", "put a copy of a file inside", apply_file },
         { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", apply_template },
-        { "net", 0, "none|host", "loopback only (default), or the host's network, unguarded", apply_net },
+        { "net", 0, "none|egress|open|host",
+                "loopback only (default); what --allow names, through a gate;\n"
+                "the world, through it, but no private networks; or the host's\n"
+                "network, unguarded",
+                apply_net },
+        { "allow", 0, "RULE",
+                "may be reached: example.org, *.example.org, https://example.org,\n"
+                "tcp://example.org:5432, 203.0.113.0/24:8000-8100; means --net egress",
+                apply_allow },
+        { "deny", 0, "RULE", "may not be reached, whatever else allows it", apply_deny },
+        { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", apply_plain_http },
+        { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", apply_reachable },
+        { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", apply_dns },
+        { "quiet", 'q', NULL, "do not tell of each connection that is denied", apply_quiet },
         { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", apply_read_only_path },
         { "writable-path", 0, "PATH|none",
                 "only such paths are writable, everything else is read-only;\n"
@@ -497,7 +498,7 @@ static const Option run_options[] = {
 
 void run_options_print_help(void) {
         printf("usage: cove run [options] -- COMMAND [ARG…]\n\n"
-               "Runs the command in a sandbox of its own: no network, no view of the host's files,\n"
+               "Runs the command in a sandbox of its own: no network unless you say so, no view of the host's files,\n"
                "processes or users, limits on everything, and nothing left when it ends.\n\n"
                "options:\n");
         options_print(run_options, ELEMENTSOF(run_options));
@@ -596,6 +597,7 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
                 .cpu_time = USEC_INFINITY,
                 .output_max = UINT64_MAX,
                 .nofile = NOFILE_DEFAULT,
+                .net = RUN_NET_INIT,
         };
 
         i = options_parse(run_options, ELEMENTSOF(run_options), argc, argv, o, reterr);
@@ -614,6 +616,12 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
         if (r < 0)
                 return r;
         o->spec.rules = &o->rules;
+        r = run_net_finish(&o->net, reterr);
+        if (r < 0)
+                return r;
+        o->spec.net_host = o->net.mode == RUN_NET_HOST;
+        if (run_net_is_gated(&o->net))
+                o->spec.network.shape = SPAWN_NETWORK_GATED;
         return finish_spec(o, reterr);
 }
 
@@ -634,6 +642,7 @@ void run_options_done(RunOptions *o) {
         (void) fd_close(o->spec.keep_fd);
         strv_done(&o->command);
         strv_done(&o->env);
+        run_net_done(&o->net);
 }
 
 const char *run_options_path(const RunOptions *o) {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/strv.h"
+#include "cli/run-net.h"
 #include "jail/spec.h"
 
 #define RUN_ENV_MAX  4096
@@ -30,6 +31,7 @@ typedef struct RunOptions {
         char *keep;    /* owned */
         size_t binds_room, files_room;
         Rules rules; /* the spec's */
+        RunNet net;
 } RunOptions;
 
 /* Returns 0, or -errno with the words. --help sets `help`. */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/title.h"
 #include "cli/pump.h"
+#include "cli/run-gate.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "confine/caps.h"
@@ -27,7 +28,7 @@
 #define CTRL_D             "\x04"
 #define LAST_WORDS_USEC    (2 * USEC_PER_SEC)
 
-enum { FD_CONTROL, FD_SIGNAL, FD_OUT, FD_ERR, FD_IN, _FD_MAX };
+enum { FD_CONTROL, FD_SIGNAL, FD_OUT, FD_ERR, FD_IN, FD_GATE, _FD_MAX };
 
 typedef struct Supervisor {
         const RunOptions *o;
@@ -38,6 +39,7 @@ typedef struct Supervisor {
         int master;   /* of its terminal */
         struct winsize window; /* at the start: inside there is none to ask */
         Pump pump_out, pump_err, pump_in;
+        RunGate gate;
         usec_t started, deadline, next_cpu_check;
         usec_t give_up;         /* when nobody reads the last words of a sandbox that we have ended */
         bool alive;  /* PID 1 has not hung up yet */
@@ -143,7 +145,15 @@ static int readonly_stdin(void) {
         return isatty(STDIN_FILENO) ? open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -EBADF;
 }
 
+/* The sandbox waits until its gate stands: what it sends is looked at from the first byte on. */
+static int attend(const Network *network, int pidfd, void *arg, Error *reterr) {
+        Supervisor *s = arg;
+
+        return run_gate_start(&s->gate, &s->o->net, network->fds, pidfd, reterr);
+}
+
 static int start(Supervisor *s, Error *reterr) {
+        JailSpec spec = s->o->spec;
         int stdio[3] = { 0, 1, 2 };
         _cleanup_close_ int theirs_out = -EBADF, theirs_err = -EBADF, theirs_in = -EBADF;
         int r;
@@ -164,7 +174,8 @@ static int start(Supervisor *s, Error *reterr) {
                 pump_init(&s->pump_err, s->pipes[2], STDERR_FILENO);
                 s->out->counted = true;
         }
-        return jail_start(&s->o->spec, stdio, inside_main, s, &s->jail, reterr);
+        spec.attend = attend;
+        return jail_start(&spec, stdio, inside_main, s, &s->jail, reterr);
 }
 
 static void stop(Supervisor *s, Reason reason, const char *format, ...) _printf_(3, 4);
@@ -278,6 +289,12 @@ static void on_signal(Supervisor *s) {
         }
 }
 
+static void on_gate(Supervisor *s) {
+        run_gate_read(&s->gate);
+        if (s->gate.events_fd < 0 && s->alive && !s->killed)
+                log_warning("the gate has ended: nothing gets out of the sandbox any more");
+}
+
 static uint64_t output_left(const Supervisor *s) {
         uint64_t used = s->pump_out.bytes + s->pump_err.bytes;
         return s->o->output_max > used ? s->o->output_max - used : 0;
@@ -382,6 +399,7 @@ static void loop(Supervisor *s) {
                 struct pollfd fds[_FD_MAX] = {
                         [FD_CONTROL] = { .fd = s->alive ? s->jail.control_fd : -1, .events = POLLIN },
                         [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
+                        [FD_GATE] = { .fd = s->gate.events_fd, .events = POLLIN },
                 };
 
                 bool was_alive = s->alive;
@@ -396,6 +414,8 @@ static void loop(Supervisor *s) {
                         on_control(s);
                 if (fds[FD_SIGNAL].revents)
                         on_signal(s);
+                if (fds[FD_GATE].revents)
+                        on_gate(s);
                 on_output(s, &s->pump_out, fds[FD_OUT].revents, &s->out->stdout_truncated);
                 on_output(s, &s->pump_err, fds[FD_ERR].revents, &s->out->stderr_truncated);
                 if (!was_alive) { /* a copy of the pipe may be somewhere, but its writers are dead */
@@ -453,6 +473,7 @@ void supervise(const RunOptions *o, Outcome *ret) {
                 .pump_out = PUMP_EMPTY,
                 .pump_err = PUMP_EMPTY,
                 .pump_in = PUMP_EMPTY,
+                .gate = RUN_GATE_EMPTY,
         };
         Error error = { 0 };
         int r;
@@ -467,6 +488,7 @@ void supervise(const RunOptions *o, Outcome *ret) {
                 loop(&s);
                 finish(&s);
         }
+        run_gate_end(&s.gate);
 
         pump_done(&s.pump_out);
         pump_done(&s.pump_err);

@@ -1,15 +1,11 @@
-/* cove config: the configuration: is it good, what is in force, take it.
- *
- * Checking needs no daemon, but what the daemon's program knows: it is asked directly. */
+/* cove config: the configuration: is it good, what is in force, take it. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/macro.h"
-#include "base/program.h"
+#include "client/offline.h"
 #include "client/subverb.h"
 #include "client/verbs.h"
 
@@ -48,27 +44,12 @@ static const Usage reload_usage = {
         USAGE_OPTIONS(plain_options),
 };
 
-static int become_coved(char **argv) {
-        _cleanup_free_ char *path = NULL;
-        int r = program_path("coved", &path);
-
-        if (r >= 0) {
-                (void) fflush(stdout);
-                (void) execv(path, argv);
-                r = -errno;
-        }
-        errno = -r;
-        log_error("cannot start coved, which `cove config` needs: %m%s",
-                        r == -ENOENT ? "; it belongs beside cove, or where it was installed" : "");
-        return EXIT_OWN_FAILURE;
-}
-
 static int check(const Place *place, void *options, const Operands *words) {
         const ConfigOptions *o = options;
         char *argv[] = { (char *) "coved", (char *) "--check-config", words->n > 0 ? words->items[0] : (char *) "",
                          o->common.json ? (char *) "--json" : NULL, NULL };
 
-        return become_coved(argv);
+        return offline_become_coved("config", argv);
 }
 
 static int show(const Place *place, void *options, const Operands *words) {
@@ -80,7 +61,7 @@ static int show(const Place *place, void *options, const Operands *words) {
         if (o->defaults) {
                 char *argv[] = { (char *) "coved", (char *) "--default-config", NULL };
 
-                return become_coved(argv);
+                return offline_become_coved("config", argv);
         }
         url_begin(&u, "/api/config");
         if (!o->common.json)

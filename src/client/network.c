@@ -26,8 +26,9 @@ static const Option network_options[] = {
 
 static const Usage usage = {
         .synopsis = "network SANDBOX [usage|denials|learned] [options]",
-        .about = "Shows what went through the network of a sandbox (usage, the default), what was denied, why and what would allow it\n"
-                 "(denials), or the smallest policy for what passed while it was learned (learned).",
+        .about = "Shows what went through the network of a sandbox (usage, the default), what was denied\n"
+                 "and what would allow it (denials), or the smallest policy for what passed while it was\n"
+                 "learned (learned).",
         .more = "Example: cove network my-box denials",
         USAGE_OPTIONS(network_options),
         .operands_min = 1,

@@ -51,6 +51,7 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
 }
 
 static void read_root(Reader *r, const YamlNode *root, Config *c) {
+        r->config = c;
         complain_duplicates(r, root);
         read_fields(r, schema_fields, root, "the file", c);
         network_finish(r, c);

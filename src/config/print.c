@@ -81,7 +81,7 @@ static void put_scalar(Text *t, const json_t *v, bool flow) {
         else if (json_is_real(v))
                 text_format(t, "%.15g", json_real_value(v));
         else
-                text_put_string(t, json_is_true(v) ? "true" : "false");
+                text_put_string(t, json_is_null(v) ? "null" : json_is_true(v) ? "true" : "false");
 }
 
 static void put_key(Text *t, const char *key) {

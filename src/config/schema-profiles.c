@@ -48,6 +48,8 @@ const Field profile_fields[] = {
           "what the sandbox starts from; default: host", .max = 63, .example = "host" },
         { "command", &type_strings, offsetof(Profile, command), "what an execution runs that brings neither command nor code" },
         { "env", &type_env, offsetof(Profile, env), "environment; a profile that extends adds to it" },
+        { "policy", &type_policy, 0, "what its sandboxes may do, as in docs/policy.md; a profile that extends has its own or all of this one",
+          .example = "standard" },
         { "workdir", &type_path, offsetof(Profile, workdir), "where commands start", .max = WORKDIR_MAX, .example = "/home/user" },
         { 0 },
 };
@@ -166,7 +168,7 @@ static int inherit(const Profile *from, Profile *to) {
         memcpy(copy.name, to->name, sizeof(copy.name));
         memcpy(copy.extends, from->name, sizeof(copy.extends));
         copy.builtin = to->builtin;
-        copy.description = copy.template_name = copy.workdir = NULL;
+        copy.description = copy.template_name = copy.workdir = copy.policy = copy.group = NULL;
         copy.command = (Strv) STRV_INIT(PROFILE_COMMAND_MAX);
         copy.env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         profile_done(to);
@@ -174,6 +176,10 @@ static int inherit(const Profile *from, Profile *to) {
         r = copy_text(from->template_name, &to->template_name);
         if (r >= 0)
                 r = copy_text(from->workdir, &to->workdir);
+        if (r >= 0)
+                r = copy_text(from->policy, &to->policy);
+        if (r >= 0)
+                r = copy_text(from->group, &to->group);
         if (r >= 0)
                 r = copy_list(&from->command, &to->command);
         return r >= 0 ? copy_list(&from->env, &to->env) : r;
@@ -254,6 +260,7 @@ static void finish(Resolver *s, size_t i) {
         Profile *p = s->config->profiles + i;
         char stuck[32], wall[32];
 
+        policy_finish(s->reader, p);
         p->limits.exec_timeout_usec = p->wall_usec;
         if (p->attempts_max == 0)
                 p->attempts_max = s->config->agents.attempts_max;

@@ -15,6 +15,7 @@ typedef struct Reader {
         ConfigComplain complain;
         void *userdata;
         const ConfigHooks *hooks; /* never NULL */
+        const Config *config; /* what is being filled */
         struct Complaint *complaints; /* in the order of the file only when all are told */
         unsigned n_complaints;
         int error; /* of our own: no memory. Sticks */
@@ -65,7 +66,7 @@ extern const FieldType type_name;                                   /* char[room
 extern const FieldType type_word, type_choice;                      /* an enum; a bool that is one of two words */
 extern const FieldType type_strings, type_env, type_headers;        /* Strv */
 extern const FieldType type_section;                                /* by its fields */
-extern const FieldType type_profiles, type_pools, type_channels, type_routes, type_rules, type_daemon;
+extern const FieldType type_profiles, type_pools, type_channels, type_routes, type_rules, type_daemon, type_policy;
 
 extern const Field schema_fields[], profile_fields[], pool_fields[], alerts_fields[], network_fields[];
 const void *profile_fresh(void);
@@ -92,6 +93,7 @@ void format_size(uint64_t bytes, char ret[static 32]);
 
 /* What is left when everything is read: what depends on something else. */
 void network_finish(Reader *r, Config *c);
+void policy_finish(Reader *r, Profile *p);
 void profiles_finish(Reader *r, Config *c, const YamlNode *root);
 void pools_finish(Reader *r, Config *c, const YamlNode *root);
 void alerts_finish(Reader *r, Config *c, const YamlNode *root);

@@ -175,8 +175,8 @@ int enforce_check_program(const Enforce *e, const char *program, Error *reterr) 
         const char *name = system_name(program);
         char languages[NAMES_TEXT_MAX], programs[NAMES_TEXT_MAX];
 
-        if (e->languages.n == 0)
-                return 0;
+        if (e->languages.n == 0 || !(e->rules.flags & RULES_NO_PROCESSES))
+                return 0; /* where any program can start any other, looking at the first would be a show */
         for (size_t i = 0; name && i < e->programs.n; i++)
                 if (is_version_of(name, e->programs.items[i]))
                         return 0;
@@ -205,16 +205,28 @@ usec_t enforce_clamp_time(Sandbox *sb, usec_t timeout_usec) {
         return timeout_usec;
 }
 
-int enforce_check_execution(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
-        const Enforce *e = sandbox_enforce(sb);
+static int check_all(const Enforce *e, const ExecutionSpec *spec, Error *reterr) {
         int r;
 
-        if (!e)
-                return error_set(reterr, -EIO, "the sandbox's policy cannot be read; nothing runs without it");
         if (e->no_environment && spec->env.n > 0 && !spec->env_is_ours)
                 return error_set(reterr, -EKEYREJECTED, "env: the policy gives executions no variables (allowEnvironmentAccess is false)");
         r = check_time(e, spec, reterr);
         if (r < 0 || spec->args.n == 0)
                 return r;
         return enforce_check_program(e, spec->args.items[0], reterr);
+}
+
+int enforce_check_execution(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
+        const Enforce *e = sandbox_enforce(sb);
+        Error error = { 0 };
+        int r;
+
+        if (!e)
+                return error_set(reterr, -EIO, "the sandbox's policy cannot be read; nothing runs without it");
+        r = check_all(e, spec, &error);
+        if (r < 0) {
+                observe_security(sb->manager, "policy", sb, "%s", error.text);
+                (void) error_set(reterr, r, "%s", error.text);
+        }
+        return r;
 }

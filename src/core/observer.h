@@ -23,8 +23,9 @@ const char *life_step_name(LifeStep s);
 
 /* Since it was told last. */
 typedef struct NetworkNews {
-        const char *kind;   /* "denied", "asked", "traffic", "restart" (of what looks after networks) */
+        const char *kind;   /* "denied", "asked", "answered", "traffic", "restart" (of what looks after networks) */
         const char *reason; /* denied: one of a few fixed words */
+        const char *text;   /* asked, answered: what, in words */
         uint64_t count;     /* of denials, questions, restarts */
         uint64_t up_bytes, down_bytes, requests; /* traffic */
 } NetworkNews;

@@ -57,9 +57,27 @@ void profile_done(Profile *p) {
         free(p->description);
         free(p->template_name);
         free(p->workdir);
+        free(p->policy);
+        free(p->group);
         strv_done(&p->command);
         strv_done(&p->env);
         memset(p, 0, sizeof(*p));
+}
+
+int profile_set_policy(Profile *p, const char *text, uint8_t network, const char *group) {
+        char *copy = strdup(text), *copy_of_group = group ? strdup(group) : NULL;
+
+        if (!copy || (group && !copy_of_group)) {
+                free(copy);
+                free(copy_of_group);
+                return -ENOMEM;
+        }
+        free(p->policy);
+        free(p->group);
+        p->policy = copy;
+        p->group = copy_of_group;
+        p->network = network;
+        return 0;
 }
 
 const Profile *profile_find(const Config *c, const char *name) {
@@ -88,6 +106,20 @@ static int env_below(Strv *env, const char *assignment) {
         return there ? 0 : strv_push(env, assignment);
 }
 
+/* Its network and group come with it. */
+static int apply_policy(const Profile *p, SandboxSpec *spec) {
+        int r;
+
+        if (!p->policy || spec->policy)
+                return 0;
+        r = copy_text(&spec->policy, p->policy);
+        if (r >= 0)
+                r = copy_text(&spec->group, p->group);
+        if (r >= 0)
+                spec->network = p->network;
+        return r;
+}
+
 int profile_apply(const Profile *p, SandboxSpec *spec) {
         char *name = strdup(p->name);
         int r = name ? 0 : -ENOMEM;
@@ -96,6 +128,8 @@ int profile_apply(const Profile *p, SandboxSpec *spec) {
                 r = copy_text(&spec->template_name, p->template_name);
         if (r >= 0)
                 r = copy_text(&spec->workdir, p->workdir);
+        if (r >= 0)
+                r = apply_policy(p, spec);
         for (size_t i = 0; i < p->env.n && r >= 0; i++)
                 r = env_below(&spec->env, p->env.items[i]);
         if (r < 0) {

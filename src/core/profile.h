@@ -33,7 +33,10 @@ typedef struct Profile {
         char *description;
         SandboxLimits limits;      /* memory, cpu_milli, cpu_time, disk (storage), pids, output, nofile; exec_timeout = wall_usec */
         usec_t wall_usec;          /* execution time; 0: no limit */
-        uint64_t network_requests; /* per execution; told, and enforced as soon as there is a network to speak of */
+        uint64_t network_requests; /* per execution, where its policy has a way out and no number of its own */
+        char *policy;              /* JSON, normalised, of which the core knows nothing; NULL: none */
+        uint8_t network;           /* NetworkMode of that policy */
+        char *group;               /* likewise */
         usec_t stuck_usec;         /* running longer than this is stuck; never below wall_usec */
         unsigned concurrent_max;   /* sandboxes of this profile at once; 0: no limit of its own */
         unsigned attempts_max;     /* of an agent execution whose sandbox fails: 3 */
@@ -46,6 +49,7 @@ typedef struct Profile {
 } Profile;
 
 void profile_done(Profile *p);
+int profile_set_policy(Profile *p, const char *text, uint8_t network, const char *group);
 
 /* The five of the seeds, with exactly their limits. */
 size_t profile_builtins(const Profile **ret);
@@ -54,7 +58,7 @@ size_t profile_builtins(const Profile **ret);
 const Profile *profile_find(const Config *c, const char *name);
 
 /* Everything of the profile into the spec: limits (replaced: what a request says about them is laid over it afterwards, limits.h);
- * template, workdir and environment below the spec's own; critical. spec's name of it is set. */
+ * template, workdir, policy and environment below the spec's own; critical. spec's name of it is set. */
 int profile_apply(const Profile *p, SandboxSpec *spec);
 
 /* Whether every limit of `wanted` is within the profile's. -EPERM: the error says which is not, with both values and the field's API name. */

@@ -32,6 +32,7 @@
 #include "core/provider.h"
 #include "core/secrets.h"
 #include "daemon/options.h"
+#include "daemon/policies.h"
 #include "daemon/privilege.h"
 #include "daemon/reload.h"
 #include "daemon/rooms.h"
@@ -364,6 +365,10 @@ static int print_text(char *text) {
 
 /* What needs no daemon. */
 static int print_and_end(const DaemonOptions *o) {
+        if (o->policy_file)
+                return policies_look(&(PoliciesQuestion) { o->policy_file, o->policy_url, o->policy_method, o->config_file, o->json });
+        if (o->policy_presets)
+                return policies_print_presets();
         if (o->check_file)
                 return settings_check(o->check_file, o->json);
         if (o->default_config)

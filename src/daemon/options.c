@@ -87,6 +87,23 @@ static int apply_check_config(void *target, const char *value, Error *reterr) {
         return replace(&((DaemonOptions *) target)->check_file, value, reterr);
 }
 
+static int apply_check_policy(void *target, const char *value, Error *reterr) {
+        return replace(&((DaemonOptions *) target)->policy_file, value, reterr);
+}
+
+static int apply_explain_url(void *target, const char *value, Error *reterr) {
+        return replace(&((DaemonOptions *) target)->policy_url, value, reterr);
+}
+
+static int apply_explain_method(void *target, const char *value, Error *reterr) {
+        return replace(&((DaemonOptions *) target)->policy_method, value, reterr);
+}
+
+static int apply_policy_presets(void *target, const char *value, Error *reterr) {
+        ((DaemonOptions *) target)->policy_presets = true;
+        return 0;
+}
+
 static int apply_user(void *target, const char *value, Error *reterr) {
         return replace(&((DaemonOptions *) target)->user, value, reterr);
 }
@@ -250,7 +267,11 @@ static const Option options[] = {
         { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
         { "default-config", 0, NULL, "print a config file with all defaults and end", apply_default_config },
         { "config-keys", 0, NULL, "print all keys of the config file as JSON and end", apply_config_keys },
-        { "json", 0, NULL, "with --check-config: answer in JSON", apply_json },
+        { "check-policy", 0, "FILE|-", "look for mistakes in a policy and end", apply_check_policy },
+        { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", apply_explain_url },
+        { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", apply_explain_method },
+        { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", apply_policy_presets },
+        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", apply_json },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
         { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
         { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", apply_log_format },
@@ -272,7 +293,7 @@ void daemon_options_print_help(void) {
 
 /* What only a command line can say. */
 static bool is_for_the_file(const char *name) {
-        static const char *const not[] = { "config", "check-config", "default-config", "config-keys", "json", "routes",
+        static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
                                             "metrics-table", "help" };
 
         for (size_t i = 0; i < ELEMENTSOF(not); i++)
@@ -392,7 +413,7 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
                 return r;
         if (r < argc)
                 return error_set(reterr, -EINVAL, "'%s': cove serve takes options only", argv[r]);
-        if (o->help || o->routes || o->check_file || o->default_config || o->config_keys || o->metrics_table)
+        if (o->help || o->routes || o->check_file || o->policy_file || o->policy_presets || o->default_config || o->config_keys || o->metrics_table)
                 return 0;
         return parse_with_file(o, argc, argv, ret_settings, reterr);
 }
@@ -403,6 +424,9 @@ void daemon_options_done(DaemonOptions *o) {
         free(o->socket_path);
         free(o->config_file);
         free(o->check_file);
+        free(o->policy_file);
+        free(o->policy_url);
+        free(o->policy_method);
         free(o->user);
         strv_done(&o->templates);
 }

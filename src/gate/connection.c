@@ -169,6 +169,7 @@ void connection_open(Connection *c) {
                 .address = c->address,
                 .port = c->port,
                 .host = c->tls ? c->host : NULL,
+                .approved = c->approved,
         };
 
         /* http.c connects by itself, when there is something to send. */

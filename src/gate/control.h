@@ -6,7 +6,9 @@
  * nor a sandbox. A sandbox that is not attached has sockets that nobody accepts on: nothing gets out.
  *
  *  coved → gate
- *      {"do":"hello","version":1,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>"}   first, and after a reload
+ *      {"do":"hello","version":1,"dns":["203.0.113.53:53"],"reachable":["10.1.0.0/16"],"seed":"<64 hex>",
+       "authorities":"PEM"}                               first, and after a reload. authorities: certificates that count beside the host's trust
+                                                          store (and SSL_CERT_FILE) when upstream's are checked; may be absent
  *              → {"hello":1,"version":1,"pid":N}
  *      {"do":"attach","serial":N,"id":"…","mode":"egress|open|isolated","network":{egress.h, normalised},
  *       "credentials":[{"name":"…","placeholder":"…","value":"…","domain":"…","in":["header",…]}],

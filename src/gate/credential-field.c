@@ -74,54 +74,45 @@ static int fill_basic(CredentialFilter *f, const HttpField *field, Text *out) {
         return r;
 }
 
-int credential_fill_field(Credentials *c, const char *host, const HttpField *field, Text *out) {
-        CredentialFilter *f = NULL;
+int credential_fill_field(CredentialFilter *f, const HttpField *field, Text *out) {
         size_t before = out->size;
         int r;
 
-        assert(c && host && field && out);
+        assert(f && field && out);
 
-        r = credential_filter_new_fill(c, host, CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &f);
-        if (r < 0)
-                return r;
+        credential_filter_forget(f);
         r = fill_basic(f, field, out);
         if (r == -ENOENT || r == 0) {
                 r = credential_filter_feed(f, field->value, strlen(field->value), /* last= */ true, out);
                 if (r >= 0)
                         r = credential_filter_hit(f) != NULL;
         }
-        (void) credential_filter_free(f);
         if (r > 0 && !is_clean(out->data + before, out->size - before))
                 return -EINVAL;
         return r;
 }
 
-static const char *find_in(Credentials *c, const char *host, const void *data, size_t size) {
+static bool find_in(CredentialFilter *f, const void *data, size_t size) {
         Text ignored = TEXT_INIT(4 * HEAD_MAX);
-        CredentialFilter *f = NULL;
-        const char *hit = NULL;
+        int r = 0;
 
-        if (credential_filter_new_find(c, host, &f) < 0)
-                return c->items[0].name; /* no memory: better refused than overlooked */
-        if (!credential_filter_is_idle(f)) {
-                (void) credential_filter_feed(f, data, size, /* last= */ true, &ignored);
-                hit = credential_filter_hit(f);
-        }
-        (void) credential_filter_free(f);
+        credential_filter_forget(f);
+        if (!credential_filter_is_idle(f))
+                r = credential_filter_feed(f, data, size, /* last= */ true, &ignored);
         text_done(&ignored);
-        return hit;
+        return r < 0 || credential_filter_hit(f); /* better refused than overlooked */
 }
 
-const char *credential_find_text(Credentials *c, const char *host, const char *text) {
-        return find_in(c, host, text, strlen(text));
+bool credential_find_text(CredentialFilter *f, const char *text) {
+        return find_in(f, text, strlen(text));
 }
 
-const char *credential_find_field(Credentials *c, const char *host, const HttpField *field) {
+bool credential_find_field(CredentialFilter *f, const HttpField *field) {
         Text plain = TEXT_INIT(HEAD_MAX);
-        const char *hit = find_in(c, host, field->value, strlen(field->value));
+        bool found = find_in(f, field->value, strlen(field->value));
 
-        if (!hit && read_basic(field, &plain) >= 0)
-                hit = find_in(c, host, plain.data, plain.size);
+        if (!found && read_basic(field, &plain) >= 0)
+                found = find_in(f, plain.data, plain.size);
         text_done(&plain);
-        return hit;
+        return found;
 }

@@ -124,6 +124,10 @@ const char *credential_filter_hit(const CredentialFilter *f) {
         return f->hit;
 }
 
+void credential_filter_forget(CredentialFilter *f) {
+        f->hit = NULL;
+}
+
 bool credential_filter_is_idle(const CredentialFilter *f) {
         return f->n_patterns == 0;
 }

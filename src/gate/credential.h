@@ -57,13 +57,14 @@ CredentialFilter *credential_filter_free(CredentialFilter *f);
 int credential_filter_feed(CredentialFilter *f, const void *data, size_t size, bool last, Text *out);
 /* Which credential was found; NULL: none so far. */
 const char *credential_filter_hit(const CredentialFilter *f);
+void credential_filter_forget(CredentialFilter *f); /* that something was found: for the next text */
 bool credential_filter_is_idle(const CredentialFilter *f); /* it has nothing to look for */
 
-/* Header values: also inside "Basic", where they stand in base64. Returns whether something was replaced. -EINVAL: the value cannot stand in a
- * header. */
-int credential_fill_field(Credentials *c, const char *host, const HttpField *field, Text *out);
-/* The name of the first credential with a placeholder there that does not belong to the host; NULL: none. */
-const char *credential_find_field(Credentials *c, const char *host, const HttpField *field);
-const char *credential_find_text(Credentials *c, const char *host, const char *text);
+/* Header values: also inside "Basic", where they stand in base64. With a filter that fills (plain, for headers): returns whether something was
+ * replaced. -EINVAL: the value cannot stand in a header. */
+int credential_fill_field(CredentialFilter *f, const HttpField *field, Text *out);
+/* With one that finds: whether there is something. */
+bool credential_find_field(CredentialFilter *f, const HttpField *field);
+bool credential_find_text(CredentialFilter *f, const char *text);
 
 void text_wipe(Text *t); /* and text_done() */

@@ -14,6 +14,7 @@
 #include "gate/listener.h"
 #include "gate/sandbox.h"
 #include "gate/tell.h"
+#include "gate/tls.h"
 
 GateSandbox *gate_find(const Gate *g, const char *id) {
         GateSandbox *s;
@@ -142,6 +143,7 @@ Gate *gate_free(Gate *g) {
         sd_event_source_disable_unref(g->room_timer);
         asks_free(g->asks);
         resolver_free(g->resolver);
+        tls_free(g->tls);
         free(g->reachable);
         explicit_bzero(g->seed, sizeof(g->seed));
         sd_event_unref(g->event);

@@ -22,6 +22,7 @@ typedef struct HttpStart {
         EgressAddress address;    /* where it wanted to go; the upstream connection goes there and nowhere else */
         uint16_t port;
         const char *host;         /* TLS: the checked SNI. Plain: NULL, each request's Host is checked against the pins */
+        bool approved;            /* somebody has been asked about this connection, and said yes */
 } HttpStart;
 
 /* done: it is over (userdata is connection.c's); never from within. */

@@ -13,8 +13,8 @@
 #define LOOK_BYTES     (32 * 1024) /* a first TLS message is a tenth of that */
 #define NAMES_MAX      16          /* of one address, that are looked at */
 #define TLS_HANDSHAKE  0x16
-#define SILENCE_ASK    (2 * USEC_PER_SEC)  /* raw TCP would be asked about */
-#define SILENCE_DENIED (10 * USEC_PER_SEC) /* whoever says nothing by then has to go */
+#define SILENCE_SHORT  (1 * USEC_PER_SEC)  /* for a denial that can be read, or a question; a client of HTTP or TLS has spoken by then */
+#define SILENCE_LONG   (30 * USEC_PER_SEC) /* it may yet turn out to be allowed */
 #define TIMER_SLACK    (100 * USEC_PER_MSEC)
 
 static void deny(Connection *c, EgressReason reason) {
@@ -26,7 +26,8 @@ static void set_host(Connection *c, const char *host) {
                 (void) snprintf(c->host, sizeof(c->host), "%s", host ? host : "");
 }
 
-/* As bytes that nobody looks at: by one of the names that the guest was told this address for, or by number. The best of them. */
+/* As bytes that nobody looks at: by one of the names that the guest was told this address for, or by number. The best of them; but who is
+ * denied by one of the names does not get there by another one, or by the number. */
 static EgressVerdict judge_raw(Connection *c, const char **ret_host) {
         const char *names[NAMES_MAX + 1] = { 0 };
         size_t n = pins_names(c->sandbox->pins, &c->address, names, NAMES_MAX);
@@ -39,14 +40,35 @@ static EgressVerdict judge_raw(Connection *c, const char **ret_host) {
                 q.protocol = EGRESS_TCP;
                 q.host = i < n ? names[i] : NULL;
                 v = gate_decide(c->sandbox, &q);
-                if (i == 0 || v.action == EGRESS_ALLOW || (v.action == EGRESS_ASK && best.action == EGRESS_DENY)) {
+                if (v.action == EGRESS_DENY && v.reason == EGRESS_BY_RULE) {
+                        *ret_host = q.host;
+                        return v;
+                }
+                if (i == 0 || (v.action == EGRESS_ALLOW && best.action != EGRESS_ALLOW) ||
+                                (v.action == EGRESS_ASK && best.action == EGRESS_DENY)) {
                         best = v;
                         *ret_host = q.host;
                 }
-                if (v.action == EGRESS_ALLOW)
-                        break;
         }
         return best;
+}
+
+/* Could it be allowed as HTTP or TLS, by any name? */
+static bool has_hope(Connection *c) {
+        static const EgressProtocol protocols[] = { EGRESS_HTTPS, EGRESS_HTTP };
+        const char *names[NAMES_MAX + 1] = { 0 };
+        size_t n = pins_names(c->sandbox->pins, &c->address, names, NAMES_MAX);
+
+        for (size_t i = 0; i <= n; i++)
+                for (size_t k = 0; k < ELEMENTSOF(protocols); k++) {
+                        EgressQuestion q = connection_question(c);
+
+                        q.protocol = protocols[k];
+                        q.host = i < n ? names[i] : NULL;
+                        if (gate_decide(c->sandbox, &q).action != EGRESS_DENY)
+                                return true;
+                }
+        return false;
 }
 
 /* What was decided, done. */
@@ -247,8 +269,8 @@ static int start_looking(Connection *c, const EgressVerdict *raw) {
         r = sd_event_add_io(e, &c->source, c->fd, EPOLLIN | EPOLLRDHUP | EPOLLET, judge_on_bytes, c);
         if (r < 0 || raw->action == EGRESS_ALLOW) /* it may say nothing for as long as it likes: it gets nowhere by that */
                 return r;
-        return sd_event_add_time_relative(e, &c->timer, CLOCK_MONOTONIC, raw->action == EGRESS_ASK ? SILENCE_ASK : SILENCE_DENIED, TIMER_SLACK,
-                        judge_on_silence, c);
+        return sd_event_add_time_relative(e, &c->timer, CLOCK_MONOTONIC,
+                        raw->action == EGRESS_DENY && has_hope(c) ? SILENCE_LONG : SILENCE_SHORT, TIMER_SLACK, judge_on_silence, c);
 }
 
 void judge_accepted(Connection *c) {

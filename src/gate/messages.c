@@ -13,6 +13,7 @@
 #include "gate/dns.h"
 #include "gate/peer.h"
 #include "gate/sandbox.h"
+#include "gate/tls.h"
 
 #define SERVERS_MAX   16
 #define REACHABLE_MAX 256
@@ -104,6 +105,21 @@ static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
         return error_set(reterr, -EINVAL, "seed: must be 64 hexadecimal digits");
 }
 
+/* Those that count beside the host's trust store, where certificates of upstream are checked. */
+static int read_authorities(Gate *g, json_t *text, Error *reterr) {
+        Tls *tls = NULL;
+        int r;
+
+        if (text && !json_is_null(text) && !json_is_string(text))
+                return error_set(reterr, -EINVAL, "authorities: must be certificates in PEM");
+        r = tls_new(json_string_value(text), &tls, reterr);
+        if (r < 0)
+                return error_prefix(reterr, r, "authorities");
+        tls_free(g->tls);
+        g->tls = tls;
+        return 0;
+}
+
 static void tell_all_of_change(Gate *g) {
         GateSandbox *s, *next;
 
@@ -125,6 +141,8 @@ static int do_hello(Call *c, Error *reterr) {
                 r = read_reachable(json_object_get(c->message, "reachable"), &reachable, &n_reachable, reterr);
         if (r >= 0)
                 r = resolver_set_servers(g->resolver, servers, n_servers, reterr);
+        if (r >= 0)
+                r = read_authorities(g, json_object_get(c->message, "authorities"), reterr);
         if (r >= 0)
                 r = read_seed(text_of(c->message, "seed"), g->seed, reterr);
         if (r < 0)

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,6 +15,7 @@
 #include "gate/messages.h"
 #include "gate/peer.h"
 
+#define NEW_SUFFIX  ".new"
 #define WAIT_FIRST  (30 * USEC_PER_SEC) /* for the first coved */
 #define WAIT_ALONE  (5 * USEC_PER_SEC)  /* with neither coved nor sandbox */
 #define TIMER_SLACK (250 * USEC_PER_MSEC)
@@ -25,45 +26,55 @@ struct Server {
         sd_event_source *source, *idle;
 };
 
-static int make_address(const char *path, struct sockaddr_un *ret, Error *reterr) {
+static int make_address(const char *path, const char *suffix, struct sockaddr_un *ret, Error *reterr) {
         *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
-        if (strlen(path) >= sizeof(ret->sun_path))
-                return error_set(reterr, -ENAMETOOLONG, "--socket: '%.100s…' is longer than %zu bytes", path, sizeof(ret->sun_path) - 1);
-        memcpy(ret->sun_path, path, strlen(path) + 1);
+        if ((size_t) snprintf(ret->sun_path, sizeof(ret->sun_path), "%s%s", path, suffix) >= sizeof(ret->sun_path))
+                return error_set(reterr, -ENAMETOOLONG, "--socket: '%.100s…' is longer than %zu bytes", path,
+                                sizeof(ret->sun_path) - sizeof(NEW_SUFFIX));
         return 0;
 }
 
-/* What lies there may be from one that was killed. */
-static int remove_stale(const struct sockaddr_un *address, Error *reterr) {
+/* What lies there may be from one that was killed: then nobody answers. */
+static int check_alone(const struct sockaddr_un *address, Error *reterr) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket: %m");
         if (connect(fd, (const struct sockaddr *) address, sizeof(*address)) >= 0 || errno == EAGAIN)
                 return error_set(reterr, -EADDRINUSE, "another gate listens on '%s'", address->sun_path);
-        if (errno == ECONNREFUSED && unlink(address->sun_path) < 0)
-                return error_set(reterr, -errno, "cannot remove '%s': %m", address->sun_path);
         return 0;
 }
 
-int server_listen(const char *path, int *ret_fd, Error *reterr) {
-        _cleanup_close_ int fd = -EBADF;
-        struct sockaddr_un address;
-        mode_t before;
+static int bind_and_listen(int fd, const struct sockaddr_un *address) {
+        mode_t before = umask(0177);
         int r;
 
-        r = make_address(path, &address, reterr);
+        (void) unlink(address->sun_path);
+        r = bind(fd, (const struct sockaddr *) address, sizeof(*address)) < 0 ? -errno : 0;
+        (void) umask(before);
+        if (r >= 0 && listen(fd, 16) < 0)
+                r = -errno;
+        return r;
+}
+
+/* Made under another name: whoever finds it under its own can connect. */
+int server_listen(const char *path, int *ret_fd, Error *reterr) {
+        struct sockaddr_un address, made;
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        r = make_address(path, "", &address, reterr);
         if (r >= 0)
-                r = remove_stale(&address, reterr);
+                r = make_address(path, NEW_SUFFIX, &made, reterr);
+        if (r >= 0)
+                r = check_alone(&address, reterr);
         if (r < 0)
                 return r;
         fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot make a socket: %m");
-        before = umask(0177);
-        r = bind(fd, (struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
-        (void) umask(before);
-        if (r >= 0 && listen(fd, 16) < 0)
+        r = bind_and_listen(fd, &made);
+        if (r >= 0 && rename(made.sun_path, path) < 0)
                 r = -errno;
         if (r < 0)
                 return error_set(reterr, r, "cannot listen on '%s': %m", path);

@@ -225,7 +225,7 @@ void stream_put(Stream *s, const void *data, size_t size) {
 
         if (s->error < 0 || s->ending || size == 0)
                 return;
-        if (s->out.size == 0 && !s->shaking)
+        if (s->out.size == 0 && !s->shaking && size >= STREAM_LARGE)
                 sent = stream_send(s, data, size);
         if (s->error < 0 || sent == size)
                 return;

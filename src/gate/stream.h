@@ -1,7 +1,7 @@
 /* stream.h: one side of a connection, plain or TLS, as bytes that come and bytes that go.
  *
  * Never blocks and holds no more than it was told to: what has come waits in `in` until it is used, and nothing more is read while that is full;
- * what is to go is sent at once as far as the socket takes it, and the rest waits. Reading waits for the sandbox's bucket. Whoever has one
+ * what is to go waits in `out` until the socket takes it. Reading waits for the sandbox's bucket. Whoever has one
  * is called when something may have changed, looks, uses, puts, and says at the end with stream_watch() what it waits for.
  * Must not know: HTTP, policy. */
 #pragma once
@@ -13,6 +13,7 @@
 
 #define STREAM_PIECE (64 * 1024)  /* read at once */
 #define STREAM_IN    (128 * 1024) /* held of what has come; more than the largest head */
+#define STREAM_LARGE (16 * 1024)
 #define STREAM_OUT   (256 * 1024) /* when so much waits to go, nothing more should be put */
 
 typedef struct StreamBytes {
@@ -47,14 +48,14 @@ int stream_shake(Stream *s, Error *reterr);
 /* Reads what there is and fits. True: something came (an end and an error count). */
 bool stream_fill(Stream *s);
 static inline const uint8_t *stream_data(const Stream *s) {
-        return s->in.data + s->in.begin;
+        return s->in.data ? s->in.data + s->in.begin : (const uint8_t *) "";
 }
 static inline size_t stream_size(const Stream *s) {
         return s->in.size;
 }
 void stream_use(Stream *s, size_t size);
 
-/* Sends, or keeps for later. */
+/* Keeps it for stream_flush(), so that small pieces go together; a large one goes at once, as far as it does. */
 void stream_put(Stream *s, const void *data, size_t size);
 bool stream_flush(Stream *s); /* true: something went */
 static inline bool stream_has_room(const Stream *s) {

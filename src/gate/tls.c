@@ -14,11 +14,13 @@
 #include "gate/authority-key.h"
 
 struct Tls {
+        unsigned n_refs; /* whoever may replace it, and each session */
         SSL_CTX *server, *client;
         BIO_METHOD *socket; /* as OpenSSL's own, but without SIGPIPE */
 };
 
 struct TlsSession {
+        Tls *tls;
         SSL *ssl;
         char host[256];
         bool wants_write, client;
@@ -119,7 +121,7 @@ static int tls_make_socket(Tls *t, Error *reterr) {
 }
 
 Tls *tls_free(Tls *t) {
-        if (!t)
+        if (!t || --t->n_refs > 0)
                 return NULL;
         SSL_CTX_free(t->server);
         SSL_CTX_free(t->client);
@@ -136,6 +138,7 @@ int tls_new(const char *authorities, Tls **ret, Error *reterr) {
 
         if (!t)
                 return error_set(reterr, -ENOMEM, "Out of memory");
+        t->n_refs = 1;
         r = tls_make_socket(t, reterr);
         if (r >= 0)
                 r = tls_make_server(t, reterr);
@@ -153,6 +156,7 @@ TlsSession *tls_session_free(TlsSession *s) {
         if (!s)
                 return NULL;
         SSL_free(s->ssl);
+        tls_free(s->tls);
         free(s);
         return NULL;
 }
@@ -166,6 +170,8 @@ static int session_new(Tls *t, SSL_CTX *context, const char *host, int fd, TlsSe
                 return -ENOMEM;
         }
         strcpy(s->host, host);
+        s->tls = t;
+        t->n_refs++;
         s->ssl = SSL_new(context);
         bio = s->ssl ? BIO_new(t->socket) : NULL;
         if (!bio) {

@@ -18,7 +18,7 @@ typedef struct TlsSession TlsSession; /* one side of one connection */
 
 /* authorities: in PEM, those that count beside the host's; NULL: none. As text: when it comes, we can read few files any more. */
 int tls_new(const char *authorities, Tls **ret, Error *reterr);
-Tls *tls_free(Tls *t);
+Tls *tls_free(Tls *t); /* what sessions still need stays with them */
 
 /* fd: borrowed, non-blocking. */
 int tls_accept(Tls *t, Authority *a, const char *host, int fd, TlsSession **ret);

@@ -51,7 +51,7 @@ static void make_rule(json_t *event, char ret[static RULE_MAX]) {
 void approval_asked(Seat *s, json_t *event) {
         const SandboxSpec *spec = &s->sandbox->spec;
         const char *ask = text_of(event, "ask"), *object = text_of(event, "object");
-        char rule[RULE_MAX];
+        char rule[RULE_MAX], text[RULE_MAX];
         StoreApproval row = {
                 .tenant = spec->tenant ? spec->tenant : (char *) "",
                 .profile = spec->profile,
@@ -78,8 +78,8 @@ void approval_asked(Seat *s, json_t *event) {
                 return;
         }
         sandbox_event(s->sandbox, "network.asked", NULL, "%s wants to reach %.300s; answer with: cove approvals allow %s", s->id, row.object, row.id);
-        observe_security(s->keeper->manager, "approval", s->sandbox, "%s asks for %.300s", row.id, row.object);
-        observe_network(s->keeper->manager, s->sandbox, &(NetworkNews) { .kind = "asked", .count = 1 });
+        (void) snprintf(text, sizeof(text), "%s asks for %.300s", row.id, row.object);
+        observe_network(s->keeper->manager, s->sandbox, &(NetworkNews) { .kind = "asked", .text = text, .count = 1 });
 }
 
 static void close_row(Gatekeeper *k, StoreApproval *row, const char *status) {
@@ -162,6 +162,7 @@ static void tell(Gatekeeper *k, const StoreApproval *row, bool allow, ApprovalSc
 
 int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval, bool allow, ApprovalScope scope, Error *reterr) {
         _cleanup_(store_approval_done) StoreApproval row = { 0 };
+        char text[RULE_MAX];
         Seat *s;
         int r;
 
@@ -182,6 +183,7 @@ int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval,
         tell(k, &row, allow, scope);
         s = seat_find(k, row.sandbox);
         sandbox_event(s->sandbox, "network.answered", NULL, "%.300s: %s (%s)", row.object, row.status, row.scope);
-        observe_security(k->manager, "approval", s->sandbox, "%s: %.300s is %s (%s) by %s", row.id, row.object, row.status, row.scope, row.by);
+        (void) snprintf(text, sizeof(text), "%s: %.300s is %s (%s) by %.40s", row.id, row.object, row.status, row.scope, row.by ? row.by : "");
+        observe_network(k->manager, s->sandbox, &(NetworkNews) { .kind = "answered", .text = text, .count = 1 });
         return 0;
 }

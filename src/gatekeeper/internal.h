@@ -147,6 +147,7 @@ Seat *seat_find(Gatekeeper *k, const char *id);
 /* link.c */
 void link_init(GateLink *l);
 void link_done(Gatekeeper *k);
+void link_dismiss(Gatekeeper *k); /* nobody needs it: it goes, and its socket */
 void link_want(Gatekeeper *k); /* somebody needs a gate */
 bool link_is_up(const Gatekeeper *k);
 /* Takes the message; descriptors are duplicated when they have to wait. */
@@ -201,6 +202,7 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
 int credentials_environment(Seat *s, Strv *env);
 
 /* approval.c */

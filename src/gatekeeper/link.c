@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include "base/fd.h"
@@ -90,6 +91,13 @@ void link_done(Gatekeeper *k) {
         l->io = sd_event_source_disable_unref(l->io);
         l->fd = fd_close(l->fd);
         drop_items(l);
+}
+
+void link_dismiss(Gatekeeper *k) {
+        if (k->link.fd < 0)
+                return;
+        (void) link_send(k, json_pack("{s:s}", "do", "quit"), NULL, 0);
+        (void) unlink(k->socket_path); /* it may not do that itself */
 }
 
 bool link_is_up(const Gatekeeper *k) {

@@ -374,10 +374,9 @@ void seat_on_gone(Seat *s) {
                 s->state = SEAT_IDLE; /* its end is told by others */
 }
 
+/* The gate sees its PID 1 go by itself, and says then what was used; asked now, because by then nobody may be there to hear it. */
 void seat_leave(Seat *s) {
-        if (s->at_gate)
-                (void) link_send(s->keeper, json_pack("{s:s, s:i, s:s}", "do", "detach", "serial", 0, "id", s->id), NULL, 0);
-        s->at_gate = false;
+        usage_ask(s);
         s->state = SEAT_IDLE;
         s->awaited = false;
         leave_turns(s);

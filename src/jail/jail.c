@@ -268,8 +268,6 @@ void jail_release(Jail *j) {
         j->pidfd = fd_close(j->pidfd);
         j->control_fd = fd_close(j->control_fd);
         j->id_holder_fd = fd_close(j->id_holder_fd);
-        for (size_t i = 0; i < ELEMENTSOF(j->net_fds); i++)
-                j->net_fds[i] = fd_close(j->net_fds[i]);
 }
 
 /* Undoes everything, in the middle of a start. Who makes detached ones waits for nobody, and reaps by itself. */
@@ -303,19 +301,16 @@ static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *r
         return 0;
 }
 
-/* What came with the network goes to the PID 1 of a detached one, and is the caller's otherwise. */
-static int send_outside(Jail *j, const JailSpec *spec, Network *network, Error *reterr) {
+/* What came with the network goes to the PID 1 of a detached one. Otherwise somebody attends to it already. */
+static int send_outside(Jail *j, const JailSpec *spec, const Network *network, Error *reterr) {
         const WireMessage m = { .type = WIRE_OUTSIDE, .outside.guards_missing = j->missing };
         int fds[1 + NET_SOCKETS_MAX + _CGROUP_CONTROLLER_MAX], r;
         size_t n = 0;
 
         if (network->netns_fd >= 0)
                 fds[n++] = network->netns_fd;
-        for (size_t i = 0; i < network->n_fds; i++)
-                if (spec->detached)
-                        fds[n++] = network->fds[i];
-                else
-                        j->net_fds[j->n_net_fds++] = TAKE_FD(network->fds[i]);
+        for (size_t i = 0; i < network->n_fds && spec->detached; i++)
+                fds[n++] = network->fds[i];
         n += cgroup_enter_fds(&j->cgroup, fds + n);
         r = channel_send(j->control_fd, &m, fds, n);
         return r < 0 ? error_set(reterr, r, "the sandbox died while it was set up") : 0;
@@ -380,6 +375,8 @@ static int start_both(Jail *j, const JailSpec *spec, const int stdio[static 3], 
                 r = start_cgroup(j, spec, privileged, reterr);
         if (r >= 0)
                 r = make_network(j, spec, userns, &network, reterr);
+        if (r >= 0 && network.n_fds > 0 && !spec->detached && spec->attend)
+                r = spec->attend(&network, j->pidfd, arg, reterr);
         return r < 0 ? r : send_outside(j, spec, &network, reterr);
 }
 
@@ -401,7 +398,6 @@ int jail_start(const JailSpec *spec, const int stdio[static 3], JailMain main, v
                 .id_holder_fd = -EBADF,
                 .cgroup = CGROUP_EMPTY,
                 .warden = WARDEN_EMPTY,
-                .net_fds = { -EBADF, -EBADF, -EBADF },
         };
         bool privileged;
         Rootfs fs;

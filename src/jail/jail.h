@@ -29,8 +29,6 @@ typedef struct Jail {
         Warden warden; /* none of a detached one */
         GuardSet missing;
         DiskBacking disk_backing;
-        int net_fds[NET_SOCKETS_MAX]; /* what came with its network. The PID 1 of a detached one has them, and not we */
-        size_t n_net_fds;
 } Jail;
 
 typedef struct JailUsage {

@@ -123,6 +123,14 @@ static void on_security(const char *kind, Sandbox *sb, const char *text, void *u
                 event(userdata, "security", kind, sb, NULL, text);
 }
 
+/* Denials are security events; what people were asked and said is none, and is on record as well. */
+static void on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
+        if (strcmp(news->kind, "asked") == 0)
+                event(userdata, "event", "approval-asked", sb, NULL, news->text);
+        else if (strcmp(news->kind, "answered") == 0)
+                event(userdata, "event", "approval-answered", sb, NULL, news->text);
+}
+
 static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         if (sb->pooled)
                 return;
@@ -179,6 +187,7 @@ static int attach(Audit *a, Error *reterr) {
                 .execution_started = on_execution_started,
                 .execution_ended = on_execution_ended,
                 .security = on_security,
+                .network = on_network,
                 .userdata = a,
         };
         manager_observe(a->manager, &a->observer);

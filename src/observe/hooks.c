@@ -115,6 +115,27 @@ static void on_security(const char *kind, Sandbox *sb, const char *text, void *u
         metric_add(userdata, METRIC_SECURITY_EVENTS, kind, 1);
 }
 
+static void on_traffic(Observe *o, Sandbox *sb, const NetworkNews *news) {
+        const char *agent = agent_label(sb);
+
+        metric_add(o, METRIC_EGRESS_BYTES, agent, (double) news->up_bytes);
+        metric_add(o, METRIC_INGRESS_BYTES, agent, (double) news->down_bytes);
+        metric_add(o, METRIC_NETWORK_REQUESTS, agent, (double) news->requests);
+        if (sb && sb->status == SANDBOX_TERMINATING)
+                usage_late(o, sb, news->up_bytes);
+}
+
+static void on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
+        if (strcmp(news->kind, "traffic") == 0)
+                on_traffic(userdata, sb, news);
+        else if (strcmp(news->kind, "denied") == 0)
+                metric_add(userdata, METRIC_EGRESS_DENIED, news->reason, (double) news->count);
+        else if (strcmp(news->kind, "asked") == 0)
+                metric_add(userdata, METRIC_EGRESS_ASKS, NULL, (double) news->count);
+        else if (strcmp(news->kind, "restart") == 0)
+                metric_add(userdata, METRIC_GATE_RESTARTS, NULL, (double) news->count);
+}
+
 void observe_hook(Observe *o) {
         o->observer = (CoreObserver) {
                 .status = on_status,
@@ -123,6 +144,7 @@ void observe_hook(Observe *o) {
                 .step = on_step,
                 .usage = on_usage,
                 .security = on_security,
+                .network = on_network,
                 .userdata = o,
         };
         manager_observe(o->manager, &o->observer);

@@ -129,6 +129,7 @@ void totals_restore(Observe *o, const json_t *totals);
 
 /* usage.c */
 void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage);
+void usage_late(Observe *o, const Sandbox *sb, uint64_t egress_bytes);
 int usage_flush(Observe *o);
 void usage_forget(Observe *o);
 double note_byte_seconds(const Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now, const char **ret_basis);

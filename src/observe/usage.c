@@ -137,7 +137,6 @@ static void count(Observe *o, const Sandbox *sb, const Note *n, const UsageRow *
 
         metric_add(o, METRIC_CPU_SECONDS, agent, cpu);
         metric_add(o, METRIC_MEMORY_BYTE_SECONDS, agent, (double) row->memory_byte_seconds);
-        metric_add(o, METRIC_EGRESS_BYTES, agent, (double) row->egress_bytes);
         metric_add(o, METRIC_OOM_KILLS, agent, (double) usage->oom_kills);
         metric_add(o, METRIC_COST, agent, cost_of(o, row));
         if (usage->has_memory)
@@ -147,6 +146,18 @@ static void count(Observe *o, const Sandbox *sb, const Note *n, const UsageRow *
         metric_observe(o, METRIC_CPU_PER_SANDBOX, agent, cpu);
         if (n && n->busy > 0)
                 metric_observe(o, METRIC_CPU_CORES, agent, (double) row->cpu_usec / (double) n->busy);
+}
+
+/* Who looks after networks has the last word a moment after the end. */
+void usage_late(Observe *o, const Sandbox *sb, uint64_t egress_bytes) {
+        const CostConfig *price = &o->manager->settings->cost;
+
+        for (size_t i = 0; i < o->n_pending; i++)
+                if (strcmp(o->pending[i].sandbox, sb->id) == 0) {
+                        o->pending[i].egress_bytes += egress_bytes;
+                        metric_add(o, METRIC_COST, agent_label(sb), usage_cost(price, 0, 0, egress_bytes));
+                        return;
+                }
 }
 
 void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage) {

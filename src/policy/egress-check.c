@@ -19,6 +19,17 @@ size_t egress_rule_place(const EgressPolicy *p, size_t index) {
         return n;
 }
 
+/* All that the inner one matches, the outer one matches as well. */
+static bool rule_covers(const EgressRule *outer, const EgressRule *inner) {
+        unsigned carried = outer->protocols | (outer->protocols & EGRESS_TCP ? EGRESS_WEB : 0);
+
+        if (egress_rule_is_conditional(outer) || inner->protocols & ~carried || !outer->domain != !inner->domain)
+                return false;
+        if (outer->domain ? !egress_pattern_covers(outer->domain, inner->domain) : !egress_range_within(&inner->range, &outer->range))
+                return false;
+        return egress_ports_cover(outer, inner);
+}
+
 typedef struct Checker {
         PolicyReader *reader;
         const char *prefix;
@@ -94,7 +105,7 @@ static void check_void(const Checker *c, size_t i) {
         if (r->action == EGRESS_DENY)
                 return;
         for (size_t k = 0; k < c->policy->n_rules; k++) {
-                if (rules[k].action == r->action || rules[k].action == EGRESS_ASK || !egress_rule_covers(rules + k, r))
+                if (rules[k].action == r->action || rules[k].action == EGRESS_ASK || !rule_covers(rules + k, r))
                         continue;
                 (void) place_of(c, i, at);
                 if (rules[k].action == EGRESS_DENY)

@@ -77,6 +77,10 @@ static void put_visible(char *ret, size_t size, const char *text, size_t most) {
 static void write_object(Explanation *e) {
         const EgressQuestion *q = e->question;
 
+        if (!q->host && !q->has_address) { /* a limit that is nobody's in particular */
+                (void) snprintf(e->object, sizeof(e->object), "what goes out and comes in");
+                return;
+        }
         if (q->protocol == EGRESS_DNS) {
                 (void) snprintf(e->object, sizeof(e->object), "looking up \"%s\"", e->host);
                 return;

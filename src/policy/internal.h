@@ -64,7 +64,7 @@ int egress_rule_add_ports(EgressRule *r, EgressPorts ports);
 void egress_ports_join(EgressRule *r); /* sorted, no overlaps */
 int egress_path_check(const char *path, Error *reterr);
 bool egress_rule_equal(const EgressRule *a, const EgressRule *b);
-bool egress_rule_covers(const EgressRule *outer, const EgressRule *inner);
+bool egress_ports_cover(const EgressRule *outer, const EgressRule *inner);
 bool egress_rule_has_port(const EgressRule *r, uint16_t port);
 bool egress_rule_is_conditional(const EgressRule *r); /* methods or paths */
 /* The shortest way to write it; 0: it has none. */

@@ -35,7 +35,9 @@ static int decode(const char *text, size_t size, char *ret, size_t room) {
                         int value = high * 16 + low;
 
                         i += 2;
-                        if (value > 0 && is_unreserved(value))
+                        if (value == 0)
+                                return -EINVAL;
+                        if (is_unreserved(value))
                                 ret[n++] = (char) value;
                         else {
                                 ret[n++] = '%';
@@ -81,24 +83,24 @@ static size_t separator(const char *p) {
         return strncmp(p, "%2F", 3) == 0 || strncmp(p, "%5C", 3) == 0 ? 3 : 0;
 }
 
-/* A server that takes "%2F" or "\" for "/" would go up here, and arrive where no rule has looked. */
-static bool hides_dots(const char *path) {
-        size_t n = 0; /* of the segment so far */
+static bool is_end(const char *p) {
+        return !*p || *p == ';' || strncmp(p, "%3B", 3) == 0 || separator(p) > 0;
+}
 
-        for (const char *p = path;; p++) {
+/* A server that takes "%2F" or "\" for "/", or cuts a segment at ";", would go up here, and arrive where no rule has looked. */
+static bool hides_dots(const char *path) {
+        bool begins = true;
+
+        for (const char *p = path; *p; p++) {
                 size_t s = separator(p);
 
-                if (s == 0 && *p) {
-                        n++;
-                        continue;
-                }
-                if (n == 2 && p[-1] == '.' && p[-2] == '.')
+                if (begins && p[0] == '.' && p[1] == '.' && is_end(p + 2))
                         return true;
-                if (!*p)
-                        return false;
-                n = 0;
-                p += s - 1;
+                begins = s > 0;
+                if (s > 0)
+                        p += s - 1;
         }
+        return false;
 }
 
 int egress_path_normalise(const char *text, size_t size, char *ret, size_t room) {

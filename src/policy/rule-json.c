@@ -1,4 +1,4 @@
-/* rule-json.c: rules as objects, and what two of them have to do with each other. */
+/* rule-json.c: rules as objects. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -371,30 +371,4 @@ int egress_rule_from_json(json_t *v, EgressAction action, EgressRule *ret, Error
                                 json_string_value(json_object_get(first, "message")));
         }
         return 0;
-}
-
-/* One within the other. */
-
-static bool ports_cover(const EgressRule *outer, const EgressRule *inner) {
-        if (outer->n_ports == 0)
-                return true;
-        for (size_t i = 0; i < inner->n_ports; i++) {
-                bool found = false;
-
-                for (size_t k = 0; k < outer->n_ports; k++)
-                        found |= inner->ports[i].first >= outer->ports[k].first && inner->ports[i].last <= outer->ports[k].last;
-                if (!found)
-                        return false;
-        }
-        return inner->n_ports > 0;
-}
-
-bool egress_rule_covers(const EgressRule *outer, const EgressRule *inner) {
-        unsigned carried = outer->protocols | (outer->protocols & EGRESS_TCP ? EGRESS_WEB : 0);
-
-        if (egress_rule_is_conditional(outer) || inner->protocols & ~carried || !outer->domain != !inner->domain)
-                return false;
-        if (outer->domain ? !egress_pattern_covers(outer->domain, inner->domain) : !egress_range_within(&inner->range, &outer->range))
-                return false;
-        return ports_cover(outer, inner);
 }

@@ -162,6 +162,7 @@ static const char *const migrations[] = {
         schema_network,
         schema_secrets,
         schema_previews,
+        schema_policies,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -10,3 +10,4 @@ extern const char schema_cleanup[];
 extern const char schema_previews[];
 extern const char schema_network[];
 extern const char schema_secrets[];
+extern const char schema_policies[];

@@ -561,6 +561,21 @@ def datagram(host):
     return Setup(arguments=[receiver.getsockname()[1]], after=after)
 
 
+def gated(prepare, mode):
+    """The same in a sandbox that has a way out."""
+    def prepare_gated(host):
+        setup = prepare(host)
+        setup.options = [*setup.options, "--net", mode, "--quiet"]
+        return setup
+    return prepare_gated
+
+
+def datagrams(host):
+    setup = datagram(host)
+    setup.arguments += sorted(host_addresses())
+    return setup
+
+
 def hostname(host):
     return Setup(arguments=[socket.gethostname()])
 
@@ -770,6 +785,8 @@ FIXTURES = {
     "net-host-address": host_address,
     "net-datagram": datagram,
     "net-proc": loopback4,
+    "gate-host": host_address,
+    "gate-datagram": datagrams,
     "info-hostname": hostname,
     "info-command-line": command_line,
     "limit-processes": limited(["--pids", "32"], [200]),
@@ -800,6 +817,11 @@ FIXTURES = {
     "wreck-remove": wreck,
 }
 
+# What a sandbox with a way out must keep from its guest as well.
+GATED_TOO = {"net-loopback4", "net-loopback6", "net-datagram", "net-raw", "net-packet", "net-vsock", "net-alg", "net-families", "net-protocols",
+             "net-netlink", "net-interfaces", "net-configure", "net-new-link", "net-filter", "net-ulp", "net-proc", "ipc-abstract",
+             "ipc-abstract-list", "ns-setns-init", "ns-setns-self", "ns-setns-pidfd", "ns-own", "fs-inherited-fds"}
+
 # A plain user cannot make such files, and there is no host root whose files could be misused.
 NEEDS_HOST_ROOT = {"fs-setuid", "fs-filecap"}
 
@@ -829,4 +851,9 @@ GUARD_OF = {
 def of(name):
     """(variant, prepare) of an attempt."""
     entry = FIXTURES.get(name, plain)
-    return entry.items() if isinstance(entry, dict) else [("", entry)]
+    variants = dict(entry.items() if isinstance(entry, dict) else [("", entry)])
+    if name in GATED_TOO:
+        variants["gated"] = gated(variants[""], "egress")
+    if name.startswith("gate-"):
+        variants = {mode: gated(variants[""], mode) for mode in ("egress", "open")}
+    return variants.items()

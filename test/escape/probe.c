@@ -28,6 +28,7 @@ static const Attempt *const themes[] = {
         tty_attempts,
         ipc_attempts,
         net_attempts,
+        gate_attempts,
         info_attempts,
         limit_attempts,
         wreck_attempts,

@@ -38,7 +38,7 @@ typedef struct Attempt {
 } Attempt;
 
 extern const Attempt abi_attempts[], bind_attempts[], caps_attempts[], device_attempts[], fs_attempts[],
-                info_attempts[], ipc_attempts[], limit_attempts[], mount_attempts[], net_attempts[],
+                gate_attempts[], info_attempts[], ipc_attempts[], limit_attempts[], mount_attempts[], net_attempts[],
                 ns_attempts[], proc_attempts[], process_attempts[], syscall_attempts[], tty_attempts[],
                 wreck_attempts[];
 

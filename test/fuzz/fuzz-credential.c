@@ -58,8 +58,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 text_done(&parts);
         }
         text = fuzz_string(data, size);
-        (void) credential_find_field(c, "other.org", &(HttpField) { .name = "Authorization", .value = text });
-        (void) credential_fill_field(c, "h.org", &(HttpField) { .name = "Authorization", .value = text }, &field);
+        MUST(credential_filter_new_find(c, "other.org", &f) == 0);
+        (void) credential_find_field(f, &(HttpField) { .name = "Authorization", .value = text });
+        (void) credential_filter_free(f);
+        MUST(credential_filter_new_fill(c, "h.org", CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &f) == 0);
+        (void) credential_fill_field(f, &(HttpField) { .name = "Authorization", .value = text }, &field);
+        (void) credential_filter_free(f);
         text_wipe(&field);
         free(text);
         (void) credentials_free(c);

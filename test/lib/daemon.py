@@ -248,6 +248,7 @@ class Daemon:
     def processes(self):
         """pid → name of everything that the daemon has started: its own helpers, and what runs in its sandboxes."""
         mark = f"{MARK}={self.place}".encode()
+        gate = f"{self.state}/run/gate.sock".encode()  # gets nothing of our environment
         try:
             group = f"/cove-{self.instance}-".encode()
         except OSError:
@@ -262,7 +263,8 @@ class Daemon:
             if not fields or fields[0] in "ZX":
                 continue
             parents[pid], names[pid] = int(fields[1]), read(f"/proc/{pid}/comm").decode(errors="replace").strip()
-            if mark in read(f"/proc/{pid}/environ").split(b"\0") or (group and group in read(f"/proc/{pid}/cgroup")):
+            if (mark in read(f"/proc/{pid}/environ").split(b"\0") or (group and group in read(f"/proc/{pid}/cgroup")) or
+                    gate in read(f"/proc/{pid}/cmdline")):
                 ours.add(pid)
         if self.child and self.child.pid in parents:
             ours.add(self.child.pid)
@@ -291,6 +293,11 @@ class Daemon:
     @property
     def worker(self):
         return self._named("cove-spawner")
+
+    @property
+    def gate(self):
+        """pid of cove-gate; None: nobody has needed it yet, or it has ended."""
+        return self._named("cove-gate")
 
     def kill_worker(self):
         pid = self.worker
@@ -353,7 +360,7 @@ class Daemon:
             nonlocal left
             reap_orphans(known={d.child.pid for d in _daemons if d.child})
             left = [f"cgroup {path}" for path in self.cgroups()]
-            keep = {self.pid, self.child.pid, *self.spawners()}
+            keep = {self.pid, self.child.pid, *self.spawners(), self.gate}
             left += [f"process {pid} {name}: {command_of(pid)}" for pid, name in self.processes().items() if pid not in keep]
             left += [f"file {path}" for path in self.files() if is_of_a_sandbox(path)]
             return not left

@@ -10,17 +10,14 @@
 """
 
 import array
-import ctypes
 import itertools
 import json
 import os
-import select
 import signal
 import socket
 import struct
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import covetest
@@ -40,21 +37,29 @@ _numbers = itertools.count()
 class Guest:
     """A namespace as net-gated.c makes them, and a process that stands for its PID 1."""
 
-    def __init__(self, case, id=None):
+    def __init__(self, case, id=None, gated=True):
         number = f"{os.getpid()}-{next(_numbers)}"
         self.id = id or f"guest-{number}"
         self.namespace = f"covetest-{number}-guest"
         net.ip("netns", "add", self.namespace)
         case.addCleanup(self.close)
         net.ip("-n", self.namespace, "link", "set", "lo", "up")
+        if gated:
+            self._capture()
+        made = net.in_namespace(self.namespace, self._make_sockets)
+        self.sockets = made if gated else made[1:2]  # a member of a group has names only
+        for s in made:
+            if s not in self.sockets:
+                s.close()
+        self.process = subprocess.Popen(["sleep", "1000"])
+        self.pidfd = os.pidfd_open(self.process.pid)
+
+    def _capture(self):
         net.ip("-n", self.namespace, "addr", "add", "10.64.0.2/32", "dev", "lo")
         net.ip("-n", self.namespace, "addr", "add", "fd64::2/128", "dev", "lo", "nodad")
         net.ip("-n", self.namespace, "route", "add", "local", "default", "dev", "lo", "src", "10.64.0.2", "table", "local")
         net.ip("-n", self.namespace, "-6", "route", "add", "local", "default", "dev", "lo", "src", "fd64::2", "table", "local")
         subprocess.run(["ip", "netns", "exec", self.namespace, "nft", "-f", str(ROOT / "policy/gated.nft")], check=True)
-        self.sockets = net.in_namespace(self.namespace, self._make_sockets)
-        self.process = subprocess.Popen(["sleep", "1000"])
-        self.pidfd = os.pidfd_open(self.process.pid)
 
     @staticmethod
     def _make_sockets():
@@ -71,6 +76,23 @@ class Guest:
                 s.listen(1024)
             made.append(s)
         return made
+
+    def run(self, argv):
+        """A program inside; its output as text."""
+        return subprocess.run(["nsenter", f"--net=/run/netns/{self.namespace}", "--", *argv], capture_output=True, text=True, timeout=3 * PATIENCE)
+
+    def make_flow(self, event):
+        """As PID 1 makes it: a datagram socket that speaks in the name of the world's end."""
+        remote, local = net.plain_address(event["remote"]), net.plain_address(event["local"])
+
+        def make():
+            s = socket.socket(socket.AF_INET6 if ":" in remote else socket.AF_INET, socket.SOCK_DGRAM)
+            s.setsockopt(*((socket.IPPROTO_IPV6, IPV6_TRANSPARENT) if ":" in remote else (socket.SOL_IP, IP_TRANSPARENT)), 1)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind((remote, event["remotePort"]))
+            s.connect((local, event["localPort"]))
+            return s
+        return net.in_namespace(self.namespace, make)
 
     def descriptors(self):
         return [*(s.fileno() for s in self.sockets), self.pidfd]
@@ -167,12 +189,14 @@ class Names:
 
 
 class Control:
-    """One connection, as coved has it. Answers and events come through a thread."""
+    """One connection, as coved has it. Answers and events come through a thread, which also makes sockets for flows and, where there is
+    on_asked (event → bool, or None: no answer), answers what is asked."""
 
     def __init__(self, path):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.sock.connect(path)
         self.events, self.answers, self.serial, self.changed, self.gone = [], [], 0, threading.Condition(), False
+        self.guests, self.on_asked = {}, lambda event: None
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
@@ -190,6 +214,20 @@ class Control:
                 self.changed.notify_all()
             if not data:
                 return
+            self.react(message)
+
+    def react(self, message):
+        guest = self.guests.get(message.get("id"))
+        if message.get("event") == "flow" and guest:
+            try:
+                with guest.make_flow(message) as s:
+                    self.say({"do": "flow", "token": message["token"], "error": 0}, [s.fileno()])
+            except OSError as error:
+                self.say({"do": "flow", "token": message["token"], "error": error.errno})
+        elif message.get("event") == "asked":
+            allow = self.on_asked(message)
+            if allow is not None:
+                self.say({"do": "answer", "ask": message["ask"], "allow": allow})
 
     def say(self, message, fds=()):
         raw = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -222,6 +260,7 @@ class Control:
         return self.wait(lambda: next((a for a in self.answers if "hello" in a), None))
 
     def attach(self, guest, network, **more):
+        self.guests[guest.id] = guest
         return self.ask({"do": "attach", "id": guest.id, "mode": network["mode"], "network": network, **more}, guest.descriptors())
 
     def policy(self, guest, network, **more):
@@ -235,6 +274,10 @@ class Control:
         return self.wait(lambda: next((e for e in self.events if e["event"] == kind and all(e.get(k) == v for k, v in fields.items())), None))
 
     def close(self):
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)  # the thread that reads would keep it open
+        except OSError:
+            pass
         self.sock.close()
 
 
@@ -242,7 +285,7 @@ class Gate:
     def __init__(self, case, internet, options=()):
         self.directory = covetest.make_temporary_directory("gate")
         self.path = str(Path(self.directory) / "gate.sock")
-        environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file)}
+        environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file), "ASAN_OPTIONS": "detect_leaks=0"}  # nobody may look into it
         self.process = subprocess.Popen([*internet.prefix, PROGRAM, "--socket", self.path, *options], env=environment, stderr=subprocess.PIPE)
         case.addCleanup(self.close)
         wait_for(lambda: os.path.exists(self.path) or self.process.poll() is not None, PATIENCE)
@@ -269,3 +312,4 @@ class Gate:
             self.process.wait()
         self.errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
+        covetest.remove_tree(self.directory)

@@ -30,6 +30,7 @@ from pathlib import Path
 HOST4, WORLD4, HOST6, WORLD6 = "203.0.113.200", "203.0.113.1", "2001:db8::200", "2001:db8::1"
 DNS4 = "203.0.113.53"
 CLONE_NEWNET = 0x40000000
+IPV6_FREEBIND = 78
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _numbers = itertools.count()
@@ -148,6 +149,11 @@ class Internet:
 
     def udp(self, port):
         return self._keep(UdpServer(self.socket(socket.SOCK_DGRAM, port)))
+
+    def names(self):
+        """A name server on port 53: see dnsserver.py."""
+        from dnsserver import DnsServer
+        return self._keep(DnsServer(self.socket(socket.SOCK_DGRAM, 53), self.socket(socket.SOCK_STREAM, 53)))
 
     def _keep(self, server):
         self.servers.append(server)
@@ -302,6 +308,7 @@ class UdpServer:
     def __init__(self, sock):
         self.sock, self.seen = sock, []
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_FREEBIND, 1)  # from addresses that a route has made its own
         sock.settimeout(0.2)
         self.ended = False
         self.thread = threading.Thread(target=self.run, daemon=True)

@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "config/yaml.h"
+#include "policy/policy.h"
 
 #define SAID_MAX 8192
 
@@ -436,4 +437,88 @@ TEST(files) {
         check_result("there", config_read(unit_path("good.yaml"), NULL, NULL, &c, &error), 0);
         check_string("path", c->path, unit_path("good.yaml"));
         check_uint("value", c->limits.sandboxes_max, 3);
+}
+
+/* Policies of profiles, and what is around them. */
+
+TEST(the_network_has_its_section) {
+        _cleanup_config_ Config *c = good("network:\n  reachable: [10.1.0.0/16, 'fd12::/16', 192.168.7.7]\n  dns: [203.0.113.53, '2001:db8::53', "
+                                          "'[2001:db8::53]:5353', '203.0.113.53:5353']\n  allowOpen: true\n  denialsKept: 7\n");
+        EgressAddress a;
+
+        check_uint("ranges", c->network.n_reachable, 3);
+        check_result("address", egress_address_parse("10.1.2.3", &a), 0);
+        check_true("reachable", egress_range_has(c->network.reachable, &a));
+        check_uint("servers", c->network.dns.n, 4);
+        check_string("port", c->network.dns.items[0], "203.0.113.53:53");
+        check_string("IPv6", c->network.dns.items[1], "[2001:db8::53]:53");
+        check_string("both", c->network.dns.items[2], "[2001:db8::53]:5353");
+        check_string("its own", c->network.dns.items[3], "203.0.113.53:5353");
+        check_true("open", c->network.allow_open);
+        check_uint("denials", c->network.denials_kept, 7);
+        bad("network:\n  reachable: [10.0.0.1/8, x]\n  dns: ['a.example', '1.2.3.4:99999']\n",
+            "F:2:15: 'reachable' in section network: '10.0.0.1/8' has bits below its mask: write the first address of the range\n"
+            "F:2:27: 'reachable' in section network: 'x' is no address and no range, as in 10.1.0.0/16\n"
+            "F:3:9: 'dns' in section network: 'a.example' is no address of a server, as in 203.0.113.53 or 203.0.113.53:5353\n"
+            "F:3:22: 'dns' in section network: '1.2.3.4:99999' is no address of a server, as in 203.0.113.53 or 203.0.113.53:5353\n");
+}
+
+static void read_policy_of(const Profile *p, Policy *ret) {
+        _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
+        _cleanup_json_ json_t *j = json_loads(p->policy, 0, NULL);
+
+        check_result("policy", policy_parse(j, "policy", NULL, 0, ret, &complaints), 0);
+        check_true("as it was written", !json_has_complaints(&complaints));
+}
+
+TEST(profiles_carry_policies) {
+        _cleanup_config_ Config *c = good("profiles:\n  A:\n    networkRequests: 12\n    policy:\n      preset: standard\n      maxCpuUsage: 0.5\n"
+                                          "      network:\n        allow: [pypi.org, {domain: a.example, ports: [443, 8000-8100]}]\n"
+                                          "  B:\n    extends: A\n    networkRequests: 3\n  C:\n    extends: A\n    policy: default\n"
+                                          "  VALIDATION:\n    policy: {network: {mode: isolated, group: g}}\n");
+        _cleanup_config_ Config *again = NULL;
+        _cleanup_free_ char *once = config_print(c), *twice = NULL;
+        _cleanup_(policy_done) Policy a = { 0 }, b = { 0 }, d = { 0 };
+        SandboxSpec spec;
+
+        read_policy_of(profile(c, "A"), &a);
+        check_uint("memory", a.memory_max, 256 << 20);
+        check_uint("cores", a.cpu_milli_max, 500);
+        check_uint("rules", a.network.n_rules, 2);
+        check_uint("requests", a.network.requests_max, 12);
+        read_policy_of(profile(c, "B"), &b);
+        check_uint("its own requests", b.network.requests_max, 3);
+        read_policy_of(profile(c, "C"), &d);
+        check_string("its own policy", d.preset, "default");
+        check_uint("nothing to count", d.network.requests_max, 0);
+        check_true("built-in ones have none", !profile(c, "IMPLEMENTATION")->policy && profile(c, "IMPLEMENTATION")->network == NETWORK_NONE);
+        sandbox_spec_defaults(&spec);
+        check_result("apply", profile_apply(profile(c, "VALIDATION"), &spec), 0);
+        check_int("mode", spec.network, NETWORK_ISOLATED);
+        check_string("group", spec.group, "g");
+        check_true("policy", spec.policy != NULL);
+        sandbox_spec_done(&spec);
+        again = good(once);
+        twice = config_print(again);
+        check_string("again", twice, once);
+}
+
+TEST(policies_of_profiles_that_will_not_do) {
+        bad("profiles:\n  A:\n    policy:\n      maxCpuUsage: -1\n      network:\n        allow:\n          - a.example\n          - a b\n"
+            "          - {domain: x.example, prots: [1]}\n      nope: 1\n",
+            "F:4:20: policy.maxCpuUsage in profile A: -1 is out of range (0 to 4096)\n"
+            "F:8:13: policy.network.allow[1] in profile A: 'a b' is no name of a host: labels of up to 63 letters, digits and '-', with dots "
+            "between them, as in \"api.example.org\"\n"
+            "F:9:40: policy.network.allow[2].prots in profile A: unknown field (did you mean 'ports'?)\n"
+            "F:10:13: policy.nope in profile A: unknown field (there are: preset, network, allowNetworkAccess, allowedDomains, deniedDomains, "
+            "requireTls, maxRequestSize, maxResponseSize, timeout, readOnlyPaths, writablePaths, allowedPaths, deniedPaths, allowFileSystem, "
+            "maxFileSize, maxTotalSize, allowedExtensions, allowProcessCreation, allowEnvironmentAccess, allowedLanguages, maxExecutionTime, "
+            "maxMemoryUsage, maxCpuUsage, credentials)\n");
+        bad("profiles:\n  A:\n    policy: {network: {allow: [10.0.0.5]}}\n",
+            "F:3:32: policy.network.allow[0] in profile A: 10.0.0.5 is out of reach (a private network): only the operator can open it, with "
+            "network.reachable: [\"10.0.0.5\"] in cove.yaml\n");
+        config_free(good("network: {reachable: [10.0.0.5]}\nprofiles:\n  A:\n    policy: {network: {allow: [10.0.0.5]}}\n"));
+        bad("profiles:\n  A:\n    policy: {network: open}\n",
+            "F:3:13: policy in profile A has the network mode 'open', which network.allowOpen does not allow\n");
+        config_free(good("network: {allowOpen: true}\nprofiles:\n  A:\n    policy: {network: open}\n"));
 }

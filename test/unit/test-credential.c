@@ -237,16 +237,19 @@ TEST(fields) {
                 { "X-Other", "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=", "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=", 0 },
         };
         Credentials *c = usual();
+        CredentialFilter *f = NULL;
 
+        check_result("new", credential_filter_new_fill(c, "api.github.com", CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &f), 0);
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 HttpField field = { .name = cases[i].name, .value = cases[i].value };
                 Text out = TEXT_INIT(1024);
 
-                check_result(cases[i].value, credential_fill_field(c, "api.github.com", &field, &out), cases[i].result);
+                check_result(cases[i].value, credential_fill_field(f, &field, &out), cases[i].result);
                 text_put(&out, "", 1);
                 check_string(cases[i].value, out.data, cases[i].expected);
                 text_wipe(&out);
         }
+        f = credential_filter_free(f);
         c = credentials_free(c);
 }
 
@@ -254,25 +257,44 @@ TEST(no_line_breaks_in_headers) {
         Credentials *c = make("[{\"name\":\"a\",\"placeholder\":\"cove-a-0123456789\",\"domain\":\"h.org\",\"value\":\"a\\r\\nEvil: yes\"}]");
         HttpField field = { .name = "X", .value = "cove-a-0123456789" };
         Text out = TEXT_INIT(1024);
+        CredentialFilter *f = NULL;
 
-        check_result("refused", credential_fill_field(c, "h.org", &field, &out), -EINVAL);
+        check_result("new", credential_filter_new_fill(c, "h.org", CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &f), 0);
+        check_result("refused", credential_fill_field(f, &field, &out), -EINVAL);
+        f = credential_filter_free(f);
         text_wipe(&out);
         c = credentials_free(c);
 }
 
+/* Whose placeholder stands there, at this host? */
+static void check_find(const char *what, Credentials *c, const char *host, const HttpField *field, const char *expected) {
+        CredentialFilter *f = NULL;
+
+        check_result(what, credential_filter_new_find(c, host, &f), 0);
+        check_int(what, credential_find_field(f, field), expected != NULL);
+        if (expected)
+                check_string(what, credential_filter_hit(f), expected);
+        f = credential_filter_free(f);
+}
+
 TEST(misplaced) {
         HttpField basic = { .name = "Authorization", .value = "Basic dXNlcjpjb3ZlLWdpdGh1Yi0wMTIzNDU2Nzg5YWI=" };
-        HttpField plain = { .name = "X", .value = "a " GITHUB };
+        HttpField plain = { .name = "X", .value = "a " GITHUB }, other = { .name = "X", .value = OTHER }, none = { .name = "X", .value = "cove-" };
         Credentials *c = usual();
+        CredentialFilter *f = NULL;
 
-        check_true("at home", !credential_find_field(c, "api.github.com", &plain));
-        check_true("at its other home", !credential_find_field(c, "uploads.github.com", &plain));
-        check_string("elsewhere", credential_find_field(c, "evil.org", &plain), "github");
-        check_string("nowhere", credential_find_field(c, NULL, &plain), "github");
-        check_true("basic at home", !credential_find_field(c, "api.github.com", &basic));
-        check_string("basic elsewhere", credential_find_field(c, "evil.org", &basic), "github");
-        check_string("another's", credential_find_text(c, "api.github.com", "q=" OTHER), "other");
-        check_true("nothing", !credential_find_text(c, NULL, "q=cove-"));
+        check_find("at home", c, "api.github.com", &plain, NULL);
+        check_find("at its other home", c, "uploads.github.com", &plain, NULL);
+        check_find("elsewhere", c, "evil.org", &plain, "github");
+        check_find("nowhere", c, NULL, &plain, "github");
+        check_find("basic at home", c, "api.github.com", &basic, NULL);
+        check_find("basic elsewhere", c, "evil.org", &basic, "github");
+        check_find("another's", c, "api.github.com", &other, "other");
+        check_find("nothing", c, NULL, &none, NULL);
+        check_result("new", credential_filter_new_find(c, NULL, &f), 0);
+        check_true("text", credential_find_text(f, "q=" OTHER));
+        check_true("is forgotten", !credential_find_text(f, "q=cove-"));
+        f = credential_filter_free(f);
         c = credentials_free(c);
 }
 

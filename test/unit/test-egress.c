@@ -373,7 +373,8 @@ TEST(paths) {
                 { "/%61", "/a" }, { "/%2e%2E/x", "/x" }, { "/a%2fb", "/a%2Fb" }, { "/a?b=/..", "/a" }, { "/@scope%2fpkg", "/@scope%2Fpkg" },
                 { "/a//b", "/a//b" }, { "", NULL }, { "a", NULL }, { "*", NULL }, { "/%", NULL }, { "/%2", NULL }, { "/%zz", NULL }, { "/a b", NULL },
                 { "/a%2f..%2fb", NULL }, { "/a/..%2fb", NULL }, { "/a\\..\\b", NULL }, { "/..%5cb", NULL }, { "/a#b", NULL }, { "/\xc3\xa4", NULL },
-                { "/..a", "/..a" }, { "/a..", "/a.." }, { "/%00", "/%00" },
+                { "/..a", "/..a" }, { "/a..", "/a.." }, { "/%00", NULL },
+                { "/a/..;x/b", NULL }, { "/..%3bx", NULL }, { "/...", "/..." }, { "/a;x/b", "/a;x/b" }, { "/a%2f..", NULL },
         };
         char path[64];
 
@@ -523,4 +524,15 @@ TEST(grants_count_on) {
         check_int("rule", v.rule, 2);
         read_question("https bad.example - 443", &a);
         check_int("deny wins", egress_decide_with(&p, &grant, 1, NULL, 0, &a.q).action, EGRESS_DENY);
+}
+
+TEST(a_limit_of_nobody_in_particular) {
+        _cleanup_(egress_policy_done) EgressPolicy p = { 0 };
+        EgressVerdict v = { EGRESS_DENY, EGRESS_TOTAL, -1, false };
+        char text[EGRESS_TEXT_MAX], cure[EGRESS_TEXT_MAX];
+
+        read_policy("{\"allow\":[\"a.example\"],\"maxBytes\":\"1KB\"}", &p);
+        egress_explain(&p, &v, &(EgressQuestion) { .protocol = EGRESS_TCP }, text, cure);
+        check_string("text", text, "what goes out and comes in is denied: the sandbox has used up its bytes (maxBytes: 1024).");
+        check_string("cure", cure, "{\"network\":{\"maxBytes\":2048}}");
 }

@@ -45,7 +45,7 @@ static void check_list(const char *what, const Strv *v, const char *expected) {
         check_string(what, text, expected);
 }
 
-/* 365, 370 to 374 */
+/* Items 365, 370, 371, 372 and 374 */
 TEST(preset_default) {
         const Policy *p = policy_preset("default");
 
@@ -70,6 +70,7 @@ TEST(preset_default) {
         check_true("none", !policy_preset("strict"));
 }
 
+/* Item 373 */
 TEST(preset_permissive) {
         const Policy *p = policy_preset("permissive");
 
@@ -115,7 +116,7 @@ TEST(preset_standard_takes_the_example) {
         check_string("more", text, "Memory limit 257MB exceeds policy maximum 256.0MB");
 }
 
-/* 366, 377 */
+/* Items 366 and 377 */
 TEST(requests) {
         _cleanup_(policy_done) Policy p = { 0 };
         PolicyRequest q = { .memory = "lots", .workdir = "/root", .has_env = true, .has_files = true };
@@ -136,7 +137,7 @@ TEST(requests) {
         check_string("all paths", text, "");
 }
 
-/* 376 */
+/* Item 376 */
 TEST(memory) {
         static const struct {
                 const char *text;
@@ -153,7 +154,7 @@ TEST(memory) {
                 check_result(bad[i], policy_memory_parse(bad[i], &bytes), -EINVAL);
 }
 
-/* 375 */
+/* Item 375 */
 TEST(urls) {
         static const struct {
                 const char *policy, *url;
@@ -214,6 +215,7 @@ TEST(languages) {
         check_true("no list", policy_language_allowed(&p, "ruby"));
 }
 
+/* Items 364 and 370 */
 TEST(aliases) {
         _cleanup_(policy_done) Policy p = { 0 };
 
@@ -344,7 +346,7 @@ TEST(complaints) {
         }
 }
 
-/* 377: all of them, not the first. */
+/* Item 377: all of them, not the first. */
 TEST(all_complaints_at_once) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *j = load("{\"preset\":\"x\",\"maxCpuUsage\":-1,\"maxMemoryUsage\":\"?\",\"network\":{\"mode\":\"wide\",\"allow\":[\"a b\"]},\"nope\":1,"

@@ -664,7 +664,42 @@ TEST(net) {
         accept(&o, "--net", "host", "true");
         check_true("net", o.spec.net_host);
         run_options_done(&o);
-        refuse(-EINVAL, "--net: 'Host' is not 'none' or 'host'", "--net", "Host", "true");
+        refuse(-EINVAL, "--net: 'Host' is not 'none', 'egress', 'open' or 'host'", "--net", "Host", "true");
+        refuse(-EINVAL, "cove create --network isolated", "--net", "isolated", "true");
+
+        accept(&o, "--net", "egress", "true");
+        check_true("gated", o.spec.network.shape == SPAWN_NETWORK_GATED && !o.spec.net_host);
+        run_options_done(&o);
+        accept(&o, "--net", "host", "--net", "open", "-q", "--deny", "example.org", "true");
+        check_true("gated", o.spec.network.shape == SPAWN_NETWORK_GATED && !o.spec.net_host && o.net.quiet);
+        run_options_done(&o);
+        accept(&o, "--allow", "example.org", "--allow=*.example.net", "true");
+        check_int("rules mean egress", o.net.mode, RUN_NET_EGRESS);
+        check_uint("rules", o.net.allow.n, 2);
+        run_options_done(&o);
+        refuse(-EINVAL, "--allow means nothing with --net none: take --net egress", "--net", "none", "--allow", "x", "true");
+        refuse(-EINVAL, "--deny means nothing with --net host: take --net egress", "--deny", "x", "--net", "host", "true");
+        refuse(-EINVAL, "--allow means nothing with --net open", "--net", "open", "--allow", "x", "true");
+        refuse(-EINVAL, "--dns means nothing with --net none", "--dns", "192.0.2.1", "true");
+        refuse(-EINVAL, "--plain-http means nothing", "--plain-http", "true");
+        refuse(-EINVAL, "--allow: an empty value", "--allow", "", "true");
+}
+
+/* What the gate is told. */
+TEST(net_policy) {
+        char text[512] = "";
+        RunOptions o;
+        int fd;
+
+        accept(&o, "--allow", "a\"b", "--deny", "c", "--plain-http", "true");
+        check_result("policy", run_net_policy(&o.net, &fd), 0);
+        check_true("read", read(fd, text, sizeof(text) - 1) > 0);
+        check_part("mode", text, "\"mode\": \"egress\"");
+        check_part("quoted", text, "\"a\\\"b\"");
+        check_part("deny", text, "\"deny\": [");
+        check_part("plain", text, "\"requireTls\": false");
+        (void) close(fd);
+        run_options_done(&o);
 }
 
 TEST(hostname) {

@@ -48,17 +48,36 @@ static int field_collect(const JsonField *f, json_t *v, const char *name, void *
 }
 
 const JsonField native_policy_fields[] = {
-        { "preset",                 field_collect }, { "network",              field_collect }, { "allowNetworkAccess",   field_collect },
-        { "allowedDomains",         field_collect }, { "deniedDomains",        field_collect }, { "readOnlyPaths",        field_collect },
-        { "writablePaths",          field_collect }, { "deniedPaths",          field_collect }, { "allowFileSystem",      field_collect },
-        { "allowedPaths",           field_collect }, { "maxFileSize",          field_collect }, { "maxTotalSize",         field_collect },
-        { "allowedExtensions",      field_collect }, { "allowProcessCreation", field_collect }, { "allowedLanguages",     field_collect },
-        { "allowEnvironmentAccess", field_collect }, { "maxExecutionTime",     field_collect }, { "maxMemoryUsage",       field_collect },
-        { "maxCpuUsage",            field_collect }, { "credentials",          field_collect },
+        { "preset",                  field_collect },
+        { "network",                 field_collect },
+        { "allowNetworkAccess",      field_collect },
+        { "allowedDomains",          field_collect },
+        { "deniedDomains",           field_collect },
+        { "requireTls",              field_collect },
+        { "maxRequestSize",          field_collect },
+        { "maxResponseSize",         field_collect },
+        { "timeout",                 field_collect },
+        { "readOnlyPaths",           field_collect },
+        { "writablePaths",           field_collect },
+        { "deniedPaths",             field_collect },
+        { "allowFileSystem",         field_collect },
+        { "allowedPaths",            field_collect },
+        { "allowedExtensions",       field_collect },
+        { "maxFileSize",             field_collect },
+        { "maxTotalSize",            field_collect },
+        { "allowProcessCreation",    field_collect },
+        { "allowEnvironmentAccess",  field_collect },
+        { "allowedLanguages",        field_collect, .flags = JSON_NULLABLE },
+        { "maxExecutionTime",        field_collect },
+        { "maxMemoryUsage",          field_collect },
+        { "maxCpuUsage",             field_collect },
+        { "credentials",             field_collect },
 };
 const size_t native_policy_n_fields = ELEMENTSOF(native_policy_fields);
 
-static const char *const changeable[] = { "network", "allowNetworkAccess", "allowedDomains", "deniedDomains", "credentials" };
+static const char *const changeable[] = { "network",    "allowNetworkAccess", "allowedDomains",  "deniedDomains",
+                                          "requireTls", "maxRequestSize",     "maxResponseSize", "timeout",
+                                          "credentials" };
 
 static bool can_change(const char *field) {
         for (size_t i = 0; i < ELEMENTSOF(changeable); i++)
@@ -123,6 +142,17 @@ static void on_set(Sandbox *sb, const Error *error, void *userdata) {
                 answer_policy(q, sb);
 }
 
+/* A profile's policy is the operator's word. */
+static bool is_of_profile(ApiRequest *q) {
+        const char *name = q->sandbox->spec.profile;
+        const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
+
+        if (!p || !p->policy || principal_may_loosen(&q->who))
+                return false;
+        (void) api_error(q, 403, "beyond_profile", NULL, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
+        return true;
+}
+
 void native_policy_put(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
@@ -131,7 +161,7 @@ void native_policy_put(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!k || api_read(q, &b) < 0)
+        if (!k || is_of_profile(q) || api_read(q, &b) < 0)
                 return;
         r = parse(q, &b, &p, &c);
         if (r >= 0 && !json_has_complaints(&c))

@@ -138,14 +138,14 @@ int preview_exchange_to_tunnel(PreviewExchange *x, const char *protocol) {
 }
 
 static const char *why_not(int error) {
-        return error == ECONNREFUSED ? "has nobody listening" : error == ETIMEDOUT ? "does not answer" : "cannot be reached";
+        return error == -ECONNREFUSED ? "has nobody listening" : error == -ETIMEDOUT ? "does not answer" : "cannot be reached";
 }
 
 static void on_connected(int error, int fd, void *userdata) {
         PreviewExchange *x = userdata;
 
-        if (error != 0) {
-                fail(x, error == ETIMEDOUT ? 504 : 502, error == ETIMEDOUT ? "gateway_timeout" : "bad_gateway", why_not(error));
+        if (error < 0) {
+                fail(x, error == -ETIMEDOUT ? 504 : 502, error == -ETIMEDOUT ? "gateway_timeout" : "bad_gateway", why_not(error));
                 return;
         }
         x->fd = fd;
@@ -167,10 +167,9 @@ static ssize_t on_body(ApiRequest *q, const void *data, size_t size) {
                 preview_exchange_watch(x);
                 return 0;
         }
-        if (room == 0) {
-                x->body_waits = true;
+        x->body_waits = size > room; /* the rest comes again */
+        if (room == 0)
                 return 0;
-        }
         if (size > room)
                 size = room;
         if (x->chunked_out)
@@ -228,7 +227,7 @@ static void on_handle(ApiRequest *q) {
         if (r >= 0)
                 r = gatekeeper_connect(q->api->rooms.gatekeeper, sb, x->target.port, on_connected, x);
         if (r < 0)
-                fail(x, r == -EOPNOTSUPP ? 501 : 502, r == -EOPNOTSUPP ? "unsupported" : "bad_gateway", why_not(-r));
+                fail(x, r == -EOPNOTSUPP ? 501 : 502, r == -EOPNOTSUPP ? "unsupported" : "bad_gateway", why_not(r));
 }
 
 /* Methods are passed on as they come; this line stands for all of them, in the account of calls too. */

@@ -1,0 +1,133 @@
+#include "cli/run-net.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "cli/run-options.h"
+
+static const char *const modes[_RUN_NET_MODE_MAX] = {
+        [RUN_NET_NONE] = "none",
+        [RUN_NET_EGRESS] = "egress",
+        [RUN_NET_OPEN] = "open",
+        [RUN_NET_HOST] = "host",
+};
+
+void run_net_done(RunNet *n) {
+        strv_done(&n->allow);
+        strv_done(&n->deny);
+        strv_done(&n->reachable);
+        strv_done(&n->dns);
+}
+
+static RunNetMode mode_from_string(const char *text) {
+        for (RunNetMode m = 0; m < _RUN_NET_MODE_MAX; m++)
+                if (strcmp(modes[m], text) == 0)
+                        return m;
+        return _RUN_NET_MODE_INVALID;
+}
+
+int apply_net(void *target, const char *value, Error *reterr) {
+        RunNet *n = &((RunOptions *) target)->net;
+        RunNetMode mode = mode_from_string(value);
+
+        if (strcmp(value, "isolated") == 0)
+                return error_set(reterr, -EINVAL, "--net: 'isolated' is a network between sandboxes of a daemon: cove create --network isolated");
+        if (mode < 0)
+                return error_set(reterr, -EINVAL, "--net: '%s' is not 'none', 'egress', 'open' or 'host'", value);
+        n->mode = mode;
+        n->given = true;
+        return 0;
+}
+
+/* A word that goes into a list or onto a command line: what it means is found out later. */
+static int add_word(Strv *list, const char *option, const char *value, Error *reterr) {
+        int r;
+
+        if (value[0] == '\0')
+                return error_set(reterr, -EINVAL, "--%s: an empty value", option);
+        r = strv_push(list, value);
+        if (r == -E2BIG)
+                return error_set(reterr, r, "--%s: more than %zu of them", option, list->max);
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
+int apply_allow(void *target, const char *value, Error *reterr) {
+        return add_word(&((RunOptions *) target)->net.allow, "allow", value, reterr);
+}
+
+int apply_deny(void *target, const char *value, Error *reterr) {
+        return add_word(&((RunOptions *) target)->net.deny, "deny", value, reterr);
+}
+
+int apply_reachable(void *target, const char *value, Error *reterr) {
+        return add_word(&((RunOptions *) target)->net.reachable, "reachable", value, reterr);
+}
+
+int apply_dns(void *target, const char *value, Error *reterr) {
+        return add_word(&((RunOptions *) target)->net.dns, "dns", value, reterr);
+}
+
+int apply_plain_http(void *target, const char *value, Error *reterr) {
+        ((RunOptions *) target)->net.plain_http = true;
+        return 0;
+}
+
+int apply_quiet(void *target, const char *value, Error *reterr) {
+        ((RunOptions *) target)->net.quiet = true;
+        return 0;
+}
+
+static const char *first_of_gate(const RunNet *n) {
+        return n->allow.n > 0 ? "allow" : n->deny.n > 0 ? "deny" : n->reachable.n > 0 ? "reachable" : n->dns.n > 0 ? "dns" :
+               n->plain_http ? "plain-http" : NULL;
+}
+
+int run_net_finish(RunNet *n, Error *reterr) {
+        const char *option = first_of_gate(n);
+
+        if (!option)
+                return 0;
+        if (!n->given && (n->allow.n > 0 || n->deny.n > 0))
+                n->mode = RUN_NET_EGRESS;
+        if (!run_net_is_gated(n))
+                return error_set(reterr, -EINVAL, "--%s means nothing with --net %s: take --net egress", option, modes[n->mode]);
+        if (n->mode == RUN_NET_OPEN && n->allow.n > 0)
+                return error_set(reterr, -EINVAL, "--allow means nothing with --net open, which allows everything: take --net egress");
+        return 0;
+}
+
+static void write_list(JsonWriter *w, const char *key, const Strv *list) {
+        if (list->n == 0)
+                return;
+        json_begin_list(w, key);
+        for (size_t i = 0; i < list->n; i++)
+                json_write_string(w, /* key= */ NULL, list->items[i]);
+        json_end_list(w);
+}
+
+int run_net_policy(const RunNet *n, int *ret_fd) {
+        _cleanup_close_ int fd = memfd_create("policy", MFD_CLOEXEC);
+        JsonWriter w = { 0 };
+        int r;
+
+        if (fd < 0)
+                return -errno;
+        json_begin_object(&w, /* key= */ NULL);
+        json_write_string(&w, "mode", modes[n->mode]);
+        if (n->plain_http)
+                json_write_bool(&w, "requireTls", false);
+        write_list(&w, "allow", &n->allow);
+        write_list(&w, "deny", &n->deny);
+        json_end_object(&w);
+        r = json_finish(&w, fd);
+        if (r < 0)
+                return r;
+        if (lseek(fd, 0, SEEK_SET) < 0)
+                return -errno;
+        *ret_fd = TAKE_FD(fd);
+        return 0;
+}
