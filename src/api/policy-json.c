@@ -11,10 +11,8 @@ json_t *api_policy_json(const char *text) {
         return j ? j : json_null();
 }
 
-#define LOOKED_AT "api: refused when an execution is asked for; processes that a command starts itself are not looked at"
-
 static const char *languages_word(const Policy *p) {
-        return p->process_creation ? LOOKED_AT
+        return p->process_creation ? "api: code of another language is refused; commands are not code, and may start what they like"
                                    : "api: the program is looked at when an execution is asked for, and it can start no other (kernel: seccomp); "
                                      "it may still become one";
 }

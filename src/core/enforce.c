@@ -175,8 +175,8 @@ int enforce_check_program(const Enforce *e, const char *program, Error *reterr) 
         const char *name = system_name(program);
         char languages[NAMES_TEXT_MAX], programs[NAMES_TEXT_MAX];
 
-        if (e->languages.n == 0)
-                return 0;
+        if (e->languages.n == 0 || !(e->rules.flags & RULES_NO_PROCESSES))
+                return 0; /* where any program can start any other, looking at the first would be a show */
         for (size_t i = 0; name && i < e->programs.n; i++)
                 if (is_version_of(name, e->programs.items[i]))
                         return 0;

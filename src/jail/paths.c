@@ -11,9 +11,9 @@
 #include "jail/tree.h"
 
 #define COVER_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-#define COVERS           "/sys" /* an empty directory of every sandbox */
-#define COVER_DIRECTORY  COVERS "/directory"
-#define COVER_FILE       COVERS "/file"
+#define UNUSED_DIRECTORY "/sys" /* of every sandbox, and empty */
+#define COVER_DIRECTORY  "directory"
+#define COVER_FILE       "file"
 
 /* Neither of them is followed when it is a link: a link is a place like any other. */
 static int place_copy(const char *path) {
@@ -75,9 +75,14 @@ static int mount_place(MountPlace *place, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "'%s'", place->path) : 0;
 }
 
-/* What lies over what is denied: an empty directory, or an empty file. Guest root may look into what belongs to any id it knows,
- * and finds nothing; others may not look. Older kernels copy only what is attached: for a while it is, where nothing else is. */
-static int attach_covers(bool single_id) {
+/* What lies over what is denied: an empty directory, or an empty file. Guest root may look into what belongs to any id it knows, and
+ * finds nothing; others may not look. */
+typedef struct Covers {
+        int fs; /* a detached tree; -EBADF: not made yet */
+        bool attached;
+} Covers;
+
+static int make_covers(bool single_id) {
         static const FsOption options[] = {
                 { "size",      "4k"   },
                 { "nr_inodes", "4"    },
@@ -85,42 +90,61 @@ static int attach_covers(bool single_id) {
         };
         static const char *const names[] = { COVER_DIRECTORY, COVER_FILE };
         _cleanup_close_ int fs = tree_make("tmpfs", options, ELEMENTSOF(options), COVER_ATTRIBUTES & ~MOUNT_ATTR_RDONLY);
-        int r;
 
         if (fs < 0)
                 return fs;
-        r = tree_attach(fs, AT_FDCWD, COVERS);
-        if (r < 0)
-                return r;
-        if (mkdir(COVER_DIRECTORY, 0) < 0 || mknod(COVER_FILE, S_IFREG, 0) < 0)
+        if (mkdirat(fs, COVER_DIRECTORY, 0) < 0 || mknodat(fs, COVER_FILE, S_IFREG, 0) < 0)
                 return -errno;
         for (size_t i = 0; i < ELEMENTSOF(names) && !single_id; i++)
-                if (chown(names[i], JAIL_INIT_ID, JAIL_INIT_ID) < 0)
+                if (fchownat(fs, names[i], JAIL_INIT_ID, JAIL_INIT_ID, 0) < 0)
                         return -errno;
-        return 0;
+        return TAKE_FD(fs);
+}
+
+/* Before Linux 6.15 only what is attached can be copied: there it is for a while, where nothing else is. Taking it off again waits for
+ * every CPU. */
+static int copy_cover(Covers *c, bool directory) {
+        const char *name = directory ? COVER_DIRECTORY : COVER_FILE;
+        int tree = tree_clone(c->fs, name, /* recursive= */ false), r;
+
+        if (tree != -EINVAL || c->attached)
+                return tree;
+        r = tree_attach(c->fs, AT_FDCWD, UNUSED_DIRECTORY);
+        if (r < 0)
+                return r;
+        c->attached = true;
+        return tree_clone(c->fs, name, /* recursive= */ false);
+}
+
+static int cover(Covers *c, const Rootfs *fs, const MountPlace *place) {
+        _cleanup_close_ int tree = -EBADF;
+        int r;
+
+        if (c->fs < 0)
+                c->fs = make_covers(!fs->privileged);
+        if (c->fs < 0)
+                return c->fs;
+        tree = copy_cover(c, place->directory);
+        if (tree < 0)
+                return tree;
+        r = tree_restrict(tree, COVER_ATTRIBUTES, /* userns_fd= */ -EBADF, /* recursive= */ false);
+        return r < 0 ? r : tree_attach(tree, AT_FDCWD, place->path);
 }
 
 static int cover_denied(const Rootfs *fs, const MountPlan *plan, Error *reterr) {
-        bool attached = false;
+        Covers covers = { .fs = -EBADF };
+        int r = 0;
 
-        for (size_t i = 0; i < plan->n; i++) {
-                const MountPlace *place = plan->places + i;
-                int r = 0;
-
-                if (place->kind != MOUNT_DENIED)
-                        continue;
-                if (!attached)
-                        r = attach_covers(!fs->privileged);
-                if (r < 0)
-                        return error_set(reterr, r, "covers of denied paths");
-                attached = true;
-                r = tree_bind(place->directory ? COVER_DIRECTORY : COVER_FILE, place->path, COVER_ATTRIBUTES, /* recursive= */ false);
-                if (r < 0)
-                        return error_set(reterr, r, "denied path '%s'", place->path);
-        }
-        if (attached && umount2(COVERS, MNT_DETACH) < 0)
+        for (size_t i = 0; i < plan->n && r >= 0; i++)
+                if (plan->places[i].kind == MOUNT_DENIED) {
+                        r = cover(&covers, fs, plan->places + i);
+                        if (r < 0)
+                                (void) error_set(reterr, r, "denied path '%s'", plan->places[i].path);
+                }
+        covers.fs = fd_close(covers.fs);
+        if (r >= 0 && covers.attached && umount2(UNUSED_DIRECTORY, MNT_DETACH) < 0)
                 return error_set(reterr, -errno, "covers of denied paths");
-        return 0;
+        return r;
 }
 
 static int mount_places(MountPlan *plan, Error *reterr) {

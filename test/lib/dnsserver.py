@@ -9,7 +9,8 @@
     names.set("odd.test", rcode=REFUSED | SERVFAIL | NXDOMAIN)
     names.set("big.test", *many, truncate=True)         nothing but "truncated" by UDP, all of it by TCP
     names.set("bad.test", garbage=b"…")                 these bytes after the right id (or a function of the question)
-    names.silent = True                                 hears, and says nothing
+    names.set("mute.test", silent=True)                 heard, and not answered
+    names.silent = True                                 nothing is
     names.seen                                          [("udp", "allowed.test", A), …]
 
 Names it does not know do not exist. `python3 dnsserver.py` checks it by itself, with dig where there is one. Standard library only.
@@ -71,9 +72,9 @@ def addresses_of(answer):
 
 
 class Record:
-    def __init__(self, answers, ttl, cname, delay, rcode, truncate, garbage):
+    def __init__(self, answers, ttl, cname, delay, rcode, truncate, garbage, silent):
         self.answers, self.ttl, self.cname, self.delay = answers, ttl, cname, delay
-        self.rcode, self.truncate, self.garbage = rcode, truncate, garbage
+        self.rcode, self.truncate, self.garbage, self.silent = rcode, truncate, garbage, silent
 
     def next(self):
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -93,11 +94,11 @@ class DnsServer:
         for thread in self.threads:
             thread.start()
 
-    def set(self, name, *answers, ttl=60, cname=None, delay=0, rcode=NOERROR, truncate=False, garbage=None):
+    def set(self, name, *answers, ttl=60, cname=None, delay=0, rcode=NOERROR, truncate=False, garbage=None, silent=False):
         if not answers or isinstance(answers[0], str):
             answers = (list(answers),)
         with self.lock:
-            self.records[name.lower()] = Record([list(a) for a in answers], ttl, cname, delay, rcode, truncate, garbage)
+            self.records[name.lower()] = Record([list(a) for a in answers], ttl, cname, delay, rcode, truncate, garbage, silent)
 
     def reset(self):
         with self.lock:
@@ -141,7 +142,7 @@ class DnsServer:
         with self.lock:
             self.seen.append((protocol, name.lower(), kind))
             record = self.records.get(name.lower())
-            if self.silent:
+            if self.silent or (record and record.silent):
                 return None, 0
             head = data[12:at + 4]
             if record is None:

