@@ -65,8 +65,8 @@ static const Socket linked[GATE_FDS_LINKED] = {
 };
 
 static int take_socket(GateSandbox *s, const Socket *k, int *fd) {
-        sd_event_source **source = (sd_event_source **) ((char *) s + k->source);
-        int *place = (int *) ((char *) s + k->fd);
+        sd_event_source **source = (void *) ((char *) s + k->source);
+        int *place = (void *) ((char *) s + k->fd);
         sd_event_source *added = NULL;
         int r = sd_event_add_io(s->gate->event, &added, *fd, EPOLLIN, k->handler, s);
 

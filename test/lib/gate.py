@@ -310,6 +310,8 @@ class Gate:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.errors = self.process.stderr.read().decode(errors="replace")
+        errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
         covetest.remove_tree(self.directory)
+        if self.process.returncode != 0:
+            raise AssertionError(f"the gate ended with {self.process.returncode}: {errors[-4000:]}")
