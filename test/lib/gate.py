@@ -310,8 +310,8 @@ class Gate:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        errors = self.process.stderr.read().decode(errors="replace")
+        self.errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
         covetest.remove_tree(self.directory)
         if self.process.returncode != 0:
-            raise AssertionError(f"the gate ended with {self.process.returncode}: {errors[-4000:]}")
+            raise AssertionError(f"the gate ended with {self.process.returncode}: {self.errors[-4000:]}")
