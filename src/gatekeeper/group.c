@@ -137,7 +137,7 @@ static void ask_for_hub(Seat *holder) {
 
 /* Only a coved that came after the pause has not got it. */
 static int refuse_paused(const Seat *s, const Seat *holder, Error *reterr) {
-        return error_set(reterr, -EBUSY, "all members of the group \"%s\" are paused, and none of them can let it in: resume one, as with `cove resume %s`",
+        return error_set(reterr, -EAGAIN, "all members of the group \"%s\" are paused, and none of them can let it in: resume one, as with `cove resume %s`",
                         s->sandbox->spec.group ? s->sandbox->spec.group : "", holder->id);
 }
 
