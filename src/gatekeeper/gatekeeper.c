@@ -61,7 +61,7 @@ static int on_admit(Sandbox *sb, Error *reterr, void *userdata) {
 static int on_prepare(Sandbox *sb, Error *reterr, void *userdata) {
         Seat *s = seat_find(userdata, sb->id);
 
-        return s && s->group ? group_prepare(s) : 0;
+        return s && s->group ? group_prepare(s, reterr) : 0;
 }
 
 static void on_attach(Sandbox *sb, void *userdata) {
