@@ -20,6 +20,11 @@ static bool is_ours(const char *name) {
         return false;
 }
 
+/* What the page may do in our place is not for it to say. */
+static bool is_about_origin(const char *name) {
+        return strcasecmp(name, "Referrer-Policy") == 0 || strcasecmp(name, "Service-Worker-Allowed") == 0 || strcasecmp(name, "Clear-Site-Data") == 0;
+}
+
 /* "http://localhost:8000/x", as the one inside knows itself: what follows its name; NULL: it leads elsewhere. */
 static const char *own_path(const PreviewExchange *x, const char *url) {
         static const char *const names[] = { "http://localhost:", "http://127.0.0.1:", "http://0.0.0.0:", "http://[::1]:" };
@@ -70,7 +75,7 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
         for (size_t i = 0; i < h->n_fields && r >= 0; i++) {
                 const HttpField *f = h->fields + i;
 
-                if (is_ours(f->name) || http_head_has_word(h, "Connection", f->name))
+                if (is_ours(f->name) || (!x->target.by_host && is_about_origin(f->name)) || http_head_has_word(h, "Connection", f->name))
                         continue;
                 if (strcasecmp(f->name, "Location") == 0)
                         r = pass_location(x, f->value);
@@ -79,7 +84,9 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
                 else
                         r = http_add_header(x->q->http, f->name, f->value);
         }
-        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there. */
+        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there; and tell nobody where they were. */
+        if (r >= 0 && !x->target.by_host)
+                r = http_add_header(x->q->http, "Referrer-Policy", "no-referrer");
         if (r >= 0 && !x->target.by_host)
                 r = http_add_header(x->q->http, "Content-Security-Policy",
                                 "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts");
