@@ -202,6 +202,7 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
 int credentials_environment(Seat *s, Strv *env);
 
 /* approval.c */
