@@ -58,7 +58,7 @@ typedef struct JobOutput {
 typedef struct JobUsage {
         usec_t cpu_usec;
         uint64_t memory_bytes, memory_peak_bytes, disk_bytes;
-        uint64_t network_rx_bytes, network_tx_bytes;
+        uint64_t network_rx_bytes, network_tx_bytes, network_requests;
         uint64_t operations;
 } JobUsage;
 

@@ -75,7 +75,7 @@ static json_t *metrics_json(Agents *a, const Job *j) {
         put(o, "memoryPeakMB", megabytes(u.memory_peak_bytes));
         put(o, "memoryMB", megabytes(u.memory_bytes));
         put(o, "diskMB", megabytes(u.disk_bytes));
-        put(o, "networkRequests", json_integer(0)); /* there is no network to ask anything of */
+        put(o, "networkRequests", json_integer((json_int_t) u.network_requests));
         put(o, "networkRxBytes", json_integer((json_int_t) u.network_rx_bytes));
         put(o, "networkTxBytes", json_integer((json_int_t) u.network_tx_bytes));
         put(o, "durationMs", milliseconds(duration));

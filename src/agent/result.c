@@ -46,6 +46,7 @@ void result_usage(const Sandbox *sb, const Execution *x, const SandboxUsage *u, 
                 .disk_bytes = u->disk_bytes,
                 .network_rx_bytes = u->network_rx_bytes,
                 .network_tx_bytes = u->network_tx_bytes,
+                .network_requests = u->network_requests,
                 .operations = sb->operations,
         };
 }

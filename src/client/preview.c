@@ -18,7 +18,7 @@ static const Option ports_options[] = { COMMON_OPTIONS };
 static const Usage ports_usage = {
         .synopsis = "ports SANDBOX [options]",
         .about = "Lists the TCP ports on which something listens inside, with their URLs.",
-        .more = "A URL of `cove ports` takes a key, unless the port is public; `cove url` makes a link that a browser can open.",
+        .more = "A private port's URL takes a key; `cove url` makes a link that a browser can open.",
         USAGE_OPTIONS(ports_options),
         .operands_min = 1,
         .operands_max = 1,

@@ -89,8 +89,8 @@ static int read_typed(int tty, const char *name, Value *ret) {
                 return -errno;
         quiet = before;
         quiet.c_lflag &= ~(tcflag_t) (ECHO | ISIG);
-        (void) dprintf(tty, "value of %s: ", name);
         if (tcsetattr(tty, TCSAFLUSH, &quiet) == 0) {
+                (void) dprintf(tty, "value of %s: ", name); /* not before: what was typed by then is thrown away */
                 do
                         n = read(tty, ret->data, sizeof(ret->data));
                 while (n < 0 && errno == EINTR);

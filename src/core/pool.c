@@ -43,6 +43,8 @@ static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, E
         sandbox_spec_defaults(ret);
         if (profile)
                 r = profile_apply(profile, ret);
+        if (r >= 0 && network_shape(ret->network) == SPAWN_NETWORK_LINKED)
+                return error_set(reterr, -EINVAL, "its profile is for networks between sandboxes, and one that is nobody's can be in none");
         if (r >= 0) { /* the pool's own word counts */
                 free(ret->template_name);
                 ret->template_name = strdup(c->template_name[0] ? c->template_name : "host");

@@ -321,6 +321,7 @@ int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
                 ret->cpu_usec -= MIN_OF(ret->cpu_usec, sb->cpu_others_usec);
         ret->network_tx_bytes += sb->network_tx_bytes;
         ret->network_rx_bytes += sb->network_rx_bytes;
+        ret->network_requests += sb->network_requests;
         return r;
 }
 

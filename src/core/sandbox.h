@@ -152,7 +152,7 @@ typedef struct SandboxUsage {
         double cpu_percent; /* since the last time somebody asked, or since the start */
         uint64_t pids;
         uint64_t disk_bytes;
-        uint64_t network_rx_bytes, network_tx_bytes;
+        uint64_t network_rx_bytes, network_tx_bytes, network_requests;
         uint64_t io_read_bytes, io_write_bytes;
         uint64_t oom_kills;
         bool has_memory, has_cpu, has_pids, has_disk, has_network, has_io;

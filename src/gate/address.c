@@ -5,6 +5,8 @@
 
 #include "base/fd.h"
 
+#define REMEMBER_USEC (100 * USEC_PER_MSEC)
+
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
 bool address_is_v4(const EgressAddress *a) {
@@ -55,7 +57,7 @@ static int find_source(const EgressAddress *to, EgressAddress *ret) {
         return address_from_socket(&source, ret, &port);
 }
 
-bool address_is_own(const EgressAddress *a) {
+static bool look_whether_own(const EgressAddress *a) {
         static const EgressAddress loopback = { .bytes = { [15] = 1 } };
         EgressAddress source;
 
@@ -63,6 +65,21 @@ bool address_is_own(const EgressAddress *a) {
                 return false;
         return memcmp(source.bytes, a->bytes, sizeof(source.bytes)) == 0 || memcmp(source.bytes, loopback.bytes, sizeof(source.bytes)) == 0 ||
                         (address_is_v4(&source) && source.bytes[12] == 127);
+}
+
+/* One connection is looked at in several ways within the same moment. */
+bool address_is_own(const EgressAddress *a) {
+        static EgressAddress last;
+        static usec_t looked_at;
+        static bool was_own;
+        usec_t now = clock_usec();
+
+        if (looked_at == 0 || now - looked_at > REMEMBER_USEC || memcmp(a->bytes, last.bytes, sizeof(last.bytes)) != 0) {
+                was_own = look_whether_own(a);
+                last = *a;
+                looked_at = now;
+        }
+        return was_own;
 }
 
 bool address_has_ipv6(void) {

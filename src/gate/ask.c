@@ -15,7 +15,8 @@
 typedef struct AskEntry AskEntry;
 
 struct Ask {
-        AskEntry *entry;
+        AskEntry *entry; /* NULL: was approved before, and is about to be told so */
+        sd_event_source *defer;
         void (*done)(bool allow, EgressReason reason, void *userdata);
         void *userdata;
         Ask *prev, *next;
@@ -30,6 +31,8 @@ struct AskEntry {
         char host[EGRESS_DOMAIN_MAX];
         Ask *waiters;
         unsigned n_waiters;
+        bool approved;   /* with a yes that is kept */
+        bool is_used;    /* by the one connection that it is good for */
         sd_event_source *timer;
         AskEntry *prev, *next; /* of the sandbox */
         UT_hash_handle hh;
@@ -79,18 +82,36 @@ void asks_sandbox_gone(GateSandbox *s) {
                 entry_free(s->asks);
 }
 
-/* Each may cancel others that wait for the same while it is told, so the first one is taken again and again; and may ask anew, which is
- * another question. */
-static void entry_end(AskEntry *e, bool allow, EgressReason reason) {
-        entry_unlink(e);
+/* Each may cancel others that wait for the same while it is told, so the first one is taken again and again. */
+static void tell_waiters(AskEntry *e, bool allow, EgressReason reason) {
         while (e->waiters) {
                 Ask *a = e->waiters;
 
                 DL_DELETE(e->waiters, a);
+                e->n_waiters--;
                 a->done(allow, reason, a->userdata);
                 free(a);
         }
+}
+
+/* Who asks anew meanwhile asks another question. */
+static void entry_end(AskEntry *e, bool allow, EgressReason reason) {
+        entry_unlink(e);
+        tell_waiters(e, allow, reason);
         free(e);
+}
+
+static int on_approval_over(sd_event_source *source, uint64_t usec, void *userdata) {
+        entry_free(userdata);
+        return 0;
+}
+
+static void entry_keep_approval(AskEntry *e) {
+        e->approved = true;
+        e->timer = sd_event_source_disable_unref(e->timer);
+        (void) sd_event_add_time_relative(e->asks->gate->event, &e->timer, CLOCK_MONOTONIC, e->sandbox->policy.ask_timeout_usec, TIMER_SLACK,
+                        on_approval_over, e);
+        tell_waiters(e, /* allow= */ true, EGRESS_BY_RULE);
 }
 
 static int on_expired(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -120,7 +141,10 @@ static void make_object(const EgressQuestion *q, char ret[static OBJECT_MAX]) {
 
         if (!q->host && q->has_address)
                 egress_address_format(&q->address, address);
-        (void) snprintf(ret, OBJECT_MAX, "%s://%s:%u", gate_protocol_to_string(q->protocol), q->host ? q->host : address, (unsigned) q->port);
+        if (q->protocol == EGRESS_DNS)
+                (void) snprintf(ret, OBJECT_MAX, "dns://%s", q->host ? q->host : "");
+        else
+                (void) snprintf(ret, OBJECT_MAX, "%s://%s:%u", gate_protocol_to_string(q->protocol), q->host ? q->host : address, (unsigned) q->port);
 }
 
 static void entry_tell(const AskEntry *e, const EgressQuestion *q) {
@@ -179,33 +203,83 @@ static AskEntry *find_object(GateSandbox *s, const char *object) {
         return NULL;
 }
 
-Ask *gate_ask(GateSandbox *s, const EgressQuestion *q, void (*done)(bool allow, EgressReason reason, void *userdata), void *userdata) {
+/* A yes from before that is good for this. Lookups come in pairs, and again and again: they use nothing up. */
+static bool use_approval(GateSandbox *s, const EgressQuestion *q, AskEntry *e) {
         char object[OBJECT_MAX];
-        AskEntry *e;
-        Ask *a;
 
-        if (s->gate->control_fd < 0)
-                return NULL;
-        make_object(q, object);
+        if (e && e->approved && q->protocol == EGRESS_DNS)
+                return true;
+        if (e && e->approved) {
+                entry_free(e);
+                return true;
+        }
+        if (e || q->protocol == EGRESS_DNS || !q->host)
+                return false;
+        make_object(&(EgressQuestion) { .protocol = EGRESS_DNS, .host = q->host }, object);
         e = find_object(s, object);
-        if (!e)
-                e = entry_new(s, q, object);
-        if (!e || e->n_waiters >= ASK_WAITERS_MAX)
+        if (!e || !e->approved || e->is_used)
+                return false;
+        e->is_used = true;
+        return true;
+}
+
+static int on_approved(sd_event_source *source, void *userdata) {
+        Ask *a = userdata;
+
+        sd_event_source_disable_unref(a->defer);
+        a->done(true, EGRESS_BY_RULE, a->userdata);
+        free(a);
+        return 0;
+}
+
+static Ask *ask_new(void (*done)(bool allow, EgressReason reason, void *userdata), void *userdata) {
+        Ask *a = calloc(1, sizeof(*a));
+
+        if (a)
+                *a = (Ask) { .done = done, .userdata = userdata };
+        return a;
+}
+
+static Ask *ask_wait(Ask *a, AskEntry *e) {
+        if (!e || e->n_waiters >= ASK_WAITERS_MAX) {
+                free(a);
                 return NULL;
-        a = calloc(1, sizeof(*a));
-        if (!a)
-                return NULL;
-        *a = (Ask) { .entry = e, .done = done, .userdata = userdata };
+        }
+        a->entry = e;
         DL_APPEND(e->waiters, a);
         e->n_waiters++;
         return a;
 }
 
+Ask *gate_ask(GateSandbox *s, const EgressQuestion *q, void (*done)(bool allow, EgressReason reason, void *userdata), void *userdata) {
+        Ask *a = ask_new(done, userdata);
+        char object[OBJECT_MAX];
+        AskEntry *e;
+
+        if (!a)
+                return NULL;
+        make_object(q, object);
+        e = find_object(s, object);
+        if (use_approval(s, q, e)) {
+                if (sd_event_add_defer(s->gate->event, &a->defer, on_approved, a) >= 0)
+                        return a;
+                e = NULL; /* another question, then */
+        }
+        if (s->gate->control_fd < 0) {
+                free(a);
+                return NULL;
+        }
+        return ask_wait(a, e ? e : entry_new(s, q, object));
+}
+
 Ask *ask_cancel(Ask *a) {
         if (!a)
                 return NULL;
-        DL_DELETE(a->entry->waiters, a);
-        a->entry->n_waiters--;
+        if (a->entry) {
+                DL_DELETE(a->entry->waiters, a);
+                a->entry->n_waiters--;
+        }
+        sd_event_source_disable_unref(a->defer);
         free(a);
         return NULL;
 }
@@ -220,12 +294,16 @@ static AskEntry *find_id(const struct Asks *a, const char *id) {
 GateSandbox *asks_find(const struct Asks *a, const char *id) {
         AskEntry *e = find_id(a, id);
 
-        return e ? e->sandbox : NULL;
+        return e && !e->approved ? e->sandbox : NULL;
 }
 
 void asks_answer(struct Asks *a, const char *id, bool allow) {
         AskEntry *e = find_id(a, id);
 
-        if (e)
+        if (!e || e->approved)
+                return;
+        if (allow && (!e->waiters || e->question.protocol == EGRESS_DNS))
+                entry_keep_approval(e);
+        else
                 entry_end(e, allow, allow ? EGRESS_BY_RULE : EGRESS_NOT_APPROVED);
 }

@@ -3,6 +3,9 @@
  * One question per sandbox and object ("https://example.org:443"), however many wait for it; it stays open until it is answered or its time is
  * up, also when nobody waits any more: who tries again joins it. Without coved nobody could answer, so nothing is asked; what is open then
  * stays open, for a coved that comes back.
+ * People are slower than programs: resolvers give up after seconds. So a yes (for this once) that finds nobody waiting is kept for whoever tries
+ * again, for as long as the question was; and a yes to looking a name up is good for one connection to that name as well, of those that
+ * the policy would ask about.
  * Must not know: who answers, connections. */
 #pragma once
 

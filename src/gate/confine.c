@@ -189,8 +189,6 @@ static int confine_calls(void) {
                 .filter = (struct sock_filter *) filter, /* the kernel only reads it */
         };
 
-        if (SANITIZED) /* sanitizers map, print and look around as they like */
-                return 0;
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? -errno : 0;
 }
 
@@ -205,6 +203,8 @@ static const struct {
 };
 
 int gate_confine(Error *reterr) {
+        if (SANITIZED) /* they map, print and look around as they like, and fork to find leaks */
+                return 0;
         for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
                 int r = steps[i].function();
                 if (r < 0)

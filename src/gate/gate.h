@@ -15,7 +15,8 @@
  *      resolver.c      names to addresses, shared by all; name-cache.c what is known of them; upstream.c c-ares
  *      udp.c           allowed datagrams
  *      hello.c         TLS ClientHello: name, protocols, encrypted hello
- *      http-head.c     HTTP/1 heads and body framing, strict; http.c requests one by one, plain or opened
+ *      http-head.c     HTTP/1 heads, strict; http-frame.c bodies; http-target.c what is asked for
+ *      http.c          requests one by one, plain or opened (http-internal.h has its parts); stream.c one side of it as bytes
  *      authority.c     certificates of a sandbox's own authority (the door to OpenSSL with tls.c)
  *      tls.c           both halves of an opened TLS connection
  *      credential.c    placeholders to values and back again

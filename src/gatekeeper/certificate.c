@@ -38,7 +38,7 @@ typedef struct Certification {
         size_t data_size;
         size_t place;
         unsigned step; /* 0: the list is read, 1: ours, 2: the list is written */
-        int error;
+        Error error;
 } Certification;
 
 struct Certification *certification_free(struct Certification *c) {
@@ -54,7 +54,7 @@ struct Certification *certification_free(struct Certification *c) {
 
 static void next_step(Certification *c);
 
-static void finish(Certification *c, int error, const char *path) {
+static void finish(Certification *c, int error, const char *why) {
         Seat *s = c->seat;
         Error failure = { 0 };
 
@@ -66,7 +66,7 @@ static void finish(Certification *c, int error, const char *path) {
                 seat_certified(s, NULL);
                 return;
         }
-        (void) error_set(&failure, error, "its authority cannot be put into it (%s): %m", path);
+        (void) error_set(&failure, error, "its authority cannot be put into it (%s): %s", c->step == 1 ? places[c->place][0] : places[c->place][1], why);
         seat_certified(s, &failure);
 }
 
@@ -121,7 +121,7 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 c->place++;
                 c->step = 0;
         } else if (c->step > 0 && error < 0) {
-                finish(c, error, places[c->place][c->step - 1]);
+                finish(c, error, strerror(-error));
                 return;
         }
         c->step++;
@@ -141,11 +141,10 @@ static int start(Certification *c, uint16_t operation, const char *path) {
                 .owner = FILE_ID_NONE,
                 .group = FILE_ID_NONE,
         };
-        Error error = { 0 };
         int r;
 
         (void) snprintf(request.path, sizeof(request.path), "%s", path);
-        r = fileop_start(sb, &request, &handlers, c, &c->op, &error);
+        r = fileop_start(sb, &request, &handlers, c, &c->op, &c->error);
         if (r >= 0 && operation == FILE_WRITE) {
                 c->written = 0;
                 r = sd_event_add_io(sb->manager->event, &c->room, fileop_data_fd(c->op), EPOLLOUT, on_room, c);
@@ -175,7 +174,7 @@ static int complete_list(Certification *c) {
 static int on_soon(sd_event_source *source, void *userdata) {
         Certification *c = userdata;
 
-        finish(c, c->error, c->step > 0 && c->step < 3 ? places[c->place][c->step - 1] : "");
+        finish(c, c->error.code, c->error.text);
         return 0;
 }
 
@@ -197,9 +196,10 @@ static void next_step(Certification *c) {
         }
         if (r >= 0 && c->step < 3)
                 return;
-        c->error = r; /* not from within */
-        if (sd_event_add_defer(c->seat->keeper->manager->event, &c->soon, on_soon, c) < 0)
-                finish(c, -ENOMEM, "");
+        if (r < 0 && c->error.code >= 0)
+                (void) error_set(&c->error, r, "%m");
+        if (sd_event_add_defer(c->seat->keeper->manager->event, &c->soon, on_soon, c) < 0) /* not from within */
+                finish(c, -ENOMEM, "out of memory");
 }
 
 int certification_start(Seat *s) {

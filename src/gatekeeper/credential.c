@@ -28,28 +28,38 @@ static json_t *credentials_of(const Sandbox *sb, json_t **ret_policy) {
         return json_object_get(*ret_policy, "credentials");
 }
 
-static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
+/* Wiped and freed by the caller. */
+static int get_value(Seat *s, json_t *credential, char **ret, size_t *ret_size, Error *reterr) {
         const char *secret = json_string_value(json_object_get(credential, "secret"));
-        const char *domain = json_string_value(json_object_get(credential, "domain"));
-        char placeholder[PLACEHOLDER_MAX], *value = NULL;
-        size_t size = 0;
-        json_t *entry;
         int r;
 
-        if (!secret || !domain)
+        if (!secret || !json_string_value(json_object_get(credential, "domain")))
                 return error_set(reterr, -EBADMSG, "a credential of the policy has no secret or no domain");
-        r = vault_get(s->keeper->vault, s->sandbox->spec.tenant ? s->sandbox->spec.tenant : "", secret, &value, &size, reterr);
+        if (!s->keeper->vault)
+                return error_set(reterr, -EOPNOTSUPP, "there are no secrets here, and the policy needs \"%s\"", secret);
+        r = vault_get(s->keeper->vault, s->sandbox->spec.tenant ? s->sandbox->spec.tenant : "", secret, ret, ret_size, reterr);
+        return r == -ENOENT ? -ENOKEY : r;
+}
+
+static int add_one(Seat *s, json_t *credential, json_t *list, Error *reterr) {
+        const char *secret = json_string_value(json_object_get(credential, "secret"));
+        char placeholder[PLACEHOLDER_MAX], *value = NULL;
+        json_t *entry = NULL;
+        size_t size = 0;
+        int r;
+
+        r = get_value(s, credential, &value, &size, reterr);
         if (r < 0)
                 return r;
         r = vault_mask_remember(s->keeper->vault, s->sandbox, value, size, reterr); /* a server may send it back */
-        if (r < 0) {
-                vault_wipe(value, size);
-                return r;
+        if (r >= 0) {
+                make_placeholder(s, secret, placeholder);
+                entry = json_pack("{s:s, s:s, s:s%, s:O, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain",
+                                json_object_get(credential, "domain"), "in", json_object_get(credential, "in"));
         }
-        make_placeholder(s, secret, placeholder);
-        entry = json_pack("{s:s, s:s, s:s%, s:s, s:O?}", "name", secret, "placeholder", placeholder, "value", value, size, "domain", domain,
-                        "in", json_object_get(credential, "in"));
         vault_wipe(value, size);
+        if (r < 0)
+                return r;
         if (!entry)
                 return error_set(reterr, -EINVAL, "secret \"%s\" is no text, and cannot stand in a request", secret);
         return json_array_append_new(list, entry) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
@@ -74,6 +84,23 @@ int credentials_for_gate(Seat *s, json_t **ret, Error *reterr) {
                 }
         }
         *ret = list;
+        return 0;
+}
+
+int credentials_check(Seat *s, Error *reterr) {
+        _cleanup_json_ json_t *policy = NULL;
+        json_t *credentials = credentials_of(s->sandbox, &policy), *credential;
+        size_t i;
+
+        json_array_foreach(credentials, i, credential) {
+                char *value = NULL;
+                size_t size = 0;
+                int r = get_value(s, credential, &value, &size, reterr);
+
+                if (r < 0)
+                        return r;
+                vault_wipe(value, size);
+        }
         return 0;
 }
 

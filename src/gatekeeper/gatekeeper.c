@@ -46,7 +46,10 @@ static int on_admit(Sandbox *sb, Error *reterr, void *userdata) {
         r = seat_new(k, sb, &s);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
-        if (sb->spec.network == NETWORK_ISOLATED)
+        r = k->has_seed ? 0 : seed_load(k, reterr);
+        if (r >= 0)
+                r = credentials_check(s, reterr);
+        if (r >= 0 && sb->spec.network == NETWORK_ISOLATED)
                 r = group_admit(s, reterr);
         if (r < 0)
                 seat_free(s);
@@ -58,7 +61,7 @@ static int on_admit(Sandbox *sb, Error *reterr, void *userdata) {
 static int on_prepare(Sandbox *sb, Error *reterr, void *userdata) {
         Seat *s = seat_find(userdata, sb->id);
 
-        return s && s->group ? group_prepare(s) : 0;
+        return s && s->group ? group_prepare(s, reterr) : 0;
 }
 
 static void on_attach(Sandbox *sb, void *userdata) {

@@ -135,7 +135,13 @@ static void ask_for_hub(Seat *holder) {
                 (void) p->ops->network(p, holder->sandbox);
 }
 
-int group_prepare(Seat *s) {
+/* Only a coved that came after the pause has not got it. */
+static int refuse_paused(const Seat *s, const Seat *holder, Error *reterr) {
+        return error_set(reterr, -EAGAIN, "all members of the group \"%s\" are paused, and none of them can let it in: resume one, as with `cove resume %s`",
+                        s->sandbox->spec.group ? s->sandbox->spec.group : "", holder->id);
+}
+
+int group_prepare(Seat *s, Error *reterr) {
         Group *g = s->group;
         Seat *holder;
 
@@ -147,6 +153,8 @@ int group_prepare(Seat *s) {
                 g->maker = s;
                 return 0;
         }
+        if (!g->maker && holder->sandbox->status == SANDBOX_PAUSED)
+                return refuse_paused(s, holder, reterr);
         if (!g->maker)
                 ask_for_hub(holder);
         seat_arm(s, GATE_PATIENCE);
@@ -277,6 +285,16 @@ static bool tell_some(Group *g, unsigned *budget) {
         return false;
 }
 
+/* Somebody has left, perhaps whoever was asked. */
+static void look_at_waiting(Group *g) {
+        Seat *holder = g->waiting && g->hub_fd < 0 && !g->maker ? holder_of_hub(g) : NULL;
+
+        if (holder)
+                ask_for_hub(holder);
+        else
+                go_on(g);
+}
+
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         unsigned budget = TOLD_AT_ONCE;
@@ -285,8 +303,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 
         HASH_ITER(hh, k->groups, g, next) {
                 more |= tell_some(g, &budget);
-                if (g->waiting && (g->hub_fd >= 0 || (!g->maker && !holder_of_hub(g))))
-                        go_on(g);
+                look_at_waiting(g);
         }
         if (more)
                 look_soon(k, USEC_PER_MSEC);

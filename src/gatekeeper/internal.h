@@ -187,7 +187,7 @@ json_t *sandbox_network_json(const Sandbox *sb); /* the network part of its poli
 
 /* group.c */
 int group_admit(Seat *s, Error *reterr);
-int group_prepare(Seat *s);
+int group_prepare(Seat *s, Error *reterr); /* 1: it waits, network_prepared() follows */
 void group_leave(Seat *s);          /* names */
 void group_release(Seat *s);        /* address and hub */
 void group_take_hub(Seat *s, int fd); /* takes it */
@@ -202,6 +202,7 @@ int certificate_environment(const Seat *s, Strv *env);
 
 /* credential.c */
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
+int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
 int credentials_environment(Seat *s, Strv *env);
 
 /* approval.c */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,11 +94,28 @@ void link_done(Gatekeeper *k) {
         drop_items(l);
 }
 
-void link_dismiss(Gatekeeper *k) {
-        if (k->link.fd < 0)
+/* One that does not listen yet would leave its socket after us: it has done nothing so far, and is ours to wait for. */
+static void stop_starting(GateLink *l) {
+        pid_t pid;
+
+        if (l->state != LINK_STARTING || sd_event_source_get_child_pid(l->child, &pid) < 0)
                 return;
-        (void) link_send(k, json_pack("{s:s}", "do", "quit"), NULL, 0);
-        (void) unlink(k->socket_path); /* it may not do that itself */
+        l->child = sd_event_source_disable_unref(l->child);
+        if (kill(pid, SIGKILL) >= 0)
+                while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                        ;
+}
+
+/* Also one that an earlier coved has left, and we never needed. Neither may remove the socket itself. */
+void link_dismiss(Gatekeeper *k) {
+        GateLink *l = &k->link;
+
+        stop_starting(l);
+        if (l->fd < 0)
+                l->fd = gate_connect(k->socket_path);
+        if (l->fd >= 0)
+                (void) link_send(k, json_pack("{s:s}", "do", "quit"), NULL, 0);
+        (void) unlink(k->socket_path);
 }
 
 bool link_is_up(const Gatekeeper *k) {

@@ -4,10 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "gatekeeper/internal.h"
 
 static json_t *policy_json(const Sandbox *sb) {
         return sb->spec.policy ? json_loads(sb->spec.policy, 0, NULL) : NULL;
+}
+
+/* A profile says how many requests an execution may make, where the policy does not. */
+static void limit_requests(const Sandbox *sb, json_t *network) {
+        const Profile *p = sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
+
+        if (!p || p->network_requests == 0 || network_shape(sb->spec.network) != SPAWN_NETWORK_GATED)
+                return;
+        if (json_integer_value(json_object_get(network, "maxRequests")) == 0)
+                (void) json_object_set_new(network, "maxRequests", json_integer((json_int_t) p->network_requests));
 }
 
 json_t *sandbox_network_json(const Sandbox *sb) {
@@ -19,6 +30,7 @@ json_t *sandbox_network_json(const Sandbox *sb) {
                 network = json_object();
         }
         (void) json_object_set_new(network, "mode", json_string(network_mode_to_string((NetworkMode) sb->spec.network)));
+        limit_requests(sb, network);
         return network;
 }
 

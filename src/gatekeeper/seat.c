@@ -171,7 +171,8 @@ static void put_off(Seat *s, const Error *error) {
                 tell(s, error);
                 return;
         }
-        log_warning("sandbox %s: its network cannot be connected, trying again: %s", s->id, error->text);
+        if (s->pause == 0)
+                log_warning("sandbox %s: its network cannot be connected, trying again: %s", s->id, error->text);
         s->pause = MIN_OF(MAX_OF(2 * s->pause, TRY_AGAIN), TRY_AGAIN_MAX);
         seat_arm(s, s->pause);
 }
@@ -350,9 +351,9 @@ void seat_certified(Seat *s, const Error *error) {
                 return;
         }
         free(s->certificate);
-        s->certificate = NULL; /* so that it is tried again with the next policy */
-        log_warning("sandbox %s: %s", s->id, error->text);
-        tell(s, error);
+        s->certificate = NULL; /* so that it is tried again with the next policy, which is this one where nobody waits: it may be paused */
+        s->dirty = true;
+        put_off(s, error);
 }
 
 void seat_on_failed(Seat *s, const char *text) {

@@ -42,6 +42,13 @@ static void put_address(NetlinkBatch *b, uint8_t family, const uint8_t *address,
         netlink_put(b, IFA_ADDRESS, address, size);
 }
 
+/* The way to the gate is memory: a congestion control that measures the path and keeps a pace, as the host's may, only slows it down. The
+ * one that is in every kernel. */
+static const struct {
+        struct rtattr head;
+        char name[8];
+} route_metrics = { { .rta_len = RTA_LENGTH(sizeof("reno")), .rta_type = RTAX_CC_ALGO }, "reno" };
+
 /* Every address is ours. Who connects to one, does so from our own. */
 static void put_route(NetlinkBatch *b, uint8_t family, const uint8_t *source, size_t size) {
         const struct rtmsg head = {
@@ -56,6 +63,7 @@ static void put_route(NetlinkBatch *b, uint8_t family, const uint8_t *source, si
         netlink_begin(b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
         netlink_put(b, RTA_OIF, &lo, sizeof(lo));
         netlink_put(b, RTA_PREFSRC, source, size);
+        netlink_put(b, RTA_METRICS, &route_metrics, sizeof(route_metrics));
 }
 
 static int capture_addresses(uint8_t family, const uint8_t *own, size_t size) {

@@ -6,6 +6,7 @@ const char schema_network[] =
         "ALTER TABLE sandbox ADD COLUMN network_group TEXT;"
         "ALTER TABLE sandbox ADD COLUMN address INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE sandbox ADD COLUMN policy TEXT;"
+        "ALTER TABLE job_state ADD COLUMN network_requests INTEGER NOT NULL DEFAULT 0;"
 
         "CREATE TABLE network_use ("
         "  sandbox TEXT PRIMARY KEY REFERENCES sandbox (id) ON DELETE CASCADE,"

@@ -87,6 +87,7 @@ static const Field job_state_table_fields[] = {
         FIELD("disk_bytes",        uint64, Job, usage.disk_bytes),
         FIELD("network_rx_bytes",  uint64, Job, usage.network_rx_bytes),
         FIELD("network_tx_bytes",  uint64, Job, usage.network_tx_bytes),
+        FIELD("network_requests",  uint64, Job, usage.network_requests),
         FIELD("operations",        uint64, Job, usage.operations),
         FIELD("capture_error",     text,   Job, capture_error),
         FIELD("webhook_status",    named,  Job, webhook_status, .names = &webhook_status_names),

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import covetest  # noqa: E402
 from apiclient import Api, Box, Broken, Reply, Stream, WebSocket, joined  # noqa: E402,F401
 from covetest import wait_for  # noqa: E402
-from hoststate import entries, mount_lines, read, reap_orphans  # noqa: E402
+from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, reap_orphans  # noqa: E402
 
 SLOW = float(os.environ.get("COVE_TEST_SLOW", "1"))
 MARK = "COVETEST_DAEMON"  # in the environment of everything that a daemon starts
@@ -101,7 +101,7 @@ class Daemon:
 
     def start(self, *options, wait=True):
         """options are for this start only."""
-        began = self.log_path.stat().st_size if self.log_path.exists() else 0
+        self.log_began = began = self.log_path.stat().st_size if self.log_path.exists() else 0
         with open(self.log_path, "ab") as log:
             self.child = subprocess.Popen(self.arguments(options), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                           env=covetest.merged_environment({MARK: str(self.place), **self.env}),
@@ -305,6 +305,24 @@ class Daemon:
             kill_quietly(pid)
         return pid
 
+    def kill_gate(self):
+        pid = self.gate
+        if pid:
+            kill_quietly(pid)
+        return pid
+
+    def strange_namespaces(self, groups=False):
+        """inode → program: network namespaces that coved or the gate keep alive, and in which nobody lives any more. groups: hubs are no such."""
+        known = {network_namespace(pid) for pid in (*self.processes(), "self")}  # a local client's socket is of where the client is
+        found = {}
+        for name, pid in (("coved", self.pid), ("cove-gate", self.gate)):
+            try:
+                held = held_namespaces(pid) if pid else {}
+            except ProcessLookupError:
+                continue
+            found.update({inode: name for inode, kinds in held.items() if inode not in known and not (groups and kinds == {"namespace"})})
+        return found
+
     def kill_keeper(self):
         pid = self.keeper
         if pid:
@@ -363,6 +381,7 @@ class Daemon:
             keep = {self.pid, self.child.pid, *self.spawners(), self.gate}
             left += [f"process {pid} {name}: {command_of(pid)}" for pid, name in self.processes().items() if pid not in keep]
             left += [f"file {path}" for path in self.files() if is_of_a_sandbox(path)]
+            left += [f"network namespace {inode}, kept by {name}" for inode, name in self.strange_namespaces().items()]
             return not left
         wait_for(look, seconds, 0.1)
         return left

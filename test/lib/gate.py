@@ -313,3 +313,5 @@ class Gate:
         self.errors = self.process.stderr.read().decode(errors="replace")
         self.process.stderr.close()
         covetest.remove_tree(self.directory)
+        if self.process.returncode != 0:
+            raise AssertionError(f"the gate ended with {self.process.returncode}: {self.errors[-4000:]}")

@@ -190,6 +190,39 @@ def reap_orphans(known):
                 pass
 
 
+# Network namespaces
+
+def held_namespaces(pid):
+    """inode → how the descriptors of the process keep that network namespace alive: by a "socket" made in it, or as the "namespace" itself."""
+    SYS_PIDFD_GETFD, SIOCGSKNS = 438, 0x894C
+    libc, found = ctypes.CDLL(None), {}
+    pidfd = os.pidfd_open(pid)
+    try:
+        for name in entries(f"/proc/{pid}/fd"):
+            what = link(f"/proc/{pid}/fd/{name}")
+            inode, kind = None, "socket"
+            if what.startswith("net:["):
+                inode, kind = int(what[5:-1]), "namespace"
+            elif what.startswith("socket:"):
+                copy = libc.syscall(SYS_PIDFD_GETFD, pidfd, int(name), 0)
+                namespace = libc.ioctl(copy, SIOCGSKNS) if copy >= 0 else -1
+                inode = os.fstat(namespace).st_ino if namespace >= 0 else None
+                for fd in (copy, namespace):
+                    if fd >= 0:
+                        os.close(fd)
+            if inode:
+                found.setdefault(inode, set()).add(kind)
+    finally:
+        os.close(pidfd)
+    return found
+
+
+def network_namespace(pid):
+    """Its inode; None: it has gone."""
+    what = link(f"/proc/{pid}/ns/net")
+    return int(what[5:-1]) if what else None
+
+
 # Things
 
 def numbered(items):

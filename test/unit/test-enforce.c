@@ -72,7 +72,7 @@ TEST(writable) {
 }
 
 TEST(programs) {
-        Enforce e = read_one("python");
+        Enforce e = read_one("python no-processes"), free_ = read_one("python");
         static const struct {
                 const char *program;
                 bool allowed;
@@ -85,9 +85,11 @@ TEST(programs) {
 
         for (size_t i = 0; i < ELEMENTSOF(rows); i++)
                 check_result(rows[i].program, enforce_check_program(&e, rows[i].program, NULL), rows[i].allowed ? 0 : -ENOEXEC);
+        check_result("where it could start any other", enforce_check_program(&free_, "sh", NULL), 0);
         check_true("Python", enforce_language_allowed(&e, "Python"));
         check_true("ruby", !enforce_language_allowed(&e, "ruby"));
         enforce_done(&e);
+        enforce_done(&free_);
 }
 
 TEST(settled) {
@@ -149,7 +151,7 @@ TEST(executions) {
         check_result("our own", enforce_check_execution(&sb, &spec, NULL), 0);
         sandbox_enforce_forget(&sb);
         free(sb.spec.policy);
-        sb.spec.policy = strdup("python small");
+        sb.spec.policy = strdup("python small no-processes");
         check_result("sh", enforce_check_execution(&sb, &spec, NULL), -ENOEXEC);
         free(spec.args.items[0]);
         spec.args.items[0] = strdup("python3");

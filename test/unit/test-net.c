@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -80,7 +81,7 @@ static void check_captured(const Network *n, const char *to, uint16_t port, cons
         struct sockaddr_in6 place = address_of(to, port), seen;
         int client = open_socket(SOCK_STREAM), server;
         socklen_t size = sizeof(seen);
-        char byte = 0;
+        char byte = 0, pace[16] = "";
 
         check_result(to, connect(client, (struct sockaddr *) &place, sizeof(place)) < 0 ? -errno : 0, 0);
         check_true(to, is_readable(n->fds[TCP], PATIENCE_MSEC));
@@ -93,6 +94,9 @@ static void check_captured(const Network *n, const char *to, uint16_t port, cons
         check_int(to, write(server, "x", 1), 1);
         check_int("answer", read(client, &byte, 1), 1);
         check_int("answer", byte, 'x');
+        size = sizeof(pace);
+        check_int(to, getsockopt(client, IPPROTO_TCP, TCP_CONGESTION, pace, &size), 0);
+        check_string("no pace is kept", pace, "reno");
         (void) close(client);
         (void) close(server);
 }

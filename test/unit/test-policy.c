@@ -267,8 +267,8 @@ TEST(print_and_read_again) {
                 "{}", "\"default\"", "\"standard\"", "\"permissive\"",
                 "{\"preset\":\"default\",\"allowedLanguages\":null,\"maxCpuUsage\":0,\"writablePaths\":[]}",
                 "{\"allowNetworkAccess\":true,\"allowedDomains\":[\"a.example\"],\"deniedDomains\":[\"x.a.example\"],\"timeout\":1500}",
-                "{\"network\":{\"allow\":[\"https://api.example\"]},\"credentials\":[{\"secret\":\"t\",\"domain\":\"api.example\",\"env\":\"T\","
-                "\"in\":[\"body\",\"header\"]}]}",
+                ("{\"network\":{\"allow\":[\"https://api.example\"]},\"credentials\":[{\"secret\":\"t\",\"domain\":\"api.example\",\"env\":\"T\","
+                 "\"in\":[\"body\",\"header\"]}]}"),
                 "{\"readOnlyPaths\":[\"/a\"],\"deniedPaths\":[\"/b\",\"/a/c\"],\"maxExecutionTime\":0.5,\"maxCpuUsage\":0.25,\"maxFileSize\":\"1MB\"}",
                 "{\"network\":{\"mode\":\"isolated\",\"group\":\"g\"}}",
         };

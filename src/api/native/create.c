@@ -303,9 +303,9 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 
 /* 404 would say that something is gone for good, and nothing was asked for that could be. */
 static void answer_failure(ApiRequest *q, int r, const char *text) {
-        static const int told[] = { EINVAL,    EOVERFLOW,    ENOSPC, EOPNOTSUPP, EAGAIN,
-                                    ECANCELED, ENAMETOOLONG, EMFILE, ENFILE,     ETIMEDOUT,
-                                    ENOKEY,    EKEYREJECTED, EKEYREVOKED };
+        static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EOPNOTSUPP, EAGAIN, ECANCELED,
+                                    ENAMETOOLONG, EMFILE, ENFILE, ETIMEDOUT, ENOKEY, EKEYREJECTED,
+                                    EKEYREVOKED, EPERM };
 
         for (size_t i = 0; i < ELEMENTSOF(told); i++)
                 if (told[i] == -r) {
