@@ -151,3 +151,34 @@ int egress_path_normalise(const char *text, size_t size, char *ret, size_t room)
                 return r;
         return hides_dots(ret) ? -EINVAL : 0;
 }
+
+/* Nothing in it that servers are of different opinions about. */
+bool egress_path_is_plain(const char *path) {
+        return !strpbrk(path, "%;\\") && !strstr(path, "//");
+}
+
+/* As a generous server reads it: escapes undone, backslashes turned, one slash for several; with cut, without what stands behind a semicolon. */
+int egress_path_loosen(const char *path, bool cut, char *ret, size_t room) {
+        bool skips = false;
+        size_t n = 0;
+
+        for (const char *p = path; *p; p++) {
+                int high = *p == '%' ? hex(p[1]) : -1, low = high >= 0 ? hex(p[2]) : -1;
+                char c = *p;
+
+                if (low >= 0) {
+                        c = (char) (high * 16 + low);
+                        p += 2;
+                }
+                if (c == '\\')
+                        c = '/';
+                skips = c != '/' && (skips || (cut && c == ';'));
+                if (skips || (c == '/' && n > 0 && ret[n - 1] == '/'))
+                        continue;
+                if (n + 1 >= room)
+                        return -ENOSPC;
+                ret[n++] = c;
+        }
+        ret[n] = '\0';
+        return 0;
+}

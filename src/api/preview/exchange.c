@@ -249,6 +249,32 @@ static int set_cookie(ApiRequest *q, const PreviewTarget *t) {
         return http_add_header(q->http, "Set-Cookie", text);
 }
 
+/* A person's browser, with the page in a window of its own: elsewhere it may keep no cookies of ours. */
+static bool is_visit(const ApiRequest *q) {
+        const char *mode = http_header(q->http, "Sec-Fetch-Mode"), *dest = http_header(q->http, "Sec-Fetch-Dest");
+
+        if (strcmp(http_method(q->http), "GET") != 0 || (dest && strcmp(dest, "document") != 0))
+                return false;
+        return (mode && strcmp(mode, "navigate") == 0) || (!mode && http_header(q->http, "Upgrade-Insecure-Requests"));
+}
+
+/* The page's own scripts can read its address, and send it with whatever they fetch: so the link is not in it. 1: answered. */
+static int leave_link_behind(ApiRequest *q) {
+        _cleanup_text_ Text there = TEXT_INIT(PREVIEW_OUT_MAX);
+        const char *path = http_path(q->http);
+
+        if (!is_visit(q) || path[0] != '/' || path[1] == '/' || strchr(path, '\\')) /* "//host" would lead elsewhere */
+                return 0;
+        text_put_string(&there, path);
+        preview_put_query(q, &there);
+        text_put(&there, "", 1);
+        if (there.error < 0 || http_add_header(q->http, "Location", there.data) < 0)
+                return 0;
+        (void) http_add_header(q->http, "Referrer-Policy", "no-referrer");
+        (void) preview_refuse(q, 303, "moved", NULL, "the preview is at %.400s", there.data);
+        return 1;
+}
+
 int preview_admit(ApiRequest *q, const PreviewTarget *t) {
         PreviewAccess access;
         PreviewExchange *x;
@@ -270,6 +296,8 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return -ENOMEM;
         }
+        if (access.by_link && leave_link_behind(q) > 0)
+                return -EAGAIN;
         if (!t->by_host && t->rest[0] == '\0') { /* relative links would lead elsewhere */
                 char there[PREVIEW_TOKEN_MAX + 64];
 

@@ -37,6 +37,7 @@ typedef struct PreviewExchange {
 
 /* request.c: the head that goes inside. */
 int preview_request_put(PreviewExchange *x);
+void preview_put_query(const ApiRequest *q, Text *out); /* "?…" without what is ours; nothing where nothing is left */
 
 /* response.c: -EAGAIN: more bytes are needed; -EBADMSG: rubbish; 0: answered; 1: became a tunnel, and is gone. */
 int preview_response_begin(PreviewExchange *x);

@@ -54,6 +54,23 @@ static int pass_location(PreviewExchange *x, const char *url) {
         return http_add_header(x->q->http, "Location", there);
 }
 
+/* Without the attribute that would send it to previews of others as well. */
+static int pass_cookie_by_host(PreviewExchange *x, const char *value) {
+        _cleanup_text_ Text t = TEXT_INIT(PREVIEW_IN_MAX);
+
+        for (const char *p = value; *p;) {
+                size_t blank = strspn(p, " \t"), n = strcspn(p, ";"), name = strcspn(p + blank, "= \t;");
+
+                if (p == value || name != 6 || strncasecmp(p + blank, "Domain", 6) != 0) {
+                        text_put_string(&t, p == value ? "" : ";");
+                        text_put(&t, p, n);
+                }
+                p += n + (p[n] == ';');
+        }
+        text_put(&t, "", 1);
+        return t.error < 0 ? t.error : http_add_header(x->q->http, "Set-Cookie", t.data);
+}
+
 /* A cookie of what runs inside goes back to it alone: below the preview's path, and not by the name of ours. */
 static int pass_cookie(PreviewExchange *x, const char *value) {
         _cleanup_free_ char *text = NULL;
@@ -63,7 +80,7 @@ static int pass_cookie(PreviewExchange *x, const char *value) {
         if (strncmp(value, PREVIEW_COOKIE "=", strlen(PREVIEW_COOKIE "=")) == 0)
                 return 0;
         if (x->target.by_host)
-                return http_add_header(x->q->http, "Set-Cookie", value);
+                return pass_cookie_by_host(x, value);
         if (asprintf(&text, "%.*s; Path=%s/; SameSite=Lax%s", (int) n, value, x->prefix, end && strcasestr(end, "httponly") ? "; HttpOnly" : "") < 0)
                 return -ENOMEM;
         return http_add_header(x->q->http, "Set-Cookie", text);
