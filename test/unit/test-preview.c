@@ -99,7 +99,7 @@ TEST(cookies) {
 
 TEST(lines_of_the_kernel) {
         check_uint("head", ports_of_line("  sl  local_address rem_address   st tx_queue rx_queue"), 0);
-        check_uint("any", ports_of_line("   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000"), 8000);
+        check_uint("any", ports_of_line("   0: 00000000:1F40 00000000:0000 0A 00000000:00000000 00:00000000"), 8000);
         check_uint("loopback", ports_of_line("   1: 0100007F:0050 00000000:0000 0A 0"), 80);
         check_uint("another address", ports_of_line("   1: 0240400A:0050 00000000:0000 0A 0"), 0);
         check_uint("established", ports_of_line("   1: 0100007F:0050 0100007F:1234 01 0"), 0);
