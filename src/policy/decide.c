@@ -90,13 +90,14 @@ static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
         return MATCH_NO;
 }
 
+/* An allow is for the path as it stands, a deny also for what servers make of it. */
 static Match match_paths(const EgressRule *r, const EgressQuestion *q) {
         if (!r->paths)
                 return MATCH_YES;
         if (!q->path)
                 return MATCH_MAYBE;
         for (char **p = r->paths; *p; p++)
-                if (glob_matches(*p, q->path))
+                if (glob_matches(*p, q->path) || (r->action == EGRESS_DENY && egress_path_matches_loosely(*p, q->path)))
                         return MATCH_YES;
         return MATCH_NO;
 }

@@ -151,3 +151,59 @@ int egress_path_normalise(const char *text, size_t size, char *ret, size_t room)
                 return r;
         return hides_dots(ret) ? -EINVAL : 0;
 }
+
+/* A path as the most generous of servers reads it: every escape undone, "\" a slash, many slashes one, ";…" no part of a segment. */
+typedef struct LooseText {
+        const char *p;
+        bool in_slashes, in_parameters;
+} LooseText;
+
+static int loose_next(LooseText *t) {
+        while (*t->p) {
+                size_t n;
+                int c = character(t->p, &n);
+
+                t->p += n;
+                if (is_separator(c)) {
+                        t->in_parameters = false;
+                        if (t->in_slashes)
+                                continue;
+                        t->in_slashes = true;
+                        return '/';
+                }
+                if (c == ';')
+                        t->in_parameters = true;
+                if (t->in_parameters)
+                        continue;
+                t->in_slashes = false;
+                return c;
+        }
+        return '\0';
+}
+
+bool egress_path_matches_loosely(const char *pattern, const char *path) {
+        LooseText text = { .p = path }, back = text;
+        const char *star = NULL;
+
+        for (;;) {
+                LooseText before = text;
+                int c;
+
+                if (*pattern == '*') {
+                        star = ++pattern;
+                        back = text;
+                        continue;
+                }
+                c = loose_next(&text);
+                if (c == *pattern && c != '\0')
+                        pattern++;
+                else if (c == '\0' && *pattern == '\0')
+                        return true;
+                else if (!star || before.p == text.p || loose_next(&back) == '\0')
+                        return false;
+                else {
+                        pattern = star;
+                        text = back;
+                }
+        }
+}
