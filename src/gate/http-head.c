@@ -278,38 +278,56 @@ int http_head_read_response(const uint8_t *data, size_t size, size_t *scanned, b
         return 1;
 }
 
+static bool is_blank(uint8_t c) {
+        return c == ' ' || c == '\t';
+}
+
+/* "/path" and no version: a request as it was before there were versions; some servers still answer. */
+static bool is_ancient(const uint8_t *data, size_t size, const uint8_t *method, size_t n_method) {
+        return size > 0 && data[0] == '/' && n_method == 3 && memcmp(method, "GET", 3) == 0;
+}
+
+/* Servers are generous with what stands around these words; so are we, and leave it to the strict reader to refuse. */
+static bool has_version(const uint8_t *data, size_t size) {
+        const uint8_t *found = memmem(data, size, "HTTP/", 5);
+
+        return found && found > data && is_blank(found[-1]);
+}
+
 /* The rest of a first line, as far as it is there: a target, then the version. */
-static int sniff_target(const uint8_t *data, size_t size) {
+static int sniff_target(const uint8_t *data, size_t size, const uint8_t *method, size_t n_method) {
         const uint8_t *end = memchr(data, '\n', size);
         size_t n = end ? (size_t) (end - data) : size;
 
-        if (n > 0 && end && data[n - 1] == '\r')
-                n--;
         if (!end) {
                 for (size_t i = 0; i < n; i++)
                         if (data[i] != '\r' && !is_value_byte(data[i]))
                                 return -EBADMSG;
                 return size >= SNIFF_MAX ? 1 : 0;
         }
-        if (n < 10 || memcmp(data + n - 9, " HTTP/", 6) != 0)
+        if (!has_version(data, n) && !is_ancient(data, n, method, n_method))
                 return -EBADMSG;
-        if (memcmp(data, "* HTTP/2.0", 10) == 0)
-                return -EPROTO;
-        return 1;
+        return n >= 10 && memcmp(data, "* HTTP/2.0", 10) == 0 ? -EPROTO : 1;
 }
 
 int http_sniff(const uint8_t *data, size_t size) {
-        size_t n = 0;
+        size_t begin = 0, n = 0;
 
         assert(data || size == 0);
 
+        while (begin < size && (is_blank(data[begin]) || data[begin] == '\r' || data[begin] == '\n'))
+                begin++;
+        data += begin;
+        size -= begin;
         while (n < size && n <= HEAD_METHOD_MAX && is_token_byte(data[n]))
                 n++;
         if (n > HEAD_METHOD_MAX)
                 return -EBADMSG;
         if (n == size)
                 return 0;
-        if (n == 0 || data[n] != ' ')
+        if (n == 0 || !is_blank(data[n]))
                 return -EBADMSG;
-        return sniff_target(data + n + 1, size - n - 1);
+        for (begin = n; begin < size && is_blank(data[begin]);)
+                begin++;
+        return sniff_target(data + begin, size - begin, data, n);
 }

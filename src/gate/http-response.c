@@ -52,7 +52,7 @@ static void write_fields(const HttpHead *h, CredentialFilter *mask, Text *t) {
         for (size_t i = 0; i < h->n_fields; i++) {
                 if (http_is_hop(h, h->fields[i].name))
                         continue;
-                text_put_string(t, h->fields[i].name);
+                put_text(mask, h->fields[i].name, t);
                 text_put_string(t, ": ");
                 put_text(mask, h->fields[i].value, t);
                 text_put_string(t, "\r\n");
@@ -121,9 +121,13 @@ static int pass_switch(HttpExchange *x, const HttpHead *h) {
 }
 
 static bool is_compressed(const HttpHead *h) {
-        const char *coding = http_head_field(h, "Content-Encoding");
+        for (size_t i = 0; h->framing != FRAMING_NONE && i < h->n_fields; i++) {
+                const char *coding = h->fields[i].value;
 
-        return coding && *coding && strcasecmp(coding, "identity") != 0 && h->framing != FRAMING_NONE;
+                if (strcasecmp(h->fields[i].name, "Content-Encoding") == 0 && *coding && strcasecmp(coding, "identity") != 0)
+                        return true;
+        }
+        return false;
 }
 
 static int pass_head(HttpExchange *x, const HttpHead *h) {

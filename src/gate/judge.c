@@ -135,13 +135,20 @@ static void judge_as_raw(Connection *c) {
 
 /* TLS. */
 
+/* It is allowed only as far as somebody looks inside, and nobody can who does not know by which name to open it. */
+static bool must_be_seen(const Connection *c, const EgressVerdict *v) {
+        const EgressPolicy *p = &c->sandbox->policy;
+
+        return v->inspect || p->inspect_all || p->requests_max > 0;
+}
+
 static void judge_unnamed_tls(Connection *c) {
         const char *host = NULL;
         EgressVerdict v = judge_raw(c, &host);
 
-        if (v.action == EGRESS_DENY) {
+        if (v.action == EGRESS_DENY || must_be_seen(c, &v)) {
                 c->protocol = EGRESS_HTTPS;
-                deny(c, v.reason == EGRESS_BY_RULE ? v.reason : EGRESS_NO_NAME);
+                deny(c, v.action == EGRESS_DENY && v.reason == EGRESS_BY_RULE ? v.reason : EGRESS_NO_NAME);
                 return;
         }
         judge_as_raw(c);
@@ -154,7 +161,7 @@ static void judge_mismatch(Connection *c) {
 
         q.host = NULL;
         v = gate_decide(c->sandbox, &q);
-        if (v.action == EGRESS_DENY) {
+        if (v.action == EGRESS_DENY || must_be_seen(c, &v)) {
                 deny(c, EGRESS_NAME_MISMATCH);
                 return;
         }
@@ -218,6 +225,18 @@ static bool judge_tls(Connection *c, const uint8_t *data, size_t size) {
         return true;
 }
 
+/* HTTP/2 without TLS, which nobody here reads: as bytes, where no rule wants to see requests. */
+static void judge_http2(Connection *c) {
+        const char *host = NULL;
+        EgressVerdict v = judge_raw(c, &host);
+
+        if (v.action != EGRESS_DENY && must_be_seen(c, &v)) {
+                c->protocol = EGRESS_HTTP;
+                deny(c, EGRESS_MALFORMED);
+        } else
+                judge_as_raw(c);
+}
+
 static bool judge_bytes(Connection *c, const uint8_t *data, size_t size) {
         int r;
 
@@ -229,7 +248,9 @@ static bool judge_bytes(Connection *c, const uint8_t *data, size_t size) {
         if (r > 0) {
                 c->tls = false;
                 connection_open(c);
-        } else
+        } else if (r == -EPROTO)
+                judge_http2(c);
+        else
                 judge_as_raw(c);
         return true;
 }

@@ -117,7 +117,8 @@ static UdpFlow *flow_new(GateSandbox *s, const UdpEnds *ends) {
         return f;
 }
 
-/* By one of the names that the guest was told this address for, or by number: the best of them. */
+/* By one of the names that the guest was told this address for, or by number: the best of them; but who is denied by one of the names does not
+ * get there by another one. */
 static EgressVerdict decide(const GateSandbox *s, const UdpEnds *ends, EgressQuestion *ret) {
         const char *names[NAMES_MAX + 1] = { 0 };
         size_t n = pins_names(s->pins, &ends->remote, names, NAMES_MAX);
@@ -129,12 +130,14 @@ static EgressVerdict decide(const GateSandbox *s, const UdpEnds *ends, EgressQue
 
                 q.host = i < n ? names[i] : NULL;
                 v = gate_decide(s, &q);
-                if (i == 0 || v.action == EGRESS_ALLOW || (v.action == EGRESS_ASK && best.action == EGRESS_DENY)) {
+                if (v.action == EGRESS_DENY && v.reason == EGRESS_BY_RULE) {
+                        *ret = q;
+                        return v;
+                }
+                if (i == 0 || (v.action == EGRESS_ALLOW && best.action != EGRESS_ALLOW) || (v.action == EGRESS_ASK && best.action == EGRESS_DENY)) {
                         best = v;
                         *ret = q;
                 }
-                if (v.action == EGRESS_ALLOW)
-                        break;
         }
         return best;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "config/config.h"
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
 
@@ -109,6 +110,13 @@ static bool may_see(const Principal *who, const StoreApproval *row) {
         return !who->tenant || strcmp(who->tenant, row->tenant) == 0;
 }
 
+/* Where the profile has a policy it is the operator's word, "ask" too: who may not change the policy may not answer in the operator's place. */
+static bool may_allow(const Gatekeeper *k, const Principal *who, const StoreApproval *row) {
+        const Profile *p = row->profile && *row->profile ? profile_find(k->manager->settings, row->profile) : NULL;
+
+        return !p || !p->policy || principal_may_loosen(who);
+}
+
 static int check(Gatekeeper *k, const Principal *who, const char *id, const StoreApproval *row, ApprovalScope scope, bool allow, Error *reterr) {
         Seat *s = seat_find(k, row->sandbox);
 
@@ -124,6 +132,9 @@ static int check(Gatekeeper *k, const Principal *who, const char *id, const Stor
                 return error_set(reterr, -ETIME, "its sandbox is not connected any more");
         if (allow && scope == APPROVAL_PROFILE && !row->profile)
                 return error_set(reterr, -EINVAL, "the sandbox has no profile for which it could be granted: take scope \"sandbox\"");
+        if (allow && !may_allow(k, who, row))
+                return error_set(reterr, -EPERM, "what is asked comes from the policy of profile '%s': only a key that may loosen can allow it",
+                                row->profile);
         if (allow && scope == APPROVAL_PROFILE && !principal_may_loosen(who))
                 return error_set(reterr, -EPERM, "a key that may not loosen limits cannot grant something to all sandboxes of a profile");
         return 0;

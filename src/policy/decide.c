@@ -4,6 +4,8 @@
 
 #include "policy/internal.h"
 
+#define LOOSE_MAX 8192 /* what servers take for a path at most */
+
 static const char *const reasons[_EGRESS_REASON_MAX] = {
         [EGRESS_BY_RULE] = "by_rule",
         [EGRESS_NO_RULE] = "no_rule",
@@ -57,26 +59,46 @@ typedef struct Decision {
         Miss miss;
 } Decision;
 
-/* "*" is any run of characters. */
+/* "*" is any run of characters. Piece by piece, each as early as it is found: patterns are a tenant's and paths a guest's, and no two of them may
+ * make this slow. */
 static bool glob_matches(const char *pattern, const char *text) {
-        const char *star = NULL, *back = NULL;
+        size_t n = strcspn(pattern, "*"), left;
 
-        while (*text) {
-                if (*pattern == '*') {
-                        star = ++pattern;
-                        back = text;
-                } else if (*pattern == *text) {
-                        pattern++;
-                        text++;
-                } else if (star) {
-                        pattern = star;
-                        text = ++back;
-                } else
+        if (strncmp(pattern, text, n) != 0)
+                return false;
+        pattern += n;
+        text += n;
+        left = strlen(text);
+        while (*pattern) {
+                const char *found;
+
+                pattern += strspn(pattern, "*");
+                n = strcspn(pattern, "*");
+                if (!pattern[n]) /* the last piece stands at the end */
+                        return n <= left && memcmp(text + left - n, pattern, n) == 0;
+                found = memmem(text, left, pattern, n);
+                if (!found)
                         return false;
+                left -= (size_t) (found - text) + n;
+                text = found + n;
+                pattern += n;
         }
-        while (*pattern == '*')
-                pattern++;
-        return !*pattern;
+        return left == 0;
+}
+
+/* A deny is for the path in whatever way a server may be made to understand it. One so long and odd is better refused. */
+static bool glob_matches_loosely(const char *pattern, const char *path) {
+        char loose[LOOSE_MAX], loose_pattern[LOOSE_MAX];
+
+        if (egress_path_is_plain(path) && egress_path_is_plain(pattern))
+                return false; /* it was compared already */
+        for (int cut = 0; cut < 2; cut++) {
+                if (egress_path_loosen(path, cut, loose, sizeof(loose)) < 0)
+                        return true;
+                if (egress_path_loosen(pattern, cut, loose_pattern, sizeof(loose_pattern)) >= 0 && glob_matches(loose_pattern, loose))
+                        return true;
+        }
+        return false;
 }
 
 static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
@@ -90,14 +112,13 @@ static Match match_methods(const EgressRule *r, const EgressQuestion *q) {
         return MATCH_NO;
 }
 
-/* An allow is for the path as it stands, a deny also for what servers make of it. */
 static Match match_paths(const EgressRule *r, const EgressQuestion *q) {
         if (!r->paths)
                 return MATCH_YES;
         if (!q->path)
                 return MATCH_MAYBE;
         for (char **p = r->paths; *p; p++)
-                if (glob_matches(*p, q->path) || (r->action == EGRESS_DENY && egress_path_matches_loosely(*p, q->path)))
+                if (glob_matches(*p, q->path) || (r->action == EGRESS_DENY && glob_matches_loosely(*p, q->path)))
                         return MATCH_YES;
         return MATCH_NO;
 }

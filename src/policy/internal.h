@@ -63,7 +63,10 @@ int egress_ports_parse(const char *text, size_t size, EgressPorts *ret);
 int egress_rule_add_ports(EgressRule *r, EgressPorts ports);
 void egress_ports_join(EgressRule *r); /* sorted, no overlaps */
 int egress_path_check(const char *path, Error *reterr);
-bool egress_path_matches_loosely(const char *pattern, const char *path); /* some server would read it so: for denying */
+
+/* A path as servers may read it, who are more generous than our own form: for rules that deny. */
+bool egress_path_is_plain(const char *path);
+int egress_path_loosen(const char *path, bool cut, char *ret, size_t room);
 bool egress_rule_equal(const EgressRule *a, const EgressRule *b);
 bool egress_ports_cover(const EgressRule *outer, const EgressRule *inner);
 bool egress_rule_has_port(const EgressRule *r, uint16_t port);

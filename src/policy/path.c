@@ -152,58 +152,28 @@ int egress_path_normalise(const char *text, size_t size, char *ret, size_t room)
         return hides_dots(ret) ? -EINVAL : 0;
 }
 
-/* A path as the most generous of servers reads it: every escape undone, "\" a slash, many slashes one, ";…" no part of a segment. */
-typedef struct LooseText {
-        const char *p;
-        bool in_slashes, in_parameters;
-} LooseText;
-
-static int loose_next(LooseText *t) {
-        while (*t->p) {
-                size_t n;
-                int c = character(t->p, &n);
-
-                t->p += n;
-                if (is_separator(c)) {
-                        t->in_parameters = false;
-                        if (t->in_slashes)
-                                continue;
-                        t->in_slashes = true;
-                        return '/';
-                }
-                if (c == ';')
-                        t->in_parameters = true;
-                if (t->in_parameters)
-                        continue;
-                t->in_slashes = false;
-                return c;
-        }
-        return '\0';
+/* Nothing in it that servers are of different opinions about. */
+bool egress_path_is_plain(const char *path) {
+        return !strpbrk(path, "%;\\") && !strstr(path, "//");
 }
 
-bool egress_path_matches_loosely(const char *pattern, const char *path) {
-        LooseText text = { .p = path }, back = text;
-        const char *star = NULL;
+/* As a generous server reads it: escapes undone, backslashes turned, one slash for several; with cut, without what stands behind a semicolon. */
+int egress_path_loosen(const char *path, bool cut, char *ret, size_t room) {
+        bool skips = false;
+        size_t n = 0, size;
 
-        for (;;) {
-                LooseText before = text;
-                int c;
+        for (const char *p = path; *p; p += size) {
+                char c = (char) character(p, &size);
 
-                if (*pattern == '*') {
-                        star = ++pattern;
-                        back = text;
+                if (c == '\\')
+                        c = '/';
+                skips = c != '/' && (skips || (cut && c == ';'));
+                if (skips || (c == '/' && n > 0 && ret[n - 1] == '/'))
                         continue;
-                }
-                c = loose_next(&text);
-                if (c == *pattern && c != '\0')
-                        pattern++;
-                else if (c == '\0' && *pattern == '\0')
-                        return true;
-                else if (!star || before.p == text.p || loose_next(&back) == '\0')
-                        return false;
-                else {
-                        pattern = star;
-                        text = back;
-                }
+                if (n + 1 >= room)
+                        return -ENOSPC;
+                ret[n++] = c;
         }
+        ret[n] = '\0';
+        return 0;
 }

@@ -432,7 +432,12 @@ TEST(sniffing) {
                 { "PING\r\n", -EBADMSG },
                 { "\x16\x03\x01", -EBADMSG },
                 { "GET \x01", -EBADMSG },
-                { "GET /\r\n", -EBADMSG },
+                { "GET /\r\n", 1 }, /* before there were versions */
+                { "get key\r\n", -EBADMSG },
+                { "\r\n", 0 },
+                { "\r\nGET / HTTP/1.1\r\n", 1 },
+                { " \n GET  /\tHTTP/1.1 \r\n", 1 },
+                { "GET\t/ HTTP/1.1\r\n", 1 },
                 { "abcdefghijabcdefghijabcdefghijabcd", -EBADMSG },
         };
         char line[5000];

@@ -1,6 +1,7 @@
 /* access.c: who may see a preview. */
 
 #include <string.h>
+#include <strings.h>
 
 #include "api/preview/preview.h"
 
@@ -22,28 +23,41 @@ bool preview_cookie(const char *header, const char *name, char *ret, size_t size
         return false;
 }
 
+static bool only_looks(const ApiRequest *q) {
+        return strcmp(http_method(q->http), "GET") == 0 || strcmp(http_method(q->http), "HEAD") == 0;
+}
+
+/* A page from elsewhere that speaks with the cookie of whoever looks at it. Browsers say where it is from, where it can do harm: when something is
+ * changed, and when a WebSocket is opened, which pages of every origin may read. */
+static bool is_from_elsewhere(const ApiRequest *q) {
+        const char *origin = http_header(q->http, "Origin"), *host = http_header(q->http, "Host");
+        const char *name = origin ? strstr(origin, "://") : NULL;
+
+        if (!origin || (only_looks(q) && !http_header(q->http, "Upgrade")))
+                return false;
+        return !name || !host || strcasecmp(name + 3, host) != 0;
+}
+
 static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
         const uint8_t *key = previews_key(q->api->rooms.previews);
         uint64_t now = clock_wall_usec() / USEC_PER_SEC;
         const char *query = http_query(q->http, PREVIEW_QUERY);
         char cookie[PREVIEW_TOKEN_MAX];
 
+        if (t->token[0] && preview_verify(key, t->id, t->port, now, t->token))
+                return true;
         if (query && preview_verify(key, t->id, t->port, now, query)) {
                 ret->by_link = true;
                 return true;
         }
-        return preview_cookie(http_header(q->http, "Cookie"), PREVIEW_COOKIE, cookie, sizeof(cookie)) &&
+        return !is_from_elsewhere(q) && preview_cookie(http_header(q->http, "Cookie"), PREVIEW_COOKIE, cookie, sizeof(cookie)) &&
                preview_verify(key, t->id, t->port, now, cookie);
-}
-
-static bool only_looks(const ApiRequest *q) {
-        return strcmp(http_method(q->http), "GET") == 0 || strcmp(http_method(q->http), "HEAD") == 0;
 }
 
 static int check_key(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
         if (api_authenticate(q) <= 0) {
                 (void) preview_refuse(q, 401, "unauthorized", "ask for a link: GET /api/sandbox/ID/url/PORT, or `cove url ID PORT`",
-                                "%s", http_query(q->http, PREVIEW_QUERY) ? "the link is not valid, or not any more"
+                                "%s", http_query(q->http, PREVIEW_QUERY) || t->token[0] ? "the link is not valid, or not any more"
                                                                           : "this preview is private");
                 return 0;
         }

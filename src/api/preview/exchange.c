@@ -210,7 +210,7 @@ static PreviewExchange *exchange_new(ApiRequest *q, const PreviewTarget *t) {
                 free(x);
                 return NULL;
         }
-        (void) snprintf(x->prefix, sizeof(x->prefix), "/preview/%s/%u", t->id, t->port);
+        (void) snprintf(x->prefix, sizeof(x->prefix), "/preview/%s/%u%s%s", t->id, t->port, t->token[0] ? "~" : "", t->token);
         q->state = x;
         q->destroy = on_over;
         return x;
@@ -249,11 +249,38 @@ static int set_cookie(ApiRequest *q, const PreviewTarget *t) {
         return http_add_header(q->http, "Set-Cookie", text);
 }
 
+/* A person's browser, with the page in a window of its own: elsewhere it may keep no cookies of ours. */
+static bool is_visit(const ApiRequest *q) {
+        const char *mode = http_header(q->http, "Sec-Fetch-Mode"), *dest = http_header(q->http, "Sec-Fetch-Dest");
+
+        if (strcmp(http_method(q->http), "GET") != 0 || (dest && strcmp(dest, "document") != 0))
+                return false;
+        return (mode && strcmp(mode, "navigate") == 0) || (!mode && http_header(q->http, "Upgrade-Insecure-Requests"));
+}
+
+/* The page's own scripts can read its address, and send it with whatever they fetch: so the link is not in it. 1: answered. */
+static int leave_link_behind(ApiRequest *q) {
+        _cleanup_text_ Text there = TEXT_INIT(PREVIEW_OUT_MAX);
+        const char *path = http_path(q->http);
+
+        if (!is_visit(q) || path[0] != '/' || path[1] == '/' || strchr(path, '\\')) /* "//host" would lead elsewhere */
+                return 0;
+        text_put_string(&there, path);
+        preview_put_query(q, &there);
+        text_put(&there, "", 1);
+        if (there.error < 0 || http_add_header(q->http, "Location", there.data) < 0)
+                return 0;
+        (void) http_add_header(q->http, "Referrer-Policy", "no-referrer");
+        (void) preview_refuse(q, 303, "moved", NULL, "the preview is at %.400s", there.data);
+        return 1;
+}
+
 int preview_admit(ApiRequest *q, const PreviewTarget *t) {
         PreviewAccess access;
         PreviewExchange *x;
 
         q->route = &preview_route;
+        (void) snprintf(q->shown_path, sizeof(q->shown_path), "/preview/%s/%u/", t->id, t->port);
         if (!t->id[0]) {
                 (void) preview_refuse(q, 404, "not_found", "PORT-ID.DOMAIN, or /preview/ID/PORT/", "there is no such preview");
                 return -ENOENT;
@@ -269,10 +296,12 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return -ENOMEM;
         }
+        if (access.by_link && leave_link_behind(q) > 0)
+                return -EAGAIN;
         if (!t->by_host && t->rest[0] == '\0') { /* relative links would lead elsewhere */
-                char there[64];
+                char there[PREVIEW_TOKEN_MAX + 64];
 
-                (void) snprintf(there, sizeof(there), "/preview/%s/%u/", t->id, t->port);
+                (void) snprintf(there, sizeof(there), "/preview/%s/%u%s%s/", t->id, t->port, t->token[0] ? "~" : "", t->token);
                 (void) http_add_header(q->http, "Location", there);
                 (void) preview_refuse(q, 308, "moved", NULL, "the preview is at %s", there);
                 return -EAGAIN;

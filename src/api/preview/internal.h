@@ -32,11 +32,12 @@ typedef struct PreviewExchange {
         bool in_ended, answer_waits;
         size_t scanned;
         HttpFrame frame;     /* of the answer */
-        char prefix[64];     /* "/preview/ID/PORT" */
+        char prefix[PREVIEW_TOKEN_MAX + 64]; /* "/preview/ID/PORT", with the link where it is part of the path */
 } PreviewExchange;
 
 /* request.c: the head that goes inside. */
 int preview_request_put(PreviewExchange *x);
+void preview_put_query(const ApiRequest *q, Text *out); /* "?…" without what is ours; nothing where nothing is left */
 
 /* response.c: -EAGAIN: more bytes are needed; -EBADMSG: rubbish; 0: answered; 1: became a tunnel, and is gone. */
 int preview_response_begin(PreviewExchange *x);

@@ -57,6 +57,8 @@ static int pass_header(const char *name, const char *value, void *userdata) {
 
         if (is_one_of(name, ours) || (x->access.by_key && strcasecmp(name, "Authorization") == 0))
                 return 0;
+        if (strcasecmp(name, "Referer") == 0 && strstr(value, PREVIEW_QUERY "="))
+                return 0;
         if (strcasecmp(name, "Cookie") == 0)
                 put_cookies(&x->out, value);
         else
@@ -94,9 +96,15 @@ static int pass_query(const char *name, const char *value, void *userdata) {
         return 0;
 }
 
+void preview_put_query(const ApiRequest *q, Text *out) {
+        QueryPut query = { .out = out };
+
+        (void) http_query_each(q->http, pass_query, &query);
+}
+
 static void put_forwarded(PreviewExchange *x) {
         const char *host = http_header(x->q->http, "Host");
-        char peer[96], prefix[64];
+        char peer[96], prefix[64]; /* without the link */
         size_t n;
 
         http_peer_print(x->q->http, peer, sizeof(peer));
@@ -129,12 +137,10 @@ static void put_framing(PreviewExchange *x) {
 }
 
 int preview_request_put(PreviewExchange *x) {
-        QueryPut query = { .out = &x->out };
-
         text_put_string(&x->out, http_method(x->q->http));
         text_put_string(&x->out, " ");
         text_put_string(&x->out, x->target.rest[0] ? x->target.rest : "/");
-        (void) http_query_each(x->q->http, pass_query, &query);
+        preview_put_query(x->q, &x->out);
         text_put_string(&x->out, " HTTP/1.1\r\n");
         (void) http_header_each(x->q->http, pass_header, x);
         put_forwarded(x);

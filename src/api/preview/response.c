@@ -20,6 +20,11 @@ static bool is_ours(const char *name) {
         return false;
 }
 
+/* What the page may do in our place is not for it to say. */
+static bool is_about_origin(const char *name) {
+        return strcasecmp(name, "Referrer-Policy") == 0 || strcasecmp(name, "Service-Worker-Allowed") == 0 || strcasecmp(name, "Clear-Site-Data") == 0;
+}
+
 /* "http://localhost:8000/x", as the one inside knows itself: what follows its name; NULL: it leads elsewhere. */
 static const char *own_path(const PreviewExchange *x, const char *url) {
         static const char *const names[] = { "http://localhost:", "http://127.0.0.1:", "http://0.0.0.0:", "http://[::1]:" };
@@ -49,6 +54,23 @@ static int pass_location(PreviewExchange *x, const char *url) {
         return http_add_header(x->q->http, "Location", there);
 }
 
+/* Without the attribute that would send it to previews of others as well. */
+static int pass_cookie_by_host(PreviewExchange *x, const char *value) {
+        _cleanup_text_ Text t = TEXT_INIT(PREVIEW_IN_MAX);
+
+        for (const char *p = value; *p;) {
+                size_t blank = strspn(p, " \t"), n = strcspn(p, ";"), name = strcspn(p + blank, "= \t;");
+
+                if (p == value || name != 6 || strncasecmp(p + blank, "Domain", 6) != 0) {
+                        text_put_string(&t, p == value ? "" : ";");
+                        text_put(&t, p, n);
+                }
+                p += n + (p[n] == ';');
+        }
+        text_put(&t, "", 1);
+        return t.error < 0 ? t.error : http_add_header(x->q->http, "Set-Cookie", t.data);
+}
+
 /* A cookie of what runs inside goes back to it alone: below the preview's path, and not by the name of ours. */
 static int pass_cookie(PreviewExchange *x, const char *value) {
         _cleanup_free_ char *text = NULL;
@@ -58,7 +80,7 @@ static int pass_cookie(PreviewExchange *x, const char *value) {
         if (strncmp(value, PREVIEW_COOKIE "=", strlen(PREVIEW_COOKIE "=")) == 0)
                 return 0;
         if (x->target.by_host)
-                return http_add_header(x->q->http, "Set-Cookie", value);
+                return pass_cookie_by_host(x, value);
         if (asprintf(&text, "%.*s; Path=%s/; SameSite=Lax%s", (int) n, value, x->prefix, end && strcasestr(end, "httponly") ? "; HttpOnly" : "") < 0)
                 return -ENOMEM;
         return http_add_header(x->q->http, "Set-Cookie", text);
@@ -70,7 +92,7 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
         for (size_t i = 0; i < h->n_fields && r >= 0; i++) {
                 const HttpField *f = h->fields + i;
 
-                if (is_ours(f->name) || http_head_has_word(h, "Connection", f->name))
+                if (is_ours(f->name) || (!x->target.by_host && is_about_origin(f->name)) || http_head_has_word(h, "Connection", f->name))
                         continue;
                 if (strcasecmp(f->name, "Location") == 0)
                         r = pass_location(x, f->value);
@@ -79,7 +101,9 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
                 else
                         r = http_add_header(x->q->http, f->name, f->value);
         }
-        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there. */
+        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there; and tell nobody where they were. */
+        if (r >= 0 && !x->target.by_host)
+                r = http_add_header(x->q->http, "Referrer-Policy", "no-referrer");
         if (r >= 0 && !x->target.by_host)
                 r = http_add_header(x->q->http, "Content-Security-Policy",
                                 "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts");
