@@ -29,6 +29,7 @@
 
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/secret.h"
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
 #include "store/network.h"
@@ -85,6 +86,8 @@ struct Seat {
         uint64_t serial;
         bool at_gate;
         bool dirty;   /* what the gate was told is not what the row says */
+        bool in_force; /* the gate holds it to what `told` is the hash of */
+        uint8_t told[SECRET_HASH_SIZE];
         bool awaited; /* by the core */
         bool queued;  /* for a turn */
         bool released; /* nothing of it is left in the kernel */
@@ -151,6 +154,7 @@ void link_dismiss(Gatekeeper *k); /* nobody needs it: it goes, and its socket */
 void link_want(Gatekeeper *k); /* somebody needs a gate */
 bool link_is_up(const Gatekeeper *k);
 /* Takes the message; descriptors are duplicated when they have to wait. */
+void message_free(json_t *message);
 int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds);
 void link_greeted(Gatekeeper *k, bool same_version);
 void link_refused(Gatekeeper *k, const char *text); /* something that nobody waits for: the greeting, perhaps */

@@ -43,7 +43,8 @@ void link_init(GateLink *l) {
 }
 
 /* Values of secrets do not stay in memory that somebody else gets next. */
-static void message_free(json_t *message) {
+/* Values of secrets are overwritten. */
+void message_free(json_t *message) {
         json_t *entry, *value;
         size_t i;
 
