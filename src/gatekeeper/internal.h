@@ -56,6 +56,7 @@ typedef struct GateLink {
         sd_event_source *io, *timer, *child;
         usec_t deadline; /* of the state, monotonic */
         usec_t up_since;
+        usec_t waiting_since; /* nothing was heard, and something is asked; or the last thing that was heard */
         usec_t pause;    /* before it is tried again */
         bool fresh;      /* started by us: knows nothing */
         unsigned n_starts;
@@ -159,6 +160,7 @@ void link_hello(Gatekeeper *k); /* again, with other settings */
 
 /* messages.c */
 void messages_take(Gatekeeper *k, json_t *message);
+void control_message_free(json_t *message); /* one of ours, with what is secret in it */
 int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial);
 void questions_forget(Gatekeeper *k);
 
