@@ -160,16 +160,11 @@ bool egress_path_is_plain(const char *path) {
 /* As a generous server reads it: escapes undone, backslashes turned, one slash for several; with cut, without what stands behind a semicolon. */
 int egress_path_loosen(const char *path, bool cut, char *ret, size_t room) {
         bool skips = false;
-        size_t n = 0;
+        size_t n = 0, size;
 
-        for (const char *p = path; *p; p++) {
-                int high = *p == '%' ? hex(p[1]) : -1, low = high >= 0 ? hex(p[2]) : -1;
-                char c = *p;
+        for (const char *p = path; *p; p += size) {
+                char c = (char) character(p, &size);
 
-                if (low >= 0) {
-                        c = (char) (high * 16 + low);
-                        p += 2;
-                }
                 if (c == '\\')
                         c = '/';
                 skips = c != '/' && (skips || (cut && c == ';'));
