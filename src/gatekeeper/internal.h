@@ -162,6 +162,7 @@ void link_hello(Gatekeeper *k); /* again, with other settings */
 void messages_take(Gatekeeper *k, json_t *message);
 void control_message_free(json_t *message); /* one of ours, with what is secret in it */
 int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial);
+void question_drop(Gatekeeper *k, uint64_t serial); /* it was not asked after all */
 void questions_forget(Gatekeeper *k);
 
 /* seat.c */

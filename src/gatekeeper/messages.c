@@ -42,6 +42,16 @@ int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret
         return 0;
 }
 
+void question_drop(Gatekeeper *k, uint64_t serial) {
+        Question *q;
+
+        HASH_FIND(hh, k->questions, &serial, sizeof(serial), q);
+        if (!q)
+                return;
+        HASH_DEL(k->questions, q);
+        free(q);
+}
+
 void questions_forget(Gatekeeper *k) {
         Question *q, *next;
 

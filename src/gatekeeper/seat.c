@@ -189,11 +189,15 @@ static int ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Error *
         if (r < 0)
                 return error_set(reterr, r, "too much is asked of the gate at once");
         r = request_make(s, kind == QUESTION_ATTACH ? "attach" : "policy", serial, &message, reterr);
-        if (r < 0)
+        if (r >= 0) {
+                r = link_send(k, message, fds, n_fds);
+                if (r < 0)
+                        r = error_set(reterr, r, "the gate cannot be asked: %m");
+        }
+        if (r < 0) {
+                question_drop(k, serial);
                 return r;
-        r = link_send(k, message, fds, n_fds);
-        if (r < 0)
-                return error_set(reterr, r, "the gate cannot be asked: %m");
+        }
         s->serial = serial;
         s->dirty = false;
         s->state = SEAT_SENT;
