@@ -57,6 +57,7 @@ typedef struct GateLink {
         sd_event_source *io, *timer, *child;
         usec_t deadline; /* of the state, monotonic */
         usec_t up_since;
+        usec_t waiting_since; /* nothing was heard, and something is asked; or the last thing that was heard */
         usec_t pause;    /* before it is tried again */
         bool fresh;      /* started by us: knows nothing */
         unsigned n_starts;
@@ -154,7 +155,6 @@ void link_dismiss(Gatekeeper *k); /* nobody needs it: it goes, and its socket */
 void link_want(Gatekeeper *k); /* somebody needs a gate */
 bool link_is_up(const Gatekeeper *k);
 /* Takes the message; descriptors are duplicated when they have to wait. */
-void message_free(json_t *message);
 int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds);
 void link_greeted(Gatekeeper *k, bool same_version);
 void link_refused(Gatekeeper *k, const char *text); /* something that nobody waits for: the greeting, perhaps */
@@ -163,7 +163,9 @@ void link_hello(Gatekeeper *k); /* again, with other settings */
 
 /* messages.c */
 void messages_take(Gatekeeper *k, json_t *message);
+void control_message_free(json_t *message); /* one of ours, with what is secret in it */
 int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial);
+void question_drop(Gatekeeper *k, uint64_t serial); /* it was not asked after all */
 void questions_forget(Gatekeeper *k);
 
 /* seat.c */

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "core/secret.h"
 #include "gatekeeper/internal.h"
 #include "gatekeeper/start.h"
 
@@ -29,6 +27,8 @@
 #define LOOK_AGAIN        (10 * USEC_PER_MSEC)
 #define PAUSE_FIRST       (50 * USEC_PER_MSEC)
 #define PAUSE_MAX         (5 * USEC_PER_SEC)
+#define WATCH_EVERY       (5 * USEC_PER_SEC)
+#define SILENCE_MAX       (20 * USEC_PER_SEC) /* while something is asked, as something is every second: it hangs */
 #define WELL_AFTER        (10 * USEC_PER_SEC) /* one that lived so long was no failure */
 
 struct LinkItem {
@@ -42,24 +42,10 @@ void link_init(GateLink *l) {
         *l = (GateLink) { .fd = -EBADF };
 }
 
-/* Values of secrets do not stay in memory that somebody else gets next. */
-/* Values of secrets are overwritten. */
-void message_free(json_t *message) {
-        json_t *entry, *value;
-        size_t i;
-
-        json_array_foreach(json_object_get(message, "credentials"), i, entry) {
-                value = json_object_get(entry, "value");
-                if (value)
-                        secret_wipe((char *) json_string_value(value), json_string_length(value));
-        }
-        json_decref(message);
-}
-
 static void item_free(LinkItem *item) {
         for (size_t i = 0; i < item->n_fds; i++)
                 (void) fd_close(item->fds[i]);
-        message_free(item->message);
+        control_message_free(item->message);
         free(item);
 }
 
@@ -81,6 +67,8 @@ static void disconnect(Gatekeeper *k) {
         l->fd = fd_close(l->fd);
         drop_items(l);
         l->state = LINK_DOWN;
+        if (l->timer)
+                (void) sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         questions_forget(k);
         seats_gate_gone(k);
 }
@@ -102,9 +90,7 @@ static void stop_starting(GateLink *l) {
         if (l->state != LINK_STARTING || sd_event_source_get_child_pid(l->child, &pid) < 0)
                 return;
         l->child = sd_event_source_disable_unref(l->child);
-        if (kill(pid, SIGKILL) >= 0)
-                while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                        ;
+        gate_kill_child(pid);
 }
 
 /* Also one that an earlier coved has left, and we never needed. Neither may remove the socket itself. */
@@ -183,7 +169,7 @@ int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
         if (r == -EAGAIN || r == -ETOOMANYREFS)
                 r = put_off(l, message, fds, n_fds);
         if (json_is_array(json_object_get(message, "credentials")) && !l->items)
-                message_free(message);
+                control_message_free(message);
         else
                 json_decref(message);
         return r;
@@ -220,6 +206,7 @@ static int take_message(Gatekeeper *k) {
                 return r < 0 ? r : -EPIPE;
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]); /* it has none to give */
+        k->link.waiting_since = clock_usec();
         messages_take(k, message);
         return 1;
 }
@@ -308,12 +295,24 @@ static void try(Gatekeeper *k) {
                 fail(k, "its socket '%s' cannot be reached: %s", k->socket_path, strerror(-fd));
 }
 
+/* One that is there and does nothing would shut everybody in for good. */
+static void watch(Gatekeeper *k) {
+        if (!k->questions || clock_usec() - k->link.waiting_since < SILENCE_MAX) {
+                look_in(k, WATCH_EVERY);
+                return;
+        }
+        gate_kill_peer(k->link.fd);
+        fail(k, "it has not answered for %llu s, and was killed", (unsigned long long) (SILENCE_MAX / USEC_PER_SEC));
+}
+
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         GateLink *l = &k->link;
 
-        if (l->state == LINK_UP)
+        if (l->state == LINK_UP) {
+                watch(k);
                 return 0;
+        }
         if (l->state != LINK_DOWN && clock_usec() >= l->deadline) {
                 fail(k, "%s", l->state == LINK_STARTING ? "it was started, and does not listen" : "it does not answer");
                 return 0;
@@ -381,6 +380,7 @@ void link_listed(Gatekeeper *k) {
                 return;
         l->state = LINK_UP;
         l->up_since = clock_usec();
+        look_in(k, WATCH_EVERY);
         k->last_error[0] = '\0';
         if (l->fresh)
                 approvals_gate_is_fresh(k);

@@ -6,9 +6,23 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/secret.h"
 #include "gatekeeper/internal.h"
 
 #define QUESTIONS_MAX 65536
+
+/* Values of secrets do not stay in memory that somebody else gets next. */
+void control_message_free(json_t *message) {
+        json_t *entry, *value;
+        size_t i;
+
+        json_array_foreach(json_object_get(message, "credentials"), i, entry) {
+                value = json_object_get(entry, "value");
+                if (value)
+                        secret_wipe((char *) json_string_value(value), json_string_length(value));
+        }
+        json_decref(message);
+}
 
 int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret_serial) {
         Question *q;
@@ -18,12 +32,24 @@ int question_add(Gatekeeper *k, QuestionKind kind, const char *id, uint64_t *ret
         q = calloc(1, sizeof(*q));
         if (!q)
                 return -ENOMEM;
+        if (!k->questions)
+                k->link.waiting_since = clock_usec();
         q->serial = ++k->serial;
         q->kind = kind;
         memcpy(q->id, id, strnlen(id, SANDBOX_ID_LENGTH));
         HASH_ADD(hh, k->questions, serial, sizeof(q->serial), q);
         *ret_serial = q->serial;
         return 0;
+}
+
+void question_drop(Gatekeeper *k, uint64_t serial) {
+        Question *q;
+
+        HASH_FIND(hh, k->questions, &serial, sizeof(serial), q);
+        if (!q)
+                return;
+        HASH_DEL(k->questions, q);
+        free(q);
 }
 
 void questions_forget(Gatekeeper *k) {

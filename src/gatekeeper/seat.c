@@ -205,13 +205,13 @@ static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds
 
         r = hash_rules(message, hash);
         if (r >= 0 && kind == QUESTION_POLICY && s->in_force && memcmp(hash, s->told, sizeof(hash)) == 0) {
-                message_free(message);
+                control_message_free(message);
                 return 0;
         }
         if (r >= 0)
                 r = question_add(s->keeper, kind, s->id, &serial);
         if (r < 0) {
-                message_free(message);
+                control_message_free(message);
                 return error_set(reterr, r, "too much is asked of the gate at once");
         }
         s->in_force = false;
@@ -219,7 +219,10 @@ static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds
         (void) json_object_set_new(message, "serial", json_integer((json_int_t) serial));
         s->serial = serial;
         r = link_send(s->keeper, message, fds, n_fds);
-        return r < 0 ? error_set(reterr, r, "the gate cannot be asked: %m") : 1;
+        if (r >= 0)
+                return 1;
+        question_drop(s->keeper, serial);
+        return error_set(reterr, r, "the gate cannot be asked: %m");
 }
 
 static void seated(Seat *s);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -86,4 +87,19 @@ int gate_connect(const char *socket_path) {
         if (connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0)
                 return -errno;
         return TAKE_FD(fd);
+}
+
+void gate_kill_child(pid_t pid) {
+        if (kill(pid, SIGKILL) >= 0)
+                while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                        ;
+}
+
+/* While it is connected, its pid is its own. */
+void gate_kill_peer(int fd) {
+        struct ucred peer;
+        socklen_t size = sizeof(peer);
+
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 && peer.pid > 1)
+                (void) kill(peer.pid, SIGKILL);
 }

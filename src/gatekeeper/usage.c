@@ -82,7 +82,8 @@ void usage_ask(Seat *s) {
 
         if (!s->at_gate || question_add(s->keeper, QUESTION_USAGE, s->id, &serial) < 0)
                 return;
-        (void) link_send(s->keeper, json_pack("{s:s, s:I, s:s}", "do", "usage", "serial", (json_int_t) serial, "id", s->id), NULL, 0);
+        if (link_send(s->keeper, json_pack("{s:s, s:I, s:s}", "do", "usage", "serial", (json_int_t) serial, "id", s->id), NULL, 0) < 0)
+                question_drop(s->keeper, serial);
 }
 
 /* From where it stopped the last time; from the beginning when that one has gone. */
