@@ -8,6 +8,10 @@
 
 #define FILES "/api/sandbox/{id}/files"
 
+static const char *path_of(const ApiRequest *q) {
+        return q->shown_path[0] ? q->shown_path : http_path(q->http);
+}
+
 static bool is_read(const char *method) {
         return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
@@ -34,7 +38,7 @@ static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
                 .remote = remote,
                 .method = http_method(q->http),
                 .route = q->route ? q->route->path : NULL,
-                .path = http_path(q->http),
+                .path = path_of(q),
                 .file = file_of(q),
                 .sandbox = q->sandbox_id,
                 .execution = q->execution_id,
@@ -48,7 +52,7 @@ static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
 
 /* What a reviewer should see without reading every call. */
 static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
-        const char *method = http_method(q->http), *path = http_path(q->http), *file = file_of(q);
+        const char *method = http_method(q->http), *path = path_of(q), *file = file_of(q);
 
         if (status == 401 && q->gave_secret)
                 observe_security(q->manager, "auth-failed", /* sb= */ NULL, "%s %.200s from %s: the key is not known", method, path, remote);

@@ -54,6 +54,7 @@ struct ApiRequest {
         usec_t began; /* monotonic */
         char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
+        char shown_path[64]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
 
         /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */

@@ -280,6 +280,7 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
                 r = make(sb, reterr);
         if (r < 0) {
                 tally_leave(sb); /* while it has what was counted */
+                network_gone(sb); /* and an address */
                 sb->spec = empty; /* still the caller's; its name was only lent */
                 manager_forget_name(m, spec);
                 sandbox_free(sb);

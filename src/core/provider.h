@@ -54,7 +54,6 @@ typedef struct ProviderOps {
         int (*list)(Provider *p); /* every id that something is left of in the kernel */
         int (*network)(Provider *p, Sandbox *sb); /* its sockets: network() */
         int (*socket)(Provider *p, Sandbox *sb, const GuestSocket *socket); /* one inside: socket() */
-        int (*ports)(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n); /* on which somebody listens (TCP), ascending */
         void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
         Provider *(*free)(Provider *p);
 } ProviderOps;

@@ -32,7 +32,8 @@
  *      {"event":"denied"|"allowed"|"asked"|"expired"|"limit"|"masked","id":"…","time":usec,"protocol":"https","host":"…","address":"…","port":443,
  *       "method":"GET","path":"/…","rule":"text or null","reason":"no_rule","text":"…","cure":"…","count":N,"ask":"…","expires":usec}
  *              "allowed" only in learn mode. The same thing again within ten seconds is counted, not told again ("count" of the next one).
- *      {"event":"flow","id":"…","token":N,"local":"addr","localPort":N,"remote":"addr","remotePort":N}    wants a UDP socket inside
+ *      {"event":"flow","id":"…","token":N,"local":"addr","localPort":N,"remote":"addr","remotePort":N}    wants a UDP socket inside:
+ *              local is the guest's end of the flow, remote the world's
  *      {"event":"gone","id":"…","usage":{…}}               its PID 1 has ended; detached by itself
  *
  * Must not know: what either side does with it. */

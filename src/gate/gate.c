@@ -100,7 +100,7 @@ json_t *gate_usage_to_json(const GateUsage *u) {
                         "denied", (json_int_t) u->denied);
 }
 
-/* Each connection takes two descriptors, and pipes while bytes are under way; some are for everything else. */
+/* Each connection takes two descriptors, and pipes while bytes are under way; some are for everything else: each sandbox has four. */
 static size_t find_room(void) {
         struct rlimit limit;
 
@@ -108,7 +108,8 @@ static size_t find_room(void) {
                 return 64;
         limit.rlim_cur = limit.rlim_max;
         (void) setrlimit(RLIMIT_NOFILE, &limit);
-        return limit.rlim_max < 1024 ? 64 : (size_t) (MIN_OF(limit.rlim_max, (rlim_t) 1 << 20) - 512) / 6;
+        return limit.rlim_max < 1024 ? MAX_OF((size_t) limit.rlim_max / 16, (size_t) 4)
+                                     : (size_t) (MIN_OF(limit.rlim_max, (rlim_t) 1 << 20) - 512) / 6;
 }
 
 int gate_new(sd_event *event, Gate **ret, Error *reterr) {

@@ -6,11 +6,11 @@
  * the name was resolved to, and pass the bytes on.
  *
  *      gate.c          attached sandboxes (GateSandbox), decisions and counts                              [this header]
- *      sandbox.c       one of them: its policy, sockets, grants; messages.c what coved says; peer.c the socket it says it on
+ *      sandbox.c       one of them: its policy (read by settings.c), sockets, grants
+ *      server.c        who connects and how long we stay; peer.c coved's connection; messages.c what it says. single.c: for one `cove run`
  *      listener.c      accepts, and waits where there is no room
- *      connection.c    one TCP connection: sniff, decide, connect, pass on; its limits and its end
- *      relay.c         bytes from one socket to another by splice(2), with a rate (bucket.c) and counters
- *      dns.c           the DNS server of one sandbox: its socket; dns-tcp.c the same by TCP; dns-request.c one question from decision to answer
+ *      connection.c    one TCP connection: its life; judge.c what it is, by its first bytes, and whether it may pass; dial.c connects
+ *      relay.c         bytes from one socket to another by splice(2) through pipes that are lent (pipe.c), with a rate (bucket.c)
  *      dns-message.c   questions and answers as bytes; pins.c name ↔ address
  *      resolver.c      names to addresses, shared by all; name-cache.c what is known of them; upstream.c c-ares
  *      udp.c           allowed datagrams
@@ -21,7 +21,8 @@
  *      tls.c           both halves of an opened TLS connection
  *      credential.c    placeholders to values and back again
  *      ask.c           what waits for an answer
- *      events.c        what is told to coved, with repetitions counted
+ *      tell.c          what is told to coved; events.c counts repetitions
+ *      confine.c       our own walls; address.c addresses, and which are this machine's
  *
  * One thread, one sd-event loop; runs as the daemon's user, never as root, behind its own seccomp and Landlock walls. Everything from a
  * guest and from the world is hostile: bounded, checked, fuzzed; the worst that malformed bytes can do is to end their own connection.

@@ -217,6 +217,7 @@ static int judge(HttpExchange *x) {
         const HttpHead *h = &x->asked.head;
         EgressVerdict v = gate_decide(x->sandbox, &x->asked.question);
 
+        x->policy_changed = false;
         if (v.action == EGRESS_DENY)
                 return http_deny(x, &v);
         if (p->request_bytes_max > 0 && h->framing == FRAMING_LENGTH && h->length > p->request_bytes_max)

@@ -17,121 +17,18 @@ void http_target_done(HttpTarget *t) {
         *t = (HttpTarget) { 0 };
 }
 
-static int nibble(char c) {
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool is_unreserved(int c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
-}
-
-/* Escapes into their one form. Never longer than before. */
-static int path_unescape(const char *path, size_t size, char *ret, size_t *ret_size) {
-        static const char capitals[] = "0123456789ABCDEF";
-        size_t n = 0;
-
-        for (size_t i = 0; i < size; i++) {
-                int high, low;
-
-                if (path[i] != '%') {
-                        ret[n++] = path[i];
-                        continue;
-                }
-                if (size - i < 3)
-                        return -EBADMSG;
-                high = nibble(path[i + 1]);
-                low = nibble(path[i + 2]);
-                if (high < 0 || low < 0 || (high == 0 && low == 0))
-                        return -EBADMSG;
-                if (is_unreserved(high * 16 + low))
-                        ret[n++] = (char) (high * 16 + low);
-                else {
-                        ret[n++] = '%';
-                        ret[n++] = capitals[high];
-                        ret[n++] = capitals[low];
-                }
-                i += 2;
-        }
-        *ret_size = n;
-        return 0;
-}
-
-static bool is_dots(const char *segment, size_t size) {
-        return (size == 1 && segment[0] == '.') || (size == 2 && segment[0] == '.' && segment[1] == '.');
-}
-
-/* Some servers take an escaped slash or backslash for a slash, and cut a segment at a semicolon: with dots around them, the path would be
- * another one there. */
-static bool is_ambiguous(const char *segment, size_t size) {
-        size_t begin = 0;
-
-        for (size_t i = 0; i <= size; i++) {
-                bool escaped = size - i >= 3 && (memcmp(segment + i, "%2F", 3) == 0 || memcmp(segment + i, "%5C", 3) == 0);
-
-                if (i < size && !escaped && segment[i] != ';')
-                        continue;
-                if (is_dots(segment + begin, i - begin) && !(begin == 0 && i == size))
-                        return true;
-                if (escaped)
-                        i += 2;
-                begin = i + 1;
-        }
-        return false;
-}
-
-/* Resolves the dots in place. The text begins with a slash. */
-static int path_resolve(char *path, size_t *size) {
-        size_t out = 0;
-
-        for (size_t at = 0; at < *size;) {
-                size_t end = at + 1, n;
-
-                while (end < *size && path[end] != '/')
-                        end++;
-                n = end - at - 1; /* of the segment behind the slash */
-                if (is_ambiguous(path + at + 1, n))
-                        return -EBADMSG;
-                if (!is_dots(path + at + 1, n)) {
-                        memmove(path + out, path + at, n + 1);
-                        out += n + 1;
-                } else {
-                        if (n == 2) {
-                                if (out > 0 && path[out - 1] == '/') /* "//..": is it the empty segment that goes? */
-                                        return -EBADMSG;
-                                while (out > 0 && path[--out] != '/')
-                                        ;
-                        }
-                        if (end == *size) /* "/a/." is "/a/" */
-                                path[out++] = '/';
-                }
-                at = end;
-        }
-        *size = out;
-        return 0;
-}
-
 int http_path_normalise(const char *path, size_t size, char **ret) {
         _cleanup_free_ char *text = NULL;
-        size_t n = 0;
         int r;
 
         assert(ret);
 
-        if (size == 0 || path[0] != '/')
-                return -EBADMSG;
-        text = malloc(size + 2);
+        text = malloc(size + 4); /* never longer than before */
         if (!text)
                 return -ENOMEM;
-        r = path_unescape(path, size, text, &n);
+        r = egress_path_normalise(path, size, text, size + 4);
         if (r < 0)
-                return r;
-        r = path_resolve(text, &n);
-        if (r < 0)
-                return r;
-        text[n] = '\0';
+                return -EBADMSG;
         *ret = TAKE_PTR(text);
         return 0;
 }

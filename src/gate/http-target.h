@@ -1,8 +1,7 @@
 /* http-target.h: what a request asks for: the target of its first line, and its Host.
  *
- * A path is brought into the one form that policies are compared with and that is sent on: escapes of plain characters undone, the others
- * in capitals, "." and ".." resolved. What servers read in different ways (an escaped NUL, dots beside an escaped slash or a
- * semicolon, ".." behind an empty segment) has no such form and is refused.
+ * A path is brought into the one form that policies are compared with (egress_path_normalise()) and that is sent on. What servers read in
+ * different ways has no such form and is refused.
  * Must not know: policy, connections. */
 #pragma once
 

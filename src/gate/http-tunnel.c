@@ -15,20 +15,6 @@ int http_start_tunnel(HttpExchange *x) {
         return 1;
 }
 
-/* It began under another policy. Would it be let in today? */
-static bool is_still_allowed(HttpExchange *x) {
-        EgressVerdict v;
-
-        if (!x->policy_changed)
-                return true;
-        x->policy_changed = false;
-        v = gate_decide(x->sandbox, &x->asked.question);
-        if (v.action == EGRESS_ALLOW || (v.action == EGRESS_ASK && http_is_approved(x)))
-                return true;
-        gate_tell_denied(x->sandbox, &v, &x->asked.question);
-        return false;
-}
-
 static void carry_down(HttpExchange *x, const uint8_t *data, size_t size, bool last) {
         Text masked = TEXT_INIT(HTTP_SENT_MAX);
 
@@ -68,7 +54,7 @@ static int carry(HttpExchange *x, Stream *from, Stream *to) {
 int http_step_tunnel(HttpExchange *x) {
         int moved;
 
-        if (x->upstream->error < 0 || !is_still_allowed(x)) {
+        if (x->upstream->error < 0) {
                 http_cut(x);
                 return 1;
         }

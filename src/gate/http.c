@@ -124,9 +124,24 @@ static bool upstream_counts(const HttpExchange *x) {
         return x->upstream && x->step != HTTP_STEP_DRAIN && x->step != HTTP_STEP_OVER;
 }
 
+/* It was let pass under another policy. Would it be today? Its answer ends in the middle, if need be. */
+static void decide_anew(HttpExchange *x) {
+        EgressVerdict v;
+
+        if (!x->policy_changed || x->step < HTTP_STEP_CONNECT || x->step > HTTP_STEP_TUNNEL)
+                return;
+        x->policy_changed = false;
+        v = gate_decide(x->sandbox, &x->asked.question);
+        if (v.action == EGRESS_DENY)
+                (void) http_deny(x, &v);
+        else if (v.action == EGRESS_ASK && !http_is_approved(x))
+                (void) http_deny_because(x, EGRESS_NOT_APPROVED);
+}
+
 static bool pump_once(HttpExchange *x) {
         bool moved = false;
 
+        decide_anew(x);
         moved |= stream_fill(x->guest);
         if (upstream_counts(x))
                 moved |= fill_upstream(x);
@@ -268,7 +283,7 @@ HttpExchange *http_free(HttpExchange *x) {
         return NULL;
 }
 
-/* A request that has not been sent on is decided anew when its turn comes; one that is under way may end. Bytes have no end. */
+/* Each request is decided by the policy of its time, and what is under way once more now. */
 void http_policy_changed(HttpExchange *x) {
         assert(x);
 

@@ -28,5 +28,5 @@ typedef struct HttpStart {
 /* done: it is over (userdata is connection.c's); never from within. */
 int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userdata), void *userdata, HttpExchange **ret);
 HttpExchange *http_free(HttpExchange *x); /* cuts it, at any moment */
-/* The policy has changed: what is not allowed any more is cut after the request that is under way. */
+/* The policy has changed: what is not allowed any more is cut, also in the middle of an answer. */
 void http_policy_changed(HttpExchange *x);

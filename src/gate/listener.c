@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "base/log.h"
+#include "base/macro.h"
 #include "gate/connection.h"
 
 #define BATCH_MAX   16 /* so that one sandbox does not hold up the others */
@@ -14,29 +15,40 @@ static void pause_one(GateSandbox *s) {
         (void) sd_event_source_set_enabled(s->tcp_source, SD_EVENT_OFF);
 }
 
-void listener_resume(GateSandbox *s) {
-        Gate *g = s->gate;
+/* No more than what is left for all others: so one who takes all he can get has half of it, two have a third each, and whoever has none finds
+ * room. */
+static bool may_take(const GateSandbox *s) {
+        const Gate *g = s->gate;
+        size_t left = g->connections_max > g->n_connections ? g->connections_max - g->n_connections : 0;
 
-        if (!s->is_full || s->n_connections >= LISTENER_CONNECTIONS_MAX || g->n_connections >= g->connections_max)
+        return s->n_connections < MIN_OF(left, (size_t) LISTENER_CONNECTIONS_MAX);
+}
+
+void listener_resume(GateSandbox *s) {
+        if (!s->is_full || !may_take(s))
                 return;
         s->is_full = false;
         (void) sd_event_source_set_enabled(s->tcp_source, SD_EVENT_ON);
 }
 
+static void look_again(Gate *g);
+
 static int on_look_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Gate *g = userdata;
         GateSandbox *s, *next;
+        bool waits = false;
 
-        HASH_ITER(hh, g->sandboxes, s, next)
+        HASH_ITER(hh, g->sandboxes, s, next) {
                 listener_resume(s);
+                waits |= s->is_full && s->n_connections < LISTENER_CONNECTIONS_MAX; /* else an end of his own helps him */
+        }
+        if (waits)
+                look_again(g);
         return 0;
 }
 
-/* The machine has no more for us, or we have no more for one sandbox than for all: whose end makes room is not known. */
-static void pause_all(GateSandbox *s) {
-        Gate *g = s->gate;
-
-        pause_one(s);
+/* The machine has no more for us, or we have no more for all: whose end makes room is not known. */
+static void look_again(Gate *g) {
         if (!g->room_timer) {
                 (void) sd_event_add_time_relative(g->event, &g->room_timer, CLOCK_MONOTONIC, LOOK_AGAIN, LOOK_AGAIN, on_look_again, g);
                 return;
@@ -46,21 +58,19 @@ static void pause_all(GateSandbox *s) {
 }
 
 static bool has_room(GateSandbox *s) {
-        if (s->gate->n_connections >= s->gate->connections_max) {
-                pause_all(s);
-                return false;
-        }
-        if (s->n_connections >= LISTENER_CONNECTIONS_MAX) {
-                pause_one(s);
-                return false;
-        }
-        return true;
+        if (may_take(s))
+                return true;
+        pause_one(s);
+        if (s->n_connections < LISTENER_CONNECTIONS_MAX)
+                look_again(s->gate);
+        return false;
 }
 
 static void on_accept_failed(GateSandbox *s, int error) {
         if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
                 log_debug("sandbox %s: no room for its connection", s->id);
-                pause_all(s);
+                pause_one(s);
+                look_again(s->gate);
         }
         /* Everything else is about a connection that has gone again. */
 }

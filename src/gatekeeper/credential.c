@@ -125,3 +125,21 @@ int credentials_environment(Seat *s, Strv *env) {
         }
         return 0;
 }
+
+/* Of whom it may be. Told once more too often does no harm. */
+static bool may_have(const Sandbox *sb, const char *tenant, const char *secret) {
+        return sb->spec.policy && strcmp(sb->spec.tenant ? sb->spec.tenant : "", tenant) == 0 && strstr(sb->spec.policy, "\"credentials\"") &&
+                        strstr(sb->spec.policy, secret);
+}
+
+/* The gate has the value that was right when it was told. */
+void credentials_changed(const char *tenant, const char *secret, void *userdata) {
+        Gatekeeper *k = userdata;
+        Seat *s, *next;
+
+        HASH_ITER(hh, k->seats, s, next)
+                if (may_have(s->sandbox, tenant, secret)) {
+                        s->dirty = true;
+                        seat_want_turn(s);
+                }
+}

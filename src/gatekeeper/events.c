@@ -4,10 +4,12 @@
  * written down here for each sandbox, and the rest is counted and told with the next. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "config/config.h"
+#include "core/mask.h"
 #include "gatekeeper/internal.h"
 
 #define TOKENS_MAX     50
@@ -22,6 +24,25 @@ static uint64_t number_of(json_t *event, const char *key) {
         json_int_t n = json_integer_value(json_object_get(event, key));
 
         return n > 0 ? (uint64_t) n : 0;
+}
+
+/* A guest may know a value by other means, and put it where it is written down. */
+void event_hide(const Seat *s, json_t *event) {
+        static const char *const keys[] = { "host", "path", "text", "cure", "object" };
+        const Mask *mask = s->sandbox->mask;
+
+        for (size_t i = 0; mask && i < ELEMENTSOF(keys); i++) {
+                const char *text = text_of(event, keys[i]);
+                _cleanup_free_ char *copy = text ? strdup(text) : NULL;
+                size_t shown;
+
+                if (!text)
+                        continue;
+                if (copy && mask_apply(mask, copy, strlen(copy), &shown) >= 0)
+                        (void) json_object_set_new(event, keys[i], json_string(copy));
+                else
+                        (void) json_object_del(event, keys[i]);
+        }
 }
 
 static bool take_token(Seat *s) {

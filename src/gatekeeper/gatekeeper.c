@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "core/secret.h"
 #include "gatekeeper/internal.h"
+#include "vault/vault.h"
 
 /* core/network.c has the same order, and no way to look here. */
 _Static_assert(NETWORK_NONE == 0 && NETWORK_ISOLATED == 1 && NETWORK_EGRESS == 2 && NETWORK_OPEN == 3, "network_shape() is wrong");
@@ -202,6 +203,8 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
                 return error_set(reterr, r, "cannot take up the networks of sandboxes: %m");
         }
         set_hooks(k);
+        if (vault)
+                vault_on_change(vault, credentials_changed, k);
         if (k->seats)
                 link_want(k);
         *ret = k;
@@ -219,6 +222,8 @@ Gatekeeper *gatekeeper_free(Gatekeeper *k) {
                 return NULL;
         if (k->manager->network == &k->hooks)
                 manager_set_network(k->manager, NULL);
+        if (k->vault)
+                vault_on_change(k->vault, NULL, NULL);
         if (!k->seats)
                 link_dismiss(k);
         link_done(k); /* the gate goes on */

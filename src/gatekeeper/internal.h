@@ -204,6 +204,7 @@ int certificate_environment(const Seat *s, Strv *env);
 int credentials_for_gate(Seat *s, json_t **ret, Error *reterr);
 int credentials_check(Seat *s, Error *reterr); /* -ENOKEY: one is missing */
 int credentials_environment(Seat *s, Strv *env);
+void credentials_changed(const char *tenant, const char *secret, void *userdata); /* VaultChanged */
 
 /* approval.c */
 void approval_asked(Seat *s, json_t *event);
@@ -211,6 +212,7 @@ void approval_expired(Gatekeeper *k, json_t *event);
 void approvals_gate_is_fresh(Gatekeeper *k);
 
 /* events.c */
+void event_hide(const Seat *s, json_t *event); /* values of secrets in what a guest has said */
 void event_denied(Seat *s, json_t *event);
 void event_learned(Seat *s, json_t *event);
 

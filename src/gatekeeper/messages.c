@@ -120,6 +120,7 @@ static void on_event(Gatekeeper *k, json_t *message) {
                 return;
         for (size_t i = 0; i < ELEMENTSOF(events); i++)
                 if (strcmp(events[i].name, name) == 0) {
+                        event_hide(s, message);
                         events[i].take(s, message);
                         return;
                 }

@@ -122,18 +122,19 @@ static int port_of(json_t *event, const char *key, uint16_t *ret) {
         return 0;
 }
 
+/* The gate speaks of the guest as local and of the world as remote; a socket that stands for the world has it the other way round. */
 void sockets_flow(Seat *s, json_t *event) {
         GuestSocket socket = { .kind = GUEST_SOCKET_UDP };
         uint64_t flow = (uint64_t) json_integer_value(json_object_get(event, "token"));
         int r;
 
-        r = address_of(event, "local", socket.local);
+        r = address_of(event, "remote", socket.local);
         if (r >= 0)
-                r = address_of(event, "remote", socket.remote);
+                r = address_of(event, "local", socket.remote);
         if (r >= 0)
-                r = port_of(event, "localPort", &socket.local_port);
+                r = port_of(event, "remotePort", &socket.local_port);
         if (r >= 0)
-                r = port_of(event, "remotePort", &socket.remote_port);
+                r = port_of(event, "localPort", &socket.remote_port);
         if (r >= 0)
                 r = call_start(s->keeper, s->sandbox, &socket, &(SocketCall) { .flow = flow });
         if (r < 0)

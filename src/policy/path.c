@@ -50,8 +50,9 @@ static int decode(const char *text, size_t size, char *ret, size_t room) {
         return 0;
 }
 
-/* Segments "." and ".." away, in place; beyond the root there is only the root. */
-static void remove_dots(char *path) {
+/* Segments "." and ".." away, in place; beyond the root there is only the root. -EINVAL: "//..", of which some servers take the empty
+ * segment away and some the one before. */
+static int remove_dots(char *path) {
         char *out = path, *p = path;
 
         while (*p) {
@@ -62,6 +63,8 @@ static void remove_dots(char *path) {
                         if (last)
                                 *out++ = '/';
                 } else if (n == 3 && p[1] == '.' && p[2] == '.') {
+                        if (out > path && out[-1] == '/')
+                                return -EINVAL;
                         while (out > path && *--out != '/')
                                 ;
                         if (last)
@@ -75,30 +78,57 @@ static void remove_dots(char *path) {
         if (out == path)
                 *out++ = '/';
         *out = '\0';
+        return 0;
 }
 
-static size_t separator(const char *p) {
-        if (*p == '/' || *p == '\\')
-                return 1;
-        return strncmp(p, "%2F", 3) == 0 || strncmp(p, "%5C", 3) == 0 ? 3 : 0;
+/* The character at p, and how much of the text it is. However often it was escaped: "%2E", "%252E", "%25252E" are all a dot to
+ * some server. */
+static int character(const char *p, size_t *ret_size) {
+        const char *q = p + 1;
+
+        *ret_size = 1;
+        if (*p != '%')
+                return *p;
+        while (q[0] == '2' && q[1] == '5' && hex(q[2]) >= 0 && hex(q[3]) >= 0)
+                q += 2;
+        if (hex(q[0]) < 0 || hex(q[1]) < 0)
+                return *p;
+        *ret_size = (size_t) (q + 2 - p);
+        return hex(q[0]) * 16 + hex(q[1]);
 }
 
-static bool is_end(const char *p) {
-        return !*p || *p == ';' || strncmp(p, "%3B", 3) == 0 || separator(p) > 0;
+static bool is_separator(int c) {
+        return c == '/' || c == '\\';
 }
 
-/* A server that takes "%2F" or "\" for "/", or cuts a segment at ";", would go up here, and arrive where no rule has looked. */
+static bool is_end(int c) {
+        return c == '\0' || c == ';' || is_separator(c);
+}
+
+/* A segment "." or ".." begins here. */
+static bool is_dots(const char *p) {
+        size_t n;
+
+        for (int i = 0; i < 2 && character(p, &n) == '.'; i++) {
+                p += n;
+                if (is_end(character(p, &n)))
+                        return true;
+        }
+        return false;
+}
+
+/* A server that takes "%2F" or "\" for "/", cuts a segment at ";", or decodes twice would arrive where no rule has looked.
+ * The dots of plain segments are gone already. */
 static bool hides_dots(const char *path) {
         bool begins = true;
 
-        for (const char *p = path; *p; p++) {
-                size_t s = separator(p);
+        for (const char *p = path; *p;) {
+                size_t n;
 
-                if (begins && p[0] == '.' && p[1] == '.' && is_end(p + 2))
+                if (begins && is_dots(p))
                         return true;
-                begins = s > 0;
-                if (s > 0)
-                        p += s - 1;
+                begins = is_separator(character(p, &n));
+                p += n;
         }
         return false;
 }
@@ -116,7 +146,9 @@ int egress_path_normalise(const char *text, size_t size, char *ret, size_t room)
         r = decode(text, size, ret, room);
         if (r < 0)
                 return r;
-        remove_dots(ret);
+        r = remove_dots(ret);
+        if (r < 0)
+                return r;
         return hides_dots(ret) ? -EINVAL : 0;
 }
 
@@ -128,16 +160,11 @@ bool egress_path_is_plain(const char *path) {
 /* As a generous server reads it: escapes undone, backslashes turned, one slash for several; with cut, without what stands behind a semicolon. */
 int egress_path_loosen(const char *path, bool cut, char *ret, size_t room) {
         bool skips = false;
-        size_t n = 0;
+        size_t n = 0, size;
 
-        for (const char *p = path; *p; p++) {
-                int high = *p == '%' ? hex(p[1]) : -1, low = high >= 0 ? hex(p[2]) : -1;
-                char c = *p;
+        for (const char *p = path; *p; p += size) {
+                char c = (char) character(p, &size);
 
-                if (low >= 0) {
-                        c = (char) (high * 16 + low);
-                        p += 2;
-                }
                 if (c == '\\')
                         c = '/';
                 skips = c != '/' && (skips || (cut && c == ';'));

@@ -77,7 +77,6 @@ void native_remove_socket(Native *n, const char *id);
 void native_network_shape(const Sandbox *sb, SpawnCreate *ret);
 int native_network(Provider *p, Sandbox *sb);
 int native_socket(Provider *p, Sandbox *sb, const GuestSocket *socket);
-int native_ports(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n);
 void native_read_network(const Sandbox *sb, SandboxUsage *ret);
 void native_on_sockets(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
 void native_on_socket_made(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);

@@ -13,7 +13,6 @@
 #include "provider/native-internal.h"
 
 #define PROC_FILE_MAX (1024 * 1024) /* of sockets: some six thousand of them */
-#define STATE_LISTEN  0x0a
 
 void native_network_shape(const Sandbox *sb, SpawnCreate *ret) {
         ret->network = (uint8_t) network_shape(sb->spec.network);
@@ -65,83 +64,6 @@ static int read_proc(const NativeGuest *g, const char *name, char **ret) {
                 return -ENOTCONN;
         (void) snprintf(path, sizeof(path), "/proc/%d/net/%s", g->pid, name);
         return file_read_alloc(AT_FDCWD, path, PROC_FILE_MAX, ret, &size);
-}
-
-/* Who listens to all addresses or to loopback, can be reached by loopback. Words of 32 bits, in the order of the machine. */
-static bool is_reachable(const char *address, size_t digits) {
-        static const char *const v4[] = { "00000000", "0100007F" };
-        static const char *const v6[] = {
-                "00000000000000000000000000000000", "00000000000000000000000001000000",
-                "0000000000000000FFFF000000000000", "0000000000000000FFFF00000100007F",
-        };
-
-        for (size_t i = 0; digits == 8 && i < ELEMENTSOF(v4); i++)
-                if (memcmp(address, v4[i], digits) == 0)
-                        return true;
-        for (size_t i = 0; digits == 32 && i < ELEMENTSOF(v6); i++)
-                if (memcmp(address, v6[i], digits) == 0)
-                        return true;
-        return false;
-}
-
-/* "   0: 00000000:1F90 00000000:0000 0A …": 0 for a line that is no socket of interest. */
-static uint16_t port_of_line(const char *line) {
-        const char *address = strchr(line, ':');
-        unsigned port, state;
-        size_t digits;
-
-        if (!address)
-                return 0;
-        address += 1 + strspn(address + 1, " ");
-        digits = strcspn(address, ":");
-        if (sscanf(address + digits, ":%4X %*[0-9A-F]:%*4X %2X", &port, &state) != 2 || state != STATE_LISTEN || port > UINT16_MAX)
-                return 0;
-        return is_reachable(address, digits) ? (uint16_t) port : 0;
-}
-
-static void add_port(uint16_t port, uint16_t *ports, size_t max, size_t *n) {
-        size_t at = 0;
-
-        while (at < *n && ports[at] < port)
-                at++;
-        if (at >= max || (at < *n && ports[at] == port))
-                return;
-        if (*n < max)
-                (*n)++;
-        memmove(ports + at + 1, ports + at, (*n - at - 1) * sizeof(*ports));
-        ports[at] = port;
-}
-
-static int add_ports_of(const NativeGuest *g, const char *file, bool gated, uint16_t *ports, size_t max, size_t *n) {
-        _cleanup_free_ char *text = NULL;
-        char *save = NULL;
-        int r = read_proc(g, file, &text);
-
-        if (r < 0)
-                return r;
-        for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-                uint16_t port = port_of_line(line);
-
-                if (port != 0 && !(gated && port == NET_GATE_PORT))
-                        add_port(port, ports, max, n);
-        }
-        return 0;
-}
-
-int native_ports(Provider *p, Sandbox *sb, uint16_t *ret, size_t max, size_t *ret_n) {
-        const NativeGuest *g = sb->provider_data;
-        bool gated = network_shape(sb->spec.network) == SPAWN_NETWORK_GATED;
-        size_t n = 0;
-        int r;
-
-        r = add_ports_of(g, "tcp", gated, ret, max, &n);
-        if (r < 0)
-                return r;
-        r = add_ports_of(g, "tcp6", gated, ret, max, &n);
-        if (r < 0 && r != -ENOENT) /* a kernel without IPv6 */
-                return r;
-        *ret_n = n;
-        return 0;
 }
 
 /* "  eth0: RX-BYTES and seven more, TX-BYTES …" */

@@ -114,7 +114,6 @@ static const ProviderOps native_ops = {
         .list = native_list,
         .network = native_network,
         .socket = native_socket,
-        .ports = native_ports,
         .release = native_guest_release,
         .free = native_free,
 };

@@ -15,6 +15,8 @@ struct Vault {
         bool key_by_fd;
         bool open;
         Error why;        /* it is not */
+        VaultChanged changed;
+        void *changed_userdata;
 };
 
 /* key.c: into ret. make: a file that is missing is made, else -ENOENT. -EPERM, -EBADMSG: what is there will not do. */

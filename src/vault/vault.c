@@ -196,7 +196,16 @@ int vault_set(Vault *v, const char *tenant, const char *name, const void *value,
         r = store_secret_put(v->manager->store, &row);
         if (r >= 0 && store_sync(v->manager->store) < 0)
                 r = -EIO;
-        return r < 0 ? error_set(reterr, r, "cannot write the secret down: %m") : r;
+        if (r < 0)
+                return error_set(reterr, r, "cannot write the secret down: %m");
+        if (v->changed)
+                v->changed(tenant, name, v->changed_userdata);
+        return r;
+}
+
+void vault_on_change(Vault *v, VaultChanged changed, void *userdata) {
+        v->changed = changed;
+        v->changed_userdata = userdata;
 }
 
 static int say_absent(const char *name, Error *reterr) {

@@ -32,6 +32,9 @@ int vault_take_environment(const Strv *names, Strv *ret);
 /* All: -EKEYREVOKED: the vault is shut. -EINVAL: a name or value that cannot be. -EPERM: of the environment, which cannot be written. */
 int vault_set(Vault *v, const char *tenant, const char *name, const void *value, size_t size, Error *reterr); /* 1: made, 0: changed */
 int vault_remove(Vault *v, const char *tenant, const char *name, Error *reterr); /* -ENOENT */
+/* Whoever has handed a value on is told that there is another one now; what was removed goes on where it is. One listener; NULL: none. */
+typedef void (*VaultChanged)(const char *tenant, const char *name, void *userdata);
+void vault_on_change(Vault *v, VaultChanged changed, void *userdata);
 /* Every secret of everybody. A vault that is shut is opened: with the key there is, or one is made; what sandboxes were given cannot be
  * hidden any more then, so that their output is not shown again. */
 int vault_reset(Vault *v, Error *reterr);

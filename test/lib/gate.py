@@ -282,11 +282,11 @@ class Control:
 
 
 class Gate:
-    def __init__(self, case, internet, options=()):
+    def __init__(self, case, internet, options=(), prefix=()):
         self.directory = covetest.make_temporary_directory("gate")
         self.path = str(Path(self.directory) / "gate.sock")
         environment = {**os.environ, "SSL_CERT_FILE": str(internet.ca_file), "ASAN_OPTIONS": "detect_leaks=0"}  # nobody may look into it
-        self.process = subprocess.Popen([*internet.prefix, PROGRAM, "--socket", self.path, *options], env=environment, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([*internet.prefix, *prefix, PROGRAM, "--socket", self.path, *options], env=environment, stderr=subprocess.PIPE)
         case.addCleanup(self.close)
         wait_for(lambda: os.path.exists(self.path) or self.process.poll() is not None, PATIENCE)
 

@@ -250,7 +250,7 @@ def read_mounts():
 
 def is_of_another_run(path):
     """A network namespace that another suite has made for itself."""
-    found = re.match(r"/run/netns/covetest-(\d+)-", path)
+    found = re.match(r"/run/netns/cove(?:test|-bench)-(\d+)", path)
     return bool(found) and int(found[1]) != os.getpid()
 
 

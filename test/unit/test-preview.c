@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/preview/preview.h"
+#include "core/ports.h"
 #include "core/secret.h"
 #include "unit.h"
 
@@ -45,6 +46,12 @@ TEST(by_path) {
         check_string("no rest", t.rest, "");
         check_int("deeper", find("x", "/preview/" ID "/80/a//b/../c", &t), 1);
         check_string("as it came", t.rest, "/a//b/../c");
+        check_int("with a link", find("x", "/preview/" ID "/80~12.abc/d", &t), 1);
+        check_string("the link", t.token, "12.abc");
+        check_string("behind it", t.rest, "/d");
+        check_int("a link that is none", find("x", "/preview/" ID "/80~/d", &t), 1);
+        check_string("nothing", t.token, "");
+        check_int("not in a name", find("80~1-" ID ".localhost", "/", &t), -EINVAL);
         check_int("nothing", find("x", "/preview/", &t), -EINVAL);
         check_int("no port", find("x", "/preview/" ID, &t), -EINVAL);
         check_int("sign", find("x", "/preview/" ID "/-1/", &t), -EINVAL);
@@ -89,3 +96,16 @@ TEST(cookies) {
         check_true("empty", !preview_cookie("", "a", value, sizeof(value)));
 }
 
+
+TEST(lines_of_the_kernel) {
+        check_uint("head", ports_of_line("  sl  local_address rem_address   st tx_queue rx_queue"), 0);
+        check_uint("any", ports_of_line("   0: 00000000:1F40 00000000:0000 0A 00000000:00000000 00:00000000"), 8000);
+        check_uint("loopback", ports_of_line("   1: 0100007F:0050 00000000:0000 0A 0"), 80);
+        check_uint("another address", ports_of_line("   1: 0240400A:0050 00000000:0000 0A 0"), 0);
+        check_uint("established", ports_of_line("   1: 0100007F:0050 0100007F:1234 01 0"), 0);
+        check_uint("IPv6", ports_of_line("   0: 00000000000000000000000001000000:1F40 00000000000000000000000000000000:0000 0A"), 8000);
+        check_uint("mapped", ports_of_line("   0: 0000000000000000FFFF00000100007F:1F40 00000000000000000000000000000000:0000 0A"), 8000);
+        check_uint("rubbish", ports_of_line(":::::"), 0);
+        check_uint("nothing", ports_of_line(""), 0);
+        check_uint("cut", ports_of_line("   0: 00000000:1F90"), 0);
+}

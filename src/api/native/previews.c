@@ -7,9 +7,9 @@
 #include "api/preview/preview.h"
 #include "base/parse.h"
 #include "config/config.h"
+#include "core/ports.h"
 #include "core/provider.h"
 
-#define PORTS_MAX   1024
 #define LINK_MOST   (365 * 86400.0)
 
 typedef struct PublicBody {
@@ -33,7 +33,7 @@ static bool is_up(ApiRequest *q) {
 static bool has_previews(ApiRequest *q) {
         const Provider *p = q->manager->provider;
 
-        if (q->api->rooms.previews && p && (p->ops->capabilities & PROVIDER_PORTS))
+        if (q->api->rooms.previews && q->api->rooms.gatekeeper && p && (p->ops->capabilities & PROVIDER_PORTS))
                 return true;
         (void) api_error(q, 501, "unsupported", NULL, "ports of sandboxes cannot be reached with this provider");
         return false;
@@ -53,26 +53,85 @@ static json_t *preview_json(const ApiRequest *q, uint16_t port, uint64_t expires
                         signed_ && expires > 0 ? json_time(expires * USEC_PER_SEC) : json_null());
 }
 
-static int list_ports(ApiRequest *q, uint16_t *ports, size_t *ret_n) {
-        Provider *p = q->manager->provider;
-        int r = p->ops->ports(p, q->sandbox, ports, PORTS_MAX, ret_n);
+/* Who listens inside is asked first; then the answer is made. */
+typedef struct UrlCall UrlCall;
+typedef void (*UrlAnswer)(ApiRequest *q, const UrlCall *c);
 
+struct UrlCall {
+        UrlAnswer answer;
+        uint16_t port; /* 0: all */
+        uint64_t expires;
+        PortsCall *asking;
+        const uint16_t *ports;
+        size_t n;
+};
+
+static void forget_call(ApiRequest *q, bool answered) {
+        UrlCall *c = q->state;
+
+        ports_cancel(c->asking);
+        free(c);
+}
+
+static void on_ports(int error, const uint16_t *ports, size_t n, void *userdata) {
+        ApiRequest *q = userdata;
+        UrlCall *c = q->state;
+        Sandbox *sb;
+
+        HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
+        q->sandbox = sb; /* it may have gone while we waited */
+        c->ports = ports;
+        c->n = n;
+        if (!sb)
+                (void) api_error(q, 404, "not_found", NULL, "there is no sandbox '%s'", q->sandbox_id);
+        else if (error < 0)
+                (void) api_errno(q, error == -EPIPE ? -ESTALE : error, NULL);
+        else
+                c->answer(q, c);
+}
+
+static void ask_ports(ApiRequest *q, uint16_t port, uint64_t expires, UrlAnswer answer) {
+        UrlCall *c = calloc(1, sizeof(*c));
+        Error error = { 0 };
+        int r = -ENOMEM;
+
+        if (c) {
+                *c = (UrlCall) { .answer = answer, .port = port, .expires = expires };
+                q->state = c;
+                q->destroy = forget_call;
+                if (q->sandbox->status == SANDBOX_PAUSED && port != 0) { /* nobody inside can be asked */
+                        answer(q, c);
+                        return;
+                }
+                r = ports_ask(q->sandbox, on_ports, q, &c->asking, &error);
+        }
         if (r < 0)
-                (void) api_errno(q, r, NULL);
-        return r;
+                (void) api_errno(q, r, error.text);
+}
+
+static void answer_ports(ApiRequest *q, const UrlCall *c) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < c->n; i++)
+                (void) json_array_append_new(list, preview_json(q, c->ports[i], UINT64_MAX));
+        (void) api_answer(q, 200, json_pack("{s:o}", "ports", list));
+}
+
+static void answer_url(ApiRequest *q, const UrlCall *c) {
+        json_t *j = preview_json(q, c->port, c->expires);
+        bool listening = false;
+
+        for (size_t i = 0; i < c->n; i++)
+                listening = listening || c->ports[i] == c->port;
+        (void) json_object_set_new(j, "listening", q->sandbox->status == SANDBOX_PAUSED ? json_null() : json_boolean(listening));
+        (void) api_answer(q, 200, j);
 }
 
 void native_sandbox_ports(ApiRequest *q) {
-        uint16_t ports[PORTS_MAX];
-        json_t *list;
-        size_t n;
-
-        if (!has_previews(q) || !is_up(q) || list_ports(q, ports, &n) < 0)
-                return;
-        list = json_array();
-        for (size_t i = 0; i < n; i++)
-                (void) json_array_append_new(list, preview_json(q, ports[i], UINT64_MAX));
-        (void) api_answer(q, 200, json_pack("{s:o}", "ports", list));
+        if (q->sandbox->status == SANDBOX_PAUSED)
+                (void) api_error(q, 409, "not_running", "resume it", "Sandbox not running (state: paused)");
+        else if (has_previews(q) && is_up(q))
+                ask_ports(q, /* port= */ 0, /* expires= */ 0, answer_ports);
 }
 
 static int take_port(ApiRequest *q, uint16_t *ret) {
@@ -84,29 +143,6 @@ static int take_port(ApiRequest *q, uint16_t *ret) {
         }
         *ret = (uint16_t) port;
         return 0;
-}
-
-static bool is_listening(ApiRequest *q, uint16_t port, int *ret_error) {
-        uint16_t ports[PORTS_MAX];
-        size_t n = 0;
-
-        *ret_error = list_ports(q, ports, &n);
-        for (size_t i = 0; i < n && *ret_error >= 0; i++)
-                if (ports[i] == port)
-                        return true;
-        return false;
-}
-
-static void answer_url(ApiRequest *q, uint16_t port, uint64_t expires) {
-        int r;
-        bool listening = is_listening(q, port, &r);
-        json_t *j;
-
-        if (r < 0)
-                return;
-        j = preview_json(q, port, expires);
-        (void) json_object_set_new(j, "listening", json_boolean(listening));
-        (void) api_answer(q, 200, j);
 }
 
 /* How long the link is good for: what was asked, else what is configured; 0 is for as long as the sandbox is there. */
@@ -124,7 +160,7 @@ void native_sandbox_url(ApiRequest *q) {
         uint16_t port;
 
         if (has_previews(q) && is_up(q) && take_port(q, &port) >= 0 && take_expiry(q, &expires) >= 0)
-                answer_url(q, port, expires);
+                ask_ports(q, port, expires, answer_url);
 }
 
 void native_sandbox_url_set(ApiRequest *q) {
@@ -140,5 +176,5 @@ void native_sandbox_url_set(ApiRequest *q) {
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
-                answer_url(q, port, expires);
+                ask_ports(q, port, expires, answer_url);
 }

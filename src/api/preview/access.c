@@ -44,6 +44,8 @@ static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess 
         const char *query = http_query(q->http, PREVIEW_QUERY);
         char cookie[PREVIEW_TOKEN_MAX];
 
+        if (t->token[0] && preview_verify(key, t->id, t->port, now, t->token))
+                return true;
         if (query && preview_verify(key, t->id, t->port, now, query)) {
                 ret->by_link = true;
                 return true;
@@ -55,7 +57,7 @@ static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess 
 static int check_key(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
         if (api_authenticate(q) <= 0) {
                 (void) preview_refuse(q, 401, "unauthorized", "ask for a link: GET /api/sandbox/ID/url/PORT, or `cove url ID PORT`",
-                                "%s", http_query(q->http, PREVIEW_QUERY) ? "the link is not valid, or not any more"
+                                "%s", http_query(q->http, PREVIEW_QUERY) || t->token[0] ? "the link is not valid, or not any more"
                                                                           : "this preview is private");
                 return 0;
         }

@@ -210,7 +210,7 @@ static PreviewExchange *exchange_new(ApiRequest *q, const PreviewTarget *t) {
                 free(x);
                 return NULL;
         }
-        (void) snprintf(x->prefix, sizeof(x->prefix), "/preview/%s/%u", t->id, t->port);
+        (void) snprintf(x->prefix, sizeof(x->prefix), "/preview/%s/%u%s%s", t->id, t->port, t->token[0] ? "~" : "", t->token);
         q->state = x;
         q->destroy = on_over;
         return x;
@@ -280,6 +280,7 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
         PreviewExchange *x;
 
         q->route = &preview_route;
+        (void) snprintf(q->shown_path, sizeof(q->shown_path), "/preview/%s/%u/", t->id, t->port);
         if (!t->id[0]) {
                 (void) preview_refuse(q, 404, "not_found", "PORT-ID.DOMAIN, or /preview/ID/PORT/", "there is no such preview");
                 return -ENOENT;
@@ -298,9 +299,9 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
         if (access.by_link && leave_link_behind(q) > 0)
                 return -EAGAIN;
         if (!t->by_host && t->rest[0] == '\0') { /* relative links would lead elsewhere */
-                char there[64];
+                char there[PREVIEW_TOKEN_MAX + 64];
 
-                (void) snprintf(there, sizeof(there), "/preview/%s/%u/", t->id, t->port);
+                (void) snprintf(there, sizeof(there), "/preview/%s/%u%s%s/", t->id, t->port, t->token[0] ? "~" : "", t->token);
                 (void) http_add_header(q->http, "Location", there);
                 (void) preview_refuse(q, 308, "moved", NULL, "the preview is at %s", there);
                 return -EAGAIN;

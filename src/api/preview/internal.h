@@ -32,7 +32,7 @@ typedef struct PreviewExchange {
         bool in_ended, answer_waits;
         size_t scanned;
         HttpFrame frame;     /* of the answer */
-        char prefix[64];     /* "/preview/ID/PORT" */
+        char prefix[PREVIEW_TOKEN_MAX + 64]; /* "/preview/ID/PORT", with the link where it is part of the path */
 } PreviewExchange;
 
 /* request.c: the head that goes inside. */

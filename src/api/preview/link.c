@@ -59,19 +59,11 @@ static const char *server_of(const ApiRequest *q) {
         return host && *host ? host : "localhost";
 }
 
-static void put_token(char *url, const char *token) {
-        size_t n = strlen(url);
-
-        if (token)
-                (void) snprintf(url + n, PREVIEW_URL_MAX - n, "?" PREVIEW_QUERY "=%s", token);
-}
-
 void preview_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]) {
-        (void) snprintf(ret, PREVIEW_URL_MAX, "http://%u-%s.%s%s/", port, id, q->manager->settings->previews.domain, port_of(server_of(q)));
-        put_token(ret, token);
+        (void) snprintf(ret, PREVIEW_URL_MAX, "http://%u-%s.%s%s/%s%s", port, id, q->manager->settings->previews.domain, port_of(server_of(q)),
+                        token ? "?" PREVIEW_QUERY "=" : "", token ? token : "");
 }
 
 void preview_path_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]) {
-        (void) snprintf(ret, PREVIEW_URL_MAX, "http://%.200s/preview/%s/%u/", server_of(q), id, port);
-        put_token(ret, token);
+        (void) snprintf(ret, PREVIEW_URL_MAX, "http://%.200s/preview/%s/%u%s%s/", server_of(q), id, port, token ? "~" : "", token ? token : "");
 }

@@ -3,7 +3,8 @@
  *      http://<port>-<id>.<domain>:8787/            an origin of its own; domain is previews.domain. Browsers lead every name below
  *                                                   "localhost", which it is when nothing else was said, to this machine by themselves
  *      http://127.0.0.1:8787/preview/<id>/<port>/   without names. It shares its origin with the API, so answers carry a
- *                                                   Content-Security-Policy that takes that origin away from what it shows
+ *                                                   Content-Security-Policy that takes that origin away from what it shows. Pages without
+ *                                                   an origin have no cookies, so a signed link is part of the path: <port>~<signature>
  *
  * A request that is for one of them never reaches the table of routes: it goes to the port, through a socket that PID 1 has connected inside
  * (no interface, no way out), and the answer comes back as it is made. What two ways of reading could make of an answer, nobody gets.
@@ -36,6 +37,7 @@ typedef struct PreviewTarget {
         char id[SANDBOX_ID_LENGTH + 1];
         uint16_t port;
         bool by_host;
+        char token[PREVIEW_TOKEN_MAX]; /* a link that is part of the path: what a page asks for next carries it along; "": none */
         const char *rest; /* the path as the one inside sees it; into the request's */
 } PreviewTarget;
 

@@ -15,8 +15,8 @@ static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connectio
 
 /* Speak for a whole origin, which below a path is the API's own and that of all other previews: a name and password typed for one would be sent to
  * the next one that asks. */
-static const char *const origin_wide[] = { "Alt-Svc", "Clear-Site-Data", "NEL", "Report-To", "Reporting-Endpoints", "Service-Worker-Allowed",
-                                           "Strict-Transport-Security", "WWW-Authenticate", NULL };
+static const char *const origin_wide[] = { "Alt-Svc", "Clear-Site-Data", "NEL", "Referrer-Policy", "Report-To", "Reporting-Endpoints",
+                                           "Service-Worker-Allowed", "Strict-Transport-Security", "WWW-Authenticate", NULL };
 
 static bool is_one_of(const char *name, const char *const *list) {
         for (; *list; list++)
@@ -103,7 +103,9 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
                 else
                         r = http_add_header(x->q->http, f->name, f->value);
         }
-        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there. */
+        /* Strangers' pages below the API's own origin get one of their own, which can do nothing there; and tell nobody where they were. */
+        if (r >= 0 && !x->target.by_host)
+                r = http_add_header(x->q->http, "Referrer-Policy", "no-referrer");
         if (r >= 0 && !x->target.by_host)
                 r = http_add_header(x->q->http, "Content-Security-Policy",
                                 "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts");

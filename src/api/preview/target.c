@@ -32,8 +32,21 @@ static int take_port(const char *text, size_t n, uint16_t *ret) {
         return 0;
 }
 
+/* "8000", or "8000~" and a signature. */
+static int take_port_and_token(const char *text, size_t n, PreviewTarget *ret) {
+        const char *tilde = memchr(text, '~', n);
+        size_t size = tilde ? (size_t) (text + n - tilde - 1) : 0;
+
+        if (size >= sizeof(ret->token))
+                return -EINVAL;
+        if (size > 0)
+                memcpy(ret->token, tilde + 1, size);
+        ret->token[size] = '\0';
+        return take_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
+}
+
 static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, PreviewTarget *ret) {
-        if (!is_id(id, id_size) || take_port(port, port_size, &ret->port) < 0)
+        if (!is_id(id, id_size) || take_port_and_token(port, port_size, ret) < 0)
                 return -EINVAL;
         memcpy(ret->id, id, id_size);
         ret->id[id_size] = '\0';
@@ -48,6 +61,8 @@ static int parse_host(const char *host, const char *domain, PreviewTarget *ret) 
         if (host[label] != '.' || strncasecmp(rest, domain, n) != 0 || (rest[n] != '\0' && rest[n] != ':'))
                 return 0;
         ret->by_host = true;
+        if (memchr(host, '~', label)) /* no host has that */
+                return -EINVAL;
         return port < label ? take_both(host + port + 1, label - port - 1, host, port, ret) : -EINVAL;
 }
 
