@@ -101,6 +101,17 @@ static int read_reachable(Gate *g, const SingleConfig *c, Error *reterr) {
         return 0;
 }
 
+/* Answers to datagrams need a socket inside, which a daemon asks PID 1 for; here nobody does. */
+static int refuse_datagrams(const GateSandbox *sandbox, Error *reterr) {
+        for (size_t i = 0; i < sandbox->policy.n_rules; i++) {
+                const EgressRule *rule = sandbox->policy.rules + i;
+
+                if (rule->action != EGRESS_DENY && (rule->protocols & EGRESS_UDP))
+                        return error_set(reterr, -EOPNOTSUPP, "'%.200s': UDP takes a daemon (cove serve, cove create --network egress)", rule->text);
+        }
+        return 0;
+}
+
 static int attach(Single *s, json_t *network, const SingleConfig *c, Error *reterr) {
         _cleanup_json_ json_t *message = json_pack("{s:s, s:O}", "id", SINGLE_ID, "network", network);
         int fds[GATE_FDS_GATED] = { c->sockets[0], c->sockets[1], c->sockets[2], c->pidfd };
@@ -113,6 +124,8 @@ static int attach(Single *s, json_t *network, const SingleConfig *c, Error *rete
         r = gate_sandbox_attach(s->gate, message, fds, ELEMENTSOF(fds), &sandbox, reterr);
         for (size_t i = 0; i < ELEMENTSOF(fds); i++)
                 (void) fd_close(fds[i]);
+        if (r >= 0)
+                r = refuse_datagrams(sandbox, reterr);
         if (r >= 0)
                 r = gate_sandbox_certificate(sandbox, &certificate, reterr);
         if (r < 0)
