@@ -34,7 +34,7 @@ static const Option explain_options[] = {
 static const Usage check_usage = {
         .synopsis = "policy check FILE|- [options]",
         .about = "Looks for all mistakes in a policy; no daemon is needed. Exit status: 0 good, 1 not.",
-        .more = "The file is JSON. What the operator has made reachable is taken from the config file, if there is one.\n"
+        .more = "The file is JSON. What may be reachable is taken from the config file, if there is one.\n"
                 "Example: cove policy check policy.json",
         USAGE_OPTIONS(plain_options),
         .operands_min = 1,
