@@ -81,7 +81,7 @@ APPLY_FLAG(UrlOptions, private)
 APPLY_FLAG(UrlOptions, path)
 
 static const Option url_options[] = {
-        { "expires", 0, "TIME", "how long the link is good for, or never: as long as the sandbox is there (default: an hour)", apply_expires },
+        { "expires", 0, "TIME", "how long the link is good for, or never (default: an hour)", apply_expires },
         { "public",  0, NULL,   "let everybody in from now on who can reach the daemon", apply_public },
         { "private", 0, NULL,   "do not, any more",                                      apply_private },
         { "path",    0, NULL,   "the URL without a name of its own",                     apply_path },

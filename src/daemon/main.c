@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
@@ -394,6 +395,7 @@ int main(int argc, char **argv) {
         Error error = { 0 };
         int r, status;
 
+        (void) prctl(PR_SET_DUMPABLE, 0); /* values of secrets pass through here: no core, and nobody of the same id looks in */
         r = daemon_options_parse(&d.options, argc, argv, &d.settings, &error); /* the config too: while we may read it */
         if (r >= 0 && !d.settings) {
                 status = print_and_end(&d.options);

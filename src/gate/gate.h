@@ -61,8 +61,10 @@ struct GateSandbox {
         size_t n_connections;
         bool is_full; /* nothing is accepted until one of them ends */
         struct DnsServer *dns; /* dns-internal.h; made when first needed */
+        unsigned n_collecting; /* bodies that are read as a whole */
         struct UdpFlow *flows;
         struct UdpFlow *flows_idle; /* the same, the one that is idle the longest first */
+        usec_t flows_credit, flows_at; /* how many more may begin, in time; and as of when */
         struct Bucket *up, *down; /* bandwidth, shared by all its connections; NULL: no limit */
         GateUsage usage;
         uint64_t requests_now; /* of the present execution */

@@ -29,6 +29,7 @@
 #define HTTP_DRAIN_USEC   (2 * USEC_PER_SEC)
 #define HTTP_DRAIN_MAX    (1024 * 1024)        /* of a body nobody wants */
 #define HTTP_COLLECT_MAX  (1024 * 1024)
+#define HTTP_COLLECTS_MAX 16                   /* of one sandbox at once: further ones go on in chunks */
 #define HTTP_INTERIM_MAX  16                   /* responses of 1xx before the real one */
 #define HTTP_SENT_MAX     (4 * 1024 * 1024)    /* a piece with its credentials put in */
 
@@ -58,6 +59,7 @@ typedef struct HttpAsked {
         CredentialFilter *find;       /* of the body: what does not belong there */
         CredentialFilter *fill;       /* and what becomes a value */
         Text body;                    /* COLLECT */
+        bool collects;                /* and is counted */
         usec_t deadline;              /* 0: none */
 } HttpAsked;
 

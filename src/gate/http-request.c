@@ -13,6 +13,7 @@
 void http_asked_done(HttpExchange *x) {
         HttpAsked *a = &x->asked;
 
+        x->sandbox->n_collecting -= a->collects;
         http_head_done(&a->head);
         http_target_done(&a->target);
         credential_filter_free(a->fill);
@@ -294,6 +295,8 @@ int http_step_connect(HttpExchange *x) {
         if (http_must_collect(x)) {
                 if (x->asked.expects)
                         stream_put(x->guest, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+                x->asked.collects = true;
+                x->sandbox->n_collecting++;
                 http_go(x, HTTP_STEP_COLLECT);
                 return 1;
         }

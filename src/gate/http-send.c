@@ -32,7 +32,8 @@ static bool is_veil(const char *name) {
 }
 
 bool http_must_collect(const HttpExchange *x) {
-        return x->asked.fill && x->asked.head.framing == FRAMING_LENGTH && x->asked.head.length <= HTTP_COLLECT_MAX;
+        return x->asked.fill && x->asked.head.framing == FRAMING_LENGTH && x->asked.head.length <= HTTP_COLLECT_MAX &&
+                        x->sandbox->n_collecting < HTTP_COLLECTS_MAX;
 }
 
 static int write_query(const HttpExchange *x, Text *t) {

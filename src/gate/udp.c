@@ -17,6 +17,7 @@
 #define DATAGRAM_MAX      65535
 #define DATAGRAMS_AT_ONCE 32 /* then others have their turn */
 #define NAMES_MAX         16 /* of one address, that are looked at */
+#define FLOW_COST         (USEC_PER_SEC / UDP_FLOWS_PER_SEC)
 #define READY_USEC        (5 * USEC_PER_SEC) /* coved and PID 1 have so long to make the socket inside */
 
 /* Who speaks to whom; all of it is the key. */
@@ -270,6 +271,21 @@ static void flow_ask(UdpFlow *f, const EgressQuestion *q) {
         }
 }
 
+/* Each new one is work for coved and PID 1 as well, which serve others too: so many a second, and so many at once after a pause. */
+static bool may_begin(GateSandbox *s) {
+        usec_t now = clock_usec();
+
+        if (s->flows_at == 0)
+                s->flows_credit = UDP_FLOWS_BURST * FLOW_COST;
+        else
+                s->flows_credit = MIN_OF(s->flows_credit + (now - s->flows_at), UDP_FLOWS_BURST * FLOW_COST);
+        s->flows_at = now;
+        if (s->flows_credit < FLOW_COST)
+                return false;
+        s->flows_credit -= FLOW_COST;
+        return true;
+}
+
 /* NULL: it may not pass (now). */
 static UdpFlow *flow_for_first(GateSandbox *s, const UdpEnds *ends) {
         EgressQuestion q;
@@ -280,7 +296,7 @@ static UdpFlow *flow_for_first(GateSandbox *s, const UdpEnds *ends) {
                 gate_tell_denied(s, &v, &q);
                 return NULL;
         }
-        f = flow_new(s, ends);
+        f = may_begin(s) ? flow_new(s, ends) : NULL; /* lost, as datagrams may be */
         if (!f)
                 return NULL;
         if (v.action == EGRESS_ASK) {

@@ -9,6 +9,8 @@
 
 #include "gate/gate.h"
 
+#define UDP_FLOWS_PER_SEC 100
+#define UDP_FLOWS_BURST   512
 #define UDP_FLOWS_MAX 256 /* per sandbox; beyond, the one that is idle the longest goes */
 #define UDP_IDLE_USEC (60 * USEC_PER_SEC)
 

@@ -29,6 +29,7 @@
 
 #include "core/internal.h"
 #include "core/network.h"
+#include "core/secret.h"
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
 #include "store/network.h"
@@ -86,6 +87,8 @@ struct Seat {
         uint64_t serial;
         bool at_gate;
         bool dirty;   /* what the gate was told is not what the row says */
+        bool in_force; /* the gate holds it to what `told` is the hash of */
+        uint8_t told[SECRET_HASH_SIZE];
         bool awaited; /* by the core */
         bool queued;  /* for a turn */
         bool released; /* nothing of it is left in the kernel */

@@ -179,28 +179,68 @@ static void put_off(Seat *s, const Error *error) {
 
 /* Asking. */
 
-static int ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Error *reterr) {
-        Gatekeeper *k = s->keeper;
-        json_t *message = NULL;
+/* What the gate shall hold it to, without what changes from one message to the next. */
+static int hash_rules(json_t *message, uint8_t ret[static SECRET_HASH_SIZE]) {
+        static const char *const parts[] = { "mode", "network", "grants", "credentials", "names" };
+        _cleanup_json_ json_t *rules = json_object();
+        char *text;
+
+        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
+                if (json_object_get(message, parts[i]))
+                        (void) json_object_set(rules, parts[i], json_object_get(message, parts[i]));
+        text = json_dumps(rules, JSON_COMPACT | JSON_SORT_KEYS);
+        if (!text)
+                return -ENOMEM;
+        secret_hash(text, strlen(text), ret);
+        secret_wipe(text, strlen(text));
+        free(text);
+        return 0;
+}
+
+/* 1: it is told, 0: it knows already. A sandbox out of a pool mostly has its policy before it has an owner. Takes the message. */
+static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds, size_t n_fds, Error *reterr) {
+        uint8_t hash[SECRET_HASH_SIZE];
         uint64_t serial;
         int r;
 
-        r = question_add(k, kind, s->id, &serial);
-        if (r < 0)
-                return error_set(reterr, r, "too much is asked of the gate at once");
-        r = request_make(s, kind == QUESTION_ATTACH ? "attach" : "policy", serial, &message, reterr);
-        if (r >= 0) {
-                r = link_send(k, message, fds, n_fds);
-                if (r < 0)
-                        r = error_set(reterr, r, "the gate cannot be asked: %m");
+        r = hash_rules(message, hash);
+        if (r >= 0 && kind == QUESTION_POLICY && s->in_force && memcmp(hash, s->told, sizeof(hash)) == 0) {
+                control_message_free(message);
+                return 0;
         }
+        if (r >= 0)
+                r = question_add(s->keeper, kind, s->id, &serial);
         if (r < 0) {
-                question_drop(k, serial);
-                return r;
+                control_message_free(message);
+                return error_set(reterr, r, "too much is asked of the gate at once");
         }
+        s->in_force = false;
+        memcpy(s->told, hash, sizeof(hash));
+        (void) json_object_set_new(message, "serial", json_integer((json_int_t) serial));
         s->serial = serial;
+        r = link_send(s->keeper, message, fds, n_fds);
+        if (r >= 0)
+                return 1;
+        question_drop(s->keeper, serial);
+        return error_set(reterr, r, "the gate cannot be asked: %m");
+}
+
+static void seated(Seat *s);
+
+static int ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Error *reterr) {
+        json_t *message = NULL;
+        int r;
+
+        r = request_make(s, kind == QUESTION_ATTACH ? "attach" : "policy", /* serial= */ 0, &message, reterr);
+        if (r >= 0)
+                r = tell_gate(s, kind, message, fds, n_fds, reterr);
+        if (r < 0)
+                return r;
         s->dirty = false;
-        s->state = SEAT_SENT;
+        if (r > 0)
+                s->state = SEAT_SENT;
+        else
+                seated(s);
         return 0;
 }
 
@@ -253,7 +293,7 @@ void seats_gate_gone(Gatekeeper *k) {
         Seat *s, *next;
 
         HASH_ITER(hh, k->seats, s, next) {
-                s->at_gate = false;
+                s->at_gate = s->in_force = false;
                 s->serial = 0;
                 if (s->state == SEAT_IDLE)
                         continue;
@@ -313,6 +353,7 @@ void seat_on_sockets(Seat *s, int error, uint8_t shape, int *fds, size_t n_fds) 
 
 static void seated(Seat *s) {
         s->state = SEAT_SEATED;
+        s->in_force = true;
         s->pause = 0;
         if (s->dirty) { /* changed again meanwhile */
                 seat_want_turn(s);
@@ -355,6 +396,7 @@ void seat_certified(Seat *s, const Error *error) {
                 return;
         }
         free(s->certificate);
+        s->in_force = false;
         s->certificate = NULL; /* so that it is tried again with the next policy, which is this one where nobody waits: it may be paused */
         s->dirty = true;
         put_off(s, error);
@@ -370,11 +412,12 @@ void seat_on_failed(Seat *s, const char *text) {
                 (void) link_send(s->keeper, json_pack("{s:s, s:i, s:s}", "do", "detach", "serial", 0, "id", s->id), NULL, 0);
                 s->at_gate = false;
         }
+        s->in_force = false;
         put_off(s, &error);
 }
 
 void seat_on_gone(Seat *s) {
-        s->at_gate = false;
+        s->at_gate = s->in_force = false;
         if (s->state == SEAT_SEATED)
                 s->state = SEAT_IDLE; /* its end is told by others */
 }

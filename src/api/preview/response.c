@@ -13,16 +13,16 @@
 static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "TE", "Trailer", "Transfer-Encoding",
                                     "Upgrade", "Content-Length", NULL };
 
-static bool is_ours(const char *name) {
-        for (const char *const *p = ours; *p; p++)
-                if (strcasecmp(name, *p) == 0)
+/* Speak for a whole origin, which below a path is the API's own and that of all other previews: a name and password typed for one would be sent to
+ * the next one that asks. */
+static const char *const origin_wide[] = { "Alt-Svc", "Clear-Site-Data", "NEL", "Referrer-Policy", "Report-To", "Reporting-Endpoints",
+                                           "Service-Worker-Allowed", "Strict-Transport-Security", "WWW-Authenticate", NULL };
+
+static bool is_one_of(const char *name, const char *const *list) {
+        for (; *list; list++)
+                if (strcasecmp(name, *list) == 0)
                         return true;
         return false;
-}
-
-/* What the page may do in our place is not for it to say. */
-static bool is_about_origin(const char *name) {
-        return strcasecmp(name, "Referrer-Policy") == 0 || strcasecmp(name, "Service-Worker-Allowed") == 0 || strcasecmp(name, "Clear-Site-Data") == 0;
 }
 
 /* "http://localhost:8000/x", as the one inside knows itself: what follows its name; NULL: it leads elsewhere. */
@@ -92,7 +92,9 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
         for (size_t i = 0; i < h->n_fields && r >= 0; i++) {
                 const HttpField *f = h->fields + i;
 
-                if (is_ours(f->name) || (!x->target.by_host && is_about_origin(f->name)) || http_head_has_word(h, "Connection", f->name))
+                if (is_one_of(f->name, ours) || http_head_has_word(h, "Connection", f->name))
+                        continue;
+                if (!x->target.by_host && is_one_of(f->name, origin_wide))
                         continue;
                 if (strcasecmp(f->name, "Location") == 0)
                         r = pass_location(x, f->value);
