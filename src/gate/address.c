@@ -41,6 +41,22 @@ int address_from_socket(const SocketAddress *from, EgressAddress *ret, uint16_t 
         return 0;
 }
 
+bool address_original(struct msghdr *m, SocketAddress *ret) {
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+                size_t size = 0;
+
+                if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_ORIGDSTADDR)
+                        size = sizeof(ret->v4);
+                else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_ORIGDSTADDR)
+                        size = sizeof(ret->v6);
+                if (size == 0 || c->cmsg_len < CMSG_LEN(size))
+                        continue;
+                memcpy(ret, CMSG_DATA(c), size);
+                return true;
+        }
+        return false;
+}
+
 /* From which of our addresses one would go there. Nothing is sent: connecting a UDP socket only looks up the route. */
 static int find_source(const EgressAddress *to, EgressAddress *ret) {
         _cleanup_close_ int fd = -EBADF;

@@ -19,6 +19,9 @@ bool address_is_v4(const EgressAddress *a);
 socklen_t address_to_socket(const EgressAddress *a, uint16_t port, SocketAddress *ret);
 int address_from_socket(const SocketAddress *from, EgressAddress *ret, uint16_t *ret_port);
 
+/* Where the guest sent a datagram to, before the rule brought it here. */
+bool address_original(struct msghdr *m, SocketAddress *ret);
+
 /* One of this machine's own addresses, whatever range it is from: what listens there is a service of the host's. */
 bool address_is_own(const EgressAddress *a);
 

@@ -273,12 +273,9 @@ static void flow_ask(UdpFlow *f, const EgressQuestion *q) {
 
 /* Each new one is work for coved and PID 1 as well, which serve others too: so many a second, and so many at once after a pause. */
 static bool may_begin(GateSandbox *s) {
-        usec_t now = clock_usec();
+        usec_t now = clock_usec(), most = UDP_FLOWS_BURST * FLOW_COST;
 
-        if (s->flows_at == 0)
-                s->flows_credit = UDP_FLOWS_BURST * FLOW_COST;
-        else
-                s->flows_credit = MIN_OF(s->flows_credit + (now - s->flows_at), UDP_FLOWS_BURST * FLOW_COST);
+        s->flows_credit = s->flows_at == 0 ? most : MIN_OF(s->flows_credit + (now - s->flows_at), most);
         s->flows_at = now;
         if (s->flows_credit < FLOW_COST)
                 return false;
@@ -316,23 +313,6 @@ static void datagram_arrived(GateSandbox *s, const UdpEnds *ends, const void *da
                 (void) pass_out(f, data, size);
 }
 
-/* Where the guest sent it to, before the rule brought it here. */
-static bool original_destination(struct msghdr *m, SocketAddress *ret) {
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-                size_t size = 0;
-
-                if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_ORIGDSTADDR)
-                        size = sizeof(ret->v4);
-                else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_ORIGDSTADDR)
-                        size = sizeof(ret->v6);
-                if (size == 0 || c->cmsg_len < CMSG_LEN(size))
-                        continue;
-                memcpy(ret, CMSG_DATA(c), size);
-                return true;
-        }
-        return false;
-}
-
 /* 1: one more, 0: no more for now. */
 static int datagram_take(GateSandbox *s, int fd) {
         uint8_t buffer[DATAGRAM_MAX];
@@ -355,7 +335,7 @@ static int datagram_take(GateSandbox *s, int fd) {
 
         if (size < 0)
                 return errno == EAGAIN ? 0 : 1;
-        if (!original_destination(&m, &to) || address_from_socket(&from, &ends.local, &ends.local_port) < 0 ||
+        if (!address_original(&m, &to) || address_from_socket(&from, &ends.local, &ends.local_port) < 0 ||
                         address_from_socket(&to, &ends.remote, &ends.remote_port) < 0 || ends.remote_port == 0)
                 return 1;
         datagram_arrived(s, &ends, buffer, (size_t) size);
