@@ -155,7 +155,7 @@ TEST(memory) {
 }
 
 /* Item 375 */
-/* 388: an allowed and an evil one, too. */
+/* Item 388: an allowed and an evil one, too. */
 TEST(urls) {
         static const struct {
                 const char *policy, *url;
