@@ -5,41 +5,15 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
+#include "wire/channel.h"
 
-#define FDS_ROOM 16 /* what a careless sender may send at once; all of them have to be closed */
-
-typedef union Ancillary {
-        struct cmsghdr align;
-        char data[CMSG_SPACE(sizeof(int) * FDS_ROOM)];
-} Ancillary;
+_Static_assert(CONTROL_FDS_MAX <= CHANNEL_FDS_MAX, "a channel carries as many");
 
 /* One message is under way at a time in either program: both have one thread. Values of secrets pass through here. */
 static char buffer[CONTROL_MESSAGE_MAX];
 
 static void wipe(size_t size) {
         explicit_bzero(buffer, size);
-}
-
-static int send_bytes(int fd, size_t size, const int *fds, size_t n_fds) {
-        struct iovec iov = { .iov_base = buffer, .iov_len = size };
-        struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-        Ancillary ancillary = { 0 };
-
-        if (n_fds > 0) {
-                struct cmsghdr *c;
-
-                mh.msg_control = ancillary.data;
-                mh.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
-                c = CMSG_FIRSTHDR(&mh);
-                c->cmsg_level = SOL_SOCKET;
-                c->cmsg_type = SCM_RIGHTS;
-                c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
-                memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
-        }
-        while (sendmsg(fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-                if (errno != EINTR)
-                        return errno == ENOBUFS ? -EAGAIN : -errno;
-        return 0;
 }
 
 int control_send(int fd, json_t *message, const int *fds, size_t n_fds) {
@@ -57,44 +31,9 @@ int control_send(int fd, json_t *message, const int *fds, size_t n_fds) {
                 wipe(sizeof(buffer));
                 return -EMSGSIZE;
         }
-        r = send_bytes(fd, size, fds, n_fds);
+        r = channel_send_bytes(fd, buffer, size, fds, n_fds, MSG_DONTWAIT);
         wipe(size);
-        return r;
-}
-
-/* Whatever was sent is ours now, wanted or not. */
-static size_t take_descriptors(struct msghdr *mh, int ret[static FDS_ROOM]) {
-        size_t taken = 0;
-
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
-                size_t n;
-
-                if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-                        continue;
-                n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-                for (size_t i = 0; i < n && taken < FDS_ROOM; i++)
-                        memcpy(ret + taken++, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-        }
-        return taken;
-}
-
-static void close_all(const int *fds, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                (void) fd_close(fds[i]);
-}
-
-static int receive_bytes(int fd, struct msghdr *mh, size_t *ret_size) {
-        unsigned n_resets = 0;
-        ssize_t n;
-
-        /* The kernel tells of a peer that has died without reading everything before it hands out what that peer had sent. */
-        do
-                n = recvmsg(fd, mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-        while (n < 0 && (errno == EINTR || (errno == ECONNRESET && n_resets++ == 0)));
-        if (n < 0)
-                return errno == ECONNRESET ? 0 : -errno;
-        *ret_size = (size_t) n;
-        return n > 0;
+        return r == -ENOBUFS ? -EAGAIN : r;
 }
 
 static json_t *parse(size_t size) {
@@ -108,27 +47,22 @@ static json_t *parse(size_t size) {
 }
 
 int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], size_t *ret_n_fds) {
-        struct iovec iov = { .iov_base = buffer, .iov_len = sizeof(buffer) };
-        Ancillary ancillary;
-        struct msghdr mh = {
-                .msg_iov = &iov,
-                .msg_iovlen = 1,
-                .msg_control = ancillary.data,
-                .msg_controllen = sizeof(ancillary.data),
-        };
-        int fds[FDS_ROOM], r;
+        int fds[CHANNEL_FDS_MAX], r;
         json_t *j = NULL;
         size_t size, n_fds;
 
-        r = receive_bytes(fd, &mh, &size);
-        if (r <= 0)
+        r = channel_receive_bytes(fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
+        if (r <= 0) {
+                if (r == -EBADMSG)
+                        wipe(sizeof(buffer)); /* as much of it as there was room for */
                 return r;
-        n_fds = take_descriptors(&mh, fds);
-        if (!(mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) && n_fds <= CONTROL_FDS_MAX)
+        }
+        if (n_fds <= CONTROL_FDS_MAX)
                 j = parse(size);
         wipe(size);
         if (!j) {
-                close_all(fds, n_fds);
+                for (size_t i = 0; i < n_fds; i++)
+                        (void) fd_close(fds[i]);
                 return -EBADMSG;
         }
         if (n_fds > 0)
