@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"
 
@@ -100,7 +101,7 @@ static int allow_reading(int ruleset, const char *path) {
         return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 ? -errno : 0;
 }
 
-/* A kernel without it still has the filter below. */
+/* A kernel without it still has the filter below, which lets files be read: so that is said. */
 static int confine_files(void) {
         _cleanup_close_ int ruleset = -EBADF;
         int version = landlock_probe(), r = 0;
@@ -111,8 +112,10 @@ static int confine_files(void) {
         };
         size_t size = version >= 6 ? sizeof(rules) : version >= 4 ? offsetof(Ruleset, scoped) : offsetof(Ruleset, net);
 
-        if (version < 0)
+        if (version < 0) {
+                log_warning("this kernel has no Landlock: cove-gate could read what its user can (`cove doctor`)");
                 return 0;
+        }
         ruleset = (int) syscall(SYS_landlock_create_ruleset, &rules, size, 0);
         if (ruleset < 0)
                 return -errno;
