@@ -69,6 +69,8 @@ struct Manager {
         struct Pools *pools;
         const struct NetworkKeeper *network; /* network.h; NULL: sandboxes have none */
         int (*read_policy)(const char *text, struct Enforce *ret, Error *reterr); /* enforce.h; NULL: nobody can */
+        const struct TemplateKeeper *templates; /* template.h; NULL: only the spawner's own */
+        struct TreeCalls *tree_calls; /* trees.h */
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };

@@ -8,6 +8,7 @@
 #include "core/execution.h"
 #include "core/sandbox.h"
 #include "wire/guest.h"
+#include "wire/tree.h"
 
 typedef struct Provider Provider;
 
@@ -20,6 +21,8 @@ typedef enum ProviderCapability {
         PROVIDER_EGRESS = 1 << 5,   /* a way out through the gate */
         PROVIDER_GROUPS = 1 << 6,   /* networks between sandboxes */
         PROVIDER_PORTS = 1 << 7,    /* ports inside can be reached */
+        PROVIDER_LAYERS = 1 << 8,   /* templates out of layers */
+        PROVIDER_DISKS = 1 << 9,    /* disks that outlive their sandbox: snapshots, forks, parking, volumes */
 } ProviderCapability;
 
 typedef struct ProviderEvents {
@@ -37,6 +40,8 @@ typedef struct ProviderEvents {
         void (*listed)(const char *id, void *userdata); /* NULL: that was the last */
         void (*network)(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata); /* as guest.h's SOCKETS; fds are the callee's to close */
         void (*socket)(Sandbox *sb, uint64_t token, int error, int fd, void *userdata); /* fd is the callee's to close */
+        void (*tree_item)(uint64_t token, const TreeRef *ref, uint64_t bytes, void *userdata);
+        void (*tree_done)(uint64_t token, int wait_status, uint64_t bytes, const Error *error, void *userdata);
 } ProviderEvents;
 
 typedef struct ProviderOps {
@@ -54,6 +59,9 @@ typedef struct ProviderOps {
         int (*list)(Provider *p); /* every id that something is left of in the kernel */
         int (*network)(Provider *p, Sandbox *sb); /* its sockets: network() */
         int (*socket)(Provider *p, Sandbox *sb, const GuestSocket *socket); /* one inside: socket() */
+        /* trees.h is the door to these. The answer by tree_done() with the token, after tree_item() for a LIST. fds: four for a RUN, else NULL; copied */
+        int (*tree)(Provider *p, const TreeRequest *request, const int *fds, uint64_t token);
+        int (*tree_cancel)(Provider *p, uint64_t token);
         void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
         Provider *(*free)(Provider *p);
 } ProviderOps;
@@ -62,5 +70,7 @@ struct Provider {
         const ProviderOps *ops;
         const ProviderEvents *events;
         void *userdata;
+        uint8_t depot;        /* DepotBacking, as the spawner has told */
+        const char *no_disks; /* why there are no disks, and the cure; NULL: there are */
         bool one_user; /* in each sandbox: whoever it was made for */
 };

@@ -36,6 +36,15 @@ typedef struct SandboxLimits {
         uint64_t nofile;
 } SandboxLimits;
 
+typedef struct SandboxVolume {
+        char *name;   /* as the caller calls it */
+        char *tree;   /* TREE_VOLUME */
+        char *target; /* absolute, normalised */
+        bool writable;
+} SandboxVolume;
+
+#define SANDBOX_VOLUMES_MAX 8
+
 /* What was asked for. Strings are owned; NULL where nothing was said. */
 typedef struct SandboxSpec {
         char *name, *tenant; /* tenant "": none */
@@ -51,6 +60,14 @@ typedef struct SandboxSpec {
         uint8_t network;  /* NetworkMode of policy/egress.h */
         char *group;      /* isolated: with whom; within the tenant */
         char *policy;     /* policy/policy.h, normalised, as JSON text; NULL: none */
+        bool persistent;  /* its writable layer is a tree of the depot: it can be copied, parked, restored; outlives processes and the machine's restart */
+        char *layer;      /* TREE_LAYER that it stands on, hex; NULL: template_name is one of the spawner's own */
+        char *digest;     /* of the template, as it was then; NULL: none */
+        char *snapshot;   /* the snapshot that its disk began as; NULL: empty */
+        char *parent;     /* the sandbox that it was forked from; NULL: none */
+        SandboxVolume *volumes;
+        size_t n_volumes;
+        bool record;      /* what is put in is kept, for a replay */
         int hub_fd;       /* isolated, while it is being made: the group's hub; < 0: there is none yet. Its keeper's. Not in the store */
         uint32_t address; /* isolated: 10.213.x.y, host byte order */
 } SandboxSpec;
@@ -86,6 +103,7 @@ struct Sandbox {
         bool end_delete;          /* … or to nothing at all */
         int create_error;         /* negative errno: it never came to be, and the reason says why */
         bool freezing, thawing, stopping;
+        bool parked;            /* paused, with its disk only: no process of it lives; resume makes another PID 1 on the same disk */
         bool networking;        /* its network is being connected: nobody gets it before */
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
 

@@ -18,12 +18,15 @@
 
 #include "wire/network.h"
 #include "wire/rules.h"
+#include "wire/tree.h"
 
-#define SPAWN_MESSAGE_MAX 4096
+#define SPAWN_MESSAGE_MAX 16384
 #define SPAWN_NAME_MAX    64
 #define SPAWN_ID_MAX      32
 #define SPAWN_PATH_MAX    1024
 #define SPAWN_TEXT_MAX    512
+#define SPAWN_VOLUMES_MAX 8
+#define SPAWN_TARGET_MAX  256
 
 typedef enum SpawnType {
         /* coved → spawner */
@@ -32,20 +35,30 @@ typedef enum SpawnType {
         SPAWN_FREEZE,
         SPAWN_THAW,
         SPAWN_LIST, /* every id that has a cgroup of this instance */
+        SPAWN_TREE, /* tree.h; + descriptors for a RUN */
 
         /* spawner → coved */
         SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */
         SPAWN_CREATED,    /* + descriptors: control channel of PID 1 (guest.h), its pidfd */
-        SPAWN_DONE,       /* destroy, freeze, thaw */
+        SPAWN_DONE,       /* destroy, freeze, thaw, tree */
         SPAWN_FAILED,
         SPAWN_ITEM,
         SPAWN_END,
+        SPAWN_TREE_ITEM, /* of a TREE_LIST */
         _SPAWN_TYPE_MAX,
 } SpawnType;
+
+typedef struct SpawnVolume {
+        char name[TREE_NAME_MAX + 1]; /* TREE_VOLUME */
+        char target[SPAWN_TARGET_MAX];
+        bool writable;
+} SpawnVolume;
 
 typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
         char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" is always there */
+        char layer[TREE_NAME_MAX + 1]; /* TREE_LAYER that takes the template's place; "": none */
+        bool kept; /* its writable layer is TREE_DISK of its id, which is there already: new, or of a former life, or copied */
         char hostname[SPAWN_NAME_MAX];
         char workdir[SPAWN_PATH_MAX];
         uint32_t uid, gid;
@@ -55,12 +68,16 @@ typedef struct SpawnCreate {
         uint64_t allow_missing; /* GuardSet */
         uint8_t network;    /* SpawnNetwork */
         uint32_t address;   /* linked: its own, 10.213.0.0/16, host byte order */
+        uint8_t n_volumes;
+        SpawnVolume volumes[SPAWN_VOLUMES_MAX];
         Rules rules;
 } SpawnCreate;
 
 typedef struct SpawnHello {
         bool privileged;
         uint8_t cgroup_version; /* 0: none */
+        uint8_t depot;          /* DepotBacking */
+        char depot_reason[256]; /* why it is not more than it is, and the cure */
 } SpawnHello;
 
 typedef struct SpawnCreated {
@@ -69,6 +86,16 @@ typedef struct SpawnCreated {
         uint64_t guards_missing;
         uint8_t disk_backing; /* DiskBacking */
 } SpawnCreated;
+
+typedef struct SpawnDone {
+        int32_t status; /* as wait(2) gives it: of a TREE_RUN */
+        uint64_t bytes; /* TREE_USAGE */
+} SpawnDone;
+
+typedef struct SpawnTreeItem {
+        TreeRef ref;
+        uint64_t bytes; /* used by it alone; 0 where that is not known */
+} SpawnTreeItem;
 
 typedef struct SpawnFailure {
         int32_t error; /* positive errno */
@@ -83,6 +110,9 @@ typedef struct SpawnMessage {
                 char id[SPAWN_ID_MAX]; /* destroy, freeze, thaw, item */
                 SpawnHello hello;
                 SpawnCreated created;
+                SpawnDone done;
+                TreeRequest tree;
+                SpawnTreeItem tree_item;
                 SpawnFailure failure;
         };
 } SpawnMessage;

@@ -1,0 +1,53 @@
+/* depot.h: directory trees that outlive sandboxes, as the spawner keeps them.
+ *
+ *      DIR/depot/            0700, root's; mounted in the spawner's own mount namespace only
+ *        layer/ disk/ snapshot/ volume/    NAME: a tree each
+ *        scratch/                          being made; emptied at the start
+ *
+ * Two backings, chosen by trying:
+ *
+ *      btrfs    each tree is a subvolume: empty or copied in O(1), limited by quota groups (the guest meets EDQUOT), usage known. DIR itself
+ *               where it lies on btrfs; else an image DIR/depot.img, on a loop device that clears itself; found again where sandboxes of a former
+ *               spawner still hold it, for two devices on one image would destroy it
+ *      plain    each tree is a directory: layers only (a copy of one is made of hard links: nobody writes into a layer, whoever changes one
+ *               replaces the file). Disks, snapshots and volumes are refused: -EOPNOTSUPP with the reason and the cure
+ *
+ * Nothing half-made is ever under its own name: what is made, is made in scratch/ and renamed. Nothing here waits long but depot_open(),
+ * depot_publish() and copying a disk with much that is not written yet: those run in a child of the spawner's.
+ * Must not know: sandboxes' lives, the wire, templates, coved. */
+#pragma once
+
+#include "base/error.h"
+#include "wire/tree.h"
+
+typedef enum DepotBacking {
+        DEPOT_NONE,  /* a plain user's, or it could not be opened: nothing of it works, and the reason is told to whoever asks */
+        DEPOT_PLAIN,
+        DEPOT_BTRFS,
+        _DEPOT_BACKING_MAX,
+} DepotBacking;
+
+typedef struct Depot {
+        DepotBacking backing;
+        int fd;      /* its top directory; -EBADF: none */
+        char reason[256]; /* why it is not more than it is */
+} Depot;
+
+const char *depot_backing_name(DepotBacking b);
+
+/* Makes it where it is missing: `bytes` is the size of a new image (reserved, not sparse: a full disk must not destroy it). In the caller's
+ * mount namespace, which must be its own. Never fails: says in backing and reason what became of it. */
+void depot_open(Depot *d, const char *state_dir, uint64_t bytes);
+void depot_done(Depot *d);
+void depot_sweep(Depot *d); /* what scratch/ has */
+
+int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty */, uint64_t limit, Error *reterr);
+int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, Error *reterr);
+int depot_remove(Depot *d, const TreeRef *ref, Error *reterr);
+int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
+int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr);
+int depot_verify(Depot *d, const TreeRef *ref, Error *reterr);
+int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t bytes, void *userdata), void *userdata);
+
+/* The tree as a directory, for mounts: O_PATH. */
+int depot_open_tree(const Depot *d, const TreeRef *ref, Error *reterr);

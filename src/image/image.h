@@ -1,0 +1,78 @@
+/* image.h: templates: what sandboxes start from, by name.
+ *
+ * A template is a name and tag of a tenant's (or everybody's: "") that point to an image: a digest with a configuration and a root directory. That is a layer tree
+ * (pulled, imported, built on one), or the host's with a snapshot as the beginning of the disk (built on "host"). Layer trees are named by their chain id, as OCI
+ * has it: sha256(parent chain + " " + diff id), so each is unpacked once, whatever number of images has it, and each stands on a copy of its parent.
+ *
+ * A *making* is one piece of long work on a template: pull, import, build, commit, push. It has an id, a status, a log that can be read from any byte and followed, progress, and
+ * an end that is told once. Makings survive nothing: after a restart those under way are failed ("interrupted"), what they left is swept, and doing it again finds
+ * finished layers and blobs where they are.
+ *
+ * In use is a layer that a template, a sandbox, a snapshot, a build step of the cache or a making under way names; gc removes the rest: row first marked, then tree, then row, so that a
+ * death in between is gone on with. Blobs (DIR/blobs) likewise.
+ * May use: core, trees.h, store/images.h, config, json. Must not know: HTTP, SQL, btrfs, tar, how registries speak. */
+#pragma once
+
+#include "core/manager.h"
+#include "core/template.h"
+#include "core/trees.h"
+
+typedef struct Images Images;
+typedef struct Making Making;
+
+typedef enum MakingKind { MAKING_PULL, MAKING_IMPORT, MAKING_BUILD, MAKING_COMMIT, MAKING_PUSH, MAKING_GC, _MAKING_KIND_MAX } MakingKind;
+typedef enum MakingStatus { MAKING_RUNNING, MAKING_DONE, MAKING_FAILED, MAKING_CANCELLED, _MAKING_STATUS_MAX } MakingStatus;
+
+typedef struct ImageConfig { /* what of an OCI configuration counts here */
+        Strv env;
+        char *workdir, *user; /* user as text; uid, gid, home: resolved when it was made */
+        uint32_t uid, gid;
+        char *home;
+        Strv entrypoint, cmd, exposed, labels /* "k=v" */;
+        char *start_command, *ready_command; /* of a YAML recipe; NULL: none */
+} ImageConfig;
+void image_config_done(ImageConfig *c);
+
+typedef struct Image {
+        char digest[72];  /* "sha256:" and hex: of the manifest for what came from elsewhere, of its description for what was built here */
+        char layer[TREE_NAME_MAX + 1]; /* "": base */
+        char *base;       /* "host" or a --template, when there is no layer */
+        char *snapshot;   /* tree of the disk's beginning; NULL: none */
+        ImageConfig config;
+        char *source;     /* for people: "docker.io/library/python:3.12", "Dockerfile", "import" */
+        char *layers;     /* JSON: [{digest, diffId, chain, size, mediaType}], from the bottom up; what push needs */
+        uint64_t bytes;   /* unpacked */
+        usec_t created_at;
+} Image;
+
+int images_new(Manager *m, Images **ret, Error *reterr); /* hangs itself in as the manager's template keeper; reads the store; sweeps */
+Images *images_free(Images *i);
+
+/* Makings: what every kind has. */
+int making_new(Images *i, const Principal *who, MakingKind kind, const char *template_name /* NAME[:TAG] */, Making **ret, Error *reterr);
+const char *making_id(const Making *k);
+void making_log(Making *k, const char *format, ...) __attribute__((format(printf, 2, 3))); /* a line of its log */
+void making_log_bytes(Making *k, const void *data, size_t size);
+int making_log_fd(const Making *k); /* to read from any offset; a follower watches the file */
+void making_progress(Making *k, const char *stage, uint64_t done, uint64_t total);
+bool making_is_cancelled(const Making *k);
+void making_set_cancel(Making *k, void (*cancel)(Making *k, void *userdata), void *userdata); /* asked to end: must lead to making_end() */
+void making_end(Making *k, const Image *image /* what it made; may be NULL */, const Error *error);
+Making *making_find(Images *i, const Principal *who, const char *id);
+void making_cancel(Making *k);
+
+/* Used by build/ and by the surfaces. All answer exactly once by done. */
+typedef void (*ImageDone)(const Image *image, const Error *error, void *userdata);
+
+/* Digest or NAME[:TAG]; NULL: there is none. Borrowed until the loop turns. */
+const Image *images_find(Images *i, const char *tenant, const char *name);
+/* FROM: the one that is there, or pulled into this making's log. */
+int images_get(Images *i, Making *k, const char *reference, ImageDone done, void *userdata, Error *reterr);
+/* Takes the image's contents; its layer or snapshot tree is there. Points NAME:TAG at it, in one transaction. */
+int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr);
+/* A layer out of what a persistent sandbox, standing on a layer, has changed: copied parent, flatten, publish. chain: its name, given by the caller (hex). */
+int images_flatten(Images *i, Making *k, const char *parent_layer, TreeKind disk_kind, const char *disk_name, const char *chain, ImageDone done, void *userdata, Error *reterr);
+
+/* The cache of build steps: key (hex SHA-256 over what goes in) → a snapshot tree. */
+int images_cache_get(Images *i, const char *tenant, const char *key, char ret_snapshot[TREE_NAME_MAX + 1]); /* 1, 0 */
+int images_cache_put(Images *i, const char *tenant, const char *key, const char *snapshot); /* takes the snapshot over */
