@@ -17,7 +17,6 @@
 #include "base/kernel.h"
 #include "confine/caps.h"
 
-#define DESCRIPTORS_KEPT 4 /* the stream, errors, the worker */
 #define DESCRIPTORS_MAX  16 /* and those that come with messages */
 #define MEMORY_MAX       (UINT64_C(512) * 1024 * 1024)
 
@@ -44,8 +43,10 @@ static int limit(int resource, rlim_t value) {
         return setrlimit(resource, &(struct rlimit) { .rlim_cur = value, .rlim_max = value }) < 0 ? -errno : 0;
 }
 
+static unsigned n_kept; /* the stream, errors, the worker, a list */
+
 static int confine_descriptors(void) {
-        return kernel_close_range(DESCRIPTORS_KEPT, ~0u, 0) < 0 ? -errno : 0;
+        return kernel_close_range(n_kept, ~0u, 0) < 0 ? -errno : 0;
 }
 
 static int confine_limits(void) {
@@ -134,7 +135,8 @@ static const struct {
         { "calls",       confine_calls       }, /* last: it forbids what the others use */
 };
 
-int archive_confine(Error *reterr) {
+int archive_confine(unsigned n_descriptors, Error *reterr) {
+        n_kept = n_descriptors;
         for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
                 int r = steps[i].function();
                 if (r < 0)
