@@ -4,7 +4,7 @@
  * named, never pathed. Ids of files in them are those of the inside (0 to 65535), so that any sandbox can have any of them.
  * Pure encode and decode. Must not know: file systems, processes.
  *
- *      u8 operation · u8 flags · u64 bytes · u32 cancels · u8 n_refs · refs (u8 kind, u8 writable, name NUL) · u16 size · arguments, each with its NUL */
+ *      u8 operation · u8 flags, 0 · u64 bytes · u32 cancels · u8 n_refs · refs (u8 kind, u8 writable, name) · u16 size · arguments, each with its NUL */
 #pragma once
 
 #include <stdbool.h>
@@ -62,3 +62,5 @@ int tree_add_argument(TreeRequest *t, const char *argument); /* -ENOSPC */
 
 void tree_put(WireWriter *w, const TreeRequest *t);
 bool tree_get(WireReader *reader, TreeRequest *ret); /* false: what tree_put() would not have written */
+void tree_put_ref(WireWriter *w, const TreeRef *ref);
+bool tree_get_ref(WireReader *reader, TreeRef *ret);
