@@ -58,8 +58,39 @@ void sandbox_spec_done(SandboxSpec *spec) {
         free(spec->metadata);
         free(spec->group);
         free(spec->policy);
+        free(spec->layer);
+        free(spec->base);
+        free(spec->digest);
+        free(spec->snapshot);
+        free(spec->parent);
+        for (size_t i = 0; i < spec->n_volumes; i++) {
+                free(spec->volumes[i].name);
+                free(spec->volumes[i].tree);
+                free(spec->volumes[i].target);
+        }
+        free(spec->volumes);
         strv_done(&spec->env);
         *spec = (SandboxSpec) { .hub_fd = -EBADF };
+}
+
+int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable) {
+        SandboxVolume *volumes, v = { .writable = writable };
+
+        if (spec->n_volumes >= SANDBOX_VOLUMES_MAX)
+                return -E2BIG;
+        volumes = realloc(spec->volumes, (spec->n_volumes + 1) * sizeof(*volumes));
+        if (!volumes)
+                return -ENOMEM;
+        spec->volumes = volumes;
+        v.name = strdup(name);
+        v.tree = strdup(tree);
+        v.target = strdup(target);
+        spec->volumes[spec->n_volumes++] = v; /* whole or not: sandbox_spec_done() copes */
+        return v.name && v.tree && v.target ? 0 : -ENOMEM;
+}
+
+const char *sandbox_spec_base(const SandboxSpec *spec) {
+        return spec->base ? spec->base : spec->template_name && !spec->layer ? spec->template_name : "host";
 }
 
 Sandbox *sandbox_new(Manager *m) {
