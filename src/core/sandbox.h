@@ -74,6 +74,10 @@ typedef struct SandboxSpec {
 
 void sandbox_spec_done(SandboxSpec *spec);
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
+int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
+int sandbox_volumes_add(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG: that many have no place */
+void sandbox_volumes_done(SandboxSpec *spec);
 
 struct Sandbox {
         Manager *manager;
