@@ -152,6 +152,7 @@ Manager *manager_free(Manager *m) {
         HASH_ITER(hh, m->sandboxes, sb, next)
                 sandbox_free(sb);
         acquisitions_free(m);
+        tree_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
         sd_event_unref(m->event);

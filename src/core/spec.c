@@ -22,7 +22,7 @@ static const size_t texts[] = {
         offsetof(SandboxSpec, profile),    offsetof(SandboxSpec, workdir), offsetof(SandboxSpec, agent_type),
         offsetof(SandboxSpec, task_id),    offsetof(SandboxSpec, group),   offsetof(SandboxSpec, metadata),
         offsetof(SandboxSpec, policy),     offsetof(SandboxSpec, layer),   offsetof(SandboxSpec, digest),
-        offsetof(SandboxSpec, snapshot),   offsetof(SandboxSpec, parent),
+        offsetof(SandboxSpec, snapshot),   offsetof(SandboxSpec, parent),  offsetof(SandboxSpec, base),
 };
 
 static char **text_at(const SandboxSpec *spec, size_t i) {
@@ -57,7 +57,7 @@ void sandbox_volumes_done(SandboxSpec *spec) {
         spec->n_volumes = 0;
 }
 
-int sandbox_volumes_add(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable) {
+int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable) {
         SandboxVolume *list, v;
 
         if (spec->n_volumes >= SANDBOX_VOLUMES_MAX)
@@ -99,7 +99,7 @@ int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret) {
         for (size_t i = 0; i < from->n_volumes && r >= 0; i++) {
                 const SandboxVolume *v = from->volumes + i;
 
-                r = sandbox_volumes_add(&copy, v->name, v->tree, v->target, v->writable);
+                r = sandbox_spec_add_volume(&copy, v->name, v->tree, v->target, v->writable);
         }
         if (r < 0) {
                 sandbox_spec_done(&copy);
@@ -107,6 +107,10 @@ int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret) {
         }
         *ret = copy;
         return 0;
+}
+
+const char *sandbox_spec_base(const SandboxSpec *spec) {
+        return spec->base ? spec->base : spec->template_name && !spec->layer ? spec->template_name : "host";
 }
 
 int sandbox_text_set(char **at, const char *text) {

@@ -150,7 +150,7 @@ static int volumes_load(sqlite3_stmt *st, int column, const Field *field, void *
         if (r >= 0 && list.n % VOLUME_WORDS != 0)
                 r = -EBADMSG;
         for (size_t i = 0; r >= 0 && i < list.n; i += VOLUME_WORDS)
-                r = sandbox_volumes_add(member, list.items[i], list.items[i + 1], list.items[i + 2], strcmp(list.items[i + 3], "rw") == 0);
+                r = sandbox_spec_add_volume(member, list.items[i], list.items[i + 1], list.items[i + 2], strcmp(list.items[i + 3], "rw") == 0);
         strv_done(&list);
         return r;
 }

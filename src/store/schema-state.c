@@ -4,6 +4,7 @@
 const char schema_state[] =
         "ALTER TABLE sandbox ADD COLUMN persistent INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE sandbox ADD COLUMN layer TEXT;"
+        "ALTER TABLE sandbox ADD COLUMN base TEXT;"
         "ALTER TABLE sandbox ADD COLUMN digest TEXT;"
         "ALTER TABLE sandbox ADD COLUMN snapshot TEXT;" /* may be gone */
         "ALTER TABLE sandbox ADD COLUMN parent TEXT;"   /* likewise */
@@ -45,6 +46,7 @@ const char schema_state[] =
         "  network_group TEXT,"
         "  policy TEXT,"
         "  layer TEXT,"
+        "  base TEXT,"
         "  digest TEXT,"
         "  volumes BLOB NOT NULL,"
         "  record INTEGER NOT NULL,"

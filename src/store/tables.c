@@ -49,6 +49,7 @@ static const Field sandbox_table_fields[] = {
         FIELD("policy",            text,   Sandbox, spec.policy),
         FIELD("persistent",        bool,   Sandbox, spec.persistent),
         FIELD("layer",             text,   Sandbox, spec.layer),
+        FIELD("base",              text,   Sandbox, spec.base),
         FIELD("digest",            text,   Sandbox, spec.digest),
         FIELD("snapshot",          text,   Sandbox, spec.snapshot),
         FIELD("parent",            text,   Sandbox, spec.parent),

@@ -52,6 +52,7 @@ static Sandbox full_sandbox(void) {
                         .on_timeout = ON_TIMEOUT_PAUSE,
                         .persistent = true,
                         .layer = (char *) "0123456789abcdef",
+                        .base = (char *) "debian",
                         .digest = (char *) "sha256:0123",
                         .snapshot = (char *) "sabcdefghijklmnopqrst",
                         .parent = (char *) "pabcdefghijklmnopqrst",
@@ -129,6 +130,7 @@ static void check_sandbox(const Sandbox *a, const Sandbox *b) {
         check_uint("parked", a->parked, b->parked);
         check_uint("persistent", a->spec.persistent, b->spec.persistent);
         check_string("layer", a->spec.layer, b->spec.layer);
+        check_string("base", a->spec.base, b->spec.base);
         check_string("digest", a->spec.digest, b->spec.digest);
         check_string("snapshot", a->spec.snapshot, b->spec.snapshot);
         check_string("parent", a->spec.parent, b->spec.parent);
