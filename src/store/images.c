@@ -149,3 +149,20 @@ int store_making_put(Store *s, const StoreMaking *row) {
 int store_making_delete(Store *s, const char *id) {
         return statement_write_text(s, STATEMENT_MAKING_DELETE, id);
 }
+
+typedef struct LayerNameEach {
+        int (*each)(const char *layer, void *userdata);
+        void *userdata;
+} LayerNameEach;
+
+static int layer_name_row(Store *s, sqlite3_stmt *st, void *userdata) {
+        const LayerNameEach *e = userdata;
+
+        return e->each((const char *) sqlite3_column_text(st, 0), e->userdata);
+}
+
+int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *userdata), void *userdata) {
+        LayerNameEach e = { each, userdata };
+
+        return statement_each(s, STATEMENT_LAYER_OF_SNAPSHOTS, SQLITE_OK, layer_name_row, &e);
+}

@@ -65,6 +65,9 @@ int store_layer_put(Store *s, const StoreLayer *row);
 int store_layer_delete(Store *s, const char *chain);
 int store_layer_each(Store *s, int (*each)(StoreLayer *row, void *userdata), void *userdata);
 
+/* Layers that snapshots of sandboxes stand on, each once. */
+int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *userdata), void *userdata);
+
 int store_image_snapshot_put(Store *s, const StoreImageSnapshot *row);
 int store_image_snapshot_delete(Store *s, const char *name);
 int store_image_snapshot_each(Store *s, int (*each)(StoreImageSnapshot *row, void *userdata), void *userdata);

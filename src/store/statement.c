@@ -250,6 +250,8 @@ static const struct {
         [STATEMENT_LAYER_DELETE] = { .delete = &layer_table },
         [STATEMENT_LAYER_SELECT] = { .select = &layer_table, .tail = "ORDER BY created_at, chain" },
 
+        [STATEMENT_LAYER_OF_SNAPSHOTS] = { "SELECT DISTINCT layer FROM snapshot WHERE layer IS NOT NULL" },
+
         [STATEMENT_IMAGE_SNAPSHOT_PUT]    = { .insert = &image_snapshot_table,
                                               .tail = "ON CONFLICT (name) DO UPDATE SET removing = excluded.removing" },
         [STATEMENT_IMAGE_SNAPSHOT_DELETE] = { .delete = &image_snapshot_table },
