@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "jail/tree.h"
 
 #define DISK_ATTRIBUTES  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -25,6 +26,7 @@ static const char *const backing_names[_DISK_BACKING_MAX] = {
         [DISK_MEMORY] = "memory",
         [DISK_IMAGE] = "image",
         [DISK_DIRECTORY] = "directory",
+        [DISK_TREE] = "tree",
 };
 
 const char *disk_backing_name(DiskBacking b) {
@@ -40,6 +42,8 @@ static bool tmpfs_takes_attributes(void) {
 }
 
 DiskBacking disk_choose(const JailSpec *spec, bool privileged) {
+        if (jail_is_kept(spec))
+                return DISK_TREE;
         if (spec->keep_dir)
                 return DISK_DIRECTORY;
         if (privileged && spec->limits.disk_bytes > spec->limits.memory_bytes / 2)
@@ -50,12 +54,12 @@ DiskBacking disk_choose(const JailSpec *spec, bool privileged) {
         return DISK_MEMORY;
 }
 
-int disk_open_memory(uint64_t bytes, Error *reterr) {
+static int open_tmpfs(uint64_t bytes, const char *mode, Error *reterr) {
         char size[32], inodes[32];
         const FsOption options[] = {
                 { "size",      size   },
                 { "nr_inodes", inodes },
-                { "mode",      "0755" },
+                { "mode",      mode   },
         };
         int tree;
 
@@ -66,6 +70,20 @@ int disk_open_memory(uint64_t bytes, Error *reterr) {
         if (tree < 0)
                 return error_set(reterr, tree, "tmpfs of %s bytes", size);
         return tree;
+}
+
+int disk_open_memory(uint64_t bytes, Error *reterr) {
+        return open_tmpfs(bytes, "0755", reterr);
+}
+
+int disk_open_shm(uint64_t bytes, Error *reterr) {
+        return open_tmpfs(bytes, "1777", reterr);
+}
+
+int disk_open_tree(int fd, const char *what, Error *reterr) {
+        int tree = kernel_open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+
+        return tree < 0 ? error_set(reterr, -errno, "cannot open %s: %m", what) : tree;
 }
 
 /* Mounts are found by name, for a sandbox cannot clone one of another mount namespace. That the name still means what was
