@@ -42,6 +42,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->oom_seen = row->oom_seen;
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;
+        sb->parked = row->parked;
         sandbox_register(sb);
         r = sandbox_register_name(sb);
         return r == -EEXIST ? 0 : r;

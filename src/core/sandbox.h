@@ -77,6 +77,9 @@ void sandbox_spec_done(SandboxSpec *spec);
 int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG */
 const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
+int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
+void sandbox_volumes_done(SandboxSpec *spec);
 
 struct Sandbox {
         Manager *manager;

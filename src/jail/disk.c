@@ -1,24 +1,25 @@
 #include "jail/disk.h"
 
 #include <fcntl.h>
-#include <linux/loop.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+<<<<<<< HEAD
 #include "base/kernel.h"
+=======
+#include "jail/loop.h"
+>>>>>>> op-depot
 #include "jail/tree.h"
 
 #define DISK_ATTRIBUTES  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 #define BYTES_PER_INODE  4096 /* tmpfs inodes cost kernel memory: they are limited along with the bytes */
 #define INODES_MIN       4096
-#define LOOP_TRIES       16
 #define IMAGE_DIRECTORY  "/var/tmp"
 #define IMAGE_BYTES_MIN  (UINT64_C(2) << 20) /* mkfs.ext4 wants that much */
 
@@ -72,6 +73,7 @@ static int open_tmpfs(uint64_t bytes, const char *mode, Error *reterr) {
         return tree;
 }
 
+<<<<<<< HEAD
 int disk_open_memory(uint64_t bytes, Error *reterr) {
         return open_tmpfs(bytes, "0755", reterr);
 }
@@ -88,21 +90,21 @@ int disk_open_tree(int fd, const char *what, Error *reterr) {
 
 /* Mounts are found by name, for a sandbox cannot clone one of another mount namespace. That the name still means what was
  * opened is looked at afterwards. */
+=======
+>>>>>>> op-depot
 int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr) {
-        _cleanup_close_ int tree = -EBADF;
-        struct stat opened, found;
+        int tree;
 
         /* The guest's root must be able to write there; it is no real user of the host. Nobody else may go in: the guest
          * can leave set-id programs of its own ids. */
         if (fchmod(fd, 0700) < 0 || (geteuid() == 0 && fchown(fd, owner, group) < 0))
                 return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
-        tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+        tree = tree_clone_same(path, fd);
+        if (tree == -ESTALE)
+                return error_set(reterr, tree, "'%s' is another directory now", path);
         if (tree < 0)
                 return error_set(reterr, tree, "cannot use '%s' as the writable layer: %m", path);
-        if (fstat(fd, &opened) < 0 || fstat(tree, &found) < 0 || opened.st_dev != found.st_dev ||
-                        opened.st_ino != found.st_ino)
-                return error_set(reterr, -ESTALE, "'%s' is another directory now", path);
-        return TAKE_FD(tree);
+        return tree;
 }
 
 static int make_file_system(int image_fd, Error *reterr) {
@@ -134,34 +136,9 @@ static int make_file_system(int image_fd, Error *reterr) {
         return 0;
 }
 
-/* Somebody else may take the free device between asking and using: then ask again. */
-static int attach_loop(int image_fd, char *ret_path, size_t size, Error *reterr) {
-        _cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-        const struct loop_config config = { .fd = (uint32_t) image_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
-
-        if (control < 0)
-                return error_set(reterr, -errno, "/dev/loop-control: %m (modprobe loop)");
-        for (int i = 0; i < LOOP_TRIES; i++) {
-                _cleanup_close_ int loop = -EBADF;
-                int n = ioctl(control, LOOP_CTL_GET_FREE);
-
-                if (n < 0)
-                        return error_set(reterr, -errno, "no free loop device: %m");
-                (void) snprintf(ret_path, size, "/dev/loop%d", n);
-                loop = open(ret_path, O_RDWR | O_CLOEXEC);
-                if (loop < 0)
-                        return error_set(reterr, -errno, "%s: %m", ret_path);
-                if (ioctl(loop, LOOP_CONFIGURE, &config) == 0)
-                        return TAKE_FD(loop);
-                if (errno != EBUSY)
-                        return error_set(reterr, -errno, "%s: %m", ret_path);
-        }
-        return error_set(reterr, -EBUSY, "no free loop device");
-}
-
 int disk_open_image(uint64_t bytes, Error *reterr) {
         _cleanup_close_ int image = -EBADF, loop = -EBADF;
-        char path[32];
+        char path[LOOP_PATH_MAX];
         const FsOption options[] = {
                 { "source",        path },
                 { "noinit_itable", NULL },
@@ -179,7 +156,7 @@ int disk_open_image(uint64_t bytes, Error *reterr) {
         r = make_file_system(image, reterr);
         if (r < 0)
                 return r;
-        loop = attach_loop(image, path, sizeof(path), reterr);
+        loop = loop_attach(image, "cove sandbox", path, reterr);
         if (loop < 0)
                 return loop;
 

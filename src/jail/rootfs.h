@@ -8,6 +8,7 @@
  *          etc/ home/ …       plain directories of the layer
  *        upper-usr/ work-usr/ upper and work directory of that overlay; others likewise
  *        lower-usr/           where its lower layer is attached while the overlay is made
+ *        lower-bind-0/ work-bind-0/   likewise for a bind with a layer: the second is where that layer is attached
  *        dev/ shm/            what becomes /dev and /dev/shm
  *        empty/               on btrfs (rootfs-inside.c)
  *
@@ -47,6 +48,7 @@ typedef struct Rootfs {
         int volume_trees[JAIL_VOLUMES_MAX]; /* one for each volume of the spec */
         HostEtc host_etc;
         int *bind_trees; /* one for each bind of the spec */
+        int *bind_layers; /* likewise; -EBADF: it has no layer */
         int host_root_fd;
         int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
