@@ -10,11 +10,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-<<<<<<< HEAD
 #include "base/kernel.h"
-=======
 #include "jail/loop.h"
->>>>>>> op-depot
 #include "jail/tree.h"
 
 #define DISK_ATTRIBUTES  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -73,7 +70,6 @@ static int open_tmpfs(uint64_t bytes, const char *mode, Error *reterr) {
         return tree;
 }
 
-<<<<<<< HEAD
 int disk_open_memory(uint64_t bytes, Error *reterr) {
         return open_tmpfs(bytes, "0755", reterr);
 }
@@ -88,10 +84,6 @@ int disk_open_tree(int fd, const char *what, Error *reterr) {
         return tree < 0 ? error_set(reterr, -errno, "cannot open %s: %m", what) : tree;
 }
 
-/* Mounts are found by name, for a sandbox cannot clone one of another mount namespace. That the name still means what was
- * opened is looked at afterwards. */
-=======
->>>>>>> op-depot
 int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr) {
         int tree;
 

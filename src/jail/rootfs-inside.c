@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "jail/content.h"
 #include "jail/dev.h"
+#include "jail/layered.h"
 #include "jail/names.h"
 #include "jail/proc.h"
 #include "jail/rootfs.h"
@@ -219,6 +220,9 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                 r = proc_make(&fs->proc_tree, reterr);
         if (r >= 0)
                 r = make_overlays(fs, spec, reterr);
+        for (size_t i = 0; i < spec->n_binds && r >= 0; i++)
+                if (spec->binds[i].layer)
+                        r = layered_make(spec->binds + i, i, fs->bind_layers[i], fs->bind_trees + i, reterr);
         return r < 0 ? r : make_root_mount(fs, spec, reterr);
 }
 
