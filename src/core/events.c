@@ -155,6 +155,14 @@ static void on_listed(const char *id, void *userdata) {
                 listing_on_listed(m, id);
 }
 
+static void on_tree_item(uint64_t token, const TreeRef *ref, uint64_t bytes, void *userdata) {
+        trees_on_item(userdata, token, ref, bytes);
+}
+
+static void on_tree_done(uint64_t token, int wait_status, uint64_t bytes, const Error *error, void *userdata) {
+        trees_on_done(userdata, token, wait_status, bytes, error);
+}
+
 const ProviderEvents core_provider_events = {
         .up = on_up,
         .created = on_created,
@@ -170,4 +178,6 @@ const ProviderEvents core_provider_events = {
         .listed = on_listed,
         .network = on_network,
         .socket = on_socket,
+        .tree_item = on_tree_item,
+        .tree_done = on_tree_done,
 };

@@ -103,6 +103,11 @@ void sandbox_on_ready(Sandbox *sb);
 void listing_on_listed(Manager *m, const char *id);
 void listing_free(Manager *m);
 
+/* trees.c */
+void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t bytes);
+void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, const Error *error);
+void tree_calls_free(Manager *m); /* nobody is told any more */
+
 /* recover.c */
 void recover_start(Manager *m); /* when the provider is up */
 void recovery_free(Manager *m);

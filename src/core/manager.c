@@ -42,6 +42,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->oom_seen = row->oom_seen;
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;
+        sb->parked = row->parked;
         sandbox_register(sb);
         r = sandbox_register_name(sb);
         return r == -EEXIST ? 0 : r;
@@ -151,6 +152,7 @@ Manager *manager_free(Manager *m) {
         HASH_ITER(hh, m->sandboxes, sb, next)
                 sandbox_free(sb);
         acquisitions_free(m);
+        tree_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
         sd_event_unref(m->event);

@@ -14,14 +14,7 @@
 #include "core/mask.h"
 #include "core/tally.h"
 
-#define MEMORY_DEFAULT       (UINT64_C(512) << 20)
-#define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
-#define PIDS_DEFAULT         512
-#define EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC)
-#define OUTPUT_DEFAULT       (UINT64_C(64) << 20)
-#define NOFILE_DEFAULT       4096
-#define USER_DEFAULT         1000
-#define EVENT_TEXT_MAX       512
+#define EVENT_TEXT_MAX 512
 
 /* By tenant and name, for as long as the sandbox is there. */
 typedef struct SandboxName {
@@ -29,38 +22,6 @@ typedef struct SandboxName {
         Sandbox *sandbox;
         UT_hash_handle hh;
 } SandboxName;
-
-void sandbox_spec_defaults(SandboxSpec *spec) {
-        *spec = (SandboxSpec) {
-                .limits = {
-                        .memory_bytes = MEMORY_DEFAULT,
-                        .disk_bytes = DISK_DEFAULT,
-                        .pids = PIDS_DEFAULT,
-                        .exec_timeout_usec = EXEC_TIMEOUT_DEFAULT,
-                        .output_bytes = OUTPUT_DEFAULT,
-                        .nofile = NOFILE_DEFAULT,
-                },
-                .env = STRV_INIT(SANDBOX_ENV_MAX),
-                .uid = USER_DEFAULT,
-                .gid = USER_DEFAULT,
-                .hub_fd = -EBADF,
-        };
-}
-
-void sandbox_spec_done(SandboxSpec *spec) {
-        free(spec->name);
-        free(spec->tenant);
-        free(spec->template_name);
-        free(spec->profile);
-        free(spec->agent_type);
-        free(spec->task_id);
-        free(spec->workdir);
-        free(spec->metadata);
-        free(spec->group);
-        free(spec->policy);
-        strv_done(&spec->env);
-        *spec = (SandboxSpec) { .hub_fd = -EBADF };
-}
 
 Sandbox *sandbox_new(Manager *m) {
         Sandbox *sb = calloc(1, sizeof(*sb));

@@ -61,7 +61,8 @@ typedef struct SandboxSpec {
         char *group;      /* isolated: with whom; within the tenant */
         char *policy;     /* policy/policy.h, normalised, as JSON text; NULL: none */
         bool persistent;  /* its writable layer is a tree of the depot: it can be copied, parked, restored; outlives processes and the machine's restart */
-        char *layer;      /* TREE_LAYER that it stands on, hex; NULL: template_name is one of the spawner's own */
+        char *layer;      /* TREE_LAYER that it stands on, hex; NULL: template_name, or base, is one of the spawner's own */
+        char *base;       /* the spawner's own template below one that is a disk only; NULL: template_name */
         char *digest;     /* of the template, as it was then; NULL: none */
         char *snapshot;   /* the snapshot that its disk began as; NULL: empty */
         char *parent;     /* the sandbox that it was forked from; NULL: none */
@@ -73,7 +74,12 @@ typedef struct SandboxSpec {
 } SandboxSpec;
 
 void sandbox_spec_done(SandboxSpec *spec);
+int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG */
+const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
+int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
+void sandbox_volumes_done(SandboxSpec *spec);
 
 struct Sandbox {
         Manager *manager;

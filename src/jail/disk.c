@@ -68,23 +68,19 @@ int disk_open_memory(uint64_t bytes, Error *reterr) {
         return tree;
 }
 
-/* Mounts are found by name, for a sandbox cannot clone one of another mount namespace. That the name still means what was
- * opened is looked at afterwards. */
 int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr) {
-        _cleanup_close_ int tree = -EBADF;
-        struct stat opened, found;
+        int tree;
 
         /* The guest's root must be able to write there; it is no real user of the host. Nobody else may go in: the guest
          * can leave set-id programs of its own ids. */
         if (fchmod(fd, 0700) < 0 || (geteuid() == 0 && fchown(fd, owner, group) < 0))
                 return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
-        tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+        tree = tree_clone_same(path, fd);
+        if (tree == -ESTALE)
+                return error_set(reterr, tree, "'%s' is another directory now", path);
         if (tree < 0)
                 return error_set(reterr, tree, "cannot use '%s' as the writable layer: %m", path);
-        if (fstat(fd, &opened) < 0 || fstat(tree, &found) < 0 || opened.st_dev != found.st_dev ||
-                        opened.st_ino != found.st_ino)
-                return error_set(reterr, -ESTALE, "'%s' is another directory now", path);
-        return TAKE_FD(tree);
+        return tree;
 }
 
 static int make_file_system(int image_fd, Error *reterr) {

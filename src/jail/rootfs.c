@@ -13,6 +13,7 @@
 #include "jail/content.h"
 #include "jail/dev.h"
 #include "jail/hostetc.h"
+#include "jail/layered.h"
 #include "jail/names.h"
 #include "jail/proc.h"
 #include "jail/tree.h"
@@ -107,11 +108,12 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                         add_host_lowers(fs, host_directories_for_root, ELEMENTSOF(host_directories_for_root));
         }
         if (spec->n_binds > 0) {
-                fs->bind_trees = calloc(spec->n_binds, sizeof(int));
+                fs->bind_trees = calloc(2 * spec->n_binds, sizeof(int));
                 if (!fs->bind_trees)
                         return -ENOMEM;
+                fs->bind_layers = fs->bind_trees + spec->n_binds;
                 for (size_t i = 0; i < spec->n_binds; i++)
-                        fs->bind_trees[i] = -EBADF;
+                        fs->bind_trees[i] = fs->bind_layers[i] = -EBADF;
         }
         return 0;
 }
@@ -119,10 +121,10 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
 void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         for (size_t i = 0; i < fs->n_lowers; i++)
                 fs->lowers[i].tree = fd_close(fs->lowers[i].tree);
-        for (size_t i = 0; fs->bind_trees && i < spec->n_binds; i++)
+        for (size_t i = 0; fs->bind_trees && i < 2 * spec->n_binds; i++)
                 fs->bind_trees[i] = fd_close(fs->bind_trees[i]);
         free(fs->bind_trees);
-        fs->bind_trees = NULL;
+        fs->bind_trees = fs->bind_layers = NULL;
         fs->disk_tree = fd_close(fs->disk_tree);
         fs->host_root_fd = fd_close(fs->host_root_fd);
         fs->dev_shared = fd_close(fs->dev_shared);
@@ -130,7 +132,25 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->proc_tree = fd_close(fs->proc_tree);
 }
 
+static int open_binds(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        for (size_t i = 0; i < spec->n_binds; i++) {
+                const JailBind *bind = spec->binds + i;
+
+                fs->bind_trees[i] = tree_clone(AT_FDCWD, bind->source, /* recursive= */ !bind->layer || !fs->privileged);
+                if (fs->bind_trees[i] < 0)
+                        return error_set(reterr, fs->bind_trees[i], "cannot open '%s' to bind it: %m", bind->source);
+                if (!bind->layer)
+                        continue;
+                fs->bind_layers[i] = layered_open(bind, reterr);
+                if (fs->bind_layers[i] < 0)
+                        return fs->bind_layers[i];
+        }
+        return 0;
+}
+
 int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
+        int r;
+
         for (size_t i = 0; i < fs->n_lowers; i++) {
                 char path[64];
                 const char *source = spec->template_dir;
@@ -144,12 +164,9 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
                 if (fs->lowers[i].tree < 0)
                         return error_set(reterr, fs->lowers[i].tree, "cannot open template directory '%s': %m", source);
         }
-        for (size_t i = 0; i < spec->n_binds; i++) {
-                fs->bind_trees[i] = tree_clone(AT_FDCWD, spec->binds[i].source, /* recursive= */ true);
-                if (fs->bind_trees[i] < 0)
-                        return error_set(reterr, fs->bind_trees[i], "cannot open '%s' to bind it: %m",
-                                        spec->binds[i].source);
-        }
+        r = open_binds(fs, spec, reterr);
+        if (r < 0)
+                return r;
 
         if (spec->detached && spec->dev_fd >= 0) {
                 fs->dev_shared = dev_copy_shared(spec->dev_fd);
@@ -172,7 +189,7 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
 /* The owner of the source on the host is the guest's user inside, and the other way round; other ids are nobody. */
 static int restrict_bind(int tree, const JailSpec *spec, const JailBind *bind, uid_t base, Error *reterr) {
         _cleanup_close_ int userns = -EBADF;
-        uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (bind->writable ? 0 : MOUNT_ATTR_RDONLY);
+        uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (bind->writable && !bind->layer ? 0 : MOUNT_ATTR_RDONLY);
         struct stat st;
         int r;
 
@@ -214,6 +231,8 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
         }
         for (size_t i = 0; i < spec->n_binds; i++) {
                 r = restrict_bind(fs->bind_trees[i], spec, spec->binds + i, base, reterr);
+                if (r >= 0 && spec->binds[i].layer)
+                        r = layered_restrict(spec->binds + i, fs->bind_layers[i], userns_fd, reterr);
                 if (r < 0)
                         return r;
         }
@@ -336,7 +355,11 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                 if (r < 0)
                         return error_set(reterr, r, "root directory");
         }
-        return attach_overlays(fs, reterr);
+        r = attach_overlays(fs, reterr);
+        for (size_t i = 0; i < spec->n_binds && r >= 0; i++)
+                if (spec->binds[i].layer)
+                        r = layered_make(spec->binds + i, i, fs->bind_layers[i], fs->bind_trees + i, reterr);
+        return r;
 }
 
 int rootfs_pivot(Rootfs *fs, Error *reterr) {

@@ -8,6 +8,7 @@
  *          etc/ home/ …       plain directories of the layer
  *        upper-usr/ work-usr/ upper and work directory of that overlay; others likewise
  *        lower-usr/           where its lower layer is attached while the overlay is made
+ *        lower-bind-0/ work-bind-0/   likewise for a bind with a layer: the second is where that layer is attached
  *        dev/ shm/            what becomes /dev and /dev/shm
  *
  * With a directory as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
@@ -37,6 +38,7 @@ typedef struct Rootfs {
         DiskBacking backing;
         int disk_tree;   /* image and directory; memory is made inside */
         int *bind_trees; /* one for each bind of the spec */
+        int *bind_layers; /* likewise; -EBADF: it has no layer */
         int host_root_fd;
         int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */

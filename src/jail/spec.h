@@ -20,6 +20,8 @@ typedef struct JailBind {
         char *source; /* host path, exists */
         char *target; /* absolute, normalised path inside */
         bool writable;
+        const char *layer; /* a directory with upper/ and work/: the guest writes there, over a source that stays as it is. NULL: none */
+        int layer_fd;      /* that directory, opened */
 } JailBind;
 
 typedef struct JailFile {

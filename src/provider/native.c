@@ -114,6 +114,8 @@ static const ProviderOps native_ops = {
         .list = native_list,
         .network = native_network,
         .socket = native_socket,
+        .tree = native_tree,
+        .tree_cancel = native_tree_cancel,
         .release = native_guest_release,
         .free = native_free,
 };
@@ -129,6 +131,7 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
                 n->ops.capabilities |= PROVIDER_GROUPS;
         n->provider.ops = &n->ops;
         n->provider.one_user = !config->privileged;
+        native_tree_hello(n, &(SpawnHello) { .depot_reason = "the spawner has not said yet whether there is a place for trees" });
         n->config = *config;
         n->event = sd_event_ref(event);
         n->run_fd = open(config->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

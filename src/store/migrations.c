@@ -163,6 +163,7 @@ static const char *const migrations[] = {
         schema_secrets,
         schema_previews,
         schema_policies,
+        schema_state,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

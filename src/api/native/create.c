@@ -36,6 +36,7 @@ typedef struct CreateBody {
         SandboxSpec spec;
         SandboxLimits limits; /* what was said of them */
         NativeUser user;
+        NativeFlag persistent;
         usec_t wait_usec;
         json_t *policy, *network; /* as they came; read when the rest is known */
 } CreateBody;
@@ -174,6 +175,9 @@ const JsonField native_sandbox_fields[] = {
         { "critical",       json_field_bool,         SPEC(critical),      JSON_NULLABLE                                    },
         { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                },
         { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
+        { "persistent",     native_field_flag,       offsetof(CreateBody, persistent), JSON_NULLABLE                       },
+        { "snapshot",       json_field_string,       SPEC(snapshot),      JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX },
+        { "record",         json_field_bool,         SPEC(record),        JSON_NULLABLE                                    },
         { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       },
         { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           },
         { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          },
@@ -256,6 +260,8 @@ static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
         if (r < 0)
                 return r;
         limits_lay_over(&b->spec.limits, &b->limits);
+        if (b->persistent != NATIVE_FLAG_UNSAID)
+                b->spec.persistent = b->persistent == NATIVE_FLAG_ON;
         if (b->user.given) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
