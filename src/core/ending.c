@@ -88,6 +88,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         report_usage(sb);
         sb->end_began_at = clock_wall_usec();
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
+        sandbox_halt_free(sb);
+        sb->booting = false;
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
         network_gone(sb);
@@ -146,7 +148,7 @@ static void let_go(Sandbox *sb) {
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
-        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_NETWORK };
+        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
         Sandbox *sb;
         bool delete;
 
@@ -156,7 +158,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
                 retry_later(m, id);
                 return;
         }
-        if (!sb)
+        if (!sb || sandbox_on_halted(sb))
                 return;
 
         end_executions(sb);

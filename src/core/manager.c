@@ -43,6 +43,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;
         sb->parked = row->parked;
+        sb->cpu_before_usec = row->cpu_before_usec;
         sandbox_register(sb);
         r = sandbox_register_name(sb);
         return r == -EEXIST ? 0 : r;
@@ -176,8 +177,7 @@ static int check_ceiling(Manager *m, Error *reterr) {
 }
 
 /* Before any of it is made: so that whoever comes after us knows what to look for. */
-static int write_down(Sandbox *sb) {
-        Store *store = sb->manager->store;
+int sandbox_write_ledger(Sandbox *sb) {
         const struct {
                 LedgerKind kind;
                 const char *prefix, *suffix;
@@ -187,16 +187,25 @@ static int write_down(Sandbox *sb) {
                 { LEDGER_CGROUP,    "cove-*-", ""   },
                 { LEDGER_PROCESS,   "", ""          },
         };
-        int r;
+        int r = 0;
 
-        (void) store_begin(store);
-        r = store_sandbox_insert(store, sb);
         for (size_t i = 0; i < ELEMENTSOF(objects) && r >= 0; i++) {
                 char name[64];
 
                 (void) snprintf(name, sizeof(name), "%s%s%s", objects[i].prefix, sb->id, objects[i].suffix);
-                r = store_ledger_add(store, sb->id, objects[i].kind, name);
+                r = store_ledger_add(sb->manager->store, sb->id, objects[i].kind, name);
         }
+        return r;
+}
+
+static int write_down(Sandbox *sb) {
+        Store *store = sb->manager->store;
+        int r;
+
+        (void) store_begin(store);
+        r = store_sandbox_insert(store, sb);
+        if (r >= 0)
+                r = sandbox_write_ledger(sb);
         if (r >= 0)
                 r = store_counter_set(store, "total_created", sb->manager->total_created + 1);
         if (r >= 0) {

@@ -154,6 +154,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);
+        sandbox_halt_free(sb);
         sandbox_probe_free(sb);
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
@@ -261,7 +262,7 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
 }
 
 bool sandbox_can_run(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing;
+        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing && sb->halt == HALT_NONE;
 }
 
 /* Which of the two it is follows from its executions, whose rows are written: this needs none. */
@@ -279,7 +280,7 @@ int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
         int r = p->ops->usage(p, sb, ret);
 
         if (r >= 0)
-                ret->cpu_usec -= MIN_OF(ret->cpu_usec, sb->cpu_others_usec);
+                ret->cpu_usec = ret->cpu_usec - MIN_OF(ret->cpu_usec, sb->cpu_others_usec) + sb->cpu_before_usec;
         ret->network_tx_bytes += sb->network_tx_bytes;
         ret->network_rx_bytes += sb->network_rx_bytes;
         ret->network_requests += sb->network_requests;
@@ -293,6 +294,11 @@ int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
         memset(ret, 0, sizeof(*ret));
         if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING)
                 return 0;
+        if (sb->parked) { /* nothing that could be measured, but what it has used is known */
+                ret->cpu_usec = sb->cpu_before_usec;
+                ret->has_cpu = true;
+                return 0;
+        }
         r = sandbox_read_usage(sb, ret);
         if (r < 0)
                 return r;

@@ -11,6 +11,7 @@ const char schema_state[] =
         "ALTER TABLE sandbox ADD COLUMN volumes BLOB NOT NULL DEFAULT x'';"
         "ALTER TABLE sandbox ADD COLUMN record INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE sandbox_state ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox_state ADD COLUMN cpu_before_usec INTEGER NOT NULL DEFAULT 0;"
 
         "CREATE TABLE snapshot ("
         "  serial INTEGER PRIMARY KEY," /* the order in which they were taken */

@@ -78,6 +78,7 @@ static const Field sandbox_state_table_fields[] = {
         FIELD("end_delete",      bool,   Sandbox, end_delete),
         FIELD("cpu_others_usec", uint64, Sandbox, cpu_others_usec),
         FIELD("parked",          bool,   Sandbox, parked),
+        FIELD("cpu_before_usec", uint64, Sandbox, cpu_before_usec),
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 

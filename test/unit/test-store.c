@@ -76,6 +76,7 @@ static Sandbox full_sandbox(void) {
                 .end_status = SANDBOX_COMPLETED,
                 .end_delete = true,
                 .parked = true,
+                .cpu_before_usec = 16,
         };
 }
 
@@ -128,6 +129,7 @@ static void check_sandbox(const Sandbox *a, const Sandbox *b) {
         check_int("end_status", a->end_status, b->end_status);
         check_uint("end_delete", a->end_delete, b->end_delete);
         check_uint("parked", a->parked, b->parked);
+        check_uint("cpu_before_usec", a->cpu_before_usec, b->cpu_before_usec);
         check_uint("persistent", a->spec.persistent, b->spec.persistent);
         check_string("layer", a->spec.layer, b->spec.layer);
         check_string("base", a->spec.base, b->spec.base);
