@@ -25,7 +25,7 @@ static bool is_shallow(const char *p, size_t size) {
         return true;
 }
 
-json_t *document_parse(const char *data, size_t size, Error *reterr) {
+static json_t *parse(const char *data, size_t size, json_type type, Error *reterr) {
         json_error_t e;
         json_t *j;
 
@@ -36,12 +36,20 @@ json_t *document_parse(const char *data, size_t size, Error *reterr) {
         j = json_loadb(data, size, JSON_REJECT_DUPLICATES, &e);
         if (!j)
                 (void) error_set(reterr, -EBADMSG, "it is no JSON: line %d, column %d: %.200s", e.line, e.column, e.text);
-        else if (!json_is_object(j)) {
+        else if (json_typeof(j) != type) {
                 json_decref(j);
                 j = NULL;
-                (void) error_set(reterr, -EBADMSG, "it is no JSON object");
+                (void) error_set(reterr, -EBADMSG, "it is no JSON %s", type == JSON_OBJECT ? "object" : "list");
         }
         return j;
+}
+
+json_t *document_parse(const char *data, size_t size, Error *reterr) {
+        return parse(data, size, JSON_OBJECT, reterr);
+}
+
+json_t *document_parse_list(const char *data, size_t size, Error *reterr) {
+        return parse(data, size, JSON_ARRAY, reterr);
 }
 
 int document_text(json_t *object, const char *key, char *ret, size_t room, Error *reterr) {

@@ -119,7 +119,10 @@ static const struct Verb {
         VerbFlags flag;
         int (*function)(const Arguments *a, Error *reterr);
 } verbs[] = {
-        { "pull", VERB_PULL, verb_pull },
+        { "pull",     VERB_PULL,     verb_pull     },
+        { "push",     VERB_PUSH,     verb_push     },
+        { "import",   VERB_IMPORT,   verb_import   },
+        { "describe", VERB_DESCRIBE, verb_describe },
 };
 
 static int parse_option(const struct Verb *v, Arguments *a, char **argv, int *i, Error *reterr) {

@@ -126,6 +126,8 @@ static int read_image(json_t *j, Manifest *m, Error *reterr) {
 
         if (r >= 0)
                 r = check_config(&m->config, reterr);
+        if (!m->type[0])
+                (void) strcpy(m->type, strcmp(m->config.type, MEDIA_OCI_CONFIG) == 0 ? MEDIA_OCI_MANIFEST : MEDIA_DOCKER_MANIFEST);
         return r < 0 ? r : read_list(json_object_get(j, "layers"), MANIFEST_LAYERS_MAX, "layers", m, read_layer, reterr);
 }
 
@@ -134,9 +136,9 @@ static bool is_one_of(const char *type, const char *a, const char *b) {
 }
 
 /* What it is, it says itself; older ones leave that to the server, or to what they have in them. */
-static int read_kind(json_t *j, const char *server_type, bool *ret_index, Error *reterr) {
-        char type[128];
-        int r = document_text(j, "mediaType", type, sizeof(type), reterr);
+static int read_kind(json_t *j, const char *server_type, Manifest *ret, Error *reterr) {
+        char *type = ret->type;
+        int r = document_text(j, "mediaType", type, sizeof(ret->type), reterr);
 
         if (r < 0)
                 return r;
@@ -146,8 +148,8 @@ static int read_kind(json_t *j, const char *server_type, bool *ret_index, Error 
                 return error_set(reterr, -EBADMSG, "it is no manifest: it has no schemaVersion 2");
         if (json_object_get(j, "manifests") && json_object_get(j, "layers"))
                 return error_set(reterr, -EBADMSG, "it says that it is an index and an image at once");
-        *ret_index = json_object_get(j, "manifests") != NULL;
-        if (type[0] && !is_one_of(type, *ret_index ? MEDIA_OCI_INDEX : MEDIA_OCI_MANIFEST, *ret_index ? MEDIA_DOCKER_LIST : MEDIA_DOCKER_MANIFEST))
+        ret->is_index = json_object_get(j, "manifests") != NULL;
+        if (type[0] && !is_one_of(type, ret->is_index ? MEDIA_OCI_INDEX : MEDIA_OCI_MANIFEST, ret->is_index ? MEDIA_DOCKER_LIST : MEDIA_DOCKER_MANIFEST))
                 return error_set(reterr, -EBADMSG, "it says that it is '%.100s', and is not", type);
         return 0;
 }
@@ -160,7 +162,7 @@ int manifest_read(const char *data, size_t size, const char *type, Manifest *ret
         j = document_parse(data, size, reterr);
         if (!j)
                 return -EBADMSG;
-        r = read_kind(j, type, &m.is_index, reterr);
+        r = read_kind(j, type, &m, reterr);
         if (r >= 0 && m.is_index)
                 r = read_list(json_object_get(j, "manifests"), MANIFEST_INDEX_MAX, "entries", &m, read_entry, reterr);
         else if (r >= 0)

@@ -43,6 +43,7 @@ typedef struct Descriptor {
 
 typedef struct Manifest {
         bool is_index;
+        char type[128];    /* its own word, or what its parts say */
         Descriptor config; /* of an image */
         Descriptor *items; /* layers from the bottom up; or entries */
         size_t n;
