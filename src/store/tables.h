@@ -35,6 +35,7 @@ extern const Table denial_table;          /* NetworkDenial */
 extern const Table learned_table;         /* NetworkLearned */
 extern const Table approval_table;        /* StoreApproval */
 extern const Table grant_table;           /* NetworkGrant */
+extern const Table snapshot_table;        /* Snapshot */
 
 typedef struct LedgerRow {
         const char *sandbox;
