@@ -92,5 +92,6 @@ const ApiRoute *const api_tables[] = {
         previews_routes,
         secrets_routes,
         network_routes,
+        templates_routes,
         NULL,
 };
