@@ -147,6 +147,7 @@ struct Sandbox {
         struct Mask *mask;      /* mask.h: values that it was given; NULL: none */
         bool mask_lost;         /* … which cannot be read: nothing that it prints is shown */
 
+        struct SandboxDisk *disk; /* disk.h: what is under way with it; NULL: nothing. Not in the store */
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;

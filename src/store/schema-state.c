@@ -22,6 +22,7 @@ const char schema_state[] =
         "  parent TEXT,"            /* likewise */
         "  comment TEXT,"
         "  hidden INTEGER NOT NULL,"
+        "  pending INTEGER NOT NULL,"
         "  bytes INTEGER NOT NULL,"
         "  created_at INTEGER NOT NULL,"
         /* What a sandbox that is made of it gets. */

@@ -164,6 +164,11 @@ static const struct {
         [STATEMENT_CLEANUP_TRIM]   = { "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1" },
         [STATEMENT_CLEANUP_SELECT] = { .select = &cleanup_table, .tail = "ORDER BY serial DESC LIMIT ?1" },
 
+        [STATEMENT_SNAPSHOT_INSERT] = { .insert = &snapshot_table },
+        [STATEMENT_SNAPSHOT_UPDATE] = { .update = &snapshot_table },
+        [STATEMENT_SNAPSHOT_DELETE] = { .delete = &snapshot_table },
+        [STATEMENT_SNAPSHOT_SELECT] = { .select = &snapshot_table, .tail = "ORDER BY serial" },
+
         [STATEMENT_PREVIEW_INSERT] = { .insert = &preview_table, .tail = "ON CONFLICT DO NOTHING" },
         [STATEMENT_PREVIEW_DELETE] = { .delete = &preview_table },
         [STATEMENT_PREVIEW_SELECT] = { .select = &preview_table, .tail = "ORDER BY sandbox, port" },
