@@ -7,7 +7,8 @@
 
 #include "build/internal.h"
 #include "config/config.h"
-#include "policy/egress.h"
+#include "json/json.h"
+#include "policy/policy.h"
 
 #define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
@@ -31,6 +32,24 @@ static void tell_header(Build *b, const char *text, const char *mark) {
 
 /* Sandboxes. */
 
+/* All that is public, as a policy says it. */
+static int open_network(Build *b, SandboxSpec *spec) {
+        const NetworkConfig *n = &b->manager->settings->network;
+        _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
+        _cleanup_json_ json_t *j = json_pack("{s:s}", "network", "open"), *normal = NULL;
+        Policy policy = { 0 };
+        int r = j ? policy_parse(j, "policy", n->reachable, n->n_reachable, &policy, &complaints) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        normal = policy_to_json(&policy);
+        policy_done(&policy);
+        free(spec->policy);
+        spec->policy = normal ? json_dumps(normal, JSON_COMPACT) : NULL;
+        spec->network = NETWORK_OPEN;
+        return spec->policy ? 0 : -ENOMEM;
+}
+
 static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
         const BuildConfig *c = &b->manager->settings->build;
         const Profile *p = *c->profile ? profile_find(b->manager->settings, c->profile) : NULL;
@@ -53,8 +72,8 @@ static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *ret
         if (r >= 0 && b->request.has_network) {
                 ret->network = b->request.network;
                 r = sandbox_text_set(&ret->policy, b->request.policy);
-        } else if (!p)
-                ret->network = (uint8_t) c->network;
+        } else if (r >= 0 && !p && c->open)
+                r = open_network(b, ret);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         ret->persistent = true;
@@ -229,7 +248,7 @@ static const char *network_word(const Build *b) {
 
         if (b->request.has_network)
                 return b->request.policy ? b->request.policy : network_mode_to_string(b->request.network);
-        return *c->profile ? c->profile : network_mode_to_string((NetworkMode) c->network);
+        return *c->profile ? c->profile : c->open ? "open" : "none";
 }
 
 static int compute_key(Build *b, BuildScope *scope, size_t i, char before[static SCOPE_KEY_SIZE], Error *reterr) {

@@ -46,13 +46,12 @@ typedef struct Spawner {
         bool has_cgroups; /* in which sandboxes can be found again */
         int signal_fd;
         Ahead ahead;
-        Depot depot; /* the trees that outlive sandboxes */
         Outbox outbox;
         Children children;
         Task *tasks;
         Image *images;
         size_t n_tasks, n_images;
-        Depot depot;
+        Depot depot; /* the trees that outlive sandboxes */
         bool depot_tried; /* what could be made of it, was */
         bool depot_busy;  /* somebody opens or sweeps it: everybody waits */
         int tree_program_fd; /* cove-tree */
