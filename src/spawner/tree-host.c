@@ -12,6 +12,7 @@
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "jail/furniture.h"
+#include "jail/rootfs.h"
 #include "jail/tree.h"
 #include "spawner/tree-job.h"
 
