@@ -20,6 +20,7 @@
 #define RECIPE     "cove-template.yaml"
 #define IGNORE     ".dockerignore"
 #define TEXT_MAX   (1 << 20)
+#define EXIT_STEP_FAILED 1 /* what was to be built is wrong, not we */
 
 APPLY_TEXT(TemplateOptions, file)
 APPLY_TEXT(TemplateOptions, tag)
@@ -267,7 +268,10 @@ int template_build(const Place *place, void *options, const Operands *words) {
                 r = send_stdin(place, o, &a);
         else
                 r = send_directory(place, o, directory, &a);
-        return r < 0 ? EXIT_OWN_FAILURE : making_follow(place, &a, &o->look);
+        if (r < 0)
+                return EXIT_OWN_FAILURE;
+        r = making_follow(place, &a, &o->look);
+        return r == EXIT_OWN_FAILURE ? EXIT_STEP_FAILED : r;
 }
 
 /* Recipes. */
