@@ -164,6 +164,7 @@ static const char *const migrations[] = {
         schema_previews,
         schema_policies,
         schema_state,
+        schema_images,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

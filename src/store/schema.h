@@ -12,3 +12,4 @@ extern const char schema_network[];
 extern const char schema_secrets[];
 extern const char schema_policies[];
 extern const char schema_state[];
+extern const char schema_images[];
