@@ -43,7 +43,6 @@ extern const Table layer_table;           /* StoreLayer */
 extern const Table image_snapshot_table;  /* StoreImageSnapshot */
 extern const Table build_cache_table;     /* StoreCache */
 extern const Table making_table;          /* StoreMaking */
-extern const Table snapshot_table;        /* Snapshot */
 
 typedef struct LedgerRow {
         const char *sandbox;
