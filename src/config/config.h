@@ -160,6 +160,20 @@ typedef struct NetworkConfig { /* network: */
         char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
 
+#define IMAGES_REGISTRIES_MAX 64
+
+typedef struct ImagesConfig { /* images: */
+        Strv insecure;            /* registries HOST[:PORT] that are spoken to without TLS, beside this machine's own */
+        char *ca_file;            /* authorities (PEM) that count beside the host's; NULL: none */
+        uint64_t image_bytes_max; /* of one image, unpacked: 32 GB */
+        usec_t stall_usec;        /* a registry that sends nothing for so long is given up: 30 s */
+        bool keep_blobs;          /* compressed layers of named templates, for a push with the same digests: true */
+        usec_t keep_cache_usec;   /* steps of builds that nobody has used: 7 d */
+        usec_t gc_interval_usec;  /* 1 h; 0: only when asked for */
+        usec_t keep_makings_usec; /* what became of pulls, builds and the like: 7 d */
+        unsigned makings_max;     /* at once: 16 */
+} ImagesConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
@@ -181,6 +195,7 @@ typedef struct Config {
         PreviewsConfig previews;
         NetworkConfig network;
         SecretsConfig secrets;
+        ImagesConfig images;
 } Config;
 
 /* What there is without a file. */

@@ -161,6 +161,22 @@ static const Field secrets_fields[] = {
         { 0 },
 };
 
+static const Field images_fields[] = {
+        { "insecureRegistries", &type_strings, AT(ImagesConfig, insecure),
+          "HOST[:PORT] that is spoken to without TLS; this machine's own always are", .example = "[registry.lan:5000]" },
+        { "caFile", &type_path, AT(ImagesConfig, ca_file), "authorities (PEM) of registries that count beside the host's",
+          .example = "/etc/cove/registry-ca.pem" },
+        { "maxSize", &type_size, AT(ImagesConfig, image_bytes_max), "of one image, unpacked", .min = MB },
+        { "stallTime", &type_duration, AT(ImagesConfig, stall_usec), "a registry that sends nothing for so long is given up", .min = 1, .max = 3600 },
+        { "keepBlobs", &type_bool, AT(ImagesConfig, keep_blobs),
+          "keep the compressed layers of templates, so that a push has the digests of the pull" },
+        { "keepCacheFor", &type_duration, AT(ImagesConfig, keep_cache_usec), "steps of builds that nobody has used for so long go" },
+        { "gcInterval", &type_duration, AT(ImagesConfig, gc_interval_usec), "how often what no template, sandbox or snapshot uses is removed; 0: never" },
+        { "keepMakings", &type_duration, AT(ImagesConfig, keep_makings_usec), "records and logs of pulls, builds and the like" },
+        { "maxMakings", &type_uint, AT(ImagesConfig, makings_max), "pulls, builds and the like at once", .min = 1, .max = 1000 },
+        { 0 },
+};
+
 #define SECTION(the_name, member, the_help, table) \
         { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
 
@@ -182,6 +198,7 @@ const Field schema_fields[] = {
         SECTION("previews", previews, "ports inside, as URLs", previews_fields),
         SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
         SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
+        SECTION("images", images, "templates: registries, size, what is kept", images_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },
 };

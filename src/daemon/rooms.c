@@ -18,6 +18,7 @@
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "gatekeeper/gatekeeper.h"
+#include "state/state.h"
 #include "vault/vault.h"
 
 /* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
@@ -106,6 +107,10 @@ static int open_previews(Rooms *r, Error *reterr) {
         return previews_new(r->manager, &r->api.previews, reterr);
 }
 
+static int open_state(Rooms *r, Error *reterr) {
+        return state_new(r->manager, &r->api.state, reterr);
+}
+
 static int open_otlp(Rooms *r, Error *reterr) {
         return otlp_new(r->manager, r->outbound, r->api.observe, &r->api.otlp, reterr);
 }
@@ -130,6 +135,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_alerts,
         open_previews,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_state,
         open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
@@ -148,6 +154,7 @@ int rooms_open(Rooms *r, Error *reterr) {
 void rooms_close(Rooms *r) {
         if (r->manager)
                 manager_unobserve_all(r->manager);
+        state_free(r->api.state);
         gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */

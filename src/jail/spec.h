@@ -4,6 +4,7 @@
  * borrowed for the length of jail_start(). */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,24 @@ typedef struct JailFile {
         int fd; /* the source, opened for reading */
 } JailFile;
 
+typedef struct JailVolume {
+        int fd; /* its directory, by name only */
+        const char *target; /* as a bind's */
+        bool writable;
+} JailVolume;
+
+#define JAIL_VOLUMES_MAX 8
+
+/* Directories that outlive sandboxes. Ids of files in them are those of the inside. Only for real root, who can map them. */
+typedef struct JailTrees {
+        int layer_fd; /* the template, instead of a path; -EBADF: none */
+        int disk_fd;  /* the writable layer, perhaps with a former life in it; -EBADF: none */
+        JailVolume volumes[JAIL_VOLUMES_MAX];
+        size_t n_volumes;
+} JailTrees;
+
+#define JAIL_TREES_EMPTY { .layer_fd = -EBADF, .disk_fd = -EBADF }
+
 typedef struct JailLimits {
         uint64_t memory_bytes; /* swap included */
         uint32_t cpu_milli;    /* thousandths of a core; 0: no quota */
@@ -42,6 +61,7 @@ typedef struct JailLimits {
 typedef struct JailSpec {
         char id[JAIL_ID_LENGTH + 1];
         const char *template_dir; /* NULL: the host's own /usr */
+        const JailTrees *trees;   /* NULL: none */
         const char *hostname;
         const char *workdir;
         const char *keep_dir; /* NULL: the writable layer goes with the sandbox */
@@ -70,3 +90,24 @@ typedef struct JailSpec {
          * here. The descriptors stay ours; arg is jail_start()'s. */
         int (*attend)(const Network *network, int pidfd, void *arg, Error *reterr);
 } JailSpec;
+
+/* Its root directory is a template's as a whole: one lower layer for "/". */
+static inline bool jail_has_template(const JailSpec *spec) {
+        return spec->template_dir || (spec->trees && spec->trees->layer_fd >= 0);
+}
+
+/* Somebody may have lived on the writable layer before: nothing in it can be trusted, and what is there is not made again. */
+static inline bool jail_is_kept(const JailSpec *spec) {
+        return spec->trees && spec->trees->disk_fd >= 0;
+}
+
+static inline size_t jail_n_volumes(const JailSpec *spec) {
+        return spec->trees ? spec->trees->n_volumes : 0;
+}
+
+/* What a guest of a former life may have made impossible, in its own root: that is its own loss, and no reason not to start. Also a file
+ * that is there already. */
+static inline bool jail_forgives(const JailSpec *spec, int r) {
+        return jail_is_kept(spec) && (r == -EEXIST || r == -ENOTDIR || r == -EISDIR || r == -ELOOP || r == -ENOENT || r == -ENOTEMPTY ||
+                                                     r == -EDQUOT || r == -ENOSPC);
+}

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "depot/depot.h"
 #include "jail/cgroup.h"
 #include "spawner/ahead.h"
 #include "spawner/check.h"
@@ -38,6 +39,7 @@ typedef struct Spawner {
         bool has_cgroups; /* in which sandboxes can be found again */
         int signal_fd;
         Ahead ahead;
+        Depot depot; /* the trees that outlive sandboxes */
         Outbox outbox;
         Children children;
         Task *tasks;

@@ -13,7 +13,7 @@
 #include "core/manager.h"
 #include "core/trees.h"
 
-typedef struct State State;
+typedef struct StateRoom State; /* not daemon/state.h's */
 
 #define SNAPSHOT_ID_LENGTH 21 /* as a sandbox's */
 
@@ -25,7 +25,9 @@ typedef struct Snapshot {
         char *parent;     /* the snapshot from which that sandbox began, or the one taken of it before; NULL */
         char *comment;
         SandboxSpec spec; /* what a sandbox made of it gets, unless its maker says otherwise */
-        bool hidden;      /* a fork's: goes with the last of its children */
+        bool hidden;      /* a fork's: goes when its children have their copies */
+        bool pending;     /* being made or removed: nobody sees it, and the next start removes what is left of it */
+        bool missing;     /* its tree was not there at the start; not in the store */
         uint64_t bytes;
         usec_t created_at;
         UT_hash_handle hh;
@@ -42,13 +44,42 @@ typedef struct Volume {
 int state_new(Manager *m, State **ret, Error *reterr); /* reads the store; trees without a row go, rows without a tree are told */
 State *state_free(State *s);
 
+#define SNAPSHOT_NAME_MAX    63
+#define SNAPSHOT_COMMENT_MAX 1024
+#define SNAPSHOTS_MAX        10000
+#define FORK_MAX             500
+
 typedef void (*SnapshotDone)(Snapshot *snapshot, const Error *error, void *userdata);
 /* -EEXIST: the name is taken. -EOPNOTSUPP: its disk is memory, or there is no depot: with the cure. */
 int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr);
+bool snapshot_name_is_valid(const char *name); /* small letters and digits, with '-', '_', '.' inside; not what could be an id */
 Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name);
+/* In the order they were taken, those that `who` may see; after: the one told last, by its time and id; NULL: from the first. sandbox: only of that one; NULL: all. */
+Snapshot *snapshot_next(State *s, const Principal *who, const char *sandbox, usec_t after_at, const char *after_id);
+/* Every byte of it is read: -EIO, -EUCLEAN: it is damaged. ret: what it has. */
+typedef struct SnapshotContent {
+        uint64_t entries, bytes;
+} SnapshotContent;
+typedef void (*SnapshotVerified)(Snapshot *snapshot, const SnapshotContent *content, const Error *error, void *userdata);
+int snapshot_verify(State *s, Snapshot *snapshot, SnapshotVerified done, void *userdata, Error *reterr);
+void state_forget_caller(State *s, void *userdata); /* whoever asked for a snapshot, its removal, its check or a restore has gone: it is done all the same */
 int snapshot_remove(State *s, Snapshot *snapshot, SnapshotDone done, void *userdata, Error *reterr); /* what began from it has a copy of its own */
 /* The spec for a create from it, to be changed by who asked and given to manager_acquire(). */
 int snapshot_spec(const Snapshot *snapshot, SandboxSpec *ret, Error *reterr);
+
+/* The same of a sandbox as it is: what a fork of it gets. */
+int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr);
+
+/* n sandboxes out of one, or out of a snapshot; all or none. Takes the specs' contents; they are those of sandbox_fork_spec() or snapshot_spec(), changed by who asked.
+ * The list is borrowed, and in their order. */
+typedef struct Fork Fork;
+typedef void (*ForkDone)(Sandbox *const *list, size_t n, const Error *error, void *userdata);
+int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from /* one of them */, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata,
+                Fork **ret /* NULL: it is over */, Error *reterr);
+void fork_cancel(Fork *f); /* the asker has gone: what was made goes too */
+
+/* Its disk becomes what the snapshot is; what runs in it ends. One that was parked stays so. */
+int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done, void *userdata, Error *reterr);
 
 typedef void (*VolumeDone)(Volume *volume, const Error *error, void *userdata);
 int volume_make(State *s, const char *tenant, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr);

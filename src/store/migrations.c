@@ -163,6 +163,8 @@ static const char *const migrations[] = {
         schema_secrets,
         schema_previews,
         schema_policies,
+        schema_state,
+        schema_images,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -24,6 +24,18 @@ void native_sandbox_resources(ApiRequest *q);
 void native_profile_list(ApiRequest *q);
 void native_profile_get(ApiRequest *q);
 
+/* snapshots.c, fork.c */
+void native_snapshot_take(ApiRequest *q);
+void native_snapshot_list(ApiRequest *q);
+void native_snapshot_get(ApiRequest *q);
+void native_snapshot_delete(ApiRequest *q);
+void native_snapshot_verify(ApiRequest *q);
+void native_sandbox_restore(ApiRequest *q);
+void native_sandbox_fork(ApiRequest *q);
+void native_snapshot_fork(ApiRequest *q);
+extern const JsonField native_snapshot_fields[], native_fork_fields[], native_restore_fields[], native_pause_fields[];
+extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_restore_n_fields, native_pause_n_fields;
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);

@@ -23,3 +23,4 @@ extern const ApiRoute config_routes[];
 extern const ApiRoute previews_routes[];
 extern const ApiRoute secrets_routes[];
 extern const ApiRoute network_routes[];
+extern const ApiRoute state_routes[];
