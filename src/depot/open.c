@@ -66,9 +66,7 @@ static int make_own(int dirfd, const char *name, Error *reterr) {
 }
 
 static bool is_mount(int fd) {
-        struct statx st;
-
-        return statx(fd, "", AT_EMPTY_PATH, 0, &st) == 0 && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+        return kernel_is_mount_root(fd);
 }
 
 static int have_btrfs(Error *reterr) {
