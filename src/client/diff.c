@@ -107,9 +107,7 @@ static int show_sandbox(const Place *place, const DiffOptions *o, const Operands
         Request q = REQUEST_INIT;
         int r;
 
-        url_begin(&u, "/api/sandboxes");
-        url_part(&u, words->items[0]);
-        url_part(&u, "changes");
+        url_sandbox(&u, words->items[0], "changes");
         if (o->patch || o->stat)
                 url_query(&u, "patch", "1");
         for (unsigned i = 1; i < words->n; i++)
