@@ -27,7 +27,7 @@ static const Option discard_options[] = {
 static const Usage usage = {
         .synopsis = "discard ID [PATH…] [options]",
         .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A sandbox goes back to what it began from. With PATH, a transaction loses only what is there and below.",
+        .more = "A sandbox goes back to the snapshot it began from. With PATH, a transaction loses only what is there and below.",
         USAGE_OPTIONS(discard_options),
         .operands_min = 1,
         .operands_max = PATHS_MAX + 1,
@@ -98,6 +98,34 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
         return 0;
 }
 
+/* What it began from is a snapshot, or an empty disk; the second has nothing to be put back. */
+static int discard_sandbox(const DiscardOptions *o, const Place *place, const Operands *words) {
+        _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
+        _cleanup_builder_ JsonBuilder body = { 0 };
+        _cleanup_url_ Url u = { 0 }, to = { 0 };
+        const char *snapshot;
+
+        if (words->n > 1) {
+                log_error("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
+                return EXIT_OWN_FAILURE;
+        }
+        url_sandbox(&u, words->items[0], /* what= */ NULL);
+        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox) < 0)
+                return EXIT_OWN_FAILURE;
+        snapshot = json_get_text(sandbox.json, "snapshot");
+        if (!json_get_bool(sandbox.json, "persistent") || !snapshot) {
+                log_error("sandbox '%s' did not begin from a snapshot, there is nothing to go back to: remove it and create it again", words->items[0]);
+                return EXIT_OWN_FAILURE;
+        }
+        json_put_text(&body, "snapshot", snapshot);
+        url_sandbox(&to, words->items[0], "restore");
+        if (client_need(place, "POST", &to, &body, &restored) < 0)
+                return EXIT_OWN_FAILURE;
+        if (o->common.json)
+                answer_print(&restored);
+        return 0;
+}
+
 int verb_discard(int argc, char **argv) {
         _cleanup_place_ Place place = { 0 };
         DiscardOptions o = { 0 };
@@ -106,8 +134,5 @@ int verb_discard(int argc, char **argv) {
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
                 return status;
-        if (txn_id_is_valid(words.items[0]))
-                return discard_transaction(&o, &words);
-        log_error("'%s' is no transaction", words.items[0]);
-        return EXIT_OWN_FAILURE;
+        return txn_id_is_valid(words.items[0]) ? discard_transaction(&o, &words) : discard_sandbox(&o, &place, &words);
 }
