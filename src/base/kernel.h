@@ -45,14 +45,3 @@ static inline int kernel_mount_setattr(int dirfd, const char *path, unsigned fla
 static inline int kernel_close_range(unsigned first, unsigned last, unsigned flags) {
         return (int) syscall(SYS_close_range, first, last, flags);
 }
-
-/* statx(2), of which musl has no word before 1.2.4: STATX_ATTR_MOUNT_ROOT (Linux 5.8). */
-static inline int kernel_is_mount_root(int fd) {
-        struct {
-                uint32_t mask, block_size;
-                uint64_t attributes;
-                uint8_t rest[240];
-        } st = { 0 };
-
-        return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, 0u, &st) == 0 && (st.attributes & UINT64_C(0x2000));
-}

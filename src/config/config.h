@@ -23,6 +23,10 @@ typedef struct LimitsConfig { /* limits: */
         uint64_t disk_reserve_bytes; /* below this much free space new work is refused: 256 MB */
 } LimitsConfig;
 
+typedef struct StorageConfig { /* storage: */
+        uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */
+} StorageConfig;
+
 typedef struct AgentsConfig { /* agents: */
         unsigned concurrency;        /* executions at once; 0: as many as sandboxes may be */
         unsigned attempts_max;       /* 3 */
@@ -179,6 +183,7 @@ typedef struct Config {
         usec_t read_at;
         Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
         LimitsConfig limits;
+        StorageConfig storage;
         Profile *profiles; /* the five first, as the file has changed them */
         size_t n_profiles;
         PoolConfig *pools;

@@ -25,6 +25,13 @@ static const Field limits_fields[] = {
         { 0 },
 };
 
+static const Field storage_fields[] = {
+        { "size", &type_size, AT(StorageConfig, bytes),
+          "reserved for what outlives sandboxes, when the first such thing is made; may grow, at a start; 0: a quarter of what is free, 1G to 64G",
+          .max = 1048576 * GB },
+        { 0 },
+};
+
 static const Field agents_fields[] = {
         { "concurrency", &type_uint, AT(AgentsConfig, concurrency),
           "executions at once; 0: as many as sandboxes may be", .max = COUNT_MOST },
@@ -182,6 +189,7 @@ static const Field images_fields[] = {
 
 const Field schema_fields[] = {
         SECTION("limits", limits, "what the daemon takes on", limits_fields),
+        SECTION("storage", storage, "templates, snapshots, disks and volumes", storage_fields),
         { "profiles", &type_profiles, 0, "NAME: limits of an agent type; the five of the box are there, and can be changed here",
           .flags = FIELD_ITEMS, .fields = profile_fields, .fresh = profile_fresh, .example = "REVIEW" },
         { "pools", &type_pools, 0, "sandboxes that are made ahead of demand; bare numbers are milliseconds", .flags = FIELD_LIST,

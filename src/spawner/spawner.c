@@ -232,7 +232,7 @@ static void raise_limits(void) {
 }
 
 int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
-        Spawner s = { .options = options, .keeper = keeper, .depot = DEPOT_EMPTY, .sweep = USEC_INFINITY };
+        Spawner s = { .options = options, .keeper = keeper, .sweep = USEC_INFINITY };
         sigset_t child;
         int r;
 

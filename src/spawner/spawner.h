@@ -46,7 +46,6 @@ typedef struct Spawner {
         bool has_cgroups; /* in which sandboxes can be found again */
         int signal_fd;
         Ahead ahead;
-        Depot depot; /* the trees that outlive sandboxes */
         Outbox outbox;
         Children children;
         Task *tasks;

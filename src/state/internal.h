@@ -57,5 +57,9 @@ void snapshot_drop(State *s, const char *id); /* its tree, then its row; nobody 
 int snapshot_take_hidden(State *s, Sandbox *sb, SnapshotDone done, void *userdata, Error *reterr);
 void snapshot_let_go(State *s, Snapshot *n); /* a hidden one */
 
+/* volume.c */
+int volumes_load(State *s, Error *reterr);
+void volumes_free(State *s);
+
 /* fork.c */
 void forks_free(State *s);

@@ -133,9 +133,13 @@ int state_new(Manager *m, State **ret, Error *reterr) {
         strv_done(&l.unfinished);
         if (r >= 0)
                 r = take_census(s);
+        if (r < 0)
+                (void) error_set(reterr, r, "cannot read the snapshots: %m");
+        else
+                r = volumes_load(s, reterr);
         if (r < 0) {
                 state_free(s);
-                return error_set(reterr, r, "cannot read the snapshots: %m");
+                return r;
         }
         *ret = s;
         return 0;
@@ -153,6 +157,7 @@ State *state_free(State *s) {
                 snapshot_unregister(s, n);
                 snapshot_free(n);
         }
+        volumes_free(s);
         while (s->lasts) {
                 SnapshotLast *last = s->lasts;
 

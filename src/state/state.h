@@ -33,11 +33,20 @@ typedef struct Snapshot {
         UT_hash_handle hh;
 } Snapshot;
 
+typedef struct VolumeUser {
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        UT_hash_handle hh;
+} VolumeUser;
+
 typedef struct Volume {
         char id[SNAPSHOT_ID_LENGTH + 1]; /* also its tree's name */
         char *name, *tenant;
-        uint64_t limit, bytes;
+        uint64_t limit;
+        uint64_t bytes;    /* as it was told last; not in the store */
+        bool pending;      /* being made or removed: nobody sees it, and the next start removes what is left of it */
+        bool missing;      /* its tree was not there when it was looked for; not in the store */
         usec_t created_at;
+        VolumeUser *users; /* sandboxes that have it and have not ended; not in the store */
         UT_hash_handle hh;
 } Volume;
 
@@ -82,6 +91,15 @@ void fork_cancel(Fork *f); /* the asker has gone: what was made goes too */
 int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done, void *userdata, Error *reterr);
 
 typedef void (*VolumeDone)(Volume *volume, const Error *error, void *userdata);
+#define VOLUME_NAME_MAX  SNAPSHOT_NAME_MAX /* and as a snapshot's */
+#define VOLUME_BYTES_MIN (UINT64_C(1) << 20)
+#define VOLUME_BYTES_MAX (UINT64_C(1) << 50)
+#define VOLUMES_MAX      10000
+
+/* -EEXIST: the name is taken. -EOPNOTSUPP: there is no depot: with the cure. */
 int volume_make(State *s, const char *tenant, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr);
 Volume *volume_find(State *s, const Principal *who, const char *id_or_name);
+Volume *volume_next(State *s, const Principal *who, usec_t after_at, const char *after_id); /* as snapshot_next() */
+/* Asks how full all of them are; done gets no volume. */
+int volumes_measure(State *s, VolumeDone done, void *userdata, Error *reterr);
 int volume_remove(State *s, Volume *volume, VolumeDone done, void *userdata, Error *reterr); /* -EBUSY: names the sandboxes that have it */

@@ -165,6 +165,7 @@ static const char *const migrations[] = {
         schema_policies,
         schema_state,
         schema_images,
+        schema_volumes,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

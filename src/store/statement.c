@@ -168,6 +168,10 @@ static const struct {
         [STATEMENT_SNAPSHOT_UPDATE] = { .update = &snapshot_table },
         [STATEMENT_SNAPSHOT_DELETE] = { .delete = &snapshot_table },
         [STATEMENT_SNAPSHOT_SELECT] = { .select = &snapshot_table, .tail = "ORDER BY serial" },
+        [STATEMENT_VOLUME_INSERT] = { .insert = &volume_table },
+        [STATEMENT_VOLUME_UPDATE] = { .update = &volume_table },
+        [STATEMENT_VOLUME_DELETE] = { .delete = &volume_table },
+        [STATEMENT_VOLUME_SELECT] = { .select = &volume_table, .tail = "ORDER BY serial" },
 
         [STATEMENT_PREVIEW_INSERT] = { .insert = &preview_table, .tail = "ON CONFLICT DO NOTHING" },
         [STATEMENT_PREVIEW_DELETE] = { .delete = &preview_table },
