@@ -95,5 +95,6 @@ const ApiRoute *const api_tables[] = {
         build_routes,
         templates_routes,
         state_routes,
+        changes_routes,
         NULL,
 };

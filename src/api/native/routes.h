@@ -26,3 +26,4 @@ extern const ApiRoute network_routes[];
 extern const ApiRoute build_routes[]; /* before those: their names are free */
 extern const ApiRoute templates_routes[];
 extern const ApiRoute state_routes[];
+extern const ApiRoute changes_routes[];
