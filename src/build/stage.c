@@ -12,7 +12,6 @@
 
 #define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
-#define SCRATCH         "scratch"
 
 static void next_stage(Build *b);
 static void next_step(Build *b);
