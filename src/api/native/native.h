@@ -24,6 +24,14 @@ void native_sandbox_resources(ApiRequest *q);
 void native_profile_list(ApiRequest *q);
 void native_profile_get(ApiRequest *q);
 
+/* volumes.c */
+void native_volume_list(ApiRequest *q);
+void native_volume_make(ApiRequest *q);
+void native_volume_get(ApiRequest *q);
+void native_volume_delete(ApiRequest *q);
+extern const JsonField native_volume_fields[];
+extern const size_t native_volume_n_fields;
+
 /* snapshots.c, fork.c */
 void native_snapshot_take(ApiRequest *q);
 void native_snapshot_list(ApiRequest *q);

@@ -93,5 +93,6 @@ const ApiRoute *const api_tables[] = {
         secrets_routes,
         network_routes,
         state_routes,
+        volumes_routes,
         NULL,
 };

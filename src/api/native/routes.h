@@ -24,3 +24,4 @@ extern const ApiRoute previews_routes[];
 extern const ApiRoute secrets_routes[];
 extern const ApiRoute network_routes[];
 extern const ApiRoute state_routes[];
+extern const ApiRoute volumes_routes[];
