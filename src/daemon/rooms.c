@@ -18,6 +18,7 @@
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "gatekeeper/gatekeeper.h"
+#include "image/image.h"
 #include "state/state.h"
 #include "vault/vault.h"
 
@@ -124,6 +125,10 @@ static int open_reaper(Rooms *r, Error *reterr) {
         return k < 0 ? error_set(reterr, k, "cannot watch the clean-up: %m") : 0;
 }
 
+static int open_images(Rooms *r, Error *reterr) {
+        return images_new(r->manager, &r->api.images, reterr);
+}
+
 static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_vault,   /* before anybody can start anything */
         open_outbound,
@@ -134,6 +139,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_artifacts,
         open_alerts,
         open_previews,
+        open_images,  /* before whoever makes sandboxes of them */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_state,
         open_gatekeeper, /* after those it tells */
@@ -160,6 +166,7 @@ void rooms_close(Rooms *r) {
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
         previews_free(r->api.previews);
         agents_free(r->api.agents);
+        images_free(r->api.images);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);
         pools_free(r->pools);

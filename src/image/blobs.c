@@ -33,7 +33,7 @@ int blob_open(Images *i, const char *digest) {
         char name[sizeof(PREFIX) + DIGEST_HEX];
         int fd;
 
-        if (!digest_is_valid(digest))
+        if (!image_digest_is_valid(digest))
                 return -EINVAL;
         (void) snprintf(name, sizeof(name), PREFIX "%.64s", digest + strlen(DIGEST_PREFIX));
         fd = openat(i->blobs_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -48,7 +48,7 @@ typedef struct BlobName {
 static int note(BlobName **names, const char *digest) {
         BlobName *b;
 
-        if (!digest || !digest_is_valid(digest))
+        if (!digest || !image_digest_is_valid(digest))
                 return 0;
         HASH_FIND_STR(*names, digest + strlen(DIGEST_PREFIX), b);
         if (b)

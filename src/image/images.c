@@ -65,7 +65,7 @@ static TemplateEntry *find_name(Images *i, const char *tenant, const char *text)
 
 /* By the beginning of a digest: -EEXIST when it is that of several. */
 static int find_digest(Images *i, const char *tenant, const char *text, TemplateEntry **ret) {
-        const char *hex = digest_short(text);
+        const char *hex = image_digest_short(text);
         TemplateEntry *t, *found = NULL;
 
         for (t = hex ? i->templates : NULL; t; t = t->hh.next) {
@@ -183,7 +183,7 @@ static int find_told(Images *i, const char *tenant, const char *text, TemplateEn
                 return error_set(reterr, r, "'%.80s' is the beginning of several digests: give more of it", text);
         if (r >= 0)
                 return 0;
-        if (!digest_short(text)) {
+        if (!image_digest_short(text)) {
                 r = template_name_parse(text, &name, reterr);
                 if (r < 0)
                         return r;

@@ -232,7 +232,7 @@ static int check_result(Ingest *g, Error *reterr) {
         const char *manifest = layer_text(g->result, "manifestDigest"), *config = layer_text(g->result, "configDigest");
         size_t k;
 
-        if (!manifest || !digest_is_valid(manifest))
+        if (!manifest || !image_digest_is_valid(manifest))
                 return error_set(reterr, -EBADMSG, "the registry program has not told what it got");
         if (json_array_size(layers) == 0)
                 return error_set(reterr, -EBADMSG, "the image has no layers: there is nothing to start from");
@@ -241,7 +241,7 @@ static int check_result(Ingest *g, Error *reterr) {
         json_array_foreach(layers, k, layer) {
                 const char *digest = layer_text(layer, "digest"), *diff_id = layer_text(layer, "diffId");
 
-                if (!digest || !diff_id || !digest_is_valid(digest) || !digest_is_valid(diff_id))
+                if (!digest || !diff_id || !image_digest_is_valid(digest) || !image_digest_is_valid(diff_id))
                         return error_set(reterr, -EBADMSG, "layer %zu of the image has no digest that could be checked", k + 1);
         }
         (void) snprintf(g->image.digest, sizeof(g->image.digest), "%s", manifest);

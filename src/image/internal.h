@@ -130,6 +130,8 @@ void makings_trim(Images *i);
 int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr);
 json_t *image_config_write(const ImageConfig *config);
 /* Of what was made here: its description's. */
+/* `bytes` of a report of cove-tree. */
+uint64_t tree_result_bytes(const char *line);
 int image_digest(const Image *image, char ret[static DIGEST_LENGTH + 1]);
 
 /* child.c: cove-registry. */

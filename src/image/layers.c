@@ -139,22 +139,10 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
 
 static void on_unpack_progress(const char *line, void *userdata) {
         LayerWork *w = userdata;
-        _cleanup_json_ json_t *j = json_loads(line, 0, NULL);
-        const json_t *bytes = json_object_get(json_object_get(j, "progress"), "bytes");
         LayerWaiter *x;
 
-        if (!bytes)
-                bytes = json_object_get(j, "bytes");
-        if (json_is_integer(bytes))
-                DL_FOREACH(w->waiters, x)
-                        making_progress(x->making, x->making->row.stage, (uint64_t) json_integer_value(bytes), 0);
-}
-
-static uint64_t result_bytes(const char *text) {
-        _cleanup_json_ json_t *j = json_loads(text, 0, NULL);
-        const json_t *inner = json_object_get(j, "result");
-
-        return (uint64_t) json_integer_value(json_object_get(inner ? inner : j, "bytes"));
+        DL_FOREACH(w->waiters, x)
+                making_progress(x->making, x->making->row.stage, tree_result_bytes(line), 0);
 }
 
 static void on_unpacked(const char *result, const Error *error, void *userdata) {
@@ -168,7 +156,7 @@ static void on_unpacked(const char *result, const Error *error, void *userdata) 
                 work_fail(w, error->code, error);
                 return;
         }
-        w->row.bytes = result_bytes(result);
+        w->row.bytes = tree_result_bytes(result);
         r = trees_publish(w->images->manager, &scratch, &layer, on_published, w, &w->call, &why);
         if (r < 0)
                 work_fail(w, r, &why);

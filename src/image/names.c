@@ -67,12 +67,12 @@ static size_t hex_length(const char *text) {
         return strspn(text, "0123456789abcdef");
 }
 
-bool digest_is_valid(const char *text) {
+bool image_digest_is_valid(const char *text) {
         return strncmp(text, DIGEST_PREFIX, strlen(DIGEST_PREFIX)) == 0 && strlen(text) == DIGEST_LENGTH &&
                hex_length(text + strlen(DIGEST_PREFIX)) == DIGEST_HEX;
 }
 
-const char *digest_short(const char *text) {
+const char *image_digest_short(const char *text) {
         size_t n;
 
         if (strncmp(text, DIGEST_PREFIX, strlen(DIGEST_PREFIX)) == 0)
@@ -138,7 +138,7 @@ int reference_name(const char *reference, ReferenceName *ret, Error *reterr) {
         char text[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         ReferenceName name = { .has_host = !is_docker_hub(reference, host) };
 
-        if (at && !digest_is_valid(at + 1))
+        if (at && !image_digest_is_valid(at + 1))
                 return error_set(reterr, -EINVAL, "'%.100s': what follows '@' is sha256: and 64 digits", reference);
         if (!name.has_host && strncmp(path, "library/", strlen("library/")) == 0)
                 path += strlen("library/");

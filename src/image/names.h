@@ -23,9 +23,9 @@ typedef struct TemplateName {
 
 int template_name_parse(const char *text, TemplateName *ret, Error *reterr); /* -EINVAL */
 
-bool digest_is_valid(const char *text); /* sha256: and 64 digits */
+bool image_digest_is_valid(const char *text); /* sha256: and 64 digits */
 /* Hex, with or without "sha256:", at least DIGEST_SHORT_MIN of it: the digits; NULL: it is none. */
-const char *digest_short(const char *text);
+const char *image_digest_short(const char *text);
 
 /* sha256(parent + " " + diff id), both with "sha256:", as OCI has it; the first layer's is its diff id. parent and ret are bare hex; parent "": none. */
 void chain_id(const char *parent, const char *diff_id, char ret[static DIGEST_HEX + 1]);

@@ -182,3 +182,11 @@ int image_digest(const Image *image, char ret[static DIGEST_LENGTH + 1]) {
         secret_hex(sum, sizeof(sum), ret + strlen(DIGEST_PREFIX));
         return 0;
 }
+
+uint64_t tree_result_bytes(const char *line) {
+        _cleanup_json_ json_t *j = json_loads(line, 0, NULL);
+        const json_t *result = json_object_get(j, "result"), *progress = json_object_get(j, "progress");
+        json_int_t n = json_integer_value(json_object_get(result ? result : progress, "bytes"));
+
+        return n > 0 ? (uint64_t) n : 0;
+}
