@@ -8,6 +8,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "jail/furniture.h"
 
 /* Any address would do in a gated network, where all of them end in the same socket; in a linked one it is just this one. One
  * that answers within a moment or not at all: patience is for the way behind it. */
@@ -80,9 +81,7 @@ int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
         r = write_file(spec, "/etc/hostname", text, reterr);
         if (r < 0)
                 return r;
-        r = write_file(spec, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
-                                             "networks: files\nprotocols: files\nservices: files\nethers: files\n",
-                        reterr);
+        r = write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
         if (r < 0)
                 return r;
         if (spec->net_host)

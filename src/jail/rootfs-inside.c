@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "jail/content.h"
 #include "jail/dev.h"
+#include "jail/furniture.h"
 #include "jail/layered.h"
 #include "jail/names.h"
 #include "jail/proc.h"
@@ -20,50 +21,6 @@
 #include "jail/tree.h"
 
 #define OVERLAY_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-
-typedef enum SkeletonFlags {
-        FOR_USER = 1 << 0, /* belongs to the guest's user */
-        FOR_ROOT = 1 << 1, /* only guest root has use for it: installing packages, making users */
-        OURS = 1 << 2,     /* something of ours goes there: no link that a template's author, or a guest, has left */
-} SkeletonFlags;
-
-static const struct {
-        const char *path;
-        mode_t mode;
-        SkeletonFlags flags;
-} skeleton[] = {
-        { "/dev",                            0755,  OURS     },
-        { "/etc",                            0755,  0        },
-        { "/etc/ssl",                        0755,  0        },
-        { "/home",                           0755,  0        },
-        { "/home/user",                      0755,  FOR_USER },
-        { "/proc",                           0555,  OURS     },
-        { "/root",                           0700,  0        },
-        { "/run",                            0755,  0        },
-        { "/sys",                            0555,  OURS     },
-        { "/tmp",                            01777, 0        },
-        { "/var",                            0755,  0        },
-        { "/var/tmp",                        01777, 0        },
-        { "/workspace",                      0755,  FOR_USER },
-        { "/etc/apt",                        0755,  FOR_ROOT },
-        { "/etc/apt/apt.conf.d",             0755,  FOR_ROOT },
-        { "/mnt",                            0755,  FOR_ROOT },
-        { "/opt",                            0755,  FOR_ROOT },
-        { "/run/lock",                       01777, FOR_ROOT },
-        { "/srv",                            0755,  FOR_ROOT },
-        { "/var/cache",                      0755,  FOR_ROOT },
-        { "/var/cache/apt",                  0755,  FOR_ROOT },
-        { "/var/cache/apt/archives",         0755,  FOR_ROOT },
-        { "/var/cache/apt/archives/partial", 0755,  FOR_ROOT },
-        { "/var/lib",                        0755,  FOR_ROOT },
-        { "/var/lib/apt",                    0755,  FOR_ROOT },
-        { "/var/lib/apt/lists",              0755,  FOR_ROOT },
-        { "/var/lib/apt/lists/partial",      0755,  FOR_ROOT },
-        { "/var/log",                        0755,  FOR_ROOT },
-        { "/var/log/apt",                    0755,  FOR_ROOT },
-        { "/var/mail",                       0755,  FOR_ROOT },
-        { "/var/spool",                      0755,  FOR_ROOT },
-};
 
 static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
@@ -273,40 +230,41 @@ static int make_ours(const char *path, mode_t mode) {
 }
 
 static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        for (size_t i = 0; i < ELEMENTSOF(skeleton); i++) {
+        for (size_t i = 0; i < furniture_n_directories; i++) {
+                const FurnitureDirectory *d = furniture_directories + i;
                 int r = 0;
 
-                if ((skeleton[i].flags & FOR_ROOT) && (spec->uid != 0 || jail_has_template(spec)))
+                if ((d->flags & FURNITURE_FOR_ROOT) && (spec->uid != 0 || jail_has_template(spec)))
                         continue;
-                if (skeleton[i].flags & OURS) {
-                        r = make_ours(skeleton[i].path, skeleton[i].mode);
+                if (d->flags & FURNITURE_OURS) {
+                        r = make_ours(d->path, d->mode);
                         if (r < 0)
-                                return error_set(reterr, r, "%s", skeleton[i].path);
+                                return error_set(reterr, r, "%s", d->path);
                         continue;
                 }
-                if (mkdir(skeleton[i].path, skeleton[i].mode) < 0) {
+                if (mkdir(d->path, d->mode) < 0) {
                         if (errno == EEXIST || jail_forgives(spec, -errno))
                                 continue;
-                        return error_set(reterr, -errno, "%s", skeleton[i].path);
+                        return error_set(reterr, -errno, "%s", d->path);
                 }
-                if (skeleton[i].flags & FOR_USER)
-                        r = content_give_to_user(fs, spec, skeleton[i].path);
+                if (d->flags & FURNITURE_FOR_USER)
+                        r = content_give_to_user(fs, spec, d->path);
                 if (r < 0)
-                        return error_set(reterr, r, "%s", skeleton[i].path);
+                        return error_set(reterr, r, "%s", d->path);
         }
         return 0;
 }
 
 /* bin → usr/bin and its like, as the host has them. Where an overlay was in a former life, an empty directory is left of it. */
 static int copy_links(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        for (size_t i = 0; i < ROOTFS_HOST_DIRECTORIES; i++) {
+        for (size_t i = 0; i < furniture_overlays.n; i++) {
                 char target[256], place[64];
-                ssize_t n = readlinkat(fs->host_root_fd, rootfs_host_directories[i], target, sizeof(target) - 1);
+                ssize_t n = readlinkat(fs->host_root_fd, furniture_overlays.items[i], target, sizeof(target) - 1);
 
                 if (n < 0)
                         continue;
                 target[n] = '\0';
-                (void) snprintf(place, sizeof(place), "/%s", rootfs_host_directories[i]);
+                (void) snprintf(place, sizeof(place), "/%s", furniture_overlays.items[i]);
                 if (jail_is_kept(spec))
                         (void) rmdir(place);
                 if (symlink(target, place) < 0 && errno != EEXIST && !jail_forgives(spec, -errno))

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "jail/dev.h"
+#include "jail/furniture.h"
 #include "jail/layered.h"
 #include "jail/tree.h"
 #include "jail/userns.h"
@@ -15,28 +16,19 @@
 #define LOWER_ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 #define ROOT_ATTRIBUTES  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
-/* Directories of the host that become overlays. On merged-/usr systems only /usr is one and the rest are links, which
- * are made as links. */
-const char *const rootfs_host_directories[ROOTFS_HOST_DIRECTORIES] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
-
-/* Those that guest root expects to change: packages put things there. For others they are plain read-only binds. */
-static const char *const host_directories_for_root[] = {
-        "etc/alternatives", "etc/ssl/certs", "etc/dpkg", "etc/fonts", "etc/perl", "etc/python3", "var/lib/dpkg",
-};
-
 static void add_lower(Rootfs *fs, const char *path) {
         if (fs->n_lowers < ROOTFS_LOWERS_MAX)
                 fs->lowers[fs->n_lowers++] = (Lower) { .path = path, .tree = -EBADF, .overlay = -EBADF };
 }
 
-static void add_host_lowers(Rootfs *fs, const char *const *names, size_t n) {
-        for (size_t i = 0; i < n; i++) {
+static void add_host_lowers(Rootfs *fs, const FurnitureList *names) {
+        for (size_t i = 0; i < names->n; i++) {
                 char path[64];
                 struct stat st;
 
-                (void) snprintf(path, sizeof(path), "/%s", names[i]);
+                (void) snprintf(path, sizeof(path), "/%s", names->items[i]);
                 if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-                        add_lower(fs, names[i]);
+                        add_lower(fs, names->items[i]);
         }
 }
 
@@ -55,9 +47,9 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
         if (jail_has_template(spec)) {
                 add_lower(fs, "");
         } else {
-                add_host_lowers(fs, rootfs_host_directories, ROOTFS_HOST_DIRECTORIES);
+                add_host_lowers(fs, &furniture_overlays);
                 if (spec->uid == 0 && privileged)
-                        add_host_lowers(fs, host_directories_for_root, ELEMENTSOF(host_directories_for_root));
+                        add_host_lowers(fs, &furniture_overlays_for_root);
         }
         if (spec->n_binds > 0) {
                 fs->bind_trees = calloc(2 * spec->n_binds, sizeof(int));

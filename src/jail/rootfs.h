@@ -30,9 +30,6 @@
 
 #define ROOTFS_LOWERS_MAX 16
 
-#define ROOTFS_HOST_DIRECTORIES 7
-
-extern const char *const rootfs_host_directories[ROOTFS_HOST_DIRECTORIES];
 
 typedef struct Lower {
         const char *path; /* in the template and in the sandbox */

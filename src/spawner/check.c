@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "jail/guard.h"
 #include "jail/ids.h"
+#include "spawner/ground.h"
 
 #define HOST_TEMPLATE "host"
 #define ID_INSIDE_MAX 65532 /* the next one is PID 1's, and then comes nobody */
@@ -162,32 +163,6 @@ static int check_network(const SpawnCreate *c, bool privileged, Error *reterr) {
         return 0;
 }
 
-bool create_wants_trees(const SpawnCreate *c) {
-        return c->layer[0] || c->kept || c->n_volumes > 0;
-}
-
-/* The jail looks where a volume goes; here it is about the words, and that no place has two. */
-static int check_trees(const SpawnCreate *c, bool privileged, Error *reterr) {
-        if (!create_wants_trees(c))
-                return 0;
-        if (!privileged)
-                return error_set(reterr, -EOPNOTSUPP, "trees that outlive sandboxes need `cove serve` to be started by root");
-        if (c->layer[0] && !tree_name_is_valid(c->layer))
-                return error_set(reterr, -EINVAL, "'%s' is no name of a layer", c->layer);
-        for (size_t i = 0; i < c->n_volumes; i++) {
-                int r = check_rule_path(c->volumes[i].target, reterr);
-
-                if (r < 0)
-                        return r;
-                if (!tree_name_is_valid(c->volumes[i].name) || strcmp(c->volumes[i].target, "/") == 0)
-                        return error_set(reterr, -EINVAL, "volume '%s' cannot be at '%s'", c->volumes[i].name, c->volumes[i].target);
-                for (size_t k = 0; k < i; k++)
-                        if (strcmp(c->volumes[k].target, c->volumes[i].target) == 0)
-                                return error_set(reterr, -EINVAL, "two volumes cannot be at '%s'", c->volumes[i].target);
-        }
-        return 0;
-}
-
 int check_create(const SpawnCreate *c, const Templates *templates, bool privileged, Error *reterr) {
         int r;
 
@@ -208,10 +183,9 @@ int check_create(const SpawnCreate *c, const Templates *templates, bool privileg
         r = check_guards(c->allow_missing, reterr);
         if (r < 0)
                 return r;
-        r = check_trees(c, privileged, reterr);
-        if (r < 0)
-                return r;
         r = check_rules(&c->rules, reterr);
+        if (r >= 0)
+                r = ground_check(c, privileged, reterr);
         return r < 0 ? r : check_network(c, privileged, reterr);
 }
 

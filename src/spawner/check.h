@@ -25,7 +25,6 @@ int template_add(Templates *t, const char *text, Error *reterr);
 
 int check_id(const char *id, Error *reterr);
 int check_create(const SpawnCreate *c, const Templates *templates, bool privileged, Error *reterr);
-bool create_wants_trees(const SpawnCreate *c); /* of the depot's */
 
 /* A bound unix SOCK_SEQPACKET socket on which nobody listens yet. */
 int check_listen_socket(int fd, Error *reterr);

@@ -1,51 +1,21 @@
 #include "spawner/creation.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "jail/jail.h"
+#include "spawner/ground.h"
 #include "spawner/inside.h"
 #include "spawner/task.h"
 
 #define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
 
-static void trees_done(JailTrees *t) {
-        t->layer_fd = fd_close(t->layer_fd);
-        t->disk_fd = fd_close(t->disk_fd);
-        for (size_t i = 0; i < t->n_volumes; i++)
-                (void) fd_close(t->volumes[i].fd);
-        t->n_volumes = 0;
-}
-
-static int open_tree(const Spawner *s, TreeKind kind, const char *name, Error *reterr) {
-        TreeRef ref = { .kind = (uint8_t) kind };
-
-        (void) snprintf(ref.name, sizeof(ref.name), "%s", name);
-        return depot_open_tree(&s->depot, &ref, reterr);
-}
-
-static int open_trees(const Spawner *s, const SpawnCreate *q, JailTrees *ret, Error *reterr) {
-        int fd = 0;
-
-        if (q->layer[0])
-                fd = ret->layer_fd = open_tree(s, TREE_LAYER, q->layer, reterr);
-        if (fd >= 0 && q->kept)
-                fd = ret->disk_fd = open_tree(s, TREE_DISK, q->id, reterr);
-        for (size_t i = 0; fd >= 0 && i < q->n_volumes; i++) {
-                fd = open_tree(s, TREE_VOLUME, q->volumes[i].name, reterr);
-                if (fd >= 0)
-                        ret->volumes[ret->n_volumes++] = (JailVolume) { fd, q->volumes[i].target, q->volumes[i].writable };
-        }
-        return fd < 0 ? fd : 0;
-}
-
-static JailSpec make_spec(const Spawner *s, const Creation *c, const JailTrees *trees, const Network *network) {
+static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
         const SpawnCreate *q = &c->request;
         JailSpec spec = {
                 .template_dir = template_find(&s->options->templates, q->template_name)->directory,
-                .trees = create_wants_trees(q) ? trees : NULL,
+                .trees = trees,
                 .hostname = q->hostname,
                 .workdir = q->workdir,
                 .keep_fd = -EBADF,
@@ -82,10 +52,9 @@ void creation_done(Creation *c) {
 
 bool creation_wants_image(const Spawner *s, const Creation *c) {
         const Network none = NETWORK_EMPTY;
-        const JailTrees no_trees = JAIL_TREES_EMPTY;
-        const JailSpec spec = make_spec(s, c, &no_trees, &none);
+        const JailSpec spec = make_spec(s, c, &none, /* trees= */ NULL);
 
-        return !c->request.kept && s->privileged && disk_choose(&spec, s->privileged) == DISK_IMAGE;
+        return s->privileged && !c->request.kept && disk_choose(&spec, s->privileged) == DISK_IMAGE;
 }
 
 static int hand_over(Spawner *s, const Creation *c, const Jail *jail) {
@@ -126,18 +95,17 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
 static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
         static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
         _cleanup_(net_done) Network network = NETWORK_EMPTY;
-        _cleanup_(trees_done) JailTrees trees = JAIL_TREES_EMPTY;
+        _cleanup_(ground_done) JailTrees trees = JAIL_TREES_EMPTY;
         JailSpec spec;
         Jail jail;
         int r;
 
-        r = open_trees(s, &c->request, &trees, reterr);
+        r = ground_is_needed(&c->request) ? ground_open(&s->depot, &c->request, &trees, reterr) : 0;
+        if (r >= 0)
+                r = get_network(s, c, &network, reterr);
         if (r < 0)
                 return r;
-        r = get_network(s, c, &network, reterr);
-        if (r < 0)
-                return r;
-        spec = make_spec(s, c, &trees, &network);
+        spec = make_spec(s, c, &network, ground_is_needed(&c->request) ? &trees : NULL);
         r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)

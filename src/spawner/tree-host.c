@@ -11,6 +11,7 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
+#include "jail/furniture.h"
 #include "jail/rootfs.h"
 #include "jail/tree.h"
 #include "spawner/tree-job.h"
@@ -19,16 +20,16 @@
 #define MS_PRIVATE_ALL ((1u << 18) | (1u << 14)) /* MS_PRIVATE | MS_REC, which <linux/mount.h> has not everywhere */
 
 static int copy_links(int to) {
-        for (size_t i = 0; i < ROOTFS_HOST_DIRECTORIES; i++) {
+        for (size_t i = 0; i < furniture_overlays.n; i++) {
                 char from[64], target[256];
                 ssize_t n;
 
-                (void) snprintf(from, sizeof(from), "/%s", rootfs_host_directories[i]);
+                (void) snprintf(from, sizeof(from), "/%s", furniture_overlays.items[i]);
                 n = readlink(from, target, sizeof(target) - 1);
                 if (n < 0)
                         continue;
                 target[n] = '\0';
-                if (symlinkat(target, to, rootfs_host_directories[i]) < 0)
+                if (symlinkat(target, to, furniture_overlays.items[i]) < 0)
                         return -errno;
         }
         return 0;
