@@ -9,14 +9,15 @@
 #include "base/kernel.h"
 #include "confine/program.h"
 
-#define DESCRIPTORS_KEPT 4 /* the stream, errors, the worker */
 #define DESCRIPTORS_MAX  16 /* and those that come with messages */
 #define MEMORY_MAX       (UINT64_C(512) * 1024 * 1024)
 
 #define LANDLOCK_FS_ALL ((UINT64_C(1) << 13) - 1) /* what the first version can forbid; seccomp forbids the rest as well */
 
+static unsigned n_kept; /* the stream, errors, the worker, a list */
+
 static int confine_descriptors(void) {
-        return kernel_close_range(DESCRIPTORS_KEPT, ~0u, 0) < 0 ? -errno : 0;
+        return kernel_close_range(n_kept, ~0u, 0) < 0 ? -errno : 0;
 }
 
 static int confine_limits(void) {
@@ -69,6 +70,7 @@ static const ProgramStep steps[] = {
         { "calls",       confine_calls       }, /* last: it forbids what the others use */
 };
 
-int archive_confine(Error *reterr) {
+int archive_confine(unsigned n_descriptors, Error *reterr) {
+        n_kept = n_descriptors;
         return program_confine(steps, ELEMENTSOF(steps), reterr);
 }

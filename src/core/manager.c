@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/tally.h"
@@ -186,10 +187,11 @@ int sandbox_write_ledger(Sandbox *sb) {
                 { LEDGER_SOCKET,    "run/", ".sock" },
                 { LEDGER_CGROUP,    "cove-*-", ""   },
                 { LEDGER_PROCESS,   "", ""          },
+                { LEDGER_TREE,      "disk/", ""     },
         };
         int r = 0;
 
-        for (size_t i = 0; i < ELEMENTSOF(objects) && r >= 0; i++) {
+        for (size_t i = 0; i < ELEMENTSOF(objects) - !sb->spec.persistent && r >= 0; i++) {
                 char name[64];
 
                 (void) snprintf(name, sizeof(name), "%s%s%s", objects[i].prefix, sb->id, objects[i].suffix);
@@ -225,6 +227,12 @@ int sandbox_make(Sandbox *sb, Error *reterr) {
         return r;
 }
 
+int sandbox_proceed(Sandbox *sb, Error *reterr) {
+        int r = network_prepare(sb, reterr);
+
+        return r == 0 ? sandbox_make(sb, reterr) : r;
+}
+
 static int make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
@@ -236,9 +244,7 @@ static int make(Sandbox *sb, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
-        r = network_prepare(sb, reterr);
-        if (r == 0)
-                r = sandbox_make(sb, reterr);
+        r = sb->spec.persistent ? sandbox_disk_make(sb, reterr) : sandbox_proceed(sb, reterr);
         if (r < 0)
                 sandbox_delete_row(sb);
         else

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
@@ -69,6 +70,7 @@ static void check_complete(Manager *m) {
                         r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
         recovery_free(m);
         m->recovering = false;
+        disks_sweep(m);
         pools_start(m->pools);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/disk.h"
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
@@ -155,6 +156,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);
         sandbox_halt_free(sb);
+        sandbox_disk_free(sb);
         sandbox_probe_free(sb);
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
@@ -281,6 +283,8 @@ int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
 
         if (r >= 0)
                 ret->cpu_usec = ret->cpu_usec - MIN_OF(ret->cpu_usec, sb->cpu_others_usec) + sb->cpu_before_usec;
+        if (sb->spec.persistent)
+                sandbox_disk_usage(sb, ret);
         ret->network_tx_bytes += sb->network_tx_bytes;
         ret->network_rx_bytes += sb->network_rx_bytes;
         ret->network_requests += sb->network_requests;
@@ -297,6 +301,7 @@ int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
         if (sb->parked) { /* nothing that could be measured, but what it has used is known */
                 ret->cpu_usec = sb->cpu_before_usec;
                 ret->has_cpu = true;
+                sandbox_disk_usage(sb, ret);
                 return 0;
         }
         r = sandbox_read_usage(sb, ret);

@@ -29,20 +29,30 @@ bool btrfs_is_subvolume(int fd) {
         return btrfs_is(fd) && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_ino == SUBVOLUME_INODE;
 }
 
-int btrfs_make(int dirfd, const char *name) {
-        struct btrfs_ioctl_vol_args args = { 0 };
-
-        if ((size_t) snprintf(args.name, sizeof(args.name), "%s", name) >= sizeof(args.name))
-                return -ENAMETOOLONG;
-        return ioctl(dirfd, BTRFS_IOC_SUBVOL_CREATE, &args) < 0 ? -errno : 0;
-}
-
-int btrfs_copy(int dirfd, const char *name, int from_fd) {
+/* With its limit from birth. */
+static int create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit) {
+        struct btrfs_qgroup_inherit inherit = {
+                .flags = BTRFS_QGROUP_INHERIT_SET_LIMITS,
+                .lim = { .flags = BTRFS_QGROUP_LIMIT_MAX_RFER, .max_rfer = limit },
+        };
         struct btrfs_ioctl_vol_args_v2 args = { .fd = from_fd };
 
+        if (limit > 0) {
+                args.flags = BTRFS_SUBVOL_QGROUP_INHERIT;
+                args.size = sizeof(inherit);
+                args.qgroup_inherit = &inherit;
+        }
         if ((size_t) snprintf(args.name, sizeof(args.name), "%s", name) >= sizeof(args.name))
                 return -ENAMETOOLONG;
-        return ioctl(dirfd, BTRFS_IOC_SNAP_CREATE_V2, &args) < 0 ? -errno : 0;
+        return ioctl(dirfd, request, &args) < 0 ? -errno : 0;
+}
+
+int btrfs_make(int dirfd, const char *name, uint64_t limit) {
+        return create(dirfd, BTRFS_IOC_SUBVOL_CREATE_V2, name, /* from_fd= */ 0, limit);
+}
+
+int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit) {
+        return create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit);
 }
 
 /* One leaf's worth of items after the other. -ENOENT: there is no such tree. */
@@ -161,20 +171,6 @@ int btrfs_set_read_only(int fd) {
         uint64_t flags = BTRFS_SUBVOL_RDONLY;
 
         return ioctl(fd, BTRFS_IOC_SUBVOL_SETFLAGS, &flags) < 0 ? -errno : 0;
-}
-
-int btrfs_commit(int fd) {
-        uint64_t transaction;
-
-        if (ioctl(fd, BTRFS_IOC_START_SYNC, &transaction) < 0 || ioctl(fd, BTRFS_IOC_WAIT_SYNC, &transaction) < 0)
-                return -errno;
-        return 0;
-}
-
-int btrfs_commit_begin(int fd) {
-        uint64_t transaction;
-
-        return ioctl(fd, BTRFS_IOC_START_SYNC, &transaction) < 0 ? -errno : 0;
 }
 
 int btrfs_fill_device(int fd) {

@@ -18,15 +18,15 @@ typedef struct BtrfsSubvolume {
 bool btrfs_is(int fd);
 bool btrfs_is_subvolume(int fd); /* of any file system: whether the directory is the top of one. O_PATH will do */
 
-int btrfs_make(int dirfd, const char *name);
-int btrfs_copy(int dirfd, const char *name, int from_fd); /* writes out what `from` has not written yet; it is on the disk then */
+/* limit: of its bytes, 0: none. A copy writes out what its source has not written yet, and is on the disk then; an empty one is when its parent
+ * has been synced, with fsync(2). */
+int btrfs_make(int dirfd, const char *name, uint64_t limit);
+int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit);
 int btrfs_remove(int dirfd, const char *name);            /* with those inside it */
 int btrfs_look(int fd, BtrfsSubvolume *ret);
-int btrfs_set_read_only(int fd);
+int btrfs_set_read_only(int fd); /* and that is on the disk */
 
-int btrfs_commit(int fd);        /* what has been changed is on the disk; data that is not written yet is not */
-int btrfs_commit_begin(int fd);  /* soon */
-int btrfs_fill_device(int fd);   /* after its device has grown */
+int btrfs_fill_device(int fd); /* after its device has grown */
 
 /* Simple quotas where the kernel has them (6.7), which count to whoever wrote; else those that count who refers. */
 int btrfs_quota_enable(int fd);

@@ -19,6 +19,9 @@
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE 2
+#endif
 
 #define TEMPORARY_MAX 32
 
@@ -104,57 +107,54 @@ static int make_plain(int scratch, const char *name, int from) {
         return from >= 0 ? depot_plain_copy(from, fd) : 0;
 }
 
-static int set_limit(int dirfd, const char *name, uint64_t bytes) {
-        _cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        BtrfsSubvolume subvolume;
-        int r = fd < 0 ? -errno : btrfs_look(fd, &subvolume);
-
-        return r < 0 ? r : btrfs_limit(fd, subvolume.id, bytes);
-}
-
-static int make_temporary(const Depot *d, int scratch, const char *name, int from, uint64_t limit) {
-        int r;
-
-        (void) erase(d, scratch, name);
-        if (d->backing == DEPOT_PLAIN)
-                return make_plain(scratch, name, from);
-        r = from >= 0 ? btrfs_copy(scratch, name, from) : btrfs_make(scratch, name);
-        return r < 0 || limit == 0 ? r : set_limit(scratch, name, limit);
-}
-
 static int rename_new(int from_dir, const char *from, int to_dir, const char *to) {
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
-int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit, Error *reterr) {
-        _cleanup_close_ int parent = -EBADF, scratch = -EBADF, source = -EBADF;
-        char name[TEMPORARY_MAX];
+/* A subvolume is there at once, or it is not. */
+static int make_subvolume(int parent, const char *name, int from, uint64_t limit) {
         int r;
 
-        parent = open_kind(d, ref, reterr);
+        if (from >= 0)
+                return btrfs_copy(parent, name, from, limit);
+        r = btrfs_make(parent, name, limit);
+        return r < 0 ? r : fsync(parent) < 0 ? -errno : 0;
+}
+
+static int make_directory(const Depot *d, int parent, const char *name, int from, Error *reterr) {
+        _cleanup_close_ int scratch = open_scratch(d, reterr);
+        char temporary[TEMPORARY_MAX];
+        int r;
+
+        if (scratch < 0)
+                return scratch;
+        temporary_name(temporary);
+        (void) depot_plain_remove(scratch, temporary);
+        r = make_plain(scratch, temporary, from);
+        if (r >= 0)
+                r = rename_new(scratch, temporary, parent, name);
+        if (r < 0)
+                (void) depot_plain_remove(scratch, temporary);
+        return r;
+}
+
+int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit, Error *reterr) {
+        _cleanup_close_ int parent = open_kind(d, ref, reterr), source = -EBADF;
+        int r;
+
         if (parent < 0)
                 return parent;
-        if (faccessat(parent, ref->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-                return error_set(reterr, -EEXIST, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
         if (from) {
                 source = open_tree_as(d, from, O_RDONLY, reterr);
                 if (source < 0)
                         return source;
         }
-        scratch = open_scratch(d, reterr);
-        if (scratch < 0)
-                return scratch;
-        temporary_name(name);
-        r = make_temporary(d, scratch, name, source, limit);
-        if (r >= 0)
-                r = rename_new(scratch, name, parent, ref->name);
-        if (r < 0) {
-                (void) erase(d, scratch, name);
-                return error_set(reterr, r, "cannot make %s %s: %m", kinds[ref->kind].directory, ref->name);
-        }
-        if (d->backing == DEPOT_BTRFS)
-                (void) btrfs_commit_begin(d->fd);
-        return 0;
+        r = d->backing == DEPOT_BTRFS ? make_subvolume(parent, ref->name, source, limit) : make_directory(d, parent, ref->name, source, reterr);
+        if (r == -EEXIST)
+                return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
+        if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */
+                r = -errno;
+        return r < 0 ? error_set(reterr, r, "cannot make %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
 /* A copy writes out what its source has not written yet, and nothing of others, as a sync of the whole file system would. */
@@ -166,18 +166,14 @@ static int flush(const Depot *d, int scratch, int tree) {
                 return syncfs(tree) < 0 ? -errno : 0;
         temporary_name(name);
         (void) erase(d, scratch, name);
-        r = btrfs_copy(scratch, name, tree);
+        r = btrfs_copy(scratch, name, tree, /* limit= */ 0);
         return r < 0 ? r : btrfs_remove(scratch, name);
 }
 
 static int settle_name(const Depot *d, int scratch, int parent, int tree, const TreeRef *as) {
-        int r = 0;
-
-        if (d->backing == DEPOT_PLAIN)
-                return fsync(parent) < 0 || fsync(scratch) < 0 ? -errno : 0;
-        if (kinds[as->kind].read_only)
-                r = btrfs_set_read_only(tree);
-        return r < 0 ? r : btrfs_commit(d->fd);
+        if (d->backing == DEPOT_BTRFS && kinds[as->kind].read_only)
+                return btrfs_set_read_only(tree);
+        return fsync(parent) < 0 || fsync(scratch) < 0 ? -errno : 0;
 }
 
 /* Read-only comes after the name, since such a one cannot be moved; who dies between the two is made good by depot_sweep(). */
@@ -206,6 +202,36 @@ int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, Error
         if (r >= 0)
                 r = settle_name(d, scratch, parent, tree, as);
         return r < 0 ? error_set(reterr, r, "cannot publish %s %s: %m", kinds[as->kind].directory, as->name) : 0;
+}
+
+int depot_sync(Depot *d, const TreeRef *ref, Error *reterr) {
+        _cleanup_close_ int tree = open_tree_as(d, ref, O_RDONLY, reterr), scratch = -EBADF;
+        int r;
+
+        if (tree < 0)
+                return tree;
+        scratch = open_scratch(d, reterr);
+        if (scratch < 0)
+                return scratch;
+        r = flush(d, scratch, tree);
+        return r < 0 ? error_set(reterr, r, "cannot write out %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
+}
+
+/* Two names change what they mean in one go; nobody sees a moment between. */
+int depot_swap(Depot *d, const TreeRef *scratch_ref, const TreeRef *with, Error *reterr) {
+        _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
+
+        if (scratch_ref->kind != TREE_SCRATCH || with->kind != TREE_DISK)
+                return error_set(reterr, -EINVAL, "only what is being made and a disk can be exchanged");
+        scratch = open_kind(d, scratch_ref, reterr);
+        if (scratch < 0)
+                return scratch;
+        parent = open_kind(d, with, reterr);
+        if (parent < 0)
+                return parent;
+        if (syscall(SYS_renameat2, scratch, scratch_ref->name, parent, with->name, RENAME_EXCHANGE) < 0 || fsync(parent) < 0 || fsync(scratch) < 0)
+                return error_set(reterr, -errno, "cannot exchange disk %s: %m", with->name);
+        return 0;
 }
 
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr) {
@@ -242,8 +268,6 @@ int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr) {
         r = btrfs_look(tree, &subvolume);
         if (r >= 0)
                 r = btrfs_limit(tree, subvolume.id, bytes);
-        if (r >= 0)
-                (void) btrfs_commit_begin(d->fd);
         return r < 0 ? error_set(reterr, r, "cannot limit %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
@@ -265,7 +289,7 @@ int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
         else {
                 r = btrfs_look(tree, &subvolume);
                 if (r >= 0)
-                        r = btrfs_commit(d->fd);
+                        r = depot_sync(d, ref, reterr);
                 if (r >= 0)
                         r = btrfs_each_usage(d->fd, subvolume.id, take_bytes, &bytes);
         }

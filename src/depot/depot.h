@@ -13,7 +13,7 @@
  *      plain    each tree is a directory: layers only (a copy of one is made of hard links: nobody writes into a layer, whoever changes one
  *               replaces the file). Disks, snapshots and volumes are refused: -EOPNOTSUPP with the reason and the cure
  *
- * Nothing half-made is ever under its own name: what is made, is made in scratch/ and renamed. Nothing here waits long but depot_open(),
+ * Nothing half-made is ever under its own name: it is there at once, or it is made in scratch/ and renamed. Nothing here waits long but depot_open(),
  * depot_publish() and copying a disk with much that is not written yet: those run in a child of the spawner's.
  * Must not know: sandboxes' lives, the wire, templates, coved. */
 #pragma once
@@ -58,9 +58,12 @@ int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, Error *re
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
 
-/* What it alone has written: what it has from the tree that it was copied from is counted there. */
+/* What it alone has written: what it has from the tree that it was copied from is counted there. depot_each() tells it as of the last half
+ * minute. */
 int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr);
 int depot_verify(Depot *d, const TreeRef *ref, Error *reterr);
+int depot_sync(Depot *d, const TreeRef *ref, Error *reterr);
+int depot_swap(Depot *d, const TreeRef *scratch, const TreeRef *with, Error *reterr);
 int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t bytes, void *userdata), void *userdata);
 
 /* The tree as a directory, for mounts: O_PATH. */

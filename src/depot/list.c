@@ -82,7 +82,7 @@ int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t
         directory = name ? open_directory(d, name) : NULL;
         if (!directory)
                 return name ? -errno : -EINVAL;
-        if (d->backing == DEPOT_BTRFS && btrfs_commit(d->fd) >= 0)
+        if (d->backing == DEPOT_BTRFS)
                 (void) btrfs_each_usage(d->fd, /* id= */ 0, used_add, &used);
         while (r >= 0 && (entry = readdir(directory))) {
                 TreeRef ref = { .kind = (uint8_t) kind };

@@ -14,10 +14,6 @@
 #include "base/kernel.h"
 #include "depot/btrfs.h"
 
-#ifndef STATX_ATTR_MOUNT_ROOT
-#define STATX_ATTR_MOUNT_ROOT 0x2000
-#endif
-
 static const char *const backing_names[_DEPOT_BACKING_MAX] = {
         [DEPOT_NONE] = "none",
         [DEPOT_PLAIN] = "plain",
@@ -66,9 +62,9 @@ static int make_own(int dirfd, const char *name, Error *reterr) {
 }
 
 static bool is_mount(int fd) {
-        struct statx st;
+        struct stat own, above;
 
-        return statx(fd, "", AT_EMPTY_PATH, 0, &st) == 0 && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+        return fstat(fd, &own) == 0 && fstatat(fd, "..", &above, 0) == 0 && own.st_dev != above.st_dev;
 }
 
 static int have_btrfs(Error *reterr) {

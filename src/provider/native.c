@@ -74,7 +74,8 @@ static int native_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
         ret->has_io = usage.has_io_read && usage.has_io_write; /* both or none: half of it would look like all */
         ret->oom_kills = usage.oom_kills;
         native_read_network(sb, ret);
-        read_disk(sb->provider_data, ret);
+        if (!sb->spec.persistent) /* its file system is everybody's */
+                read_disk(sb->provider_data, ret);
         return 0;
 }
 

@@ -5,7 +5,8 @@
  *
  *   pull REFERENCE --blobs DIR [--platform OS/ARCH[/VARIANT]] [--insecure] [--ca FILE] [--max-bytes N] [--stall SECONDS]
  *   push REFERENCE --blobs DIR --manifest DIGEST [--insecure] [--ca FILE]
- *   import --blobs DIR [--format auto|oci|docker|rootfs]      0: a tar: an OCI layout, `docker save`, or a root directory
+ *   import --blobs DIR [--format auto|oci|docker|rootfs] [--platform P] [--max-bytes N] [--reference NAME]
+ *          0: a tar: an OCI layout, `docker save`, or a root directory; --reference: which of several
  *   describe --blobs DIR --config FILE --layer DIGEST:DIFFID:SIZE:MEDIATYPE…     makes config and manifest out of parts (commit, build), for push
  *
  * Environment: COVE_REGISTRY_AUTH "user:password" or "bearer TOKEN" (never in arguments). Proxies of the environment count.
@@ -16,7 +17,7 @@
  * `stall` seconds is a failure that names it; 5xx, resets and stalls are tried again three times with pauses, 429 after Retry-After.
  *
  * 1: a JSON object a line: {"progress":{"digest","bytes","total","layers","layersDone"}} at most ten a second, then {"result":{"reference","manifestDigest",
- * "configDigest","config":{…the image's config…},"layers":[{"digest","diffId","size","mediaType"}],"size"}}. 2: at a failure one line, an errno as a
+ * "configDigest","platform":"OS/ARCH","config":{Env, WorkingDir, User, Entrypoint, Cmd, ExposedPorts, Labels, Shell: all there, as OCI has them},"layers":[{"digest","diffId","size","mediaType"}],"size"}}. 2: at a failure one line, an errno as a
  * number, a space, a sentence that names what and the cure. Ends with 0 or 1; TERM: it ends, parts stay. */
 #pragma once
 

@@ -164,6 +164,8 @@ static const char *const migrations[] = {
         schema_previews,
         schema_policies,
         schema_state,
+        schema_images,
+        schema_volumes,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

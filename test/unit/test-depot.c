@@ -90,9 +90,13 @@ static int fill(int dirfd, const char *name, uint64_t bytes) {
         static char block[1 << 20];
 
         memset(block, 'x', sizeof(block));
-        for (uint64_t i = 0; fd >= 0 && i < bytes; i += sizeof(block))
-                if (write(fd, block, sizeof(block)) != (ssize_t) sizeof(block))
+        for (uint64_t done = 0; fd >= 0 && done < bytes;) {
+                ssize_t n = write(fd, block, sizeof(block));
+
+                if (n < 0)
                         return -errno;
+                done += (uint64_t) n;
+        }
         return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
@@ -189,6 +193,7 @@ static void try_list(void) {
         }
         fd = open_in(&d, TREE_VOLUME, "v3");
         MUST_DO(fill(fd, "data", 4 * MIB));
+        MUST_DO(depot_sync(&d, &(TreeRef) { .kind = TREE_VOLUME, .name = "v3" }, &error));
         MUST_DO(depot_each(&d, TREE_VOLUME, count_one, &n));
         MUST(n == 5);
         n = 0;
@@ -206,9 +211,14 @@ static void try_sweep(void) {
         MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
         MUST_DO(depot_make(&d, &nested, NULL, 0, &error));
         fd = open_in(&d, TREE_SCRATCH, "nest");
-        MUST_DO(btrfs_make(fd, "inner"));
+        MUST_DO(btrfs_make(fd, "inner", 0));
         MUST_DO(mkdirat(fd, "deep", 0755));
-        MUST_DO(btrfs_make(fd, "deeper"));
+        MUST_DO(btrfs_make(fd, "deep/er", 0) == -EINVAL ? 0 : -EIO);
+        {
+                _cleanup_close_ int deep = openat(fd, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC), inner = openat(fd, "inner", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                MUST_DO(btrfs_make(deep, "er", 0));
+                MUST_DO(btrfs_make(inner, "most", 0));
+        }
         MUST_DO(depot_make(&d, &layer, NULL, 0, &error));
         MUST(depot_verify(&d, &layer, &error) == -EUCLEAN);
         MUST_DO(mkdirat(scratches, "making-1", 0755));
@@ -217,6 +227,30 @@ static void try_sweep(void) {
         MUST(depot_open_tree(&d, &nested, &error) == -ENOENT);
         MUST(faccessat(scratches, "making-1", F_OK, 0) < 0);
         MUST_DO(depot_verify(&d, &layer, &error));
+}
+
+static void try_swap(void) {
+        Depot d = opened();
+        const TreeRef scratch = ref(TREE_SCRATCH, "s"), disk = ref(TREE_DISK, "d"), layer = ref(TREE_LAYER, "l");
+        _cleanup_close_ int one = -EBADF, two = -EBADF;
+
+        MUST(depot_swap(&d, &scratch, &disk, &error) == -ENOENT);
+        MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
+        MUST(depot_swap(&d, &scratch, &disk, &error) == -ENOENT);
+        MUST_DO(depot_make(&d, &disk, NULL, 0, &error));
+        one = open_in(&d, TREE_SCRATCH, "s");
+        two = open_in(&d, TREE_DISK, "d");
+        MUST_DO(mkdirat(one, "new", 0755));
+        MUST_DO(mkdirat(two, "old", 0755));
+        MUST_DO(depot_swap(&d, &scratch, &disk, &error));
+        (void) fd_close(one);
+        (void) fd_close(two);
+        one = open_in(&d, TREE_SCRATCH, "s");
+        two = open_in(&d, TREE_DISK, "d");
+        MUST_DO(faccessat(one, "old", F_OK, 0));
+        MUST_DO(faccessat(two, "new", F_OK, 0));
+        MUST(depot_swap(&d, &disk, &scratch, &error) == -EINVAL);
+        MUST(depot_swap(&d, &scratch, &layer, &error) == -EINVAL);
 }
 
 static void try_damaged(void) {
@@ -387,14 +421,13 @@ static void nothing_made(void) {
         MUST(depot_make(&d, &(TreeRef) { .kind = TREE_LAYER, .name = "a" }, NULL, 0, &error) == -EOPNOTSUPP);
 }
 
-#define IN_NAMESPACE(name, needs_btrfs)                                                    \
-        TEST(name) {                                                                       \
-                if (geteuid() != 0 || (needs_btrfs && !can_btrfs())) {                     \
-                        fprintf(stderr, "skipped: depot: needs root and btrfs\n");         \
-                        skip();                                                            \
-                        return;                                                            \
-                }                                                                          \
-                in_namespace(try_##name);                                                  \
+#define IN_NAMESPACE(name, needs_btrfs)                                                                   \
+        TEST(name) {                                                                                      \
+                if (geteuid() != 0)                                                                       \
+                        unit_skip("the depot needs root");                                                \
+                if (needs_btrfs && !can_btrfs())                                                          \
+                        unit_skip("the depot needs btrfs: modprobe btrfs, apt-get install btrfs-progs");  \
+                in_namespace(try_##name);                                                                 \
         }
 
 static void try_probe(void) {
@@ -406,6 +439,7 @@ IN_NAMESPACE(plain, false)
 IN_NAMESPACE(life, true)
 IN_NAMESPACE(list, true)
 IN_NAMESPACE(sweep, true)
+IN_NAMESPACE(swap, true)
 IN_NAMESPACE(damaged, true)
 IN_NAMESPACE(again, true)
 IN_NAMESPACE(tricks, true)

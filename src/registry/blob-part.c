@@ -1,0 +1,173 @@
+/* blob-part.c: one blob on its way. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "registry/blobs-internal.h"
+
+#define READ_SIZE (1024 * 1024)
+
+static int fail(const BlobPart *p, int code, Error *reterr) {
+        if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
+                return error_set(reterr, code, "'%.200s/%s' cannot be written: %m; make room there, what has been fetched is kept", p->blobs->path, p->name);
+        return error_set(reterr, code, "'%.200s/%s': %m", p->blobs->path, p->name);
+}
+
+/* Locked, and still what its name stands for: the one who had the lock before may have finished it or thrown it away. */
+static int lock(BlobPart *p) {
+        struct stat mine, named;
+
+        if (flock(p->fd, LOCK_EX | LOCK_NB) < 0)
+                return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+        if (fstat(p->fd, &mine) < 0)
+                return -errno;
+        if (fstatat(p->blobs->dirfd, p->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? -ESTALE : -errno;
+        return mine.st_ino == named.st_ino && S_ISREG(mine.st_mode) ? 0 : -ESTALE;
+}
+
+static int hash_again(BlobPart *p) {
+        static char buffer[READ_SIZE];
+        ssize_t n;
+        int r = 0;
+
+        while (r >= 0) {
+                n = pread(p->fd, buffer, sizeof(buffer), (off_t) p->size);
+                if (n <= 0)
+                        return n < 0 ? -errno : 0;
+                r = hasher_add(&p->hasher, buffer, (size_t) n);
+                p->size += (uint64_t) n;
+        }
+        return r;
+}
+
+static int prepare(BlobPart *p) {
+        int r = lock(p);
+
+        if (r >= 0)
+                r = hasher_begin(&p->hasher);
+        if (r >= 0)
+                r = hash_again(p);
+        p->resumed = p->size;
+        return r;
+}
+
+int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *reterr) {
+        uint64_t size;
+        int r;
+
+        for (unsigned i = 0; i < 100; i++) {
+                *p = (BlobPart) { .blobs = b, .fd = -EBADF };
+                blob_name(digest, ".part", p->name);
+                p->fd = openat(b->dirfd, p->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+                if (p->fd < 0)
+                        return fail(p, -errno, reterr);
+                r = prepare(p);
+                if (r >= 0 && blobs_find(b, digest, &size, NULL) > 0) {
+                        blob_part_discard(p); /* finished by the one who had it until now */
+                        return 0;
+                }
+                if (r >= 0)
+                        return 1;
+                p->fd = fd_close(p->fd);
+                hasher_done(&p->hasher);
+                if (r != -ESTALE)
+                        break;
+        }
+        return r == -EAGAIN ? r : fail(p, r, reterr);
+}
+
+int blob_part_new(BlobPart *p, const Blobs *b, Error *reterr) {
+        static unsigned number;
+        int r;
+
+        for (unsigned i = 0; i < 1000; i++) {
+                *p = (BlobPart) { .blobs = b, .fd = -EBADF };
+                (void) snprintf(p->name, sizeof(p->name), "tmp-%d-%u.part", (int) getpid(), number++);
+                p->fd = openat(b->dirfd, p->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+                if (p->fd < 0 && errno == EEXIST)
+                        continue;
+                if (p->fd < 0)
+                        return fail(p, -errno, reterr);
+                r = prepare(p);
+                if (r >= 0)
+                        return 0;
+                /* -ESTALE, -EAGAIN: a sweeper came between making and locking it */
+                p->fd = fd_close(p->fd);
+                hasher_done(&p->hasher);
+                if (r != -ESTALE && r != -EAGAIN)
+                        return fail(p, r, reterr);
+        }
+        return fail(p, -EEXIST, reterr);
+}
+
+int blob_part_write(BlobPart *p, const void *data, size_t size, Error *reterr) {
+        const char *bytes = data;
+        int r;
+
+        r = hasher_add(&p->hasher, data, size);
+        while (size > 0 && r >= 0) {
+                ssize_t n = pwrite(p->fd, bytes, size, (off_t) p->size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return fail(p, -errno, reterr);
+                bytes += n;
+                size -= (size_t) n;
+                p->size += (uint64_t) n;
+        }
+        return r < 0 ? fail(p, r, reterr) : 0;
+}
+
+int blob_part_restart(BlobPart *p, Error *reterr) {
+        int r = hasher_begin(&p->hasher);
+
+        if (r < 0 || ftruncate(p->fd, 0) < 0)
+                return fail(p, r < 0 ? r : -errno, reterr);
+        p->size = p->resumed = 0;
+        return 0;
+}
+
+int blob_part_commit(BlobPart *p, const Digest *expected, Digest *ret, Error *reterr) {
+        char name[BLOB_NAME_MAX];
+        Digest found;
+        int r = hasher_digest(&p->hasher, &found);
+
+        if (r < 0)
+                return fail(p, r, reterr);
+        if (expected && strcmp(found.text, expected->text) != 0) {
+                blob_part_discard(p);
+                return error_set(reterr, -EBADMSG, "blob %s came with the digest %s: it was damaged on the way, or is not what it should be; it was thrown away",
+                                 expected->text, found.text);
+        }
+        blob_name(&found, "", name);
+        if (fsync(p->fd) < 0 || renameat(p->blobs->dirfd, p->name, p->blobs->dirfd, name) < 0 || fsync(p->blobs->dirfd) < 0)
+                return fail(p, -errno, reterr);
+        p->fd = fd_close(p->fd);
+        hasher_done(&p->hasher);
+        if (ret)
+                *ret = found;
+        return 0;
+}
+
+void blob_part_discard(BlobPart *p) {
+        if (p->fd < 0)
+                return;
+        (void) unlinkat(p->blobs->dirfd, p->name, 0); /* while the lock is ours, so that it is nobody else's file */
+        p->fd = fd_close(p->fd);
+        hasher_done(&p->hasher);
+}
+
+void blob_part_done(BlobPart *p) {
+        if (strncmp(p->name, "tmp-", 4) == 0)
+                blob_part_discard(p);
+        p->fd = fd_close(p->fd);
+        hasher_done(&p->hasher);
+}

@@ -1,0 +1,137 @@
+/* exchange-answer.c: what comes back, as libcurl hands it over. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/parse.h"
+#include "registry/exchange-internal.h"
+
+#define COMPLAINT_MAX 4096 /* of an answer that is a refusal */
+
+static void forget_headers(Exchange *x) {
+        x->type[0] = x->digest[0] = x->location[0] = x->challenge[0] = 0;
+        x->length = x->range_from = UINT64_MAX;
+        x->retry_after = 0;
+}
+
+static void copy_text(char *to, size_t room, const char *value) {
+        if (strlen(value) < room)
+                (void) strcpy(to, value);
+}
+
+static void take_type(Exchange *x, const char *value) {
+        copy_text(x->type, sizeof(x->type), value);
+        x->type[strcspn(x->type, "; \t")] = 0;
+}
+
+static void take_digest(Exchange *x, const char *value) {
+        copy_text(x->digest, sizeof(x->digest), value);
+}
+
+static void take_location(Exchange *x, const char *value) {
+        copy_text(x->location, sizeof(x->location), value);
+}
+
+static void take_challenge(Exchange *x, const char *value) {
+        if (!x->challenge[0] || strncasecmp(value, "Bearer", 6) == 0)
+                copy_text(x->challenge, sizeof(x->challenge), value);
+}
+
+static void take_length(Exchange *x, const char *value) {
+        (void) parse_uint64(value, 0, INT64_MAX, &x->length);
+}
+
+static void take_range(Exchange *x, const char *value) {
+        char number[24] = "";
+
+        if (strncasecmp(value, "bytes ", 6) != 0)
+                return;
+        value += 6 + strspn(value + 6, " ");
+        (void) strncat(number, value, MIN_OF(strspn(value, "0123456789"), sizeof(number) - 1));
+        (void) parse_uint64(number, 0, INT64_MAX, &x->range_from);
+}
+
+/* A date in it is rare, and then the ordinary pause will do. */
+static void take_retry(Exchange *x, const char *value) {
+        uint64_t seconds;
+
+        if (parse_uint64(value, 0, 86400, &seconds) >= 0)
+                x->retry_after = seconds * USEC_PER_SEC;
+}
+
+static const struct {
+        const char *name;
+        void (*take)(Exchange *x, const char *value);
+} wanted[] = {
+        { "Content-Type",          take_type      },
+        { "Content-Length",        take_length    },
+        { "Content-Range",         take_range     },
+        { "Docker-Content-Digest", take_digest    },
+        { "Location",              take_location  },
+        { "Retry-After",           take_retry     },
+        { "WWW-Authenticate",      take_challenge },
+};
+
+size_t exchange_on_header(char *data, size_t one, size_t size, void *userdata) {
+        Exchange *x = userdata;
+        char line[4608], *value;
+        size_t n = size;
+
+        x->moved_at = clock_usec();
+        while (n > 0 && isspace((unsigned char) data[n - 1]))
+                n--;
+        if (n >= sizeof(line))
+                return size;
+        memcpy(line, data, n);
+        line[n] = 0;
+        if (strncmp(line, "HTTP/", 5) == 0) {
+                forget_headers(x); /* what the redirecting one said is over */
+                return size;
+        }
+        value = strchr(line, ':');
+        if (!value)
+                return size;
+        *value++ = 0;
+        value += strspn(value, " \t");
+        for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
+                if (strcasecmp(line, wanted[i].name) == 0)
+                        wanted[i].take(x, value);
+        return size;
+}
+
+static int take_good(Exchange *x, const char *data, size_t size) {
+        if (x->on_data)
+                return x->on_data(x, data, size);
+        if (size > x->answer_max - x->answer.size)
+                return -EFBIG;
+        text_put(&x->answer, data, size);
+        return x->answer.error;
+}
+
+/* The beginning says why; who sends a refusal without an end is not listened to. */
+static int take_bad(Exchange *x, const char *data, size_t size) {
+        size_t room = COMPLAINT_MAX - MIN_OF(x->answer.size, (size_t) COMPLAINT_MAX);
+
+        text_put(&x->answer, data, MIN_OF(size, room));
+        if (size > room)
+                x->cut = true;
+        return x->cut ? -EFBIG : x->answer.error;
+}
+
+size_t exchange_on_data(char *data, size_t one, size_t size, void *userdata) {
+        Exchange *x = userdata;
+        long status = 0;
+        int r;
+
+        x->moved_at = clock_usec();
+        (void) curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+        x->status = (int) status;
+        r = status >= 200 && status < 300 ? take_good(x, data, size) : take_bad(x, data, size);
+        if (r >= 0)
+                return size;
+        x->error = r;
+        return 0;
+}
