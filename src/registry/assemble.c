@@ -61,7 +61,7 @@ static json_t *make_manifest(const Digest *config, size_t config_size, const Par
         json_t *layers = json_array();
 
         for (size_t i = 0; i < n; i++)
-                if (json_array_append_new(layers, describe_blob(parts[i].type, &parts[i].digest, parts[i].size)) < 0) {
+                if (json_array_append_new(layers, describe_blob(manifest_layer_oci_type(parts[i].type), &parts[i].digest, parts[i].size)) < 0) {
                         json_decref(layers);
                         return NULL;
                 }

@@ -13,9 +13,14 @@
 
 #define READ_SIZE (1024 * 1024)
 
+static bool is_temporary(const BlobPart *p) {
+        return strncmp(p->name, "tmp-", 4) == 0;
+}
+
 static int fail(const BlobPart *p, int code, Error *reterr) {
         if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
-                return error_set(reterr, code, "'%.200s/%s' cannot be written: %m; make room there, what has been fetched is kept", p->blobs->path, p->name);
+                return error_set(reterr, code, "'%.200s/%s' cannot be written: %m; make room there%s", p->blobs->path, p->name,
+                                 is_temporary(p) ? "" : ", what has been fetched is kept");
         return error_set(reterr, code, "'%.200s/%s': %m", p->blobs->path, p->name);
 }
 
@@ -166,7 +171,7 @@ void blob_part_discard(BlobPart *p) {
 }
 
 void blob_part_done(BlobPart *p) {
-        if (strncmp(p->name, "tmp-", 4) == 0)
+        if (is_temporary(p))
                 blob_part_discard(p);
         p->fd = fd_close(p->fd);
         hasher_done(&p->hasher);
