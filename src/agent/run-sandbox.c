@@ -18,11 +18,6 @@
 #define FULL_PAUSE     (1 * USEC_PER_SEC)
 #define NO_SPACE_PAUSE (5 * USEC_PER_SEC)
 
-static int copy_text(char **to, const char *from) {
-        *to = from ? strdup(from) : NULL;
-        return from && !*to ? -ENOMEM : 0;
-}
-
 static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         const SandboxSpec *s = &run->job.sandbox;
         char name[SANDBOX_NAME_MAX + 1], metadata[128];
@@ -30,33 +25,12 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
 
         run_name(run, name, sizeof(name));
         (void) snprintf(metadata, sizeof(metadata), "{\"agentExecution\":\"%s\",\"attempt\":%u}", run->job.id, run->job.attempt);
-        *ret = *s;
-        ret->name = ret->tenant = ret->template_name = ret->profile = ret->agent_type = ret->task_id = ret->workdir = ret->metadata = NULL;
-        ret->group = ret->policy = NULL;
-        ret->hub_fd = -EBADF;
-        ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
-        r = copy_text(&ret->name, name);
+        r = sandbox_spec_copy(s, ret);
         if (r >= 0)
-                r = copy_text(&ret->tenant, s->tenant ? s->tenant : "");
-        if (r >= 0)
-                r = copy_text(&ret->template_name, s->template_name);
-        if (r >= 0)
-                r = copy_text(&ret->profile, s->profile);
-        if (r >= 0)
-                r = copy_text(&ret->agent_type, s->agent_type);
-        if (r >= 0)
-                r = copy_text(&ret->task_id, s->task_id);
-        if (r >= 0)
-                r = copy_text(&ret->workdir, s->workdir);
-        if (r >= 0)
-                r = copy_text(&ret->group, s->group);
-        if (r >= 0)
-                r = copy_text(&ret->policy, s->policy);
-        if (r >= 0)
-                r = copy_text(&ret->metadata, metadata);
-        for (size_t i = 0; i < s->env.n && r >= 0; i++)
-                r = strv_push(&ret->env, s->env.items[i]);
-        return r;
+                r = sandbox_text_set(&ret->name, name);
+        if (r >= 0 && !ret->tenant)
+                r = sandbox_text_set(&ret->tenant, "");
+        return r >= 0 ? sandbox_text_set(&ret->metadata, metadata) : r;
 }
 
 static void park(Run *run) {

@@ -27,6 +27,8 @@ typedef struct ApiRooms {
         struct Previews *previews;   /* ports inside as URLs */
         struct Gatekeeper *gatekeeper; /* networks of sandboxes */
         struct Vault *vault;         /* secrets */
+        struct Images *images;       /* templates */
+        struct StateRoom *state;     /* snapshots, forks, volumes */
 } ApiRooms;
 
 typedef struct ApiConfig {

@@ -7,4 +7,4 @@
 
 #include "base/error.h"
 
-int archive_confine(Error *reterr);
+int archive_confine(unsigned n_descriptors, Error *reterr); /* those from 0 on stay */

@@ -244,6 +244,43 @@ int tar_reader_next(TarReader *r, FileEntry *ret, Error *reterr) {
         return 1;
 }
 
+static bool has_magic(const char *head, size_t size) {
+        static const struct {
+                size_t offset;
+                const char *bytes;
+        } magics[] = {
+                { 257, "ustar" }, { 0, "\x1f\x8b" }, { 0, "BZh" }, { 0, "\xfd""7zXZ" }, { 0, "\x28\xb5\x2f\xfd" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(magics); i++) {
+                size_t n = strlen(magics[i].bytes);
+
+                if (size >= magics[i].offset + n && memcmp(head + magics[i].offset, magics[i].bytes, n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+bool tar_looks_like(const void *head, size_t size) {
+        struct archive *a;
+        struct archive_entry *entry;
+        bool found;
+
+        if (!has_magic(head, size))
+                return false;
+        a = archive_read_new();
+        found = a && archive_read_support_filter_gzip(a) == ARCHIVE_OK && archive_read_support_filter_zstd(a) == ARCHIVE_OK &&
+                        archive_read_support_filter_xz(a) == ARCHIVE_OK && archive_read_support_filter_bzip2(a) == ARCHIVE_OK &&
+                        archive_read_support_format_tar(a) == ARCHIVE_OK && archive_read_open_memory(a, head, size) == ARCHIVE_OK;
+        if (found) {
+                int k = archive_read_next_header(a, &entry);
+
+                found = k == ARCHIVE_OK || k == ARCHIVE_WARN;
+        }
+        (void) archive_read_free(a);
+        return found;
+}
+
 ssize_t tar_reader_data(TarReader *r, void *buffer, size_t size, Error *reterr) {
         la_ssize_t n = archive_read_data(r->archive, buffer, size);
 

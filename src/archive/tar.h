@@ -34,5 +34,7 @@ int tar_reader_new(int fd, TarReader **ret, Error *reterr);
 /* 1, or 0 at the end. Paths as the archive has them. A hard link has its target and `hard`. */
 int tar_reader_next(TarReader *r, FileEntry *ret, Error *reterr);
 ssize_t tar_reader_data(TarReader *r, void *buffer, size_t size, Error *reterr); /* 0 at the end of the entry */
+/* Whether a file that begins so is a tar archive itself, compressed or not. */
+bool tar_looks_like(const void *head, size_t size);
 TarReader *tar_reader_free(TarReader *r);
 void tar_reader_freep(TarReader **r);

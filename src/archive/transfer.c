@@ -109,7 +109,7 @@ int transfer_clean_path(char *path) {
         return 0;
 }
 
-static int check_entry(FileEntry *e, Error *reterr) {
+int transfer_check_entry(FileEntry *e, Error *reterr) {
         static char name[FILE_PATH_BYTES];
 
         (void) strcpy(name, e->path);
@@ -139,12 +139,9 @@ static int unpack_bytes(TarReader *reader, Error *reterr) {
         }
 }
 
-static int unpack_entry(TarReader *reader, FileMessage *m, Error *reterr) {
-        int r = check_entry(&m->entry, reterr);
+int transfer_put(TarReader *reader, const FileMessage *m, Error *reterr) {
+        int r = peer_send(m, reterr);
 
-        if (r < 0)
-                return r;
-        r = peer_send(m, reterr);
         if (r < 0 || !S_ISREG(m->entry.mode) || m->entry.hard)
                 return r;
         return unpack_bytes(reader, reterr);
@@ -158,6 +155,15 @@ static void drain(int fd) {
         do
                 n = read(fd, buffer, sizeof(buffer));
         while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+int transfer_commit(int from, uint64_t *ret_count, Error *reterr) {
+        static const FileMessage m = { .type = FILE_COMMIT };
+        int r;
+
+        drain(from);
+        r = peer_send(&m, reterr);
+        return r < 0 ? r : peer_await_end(ret_count, reterr);
 }
 
 int transfer_unpack(int from, uint64_t *ret_count, Error *reterr) {
@@ -175,12 +181,11 @@ int transfer_unpack(int from, uint64_t *ret_count, Error *reterr) {
                         return r;
                 if (r == 0)
                         break;
-                r = unpack_entry(reader, &m, reterr);
+                r = transfer_check_entry(&m.entry, reterr);
+                if (r >= 0)
+                        r = transfer_put(reader, &m, reterr);
                 if (r < 0)
                         return r;
         }
-        drain(from);
-        m.type = FILE_COMMIT;
-        r = peer_send(&m, reterr);
-        return r < 0 ? r : peer_await_end(ret_count, reterr);
+        return transfer_commit(from, ret_count, reterr);
 }

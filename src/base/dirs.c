@@ -6,6 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+int dir_make(const char *path, mode_t mode) {
+        return mkdir(path, mode) < 0 && errno != EEXIST ? -errno : 0;
+}
+
 int dir_make_parents(const char *path, mode_t mode) {
         char copy[PATH_MAX];
 

@@ -31,6 +31,8 @@ static void put_text(JsonWriter *w, const char *text) {
 }
 
 static void put_line(JsonWriter *w) {
+        if (w->compact)
+                return;
         put_text(w, "\n");
         for (unsigned i = 0; i < w->depth; i++)
                 put_text(w, "  ");

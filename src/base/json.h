@@ -15,6 +15,7 @@ typedef struct JsonWriter {
         size_t size, room;
         unsigned depth;
         bool has_member; /* the innermost object or list is not empty */
+        bool compact;    /* all on one line */
         int error;
 } JsonWriter;
 

@@ -66,6 +66,7 @@ int report_write(int fd, const RunOptions *o, const Outcome *out) {
         json_write_bool(&w, "disk_full", out->disk_full);
         add_guards(&w, "guards", out->guards);
         add_guards(&w, "guards_missing", out->guards_missing);
+        run_txn_report(&o->txn, &w);
         json_end_object(&w);
         return json_finish(&w, fd);
 }

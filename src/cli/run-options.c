@@ -281,10 +281,20 @@ static void *grow(void *items, size_t n, size_t *room, size_t size) {
         return bigger;
 }
 
+static int add_bind(RunOptions *o, JailBind bind) {
+        JailBind *binds = grow(o->spec.binds, o->spec.n_binds, &o->binds_room, sizeof(JailBind));
+
+        if (!binds)
+                return -ENOMEM;
+        bind.layer_fd = -EBADF;
+        o->spec.binds = binds;
+        o->spec.binds[o->spec.n_binds++] = bind;
+        return 0;
+}
+
 static int apply_bind(void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *source = NULL, *raw = NULL, *inside = NULL;
         RunOptions *o = target;
-        JailBind *binds;
         bool writable;
         struct stat st;
         int r;
@@ -307,15 +317,60 @@ static int apply_bind(void *target, const char *value, Error *reterr) {
         if (access(source, R_OK) < 0)
                 return error_set(reterr, -errno, "--bind: source '%s' cannot be read: %m", source);
 
-        binds = grow(o->spec.binds, o->spec.n_binds, &o->binds_room, sizeof(JailBind));
-        if (!binds)
+        if (add_bind(o, (JailBind) { .source = source, .target = inside, .writable = writable }) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        o->spec.binds = binds;
-        o->spec.binds[o->spec.n_binds++] = (JailBind) {
-                .source = TAKE_PTR(source),
-                .target = TAKE_PTR(inside),
-                .writable = writable,
-        };
+        source = inside = NULL;
+        return 0;
+}
+
+static int apply_txn(void *target, const char *value, Error *reterr) {
+        _cleanup_free_ char *raw = NULL, *source = NULL, *inside = NULL;
+        RunOptions *o = target;
+        struct stat st;
+        int r;
+
+        if (o->txn.dir)
+                return error_set(reterr, -EINVAL, "--txn: '%s' is the second; a run has one transaction", value);
+        r = run_txn_split(value, &o->txn.dir, &raw);
+        if (r < 0)
+                return error_set(reterr, r, "--txn: '%s' is not DIR or DIR:TARGET", value);
+        r = inside_path("txn", raw ? raw : "/workspace", &o->txn.target, reterr);
+        if (r < 0)
+                return r;
+        r = check_target("txn", o->txn.target, reterr);
+        if (r < 0)
+                return r;
+        if (stat(o->txn.dir, &st) < 0)
+                return error_set(reterr, -errno, "--txn: '%s': %m", o->txn.dir);
+        if (!S_ISDIR(st.st_mode))
+                return error_set(reterr, -ENOTDIR, "--txn: '%s' is not a directory", o->txn.dir);
+        if (access(o->txn.dir, R_OK | X_OK) < 0)
+                return error_set(reterr, -errno, "--txn: '%s' cannot be read: %m", o->txn.dir);
+        source = realpath(o->txn.dir, NULL);
+        inside = strdup(o->txn.target);
+        o->txn.bind = o->spec.n_binds;
+        if (!source || !inside || add_bind(o, (JailBind) { .source = source, .target = inside, .writable = true }) < 0)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        source = inside = NULL;
+        return 0;
+}
+
+static int apply_txn_id(void *target, const char *value, Error *reterr) {
+        if (!txn_id_is_valid(value))
+                return error_set(reterr, -EINVAL, "--txn-id: '%s' is no transaction's id: `cove txn ls` lists them", value);
+        ((RunOptions *) target)->txn.id = value;
+        return 0;
+}
+
+static int apply_txn_auto(void *target, const char *value, Error *reterr) {
+        RunOptions *o = target;
+
+        if (strcmp(value, "commit") == 0)
+                o->txn.at_end = TXN_AUTO_COMMIT;
+        else if (strcmp(value, "discard") == 0)
+                o->txn.at_end = TXN_AUTO_DISCARD;
+        else
+                return error_set(reterr, -EINVAL, "--txn-auto: '%s' is neither commit nor discard", value);
         return 0;
 }
 
@@ -457,6 +512,13 @@ static const Option run_options[] = {
                 "show a file or directory of the host inside, read-only\n"
                 "unless :rw; its owner appears as the guest's user",
                 apply_bind },
+        { "txn", 0, "DIR[:TARGET]",
+                "a directory of the host that the guest may change (at /workspace,\n"
+                "and works in): the host's stays as it is, the changes are kept for\n"
+                "cove diff, commit and discard",
+                apply_txn },
+        { "txn-id", 0, "ID", "go on with a kept transaction on --txn DIR", apply_txn_id },
+        { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", apply_txn_auto },
         { "file", 0, "DST=SRC", "put a copy of a file inside", apply_file },
         { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", apply_template },
         { "net", 0, "none|egress|open|host",
@@ -472,7 +534,7 @@ static const Option run_options[] = {
         { "plain-http", 0, NULL, "HTTP without TLS may go where rules allow it, too", apply_plain_http },
         { "reachable", 0, "CIDR", "private addresses that rules may name (default: none)", apply_reachable },
         { "dns", 0, "ADDRESS", "who looks names up for the gate (default: the host's)", apply_dns },
-        { "quiet", 'q', NULL, "do not tell of each connection that is denied", apply_quiet },
+        { "quiet", 'q', NULL, "do not tell of each connection that is denied, nor of a transaction", apply_quiet },
         { "read-only-path", 0, "PATH", "a path of the sandbox that nobody can write to", apply_read_only_path },
         { "writable-path", 0, "PATH|none",
                 "only such paths are writable, everything else is read-only;\n"
@@ -563,8 +625,10 @@ static int finish_spec(RunOptions *o, Error *reterr) {
                                 o->keep);
         if (!o->disk_given)
                 o->spec.limits.disk_bytes = MIN_OF(DISK_DEFAULT, half);
+        if (!o->txn.dir && (o->txn.id || o->txn.at_end != TXN_AUTO_KEEP))
+                return error_set(reterr, -EINVAL, "--txn-id and --txn-auto are for --txn DIR, which is missing");
         if (!o->workdir) {
-                o->workdir = strdup("/workspace");
+                o->workdir = strdup(o->txn.dir ? o->txn.target : "/workspace");
                 if (!o->workdir)
                         return error_set(reterr, -ENOMEM, "out of memory");
         }
@@ -598,6 +662,7 @@ int run_options_parse(RunOptions *o, int argc, char **argv, Error *reterr) {
                 .output_max = UINT64_MAX,
                 .nofile = NOFILE_DEFAULT,
                 .net = RUN_NET_INIT,
+                .txn = RUN_TXN_INIT,
         };
 
         i = options_parse(run_options, ELEMENTSOF(run_options), argc, argv, o, reterr);
@@ -629,6 +694,7 @@ void run_options_done(RunOptions *o) {
         for (size_t i = 0; i < o->spec.n_binds; i++) {
                 free(o->spec.binds[i].source);
                 free(o->spec.binds[i].target);
+                (void) fd_close(o->spec.binds[i].layer_fd);
         }
         for (size_t i = 0; i < o->spec.n_files; i++) {
                 free(o->spec.files[i].source);
@@ -643,6 +709,7 @@ void run_options_done(RunOptions *o) {
         strv_done(&o->command);
         strv_done(&o->env);
         run_net_done(&o->net);
+        run_txn_done(&o->txn);
 }
 
 const char *run_options_path(const RunOptions *o) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/strv.h"
 #include "cli/run-net.h"
+#include "cli/run-txn.h"
 #include "jail/spec.h"
 
 #define RUN_ENV_MAX  4096
@@ -32,6 +33,7 @@ typedef struct RunOptions {
         size_t binds_room, files_room;
         Rules rules; /* the spec's */
         RunNet net;
+        RunTxn txn;
 } RunOptions;
 
 /* Returns 0, or -errno with the words. --help sets `help`. */

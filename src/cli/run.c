@@ -57,7 +57,10 @@ static int prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_made, Error
         int r = open_report(o->report, ret_report_fd, reterr);
         if (r < 0)
                 return r;
-        return open_keep(o->keep, &o->spec.keep_fd, ret_keep_made, reterr);
+        r = open_keep(o->keep, &o->spec.keep_fd, ret_keep_made, reterr);
+        if (r < 0 || !o->txn.dir)
+                return r;
+        return run_txn_begin(&o->txn, &o->spec, &o->command, reterr);
 }
 
 /* One line on stderr whenever the end was not the program's own doing. */
@@ -85,6 +88,7 @@ static int run(RunOptions *o) {
         r = prepare(o, &report_fd, &keep_made, &error);
         if (r < 0) {
                 log_error("%s", error.text);
+                (void) run_txn_end(&o->txn, /* started= */ false, EXIT_OWN_FAILURE, /* quiet= */ true, NULL);
                 return EXIT_OWN_FAILURE;
         }
 
@@ -95,6 +99,10 @@ static int run(RunOptions *o) {
         if (keep_made && !out.started)
                 (void) rmdir(o->keep);
 
+        if (run_txn_end(&o->txn, out.started, out.exit_status, o->net.quiet, &error) < 0) {
+                log_error("%s", error.text);
+                out.exit_status = EXIT_OWN_FAILURE;
+        }
         if (report_fd >= 0) {
                 r = report_write(report_fd, o, &out);
                 if (r < 0) {

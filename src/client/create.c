@@ -66,6 +66,7 @@ PUT_TEXT(task_id, "taskId")
 PUT_TEXT(workdir, "workdir")
 PUT_TEXT(user, "user")
 PUT_TEXT(on_timeout, "onTimeout")
+PUT_TEXT(snapshot, "snapshot")
 
 static int apply_name(void *target, const char *value, Error *reterr) {
         CreateOptions *o = target;
@@ -77,6 +78,11 @@ static int apply_name(void *target, const char *value, Error *reterr) {
 
 static int apply_critical(void *target, const char *value, Error *reterr) {
         json_put_true(&((CreateOptions *) target)->request, "critical");
+        return 0;
+}
+
+static int apply_persistent(void *target, const char *value, Error *reterr) {
+        json_put_true(&((CreateOptions *) target)->request, "persistent");
         return 0;
 }
 
@@ -211,6 +217,8 @@ static const Option create_options[] = {
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
+        { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", apply_persistent },
+        { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", apply_snapshot },
         { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
         { "network",      0,   "MODE",      "none (default), isolated, egress or open", apply_network },
         { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", apply_allow },

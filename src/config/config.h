@@ -23,6 +23,10 @@ typedef struct LimitsConfig { /* limits: */
         uint64_t disk_reserve_bytes; /* below this much free space new work is refused: 256 MB */
 } LimitsConfig;
 
+typedef struct StorageConfig { /* storage: */
+        uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */
+} StorageConfig;
+
 typedef struct AgentsConfig { /* agents: */
         unsigned concurrency;        /* executions at once; 0: as many as sandboxes may be */
         unsigned attempts_max;       /* 3 */
@@ -160,11 +164,37 @@ typedef struct NetworkConfig { /* network: */
         char *ca_file;           /* authorities (PEM) that count beside the host's, where TLS is opened; NULL: none */
 } NetworkConfig;
 
+#define IMAGES_REGISTRIES_MAX 64
+
+typedef struct ImagesConfig { /* images: */
+        Strv insecure;            /* registries HOST[:PORT] that are spoken to without TLS, beside this machine's own */
+        char *ca_file;            /* authorities (PEM) that count beside the host's; NULL: none */
+        uint64_t image_bytes_max; /* of one image, unpacked: 32 GB */
+        usec_t stall_usec;        /* a registry that sends nothing for so long is given up: 30 s */
+        bool keep_blobs;          /* compressed layers of named templates, for a push with the same digests: true */
+        usec_t keep_cache_usec;   /* steps of builds that nobody has used: 7 d */
+        usec_t gc_interval_usec;  /* 1 h; 0: only when asked for */
+        usec_t keep_makings_usec; /* what became of pulls, builds and the like: 7 d */
+        unsigned makings_max;     /* at once: 16 */
+} ImagesConfig;
+
+typedef struct BuildConfig { /* build: */
+        char profile[PROFILE_NAME_MAX + 1]; /* whose limits and policy the steps have; "": those below */
+        uint64_t memory_bytes;   /* 2 GB */
+        uint32_t cpu_milli;      /* 0: no quota */
+        uint64_t disk_bytes;     /* 10 GB */
+        unsigned pids;           /* 4096 */
+        bool open;               /* network: none | open */
+        usec_t step_usec;        /* 1 h; 0: as long as it takes */
+        uint64_t context_bytes_max; /* 2 GB */
+} BuildConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
         Strv daemon;     /* daemon: "option=value", as on the command line of cove serve; taken at the start only */
         LimitsConfig limits;
+        StorageConfig storage;
         Profile *profiles; /* the five first, as the file has changed them */
         size_t n_profiles;
         PoolConfig *pools;
@@ -181,6 +211,8 @@ typedef struct Config {
         PreviewsConfig previews;
         NetworkConfig network;
         SecretsConfig secrets;
+        ImagesConfig images;
+        BuildConfig build;
 } Config;
 
 /* What there is without a file. */

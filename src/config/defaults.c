@@ -92,6 +92,23 @@ static const Config defaults = {
                 .denials_kept = 500,
         },
         .secrets = { .environment = STRV_INIT(SECRETS_MAX) },
+        .images = {
+                .insecure = STRV_INIT(IMAGES_REGISTRIES_MAX),
+                .image_bytes_max = GB(32),
+                .stall_usec = SECONDS(30),
+                .keep_blobs = true,
+                .keep_cache_usec = DAYS(7),
+                .gc_interval_usec = HOURS(1),
+                .keep_makings_usec = DAYS(7),
+                .makings_max = 16,
+        },
+        .build = {
+                .memory_bytes = GB(2),
+                .disk_bytes = GB(10),
+                .pids = 4096,
+                .step_usec = HOURS(1),
+                .context_bytes_max = GB(2),
+        },
 };
 
 int config_defaults(Config **ret) {
@@ -145,6 +162,8 @@ Config *config_free(Config *c) {
         free(c->otlp.endpoint);
         strv_done(&c->otlp.headers);
         strv_done(&c->secrets.environment);
+        strv_done(&c->images.insecure);
+        free(c->images.ca_file);
         free(c->artifacts.directory);
         free(c->artifacts.endpoint);
         free(c->artifacts.bucket);

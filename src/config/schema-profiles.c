@@ -46,6 +46,8 @@ const Field profile_fields[] = {
         { "critical", &type_bool, offsetof(Profile, critical), "spared by emergencies" },
         { "template", &type_text, offsetof(Profile, template_name),
           "what the sandbox starts from; default: host", .max = 63, .example = "host" },
+        { "persistent", &type_bool, offsetof(Profile, persistent),
+          "its sandboxes keep their disk: they can be parked, forked, restored, and outlive the machine's restart" },
         { "command", &type_strings, offsetof(Profile, command), "what an execution runs that brings neither command nor code" },
         { "env", &type_env, offsetof(Profile, env), "environment; a profile that extends adds to it" },
         { "policy", &type_policy, 0, "what its sandboxes may do, as in docs/policy.md; a profile that extends has its own or all of this one",

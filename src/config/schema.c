@@ -25,6 +25,13 @@ static const Field limits_fields[] = {
         { 0 },
 };
 
+static const Field storage_fields[] = {
+        { "size", &type_size, AT(StorageConfig, bytes),
+          "reserved for what outlives sandboxes, when the first such thing is made; may grow, at a start; 0: a quarter of what is free, 1G to 64G",
+          .max = 1048576 * GB },
+        { 0 },
+};
+
 static const Field agents_fields[] = {
         { "concurrency", &type_uint, AT(AgentsConfig, concurrency),
           "executions at once; 0: as many as sandboxes may be", .max = COUNT_MOST },
@@ -161,11 +168,44 @@ static const Field secrets_fields[] = {
         { 0 },
 };
 
+static const Field images_fields[] = {
+        { "insecureRegistries", &type_strings, AT(ImagesConfig, insecure),
+          "HOST[:PORT] that is spoken to without TLS; this machine's own always are", .example = "[registry.lan:5000]" },
+        { "caFile", &type_path, AT(ImagesConfig, ca_file), "authorities (PEM) of registries that count beside the host's",
+          .example = "/etc/cove/registry-ca.pem" },
+        { "maxSize", &type_size, AT(ImagesConfig, image_bytes_max), "of one image, unpacked", .min = MB },
+        { "stallTime", &type_duration, AT(ImagesConfig, stall_usec), "a registry that sends nothing for so long is given up", .min = 1, .max = 3600 },
+        { "keepBlobs", &type_bool, AT(ImagesConfig, keep_blobs),
+          "keep the compressed layers of templates, so that a push has the digests of the pull" },
+        { "keepCacheFor", &type_duration, AT(ImagesConfig, keep_cache_usec), "steps of builds that nobody has used for so long go" },
+        { "gcInterval", &type_duration, AT(ImagesConfig, gc_interval_usec), "how often what no template, sandbox or snapshot uses is removed; 0: never" },
+        { "keepMakings", &type_duration, AT(ImagesConfig, keep_makings_usec), "records and logs of pulls, builds and the like" },
+        { "maxMakings", &type_uint, AT(ImagesConfig, makings_max), "pulls, builds and the like at once", .min = 1, .max = 1000 },
+        { 0 },
+};
+
+static const char *const build_networks[] = { "none", "open", NULL };
+
+static const Field build_fields[] = {
+        { "profile", &type_name, AT(BuildConfig, profile), "whose limits and policy the steps of a build have; none: the limits below",
+          .room = sizeof(((BuildConfig *) NULL)->profile), .example = "BUILD" },
+        { "memory", &type_size, AT(BuildConfig, memory_bytes), "of a step", .min = 4 * MB },
+        { "cpus", &type_cores, AT(BuildConfig, cpu_milli), "cores at once; 0: no limit", .max = 4096 },
+        { "disk", &type_size, AT(BuildConfig, disk_bytes), "what a stage may write", .min = MB },
+        { "processes", &type_uint, AT(BuildConfig, pids), "at once", .min = 1, .max = 1e6 },
+        { "network", &type_choice, AT(BuildConfig, open),
+          "of a build that asks for none: none, or open (all that is public); a profile's policy can say more", .words = build_networks },
+        { "stepTimeout", &type_duration, AT(BuildConfig, step_usec), "how long one step may take; 0: as long as it likes" },
+        { "maxContext", &type_size, AT(BuildConfig, context_bytes_max), "of the files that are sent with a build", .min = MB },
+        { 0 },
+};
+
 #define SECTION(the_name, member, the_help, table) \
         { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
 
 const Field schema_fields[] = {
         SECTION("limits", limits, "what the daemon takes on", limits_fields),
+        SECTION("storage", storage, "templates, snapshots, disks and volumes", storage_fields),
         { "profiles", &type_profiles, 0, "NAME: limits of an agent type; the five of the box are there, and can be changed here",
           .flags = FIELD_ITEMS, .fields = profile_fields, .fresh = profile_fresh, .example = "REVIEW" },
         { "pools", &type_pools, 0, "sandboxes that are made ahead of demand; bare numbers are milliseconds", .flags = FIELD_LIST,
@@ -182,6 +222,8 @@ const Field schema_fields[] = {
         SECTION("previews", previews, "ports inside, as URLs", previews_fields),
         SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
         SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
+        SECTION("images", images, "templates: registries, size, what is kept", images_fields),
+        SECTION("build", build, "what steps of `cove template build` may use", build_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },
 };

@@ -35,6 +35,15 @@ static SandboxCall *next_of_kind(Sandbox *sb, SandboxCallKind kind) {
         return NULL;
 }
 
+bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind) {
+        const SandboxCall *call;
+
+        DL_FOREACH(sb->calls, call)
+                if (call->kind == kind)
+                        return true;
+        return false;
+}
+
 /* A callback may add and forget calls: the list is looked at anew each time. And it may delete the sandbox, which is gone at once if
  * it has ended. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {

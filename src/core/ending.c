@@ -1,7 +1,8 @@
 /* ending.c: from any live state to its end.
  *
  *      sandbox_end()            status terminating, in the store with where it leads; the provider is asked to destroy
- *      sandbox_on_destroyed()   nothing of it is left in the kernel: executions get their last event, files go, and the row
+ *      sandbox_on_destroyed()   nothing of it is left in the kernel: a disk of its own goes (disk.h), and then again: executions get their
+ *                               last event, files go, and the row
  *                               becomes an ended one or goes as well
  *
  * A destroy that fails is asked for again until it works. */
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/reap.h"
@@ -88,6 +90,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         report_usage(sb);
         sb->end_began_at = clock_wall_usec();
         (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
+        sandbox_halt_free(sb);
+        sb->booting = false;
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
         network_gone(sb);
@@ -146,7 +150,7 @@ static void let_go(Sandbox *sb) {
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
-        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_NETWORK };
+        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
         Sandbox *sb;
         bool delete;
 
@@ -156,7 +160,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
                 retry_later(m, id);
                 return;
         }
-        if (!sb)
+        if (!sb || sandbox_on_halted(sb) || sandbox_disk_remove(sb))
                 return;
 
         end_executions(sb);

@@ -12,8 +12,10 @@ static void on_up(Provider *p, void *userdata) {
 }
 
 static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_missing, const Error *error, void *userdata) {
-        if (sb->status != SANDBOX_INITIALIZING)
+        if (sb->status != SANDBOX_INITIALIZING && !sb->booting)
                 return; /* it is being deleted already */
+        if (error && sandbox_boot_failed(sb, error))
+                return;
         if (error) {
                 sb->create_error = error->code;
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, error->text);
@@ -27,6 +29,10 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
 }
 
 void sandbox_on_ready(Sandbox *sb) {
+        if (sb->booting) {
+                sandbox_on_booted(sb);
+                return;
+        }
         if (sandbox_set_status(sb, SANDBOX_READY, NULL) < 0)
                 return;
         (void) sandbox_arm_timers(sb);
@@ -34,14 +40,17 @@ void sandbox_on_ready(Sandbox *sb) {
 }
 
 static void on_gone(Sandbox *sb, void *userdata) {
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || sb->halt >= HALT_DOWN)
+                return;
+        if (sandbox_boot_failed(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
                 return;
         if (sb->status == SANDBOX_INITIALIZING) {
                 sb->create_error = -ECHILD;
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "its PID 1 died while it was made");
                 return;
         }
-        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
+        if (sandbox_keep(sb, "its PID 1 died; its disk is as it was then: resume it") < 0)
+                sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
 }
 
 static void on_destroyed(const char *id, const Error *error, void *userdata) {
@@ -64,6 +73,8 @@ static void wake(Sandbox *sb) {
 static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
         SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
 
+        if (sandbox_hold_on_frozen(sb, frozen, error))
+                return;
         sandbox_probe_on_frozen(sb);
         if (frozen)
                 sb->freezing = false;
@@ -84,6 +95,10 @@ static void on_stopped(Sandbox *sb, void *userdata) {
         if (!sb->stopping)
                 return;
         sb->stopping = false;
+        if (sb->halt == HALT_STOPPING) {
+                sandbox_on_halt_stopped(sb);
+                return;
+        }
         if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING)
                 (void) sandbox_set_status(sb, SANDBOX_STOPPED, NULL);
         (void) sandbox_call_finish(sb, CALL_STOP, NULL);
@@ -155,6 +170,14 @@ static void on_listed(const char *id, void *userdata) {
                 listing_on_listed(m, id);
 }
 
+static void on_tree_item(uint64_t token, const TreeRef *ref, uint64_t bytes, void *userdata) {
+        trees_on_item(userdata, token, ref, bytes);
+}
+
+static void on_tree_done(uint64_t token, int wait_status, uint64_t bytes, const Error *error, void *userdata) {
+        trees_on_done(userdata, token, wait_status, bytes, error);
+}
+
 const ProviderEvents core_provider_events = {
         .up = on_up,
         .created = on_created,
@@ -170,4 +193,6 @@ const ProviderEvents core_provider_events = {
         .listed = on_listed,
         .network = on_network,
         .socket = on_socket,
+        .tree_item = on_tree_item,
+        .tree_done = on_tree_done,
 };

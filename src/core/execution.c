@@ -430,8 +430,8 @@ static void conclude_reason(Execution *x, const GuestExited *e) {
         } else if (x->signal != 0 && x->kill_reason == EXECUTION_REASON_CPU_TIME) {
                 explain(x, EXECUTION_REASON_CPU_TIME, "the sandbox has used up its CPU time");
                 x->exit_code = EXIT_TIMED_OUT;
-        } else if (x->signal != 0 && x->kill_reason == EXECUTION_REASON_CANCELLED)
-                explain(x, EXECUTION_REASON_CANCELLED, "killed on request");
+        } else if (x->signal != 0 && execution_reason_words(x->kill_reason))
+                explain(x, x->kill_reason, execution_reason_words(x->kill_reason));
         else if (killed_for_memory(x))
                 explain(x, EXECUTION_REASON_MEMORY, "out of memory: killed by the kernel at the limit");
         else if (e->disk_full && x->exit_code != 0)

@@ -32,6 +32,8 @@ typedef enum SandboxCallKind {
         CALL_PAUSE,
         CALL_RESUME,
         CALL_STOP,
+        CALL_PARK,
+        CALL_HOLD,
         CALL_NETWORK, /* claimed, and its network is not as its new owner wants it yet */
         _CALL_MAX,
 } SandboxCallKind;
@@ -39,7 +41,23 @@ typedef enum SandboxCallKind {
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata);
 /* All of that kind. False: one of them has deleted the sandbox, and it is gone. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error);
+bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind); /* somebody does */
 void sandbox_calls_free(Sandbox *sb);
+
+/* lifecycle.c */
+void sandbox_pause_now(Sandbox *sb); /* somebody waits for it, or nobody has to */
+
+/* hold.c */
+bool sandbox_hold_on_frozen(Sandbox *sb, bool frozen, const Error *error); /* true: it was about that */
+
+/* park.c */
+void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata); /* a parked one */
+bool sandbox_boot_failed(Sandbox *sb, const Error *error); /* false: it is not being started again */
+void sandbox_on_booted(Sandbox *sb);
+int sandbox_keep(Sandbox *sb, const char *reason); /* its processes are gone: parked, with what is left removed. -EOPNOTSUPP: has no disk of its own */
+void sandbox_on_halt_stopped(Sandbox *sb);
+bool sandbox_on_halted(Sandbox *sb); /* nothing of it is left in the kernel; true: that was wanted, and it lives on */
+void sandbox_halt_free(Sandbox *sb);
 
 /* ending.c: from any live state to its end */
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason);
@@ -48,6 +66,8 @@ void sandbox_ask_to_destroy(Sandbox *sb);
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error);
 
 /* manager.c */
+int sandbox_write_ledger(Sandbox *sb); /* before any of it is made */
+int sandbox_proceed(Sandbox *sb, Error *reterr); /* its row is there, and its disk: the network, and what follows */
 int sandbox_make(Sandbox *sb, Error *reterr); /* its row is there, and its network prepared: asks the provider */
 int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr); /* for nobody yet; watch it */
 
@@ -102,6 +122,11 @@ void sandbox_on_ready(Sandbox *sb);
 /* reap.c */
 void listing_on_listed(Manager *m, const char *id);
 void listing_free(Manager *m);
+
+/* trees.c */
+void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t bytes);
+void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, const Error *error);
+void tree_calls_free(Manager *m); /* nobody is told any more */
 
 /* recover.c */
 void recover_start(Manager *m); /* when the provider is up */

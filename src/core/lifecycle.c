@@ -27,27 +27,34 @@ static bool runs(const Sandbox *sb) {
         return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING;
 }
 
-void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
+void sandbox_pause_now(Sandbox *sb) {
         Provider *p = sb->manager->provider;
+        int r = runs(sb) && sb->halt == HALT_NONE ? p->ops->freeze(p, sb, /* freeze= */ true) : -ESTALE;
+
+        if (r >= 0)
+                sb->freezing = true;
+        else
+                (void) sandbox_call_finish(sb, CALL_PAUSE, &(Error) { r, "cannot pause the sandbox" });
+}
+
+void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
         int r;
 
-        if (sb->status == SANDBOX_PAUSED && !sb->thawing) {
+        if (sb->status == SANDBOX_PAUSED && !sb->thawing && !sb->booting) {
                 answer(sb, 0, NULL, done, userdata);
                 return;
         }
-        if (!runs(sb) || sb->thawing || sb->stopping) {
+        if (!runs(sb) || sb->thawing || sb->stopping || sb->halt != HALT_NONE) {
                 refuse_state(sb, "pause", done, userdata);
                 return;
         }
         r = sandbox_call_add(sb, CALL_PAUSE, done, userdata);
-        if (r >= 0 && !sb->freezing)
-                r = p->ops->freeze(p, sb, /* freeze= */ true);
-        if (r < 0) {
-                sandbox_forget_caller(sb, userdata);
+        if (r < 0)
                 answer(sb, r, "cannot pause the sandbox", done, userdata);
-                return;
-        }
-        sb->freezing = true;
+        else if (sb->hold != HOLD_NONE)
+                sb->pause_wanted = true;
+        else if (!sb->freezing)
+                sandbox_pause_now(sb);
 }
 
 void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
@@ -58,8 +65,12 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
                 answer(sb, 0, NULL, done, userdata);
                 return;
         }
-        if (sb->status != SANDBOX_PAUSED) {
+        if (sb->status != SANDBOX_PAUSED || (sb->halt != HALT_NONE && !sb->parked)) {
                 refuse_state(sb, "resume", done, userdata);
+                return;
+        }
+        if (sb->parked) {
+                sandbox_boot(sb, done, userdata);
                 return;
         }
         r = sandbox_call_add(sb, CALL_RESUME, done, userdata);
@@ -82,7 +93,7 @@ void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userda
                 answer(sb, 0, NULL, done, userdata);
                 return;
         }
-        if (!runs(sb) || sb->freezing) {
+        if (!runs(sb) || sb->freezing || sb->halt != HALT_NONE) {
                 refuse_state(sb, "stop", done, userdata);
                 return;
         }
@@ -101,7 +112,7 @@ void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userda
 }
 
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
-        if (sb->status == SANDBOX_STOPPED)
+        if (sb->status == SANDBOX_STOPPED && sb->halt == HALT_NONE)
                 (void) sandbox_set_status(sb, SANDBOX_READY, NULL);
         else if (!runs(sb)) {
                 refuse_state(sb, "start", done, userdata);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/tally.h"
@@ -42,6 +43,8 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->oom_seen = row->oom_seen;
         sb->end_status = row->end_status;
         sb->end_delete = row->end_delete;
+        sb->parked = row->parked;
+        sb->cpu_before_usec = row->cpu_before_usec;
         sandbox_register(sb);
         r = sandbox_register_name(sb);
         return r == -EEXIST ? 0 : r;
@@ -151,6 +154,7 @@ Manager *manager_free(Manager *m) {
         HASH_ITER(hh, m->sandboxes, sb, next)
                 sandbox_free(sb);
         acquisitions_free(m);
+        tree_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
         sd_event_unref(m->event);
@@ -174,8 +178,7 @@ static int check_ceiling(Manager *m, Error *reterr) {
 }
 
 /* Before any of it is made: so that whoever comes after us knows what to look for. */
-static int write_down(Sandbox *sb) {
-        Store *store = sb->manager->store;
+int sandbox_write_ledger(Sandbox *sb) {
         const struct {
                 LedgerKind kind;
                 const char *prefix, *suffix;
@@ -184,17 +187,27 @@ static int write_down(Sandbox *sb) {
                 { LEDGER_SOCKET,    "run/", ".sock" },
                 { LEDGER_CGROUP,    "cove-*-", ""   },
                 { LEDGER_PROCESS,   "", ""          },
+                { LEDGER_TREE,      "disk/", ""     },
         };
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(objects) - !sb->spec.persistent && r >= 0; i++) {
+                char name[64];
+
+                (void) snprintf(name, sizeof(name), "%s%s%s", objects[i].prefix, sb->id, objects[i].suffix);
+                r = store_ledger_add(sb->manager->store, sb->id, objects[i].kind, name);
+        }
+        return r;
+}
+
+static int write_down(Sandbox *sb) {
+        Store *store = sb->manager->store;
         int r;
 
         (void) store_begin(store);
         r = store_sandbox_insert(store, sb);
-        for (size_t i = 0; i < ELEMENTSOF(objects) && r >= 0; i++) {
-                char name[64];
-
-                (void) snprintf(name, sizeof(name), "%s%s%s", objects[i].prefix, sb->id, objects[i].suffix);
-                r = store_ledger_add(store, sb->id, objects[i].kind, name);
-        }
+        if (r >= 0)
+                r = sandbox_write_ledger(sb);
         if (r >= 0)
                 r = store_counter_set(store, "total_created", sb->manager->total_created + 1);
         if (r >= 0) {
@@ -214,6 +227,12 @@ int sandbox_make(Sandbox *sb, Error *reterr) {
         return r;
 }
 
+int sandbox_proceed(Sandbox *sb, Error *reterr) {
+        int r = network_prepare(sb, reterr);
+
+        return r == 0 ? sandbox_make(sb, reterr) : r;
+}
+
 static int make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
@@ -225,9 +244,7 @@ static int make(Sandbox *sb, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
-        r = network_prepare(sb, reterr);
-        if (r == 0)
-                r = sandbox_make(sb, reterr);
+        r = sb->spec.persistent ? sandbox_disk_make(sb, reterr) : sandbox_proceed(sb, reterr);
         if (r < 0)
                 sandbox_delete_row(sb);
         else

@@ -61,11 +61,14 @@ void network_prepared(Sandbox *sb, const Error *error) {
         Error failure = error ? *error : (Error) { 0 };
         int r = failure.code;
 
-        if (sb->status != SANDBOX_INITIALIZING)
+        if (sb->status != SANDBOX_INITIALIZING && !sb->booting)
                 return; /* it is being deleted already */
         if (r >= 0)
                 r = sandbox_make(sb, &failure);
         if (r >= 0)
+                return;
+        failure.code = r;
+        if (sandbox_boot_failed(sb, &failure))
                 return;
         sb->create_error = r;
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, failure.text);
@@ -94,6 +97,8 @@ bool network_claim(Sandbox *sb, SandboxDone done, void *userdata) {
 static void fail(Sandbox *sb, const Error *error) {
         Error told = *error;
 
+        if (sandbox_boot_failed(sb, &told))
+                return;
         sb->create_error = told.code;
         if (sb->status == SANDBOX_INITIALIZING) {
                 sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, told.text);
@@ -113,7 +118,7 @@ void network_attached(Sandbox *sb, const Error *error) {
                 fail(sb, error);
                 return;
         }
-        if (sb->status == SANDBOX_INITIALIZING)
+        if (sb->status == SANDBOX_INITIALIZING || sb->booting)
                 sandbox_on_ready(sb);
         else
                 (void) sandbox_call_finish(sb, CALL_NETWORK, NULL);

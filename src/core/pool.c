@@ -20,8 +20,15 @@ static bool text_equal(const char *a, const char *b, const char *nothing) {
         return strcmp(a && *a ? a : nothing, b && *b ? b : nothing) == 0;
 }
 
+/* A disk has a name, which is its sandbox's: one that is nobody's has none. */
+static bool has_trees(const SandboxSpec *s) {
+        return s->persistent || s->n_volumes > 0;
+}
+
 static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
-        return text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
+        return !has_trees(a) && !has_trees(b) && text_equal(a->layer, b->layer, "") &&
+                        text_equal(a->base, b->base, "") &&
+                        text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
                         a->uid == b->uid && a->gid == b->gid && a->limits.memory_bytes == b->limits.memory_bytes &&
                         a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
                         a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
@@ -45,6 +52,8 @@ static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, E
                 r = profile_apply(profile, ret);
         if (r >= 0 && network_shape(ret->network) == SPAWN_NETWORK_LINKED)
                 return error_set(reterr, -EINVAL, "its profile is for networks between sandboxes, and one that is nobody's can be in none");
+        if (r >= 0 && has_trees(ret))
+                return error_set(reterr, -EINVAL, "its profile is persistent, and a sandbox that is nobody's has no disk that could be kept");
         if (r >= 0) { /* the pool's own word counts */
                 free(ret->template_name);
                 ret->template_name = strdup(c->template_name[0] ? c->template_name : "host");

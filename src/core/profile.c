@@ -140,6 +140,7 @@ int profile_apply(const Profile *p, SandboxSpec *spec) {
         spec->profile = name;
         spec->limits = p->limits;
         spec->critical |= p->critical;
+        spec->persistent |= p->persistent;
         return 0;
 }
 

@@ -45,6 +45,7 @@ typedef struct Profile {
         Strv command;              /* what an agent execution runs that brings neither command nor code; n == 0: nothing */
         Strv env;
         char *workdir;
+        bool persistent;           /* its sandboxes' disks are kept */
         bool builtin;
 } Profile;
 

@@ -57,7 +57,7 @@ int sandbox_verify(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
         if (!p->ops->verify || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING ||
-                        sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED || sb->freezing)
+                        sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED || sb->freezing || sb->hold != HOLD_NONE || sb->halt != HALT_NONE)
                 return -EOPNOTSUPP;
         return p->ops->verify(p, sb);
 }

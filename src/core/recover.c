@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/disk.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
@@ -28,7 +29,7 @@ typedef struct Recovery {
         bool listed;      /* the list of what is in the kernel is complete */
         usec_t started;
         sd_event_source *impatience;
-        unsigned n_adopted, n_swept, n_lost;
+        unsigned n_adopted, n_swept, n_lost, n_kept;
 } Recovery;
 
 static void expect(Manager *m, const char *id) {
@@ -63,12 +64,13 @@ static void check_complete(Manager *m) {
 
         if (!r->listed || r->pending)
                 return;
-        if (r->n_adopted + r->n_lost + r->n_swept > 0)
-                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u lost, %u leftover%s swept",
+        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept > 0)
+                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept",
                         (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
-                        r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
+                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
         recovery_free(m);
         m->recovering = false;
+        disks_sweep(m);
         pools_start(m->pools);
 }
 
@@ -102,6 +104,10 @@ static void take_down(Sandbox *sb) {
 
 static void lose(Sandbox *sb, const char *reason) {
         expect(sb->manager, sb->id);
+        if (sandbox_keep(sb, "its processes were gone when the daemon came back; its disk is as it was then: resume it") >= 0) {
+                sb->manager->recovery->n_kept++;
+                return;
+        }
         sb->manager->recovery->n_lost++;
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, reason);
 }
@@ -110,7 +116,7 @@ static void recover_one(Sandbox *sb) {
         Provider *p = sb->manager->provider;
         int r;
 
-        if (sandbox_status_is_ended(sb->status)) {
+        if (sandbox_status_is_ended(sb->status) || sb->parked) {
                 (void) sandbox_arm_timers(sb);
                 return;
         }
@@ -157,9 +163,11 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
         if (error) {
                 if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
                         return;
+                if (sb->parked || sb->halt != HALT_NONE)
+                        return;
                 if (m->recovery)
                         lose(sb, "lost: its PID 1 was gone when the daemon came back");
-                else
+                else if (sandbox_keep(sb, "its PID 1 died; its disk is as it was then: resume it") < 0)
                         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
                 return;
         }
@@ -191,7 +199,7 @@ void recover_on_listed(Manager *m, const char *id) {
                 return;
         }
         HASH_FIND_STR(m->sandboxes, id, sb);
-        if (sb && !sandbox_status_is_ended(sb->status))
+        if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
         m->recovery->n_swept++;
         expect(m, id);

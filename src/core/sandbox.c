@@ -8,20 +8,14 @@
 
 #include "base/log.h"
 #include "core/admission.h"
+#include "core/disk.h"
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/mask.h"
 #include "core/tally.h"
 
-#define MEMORY_DEFAULT       (UINT64_C(512) << 20)
-#define DISK_DEFAULT         (UINT64_C(256) << 20) /* half of the memory: lies there, and is made in no time */
-#define PIDS_DEFAULT         512
-#define EXEC_TIMEOUT_DEFAULT (300 * USEC_PER_SEC)
-#define OUTPUT_DEFAULT       (UINT64_C(64) << 20)
-#define NOFILE_DEFAULT       4096
-#define USER_DEFAULT         1000
-#define EVENT_TEXT_MAX       512
+#define EVENT_TEXT_MAX 512
 
 /* By tenant and name, for as long as the sandbox is there. */
 typedef struct SandboxName {
@@ -29,38 +23,6 @@ typedef struct SandboxName {
         Sandbox *sandbox;
         UT_hash_handle hh;
 } SandboxName;
-
-void sandbox_spec_defaults(SandboxSpec *spec) {
-        *spec = (SandboxSpec) {
-                .limits = {
-                        .memory_bytes = MEMORY_DEFAULT,
-                        .disk_bytes = DISK_DEFAULT,
-                        .pids = PIDS_DEFAULT,
-                        .exec_timeout_usec = EXEC_TIMEOUT_DEFAULT,
-                        .output_bytes = OUTPUT_DEFAULT,
-                        .nofile = NOFILE_DEFAULT,
-                },
-                .env = STRV_INIT(SANDBOX_ENV_MAX),
-                .uid = USER_DEFAULT,
-                .gid = USER_DEFAULT,
-                .hub_fd = -EBADF,
-        };
-}
-
-void sandbox_spec_done(SandboxSpec *spec) {
-        free(spec->name);
-        free(spec->tenant);
-        free(spec->template_name);
-        free(spec->profile);
-        free(spec->agent_type);
-        free(spec->task_id);
-        free(spec->workdir);
-        free(spec->metadata);
-        free(spec->group);
-        free(spec->policy);
-        strv_done(&spec->env);
-        *spec = (SandboxSpec) { .hub_fd = -EBADF };
-}
 
 Sandbox *sandbox_new(Manager *m) {
         Sandbox *sb = calloc(1, sizeof(*sb));
@@ -193,6 +155,8 @@ Sandbox *sandbox_free(Sandbox *sb) {
         DL_FOREACH_SAFE(sb->watches, w, next_watch)
                 sandbox_unwatch(w);
         sandbox_calls_free(sb);
+        sandbox_halt_free(sb);
+        sandbox_disk_free(sb);
         sandbox_probe_free(sb);
         sandbox_timers_free(sb);
         if (m->provider && sb->provider_data)
@@ -300,7 +264,7 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
 }
 
 bool sandbox_can_run(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing;
+        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing && sb->halt == HALT_NONE;
 }
 
 /* Which of the two it is follows from its executions, whose rows are written: this needs none. */
@@ -318,7 +282,9 @@ int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret) {
         int r = p->ops->usage(p, sb, ret);
 
         if (r >= 0)
-                ret->cpu_usec -= MIN_OF(ret->cpu_usec, sb->cpu_others_usec);
+                ret->cpu_usec = ret->cpu_usec - MIN_OF(ret->cpu_usec, sb->cpu_others_usec) + sb->cpu_before_usec;
+        if (sb->spec.persistent)
+                sandbox_disk_usage(sb, ret);
         ret->network_tx_bytes += sb->network_tx_bytes;
         ret->network_rx_bytes += sb->network_rx_bytes;
         ret->network_requests += sb->network_requests;
@@ -332,6 +298,12 @@ int sandbox_usage(Sandbox *sb, SandboxUsage *ret) {
         memset(ret, 0, sizeof(*ret));
         if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING)
                 return 0;
+        if (sb->parked) { /* nothing that could be measured, but what it has used is known */
+                ret->cpu_usec = sb->cpu_before_usec;
+                ret->has_cpu = true;
+                sandbox_disk_usage(sb, ret);
+                return 0;
+        }
         r = sandbox_read_usage(sb, ret);
         if (r < 0)
                 return r;

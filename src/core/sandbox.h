@@ -61,9 +61,11 @@ typedef struct SandboxSpec {
         char *group;      /* isolated: with whom; within the tenant */
         char *policy;     /* policy/policy.h, normalised, as JSON text; NULL: none */
         bool persistent;  /* its writable layer is a tree of the depot: it can be copied, parked, restored; outlives processes and the machine's restart */
-        char *layer;      /* TREE_LAYER that it stands on, hex; NULL: template_name is one of the spawner's own */
+        char *layer;      /* TREE_LAYER that it stands on, hex; NULL: template_name, or base, is one of the spawner's own */
+        char *base;       /* the spawner's own template below one that is a disk only; NULL: template_name */
         char *digest;     /* of the template, as it was then; NULL: none */
         char *snapshot;   /* the snapshot that its disk began as; NULL: empty */
+        char scratch[SANDBOX_ID_LENGTH + 1]; /* TREE_SCRATCH that its disk begins as, instead; "": none. Not in the store */
         char *parent;     /* the sandbox that it was forked from; NULL: none */
         SandboxVolume *volumes;
         size_t n_volumes;
@@ -73,7 +75,26 @@ typedef struct SandboxSpec {
 } SandboxSpec;
 
 void sandbox_spec_done(SandboxSpec *spec);
+int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG */
+const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
+int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
+void sandbox_volumes_done(SandboxSpec *spec);
+
+typedef enum SandboxHold {
+        HOLD_NONE,
+        HOLD_FREEZING,
+        HOLD_HELD,
+        HOLD_THAWING,
+} SandboxHold;
+
+typedef enum SandboxHalt {
+        HALT_NONE,
+        HALT_STOPPING, /* what runs is asked to end */
+        HALT_DOWN,     /* the provider takes the rest down */
+        HALT_SYNCING,  /* there is only its disk, which is being written */
+} SandboxHalt;
 
 struct Sandbox {
         Manager *manager;
@@ -103,6 +124,11 @@ struct Sandbox {
         bool end_delete;          /* … or to nothing at all */
         int create_error;         /* negative errno: it never came to be, and the reason says why */
         bool freezing, thawing, stopping;
+        SandboxHold hold;       /* stands still for a moment: hold.c. Not in the store */
+        bool pause_wanted;      /* … and is to be paused afterwards */
+        SandboxHalt halt;       /* loses its processes and stays: park.c. Not in the store */
+        struct Halt *halting;   /* while it does */
+        bool booting;           /* parked, and gets another PID 1. Not in the store */
         bool parked;            /* paused, with its disk only: no process of it lives; resume makes another PID 1 on the same disk */
         bool networking;        /* its network is being connected: nobody gets it before */
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
@@ -110,6 +136,7 @@ struct Sandbox {
         /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */
         uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
 
+        usec_t cpu_before_usec; /* CPU time of former lives, before it was parked */
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
         struct Enforce *enforce; /* enforce.h; NULL: not read yet. Not in the store */
@@ -121,6 +148,7 @@ struct Sandbox {
         struct Mask *mask;      /* mask.h: values that it was given; NULL: none */
         bool mask_lost;         /* … which cannot be read: nothing that it prints is shown */
 
+        struct SandboxDisk *disk; /* disk.h: what is under way with it; NULL: nothing. Not in the store */
         void *provider_data;
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
@@ -151,6 +179,21 @@ typedef void (*SandboxDone)(Sandbox *sb, const Error *error, void *userdata);
 /* -ESTALE: not in a state for it; the error's text says "… (state: X)". */
 void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata);
 void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata);
+
+/* Paused with nothing but its disk (parked). -EOPNOTSUPP: its disk is not kept. -EBUSY: something runs in it and shall not be ended; the text names it. */
+typedef struct SandboxParking {
+        bool end_processes;
+        usec_t grace_usec;    /* between asking them to end and ending them */
+        ExecutionReason why;  /* what is said of them */
+        const char *reason;   /* of its status; may be NULL */
+} SandboxParking;
+void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void *userdata);
+
+/* Everything in it stands still until sandbox_release(), for the moment that a copy of its disk takes. Its status stays. Who calls must come back, and must
+ * cope with a sandbox that has gone meanwhile: done is not called then. */
+int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr);
+void sandbox_release(Sandbox *sb);
+
 void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userdata); /* ends what runs, keeps the disk */
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata);                   /* after a stop; else does nothing */
 /* Ends it and forgets it. Not forced: refused while executions are alive (-EBUSY). Forced: from every state; twice is once. */

@@ -34,6 +34,16 @@ static const char *const execution_reasons[_EXECUTION_REASON_MAX] = {
         [EXECUTION_REASON_NOT_EXECUTABLE] = "not_executable",
         [EXECUTION_REASON_SANDBOX_ENDED]  = "sandbox_ended",
         [EXECUTION_REASON_INTERNAL]       = "internal",
+        [EXECUTION_REASON_PARKED]         = "parked",
+        [EXECUTION_REASON_RESTORED]       = "restored",
+};
+
+/* Of those that somebody else's decision leads to. */
+static const char *const execution_texts[_EXECUTION_REASON_MAX] = {
+        [EXECUTION_REASON_CANCELLED]     = "killed on request",
+        [EXECUTION_REASON_SANDBOX_ENDED] = "its sandbox ended",
+        [EXECUTION_REASON_PARKED]        = "its sandbox was paused to disk, where processes are not kept",
+        [EXECUTION_REASON_RESTORED]      = "its sandbox was restored to a snapshot",
 };
 
 static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
@@ -49,8 +59,8 @@ static const unsigned sandbox_moves[_SANDBOX_STATUS_MAX] = {
         [SANDBOX_INITIALIZING] = TO(READY) | TO(TERMINATING),
         [SANDBOX_READY]        = TO(RUNNING) | TO(PAUSED) | TO(STOPPED) | TO(TERMINATING),
         [SANDBOX_RUNNING]      = TO(READY) | TO(PAUSED) | TO(STOPPED) | TO(TERMINATING),
-        [SANDBOX_PAUSED]       = TO(READY) | TO(RUNNING) | TO(TERMINATING),
-        [SANDBOX_STOPPED]      = TO(READY) | TO(RUNNING) | TO(TERMINATING),
+        [SANDBOX_PAUSED]       = TO(READY) | TO(RUNNING) | TO(PAUSED) | TO(TERMINATING),
+        [SANDBOX_STOPPED]      = TO(READY) | TO(RUNNING) | TO(PAUSED) | TO(TERMINATING),
         [SANDBOX_TERMINATING]  = TO(COMPLETED) | TO(FAILED) | TO(TERMINATED),
 };
 
@@ -99,6 +109,10 @@ ExecutionStatus execution_status_from_name(const char *name) {
 
 const char *execution_reason_name(ExecutionReason r) {
         return name_of(execution_reasons, _EXECUTION_REASON_MAX, (int) r);
+}
+
+const char *execution_reason_words(ExecutionReason r) {
+        return name_of(execution_texts, _EXECUTION_REASON_MAX, (int) r);
 }
 
 ExecutionReason execution_reason_from_name(const char *name) {

@@ -2,6 +2,7 @@
  *
  *      initializing → ready ⇄ running          running: at least one execution is alive
  *      ready, running ⇄ paused                 everything frozen, nothing lost
+ *      ready, running, paused, stopped → paused → ready    parked: its disk only, and another PID 1 afterwards
  *      ready, running ⇄ stopped                nothing runs, the disk stays
  *      any live one → terminating → completed | failed | terminated
  *
@@ -57,11 +58,14 @@ typedef enum ExecutionReason {
         EXECUTION_REASON_NOT_EXECUTABLE, /* 126 */
         EXECUTION_REASON_SANDBOX_ENDED,  /* killed with its sandbox: no exit code, signal 9 */
         EXECUTION_REASON_INTERNAL,  /* could not be started, or its end was not seen */
+        EXECUTION_REASON_PARKED,    /* its sandbox was paused to disk */
+        EXECUTION_REASON_RESTORED,  /* its sandbox was put back to a snapshot */
         _EXECUTION_REASON_MAX,
         _EXECUTION_REASON_INVALID = -EINVAL,
 } ExecutionReason;
 
 const char *execution_reason_name(ExecutionReason r); /* "exited", "signaled", …, "sandbox_ended"; NULL for none */
+const char *execution_reason_words(ExecutionReason r); /* for a person; NULL: says nothing */
 ExecutionReason execution_reason_from_name(const char *name);
 
 /* What a timeout of the sandbox does. */

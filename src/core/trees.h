@@ -31,8 +31,8 @@ int trees_publish(Manager *m, const TreeRef *scratch, const TreeRef *as, TreeDon
 int trees_remove(Manager *m, const TreeRef *ref, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 int trees_verify(Manager *m, const TreeRef *ref, TreeDone done, void *userdata, TreeCall **ret, Error *reterr);
 
-/* Runs cove-tree (tree/tree.h) and reads its reports: progress and result are JSON texts, one line each. in, out: -EBADF: /dev/null. On failure the error is
- * what its line says. */
+/* Runs cove-tree (tree/tree.h) and reads its reports: progress and result are JSON texts, one line each, whole as they came: {"progress":{…}}, {"result":{…}}.
+ * in, out: -EBADF: /dev/null. On failure the error is what its line says; -ECANCELED: it was cancelled. The call is gone when done is told, and the result with it. */
 typedef struct TreeRunEvents {
         void (*progress)(const char *line, void *userdata); /* may be NULL */
         void (*done)(const char *result /* NULL with an error */, const Error *error, void *userdata);

@@ -133,7 +133,14 @@ static int step_listen(Daemon *d, Error *reterr) {
 }
 
 static int step_spawner(Daemon *d, Error *reterr) {
-        return spawner_start(d->state.instance, &d->options.templates, &d->spawner_fd, reterr);
+        const SpawnerArguments arguments = {
+                .instance = d->state.instance,
+                .templates = &d->options.templates,
+                .state_dir = d->options.state_dir,
+                .storage_bytes = d->settings->storage.bytes,
+        };
+
+        return spawner_start(&arguments, &d->spawner_fd, reterr);
 }
 
 static int step_assume(Daemon *d, Error *reterr) {

@@ -18,6 +18,8 @@
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "gatekeeper/gatekeeper.h"
+#include "image/image.h"
+#include "state/state.h"
 #include "vault/vault.h"
 
 /* Connections are limited: callers, whose servers may answer never, have their own, or they would keep alerts waiting. */
@@ -106,6 +108,10 @@ static int open_previews(Rooms *r, Error *reterr) {
         return previews_new(r->manager, &r->api.previews, reterr);
 }
 
+static int open_state(Rooms *r, Error *reterr) {
+        return state_new(r->manager, &r->api.state, reterr);
+}
+
 static int open_otlp(Rooms *r, Error *reterr) {
         return otlp_new(r->manager, r->outbound, r->api.observe, &r->api.otlp, reterr);
 }
@@ -119,6 +125,10 @@ static int open_reaper(Rooms *r, Error *reterr) {
         return k < 0 ? error_set(reterr, k, "cannot watch the clean-up: %m") : 0;
 }
 
+static int open_images(Rooms *r, Error *reterr) {
+        return images_new(r->manager, &r->api.images, reterr);
+}
+
 static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_vault,   /* before anybody can start anything */
         open_outbound,
@@ -129,7 +139,9 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_artifacts,
         open_alerts,
         open_previews,
+        open_images,  /* before whoever makes sandboxes of them */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
+        open_state,
         open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
@@ -148,11 +160,13 @@ int rooms_open(Rooms *r, Error *reterr) {
 void rooms_close(Rooms *r) {
         if (r->manager)
                 manager_unobserve_all(r->manager);
+        state_free(r->api.state);
         gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
         previews_free(r->api.previews);
         agents_free(r->api.agents);
+        images_free(r->api.images);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);
         pools_free(r->pools);

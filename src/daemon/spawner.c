@@ -16,10 +16,14 @@
 #define ARGUMENTS_MAX  256
 #define CHANNEL_BUFFER (4 << 20)
 
-static int push_arguments(Strv *argv, const char *program, const char *instance, const Strv *templates) {
-        const char *const fixed[] = { program, "--channel", "3", "--instance", instance };
+static int push_arguments(Strv *argv, const char *program, const SpawnerArguments *a) {
+        char bytes[32];
+        const char *const fixed[] = {
+                program, "--channel", "3", "--instance", a->instance, "--state-dir", a->state_dir, "--storage-size", bytes,
+        };
         int r;
 
+        (void) snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long) a->storage_bytes);
         for (size_t i = 0; i < ELEMENTSOF(fixed); i++) {
                 r = strv_push(argv, fixed[i]);
                 if (r < 0)
@@ -30,10 +34,10 @@ static int push_arguments(Strv *argv, const char *program, const char *instance,
                 if (r < 0)
                         return r;
         }
-        for (size_t i = 0; i < templates->n; i++) {
+        for (size_t i = 0; i < a->templates->n; i++) {
                 r = strv_push(argv, "--template");
                 if (r >= 0)
-                        r = strv_push(argv, templates->items[i]);
+                        r = strv_push(argv, a->templates->items[i]);
                 if (r < 0)
                         return r;
         }
@@ -62,7 +66,7 @@ static int run(char *const *argv, int channel) {
         return -r;
 }
 
-int spawner_start(const char *instance, const Strv *templates, int *ret_fd, Error *reterr) {
+int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         _cleanup_free_ char *program = NULL;
         _cleanup_(strv_done) Strv argv = STRV_INIT(ARGUMENTS_MAX);
@@ -81,7 +85,7 @@ int spawner_start(const char *instance, const Strv *templates, int *ret_fd, Erro
         (void) setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
         (void) setsockopt(theirs, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 
-        r = push_arguments(&argv, program, instance, templates);
+        r = push_arguments(&argv, program, a);
         if (r >= 0)
                 r = run(argv.items, theirs);
         if (r < 0)

@@ -1,8 +1,17 @@
 /* spawner.h: starting cove-spawner, while we still are who may. */
 #pragma once
 
+#include <stdint.h>
+
 #include "base/error.h"
 #include "base/strv.h"
 
+typedef struct SpawnerArguments {
+        const char *instance;
+        const Strv *templates;
+        const char *state_dir;
+        uint64_t storage_bytes; /* of the depot; 0: as the disk has room */
+} SpawnerArguments;
+
 /* Gives back our end of the channel, non-blocking. */
-int spawner_start(const char *instance, const Strv *templates, int *ret_fd, Error *reterr);
+int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr);

@@ -15,6 +15,7 @@
 
 #define LOCK_PATIENCE (5 * USEC_PER_SEC)
 #define LOCK_POLL     20000
+#define DEPTH         3 /* below the state directory */
 
 static const char *const directories[] = { "run", "box" };
 
@@ -82,6 +83,11 @@ static int make_directories(State *s, Error *reterr) {
         return 0;
 }
 
+/* What is the spawner's, and stays root's (depot/depot.h). */
+static bool is_roots(const char *name) {
+        return strcmp(name, "depot") == 0 || strcmp(name, "depot.img") == 0;
+}
+
 /* Everything below, which is two levels at most: after a first start, and when the user has changed. Links are not followed. */
 static int hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
         struct dirent *entry;
@@ -99,7 +105,7 @@ static int hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
                 return -ENOMEM;
         }
         while ((entry = readdir(directory)) && r >= 0) {
-                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || (depth == DEPTH && is_roots(entry->d_name)))
                         continue;
                 if (entry->d_type == DT_DIR && depth > 0) {
                         _cleanup_close_ int sub = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -139,7 +145,7 @@ int state_open(const char *dir, uid_t uid, gid_t gid, State *ret, Error *reterr)
         if (r >= 0)
                 r = make_directories(&s, reterr);
         if (r >= 0 && geteuid() == 0 && !belongs_to(s.fd, uid)) {
-                r = hand_over(s.fd, uid, gid, 3);
+                r = hand_over(s.fd, uid, gid, DEPTH);
                 if (r < 0)
                         (void) error_set(reterr, r, "cannot hand '%s' to user %u: %m", dir, uid);
         }

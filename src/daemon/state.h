@@ -7,6 +7,7 @@
  *      DIR/cove.sock
  *      DIR/run/ID.sock   the PID 1 of each sandbox listens there
  *      DIR/box/ID-e1.out journals
+ *      DIR/depot, DIR/depot.img   the spawner's; root's own
  *
  * Must not know: what the files say. */
 #pragma once

@@ -7,12 +7,13 @@
  * Two backings, chosen by trying:
  *
  *      btrfs    each tree is a subvolume: empty or copied in O(1), limited by quota groups (the guest meets EDQUOT), usage known. DIR itself
- *               where it lies on btrfs; else an image DIR/depot.img, on a loop device that clears itself; found again where sandboxes of a former
+ *               where it lies on btrfs with quotas (we turn them on in no file system that is not ours), or what is mounted at DIR/depot; else an
+ *               image DIR/depot.img, on a loop device that clears itself; found again where sandboxes of a former
  *               spawner still hold it, for two devices on one image would destroy it
  *      plain    each tree is a directory: layers only (a copy of one is made of hard links: nobody writes into a layer, whoever changes one
  *               replaces the file). Disks, snapshots and volumes are refused: -EOPNOTSUPP with the reason and the cure
  *
- * Nothing half-made is ever under its own name: what is made, is made in scratch/ and renamed. Nothing here waits long but depot_open(),
+ * Nothing half-made is ever under its own name: it is there at once, or it is made in scratch/ and renamed. Nothing here waits long but depot_open(),
  * depot_publish() and copying a disk with much that is not written yet: those run in a child of the spawner's.
  * Must not know: sandboxes' lives, the wire, templates, coved. */
 #pragma once
@@ -29,24 +30,40 @@ typedef enum DepotBacking {
 
 typedef struct Depot {
         DepotBacking backing;
-        int fd;      /* its top directory; -EBADF: none */
+        int fd;      /* its top directory, no O_PATH; -EBADF: none */
         char reason[256]; /* why it is not more than it is */
 } Depot;
 
+#define DEPOT_EMPTY { .fd = -EBADF }
+
 const char *depot_backing_name(DepotBacking b);
 
-/* Makes it where it is missing: `bytes` is the size of a new image (reserved, not sparse: a full disk must not destroy it). In the caller's
- * mount namespace, which must be its own. Never fails: says in backing and reason what became of it. */
+/* What could be had, without making anything; d->fd stays empty. */
+void depot_probe(Depot *d, const char *state_dir);
+
+/* Makes it where it is missing: `bytes` is the size of its image (reserved, not sparse: a full disk must not destroy it); 0: a quarter of what
+ * is free, from 1G to 64G. An image that is smaller grows, where a size is given. In the caller's mount namespace, which must be its own.
+ * Never fails: says in backing and reason what became of it. DIR belongs to somebody who is not root and may want to deceive us. */
 void depot_open(Depot *d, const char *state_dir, uint64_t bytes);
+
+/* The same for one that is there already, and makes nothing: DEPOT_NONE without a reason says that there is none. */
+void depot_find(Depot *d, const char *state_dir, uint64_t bytes);
 void depot_done(Depot *d);
-void depot_sweep(Depot *d); /* what scratch/ has */
+
+/* At the start, before anything is made: what scratch/ has goes, and what was published is read-only. */
+void depot_sweep(Depot *d);
 
 int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty */, uint64_t limit, Error *reterr);
 int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, Error *reterr);
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
+
+/* What it alone has written: what it has from the tree that it was copied from is counted there. depot_each() tells it as of the last half
+ * minute. */
 int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr);
 int depot_verify(Depot *d, const TreeRef *ref, Error *reterr);
+int depot_sync(Depot *d, const TreeRef *ref, Error *reterr);
+int depot_swap(Depot *d, const TreeRef *scratch, const TreeRef *with, Error *reterr);
 int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t bytes, void *userdata), void *userdata);
 
 /* The tree as a directory, for mounts: O_PATH. */

@@ -2,15 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,50 +14,17 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "confine/caps.h"
 #include "confine/landlock.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
-#if defined(__x86_64__)
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-
-static int limit(int resource, rlim_t value) {
-        return setrlimit(resource, &(struct rlimit) { .rlim_cur = value, .rlim_max = value }) < 0 ? -errno : 0;
-}
+#include "confine/program.h"
 
 static int confine_limits(void) {
-        int r = limit(RLIMIT_CORE, 0);
+        int r = program_limit(RLIMIT_CORE, 0);
 
-        return r < 0 ? r : limit(RLIMIT_NPROC, 0);
+        return r < 0 ? r : program_limit(RLIMIT_NPROC, 0);
 }
 
 static int confine_privileges(void) {
-        int r;
-
-        if (geteuid() == 0) {
-                r = caps_drop_bounding(CAPS_ALL, 0);
-                if (r < 0 && r != -EPERM)
-                        return r;
-        }
-        r = caps_set(0);
-        if (r < 0)
-                return r;
-        if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                return -errno;
-        return 0;
+        return program_drop_privileges(/* keep= */ 0);
 }
 
 /* Files. What the kernel calls struct landlock_ruleset_attr, all of it, whatever the headers here know. */
@@ -134,25 +96,8 @@ static int confine_files(void) {
 
 /* System calls. */
 
-#define LOAD(field)      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define ANSWER(action)   BPF_STMT(BPF_RET | BPF_K, action)
-#define ALLOW(name)      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
-/* Skips the lines that follow when it is another one. */
-#define NUMBER_IS(name, lines) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, lines)
-
-/* Memory, but none that can be executed. */
-#define ALLOW_UNLESS_EXEC(name)                                                                              \
-        NUMBER_IS(name, 4),                                                                                  \
-        LOAD(args[2]),                                                                                       \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0),                                               \
-        ANSWER(SECCOMP_RET_ALLOW),                                                                           \
-        LOAD(nr)
-
 static const struct sock_filter filter[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-        ANSWER(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
+        FILTER_BEGIN,
 
         /* bytes; the most frequent first */
         ALLOW(splice), ALLOW(epoll_wait), ALLOW(epoll_pwait), ALLOW(epoll_pwait2), ALLOW(recvfrom), ALLOW(sendto), ALLOW(recvmsg), ALLOW(sendmsg),
@@ -183,22 +128,14 @@ static const struct sock_filter filter[] = {
         ANSWER(SECCOMP_RET_ALLOW),
         LOAD(nr),
 
-        ANSWER(SECCOMP_RET_ERRNO | EPERM),
+        FILTER_END,
 };
 
 static int confine_calls(void) {
-        const struct sock_fprog program = {
-                .len = ELEMENTSOF(filter),
-                .filter = (struct sock_filter *) filter, /* the kernel only reads it */
-        };
-
-        return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? -errno : 0;
+        return program_filter(filter, ELEMENTSOF(filter));
 }
 
-static const struct {
-        const char *name;
-        int (*function)(void);
-} steps[] = {
+static const ProgramStep steps[] = {
         { "limits",     confine_limits     },
         { "privileges", confine_privileges }, /* no_new_privs, which the next two ask for */
         { "files",      confine_files      },
@@ -206,12 +143,7 @@ static const struct {
 };
 
 int gate_confine(Error *reterr) {
-        if (SANITIZED) /* they map, print and look around as they like, and fork to find leaks */
+        if (PROGRAM_SANITIZED) /* they map, print and look around as they like, and fork to find leaks */
                 return 0;
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
-                int r = steps[i].function();
-                if (r < 0)
-                        return error_set(reterr, r, "cannot shut itself in (%s): %m", steps[i].name);
-        }
-        return 0;
+        return program_confine(steps, ELEMENTSOF(steps), reterr);
 }

@@ -93,7 +93,7 @@ static void on_gone(Sandbox *sb, void *userdata) {
         sockets_sandbox_gone(k, sb);
         if (!s)
                 return;
-        if (sb->status == SANDBOX_TERMINATING)
+        if (sb->status == SANDBOX_TERMINATING || sb->halt == HALT_DOWN)
                 seat_leave(s);
         else
                 seat_free(s);
@@ -143,7 +143,7 @@ static int take_stock(Gatekeeper *k) {
                 Seat *s;
                 int r;
 
-                if (!sandbox_has_network(sb) || sandbox_status_is_ended(sb->status))
+                if (!sandbox_has_network(sb) || sandbox_status_is_ended(sb->status) || sb->parked)
                         continue;
                 r = seat_new(k, sb, &s);
                 if (r >= 0 && sb->spec.network == NETWORK_ISOLATED)

@@ -18,6 +18,8 @@
 #include "core/trees.h"
 
 typedef struct Images Images;
+#define IMAGE_STRINGS_MAX 1024 /* variables, words, labels of one */
+
 typedef struct Making Making;
 
 typedef enum MakingKind { MAKING_PULL, MAKING_IMPORT, MAKING_BUILD, MAKING_COMMIT, MAKING_PUSH, MAKING_GC, _MAKING_KIND_MAX } MakingKind;
@@ -32,6 +34,7 @@ typedef struct ImageConfig { /* what of an OCI configuration counts here */
         char *start_command, *ready_command; /* of a YAML recipe; NULL: none */
 } ImageConfig;
 void image_config_done(ImageConfig *c);
+int image_config_copy(const ImageConfig *from, ImageConfig *to);
 
 typedef struct Image {
         char digest[72];  /* "sha256:" and hex: of the manifest for what came from elsewhere, of its description for what was built here */
@@ -41,14 +44,87 @@ typedef struct Image {
         ImageConfig config;
         char *source;     /* for people: "docker.io/library/python:3.12", "Dockerfile", "import" */
         char *layers;     /* JSON: [{digest, diffId, chain, size, mediaType}], from the bottom up; what push needs */
+        char *config_digest; /* of the blob with its configuration; NULL: none yet */
         uint64_t bytes;   /* unpacked */
         usec_t created_at;
 } Image;
+void image_done(Image *image);
+int image_copy(const Image *from, Image *to);
 
 int images_new(Manager *m, Images **ret, Error *reterr); /* hangs itself in as the manager's template keeper; reads the store; sweeps */
 Images *images_free(Images *i);
 
+/* What there is, for surfaces. All borrowed until the loop turns. */
+typedef struct TemplateInfo {
+        const char *tenant; /* "": everybody's */
+        const char *name, *tag;
+        usec_t updated_at;
+        const Image *image;
+        uint64_t bytes;        /* of its layers, unpacked */
+        uint64_t shared_bytes; /* of those, what other images have too */
+        const char *problem;   /* why it cannot be used now, and the cure; NULL: it can */
+} TemplateInfo;
+/* In order of names. tenant: whose are seen beside everybody's; NULL: all there are. each < 0 ends it. */
+int images_each(Images *i, const char *tenant, int (*each)(const TemplateInfo *info, void *userdata), void *userdata);
+/* NAME[:TAG], or a digest of at least twelve digits that only one has. -ENOENT names the nearest; -EINVAL: it cannot be a name; -EEXIST: several have it. */
+int images_get_info(Images *i, const char *tenant, const char *name, TemplateInfo *ret, Error *reterr);
+int images_remove(Images *i, const char *tenant, const char *name, Error *reterr); /* the name; the image goes with the next gc. -EPERM: everybody's */
+/* Whether templates can be kept at all. -EOPNOTSUPP: with the reason and the cure. */
+int images_check_depot(Images *i, Error *reterr);
+
+/* Long work; each is a making that runs. auth: "user:password" or "bearer TOKEN"; NULL: none. */
+typedef struct ImagePull {
+        const char *reference;
+        const char *name;     /* NULL: as it is called there */
+        const char *platform; /* NULL: this machine's */
+        const char *auth;
+} ImagePull;
+int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making **ret, Error *reterr);
+int images_import(Images *i, const Principal *who, const char *name, int fd /* a tar, taken */, Making **ret, Error *reterr);
+int images_push(Images *i, const Principal *who, const char *name, const char *reference, const char *auth, Making **ret, Error *reterr);
+int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *name, Making **ret, Error *reterr);
+int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr); /* who NULL: the timer */
+
+/* What gc would remove at this moment. */
+typedef struct ImagesWaste {
+        unsigned images, layers, snapshots, cache, blobs;
+        uint64_t bytes, blob_bytes;
+} ImagesWaste;
+typedef void (*ImagesWasteItem)(const char *kind /* image, layer, cache, blob */, const char *name, uint64_t bytes, void *userdata);
+int images_waste(Images *i, ImagesWasteItem item, void *userdata, ImagesWaste *ret);
+
+typedef struct ImagesStats {
+        unsigned templates, images, layers, cache, makings; /* makings: running */
+        uint64_t layer_bytes, blob_bytes;
+} ImagesStats;
+void images_stats(Images *i, ImagesStats *ret);
+
 /* Makings: what every kind has. */
+const char *making_kind_name(int kind);
+int making_kind_from_name(const char *name); /* -EINVAL, also below */
+const char *making_status_name(int status);
+int making_status_from_name(const char *name);
+
+typedef struct MakingInfo { /* borrowed until the loop turns */
+        const char *id, *tenant, *name, *error, *stage, *digest;
+        int kind, status, error_code;
+        uint64_t done, total, log_bytes;
+        usec_t created_at, ended_at;
+} MakingInfo;
+void making_info(const Making *k, MakingInfo *ret);
+int makings_each(Images *i, const char *tenant /* NULL: all */, int (*each)(Making *k, void *userdata), void *userdata); /* the newest first */
+int making_open_log(const Making *k); /* the caller's to close */
+
+/* Told when its log grows, when it gets on, and at its end, after which it is not told again. */
+typedef struct MakingWatch {
+        void (*changed)(Making *k, void *userdata);
+        void *userdata;
+        Making *making;
+        struct MakingWatch *prev, *next;
+} MakingWatch;
+void making_watch(Making *k, MakingWatch *watch);
+void making_unwatch(MakingWatch *watch); /* also when it never watched */
+
 int making_new(Images *i, const Principal *who, MakingKind kind, const char *template_name /* NAME[:TAG] */, Making **ret, Error *reterr);
 const char *making_id(const Making *k);
 void making_log(Making *k, const char *format, ...) __attribute__((format(printf, 2, 3))); /* a line of its log */

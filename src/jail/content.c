@@ -157,9 +157,24 @@ static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file
         return 0;
 }
 
+static int mount_volume(const Rootfs *fs, const JailSpec *spec, const JailVolume *volume, int tree, Error *reterr) {
+        _cleanup_close_ int place = open_directory(fs, spec, volume->target);
+        int r;
+
+        if (place < 0)
+                return error_set(reterr, place, "'%s'", volume->target);
+        r = tree_attach(tree, place, "");
+        return r < 0 ? error_set(reterr, r, "volume at '%s'", volume->target) : 0;
+}
+
 int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
+        for (size_t i = 0; i < jail_n_volumes(spec); i++) {
+                r = mount_volume(fs, spec, &spec->trees->volumes[i], fs->volume_trees[i], reterr);
+                if (r < 0)
+                        return r;
+        }
         for (size_t i = 0; i < spec->n_binds; i++) {
                 r = bind_one(fs, spec, spec->binds + i, fs->bind_trees[i], reterr);
                 if (r < 0)

@@ -1,4 +1,4 @@
-/* content.h: what the caller puts into a sandbox: binds, files, the working directory.
+/* content.h: what the caller puts into a sandbox: volumes, binds, files, the working directory.
  *
  * Runs inside, as guest root, when the old root is gone: every path is resolved within the sandbox, whatever links a
  * template's or bind's author has left there.

@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/dirs.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "jail/tree.h"
@@ -36,7 +37,7 @@ static const struct {
 
 static int bind_nodes(Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
-                if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0)
+                if (mknod(nodes[i].target, S_IFREG | 0666, 0) < 0 && errno != EEXIST) /* of a former life */
                         return error_set(reterr, -errno, "%s", nodes[i].target);
                 if (mount(nodes[i].source, nodes[i].target, NULL, MS_BIND, NULL) < 0)
                         return error_set(reterr, -errno, "%s", nodes[i].source);
@@ -66,11 +67,12 @@ static int make_own(Error *reterr) {
         if (r < 0)
                 return r;
         for (size_t i = 0; i < ELEMENTSOF(links); i++)
-                if (symlink(links[i].target, links[i].path) < 0)
+                if (symlink(links[i].target, links[i].path) < 0 && errno != EEXIST)
                         return error_set(reterr, -errno, "%s", links[i].path);
-        if (mkdir("dev/pts", 0755) < 0 || mkdir("dev/shm", 01777) < 0)
-                return error_set(reterr, -errno, "/dev");
-        return 0;
+        r = dir_make("dev/pts", 0755);
+        if (r >= 0)
+                r = dir_make("dev/shm", 01777);
+        return r < 0 ? error_set(reterr, r, "/dev") : 0;
 }
 
 /* What is attached here goes with the old root: so a copy of all of it is given back. */

@@ -1,23 +1,22 @@
 #include "jail/disk.h"
 
 #include <fcntl.h>
-#include <linux/loop.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/kernel.h"
+#include "jail/loop.h"
 #include "jail/tree.h"
 
 #define DISK_ATTRIBUTES  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 #define BYTES_PER_INODE  4096 /* tmpfs inodes cost kernel memory: they are limited along with the bytes */
 #define INODES_MIN       4096
-#define LOOP_TRIES       16
 #define IMAGE_DIRECTORY  "/var/tmp"
 #define IMAGE_BYTES_MIN  (UINT64_C(2) << 20) /* mkfs.ext4 wants that much */
 
@@ -25,6 +24,7 @@ static const char *const backing_names[_DISK_BACKING_MAX] = {
         [DISK_MEMORY] = "memory",
         [DISK_IMAGE] = "image",
         [DISK_DIRECTORY] = "directory",
+        [DISK_TREE] = "tree",
 };
 
 const char *disk_backing_name(DiskBacking b) {
@@ -40,6 +40,8 @@ static bool tmpfs_takes_attributes(void) {
 }
 
 DiskBacking disk_choose(const JailSpec *spec, bool privileged) {
+        if (jail_is_kept(spec))
+                return DISK_TREE;
         if (spec->keep_dir)
                 return DISK_DIRECTORY;
         if (privileged && spec->limits.disk_bytes > spec->limits.memory_bytes / 2)
@@ -50,12 +52,12 @@ DiskBacking disk_choose(const JailSpec *spec, bool privileged) {
         return DISK_MEMORY;
 }
 
-int disk_open_memory(uint64_t bytes, Error *reterr) {
+static int open_tmpfs(uint64_t bytes, const char *mode, Error *reterr) {
         char size[32], inodes[32];
         const FsOption options[] = {
                 { "size",      size   },
                 { "nr_inodes", inodes },
-                { "mode",      "0755" },
+                { "mode",      mode   },
         };
         int tree;
 
@@ -68,23 +70,33 @@ int disk_open_memory(uint64_t bytes, Error *reterr) {
         return tree;
 }
 
-/* Mounts are found by name, for a sandbox cannot clone one of another mount namespace. That the name still means what was
- * opened is looked at afterwards. */
+int disk_open_memory(uint64_t bytes, Error *reterr) {
+        return open_tmpfs(bytes, "0755", reterr);
+}
+
+int disk_open_shm(uint64_t bytes, Error *reterr) {
+        return open_tmpfs(bytes, "1777", reterr);
+}
+
+int disk_open_tree(int fd, const char *what, Error *reterr) {
+        int tree = kernel_open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+
+        return tree < 0 ? error_set(reterr, -errno, "cannot open %s: %m", what) : tree;
+}
+
 int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr) {
-        _cleanup_close_ int tree = -EBADF;
-        struct stat opened, found;
+        int tree;
 
         /* The guest's root must be able to write there; it is no real user of the host. Nobody else may go in: the guest
          * can leave set-id programs of its own ids. */
         if (fchmod(fd, 0700) < 0 || (geteuid() == 0 && fchown(fd, owner, group) < 0))
                 return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
-        tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+        tree = tree_clone_same(path, fd);
+        if (tree == -ESTALE)
+                return error_set(reterr, tree, "'%s' is another directory now", path);
         if (tree < 0)
                 return error_set(reterr, tree, "cannot use '%s' as the writable layer: %m", path);
-        if (fstat(fd, &opened) < 0 || fstat(tree, &found) < 0 || opened.st_dev != found.st_dev ||
-                        opened.st_ino != found.st_ino)
-                return error_set(reterr, -ESTALE, "'%s' is another directory now", path);
-        return TAKE_FD(tree);
+        return tree;
 }
 
 static int make_file_system(int image_fd, Error *reterr) {
@@ -116,34 +128,9 @@ static int make_file_system(int image_fd, Error *reterr) {
         return 0;
 }
 
-/* Somebody else may take the free device between asking and using: then ask again. */
-static int attach_loop(int image_fd, char *ret_path, size_t size, Error *reterr) {
-        _cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-        const struct loop_config config = { .fd = (uint32_t) image_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
-
-        if (control < 0)
-                return error_set(reterr, -errno, "/dev/loop-control: %m (modprobe loop)");
-        for (int i = 0; i < LOOP_TRIES; i++) {
-                _cleanup_close_ int loop = -EBADF;
-                int n = ioctl(control, LOOP_CTL_GET_FREE);
-
-                if (n < 0)
-                        return error_set(reterr, -errno, "no free loop device: %m");
-                (void) snprintf(ret_path, size, "/dev/loop%d", n);
-                loop = open(ret_path, O_RDWR | O_CLOEXEC);
-                if (loop < 0)
-                        return error_set(reterr, -errno, "%s: %m", ret_path);
-                if (ioctl(loop, LOOP_CONFIGURE, &config) == 0)
-                        return TAKE_FD(loop);
-                if (errno != EBUSY)
-                        return error_set(reterr, -errno, "%s: %m", ret_path);
-        }
-        return error_set(reterr, -EBUSY, "no free loop device");
-}
-
 int disk_open_image(uint64_t bytes, Error *reterr) {
         _cleanup_close_ int image = -EBADF, loop = -EBADF;
-        char path[32];
+        char path[LOOP_PATH_MAX];
         const FsOption options[] = {
                 { "source",        path },
                 { "noinit_itable", NULL },
@@ -161,7 +148,7 @@ int disk_open_image(uint64_t bytes, Error *reterr) {
         r = make_file_system(image, reterr);
         if (r < 0)
                 return r;
-        loop = attach_loop(image, path, sizeof(path), reterr);
+        loop = loop_attach(image, "cove sandbox", path, reterr);
         if (loop < 0)
                 return loop;
 

@@ -7,6 +7,8 @@
  *                  kernels whose tmpfs has no user.* attributes; the image has no name and the loop device clears
  *                  itself, so nothing stays whoever is killed
  *      directory   one that the caller keeps; no limit is possible there
+ *      tree        a directory of the depot, with files numbered from 0, that outlives the sandbox; its limit is the depot's,
+ *                  and the guest meets it as EDQUOT. /dev/shm is memory then
  *
  * Must not know: what is written into it. */
 #pragma once
@@ -20,6 +22,7 @@ typedef enum DiskBacking {
         DISK_MEMORY,
         DISK_IMAGE,
         DISK_DIRECTORY,
+        DISK_TREE,
         _DISK_BACKING_MAX,
 } DiskBacking;
 
@@ -27,9 +30,13 @@ const char *disk_backing_name(DiskBacking b);
 
 DiskBacking disk_choose(const JailSpec *spec, bool privileged);
 
-/* For image and directory, before the sandbox's processes exist: a detached tree. */
+/* For image, directory and tree, before the sandbox's processes exist: a detached tree. */
 int disk_open_image(uint64_t bytes, Error *reterr);
 int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Error *reterr);
+int disk_open_tree(int fd, const char *what, Error *reterr); /* any of the depot's */
 
 /* For memory, inside: a detached tree. */
 int disk_open_memory(uint64_t bytes, Error *reterr);
+
+/* Likewise: /dev/shm, apart from a layer that outlives the sandbox. */
+int disk_open_shm(uint64_t bytes, Error *reterr);

@@ -296,7 +296,7 @@ static const struct {
         { "trees",        enter_trees        },
         { "layer",        enter_layer        },
         { "pivot",        enter_pivot        },
-        { "from-host",    enter_from_host    }, /* needs the old root; walks no path that somebody else has chosen */
+        { "from-host",    enter_from_host    }, /* needs the old root; walks no path inside, for others may have chosen it */
         { "old-root",     enter_let_go       }, /* from here on no path leads out, by name or by ".." */
         { "complete",     enter_complete     },
         { "outside",      enter_outside      }, /* before the caller's files are written: they count */

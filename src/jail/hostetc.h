@@ -2,13 +2,32 @@
  *
  * Own passwd, group, hosts, resolv.conf …; from the host only what is on a list, and of that only what everybody may
  * read there: it is opened with the guest's ids. Never shadow, keys, machine-id or anything that is not on the list.
- * Runs inside, as guest root, after the pivot.
+ * Runs inside, as guest root: what is bound is opened while the old root is attached, and put in place when no path leads
+ * there any more, for on a disk with a former life /etc may be a link to anywhere. What is there of that life, stays.
  * Must not know: mounts other than its own binds. */
 #pragma once
 
 #include "base/error.h"
 #include "jail/spec.h"
 
+#define HOSTETC_MAX 24
+
+typedef struct HostEtcItem {
+        const char *path;
+        int tree;
+        bool directory;
+} HostEtcItem;
+
+typedef struct HostEtc {
+        HostEtcItem items[HOSTETC_MAX];
+        size_t n;
+        bool has_dpkg; /* its database is the guest's to change */
+} HostEtc;
+
 /* Directories that guest root may change are overlays (rootfs.h) and skipped here: `writable` names them. */
-int hostetc_setup(const JailSpec *spec, int host_root_fd, bool (*writable)(const char *path, const void *arg),
-                const void *arg, Error *reterr);
+int hostetc_open(const JailSpec *spec, int host_root_fd, bool (*writable)(const char *path, const void *arg), const void *arg, HostEtc *ret,
+                Error *reterr);
+void hostetc_done(HostEtc *etc);
+
+/* host_root_fd: the host's root directory, which needs not be attached any more. */
+int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, Error *reterr);

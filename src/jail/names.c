@@ -6,20 +6,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dirs.h"
 #include "base/fd.h"
+#include "jail/furniture.h"
 
 /* Any address would do in a gated network, where all of them end in the same socket; in a linked one it is just this one. One
  * that answers within a moment or not at all: patience is for the way behind it. */
 static const char resolver[] = "nameserver 10.64.0.1\noptions timeout:2 attempts:2\n";
 
-static int write_file(const char *path, const char *text, Error *reterr) {
+static int write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-        int r;
+        int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
-        if (fd < 0)
-                return error_set(reterr, -errno, "%s", path);
-        r = fd_write_all(fd, text, strlen(text));
-        return r < 0 ? error_set(reterr, r, "%s", path) : 0;
+        return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, "%s", path) : 0;
+}
+
+/* Neither a link nor a pipe that somebody has left there. */
+static ssize_t file_read_regular(const char *path, char *ret, size_t size) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        struct stat st;
+        ssize_t n;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        n = S_ISREG(st.st_mode) ? read(fd, ret, size - 1) : -1;
+        if (n < 0)
+                return -EINVAL;
+        ret[n] = '\0';
+        return n;
+}
+
+/* The network is this life's, not the former one's. One that says so already is left alone: a full disk has no room for another. */
+static int write_resolver(const JailSpec *spec, const char *text, Error *reterr) {
+        char there[256];
+        ssize_t n = jail_is_kept(spec) ? file_read_regular("/etc/resolv.conf", there, sizeof(there)) : -ENOENT;
+
+        if (n >= 0 && strcmp(there, text) == 0)
+                return 0;
+        if (jail_is_kept(spec) && unlink("/etc/resolv.conf") < 0 && !jail_forgives(spec, -errno))
+                return error_set(reterr, -errno, "/etc/resolv.conf");
+        return write_file(spec, "/etc/resolv.conf", text, reterr);
 }
 
 static int write_hosts(const JailSpec *spec, Error *reterr) {
@@ -27,7 +53,7 @@ static int write_hosts(const JailSpec *spec, Error *reterr) {
 
         (void) snprintf(text, sizeof(text),
                         "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", spec->hostname);
-        return write_file("/etc/hosts", text, reterr);
+        return write_file(spec, "/etc/hosts", text, reterr);
 }
 
 static int copy_resolver(int host_root_fd, Error *reterr) {
@@ -52,20 +78,18 @@ int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
         if (r < 0)
                 return r;
         (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
-        r = write_file("/etc/hostname", text, reterr);
+        r = write_file(spec, "/etc/hostname", text, reterr);
         if (r < 0)
                 return r;
-        r = write_file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
-                                             "networks: files\nprotocols: files\nservices: files\nethers: files\n",
-                        reterr);
+        r = write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
         if (r < 0)
                 return r;
         if (spec->net_host)
                 return copy_resolver(host_root_fd, reterr);
         if (spec->network.shape != SPAWN_NETWORK_NONE)
-                return write_file("/etc/resolv.conf", resolver, reterr);
+                return write_resolver(spec, resolver, reterr);
         /* With loopback alone there is no resolver to name; a lookup then fails at once. */
-        return write_file("/etc/resolv.conf", "# no network\n", reterr);
+        return write_resolver(spec, "# no network\n", reterr);
 }
 
 int names_adapt(const JailSpec *spec, Error *reterr) {
@@ -73,14 +97,16 @@ int names_adapt(const JailSpec *spec, Error *reterr) {
 
         if (spec->net_host || spec->network.shape == SPAWN_NETWORK_NONE)
                 return 0;
-        if (mkdir("/etc", 0755) < 0 && errno != EEXIST)
-                return error_set(reterr, -errno, "/etc");
+        r = dir_make("/etc", 0755);
+        if (r < 0 && !jail_forgives(spec, r))
+                return error_set(reterr, r, "/etc");
+        r = 0;
         if (faccessat(AT_FDCWD, "/etc/hosts", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                 r = write_hosts(spec, reterr);
         if (r < 0)
                 return r;
         /* Often a link to where nothing is. */
-        if (unlink("/etc/resolv.conf") < 0 && errno != ENOENT)
+        if (!jail_is_kept(spec) && unlink("/etc/resolv.conf") < 0 && errno != ENOENT)
                 return error_set(reterr, -errno, "/etc/resolv.conf");
-        return write_file("/etc/resolv.conf", resolver, reterr);
+        return write_resolver(spec, resolver, reterr);
 }

@@ -8,10 +8,13 @@
  *          etc/ home/ …       plain directories of the layer
  *        upper-usr/ work-usr/ upper and work directory of that overlay; others likewise
  *        lower-usr/           where its lower layer is attached while the overlay is made
+ *        lower-bind-0/ work-bind-0/   likewise for a bind with a layer: the second is where that layer is attached
  *        dev/ shm/            what becomes /dev and /dev/shm
+ *        empty/               on btrfs (rootfs-inside.c)
  *
- * With a directory as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
- * the old root is let go.
+ * With a directory or a layer as template, root/ itself is the overlay. Everything in layer/ beside root/ becomes unreachable when
+ * the old root is let go. On a tree (disk.h) all of it may be there already, of a former life: then root/ and the uppers are
+ * the work of a guest, who may have left anything there, and nothing walks into them before the old root is gone.
  *
  * Two sides: a privileged caller opens and id-maps the trees before and just after clone; a plain user's sandbox does
  * it itself, inside its namespaces, without the id map.
@@ -22,21 +25,27 @@
 
 #include "base/error.h"
 #include "jail/disk.h"
+#include "jail/hostetc.h"
 #include "jail/spec.h"
 
 #define ROOTFS_LOWERS_MAX 16
 
+
 typedef struct Lower {
         const char *path; /* in the template and in the sandbox */
         int tree;
+        int overlay; /* what is made of it, until it is attached */
 } Lower;
 
 typedef struct Rootfs {
         Lower lowers[ROOTFS_LOWERS_MAX];
         size_t n_lowers;
         DiskBacking backing;
-        int disk_tree;   /* image and directory; memory is made inside */
+        int disk_tree;   /* image, directory and tree; memory is made inside */
+        int volume_trees[JAIL_VOLUMES_MAX]; /* one for each volume of the spec */
+        HostEtc host_etc;
         int *bind_trees; /* one for each bind of the spec */
+        int *bind_layers; /* likewise; -EBADF: it has no layer */
         int host_root_fd;
         int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
@@ -58,6 +67,6 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
  * rootfs_let_go() no path may be walked that a template's or a bind's author has chosen. */
 int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr);
 int rootfs_pivot(Rootfs *fs, Error *reterr);
-int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr); /* the `host` template's own directories */
+int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr); /* what the `host` template binds of it */
 int rootfs_let_go(Rootfs *fs, Error *reterr);
-int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* directories that a template lacks, /dev, /proc */
+int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr); /* overlays, directories and files of it, /dev, /proc */

@@ -4,6 +4,7 @@
  * borrowed for the length of jail_start(). */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,8 @@ typedef struct JailBind {
         char *source; /* host path, exists */
         char *target; /* absolute, normalised path inside */
         bool writable;
+        const char *layer; /* a directory with upper/ and work/: the guest writes there, over a source that stays as it is. NULL: none */
+        int layer_fd;      /* that directory, opened */
 } JailBind;
 
 typedef struct JailFile {
@@ -27,6 +30,24 @@ typedef struct JailFile {
         char *target;
         int fd; /* the source, opened for reading */
 } JailFile;
+
+typedef struct JailVolume {
+        int fd; /* its directory, by name only */
+        const char *target; /* as a bind's */
+        bool writable;
+} JailVolume;
+
+#define JAIL_VOLUMES_MAX 8
+
+/* Directories that outlive sandboxes. Ids of files in them are those of the inside. Only for real root, who can map them. */
+typedef struct JailTrees {
+        int layer_fd; /* the template, instead of a path; -EBADF: none */
+        int disk_fd;  /* the writable layer, perhaps with a former life in it; -EBADF: none */
+        JailVolume volumes[JAIL_VOLUMES_MAX];
+        size_t n_volumes;
+} JailTrees;
+
+#define JAIL_TREES_EMPTY { .layer_fd = -EBADF, .disk_fd = -EBADF }
 
 typedef struct JailLimits {
         uint64_t memory_bytes; /* swap included */
@@ -40,6 +61,7 @@ typedef struct JailLimits {
 typedef struct JailSpec {
         char id[JAIL_ID_LENGTH + 1];
         const char *template_dir; /* NULL: the host's own /usr */
+        const JailTrees *trees;   /* NULL: none */
         const char *hostname;
         const char *workdir;
         const char *keep_dir; /* NULL: the writable layer goes with the sandbox */
@@ -68,3 +90,24 @@ typedef struct JailSpec {
          * here. The descriptors stay ours; arg is jail_start()'s. */
         int (*attend)(const Network *network, int pidfd, void *arg, Error *reterr);
 } JailSpec;
+
+/* Its root directory is a template's as a whole: one lower layer for "/". */
+static inline bool jail_has_template(const JailSpec *spec) {
+        return spec->template_dir || (spec->trees && spec->trees->layer_fd >= 0);
+}
+
+/* Somebody may have lived on the writable layer before: nothing in it can be trusted, and what is there is not made again. */
+static inline bool jail_is_kept(const JailSpec *spec) {
+        return spec->trees && spec->trees->disk_fd >= 0;
+}
+
+static inline size_t jail_n_volumes(const JailSpec *spec) {
+        return spec->trees ? spec->trees->n_volumes : 0;
+}
+
+/* What a guest of a former life may have made impossible, in its own root: that is its own loss, and no reason not to start. Also a file
+ * that is there already. */
+static inline bool jail_forgives(const JailSpec *spec, int r) {
+        return jail_is_kept(spec) && (r == -EEXIST || r == -ENOTDIR || r == -EISDIR || r == -ELOOP || r == -ENOENT || r == -ENOTEMPTY ||
+                                                     r == -EDQUOT || r == -ENOSPC);
+}

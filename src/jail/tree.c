@@ -1,5 +1,8 @@
 #include "jail/tree.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "base/fd.h"
 #include "base/kernel.h"
 
@@ -30,6 +33,17 @@ int tree_clone(int dirfd, const char *path, bool recursive) {
         int tree = kernel_open_tree(dirfd, path,
                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? (unsigned) AT_RECURSIVE : 0u));
         return tree < 0 ? -errno : tree;
+}
+
+int tree_clone_same(const char *path, int fd) {
+        _cleanup_close_ int tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+        struct stat opened, found;
+
+        if (tree < 0)
+                return tree;
+        if (fstat(fd, &opened) < 0 || fstat(tree, &found) < 0)
+                return -errno;
+        return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino ? TAKE_FD(tree) : -ESTALE;
 }
 
 int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive) {

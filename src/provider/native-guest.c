@@ -322,6 +322,25 @@ static void copy_text(char *to, size_t size, const char *from) {
         (void) snprintf(to, size, "%s", from);
 }
 
+/* What outlives it: the layer below, the disk above, volumes. */
+static int fill_trees(const SandboxSpec *spec, SpawnCreate *ret) {
+        if (spec->n_volumes > SPAWN_VOLUMES_MAX)
+                return -E2BIG;
+        ret->kept = spec->persistent;
+        copy_text(ret->layer, sizeof(ret->layer), spec->layer ? spec->layer : "");
+        for (; ret->n_volumes < spec->n_volumes; ret->n_volumes++) {
+                const SandboxVolume *from = &spec->volumes[ret->n_volumes];
+                SpawnVolume *to = &ret->volumes[ret->n_volumes];
+
+                if (strlen(from->target) >= sizeof(to->target))
+                        return -ENAMETOOLONG;
+                copy_text(to->name, sizeof(to->name), from->tree);
+                copy_text(to->target, sizeof(to->target), from->target);
+                to->writable = from->writable;
+        }
+        return 0;
+}
+
 int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         Native *n = (Native *) p;
         SpawnMessage m = {
@@ -343,11 +362,14 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         if (!enforce)
                 return error_set(reterr, -EINVAL, "its policy cannot be read");
         m.create.rules = enforce->rules;
+        r = fill_trees(&sb->spec, &m.create);
+        if (r < 0)
+                return error_set(reterr, r, "cannot ask for its volumes: %m");
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
         copy_text(m.create.id, sizeof(m.create.id), sb->id);
-        copy_text(m.create.template_name, sizeof(m.create.template_name), sb->spec.template_name ? sb->spec.template_name : "host");
+        copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
         copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
         copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
 

@@ -14,6 +14,7 @@ typedef struct NativeRequest {
         uint32_t serial;
         SpawnMessage message;
         Sandbox *sandbox; /* NULL: nobody cares any more, or it is about an id only */
+        uint64_t token;   /* of a tree call; 0: nobody waits for it */
         UT_hash_handle hh; /* by serial */
 } NativeRequest;
 
@@ -30,6 +31,7 @@ typedef struct Native {
         size_t n_sockets;
         sd_event_source *stock; /* runs when the loop is idle */
         bool up;
+        char no_disks[256]; /* as the spawner has told */
         ProviderOps ops; /* by what we are allowed to */
 } Native;
 
@@ -57,6 +59,7 @@ typedef struct NativeGuest {
 
 /* native-spawner.c */
 int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds);
+int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 void native_forget_requests(Native *n, Sandbox *sb);
 
@@ -72,6 +75,12 @@ int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int
 void native_guest_release(Provider *p, Sandbox *sb);
 void native_kill_own(NativeGuest *g); /* a plain user's: by ourselves */
 void native_remove_socket(Native *n, const char *id);
+
+/* native-tree.c */
+int native_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_t token);
+int native_tree_cancel(Provider *p, uint64_t token);
+void native_tree_hello(Native *n, const SpawnHello *hello);
+void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-network.c */
 void native_network_shape(const Sandbox *sb, SpawnCreate *ret);

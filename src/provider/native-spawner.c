@@ -1,7 +1,7 @@
 /* native-spawner.c: requests to cove-spawner, and its answers.
  *
  * A spawner that dies is replaced by its keeper and says HELLO. What was asked of the former one and can be asked twice is asked
- * again; a create cannot, and fails. */
+ * again; a create cannot, and fails, and so does what was asked about trees: a RUN's descriptors are gone with it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t
         return outbox_send(&n->outbox, n->config.spawner_fd, n->io, buffer, (size_t) size, fds, n_fds);
 }
 
-int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds) {
+static int request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, uint64_t token, const int *fds, size_t n_fds) {
         NativeRequest *q = calloc(1, sizeof(*q));
         int r;
 
@@ -34,6 +34,7 @@ int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandb
         q->message.type = type;
         q->message.serial = q->serial = ++n->serial ? n->serial : ++n->serial; /* 0 is HELLO's */
         q->sandbox = sb;
+        q->token = token;
         r = send_request(n, &q->message, fds, n_fds);
         if (r < 0) {
                 free(q);
@@ -41,6 +42,14 @@ int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandb
         }
         HASH_ADD(hh, n->requests, serial, sizeof(q->serial), q);
         return 0;
+}
+
+int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds) {
+        return request(n, type, message, sb, /* token= */ 0, fds, n_fds);
+}
+
+int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds) {
+        return request(n, SPAWN_TREE, message, /* sb= */ NULL, token, fds, n_fds);
 }
 
 void native_forget_requests(Native *n, Sandbox *sb) {
@@ -115,10 +124,11 @@ static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *
         [SPAWN_FREEZE] = on_freeze_answer,
         [SPAWN_THAW] = on_freeze_answer,
         [SPAWN_LIST] = on_list_answer,
+        [SPAWN_TREE] = native_on_tree_answer,
 };
 
 static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
-        bool last = m->type != SPAWN_ITEM;
+        bool last = m->type != SPAWN_ITEM && m->type != SPAWN_TREE_ITEM;
 
         if (last)
                 HASH_DEL(n->requests, q);
@@ -127,17 +137,22 @@ static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds,
                 free(q);
 }
 
+/* Whoever hears of a loss may ask anew at once: that is for the new spawner, which has it already. */
 static void ask_again(Native *n) {
+        static const SpawnFailure losses[_SPAWN_TYPE_MAX] = {
+                [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
+                [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
+        };
+        uint32_t last = n->serial;
         NativeRequest *q, *next;
 
         HASH_ITER(hh, n->requests, q, next) {
-                SpawnMessage lost = {
-                        .type = SPAWN_FAILED,
-                        .serial = q->serial,
-                        .failure = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
-                };
+                const SpawnFailure *loss = &losses[q->message.type];
+                SpawnMessage lost = { .type = SPAWN_FAILED, .serial = q->serial, .failure = *loss };
 
-                if (q->message.type == SPAWN_CREATE)
+                if ((int32_t) (q->serial - last) > 0)
+                        continue;
+                if (loss->error != 0)
                         finish(n, q, &lost, NULL, 0);
                 else
                         (void) send_request(n, &q->message, NULL, 0);
@@ -145,6 +160,7 @@ static void ask_again(Native *n) {
 }
 
 static void on_hello(Native *n, const SpawnMessage *m) {
+        native_tree_hello(n, &m->hello);
         if (n->up) {
                 log_warning("the spawner died and is back");
                 ask_again(n);

@@ -74,7 +74,8 @@ static int native_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
         ret->has_io = usage.has_io_read && usage.has_io_write; /* both or none: half of it would look like all */
         ret->oom_kills = usage.oom_kills;
         native_read_network(sb, ret);
-        read_disk(sb->provider_data, ret);
+        if (!sb->spec.persistent) /* its file system is everybody's */
+                read_disk(sb->provider_data, ret);
         return 0;
 }
 
@@ -114,6 +115,8 @@ static const ProviderOps native_ops = {
         .list = native_list,
         .network = native_network,
         .socket = native_socket,
+        .tree = native_tree,
+        .tree_cancel = native_tree_cancel,
         .release = native_guest_release,
         .free = native_free,
 };
@@ -129,6 +132,7 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
                 n->ops.capabilities |= PROVIDER_GROUPS;
         n->provider.ops = &n->ops;
         n->provider.one_user = !config->privileged;
+        native_tree_hello(n, &(SpawnHello) { .depot_reason = "the spawner has not said yet whether there is a place for trees" });
         n->config = *config;
         n->event = sd_event_ref(event);
         n->run_fd = open(config->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

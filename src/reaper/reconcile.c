@@ -129,7 +129,8 @@ static void give_up(Reconcile *c, const char *text) {
 /* Who should be there and who should not */
 
 static bool is_settled(const Sandbox *sb) {
-        return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING;
+        return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sb->parked &&
+                        sb->halt == HALT_NONE;
 }
 
 static bool is_listed(Reconcile *c, const char *id) {

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "jail/guard.h"
 #include "jail/ids.h"
+#include "spawner/ground.h"
 
 #define HOST_TEMPLATE "host"
 #define ID_INSIDE_MAX 65532 /* the next one is PID 1's, and then comes nobody */
@@ -183,6 +184,8 @@ int check_create(const SpawnCreate *c, const Templates *templates, bool privileg
         if (r < 0)
                 return r;
         r = check_rules(&c->rules, reterr);
+        if (r >= 0)
+                r = ground_check(c, privileged, reterr);
         return r < 0 ? r : check_network(c, privileged, reterr);
 }
 

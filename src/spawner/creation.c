@@ -5,15 +5,17 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "jail/jail.h"
+#include "spawner/ground.h"
 #include "spawner/inside.h"
 #include "spawner/task.h"
 
 #define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
 
-static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network) {
+static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
         const SpawnCreate *q = &c->request;
         JailSpec spec = {
                 .template_dir = template_find(&s->options->templates, q->template_name)->directory,
+                .trees = trees,
                 .hostname = q->hostname,
                 .workdir = q->workdir,
                 .keep_fd = -EBADF,
@@ -50,9 +52,9 @@ void creation_done(Creation *c) {
 
 bool creation_wants_image(const Spawner *s, const Creation *c) {
         const Network none = NETWORK_EMPTY;
-        const JailSpec spec = make_spec(s, c, &none);
+        const JailSpec spec = make_spec(s, c, &none, /* trees= */ NULL);
 
-        return s->privileged && disk_choose(&spec, s->privileged) == DISK_IMAGE;
+        return s->privileged && !c->request.kept && disk_choose(&spec, s->privileged) == DISK_IMAGE;
 }
 
 static int hand_over(Spawner *s, const Creation *c, const Jail *jail) {
@@ -93,14 +95,17 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
 static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
         static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
         _cleanup_(net_done) Network network = NETWORK_EMPTY;
+        _cleanup_(ground_done) JailTrees trees = JAIL_TREES_EMPTY;
         JailSpec spec;
         Jail jail;
         int r;
 
-        r = get_network(s, c, &network, reterr);
+        r = ground_is_needed(&c->request) ? ground_open(&s->depot, &c->request, &trees, reterr) : 0;
+        if (r >= 0)
+                r = get_network(s, c, &network, reterr);
         if (r < 0)
                 return r;
-        spec = make_spec(s, c, &network);
+        spec = make_spec(s, c, &network, ground_is_needed(&c->request) ? &trees : NULL);
         r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)

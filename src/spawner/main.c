@@ -1,11 +1,12 @@
 /* main.c: cove-spawner, started by coved with one end of a SOCK_SEQPACKET pair.
  *
- *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--verbose] [--log-json]
+ *      cove-spawner --channel FD --instance NAME [--template NAME=DIR]… [--state-dir DIR] [--storage-size BYTES] [--verbose] [--log-json]
  *
  * Nobody else has a use for it. Exit status: 0 when coved has hung up, 1 when it cannot begin, 2 for wrong options. */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,13 @@
 #include "base/kernel.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/path.h"
+#include "jail/userns.h"
 #include "spawner/keeper.h"
 #include "base/title.h"
 
-#define CHANNEL_FD 3 /* where it ends up */
+#define CHANNEL_FD   3 /* where it ends up */
+#define MS_SLAVE_ALL ((1u << 19) | (1u << 14)) /* MS_SLAVE | MS_REC: <sys/mount.h> and <linux/mount.h> do not go together */
 
 static int apply_channel(SpawnerOptions *o, const char *value, Error *reterr) {
         uint64_t fd;
@@ -45,6 +49,22 @@ static int apply_template(SpawnerOptions *o, const char *value, Error *reterr) {
         return template_add(&o->templates, value, reterr);
 }
 
+static int apply_state_dir(SpawnerOptions *o, const char *value, Error *reterr) {
+        _cleanup_free_ char *normal = NULL;
+        int r = path_normalize(value, &normal);
+
+        if (r < 0)
+                return error_set(reterr, r, "--state-dir: '%s' is no absolute path", value);
+        free(o->state_dir);
+        o->state_dir = TAKE_PTR(normal);
+        return 0;
+}
+
+static int apply_storage_size(SpawnerOptions *o, const char *value, Error *reterr) {
+        return parse_uint64(value, 0, UINT64_C(1) << 50, &o->storage_bytes) < 0 ?
+                        error_set(reterr, -EINVAL, "--storage-size: '%s' is no number of bytes", value) : 0;
+}
+
 static const struct {
         const char *name;
         int (*apply)(SpawnerOptions *o, const char *value, Error *reterr);
@@ -52,6 +72,8 @@ static const struct {
         { "--channel",  apply_channel  },
         { "--instance", apply_instance },
         { "--template", apply_template },
+        { "--state-dir", apply_state_dir },
+        { "--storage-size", apply_storage_size },
 };
 
 static int apply_option(SpawnerOptions *o, const char *name, const char *value, Error *reterr) {
@@ -103,6 +125,18 @@ static int settle(SpawnerOptions *o, Error *reterr) {
         return 0;
 }
 
+/* The depot is mounted here, and nobody else on this host shall see it; what the host mounts, we still do. Without a namespace there is no
+ * depot. It is the keeper's, so that the depot outlives a worker. */
+static void hide_mounts(SpawnerOptions *o) {
+        if (!o->state_dir || userns_is_host_root() <= 0)
+                return;
+        if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_SLAVE_ALL, NULL) == 0)
+                return;
+        log_warning("cove-spawner: no mount namespace, and so no templates, snapshots and volumes: %m");
+        free(o->state_dir);
+        o->state_dir = NULL;
+}
+
 /* We end when coved does. A signal that is sent to all of a service or of a terminal reaches coved too, which may still have
  * something for us to do. */
 static void ignore_signals(void) {
@@ -129,6 +163,7 @@ int main(int argc, char **argv) {
                 log_error("cove-spawner: %s", error.text);
                 return EXIT_FAILURE;
         }
+        hide_mounts(&o);
         ignore_signals();
         title_init(argc, argv);
         return keeper_run(&o);

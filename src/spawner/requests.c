@@ -6,6 +6,7 @@
 #include "spawner/image.h"
 #include "spawner/spawner.h"
 #include "spawner/task.h"
+#include "spawner/trees.h"
 
 static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Creation c = {
@@ -97,6 +98,7 @@ static const struct {
         [SPAWN_FREEZE]  = { freeze,  0, 0, true  },
         [SPAWN_THAW]    = { thaw,    0, 0, true  },
         [SPAWN_LIST]    = { list,    0, 0, false },
+        [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
 };
 
 void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_fds) {

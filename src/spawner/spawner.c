@@ -17,6 +17,7 @@
 #include "jail/userns.h"
 #include "spawner/image.h"
 #include "spawner/task.h"
+#include "spawner/trees.h"
 #include "base/title.h"
 #include "wire/channel.h"
 #include "wire/codec.h"
@@ -24,7 +25,7 @@
 #define BATCH      16 /* requests in a row, before anybody else has a turn */
 #define SWEEP_USEC (100 * USEC_PER_MSEC)
 
-enum { FD_CHANNEL, FD_SIGNAL, FD_IMAGES, _FD_MAX = FD_IMAGES + IMAGES_MAX };
+enum { FD_CHANNEL, FD_SIGNAL, FD_CHILDREN, _FD_MAX = FD_CHILDREN + IMAGES_MAX + TREES_RUNNING_MAX };
 
 void spawner_bind_to_keeper(const Spawner *s) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->keeper)
@@ -54,18 +55,16 @@ void spawner_answer_failed(Spawner *s, uint32_t serial, const Error *error) {
 }
 
 static void say_hello(Spawner *s) {
+        SpawnMessage hello = { .type = SPAWN_HELLO };
         Cgroup cg = CGROUP_EMPTY;
 
         /* A plain user may see cgroups and have no right to them; to those of v1 never. */
         s->has_cgroups = cgroup_plan_lasting(s->options->instance, "hello", &cg, /* reterr= */ NULL) >= 0 &&
                          (s->privileged || cg.version == CGROUP_V2);
-        spawner_answer(s, &(SpawnMessage) {
-                .type = SPAWN_HELLO,
-                .hello = {
-                        .privileged = s->privileged,
-                        .cgroup_version = !s->has_cgroups ? 0 : cg.version == CGROUP_V2 ? 2 : 1,
-                },
-        });
+        hello.hello.privileged = s->privileged;
+        hello.hello.cgroup_version = !s->has_cgroups ? 0 : cg.version == CGROUP_V2 ? 2 : 1;
+        tree_jobs_describe(s, &hello.hello);
+        spawner_answer(s, &hello);
 }
 
 /* What the worker before us has not read was asked of that one; coved asks again when it hears from us. */
@@ -196,10 +195,12 @@ static void loop(Spawner *s) {
                         },
                         [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
                 };
-                size_t n_images = image_poll(s, fds + FD_IMAGES);
+                size_t n_images = image_poll(s, fds + FD_CHILDREN);
+                struct pollfd *trees = fds + FD_CHILDREN + n_images;
+                size_t n_trees = tree_jobs_poll(s, trees);
 
                 usec_t due = ahead_wants(&s->ahead) ? 0 : MIN_OF(task_next(s), s->sweep);
-                int n = ppoll(fds, FD_IMAGES + n_images, until(due, &time), NULL);
+                int n = ppoll(fds, FD_CHILDREN + n_images + n_trees, until(due, &time), NULL);
 
                 if (n < 0) {
                         if (errno == EINTR)
@@ -211,7 +212,8 @@ static void loop(Spawner *s) {
                         ahead_make_one(&s->ahead); /* nobody waits */
                 if (fds[FD_SIGNAL].revents)
                         on_signal(s);
-                image_handle(s, fds + FD_IMAGES, n_images);
+                image_handle(s, fds + FD_CHILDREN, n_images);
+                tree_jobs_handle(s, trees, n_trees);
                 if (fds[FD_CHANNEL].revents)
                         on_channel(s, fds[FD_CHANNEL].revents);
                 task_run_due(s);
@@ -249,6 +251,7 @@ int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
         s.privileged = r;
         ahead_init(&s.ahead, s.privileged);
         outbox_init(&s.outbox, options->channel_fd);
+        tree_jobs_init(&s);
 
         if (lost)
                 forget_requests(&s);

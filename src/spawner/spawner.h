@@ -5,7 +5,8 @@
  *      cove-keeper      keeper.h: holds the channel, starts a worker whenever there is none
  *       └─ cove-spawner the worker: one loop, one thread; everything below is its own
  *           ├─ cove-init    PID 1 of each sandbox; outlives the worker and everybody above
- *           └─ cove-disk    image.h: makes a disk image while the loop goes on
+ *           ├─ cove-disk    image.h: makes a disk image while the loop goes on
+ *           └─ cove-depot, cove-trees    trees.h: work on trees that outlive sandboxes
  *
  * The worker waits for nobody: what takes time is a task (task.h) that is looked at again. What it knows is a convenience
  * and may be lost with it: everything that must be found again has a cgroup with its id in the name.
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "depot/depot.h"
 #include "jail/cgroup.h"
 #include "spawner/ahead.h"
 #include "spawner/check.h"
@@ -24,11 +26,17 @@
 
 typedef struct Task Task;
 typedef struct Image Image;
+typedef struct TreeJob TreeJob;
+
+#define TREES_RUNNING_MAX 24 /* children that work on trees */
+#define TREE_RUNS_MAX     8  /* of these, programs that may take long */
 
 typedef struct SpawnerOptions {
         int channel_fd;
         char *instance;
         Templates templates;
+        char *state_dir; /* where the depot is; NULL: there is none */
+        uint64_t storage_bytes; /* of the depot's image; 0: as it is, or as the disk has room */
 } SpawnerOptions;
 
 typedef struct Spawner {
@@ -43,6 +51,12 @@ typedef struct Spawner {
         Task *tasks;
         Image *images;
         size_t n_tasks, n_images;
+        Depot depot; /* the trees that outlive sandboxes */
+        bool depot_tried; /* what could be made of it, was */
+        bool depot_busy;  /* somebody opens or sweeps it: everybody waits */
+        int tree_program_fd; /* cove-tree */
+        TreeJob *tree_jobs;  /* who waits and who runs */
+        size_t n_tree_jobs, n_tree_running[2]; /* of these: others, programs */
         usec_t sweep; /* when to reap whoever is left; USEC_INFINITY: nobody can be */
         bool ended; /* coved has hung up */
 } Spawner;

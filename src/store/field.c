@@ -125,6 +125,42 @@ static void strv_member_done(void *member) {
 
 const FieldKind field_strv = { strv_bind, strv_load, strv_member_done };
 
+/* Volumes: four strings each. */
+
+#define VOLUME_WORDS 4
+
+static int volumes_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+        const SandboxSpec *spec = member;
+        char *words[SANDBOX_VOLUMES_MAX * VOLUME_WORDS + 1] = { 0 };
+        Strv list = { .items = words, .n = spec->n_volumes * VOLUME_WORDS };
+
+        for (size_t i = 0; i < spec->n_volumes; i++) {
+                const SandboxVolume *v = spec->volumes + i;
+                char *four[VOLUME_WORDS] = { v->name, v->tree, v->target, (char *) (uintptr_t) (v->writable ? "rw" : "ro") };
+
+                memcpy(words + i * VOLUME_WORDS, four, sizeof(four));
+        }
+        return strv_bind(st, parameter, field, &list);
+}
+
+static int volumes_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+        Strv list = { 0 };
+        int r = strv_load(st, column, field, &list);
+
+        if (r >= 0 && list.n % VOLUME_WORDS != 0)
+                r = -EBADMSG;
+        for (size_t i = 0; r >= 0 && i < list.n; i += VOLUME_WORDS)
+                r = sandbox_spec_add_volume(member, list.items[i], list.items[i + 1], list.items[i + 2], strcmp(list.items[i + 3], "rw") == 0);
+        strv_done(&list);
+        return r;
+}
+
+static void volumes_member_done(void *member) {
+        sandbox_volumes_done(member);
+}
+
+const FieldKind field_volumes = { volumes_bind, volumes_load, volumes_member_done };
+
 #define INTEGER_KIND(name, type)                                                                                   \
         static int name##_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) { \
                 return sqlite3_bind_int64(st, parameter, (sqlite3_int64) *(const type *) member);                  \

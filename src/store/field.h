@@ -30,6 +30,7 @@ extern const FieldKind field_uint32;
 extern const FieldKind field_uint64; /* also usec_t; what is beyond INT64_MAX is negative in SQL */
 extern const FieldKind field_double; /* NAN is NULL */
 extern const FieldKind field_named;  /* an enum that fits an int, as its name */
+extern const FieldKind field_volumes; /* SandboxSpec: of each its name, tree, target and "rw" or "ro", as a list of strings */
 extern const FieldKind field_owner;  /* Sandbox *: the sandbox's id; not loaded */
 
 typedef struct FieldNames {

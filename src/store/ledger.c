@@ -10,6 +10,7 @@ static const char *const kinds[_LEDGER_MAX] = {
         [LEDGER_PROCESS]   = "process",
         [LEDGER_SOCKET]    = "socket",
         [LEDGER_DIRECTORY] = "directory",
+        [LEDGER_TREE]      = "tree",
 };
 
 const char *ledger_kind_name(LedgerKind k) {

@@ -163,6 +163,9 @@ static const char *const migrations[] = {
         schema_secrets,
         schema_previews,
         schema_policies,
+        schema_state,
+        schema_images,
+        schema_volumes,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -11,3 +11,6 @@ extern const char schema_previews[];
 extern const char schema_network[];
 extern const char schema_secrets[];
 extern const char schema_policies[];
+extern const char schema_state[];
+extern const char schema_volumes[];
+extern const char schema_images[];

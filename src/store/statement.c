@@ -164,6 +164,15 @@ static const struct {
         [STATEMENT_CLEANUP_TRIM]   = { "DELETE FROM cleanup WHERE serial <= (SELECT max(serial) FROM cleanup) - ?1" },
         [STATEMENT_CLEANUP_SELECT] = { .select = &cleanup_table, .tail = "ORDER BY serial DESC LIMIT ?1" },
 
+        [STATEMENT_SNAPSHOT_INSERT] = { .insert = &snapshot_table },
+        [STATEMENT_SNAPSHOT_UPDATE] = { .update = &snapshot_table },
+        [STATEMENT_SNAPSHOT_DELETE] = { .delete = &snapshot_table },
+        [STATEMENT_SNAPSHOT_SELECT] = { .select = &snapshot_table, .tail = "ORDER BY serial" },
+        [STATEMENT_VOLUME_INSERT] = { .insert = &volume_table },
+        [STATEMENT_VOLUME_UPDATE] = { .update = &volume_table },
+        [STATEMENT_VOLUME_DELETE] = { .delete = &volume_table },
+        [STATEMENT_VOLUME_SELECT] = { .select = &volume_table, .tail = "ORDER BY serial" },
+
         [STATEMENT_PREVIEW_INSERT] = { .insert = &preview_table, .tail = "ON CONFLICT DO NOTHING" },
         [STATEMENT_PREVIEW_DELETE] = { .delete = &preview_table },
         [STATEMENT_PREVIEW_SELECT] = { .select = &preview_table, .tail = "ORDER BY sandbox, port" },
@@ -227,6 +236,50 @@ static const struct {
                                       " 1 + coalesce((SELECT max(number) FROM secret_given WHERE sandbox = ?1), 0), ?2)" },
         [STATEMENT_GIVEN_SELECT]  = { "SELECT NULL, sandbox, sealed, 0, 0 FROM secret_given ORDER BY sandbox, number" },
         [STATEMENT_GIVEN_CLEAR]   = { "UPDATE secret_given SET sealed = x''" },
+
+        /* A digest says what is in it; what was found out about it here may be told again. */
+        [STATEMENT_IMAGE_PUT]    = { .insert = &image_table,
+                                     .tail = "ON CONFLICT (digest) DO UPDATE SET layer = excluded.layer, base = excluded.base,"
+                                             " snapshot = excluded.snapshot, uid = excluded.uid, gid = excluded.gid, home = excluded.home,"
+                                             " source = excluded.source, layers = excluded.layers,"
+                                             " config_digest = excluded.config_digest, bytes = excluded.bytes" },
+        [STATEMENT_IMAGE_DELETE] = { .delete = &image_table },
+        [STATEMENT_IMAGE_SELECT] = { .select = &image_table, .tail = "ORDER BY created_at, digest" },
+
+        [STATEMENT_TEMPLATE_PUT]    = { .insert = &template_table,
+                                        .tail = "ON CONFLICT (tenant, name, tag) DO UPDATE SET digest = excluded.digest,"
+                                                " updated_at = excluded.updated_at" },
+        [STATEMENT_TEMPLATE_DELETE] = { .delete = &template_table },
+        [STATEMENT_TEMPLATE_SELECT] = { .select = &template_table, .tail = "ORDER BY name, tag, tenant" },
+
+        [STATEMENT_LAYER_PUT]    = { .insert = &layer_table,
+                                     .tail = "ON CONFLICT (chain) DO UPDATE SET parent = excluded.parent, diff_id = excluded.diff_id,"
+                                             " digest = excluded.digest, media_type = excluded.media_type,"
+                                             " blob_bytes = excluded.blob_bytes, bytes = excluded.bytes, removing = excluded.removing" },
+        [STATEMENT_LAYER_DELETE] = { .delete = &layer_table },
+        [STATEMENT_LAYER_SELECT] = { .select = &layer_table, .tail = "ORDER BY created_at, chain" },
+
+        [STATEMENT_LAYER_OF_SNAPSHOTS] = { "SELECT DISTINCT layer FROM snapshot WHERE layer IS NOT NULL" },
+
+        [STATEMENT_IMAGE_SNAPSHOT_PUT]    = { .insert = &image_snapshot_table,
+                                              .tail = "ON CONFLICT (name) DO UPDATE SET removing = excluded.removing" },
+        [STATEMENT_IMAGE_SNAPSHOT_DELETE] = { .delete = &image_snapshot_table },
+        [STATEMENT_IMAGE_SNAPSHOT_SELECT] = { .select = &image_snapshot_table, .tail = "ORDER BY name" },
+        [STATEMENT_IMAGE_SNAPSHOT_FIND]   = { "SELECT 1 FROM image_snapshot WHERE name = ?1" },
+
+        [STATEMENT_CACHE_PUT]    = { .insert = &build_cache_table,
+                                     .tail = "ON CONFLICT (tenant, key) DO UPDATE SET snapshot = excluded.snapshot,"
+                                             " created_at = excluded.created_at, used_at = excluded.used_at" },
+        [STATEMENT_CACHE_DELETE] = { .delete = &build_cache_table },
+        [STATEMENT_CACHE_SELECT] = { .select = &build_cache_table, .tail = "ORDER BY used_at, tenant, key" },
+
+        [STATEMENT_MAKING_PUT]    = { .insert = &making_table,
+                                      .tail = "ON CONFLICT (id) DO UPDATE SET status = excluded.status, error_code = excluded.error_code,"
+                                              " error = excluded.error, digest = excluded.digest, stage = excluded.stage,"
+                                              " progress_done = excluded.progress_done, progress_total = excluded.progress_total,"
+                                              " ended_at = excluded.ended_at" },
+        [STATEMENT_MAKING_DELETE] = { .delete = &making_table },
+        [STATEMENT_MAKING_SELECT] = { .select = &making_table, .tail = "ORDER BY serial" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

@@ -52,6 +52,7 @@ typedef enum LedgerKind {
         LEDGER_PROCESS,
         LEDGER_SOCKET,
         LEDGER_DIRECTORY,
+        LEDGER_TREE,
         _LEDGER_MAX,
 } LedgerKind;
 

@@ -47,6 +47,14 @@ static const Field sandbox_table_fields[] = {
         FIELD("network_group",     text,   Sandbox, spec.group),
         FIELD("address",           uint32, Sandbox, spec.address),
         FIELD("policy",            text,   Sandbox, spec.policy),
+        FIELD("persistent",        bool,   Sandbox, spec.persistent),
+        FIELD("layer",             text,   Sandbox, spec.layer),
+        FIELD("base",              text,   Sandbox, spec.base),
+        FIELD("digest",            text,   Sandbox, spec.digest),
+        FIELD("snapshot",          text,   Sandbox, spec.snapshot),
+        FIELD("parent",            text,   Sandbox, spec.parent),
+        FIELD("volumes",           volumes, Sandbox, spec),
+        FIELD("record",            bool,   Sandbox, spec.record),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
@@ -69,6 +77,8 @@ static const Field sandbox_state_table_fields[] = {
         FIELD("end_status",      named,  Sandbox, end_status, .names = &sandbox_status_names),
         FIELD("end_delete",      bool,   Sandbox, end_delete),
         FIELD("cpu_others_usec", uint64, Sandbox, cpu_others_usec),
+        FIELD("parked",          bool,   Sandbox, parked),
+        FIELD("cpu_before_usec", uint64, Sandbox, cpu_before_usec),
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 

@@ -35,6 +35,14 @@ extern const Table denial_table;          /* NetworkDenial */
 extern const Table learned_table;         /* NetworkLearned */
 extern const Table approval_table;        /* StoreApproval */
 extern const Table grant_table;           /* NetworkGrant */
+extern const Table snapshot_table;        /* Snapshot */
+extern const Table volume_table;          /* Volume */
+extern const Table image_table;           /* Image */
+extern const Table template_table;        /* StoreTemplate */
+extern const Table layer_table;           /* StoreLayer */
+extern const Table image_snapshot_table;  /* StoreImageSnapshot */
+extern const Table build_cache_table;     /* StoreCache */
+extern const Table making_table;          /* StoreMaking */
 
 typedef struct LedgerRow {
         const char *sandbox;

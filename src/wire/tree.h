@@ -4,7 +4,7 @@
  * named, never pathed. Ids of files in them are those of the inside (0 to 65535), so that any sandbox can have any of them.
  * Pure encode and decode. Must not know: file systems, processes.
  *
- *      u8 operation · u8 flags · u64 bytes · u32 cancels · u8 n_refs · refs (u8 kind, u8 writable, name NUL) · u16 size · arguments, each with its NUL */
+ *      u8 operation · u8 flags, 0 · u64 bytes · u32 cancels · u8 n_refs · refs (u8 kind, u8 writable, name) · u16 size · arguments, each with its NUL */
 #pragma once
 
 #include <stdbool.h>
@@ -38,6 +38,8 @@ typedef enum TreeOperation {
         TREE_VERIFY,   /* refs[0] is there, complete as it was published, read-only where it must be. -EUCLEAN: is not */
         TREE_RUN,      /* cove-tree with these arguments on these trees (tree/tree.h); + descriptors: 0, 1, 2, 3 of it. DONE has its exit status */
         TREE_CANCEL,   /* the RUN whose serial is `cancels`; its own answer says how it ended */
+        TREE_SYNC,     /* refs[0] (disk, volume): what was written there so far is on the storage. Takes its time; a copy made after it is quick */
+        TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) change names, at once or not at all. -EBUSY: a sandbox of this machine lives on it */
         _TREE_OPERATION_MAX,
 } TreeOperation;
 
@@ -62,3 +64,5 @@ int tree_add_argument(TreeRequest *t, const char *argument); /* -ENOSPC */
 
 void tree_put(WireWriter *w, const TreeRequest *t);
 bool tree_get(WireReader *reader, TreeRequest *ret); /* false: what tree_put() would not have written */
+void tree_put_ref(WireWriter *w, const TreeRef *ref);
+bool tree_get_ref(WireReader *reader, TreeRef *ret);

@@ -17,6 +17,11 @@
 static char *full_env[] = { (char *) "A=1", (char *) "EMPTY=", (char *) "LINES=a\nb", (char *) "BYTES=\xff\xfe", (char *) "",
                             NULL };
 
+static SandboxVolume full_volumes[] = {
+        { (char *) "data", (char *) "vabcdefghijklmnopqrst", (char *) "/data", true },
+        { (char *) "cache", (char *) "wabcdefghijklmnopqrst", (char *) "/var/\xc3\xbc", false },
+};
+
 static Sandbox full_sandbox(void) {
         return (Sandbox){
                 .id = "abcdefghijklmnopqrstu",
@@ -45,6 +50,15 @@ static Sandbox full_sandbox(void) {
                         .critical = true,
                         .timeout_usec = 11,
                         .on_timeout = ON_TIMEOUT_PAUSE,
+                        .persistent = true,
+                        .layer = (char *) "0123456789abcdef",
+                        .base = (char *) "debian",
+                        .digest = (char *) "sha256:0123",
+                        .snapshot = (char *) "sabcdefghijklmnopqrst",
+                        .parent = (char *) "pabcdefghijklmnopqrst",
+                        .volumes = full_volumes,
+                        .n_volumes = 2,
+                        .record = true,
                 },
                 .status = SANDBOX_RUNNING,
                 .reason = (char *) "because",
@@ -61,6 +75,8 @@ static Sandbox full_sandbox(void) {
                 .oom_seen = 15,
                 .end_status = SANDBOX_COMPLETED,
                 .end_delete = true,
+                .parked = true,
+                .cpu_before_usec = 16,
         };
 }
 
@@ -112,6 +128,22 @@ static void check_sandbox(const Sandbox *a, const Sandbox *b) {
         check_uint("oom_seen", a->oom_seen, b->oom_seen);
         check_int("end_status", a->end_status, b->end_status);
         check_uint("end_delete", a->end_delete, b->end_delete);
+        check_uint("parked", a->parked, b->parked);
+        check_uint("cpu_before_usec", a->cpu_before_usec, b->cpu_before_usec);
+        check_uint("persistent", a->spec.persistent, b->spec.persistent);
+        check_string("layer", a->spec.layer, b->spec.layer);
+        check_string("base", a->spec.base, b->spec.base);
+        check_string("digest", a->spec.digest, b->spec.digest);
+        check_string("snapshot", a->spec.snapshot, b->spec.snapshot);
+        check_string("parent", a->spec.parent, b->spec.parent);
+        check_uint("record", a->spec.record, b->spec.record);
+        check_uint("volumes", a->spec.n_volumes, b->spec.n_volumes);
+        for (size_t i = 0; i < a->spec.n_volumes; i++) {
+                check_string("volume's name", a->spec.volumes[i].name, b->spec.volumes[i].name);
+                check_string("volume's tree", a->spec.volumes[i].tree, b->spec.volumes[i].tree);
+                check_string("volume's target", a->spec.volumes[i].target, b->spec.volumes[i].target);
+                check_uint("volume's access", a->spec.volumes[i].writable, b->spec.volumes[i].writable);
+        }
 }
 
 static int check_sandbox_row(Sandbox *row, void *userdata) {
@@ -142,7 +174,7 @@ TEST(sandbox_fields) {
         sb.last_execution = sb.operations = 1000;
         sb.oom_seen = 0;
         sb.end_status = SANDBOX_FAILED;
-        sb.end_delete = false;
+        sb.end_delete = sb.parked = false;
         check_result("update", store_sandbox_update(s, &sb), 0);
         check_result("each, updated", store_sandbox_each(s, check_sandbox_row, &sb), 0);
         store_close(s);

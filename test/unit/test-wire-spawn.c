@@ -9,6 +9,7 @@
 
 #define HEADER 8
 #define ID     "abcdefghij0123456789z"
+#define LAYER  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const SpawnMessage create = {
         .type = SPAWN_CREATE,
@@ -16,6 +17,8 @@ static const SpawnMessage create = {
         .create = {
                 .id = ID,
                 .template_name = "host",
+                .layer = LAYER,
+                .kept = true,
                 .hostname = "box",
                 .workdir = "/workspace",
                 .uid = 1000,
@@ -27,6 +30,11 @@ static const SpawnMessage create = {
                 .allow_missing = UINT64_C(0x8000000000000001),
                 .network = SPAWN_NETWORK_LINKED,
                 .address = 0x0ad50003,
+                .n_volumes = 2,
+                .volumes = {
+                        { .name = "data", .target = "/data", .writable = true },
+                        { .name = "cache", .target = "/var/cache" },
+                },
                 .rules = {
                         .flags = RULES_SEALED | RULES_NO_PROCESSES,
                         .file_size_max = UINT64_C(10) << 20,
@@ -40,13 +48,13 @@ static const SpawnMessage destroy = { .type = SPAWN_DESTROY, .serial = 7, .id = 
 static const SpawnMessage freeze = { .type = SPAWN_FREEZE, .serial = 8, .id = ID };
 static const SpawnMessage thaw = { .type = SPAWN_THAW, .serial = UINT32_MAX, .id = ID };
 static const SpawnMessage list = { .type = SPAWN_LIST, .serial = 9 };
-static const SpawnMessage hello = { .type = SPAWN_HELLO, .hello = { .privileged = true, .cgroup_version = 2 } };
+static const SpawnMessage hello = { .type = SPAWN_HELLO, .hello = { .privileged = true, .cgroup_version = 2, .depot = 1, .depot_reason = "no btrfs" } };
 static const SpawnMessage created = {
         .type = SPAWN_CREATED,
         .serial = 10,
         .created = { .pid = 4711, .id_base = 0x40000000, .guards_missing = 5, .disk_backing = 1 },
 };
-static const SpawnMessage done = { .type = SPAWN_DONE, .serial = 11 };
+static const SpawnMessage done = { .type = SPAWN_DONE, .serial = 11, .done = { .status = 0x0100, .bytes = UINT64_C(1) << 40 } };
 static const SpawnMessage failed = {
         .type = SPAWN_FAILED,
         .serial = 12,
@@ -54,6 +62,25 @@ static const SpawnMessage failed = {
 };
 static const SpawnMessage item = { .type = SPAWN_ITEM, .serial = 13, .id = ID };
 static const SpawnMessage end = { .type = SPAWN_END, .serial = 14 };
+static const SpawnMessage tree = {
+        .type = SPAWN_TREE,
+        .serial = 15,
+        .tree = {
+                .operation = TREE_RUN,
+                .bytes = UINT64_C(0x0102030405060708),
+                .cancels = 0x090a0b0c,
+                .n_refs = 2,
+                .refs = { { .kind = TREE_SCRATCH, .writable = true, .name = ID }, { .kind = TREE_LAYER, .name = LAYER } },
+                .arguments_size = 10,
+                .arguments = "pack\0none",
+        },
+};
+static const SpawnMessage tree_cancel = { .type = SPAWN_TREE, .serial = 16, .tree = { .operation = TREE_CANCEL, .cancels = 15 } };
+static const SpawnMessage tree_item = {
+        .type = SPAWN_TREE_ITEM,
+        .serial = 17,
+        .tree_item = { .ref = { .kind = TREE_SNAPSHOT, .name = ID }, .bytes = 4096 },
+};
 
 static const struct {
         const char *name;
@@ -71,6 +98,9 @@ static const struct {
         { "failed",      &failed      },
         { "item",        &item        },
         { "end",         &end         },
+        { "tree",        &tree        },
+        { "tree cancel", &tree_cancel },
+        { "tree item",   &tree_item   },
 };
 
 static size_t encode(const SpawnMessage *m, uint8_t buffer[static SPAWN_MESSAGE_MAX]) {
@@ -110,6 +140,15 @@ TEST(create_keeps_its_fields) {
         check_result("decode", spawn_decode(buffer, encode(&create, buffer), &m), 0);
         check_string("id", m.create.id, create.create.id);
         check_string("template", m.create.template_name, create.create.template_name);
+        check_string("layer", m.create.layer, LAYER);
+        check_true("kept", m.create.kept);
+        check_uint("volumes", m.create.n_volumes, 2);
+        check_string("first volume", m.create.volumes[0].name, "data");
+        check_string("its place", m.create.volumes[0].target, "/data");
+        check_true("writable", m.create.volumes[0].writable);
+        check_string("second volume", m.create.volumes[1].name, "cache");
+        check_string("its place", m.create.volumes[1].target, "/var/cache");
+        check_true("read-only", !m.create.volumes[1].writable);
         check_string("host name", m.create.hostname, create.create.hostname);
         check_string("working directory", m.create.workdir, create.create.workdir);
         check_uint("uid", m.create.uid, create.create.uid);
@@ -173,8 +212,60 @@ TEST(answers_keep_their_fields) {
         check_result("hello", spawn_decode(buffer, encode(&hello, buffer), &m), 0);
         check_true("privileged", m.hello.privileged);
         check_uint("cgroup version", m.hello.cgroup_version, 2);
+        check_uint("depot", m.hello.depot, 1);
+        check_string("its reason", m.hello.depot_reason, "no btrfs");
+        check_result("done", spawn_decode(buffer, encode(&done, buffer), &m), 0);
+        check_int("status", m.done.status, 0x0100);
+        check_uint("bytes", m.done.bytes, done.done.bytes);
+        check_result("tree item", spawn_decode(buffer, encode(&tree_item, buffer), &m), 0);
+        check_uint("kind", m.tree_item.ref.kind, TREE_SNAPSHOT);
+        check_string("name", m.tree_item.ref.name, ID);
+        check_uint("bytes", m.tree_item.bytes, 4096);
         check_result("item", spawn_decode(buffer, encode(&item, buffer), &m), 0);
         check_string("id", m.id, ID);
+}
+
+TEST(tree_keeps_its_fields) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        SpawnMessage m;
+
+        check_result("decode", spawn_decode(buffer, encode(&tree, buffer), &m), 0);
+        check_uint("operation", m.tree.operation, TREE_RUN);
+        check_uint("bytes", m.tree.bytes, tree.tree.bytes);
+        check_uint("cancels", m.tree.cancels, tree.tree.cancels);
+        check_uint("references", m.tree.n_refs, 2);
+        check_uint("kind", m.tree.refs[0].kind, TREE_SCRATCH);
+        check_true("writable", m.tree.refs[0].writable);
+        check_string("name", m.tree.refs[0].name, ID);
+        check_uint("kind", m.tree.refs[1].kind, TREE_LAYER);
+        check_true("read-only", !m.tree.refs[1].writable);
+        check_string("name", m.tree.refs[1].name, LAYER);
+        check_uint("arguments", m.tree.arguments_size, 10);
+        check_string("first", m.tree.arguments, "pack");
+        check_string("second", m.tree.arguments + 5, "none");
+}
+
+TEST(tree_names) {
+        static const char *const good[] = { "a", "0", ID, LAYER };
+        static const char *const bad[] = { "", LAYER "0", "A", "a.b", "..", ".", "a/b", "/", "a-b", "a b", "a\n", "\xc3\xa4" };
+
+        for (size_t i = 0; i < ELEMENTSOF(good); i++)
+                check_true(good[i], tree_name_is_valid(good[i]));
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                check_true(bad[i], !tree_name_is_valid(bad[i]));
+}
+
+TEST(tree_arguments) {
+        char longest[TREE_ARGUMENTS_MAX + 1];
+        TreeRequest t = { 0 };
+
+        memset(longest, 'a', sizeof(longest));
+        longest[TREE_ARGUMENTS_MAX] = '\0';
+        check_result("too long", tree_add_argument(&t, longest), -ENOSPC);
+        check_uint("nothing of it", t.arguments_size, 0);
+        check_result("as long as it goes", tree_add_argument(&t, longest + 1), 0);
+        check_uint("all of it", t.arguments_size, TREE_ARGUMENTS_MAX);
+        check_result("no room", tree_add_argument(&t, ""), -ENOSPC);
 }
 
 /* As spawn.h draws them. */
@@ -199,6 +290,17 @@ TEST(bytes) {
         check_true("destroy: bytes", memcmp(buffer, expected, sizeof(expected)) == 0);
         check_uint("created: size", encode(&created, buffer), sizeof(expected_created));
         check_true("created: bytes", memcmp(buffer, expected_created, sizeof(expected_created)) == 0);
+}
+
+TEST(beyond_the_tables) {
+        uint8_t buffer[SPAWN_MESSAGE_MAX];
+        SpawnMessage m = { .type = SPAWN_CREATE, .create.n_volumes = SPAWN_VOLUMES_MAX + 1 };
+
+        check_result("volumes", spawn_encode(&m, buffer, sizeof(buffer)), -ENOSPC);
+        m = (SpawnMessage) { .type = SPAWN_TREE, .tree = { .operation = TREE_MAKE, .n_refs = TREE_REFS_MAX + 1 } };
+        check_result("references", spawn_encode(&m, buffer, sizeof(buffer)), -ENOSPC);
+        m = (SpawnMessage) { .type = SPAWN_TREE, .tree = { .operation = TREE_RUN, .arguments_size = TREE_ARGUMENTS_MAX + 1 } };
+        check_result("arguments", spawn_encode(&m, buffer, sizeof(buffer)), -ENOSPC);
 }
 
 TEST(longest_strings) {
@@ -243,7 +345,7 @@ TEST(oversized) {
 TEST(unknown_type) {
         for (unsigned type = 0; type < 512; type++) {
                 const uint8_t buffer[HEADER] = { (uint8_t) type, (uint8_t) (type >> 8) };
-                bool known = (type >= SPAWN_CREATE && type <= SPAWN_LIST) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
+                bool known = (type >= SPAWN_CREATE && type <= SPAWN_TREE) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
                 SpawnMessage m;
                 char what[32];
 
@@ -276,6 +378,13 @@ TEST(bad_values) {
                 { .type = SPAWN_CREATE, .create.rules = { .paths_size = 6, .paths = "\5/etc" } },
                 { .type = SPAWN_CREATE, .create.rules = { .paths_size = 2, .paths = "\1" } },
                 { .type = SPAWN_HELLO, .hello.cgroup_version = 3 },
+                { .type = SPAWN_HELLO, .hello.depot = 3 },
+                { .type = SPAWN_TREE },
+                { .type = SPAWN_TREE, .tree.operation = _TREE_OPERATION_MAX },
+                { .type = SPAWN_TREE, .tree = { .operation = TREE_MAKE, .n_refs = 1 } },
+                { .type = SPAWN_TREE, .tree = { .operation = TREE_MAKE, .n_refs = 1, .refs[0].kind = _TREE_KIND_MAX } },
+                { .type = SPAWN_TREE, .tree = { .operation = TREE_RUN, .arguments_size = 4, .arguments = "pack" } },
+                { .type = SPAWN_TREE_ITEM },
                 { .type = SPAWN_CREATED },
                 { .type = SPAWN_CREATED, .created.pid = -1 },
                 { .type = SPAWN_FAILED },
@@ -292,6 +401,12 @@ TEST(bad_values) {
         n = encode(&hello, buffer);
         buffer[HEADER] = 2;
         check_refused("a truth of 2", buffer, n);
+        n = encode(&tree, buffer);
+        buffer[HEADER + 1] = 1;
+        check_refused("flags", buffer, n);
+        n = encode(&tree, buffer);
+        buffer[HEADER + 16] = 2;
+        check_refused("writable: a truth of 2", buffer, n);
         n = encode(&destroy, buffer);
         buffer[HEADER + 2 + 5] = 0;
         check_refused("a NUL in an id", buffer, n);

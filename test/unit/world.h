@@ -35,6 +35,11 @@ typedef struct Fake {
         unsigned n_listed;
         SandboxUsage usage;
         bool row_was_there; /* when it was asked to create */
+        TreeRequest tree;   /* the last that was asked, */
+        uint64_t tree_token, tree_cancelled;
+        unsigned n_trees;
+        int tree_fds[4];    /* of a RUN: ours to close */
+        int tree_result;    /* what asking gives */
 } Fake;
 
 typedef struct World {
@@ -149,6 +154,24 @@ static inline int fake_list(Provider *p) {
         return 0;
 }
 
+static inline int fake_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_t token) {
+        Fake *f = (Fake *) p;
+
+        if (f->tree_result < 0)
+                return f->tree_result;
+        f->n_trees++;
+        f->tree = *request;
+        f->tree_token = token;
+        for (size_t i = 0; fds && i < ELEMENTSOF(f->tree_fds); i++)
+                f->tree_fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 3);
+        return 0;
+}
+
+static inline int fake_tree_cancel(Provider *p, uint64_t token) {
+        ((Fake *) p)->tree_cancelled = token;
+        return 0;
+}
+
 static inline void fake_release(Provider *p, Sandbox *sb) {
 }
 
@@ -163,6 +186,9 @@ static const ProviderOps fake_ops = {
         .send = fake_send,
         .usage = fake_usage,
         .list = fake_list,
+        .tree = fake_tree,
+        .tree_cancel = fake_tree_cancel,
+        .capabilities = PROVIDER_LAYERS | PROVIDER_DISKS,
         .release = fake_release,
 };
 

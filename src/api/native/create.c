@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/native/create.h"
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
 #include "api/policy.h"
@@ -20,6 +21,7 @@
 #include "core/limits.h"
 #include "core/profile.h"
 #include "core/secrets.h"
+#include "core/template.h"
 
 #define MB_MAX       1073741824.0 /* 2^50 bytes */
 #define CPU_MIN      0.001
@@ -29,18 +31,17 @@
 #define SECONDS_MAX  (10 * 365 * 86400.0)
 #define OUTPUT_MAX   1125899906842624.0
 #define WORKDIR_MAX  1023 /* what the spawner takes */
-#define NAMES_MAX    512
 #define WAIT_MAX     86400.0
 
-typedef struct CreateBody {
-        SandboxSpec spec;
-        SandboxLimits limits; /* what was said of them */
-        NativeUser user;
-        usec_t wait_usec;
-        json_t *policy, *network; /* as they came; read when the rest is known */
-} CreateBody;
+void native_create_init(CreateBody *b) {
+        *b = (CreateBody) { .wait_usec = USEC_INFINITY };
+        sandbox_spec_defaults(&b->spec);
+        limits_unsaid(&b->limits);
+        b->spec.timeout_usec = USEC_INFINITY; /* unsaid, like the next */
+        b->spec.on_timeout = _ON_TIMEOUT_INVALID;
+}
 
-static void body_done(CreateBody *b) {
+void native_create_done(CreateBody *b) {
         sandbox_spec_done(&b->spec);
         json_decref(b->policy);
         json_decref(b->network);
@@ -82,6 +83,10 @@ static bool is_reserved(const char *text) {
                                 return true;
                 }
         return false;
+}
+
+bool native_name_is_valid(const char *text) {
+        return strlen(text) <= SANDBOX_NAME_MAX && is_name(text) && !is_reserved(text) && !looks_like_id(text);
 }
 
 static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
@@ -159,59 +164,54 @@ const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
 };
 
 #define SPEC(field) offsetof(CreateBody, spec.field)
+/* All that may be said of a sandbox; a fork says the same of each. */
+#define CREATE_FIELDS \
+        { "name",           field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX }, \
+        { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
+        { "profile",        json_field_string,       SPEC(profile),       JSON_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX }, \
+        { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
+        { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
+        { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE, \
+          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) }, \
+        { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
+        { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      }, \
+        { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             }, \
+        { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
+        { "critical",       native_field_flag,       offsetof(CreateBody, critical), JSON_NULLABLE                          }, \
+        { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                }, \
+        { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    }, \
+        { "persistent",     native_field_flag,       offsetof(CreateBody, persistent), JSON_NULLABLE                       }, \
+        { "snapshot",       json_field_string,       SPEC(snapshot),      JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
+        { "record",         json_field_bool,         SPEC(record),        JSON_NULLABLE                                    }, \
+        { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       }, \
+        { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           }, \
+        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          }, \
+
+
 const JsonField native_sandbox_fields[] = {
-        { "name",           field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX },
-        { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX },
-        { "profile",        json_field_string,       SPEC(profile),       JSON_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX },
-        { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
-        { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           },
-        { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE,
-          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) },
-        { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            },
-        { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      },
-        { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             },
-        { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       },
-        { "critical",       json_field_bool,         SPEC(critical),      JSON_NULLABLE                                    },
-        { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                },
-        { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    },
-        { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       },
-        { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           },
-        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          },
+        CREATE_FIELDS
 };
 const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
 
+const JsonField native_fork_fields[] = {
+        { "count", json_field_uint32,  offsetof(ForkBody, count), JSON_NULLABLE, .min = 1, .max = FORK_MAX },
+        { "names", json_field_strings, offsetof(ForkBody, names), JSON_NULLABLE, .max = FORK_MAX },
+        CREATE_FIELDS
+};
+const size_t native_fork_n_fields = ELEMENTSOF(native_fork_fields);
+
 /* What the fields cannot know. */
 
-static bool has_template(const Manager *m, const char *name) {
-        const Strv *templates = m->config.templates;
-        size_t n = strlen(name);
-
-        for (size_t i = 0; templates && i < templates->n; i++)
-                if (strncmp(templates->items[i], name, n) == 0 && templates->items[i][n] == '=')
-                        return true;
-        return strcmp(name, "host") == 0;
-}
-
-static void list_templates(const Manager *m, char *ret, size_t size) {
-        const Strv *templates = m->config.templates;
-        size_t used = (size_t) snprintf(ret, size, "host");
-
-        for (size_t i = 0; templates && i < templates->n && used < size; i++)
-                used += (size_t) snprintf(ret + used, size - used, ", %.*s", (int) strcspn(templates->items[i], "="),
-                                templates->items[i]);
-}
-
 static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
-        char names[NAMES_MAX];
+        Error error = { 0 };
+        int r;
 
         if (!b->spec.template_name)
                 b->spec.template_name = strdup("host");
         if (!b->spec.template_name)
                 return -ENOMEM;
-        if (has_template(q->manager, b->spec.template_name))
-                return 0;
-        list_templates(q->manager, names, sizeof(names));
-        return json_complain(c, "template", "there is no template '%s' (there are: %s)", b->spec.template_name, names);
+        r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
+        return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
 }
 
 /* The agent type is a label and no profile: who wants the limits of one says so. */
@@ -245,27 +245,41 @@ static int apply_policy(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         return api_policy_apply(&request, &b->spec, c);
 }
 
-static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
+static void settle_unsaid(CreateBody *b) {
+        if (b->persistent != NATIVE_FLAG_UNSAID)
+                b->spec.persistent = b->persistent == NATIVE_FLAG_ON;
+        if (b->critical != NATIVE_FLAG_UNSAID)
+                b->spec.critical = b->critical == NATIVE_FLAG_ON;
+        if (b->spec.timeout_usec == USEC_INFINITY)
+                b->spec.timeout_usec = 0;
+        if (b->spec.on_timeout == _ON_TIMEOUT_INVALID)
+                b->spec.on_timeout = ON_TIMEOUT_KILL;
+}
+
+int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
         CreateBody *b = target;
         int r;
 
         b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");
         if (!b->spec.tenant)
                 return -ENOMEM;
-        r = apply_profile(q, b, c);
+        r = native_create_inherit(q, b, c);
+        if (r >= 0 && !b->inherits_profile)
+                r = apply_profile(q, b, c);
         if (r < 0)
                 return r;
         limits_lay_over(&b->spec.limits, &b->limits);
+        settle_unsaid(b);
         if (b->user.given) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
         }
-        r = apply_policy(q, b, c);
-        return r < 0 ? r : check_template(q, b, c);
+        r = b->inherits_policy ? 0 : apply_policy(q, b, c);
+        return r < 0 || b->inherits ? r : check_template(q, b, c);
 }
 
 /* A profile is a ceiling, except for those who may lift it. */
-static int check_ceiling(ApiRequest *q, const CreateBody *b) {
+int native_create_ceiling(ApiRequest *q, const CreateBody *b) {
         const Profile *p = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
         Error error = { 0 };
         int r = p && !principal_may_loosen(&q->who) ? profile_check(p, &b->spec.limits, &error) : 0;
@@ -302,7 +316,7 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 }
 
 /* 404 would say that something is gone for good, and nothing was asked for that could be. */
-static void answer_failure(ApiRequest *q, int r, const char *text) {
+void native_create_failed(ApiRequest *q, int r, const char *text) {
         static const int told[] = { EINVAL, EOVERFLOW, ENOSPC, EOPNOTSUPP, EAGAIN, ECANCELED,
                                     ENAMETOOLONG, EMFILE, ENFILE, ETIMEDOUT, ENOKEY, EKEYREJECTED,
                                     EKEYREVOKED, EPERM };
@@ -324,7 +338,7 @@ static void answer_sandbox(ApiRequest *q, unsigned status, const Sandbox *sb) {
 }
 
 /* Told when there was no room in time, and when to come again. */
-static void answer_full(ApiRequest *q, const Error *error) {
+void native_create_full(ApiRequest *q, const Error *error) {
         char seconds[16];
 
         (void) snprintf(seconds, sizeof(seconds), "%u", admission_retry_after(q->manager->admission));
@@ -344,11 +358,11 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                         otlp_set_parent(q->api->rooms.otlp, sb->id, http_header(q->http, "traceparent"));
                 answer_sandbox(q, result->existing ? 200 : 201, sb);
         } else if (error->code == -EDQUOT)
-                answer_full(q, error);
+                native_create_full(q, error);
         else if (error->code == -ENOKEY && k->env.n > 0)
                 (void) native_secrets_missing(q, k->tenant, /* below= */ NULL, &k->env, error->text);
         else
-                answer_failure(q, error->code, error->text);
+                native_create_failed(q, error->code, error->text);
 }
 
 /* The spec is the core's as soon as it is asked. */
@@ -382,10 +396,9 @@ static void create(ApiRequest *q, CreateBody *b) {
 }
 
 void native_sandbox_create(ApiRequest *q) {
-        _cleanup_(body_done) CreateBody b = { .wait_usec = USEC_INFINITY };
+        _cleanup_(native_create_done) CreateBody b;
 
-        sandbox_spec_defaults(&b.spec);
-        limits_unsaid(&b.limits);
-        if (api_read_checked(q, &b, body_check) >= 0 && check_ceiling(q, &b) >= 0)
+        native_create_init(&b);
+        if (api_read_checked(q, &b, native_create_check) >= 0 && native_create_ceiling(q, &b) >= 0)
                 create(q, &b);
 }

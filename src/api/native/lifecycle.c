@@ -50,8 +50,35 @@ void native_sandbox_stop(ApiRequest *q) {
                 sandbox_stop(q->sandbox, body.grace_usec, call_answer_sandbox, q);
 }
 
+typedef struct PauseBody {
+        bool to_disk, end_processes;
+        usec_t grace_usec;
+} PauseBody;
+
+const JsonField native_pause_fields[] = {
+        { "toDisk",       json_field_bool,    offsetof(PauseBody, to_disk),       JSON_NULLABLE },
+        { "endProcesses", json_field_bool,    offsetof(PauseBody, end_processes), JSON_NULLABLE },
+        { "graceSeconds", json_field_seconds, offsetof(PauseBody, grace_usec),    JSON_NULLABLE, .max = GRACE_MAX },
+};
+const size_t native_pause_n_fields = ELEMENTSOF(native_pause_fields);
+
+static int check_pause(ApiRequest *q, void *target, JsonComplaints *c) {
+        const PauseBody *b = target;
+
+        return b->end_processes && !b->to_disk ? json_complain(c, "endProcesses", "is for toDisk only: a pause in memory keeps them") : 0;
+}
+
 void native_sandbox_pause(ApiRequest *q) {
-        if (call_keep(q, q->sandbox) >= 0)
+        PauseBody body = { .grace_usec = GRACE_DEFAULT };
+        SandboxParking how = { .why = EXECUTION_REASON_PARKED, .reason = "paused to disk" };
+
+        if (api_read_checked(q, &body, check_pause) < 0 || call_keep(q, q->sandbox) < 0)
+                return;
+        how.end_processes = body.end_processes;
+        how.grace_usec = body.grace_usec;
+        if (body.to_disk)
+                sandbox_park(q->sandbox, &how, call_answer_sandbox, q);
+        else
                 sandbox_pause(q->sandbox, call_answer_sandbox, q);
 }
 

@@ -24,6 +24,22 @@ void native_sandbox_resources(ApiRequest *q);
 void native_profile_list(ApiRequest *q);
 void native_profile_get(ApiRequest *q);
 
+/* snapshots.c, fork.c */
+void native_snapshot_take(ApiRequest *q);
+void native_snapshot_list(ApiRequest *q);
+void native_snapshot_get(ApiRequest *q);
+void native_snapshot_delete(ApiRequest *q);
+void native_snapshot_verify(ApiRequest *q);
+void native_sandbox_restore(ApiRequest *q);
+void native_sandbox_fork(ApiRequest *q);
+void native_snapshot_fork(ApiRequest *q);
+extern const JsonField native_snapshot_fields[], native_fork_fields[], native_restore_fields[], native_pause_fields[];
+extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_restore_n_fields, native_pause_n_fields;
+
+/* changes.c */
+void native_changes(ApiRequest *q);
+void native_changes_tar(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);
@@ -186,3 +202,26 @@ void native_sandbox_url(ApiRequest *q);
 void native_sandbox_url_set(ApiRequest *q);
 extern const JsonField native_preview_fields[];
 extern const size_t native_preview_n_fields;
+
+/* templates.c, templates-gc.c, makings.c */
+void native_template_list(ApiRequest *q);
+void native_template_get(ApiRequest *q);
+void native_template_delete(ApiRequest *q);
+void native_template_pull(ApiRequest *q);
+void native_template_push(ApiRequest *q);
+void native_template_import(ApiRequest *q);
+void native_template_gc(ApiRequest *q);
+void native_template_stats(ApiRequest *q);
+void native_sandbox_commit(ApiRequest *q);
+void native_making_list(ApiRequest *q);
+void native_making_get(ApiRequest *q);
+void native_making_log(ApiRequest *q);
+void native_making_cancel(ApiRequest *q);
+extern const JsonField native_template_pull_fields[];
+extern const size_t native_template_pull_n_fields;
+extern const JsonField native_template_push_fields[];
+extern const size_t native_template_push_n_fields;
+extern const JsonField native_template_gc_fields[];
+extern const size_t native_template_gc_n_fields;
+extern const JsonField native_commit_fields[];
+extern const size_t native_commit_n_fields;

@@ -61,6 +61,7 @@ static json_t *profile_json(const ApiRequest *q, const Profile *p) {
                 { "maxConcurrent", count_or_null(p->concurrent_max) },
                 { "maxAttempts", count_or_null(p->attempts_max) },
                 { "critical", json_boolean(p->critical) },
+                { "persistent", json_boolean(p->persistent) },
                 { "template", json_text_or_null(p->template_name ? p->template_name : "host") },
                 { "command", strings_json(&p->command) },
                 { "env", names_json(&p->env) },

@@ -24,7 +24,7 @@ const ApiRoute native_routes[] = {
         { "DELETE", SANDBOX,              SCOPE_USE,  .handle = native_sandbox_delete, .queries = QUERIES("force") },
         { "POST",   SANDBOX "/start",     SCOPE_USE,  .handle = native_sandbox_start, JSON_BODY(empty) },
         { "POST",   SANDBOX "/stop",      SCOPE_USE,  .handle = native_sandbox_stop, JSON_BODY(stop) },
-        { "POST",   SANDBOX "/pause",     SCOPE_USE,  .handle = native_sandbox_pause, JSON_BODY(empty) },
+        { "POST",   SANDBOX "/pause",     SCOPE_USE,  .handle = native_sandbox_pause, JSON_BODY(pause) },
         { "POST",   SANDBOX "/resume",    SCOPE_USE,  .handle = native_sandbox_resume, JSON_BODY(empty) },
         { "POST",   SANDBOX "/timeout",   SCOPE_USE,  .handle = native_sandbox_timeout, JSON_BODY(timeout) },
         { "GET",    SANDBOX "/resources", SCOPE_READ, .handle = native_sandbox_resources },
@@ -92,5 +92,8 @@ const ApiRoute *const api_tables[] = {
         previews_routes,
         secrets_routes,
         network_routes,
+        templates_routes,
+        state_routes,
+        changes_routes,
         NULL,
 };

@@ -23,3 +23,6 @@ extern const ApiRoute config_routes[];
 extern const ApiRoute previews_routes[];
 extern const ApiRoute secrets_routes[];
 extern const ApiRoute network_routes[];
+extern const ApiRoute templates_routes[];
+extern const ApiRoute state_routes[];
+extern const ApiRoute changes_routes[];

@@ -160,6 +160,12 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "ended_at", json_time(sb->ended_at));
         put(&o, "expires_at", json_time(sb->expires_at));
         put(&o, "onTimeout", json_string_nocheck(on_timeout_name(spec->on_timeout)));
+        put(&o, "persistent", json_boolean(spec->persistent));
+        put(&o, "parked", json_boolean(sb->parked));
+        put(&o, "snapshot", text_or_null(spec->snapshot));
+        put(&o, "parent", text_or_null(spec->parent));
+        put(&o, "templateDigest", text_or_null(spec->digest));
+        put(&o, "record", json_boolean(spec->record));
         put(&o, "critical", json_boolean(spec->critical));
         put(&o, "workdir", json_text_or_null(workdir_of(sb)));
         put(&o, "user", user_json(spec->uid, spec->gid));

@@ -1,0 +1,23 @@
+/* templates.h: what the files about templates and makings share. */
+#pragma once
+
+#include "api/native/native.h"
+#include "image/image.h"
+
+/* NULL: answered. */
+Images *native_images(ApiRequest *q);
+/* Whose: the caller's own; an admin may name another by ?tenant=. NULL: answered. */
+const char *native_template_tenant(ApiRequest *q);
+
+json_t *native_template_json(Images *i, const TemplateInfo *info, bool all);
+void native_template_add_users(json_t *j, ApiRequest *q, const Image *image);
+json_t *native_making_json(const Making *k);
+/* 202 with the making, and where it is. */
+void native_answer_making(ApiRequest *q, const Making *k);
+/* The errno of one that could not be begun, as an answer. */
+void native_template_error(ApiRequest *q, int r, const Error *error);
+
+/* spool.c: a body that is needed as a file. Put into the request's state; done is called once, when all of it is there: the descriptor is the callee's. Beyond max: 413. */
+typedef void (*SpoolDone)(ApiRequest *q, int fd, uint64_t size);
+void spool_begin(ApiRequest *q, uint64_t max, SpoolDone done);
+ssize_t native_spool_data(ApiRequest *q, const void *data, size_t size);

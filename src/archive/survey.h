@@ -1,0 +1,21 @@
+/* survey.h: what a tar archive has in it, with the hash of each file: for who has to know whether two are the same, and to choose from it.
+ *
+ * Written, for each member, with NULs where others have newlines:
+ *
+ *      TYPE MODE SIZE FLAG HASH NUL path NUL target NUL     f d l h (hard link); mode octal; flag "t": is a tar archive itself, else "-"; hash of files, else "-"
+ *      = SIZE NUL path NUL bytes NUL                        the content of a file that was asked for by name, behind its line
+ *      . COUNT NUL                                          the end; without it, it is not all
+ *
+ * Paths are clean and lead nowhere else. */
+#pragma once
+
+#include "base/error.h"
+#include "base/strv.h"
+
+#define SURVEY_MEMBERS_MAX 200000
+#define SURVEY_TAKEN_MAX   (1 << 20) /* bytes of one file that is asked for */
+
+int survey_write(int from, int to, const Strv *taken, Error *reterr);
+
+/* The bytes of one file of it. */
+int survey_member(int from, int to, const char *path, Error *reterr);

@@ -1,0 +1,236 @@
+#include "build/context.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ignore.h"
+#include "base/parse.h"
+
+#define MEMBERS_MAX 400000 /* with the directories that names imply */
+#define FILES_MAX   16
+#define NO_HASH     "-"
+
+Context *context_free(Context *c) {
+        if (!c)
+                return NULL;
+        for (size_t i = 0; i < c->n; i++) {
+                free(c->members[i].path);
+                free(c->members[i].target);
+        }
+        free(c->members);
+        for (size_t i = 0; i < c->n_files; i++) {
+                free(c->files[i].path);
+                free(c->files[i].data);
+        }
+        free(c->files);
+        strv_done(&c->ignored);
+        free(c->text);
+        free(c);
+        return NULL;
+}
+
+typedef struct Survey {
+        Context *c;
+        const char *p, *end;
+        size_t room;
+} Survey;
+
+static const char *take_string(Survey *s) {
+        const char *text = s->p, *nul = memchr(s->p, '\0', (size_t) (s->end - s->p));
+
+        if (!nul)
+                return NULL;
+        s->p = nul + 1;
+        return text;
+}
+
+static int add(Survey *s, const ContextMember *m, const char *path, const char *target) {
+        Context *c = s->c;
+
+        if (c->n >= MEMBERS_MAX)
+                return -E2BIG;
+        if (c->n == s->room) {
+                size_t room = MAX_OF(s->room * 2, (size_t) 256);
+                ContextMember *larger = reallocarray(c->members, room, sizeof(*larger));
+
+                if (!larger)
+                        return -ENOMEM;
+                c->members = larger;
+                s->room = room;
+        }
+        c->members[c->n] = *m;
+        c->members[c->n].path = strdup(path);
+        c->members[c->n].target = strdup(target);
+        if (!c->members[c->n].path || !c->members[c->n].target) {
+                free(c->members[c->n].path);
+                free(c->members[c->n].target);
+                return -ENOMEM;
+        }
+        c->n++;
+        return 0;
+}
+
+/* "f 644 12 - HASH" */
+static int read_member(Survey *s, const char *line) {
+        const char *path = take_string(s), *target = path ? take_string(s) : NULL;
+        unsigned long long size;
+        ContextMember m = { 0 };
+        char flag;
+        int hash = 0;
+
+        if (!target || sscanf(line, "%c %o %llu %c %n", &m.type, &m.mode, &size, &flag, &hash) != 4 || hash == 0 || !strchr("fdlh", m.type))
+                return -EBADMSG;
+        m.size = size;
+        m.archive = flag == 't';
+        m.hash = line + hash;
+        if (*path == '\0' || (strcmp(m.hash, NO_HASH) != 0 && strlen(m.hash) != CONTEXT_HASH_HEX - 1))
+                return -EBADMSG;
+        return add(s, &m, path, target);
+}
+
+/* "= SIZE" */
+static int read_file(Survey *s, const char *line) {
+        const char *path = take_string(s);
+        Context *c = s->c;
+        ContextFile *larger;
+        uint64_t size;
+
+        if (!path || parse_uint64(line + 2, 0, (uint64_t) (s->end - s->p), &size) < 0 || size == (uint64_t) (s->end - s->p) ||
+                        c->n_files >= FILES_MAX)
+                return -EBADMSG;
+        larger = reallocarray(c->files, c->n_files + 1, sizeof(*larger));
+        if (!larger)
+                return -ENOMEM;
+        c->files = larger;
+        larger[c->n_files] = (ContextFile) { .path = strdup(path), .data = malloc(size + 1), .size = (size_t) size };
+        if (!larger[c->n_files].path || !larger[c->n_files].data) {
+                free(larger[c->n_files].path);
+                free(larger[c->n_files].data);
+                return -ENOMEM;
+        }
+        memcpy(larger[c->n_files].data, s->p, size);
+        larger[c->n_files++].data[size] = '\0';
+        s->p += size + 1;
+        return 0;
+}
+
+static int compare(const void *a, const void *b) {
+        return strcmp(((const ContextMember *) a)->path, ((const ContextMember *) b)->path);
+}
+
+const ContextMember *context_find(const Context *c, const char *path) {
+        const ContextMember key = { .path = (char *) path };
+
+        return c->n > 0 ? bsearch(&key, c->members, c->n, sizeof(key), compare) : NULL;
+}
+
+/* Of members of the same name the last counts, as it does when they are unpacked. */
+static void sort_members(Context *c) {
+        size_t kept = 0;
+
+        if (c->n == 0)
+                return;
+        qsort(c->members, c->n, sizeof(*c->members), compare);
+        for (size_t i = 1; i < c->n; i++) {
+                if (strcmp(c->members[kept].path, c->members[i].path) != 0) {
+                        c->members[++kept] = c->members[i];
+                        continue;
+                }
+                /* Which came later is not known any more; a file is more than the directory that a name implied. */
+                if (c->members[i].type == 'd') {
+                        free(c->members[i].path);
+                        free(c->members[i].target);
+                        continue;
+                }
+                free(c->members[kept].path);
+                free(c->members[kept].target);
+                c->members[kept] = c->members[i];
+        }
+        c->n = kept + 1;
+}
+
+static bool same_directory(const char *a, const char *b) {
+        const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+        size_t n = x ? (size_t) (x - a) : 0;
+
+        return n == (y ? (size_t) (y - b) : 0) && memcmp(a, b, n) == 0;
+}
+
+static int add_parents(Survey *s) {
+        const size_t n = s->c->n;
+
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_free_ char *path = NULL;
+
+                if (i > 0 && same_directory(s->c->members[i - 1].path, s->c->members[i].path))
+                        continue;
+                path = strdup(s->c->members[i].path);
+                if (!path)
+                        return -ENOMEM;
+                for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+                        const ContextMember directory = { .type = 'd', .mode = 0755, .hash = NO_HASH };
+                        const ContextMember key = { .path = path };
+                        int r;
+
+                        *slash = '\0';
+                        if (bsearch(&key, s->c->members, n, sizeof(key), compare))
+                                break;
+                        r = add(s, &directory, path, "");
+                        if (r < 0)
+                                return r;
+                }
+        }
+        return 0;
+}
+
+static int read_survey(Survey *s) {
+        for (;;) {
+                const char *line = take_string(s);
+                uint64_t count;
+                int r;
+
+                if (!line)
+                        return -EBADMSG;
+                if (line[0] == '.' && line[1] == ' ')
+                        return parse_uint64(line + 2, s->c->n, s->c->n, &count) < 0 || s->p != s->end ? -EBADMSG : 0;
+                r = line[0] == '=' && line[1] == ' ' ? read_file(s, line) : read_member(s, line);
+                if (r < 0)
+                        return r;
+        }
+}
+
+int context_parse(char *text, size_t size, Context **ret, Error *reterr) {
+        _cleanup_context_ Context *c = calloc(1, sizeof(*c));
+        Survey s = { .c = c, .p = text, .end = text + size };
+        const ContextFile *ignore;
+        int r;
+
+        if (!c) {
+                free(text);
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        c->text = text;
+        r = read_survey(&s);
+        if (r >= 0) {
+                sort_members(c);
+                r = add_parents(&s);
+                sort_members(c);
+        }
+        ignore = context_file(c, ".dockerignore");
+        if (r >= 0 && ignore)
+                r = ignore_parse(ignore->data, ignore->size, &c->ignored);
+        if (r < 0)
+                return error_set(reterr, r, r == -EBADMSG ? "what the archive program has said about the context is cut off" :
+                                r == -E2BIG ? "the context has too many files, or .dockerignore too many lines" : "out of memory");
+        *ret = TAKE_PTR(c);
+        return 0;
+}
+
+const ContextFile *context_file(const Context *c, const char *path) {
+        for (size_t i = 0; i < c->n_files; i++)
+                if (strcmp(c->files[i].path, path) == 0)
+                        return c->files + i;
+        return NULL;
+}

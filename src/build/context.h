@@ -1,0 +1,70 @@
+/* context.h: the files that come with a build, by name and hash, and what COPY chooses of them.
+ *
+ * Reads what `cove-archive survey` wrote; the files themselves stay in their archive. Pure. Must not know: sandboxes, where the archive is. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+#define CONTEXT_HASH_HEX 65
+
+typedef struct ContextMember {
+        char type; /* f d l h */
+        bool archive; /* is a tar archive itself */
+        unsigned mode;
+        uint64_t size;
+        const char *hash; /* "-": has none */
+        char *path, *target;
+} ContextMember;
+
+typedef struct ContextFile {
+        char *path, *data; /* with a NUL behind it */
+        size_t size;
+} ContextFile;
+
+typedef struct Context {
+        ContextMember *members; /* by path, each once: directories that only names imply are there too */
+        size_t n;
+        ContextFile *files; /* those whose content was asked for */
+        size_t n_files;
+        Strv ignored;       /* .dockerignore */
+        char *text;         /* what the above points into */
+} Context;
+
+/* Takes the text. -EBADMSG: is cut off, or was not written by the archive program. */
+int context_parse(char *text_take, size_t size, Context **ret, Error *reterr);
+Context *context_free(Context *c);
+static inline void context_freep(Context **c) {
+        *c = context_free(*c);
+}
+#define _cleanup_context_ _cleanup_(context_freep)
+
+const ContextFile *context_file(const Context *c, const char *path); /* NULL */
+const ContextMember *context_find(const Context *c, const char *path);
+
+/* What one COPY or ADD does with them. */
+typedef struct Selection {
+        char *map;          /* of archive/copy.h: "from NUL to NUL"…; to is relative to "/" */
+        size_t map_size;
+        size_t n;           /* pairs */
+        Strv unpacked;      /* ADD: archives that are unpacked into the destination */
+        bool directory;     /* the destination will be one */
+        char hash[CONTEXT_HASH_HEX]; /* over names, modes and contents, as they will be */
+} Selection;
+void selection_done(Selection *s);
+
+typedef struct SelectionRequest {
+        char *const *sources;
+        size_t n_sources;
+        bool literal;              /* no patterns */
+        const char *destination;   /* absolute; "/" at its end: a directory */
+        bool destination_is_directory; /* there is one of that name */
+        bool unpack;               /* ADD */
+} SelectionRequest;
+
+/* c may be NULL: there is no context. -ENOENT: a source that is not there; -EXDEV: leads out of it; -EINVAL. */
+int context_select(const Context *c, const SelectionRequest *request, Selection *ret, Error *reterr);

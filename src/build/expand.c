@@ -1,0 +1,250 @@
+#include "build/expand.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES 256
+
+typedef struct Expander {
+        const char *p; /* what is left */
+        char escape;
+        bool plain;    /* quotes are ordinary characters */
+        ExpandLookup lookup;
+        const void *userdata;
+        unsigned depth;
+        Error *reterr;
+} Expander;
+
+typedef struct Out {
+        char *data;
+        size_t size, room;
+} Out;
+
+static int out_add(Out *o, const char *data, size_t n) {
+        if (o->size + n >= EXPAND_MAX)
+                return -E2BIG;
+        if (o->size + n + 1 > o->room) {
+                size_t room = MAX_OF(o->room * 2, o->size + n + 64);
+                char *larger = realloc(o->data, room);
+
+                if (!larger)
+                        return -ENOMEM;
+                o->data = larger;
+                o->room = room;
+        }
+        memcpy(o->data + o->size, data, n);
+        o->size += n;
+        o->data[o->size] = '\0';
+        return 0;
+}
+
+static void out_done(Out *o) {
+        free(o->data);
+}
+
+static bool is_name(char c) {
+        return isalnum((unsigned char) c) || c == '_';
+}
+
+/* $1, $12 and $@ are variables too, which are never set. */
+static size_t name_length(const char *p) {
+        size_t n = 0;
+
+        if (isdigit((unsigned char) *p))
+                while (isdigit((unsigned char) p[n]))
+                        n++;
+        else if (*p != '\0' && strchr("@*#?-$!0", *p))
+                n = 1;
+        else
+                while (is_name(p[n]))
+                        n++;
+        return n;
+}
+
+static int take_name(Expander *e, char ret[static NAME_BYTES]) {
+        size_t n = name_length(e->p);
+
+        if (n >= NAME_BYTES)
+                return error_set(e->reterr, -EINVAL, "the name of a variable is too long: '%.40s…'", e->p);
+        memcpy(ret, e->p, n);
+        ret[n] = '\0';
+        e->p += n;
+        return 0;
+}
+
+static int expand_until(Expander *e, char end, Out *o);
+
+/* The word of an operator goes to the brace, whether it counts or not. */
+static int take_operand(Expander *e, Out *o) {
+        int r;
+
+        if (++e->depth > EXPAND_DEPTH)
+                return error_set(e->reterr, -EINVAL, "variables within variables go deeper than %d", EXPAND_DEPTH);
+        r = expand_until(e, '}', o);
+        e->depth--;
+        if (r < 0)
+                return r;
+        if (*e->p != '}')
+                return error_set(e->reterr, -EINVAL, "'${' without its '}'");
+        e->p++;
+        return 0;
+}
+
+static int apply_operator(Expander *e, const char *name, const char *value, char operator, bool colon, Out *o) {
+        _cleanup_(out_done) Out word = { 0 };
+        bool set = value && (!colon || *value != '\0');
+        const char *text;
+        int r = take_operand(e, &word);
+
+        if (r < 0)
+                return r;
+        text = word.data ? word.data : "";
+        switch (operator) {
+        case '-': text = set ? value : text; break;
+        case '+': text = set ? text : ""; break;
+        default:
+                if (!set)
+                        return error_set(e->reterr, -EINVAL, "%.100s: %.200s", name, *text ? text : "is not set");
+                text = value;
+        }
+        return out_add(o, text, strlen(text));
+}
+
+static int expand_braces(Expander *e, Out *o) {
+        char name[NAME_BYTES];
+        const char *value;
+        bool colon;
+        int r;
+
+        r = take_name(e, name);
+        if (r < 0)
+                return r;
+        if (name[0] == '\0')
+                return error_set(e->reterr, -EINVAL, *e->p == '\0' ? "'${' without its '}'" : "'${' needs the name of a variable");
+        value = e->lookup(name, e->userdata);
+        if (*e->p == '}') {
+                e->p++;
+                return value ? out_add(o, value, strlen(value)) : 0;
+        }
+        colon = *e->p == ':';
+        if (colon)
+                e->p++;
+        if (*e->p == '\0')
+                return error_set(e->reterr, -EINVAL, "'${%.100s' without its '}'", name);
+        if (!strchr("-+?", *e->p))
+                return error_set(e->reterr, -EINVAL, "'${%.100s%s%c…': only ':-', ':+', ':?' and the same without the colon are known here", name,
+                                colon ? ":" : "", *e->p);
+        return apply_operator(e, name, value, *e->p++, colon, o);
+}
+
+static int expand_dollar(Expander *e, Out *o) {
+        char name[NAME_BYTES];
+        const char *value;
+        int r;
+
+        e->p++;
+        if (*e->p == '{') {
+                e->p++;
+                return expand_braces(e, o);
+        }
+        if (name_length(e->p) == 0)
+                return out_add(o, "$", 1);
+        r = take_name(e, name);
+        if (r < 0)
+                return r;
+        value = e->lookup(name, e->userdata);
+        return value ? out_add(o, value, strlen(value)) : 0;
+}
+
+static int expand_single(Expander *e, Out *o) {
+        size_t n = strcspn(++e->p, "'");
+        int r;
+
+        if (e->p[n] == '\0')
+                return error_set(e->reterr, -EINVAL, "a ' without its second");
+        r = out_add(o, e->p, n);
+        e->p += n + 1;
+        return r;
+}
+
+/* Within double quotes the escape counts before what would mean something else only. */
+static int expand_double(Expander *e, Out *o) {
+        for (e->p++; *e->p != '"';) {
+                int r;
+
+                if (*e->p == '\0')
+                        return error_set(e->reterr, -EINVAL, "a \" without its second");
+                if (*e->p == '$') {
+                        r = expand_dollar(e, o);
+                        if (r < 0)
+                                return r;
+                        continue;
+                }
+                if (*e->p == e->escape && (e->p[1] == '"' || e->p[1] == '$' || e->p[1] == e->escape))
+                        e->p++;
+                r = out_add(o, e->p++, 1);
+                if (r < 0)
+                        return r;
+        }
+        e->p++;
+        return 0;
+}
+
+static int expand_escape(Expander *e, Out *o) {
+        e->p++;
+        if (*e->p == '\0')
+                return e->plain ? out_add(o, &e->escape, 1) : 0;
+        /* In a text there is nothing to be escaped but a variable and the escape itself. */
+        if (e->plain && *e->p != '$' && *e->p != e->escape)
+                return out_add(o, &e->escape, 1);
+        return out_add(o, e->p++, 1);
+}
+
+static int expand_until(Expander *e, char end, Out *o) {
+        while (*e->p != '\0' && *e->p != end) {
+                int r;
+
+                if (*e->p == e->escape)
+                        r = expand_escape(e, o);
+                else if (*e->p == '$')
+                        r = expand_dollar(e, o);
+                else if (*e->p == '\'' && !e->plain)
+                        r = expand_single(e, o);
+                else if (*e->p == '"' && !e->plain)
+                        r = expand_double(e, o);
+                else
+                        r = out_add(o, e->p++, 1);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int expand(Expander *e, char **ret) {
+        _cleanup_(out_done) Out o = { 0 };
+        int r = expand_until(e, '\0', &o);
+
+        if (r >= 0)
+                r = out_add(&o, "", 0);
+        if (r == -E2BIG || r == -ENOMEM)
+                return error_set(e->reterr, r, r == -E2BIG ? "more than a megabyte comes out of its variables" : "out of memory");
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(o.data);
+        return 0;
+}
+
+int expand_word(const char *word, char escape, ExpandLookup lookup, const void *userdata, char **ret, Error *reterr) {
+        Expander e = { .p = word, .escape = escape, .lookup = lookup, .userdata = userdata, .reterr = reterr };
+
+        return expand(&e, ret);
+}
+
+int expand_text(const char *text, char escape, ExpandLookup lookup, const void *userdata, char **ret, Error *reterr) {
+        Expander e = { .p = text, .escape = escape, .plain = true, .lookup = lookup, .userdata = userdata, .reterr = reterr };
+
+        return expand(&e, ret);
+}

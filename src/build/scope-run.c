@@ -1,0 +1,165 @@
+/* scope-run.c: what a step is run as, and the key that it is remembered by. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build/scope.h"
+#include "core/secret.h"
+
+#define KEY_VERSION "cove build 1"
+
+/* A script of its own: kept where nobody keeps anything, made a program, run, removed. */
+#define SCRIPT "f=$(mktemp) && printf %s \"$1\" >\"$f\" && chmod 755 \"$f\" || exit 125; \"$f\"; r=$?; rm -f \"$f\"; exit $r"
+
+/* The line with its texts, as the shell would have read them. */
+static char *with_texts(const PlanStep *step) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+
+        if (!f)
+                return NULL;
+        (void) fputs(step->words.items[0], f);
+        for (size_t i = 0; i < step->n_files; i++)
+                (void) fprintf(f, "\n%s%s", step->files[i].data, step->files[i].name);
+        (void) fputc('\n', f);
+        if (fclose(f) != 0) {
+                free(text);
+                return NULL;
+        }
+        return text;
+}
+
+/* Nothing but <<EOF: the text itself is what is run. */
+static bool is_text_alone(const PlanStep *step) {
+        return step->n_files == 1 && strncmp(step->words.items[0], "<<", 2) == 0 && !strpbrk(step->words.items[0], " \t");
+}
+
+static int push_all(Strv *ret, const char *const *words) {
+        for (; *words; words++) {
+                int r = strv_push(ret, *words);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int scope_command(const BuildScope *s, const PlanStep *step, Strv *ret, Error *reterr) {
+        _cleanup_free_ char *text = NULL;
+        const char *line = step->words.items[0];
+        int r = 0;
+
+        ret->max = PLAN_WORDS_MAX;
+        if (step->n_files > 0 && is_text_alone(step)) {
+                line = step->files[0].data;
+                if (strncmp(line, "#!", 2) == 0) {
+                        r = push_all(ret, (const char *const[]) { "/bin/sh", "-c", SCRIPT, "sh", line, NULL });
+                        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+                }
+        } else if (step->n_files > 0) {
+                text = with_texts(step);
+                if (!text)
+                        return error_set(reterr, -ENOMEM, "out of memory");
+                line = text;
+        }
+        for (size_t i = 0; r >= 0 && !step->exec && i < s->shell.n; i++)
+                r = strv_push(ret, s->shell.items[i]);
+        for (size_t i = 0; r >= 0 && step->exec && i < step->words.n; i++)
+                r = strv_push(ret, step->words.items[i]);
+        if (r >= 0 && !step->exec)
+                r = strv_push(ret, line);
+        return r < 0 ? error_set(reterr, r, "cannot put the command together: %m") : 0;
+}
+
+int scope_environment(const BuildScope *s, const Strv *given, Strv *ret) {
+        int r = 0;
+
+        ret->max = PLAN_WORDS_MAX;
+        for (size_t i = 0; r >= 0 && given && i < given->n; i++) {
+                char name[64];
+
+                (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(strcspn(given->items[i], "="), sizeof(name) - 1), given->items[i]);
+                if (plan_is_proxy_argument(name))
+                        r = strv_set_env(ret, given->items[i]);
+        }
+        for (size_t i = 0; r >= 0 && i < s->arguments.n; i++)
+                r = strv_set_env(ret, s->arguments.items[i]);
+        for (size_t i = 0; r >= 0 && i < s->env.n; i++)
+                r = strv_set_env(ret, s->env.items[i]);
+        return r;
+}
+
+static void add(SecretSha256 *h, const char *text) {
+        secret_sha256_add(h, text ? text : "", (text ? strlen(text) : 0) + 1);
+}
+
+static void add_list(SecretSha256 *h, const Strv *list) {
+        for (size_t i = 0; i < list->n; i++)
+                add(h, list->items[i]);
+        secret_sha256_add(h, "\1", 1);
+}
+
+static int add_words(SecretSha256 *h, const BuildScope *s, const Plan *plan, const PlanStep *step, Error *reterr) {
+        for (size_t i = 0; i < step->words.n; i++) {
+                _cleanup_free_ char *value = NULL;
+                int r = step->kind == PLAN_RUN || step->literal ? 0 : scope_expand(s, plan, step->words.items[i], &value, reterr);
+
+                if (r < 0)
+                        return r;
+                add(h, value ? value : step->words.items[i]);
+        }
+        for (size_t i = 0; i < step->n_files; i++) {
+                _cleanup_free_ char *data = NULL;
+                int r = step->kind == PLAN_RUN ? 0 : scope_expand_file(s, plan, step->files + i, &data, reterr);
+
+                if (r < 0)
+                        return r;
+                add(h, step->files[i].name);
+                add(h, data ? data : step->files[i].data);
+        }
+        return 0;
+}
+
+/* What a command sees; proxies change how something comes, not what. */
+static void add_run(SecretSha256 *h, const BuildScope *s, const char *network) {
+        add_list(h, &s->env);
+        for (size_t i = 0; i < s->arguments.n; i++) {
+                char name[64];
+
+                (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(strcspn(s->arguments.items[i], "="), sizeof(name) - 1), s->arguments.items[i]);
+                if (!plan_is_proxy_argument(name))
+                        add(h, s->arguments.items[i]);
+        }
+        add_list(h, &s->shell);
+        add(h, s->user);
+        add(h, network);
+}
+
+int scope_key(const BuildScope *s, const Plan *plan, const PlanStep *step, const char *before, const char *content, const char *network, char ret[static SCOPE_KEY_SIZE], Error *reterr) {
+        uint8_t digest[SECRET_SHA256_SIZE];
+        SecretSha256 h;
+        int r;
+
+        secret_sha256_begin(&h);
+        add(&h, KEY_VERSION);
+        add(&h, before);
+        if (step) {
+                add(&h, plan_kind_name(step->kind));
+                add(&h, step->exec ? "exec" : "");
+                add(&h, s->workdir);
+                add(&h, step->chown);
+                add(&h, step->chmod);
+                r = add_words(&h, s, plan, step, reterr);
+                if (r < 0)
+                        return r;
+                if (step->kind == PLAN_RUN)
+                        add_run(&h, s, network);
+        }
+        add(&h, content);
+        secret_sha256_end(&h, digest);
+        secret_hex(digest, sizeof(digest), ret);
+        return 0;
+}

@@ -1,0 +1,299 @@
+#include "build/scope.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build/expand.h"
+
+#define ENTRIES_MAX 1024 /* of the environment, of arguments, of labels */
+
+static int list_copy(Strv *to, const Strv *from) {
+        to->max = ENTRIES_MAX;
+        for (size_t i = 0; i < from->n; i++) {
+                int r = strv_push(to, from->items[i]);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int text_set(char **place, const char *text) {
+        char *copy = text ? strdup(text) : NULL;
+
+        if (text && !copy)
+                return -ENOMEM;
+        free(*place);
+        *place = copy;
+        return 0;
+}
+
+int scope_init(BuildScope *s) {
+        int r;
+
+        *s = (BuildScope) { .env.max = ENTRIES_MAX, .arguments.max = ENTRIES_MAX, .shell.max = ENTRIES_MAX, .entrypoint.max = ENTRIES_MAX,
+                .cmd.max = ENTRIES_MAX, .exposed.max = ENTRIES_MAX, .labels.max = ENTRIES_MAX };
+        r = strv_push(&s->shell, "/bin/sh");
+        if (r >= 0)
+                r = strv_push(&s->shell, "-c");
+        if (r >= 0)
+                r = text_set(&s->workdir, "/");
+        if (r < 0)
+                scope_done(s);
+        return r;
+}
+
+static Strv *const *lists_of(BuildScope *s, Strv *ret[static 7]) {
+        ret[0] = &s->env;
+        ret[1] = &s->arguments;
+        ret[2] = &s->shell;
+        ret[3] = &s->entrypoint;
+        ret[4] = &s->cmd;
+        ret[5] = &s->exposed;
+        ret[6] = &s->labels;
+        return ret;
+}
+
+int scope_copy(BuildScope *to, const BuildScope *from) {
+        BuildScope copy = { 0 };
+        Strv *into[7], *out[7];
+        int r = 0;
+
+        (void) lists_of(&copy, into);
+        (void) lists_of((BuildScope *) from, out);
+        for (size_t i = 0; r >= 0 && i < 7; i++)
+                r = list_copy(into[i], out[i]);
+        if (r >= 0)
+                r = text_set(&copy.workdir, from->workdir);
+        if (r >= 0)
+                r = text_set(&copy.user, from->user);
+        if (r >= 0)
+                r = text_set(&copy.start_command, from->start_command);
+        if (r >= 0)
+                r = text_set(&copy.ready_command, from->ready_command);
+        if (r < 0) {
+                scope_done(&copy);
+                return r;
+        }
+        *to = copy;
+        return 0;
+}
+
+void scope_done(BuildScope *s) {
+        Strv *lists[7];
+
+        (void) lists_of(s, lists);
+        for (size_t i = 0; i < 7; i++)
+                strv_done(lists[i]);
+        free(s->workdir);
+        free(s->user);
+        free(s->start_command);
+        free(s->ready_command);
+        *s = (BuildScope) { 0 };
+}
+
+static const char *look_up(const char *name, const void *userdata) {
+        const BuildScope *s = userdata;
+        const char *value = strv_get_env(&s->env, name);
+
+        return value ? value : strv_get_env(&s->arguments, name);
+}
+
+int scope_expand(const BuildScope *s, const Plan *plan, const char *word, char **ret, Error *reterr) {
+        return expand_word(word, plan->escape, look_up, s, ret, reterr);
+}
+
+int scope_expand_file(const BuildScope *s, const Plan *plan, const PlanFile *file, char **ret, Error *reterr) {
+        if (file->expand)
+                return expand_text(file->data, plan->escape, look_up, s, ret, reterr);
+        *ret = strdup(file->data);
+        return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
+}
+
+int scope_path(const BuildScope *s, const char *path, char **ret, Error *reterr) {
+        const bool slash = *path == '\0' || path[strlen(path) - 1] == '/' || strcmp(path, ".") == 0 ||
+                        (strlen(path) > 1 && strcmp(path + strlen(path) - 2, "/.") == 0);
+        _cleanup_free_ char *joined = NULL;
+        char *clean;
+        size_t n = 0;
+
+        if (asprintf(&joined, "%s/%s", *path == '/' ? "" : s->workdir, path) < 0) {
+                joined = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        clean = malloc(strlen(joined) + 2);
+        if (!clean)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        for (const char *p = joined; *p;) {
+                size_t part = strcspn(p, "/");
+
+                if (part == 2 && p[0] == '.' && p[1] == '.')
+                        while (n > 0 && clean[--n] != '/')
+                                ;
+                else if (part > 0 && !(part == 1 && *p == '.')) {
+                        clean[n++] = '/';
+                        memcpy(clean + n, p, part);
+                        n += part;
+                }
+                p += part + (p[part] == '/');
+        }
+        if (n == 0 || slash)
+                clean[n++] = '/';
+        clean[n] = '\0';
+        *ret = clean;
+        return 0;
+}
+
+static int set_pair(Strv *list, const char *name, const char *value) {
+        _cleanup_free_ char *assignment = NULL;
+
+        if (asprintf(&assignment, "%s=%s", name, value) < 0) {
+                assignment = NULL;
+                return -ENOMEM;
+        }
+        return strv_set_env(list, assignment);
+}
+
+/* All values as they were before the instruction, whatever it sets. */
+static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
+        _cleanup_(strv_done) Strv done = STRV_INIT(PLAN_WORDS_MAX);
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < step->words.n; i++) {
+                char *value = NULL;
+
+                r = scope_expand(s, plan, step->words.items[i], &value, reterr);
+                if (r >= 0)
+                        r = strv_push_take(&done, value);
+                if (r < 0)
+                        free(value);
+        }
+        for (size_t i = 0; r >= 0 && i + 1 < done.n; i += 2) {
+                if (done.items[i][0] == '\0' || strchr(done.items[i], '='))
+                        return error_set(reterr, -EINVAL, "'%.100s' is no name", done.items[i]);
+                r = set_pair(list, done.items[i], done.items[i + 1]);
+        }
+        return r == -E2BIG ? error_set(reterr, r, "more than %d names", ENTRIES_MAX) : r;
+}
+
+/* Given, else what was said before the first FROM, else the default. */
+static int apply_argument(BuildScope *s, const Plan *plan, const char *word, const Strv *given, Error *reterr) {
+        _cleanup_free_ char *value = NULL;
+        const size_t n = strcspn(word, "=");
+        const char *found;
+        char name[256];
+        int r = 0;
+
+        (void) snprintf(name, sizeof(name), "%.*s", (int) n, word);
+        found = given ? strv_get_env(given, name) : NULL;
+        if (!found && word[n] == '=') {
+                r = scope_expand(s, plan, word + n + 1, &value, reterr);
+                found = value;
+        }
+        if (!found)
+                found = strv_get_env(&plan->globals, name);
+        if (!found)
+                found = plan_platform_argument(name);
+        if (r >= 0 && found)
+                r = set_pair(&s->arguments, name, found);
+        return r;
+}
+
+static int apply_arguments(BuildScope *s, const Plan *plan, const PlanStep *step, const Strv *given, Error *reterr) {
+        for (size_t i = 0; i < step->words.n; i++) {
+                int r = apply_argument(s, plan, step->words.items[i], given, reterr);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* A list as it is, or a line for the shell. */
+static int apply_command(BuildScope *s, const PlanStep *step, Strv *list) {
+        int r = 0;
+
+        strv_done(list);
+        if (!step->exec)
+                r = list_copy(list, &s->shell);
+        for (size_t i = 0; r >= 0 && i < step->words.n; i++)
+                r = strv_push(list, step->words.items[i]);
+        return r;
+}
+
+static int apply_list(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
+        for (size_t i = 0; i < step->words.n; i++) {
+                _cleanup_free_ char *value = NULL;
+                int r = scope_expand(s, plan, step->words.items[i], &value, reterr);
+
+                if (r >= 0 && *value != '\0')
+                        r = strv_push(list, value);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int apply_text(BuildScope *s, const Plan *plan, const PlanStep *step, Error *reterr) {
+        _cleanup_free_ char *value = NULL, *path = NULL;
+        int r = step->literal ? ((value = strdup(step->words.items[0])) ? 0 : -ENOMEM) :
+                        scope_expand(s, plan, step->words.items[0], &value, reterr);
+
+        if (r < 0)
+                return r;
+        if (*value == '\0')
+                return error_set(reterr, -EINVAL, "%s: nothing is left of '%.100s' when its variables are replaced", plan_kind_name(step->kind), step->words.items[0]);
+        if (step->kind == PLAN_USER)
+                return text_set(&s->user, value);
+        if (step->kind == PLAN_START)
+                return text_set(&s->start_command, value);
+        if (step->kind == PLAN_READY)
+                return text_set(&s->ready_command, value);
+        r = scope_path(s, value, &path, reterr);
+        if (r < 0)
+                return r;
+        if (strlen(path) > 1 && path[strlen(path) - 1] == '/')
+                path[strlen(path) - 1] = '\0';
+        r = text_set(&s->workdir, path);
+        return r < 0 ? r : 1;
+}
+
+int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Strv *given, Error *reterr) {
+        int r = 0;
+
+        switch (step->kind) {
+        case PLAN_RUN:
+        case PLAN_COPY:
+        case PLAN_ADD: return 1;
+        case PLAN_ENV: r = apply_pairs(s, plan, step, &s->env, reterr); break;
+        case PLAN_LABEL: r = apply_pairs(s, plan, step, &s->labels, reterr); break;
+        case PLAN_ARG: r = apply_arguments(s, plan, step, given, reterr); break;
+        case PLAN_WORKDIR:
+        case PLAN_USER:
+        case PLAN_START:
+        case PLAN_READY: r = apply_text(s, plan, step, reterr); break;
+        case PLAN_CMD:
+                r = apply_command(s, step, &s->cmd);
+                s->cmd_is_ours = true;
+                break;
+        case PLAN_ENTRYPOINT:
+                r = apply_command(s, step, &s->entrypoint);
+                if (!s->cmd_is_ours) /* the base's were for another program */
+                        strv_done(&s->cmd);
+                break;
+        case PLAN_SHELL: r = apply_command(s, step, &s->shell); break;
+        case PLAN_EXPOSE: r = apply_list(s, plan, step, &s->exposed, reterr); break;
+        case PLAN_STOPSIGNAL:
+        case PLAN_VOLUME:
+        case PLAN_HEALTHCHECK:
+        case PLAN_MAINTAINER: break; /* read, and said when it means nothing */
+        case _PLAN_KIND_MAX:
+        case _PLAN_KIND_INVALID:
+        default: return error_set(reterr, -EINVAL, "a step of no known kind");
+        }
+        if (r == -ENOMEM)
+                return error_set(reterr, r, "out of memory");
+        return r == -E2BIG && reterr && reterr->code == 0 ? error_set(reterr, r, "%s: more than %d entries", plan_kind_name(step->kind), ENTRIES_MAX) : r;
+}

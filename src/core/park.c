@@ -1,0 +1,315 @@
+/* park.c: a sandbox without processes, which can have others: only one whose disk is kept.
+ *
+ *      park     what runs ends (in good time, where it runs) · the provider takes down the rest · the disk is synced · paused, parked
+ *      boot     another PID 1 on the same disk · ready
+ *
+ * A daemon that dies in between finds a sandbox whose processes are gone, and parks it (recover.c): so nothing has to be written down before.
+ * While one is going on the status is as it was, and nothing can be run. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/internal.h"
+#include "core/network.h"
+#include "core/trees.h"
+
+#define NAMED_MAX 5 /* executions, in a refusal */
+
+typedef struct Halt {
+        ExecutionReason why;
+        char *reason;   /* of the status that it leads to */
+        TreeCall *sync; /* under way */
+        Error error;    /* why it could not be started again */
+} Halt;
+
+static Halt *halt_new(const SandboxParking *how) {
+        Halt *h = calloc(1, sizeof(*h));
+
+        if (!h)
+                return NULL;
+        h->why = how->why;
+        h->reason = how->reason ? strdup(how->reason) : NULL;
+        return h;
+}
+
+void sandbox_halt_free(Sandbox *sb) {
+        if (!sb->halting)
+                return;
+        tree_call_forget(sb->halting->sync);
+        free(sb->halting->reason);
+        free(sb->halting);
+        sb->halting = NULL;
+        sb->halt = HALT_NONE;
+}
+
+/* May it be parked? */
+
+static size_t name_executions(const Sandbox *sb, char *text, size_t size) {
+        const Execution *x, *next;
+        unsigned n = 0;
+        size_t used = 0;
+
+        text[0] = '\0';
+        HASH_ITER(hh, sb->executions, x, next) {
+                if (execution_ended(x) || used >= size)
+                        continue;
+                if (n++ == NAMED_MAX) {
+                        used += (size_t) snprintf(text + used, size - used, ", …");
+                        break;
+                }
+                used += (size_t) snprintf(text + used, size - used, "%s%s (%.40s)", n > 1 ? ", " : "", x->id,
+                                x->spec.args.n > 0 ? x->spec.args.items[0] : "?");
+        }
+        return used;
+}
+
+static int check(const Sandbox *sb, const SandboxParking *how, Error *reterr) {
+        char names[300];
+
+        if (!sb->spec.persistent)
+                return error_set(reterr, -EOPNOTSUPP,
+                                "the sandbox's disk goes with its processes, so it cannot be paused to disk: make it with \"persistent\": true, or "
+                                "pause it without toDisk, which keeps everything until the machine restarts");
+        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || sb->freezing ||
+                        sb->thawing || sb->booting)
+                return error_set(reterr, -ESTALE, "Cannot pause the sandbox to disk (state: %s)", sandbox_status_name(sb->status));
+        if (sb->hold != HOLD_NONE || sb->stopping)
+                return error_set(reterr, -EBUSY, "the sandbox is being copied or stopped; try again");
+        if (sb->n_alive == 0 || how->end_processes)
+                return 0;
+        (void) name_executions(sb, names, sizeof(names));
+        return error_set(reterr, -EBUSY,
+                        "%u execution%s of the sandbox still run%s: %s. On disk files are kept and processes are not (`cove doctor` says what this "
+                        "machine has for that): end them, say \"endProcesses\": true, or pause without toDisk",
+                        sb->n_alive, sb->n_alive == 1 ? "" : "s", sb->n_alive == 1 ? "s" : "", names);
+}
+
+/* Down. */
+
+/* Its group goes, and what that has counted. */
+static void keep_counters(Sandbox *sb) {
+        SandboxUsage usage = { 0 };
+
+        if (sandbox_read_usage(sb, &usage) >= 0 && usage.has_cpu)
+                sb->cpu_before_usec = usage.cpu_usec;
+        sb->cpu_others_usec = 0;
+        sb->oom_seen = 0;
+}
+
+static void take_down(Sandbox *sb) {
+        sb->halt = HALT_DOWN;
+        if (!sb->parked)
+                keep_counters(sb);
+        sandbox_timers_free(sb);
+        sandbox_probe_on_end(sb);
+        network_gone(sb);
+        sandbox_ask_to_destroy(sb);
+}
+
+/* Those that can still hear of it. */
+static int stop_first(Sandbox *sb, const SandboxParking *how) {
+        Provider *p = sb->manager->provider;
+        Execution *x, *next;
+        int r = p->ops->stop(p, sb, how->grace_usec);
+
+        if (r < 0)
+                return r;
+        sb->stopping = true;
+        sb->halt = HALT_STOPPING;
+        HASH_ITER(hh, sb->executions, x, next)
+                if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
+                        x->kill_reason = how->why;
+        return 0;
+}
+
+void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void *userdata) {
+        Error error = { 0 };
+        int r;
+
+        if (sb->parked && !sb->booting) {
+                if (done)
+                        done(sb, NULL, userdata);
+                return;
+        }
+        r = sb->halt != HALT_NONE ? 0 : check(sb, how, &error);
+        if (r >= 0)
+                r = sandbox_call_add(sb, CALL_PARK, done, userdata);
+        if (r >= 0 && sb->halt == HALT_NONE) {
+                sb->halting = halt_new(how);
+                r = sb->halting ? 0 : -ENOMEM;
+                if (r >= 0 && (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || stop_first(sb, how) < 0))
+                        take_down(sb);
+        }
+        if (r >= 0)
+                return;
+        sandbox_forget_caller(sb, userdata);
+        if (error.code == 0)
+                (void) error_set(&error, r, "cannot pause the sandbox to disk: %m");
+        if (done)
+                done(sb, &error, userdata);
+}
+
+void sandbox_on_halt_stopped(Sandbox *sb) {
+        if (sb->halt == HALT_STOPPING)
+                take_down(sb);
+}
+
+int sandbox_keep(Sandbox *sb, const char *reason) {
+        if (!sb->spec.persistent || sb->status == SANDBOX_INITIALIZING)
+                return -EOPNOTSUPP;
+        if (sb->halt == HALT_STOPPING)
+                take_down(sb);
+        if (sb->halt != HALT_NONE)
+                return 0;
+        sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
+        if (!sb->halting)
+                return -ENOMEM;
+        take_down(sb);
+        return 0;
+}
+
+static void end_executions(Sandbox *sb, ExecutionReason why) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (!execution_ended(x))
+                        execution_end(x, why, /* exit_code= */ -1, /* signal= */ 9, execution_reason_words(why));
+}
+
+/* The row first: whoever hears of it may ask for the next thing at once. */
+static void parked(Sandbox *sb, const Error *error) {
+        char *reason = TAKE_PTR(sb->halting->reason);
+
+        sb->halting->sync = NULL;
+        sandbox_halt_free(sb);
+        sb->parked = true;
+        sb->stopping = sb->freezing = sb->thawing = false;
+        (void) sandbox_set_status(sb, SANDBOX_PAUSED, reason);
+        free(reason);
+        (void) sandbox_arm_timers(sb);
+        (void) store_sync(sb->manager->store);
+        (void) sandbox_call_finish(sb, CALL_PARK, error);
+}
+
+static void on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Sandbox *sb = userdata;
+        Error told = { 0 };
+
+        if (error)
+                (void) error_set(&told, error->code, "the sandbox is paused to disk, but whether all of it would survive the machine's death is not known: %s",
+                                error->text);
+        parked(sb, error ? &told : NULL);
+}
+
+static void sync_disk(Sandbox *sb) {
+        TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
+        Error error = { 0 };
+        int r = trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_synced, sb, &sb->halting->sync, &error);
+
+        if (r < 0)
+                on_synced(NULL, &error, sb);
+}
+
+/* Something was left, or it could not be started again: it is as it was. */
+static void stay_parked(Sandbox *sb) {
+        Error error = sb->halting ? sb->halting->error : (Error) { 0 };
+
+        sandbox_halt_free(sb);
+        network_gone(sb);
+        if (error.code < 0)
+                (void) sandbox_call_finish(sb, CALL_RESUME, &error);
+}
+
+bool sandbox_on_halted(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+
+        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || (sb->halt != HALT_DOWN && !sb->parked))
+                return false;
+        if (sb->provider_data)
+                p->ops->release(p, sb);
+        sb->pid = 0;
+        (void) store_ledger_remove(sb->manager->store, sb->id);
+        if (sb->halt != HALT_DOWN || sb->parked) {
+                stay_parked(sb);
+                return true;
+        }
+        end_executions(sb, sb->halting->why);
+        sb->halt = HALT_SYNCING;
+        network_gone(sb); /* for good */
+        if (sb->manager->recovering)
+                parked(sb, NULL);
+        else
+                sync_disk(sb);
+        return true;
+}
+
+/* Up. */
+
+/* Told when nothing is left of it. */
+static void boot_failed(Sandbox *sb, int code, const char *text) {
+        sb->booting = sb->networking = false;
+        sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED });
+        if (!sb->halting) {
+                (void) sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ENOMEM, "out of memory" });
+                return;
+        }
+        (void) error_set(&sb->halting->error, code, "%s", text);
+        take_down(sb);
+}
+
+bool sandbox_boot_failed(Sandbox *sb, const Error *error) {
+        if (!sb->booting)
+                return false;
+        boot_failed(sb, error->code, error->text);
+        return true;
+}
+
+static int boot(Sandbox *sb, Error *reterr) {
+        int r;
+
+        network_gone(sb); /* whatever is left of its seat */
+        sb->spec.address = 0;
+        r = network_admit(sb, reterr);
+        if (r < 0)
+                return r;
+        r = sandbox_write_ledger(sb);
+        if (r >= 0)
+                r = store_sandbox_update_all(sb->manager->store, sb);
+        if (r < 0)
+                return error_set(reterr, r, "cannot write the sandbox down: %m");
+        r = network_prepare(sb, reterr);
+        return r == 0 ? sandbox_make(sb, reterr) : r;
+}
+
+void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
+        Error error = { 0 };
+        int r;
+
+        r = sb->halt != HALT_NONE ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
+        if (r < 0) {
+                (void) error_set(&error, r, r == -EBUSY ? "what is left of the sandbox is being removed; try again" : "out of memory");
+                if (done)
+                        done(sb, &error, userdata);
+                return;
+        }
+        if (sb->booting)
+                return;
+        sb->booting = true;
+        r = boot(sb, &error);
+        if (r < 0)
+                boot_failed(sb, r, error.text);
+}
+
+void sandbox_on_booted(Sandbox *sb) {
+        usec_t now = clock_wall_usec();
+
+        sb->booting = sb->parked = false;
+        if (sb->expires_at != 0 && now > sb->changed_at)
+                sb->expires_at += now - sb->changed_at;
+        (void) sandbox_set_status(sb, SANDBOX_READY, NULL);
+        (void) sandbox_arm_timers(sb);
+        (void) store_sync(sb->manager->store);
+        (void) sandbox_call_finish(sb, CALL_RESUME, NULL);
+}

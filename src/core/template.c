@@ -1,0 +1,125 @@
+#include "core/template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/manager.h"
+#include "core/trees.h"
+
+#define NAMES_MAX 400 /* of all templates, in an error's text */
+
+void manager_set_templates(Manager *m, const TemplateKeeper *keeper) {
+        m->templates = keeper;
+}
+
+/* "host", and those of --template NAME=DIR. */
+static bool is_own(const Manager *m, const char *name) {
+        const Strv *list = m->config.templates;
+        size_t n = strlen(name);
+
+        if (strcmp(name, "host") == 0)
+                return true;
+        for (size_t i = 0; list && i < list->n; i++)
+                if (strncmp(list->items[i], name, n) == 0 && list->items[i][n] == '=')
+                        return true;
+        return false;
+}
+
+static int refuse_unknown(const Manager *m, const char *name, Error *reterr) {
+        const Strv *list = m->config.templates;
+        char names[NAMES_MAX] = "host";
+        size_t used = strlen(names);
+
+        for (size_t i = 0; list && i < list->n && used + 64 < sizeof(names); i++)
+                used += (size_t) snprintf(names + used, sizeof(names) - used, ", %.*s", (int) MIN_OF(strcspn(list->items[i], "="), (size_t) 60),
+                                list->items[i]);
+        return error_set(reterr, -ENOENT, "there is no template '%s' (there are: %s%s)", name, names,
+                        m->templates ? "; `cove template ls` shows those that were made" : "");
+}
+
+static int set_text(char **where, const char *text) {
+        char *copy;
+
+        if (!text || !*text)
+                return 0;
+        copy = strdup(text);
+        if (!copy)
+                return -ENOMEM;
+        free(*where);
+        *where = copy;
+        return 0;
+}
+
+/* The caller's win, name by name. */
+static int add_env(SandboxSpec *spec, const char *assignment) {
+        char name[256];
+        size_t n = strcspn(assignment, "=");
+
+        if (n == 0 || n >= sizeof(name))
+                return 0;
+        memcpy(name, assignment, n);
+        name[n] = '\0';
+        return strv_get_env(&spec->env, name) ? 0 : strv_set_env(&spec->env, assignment);
+}
+
+static int apply_env(SandboxSpec *spec, const TemplateView *t, bool user_given) {
+        char home[300];
+        int r = 0;
+
+        for (size_t i = 0; i < t->env.n && r >= 0; i++)
+                r = add_env(spec, t->env.items[i]);
+        if (r < 0 || user_given || !t->home || !*t->home) /* the home of another */
+                return r;
+        (void) snprintf(home, sizeof(home), "HOME=%s", t->home);
+        return add_env(spec, home);
+}
+
+/* A disk began as what somebody has said already: a snapshot wins over what the template has. */
+static int apply_ground(SandboxSpec *spec, const TemplateView *t) {
+        int r = set_text(&spec->digest, t->digest);
+
+        if (r >= 0)
+                r = set_text(&spec->layer, t->layer);
+        if (r >= 0 && !spec->layer)
+                r = set_text(&spec->base, t->base && *t->base ? t->base : "host");
+        if (r >= 0 && t->snapshot && *t->snapshot && !spec->snapshot)
+                r = set_text(&spec->snapshot, t->snapshot);
+        if (spec->snapshot)
+                spec->persistent = true;
+        return r;
+}
+
+static int apply(SandboxSpec *spec, const TemplateView *t, bool user_given, bool workdir_given) {
+        int r = apply_ground(spec, t);
+
+        if (r >= 0)
+                r = apply_env(spec, t, user_given);
+        if (r >= 0 && !workdir_given)
+                r = set_text(&spec->workdir, t->workdir);
+        if (t->has_user && !user_given) {
+                spec->uid = t->uid;
+                spec->gid = t->gid;
+        }
+        return r;
+}
+
+int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_given, Error *reterr) {
+        TemplateView view = { 0 };
+        const char *name = spec->template_name;
+        int r;
+
+        if (!name || is_own(m, name) || spec->layer || spec->base) /* of a snapshot: what it stood on is known */
+                return 0;
+        r = m->templates ? m->templates->find(spec->tenant ? spec->tenant : "", name, &view, reterr, m->templates->userdata) : 0;
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return refuse_unknown(m, name, reterr);
+        if (view.layer && *view.layer && !trees_have_layers(m)) {
+                (void) trees_have_disks(m, reterr); /* says why */
+                return error_prefix(reterr, -EOPNOTSUPP, "template '%s'", name);
+        }
+        r = apply(spec, &view, user_given, workdir_given);
+        return r < 0 ? error_set(reterr, r, "template '%s': %m", name) : 0;
+}

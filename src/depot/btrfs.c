@@ -1,0 +1,236 @@
+#include "depot/btrfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/btrfs.h>
+#include <linux/btrfs_tree.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/fd.h"
+
+#define QUOTA_ENABLE_SIMPLE 4 /* BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA, Linux 6.7 */
+#define NESTING_MAX         16
+#define SUBVOLUME_INODE     256
+
+bool btrfs_is(int fd) {
+        struct statfs fs;
+
+        return fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC;
+}
+
+bool btrfs_is_subvolume(int fd) {
+        struct stat st;
+
+        return btrfs_is(fd) && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_ino == SUBVOLUME_INODE;
+}
+
+/* With its limit from birth. */
+static int create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit) {
+        struct btrfs_qgroup_inherit inherit = {
+                .flags = BTRFS_QGROUP_INHERIT_SET_LIMITS,
+                .lim = { .flags = BTRFS_QGROUP_LIMIT_MAX_RFER, .max_rfer = limit },
+        };
+        struct btrfs_ioctl_vol_args_v2 args = { .fd = from_fd };
+
+        if (limit > 0) {
+                args.flags = BTRFS_SUBVOL_QGROUP_INHERIT;
+                args.size = sizeof(inherit);
+                args.qgroup_inherit = &inherit;
+        }
+        if ((size_t) snprintf(args.name, sizeof(args.name), "%s", name) >= sizeof(args.name))
+                return -ENAMETOOLONG;
+        return ioctl(dirfd, request, &args) < 0 ? -errno : 0;
+}
+
+int btrfs_make(int dirfd, const char *name, uint64_t limit) {
+        return create(dirfd, BTRFS_IOC_SUBVOL_CREATE_V2, name, /* from_fd= */ 0, limit);
+}
+
+int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit) {
+        return create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit);
+}
+
+/* One leaf's worth of items after the other. -ENOENT: there is no such tree. */
+static int search(int fd, struct btrfs_ioctl_search_key key,
+                int (*each)(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata), void *userdata) {
+        for (;;) {
+                struct btrfs_ioctl_search_args args = { .key = key };
+                struct btrfs_ioctl_search_header header = { 0 };
+                size_t offset = 0;
+
+                args.key.nr_items = UINT32_MAX;
+                if (ioctl(fd, BTRFS_IOC_TREE_SEARCH, &args) < 0)
+                        return -errno;
+                for (uint32_t i = 0; i < args.key.nr_items; i++) {
+                        int r = 0;
+
+                        if (offset > sizeof(args.buf) - sizeof(header))
+                                return -EIO;
+                        memcpy(&header, args.buf + offset, sizeof(header));
+                        offset += sizeof(header);
+                        if (header.len > sizeof(args.buf) - offset)
+                                return -EIO;
+                        if (header.type == key.min_type && header.objectid == key.min_objectid)
+                                r = each(&header, args.buf + offset, userdata);
+                        if (r < 0)
+                                return r;
+                        offset += header.len;
+                }
+                if (args.key.nr_items == 0 || header.offset >= key.max_offset)
+                        return 0;
+                key.min_offset = header.offset + 1;
+        }
+}
+
+static struct btrfs_ioctl_search_key search_key(uint64_t tree, uint64_t object, uint32_t type, uint64_t from, uint64_t to) {
+        return (struct btrfs_ioctl_search_key) {
+                .tree_id = tree,
+                .min_objectid = object,
+                .max_objectid = object,
+                .min_type = type,
+                .max_type = type,
+                .min_offset = from,
+                .max_offset = to,
+                .max_transid = UINT64_MAX,
+        };
+}
+
+typedef struct Removal {
+        int fd;
+        unsigned depth;
+} Removal;
+
+static int remove_by_id(const Removal *removal, uint64_t id);
+
+static int remove_nested(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
+        const Removal *outer = userdata;
+        const Removal inner = { .fd = outer->fd, .depth = outer->depth + 1 };
+
+        return inner.depth > NESTING_MAX ? -ELOOP : remove_by_id(&inner, header->offset);
+}
+
+static int remove_inside(const Removal *removal, uint64_t id) {
+        return search(removal->fd, search_key(BTRFS_ROOT_TREE_OBJECTID, id, BTRFS_ROOT_REF_KEY, 0, UINT64_MAX), remove_nested,
+                        (void *) removal);
+}
+
+static int remove_by_id(const Removal *removal, uint64_t id) {
+        struct btrfs_ioctl_vol_args_v2 args = { .flags = BTRFS_SUBVOL_SPEC_BY_ID, .subvolid = id };
+        int r = remove_inside(removal, id);
+
+        if (r < 0)
+                return r;
+        return ioctl(removal->fd, BTRFS_IOC_SNAP_DESTROY_V2, &args) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int destroy(int dirfd, const char *name) {
+        struct btrfs_ioctl_vol_args args = { 0 };
+
+        if ((size_t) snprintf(args.name, sizeof(args.name), "%s", name) >= sizeof(args.name))
+                return -ENAMETOOLONG;
+        return ioctl(dirfd, BTRFS_IOC_SNAP_DESTROY, &args) < 0 ? -errno : 0;
+}
+
+/* A subvolume inside another one keeps it from going. Guests cannot make any (policy/seccomp.policy), but who trusts that. */
+int btrfs_remove(int dirfd, const char *name) {
+        const Removal removal = { .fd = dirfd };
+        _cleanup_close_ int fd = -EBADF;
+        BtrfsSubvolume subvolume;
+        int r = destroy(dirfd, name);
+
+        if (r != -ENOTEMPTY)
+                return r;
+        fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        r = btrfs_look(fd, &subvolume);
+        if (r >= 0)
+                r = remove_inside(&removal, subvolume.id);
+        return r < 0 ? r : destroy(dirfd, name);
+}
+
+int btrfs_look(int fd, BtrfsSubvolume *ret) {
+        struct btrfs_ioctl_get_subvol_info_args info = { 0 };
+        uint64_t flags;
+
+        if (!btrfs_is_subvolume(fd))
+                return -EUCLEAN;
+        if (ioctl(fd, BTRFS_IOC_GET_SUBVOL_INFO, &info) < 0 || ioctl(fd, BTRFS_IOC_SUBVOL_GETFLAGS, &flags) < 0)
+                return -errno;
+        *ret = (BtrfsSubvolume) { .id = info.treeid, .read_only = flags & BTRFS_SUBVOL_RDONLY };
+        memcpy(ret->uuid, info.uuid, sizeof(ret->uuid));
+        return 0;
+}
+
+int btrfs_set_read_only(int fd) {
+        uint64_t flags = BTRFS_SUBVOL_RDONLY;
+
+        return ioctl(fd, BTRFS_IOC_SUBVOL_SETFLAGS, &flags) < 0 ? -errno : 0;
+}
+
+int btrfs_fill_device(int fd) {
+        struct btrfs_ioctl_vol_args args = { .name = "1:max" };
+
+        return ioctl(fd, BTRFS_IOC_RESIZE, &args) < 0 ? -errno : 0;
+}
+
+int btrfs_quota_enable(int fd) {
+        struct btrfs_ioctl_quota_ctl_args args = { .cmd = QUOTA_ENABLE_SIMPLE };
+
+        if (btrfs_quota_is_on(fd))
+                return 0;
+        if (ioctl(fd, BTRFS_IOC_QUOTA_CTL, &args) == 0)
+                return 0;
+        args = (struct btrfs_ioctl_quota_ctl_args) { .cmd = BTRFS_QUOTA_CTL_ENABLE };
+        return ioctl(fd, BTRFS_IOC_QUOTA_CTL, &args) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int take_status(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
+        struct btrfs_qgroup_status_item status = { 0 };
+
+        memcpy(&status, item, MIN_OF(sizeof(status), (size_t) header->len));
+        *(bool *) userdata = status.flags & BTRFS_QGROUP_STATUS_FLAG_ON;
+        return 0;
+}
+
+bool btrfs_quota_is_on(int fd) {
+        bool on = false;
+
+        return search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_STATUS_KEY, 0, 0), take_status, &on) >= 0 && on;
+}
+
+int btrfs_limit(int fd, uint64_t id, uint64_t bytes) {
+        struct btrfs_ioctl_qgroup_limit_args args = {
+                .qgroupid = id,
+                .lim = { .flags = BTRFS_QGROUP_LIMIT_MAX_RFER, .max_rfer = bytes > 0 ? bytes : UINT64_MAX },
+        };
+
+        return ioctl(fd, BTRFS_IOC_QGROUP_LIMIT, &args) < 0 ? -errno : 0;
+}
+
+typedef struct Usage {
+        int (*each)(uint64_t id, uint64_t bytes, void *userdata);
+        void *userdata;
+} Usage;
+
+static int take_usage(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
+        struct btrfs_qgroup_info_item info;
+        const Usage *usage = userdata;
+
+        if (header->len < sizeof(info))
+                return -EIO;
+        memcpy(&info, item, sizeof(info));
+        return usage->each(header->offset, info.excl, usage->userdata);
+}
+
+int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata) {
+        const uint64_t last = (UINT64_C(1) << BTRFS_QGROUP_LEVEL_SHIFT) - 1;
+        Usage usage = { .each = each, .userdata = userdata };
+
+        return search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), take_usage, &usage);
+}

@@ -1,0 +1,37 @@
+/* btrfs.h: what the depot asks of a btrfs file system, as the kernel's ioctls have it.
+ *
+ * Descriptors are open directories of it (not O_PATH). Everything returns 0 or a negative errno; words are the caller's.
+ * Must not know: what the subvolumes are for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BTRFS_BYTES_MIN (UINT64_C(256) << 20) /* mkfs.btrfs wants less, but what it leaves of that is no room */
+
+typedef struct BtrfsSubvolume {
+        uint64_t id;
+        uint8_t uuid[16];
+        bool read_only;
+} BtrfsSubvolume;
+
+bool btrfs_is(int fd);
+bool btrfs_is_subvolume(int fd); /* of any file system: whether the directory is the top of one. O_PATH will do */
+
+/* limit: of its bytes, 0: none. A copy writes out what its source has not written yet, and is on the disk then; an empty one is when its parent
+ * has been synced, with fsync(2). */
+int btrfs_make(int dirfd, const char *name, uint64_t limit);
+int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit);
+int btrfs_remove(int dirfd, const char *name);            /* with those inside it */
+int btrfs_look(int fd, BtrfsSubvolume *ret);
+int btrfs_set_read_only(int fd); /* and that is on the disk */
+
+int btrfs_fill_device(int fd); /* after its device has grown */
+
+/* Simple quotas where the kernel has them (6.7), which count to whoever wrote; else those that count who refers. */
+int btrfs_quota_enable(int fd);
+bool btrfs_quota_is_on(int fd);
+int btrfs_limit(int fd, uint64_t id, uint64_t bytes); /* 0: none */
+
+/* All subvolumes in order of their ids, as of the last commit; of the one id, when that is not 0. */
+int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata);

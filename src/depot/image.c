@@ -1,0 +1,186 @@
+#include "depot/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "depot/btrfs.h"
+#include "jail/loop.h"
+#include "jail/tree.h"
+
+#define BYTES_DEFAULT_MIN (UINT64_C(1) << 30)
+#define BYTES_DEFAULT_MAX (UINT64_C(64) << 30)
+#define BYTES_UNIT        (UINT64_C(1) << 20)
+
+static const char *const programs[] = { "/usr/sbin/mkfs.btrfs", "/sbin/mkfs.btrfs", "/usr/bin/mkfs.btrfs" };
+
+static const char *find_program(void) {
+        for (size_t i = 0; i < ELEMENTSOF(programs); i++)
+                if (access(programs[i], X_OK) == 0)
+                        return programs[i];
+        return NULL;
+}
+
+int depot_image_program(Error *reterr) {
+        return find_program() ? 0 : error_set(reterr, -ENOENT, "mkfs.btrfs is missing (apt-get install btrfs-progs)");
+}
+
+static int make_file_system(int image_fd, Error *reterr) {
+        const char *program = find_program();
+        posix_spawn_file_actions_t actions;
+        char *environment[] = { NULL };
+        /* One copy of everything: the host's disk is as good as it is. Nothing is discarded, which would give the room back. */
+        const char *const argv[] = { program, "-q", "-f", "-K", "-L", "cove", "-d", "single", "-m", "single", "/proc/self/fd/3", NULL };
+        int r, status;
+        pid_t pid;
+
+        if (!program)
+                return depot_image_program(reterr);
+        (void) posix_spawn_file_actions_init(&actions);
+        for (int fd = 0; fd < 3; fd++)
+                (void) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+        (void) posix_spawn_file_actions_adddup2(&actions, image_fd, 3);
+        r = posix_spawn(&pid, program, &actions, NULL, (char *const *) argv, environment);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        if (r != 0)
+                return error_set(reterr, -r, "cannot run %s: %m", program);
+        if (waitpid(pid, &status, 0) < 0)
+                return error_set(reterr, -errno, "%s: %m", program);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                return error_set(reterr, -EIO, "%s could not make a file system (is storage.size below 256M?)", program);
+        return 0;
+}
+
+static uint64_t free_bytes(int fd) {
+        struct statvfs fs;
+
+        return fstatvfs(fd, &fs) < 0 ? 0 : (uint64_t) fs.f_bavail * fs.f_frsize;
+}
+
+static uint64_t default_bytes(int state_fd) {
+        uint64_t quarter = free_bytes(state_fd) / 4 / BYTES_UNIT * BYTES_UNIT;
+
+        return MAX_OF(BYTES_DEFAULT_MIN, MIN_OF(quarter, BYTES_DEFAULT_MAX));
+}
+
+/* Copies on write of copies on write would only tear it apart. Elsewhere there is no such flag. */
+static void set_no_copies(int image_fd) {
+        int flags;
+
+        if (btrfs_is(image_fd) && ioctl(image_fd, FS_IOC_GETFLAGS, &flags) == 0) {
+                flags |= FS_NOCOW_FL;
+                (void) ioctl(image_fd, FS_IOC_SETFLAGS, &flags);
+        }
+}
+
+static int reserve(int image_fd, uint64_t bytes, Error *reterr) {
+        if (fallocate(image_fd, 0, 0, (off_t) bytes) == 0)
+                return 0;
+        return error_set(reterr, -errno, "cannot reserve %lluM for " DEPOT_IMAGE ", %lluM are free: %m (make room, or set storage.size)",
+                        (unsigned long long) (bytes / BYTES_UNIT), (unsigned long long) (free_bytes(image_fd) / BYTES_UNIT));
+}
+
+/* It has no name before it is complete. */
+int depot_image_make(int state_fd, uint64_t bytes, Error *reterr) {
+        _cleanup_close_ int image = openat(state_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        uint64_t size = bytes > 0 ? bytes : default_bytes(state_fd);
+        char path[64];
+        int r;
+
+        if (image < 0)
+                return error_set(reterr, -errno, "cannot make a file in the state directory: %m");
+        if (size < BTRFS_BYTES_MIN)
+                return error_set(reterr, -ERANGE, "storage.size: %lluM is less than %lluM", (unsigned long long) (size / BYTES_UNIT),
+                                (unsigned long long) (BTRFS_BYTES_MIN / BYTES_UNIT));
+        set_no_copies(image);
+        r = reserve(image, size, reterr);
+        if (r < 0)
+                return r;
+        r = make_file_system(image, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", image);
+        if (fsync(image) < 0 || linkat(AT_FDCWD, path, state_fd, DEPOT_IMAGE, AT_SYMLINK_FOLLOW) < 0 || fsync(state_fd) < 0)
+                return error_set(reterr, -errno, DEPOT_IMAGE ": %m");
+        return 0;
+}
+
+/* The directory is somebody else's, who could have put there a link to any file of root's. */
+int depot_image_open(int state_fd, Error *reterr) {
+        _cleanup_close_ int image = openat(state_fd, DEPOT_IMAGE, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        struct stat st;
+
+        if (image < 0 && errno == ENOENT)
+                return -ENOENT;
+        if (image < 0 && errno == ELOOP)
+                return error_set(reterr, -EPERM, DEPOT_IMAGE " is a link; it must be a file of root's own");
+        if (image < 0 || fstat(image, &st) < 0)
+                return error_set(reterr, -errno, DEPOT_IMAGE ": %m");
+        if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) || st.st_nlink != 1)
+                return error_set(reterr, -EPERM, DEPOT_IMAGE " is not a file of root's own with mode 0600 and one name");
+        return TAKE_FD(image);
+}
+
+/* For a device that is there already it must be known who has it: two of us could find none, and make two. */
+static int get_device(int image_fd, char path[static LOOP_PATH_MAX], Error *reterr) {
+        int loop;
+
+        if (flock(image_fd, LOCK_EX) < 0)
+                return error_set(reterr, -errno, DEPOT_IMAGE ": %m");
+        loop = loop_find(image_fd, path, reterr);
+        if (loop == -ENOENT)
+                loop = loop_attach(image_fd, DEPOT_IMAGE, path, reterr);
+        (void) flock(image_fd, LOCK_UN);
+        return loop;
+}
+
+static void grow(int image_fd, int loop_fd, int tree, uint64_t bytes) {
+        Error error = { 0 };
+        struct stat st;
+        int r;
+
+        if (fstat(image_fd, &st) < 0 || (uint64_t) st.st_size >= bytes)
+                return;
+        r = reserve(image_fd, bytes, &error);
+        if (r >= 0)
+                r = loop_take_size(loop_fd);
+        if (r >= 0)
+                r = btrfs_fill_device(tree);
+        if (r < 0)
+                log_warning("the depot stays as large as it is: %s", error.code < 0 ? error.text : "its device or file system does not grow");
+}
+
+int depot_image_mount(int image_fd, int top_fd, uint64_t bytes, Error *reterr) {
+        _cleanup_close_ int loop = -EBADF, tree = -EBADF, top = -EBADF;
+        char path[LOOP_PATH_MAX];
+        const FsOption options[] = {
+                { "source",    path },
+                { "nodiscard", NULL }, /* else what is removed inside makes holes in the image, which is reserved */
+                { "commit",    "5"  }, /* seconds: what is removed makes room in a quota only then */
+        };
+        int r;
+
+        loop = get_device(image_fd, path, reterr);
+        if (loop < 0)
+                return loop;
+        tree = tree_make("btrfs", options, ELEMENTSOF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOATIME);
+        if (tree < 0)
+                return error_set(reterr, tree, "cannot mount " DEPOT_IMAGE ": %m (see the kernel's log)");
+        top = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (top < 0 || fchmod(top, 0700) < 0)
+                return error_set(reterr, -errno, DEPOT_IMAGE ": %m");
+        if (bytes > 0)
+                grow(image_fd, loop, top, bytes);
+        r = tree_attach(tree, top_fd, "");
+        return r < 0 ? error_set(reterr, r, "cannot attach the depot: %m") : 0;
+}

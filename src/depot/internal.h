@@ -1,0 +1,26 @@
+/* internal.h: between the depot's own files. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "depot/depot.h"
+
+#define DEPOT_DIRECTORY "depot"
+#define DEPOT_IMAGE     "depot.img"
+
+/* Directory of a kind of trees, below the depot's top; NULL: it has none. */
+const char *depot_kind_directory(TreeKind kind);
+
+/* image.c: DIR/depot.img. */
+int depot_image_program(Error *reterr);                                 /* whether there is one that makes file systems */
+int depot_image_make(int state_fd, uint64_t bytes, Error *reterr);      /* -EEXIST */
+int depot_image_open(int state_fd, Error *reterr);                      /* -ENOENT; -EPERM: it is not ours */
+int depot_image_mount(int image_fd, int top_fd, uint64_t bytes, Error *reterr); /* covers the directory; bytes: it grows, 0: stays */
+
+/* plain.c: trees as directories. */
+int depot_plain_copy(int from_dir, int to_dir); /* hard links, into an empty one */
+int depot_plain_remove(int dirfd, const char *name);
+int depot_plain_usage(int dirfd, const char *name, uint64_t *ret);

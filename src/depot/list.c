@@ -1,0 +1,136 @@
+/* list.c: all trees of a kind, and what is left of those that never became one. */
+
+#include "depot/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "depot/btrfs.h"
+
+/* By id, in order: as btrfs_each_usage() tells them. */
+typedef struct Used {
+        uint64_t id, bytes;
+} Used;
+
+typedef struct UsedList {
+        Used *items;
+        size_t n, room;
+} UsedList;
+
+static void used_list_done(UsedList *l) {
+        free(l->items);
+}
+
+static int used_add(uint64_t id, uint64_t bytes, void *userdata) {
+        UsedList *l = userdata;
+
+        if (l->n == l->room) {
+                size_t room = MAX_OF(l->room * 2, (size_t) 64);
+                Used *bigger = reallocarray(l->items, room, sizeof(Used));
+
+                if (!bigger)
+                        return -ENOMEM;
+                l->items = bigger;
+                l->room = room;
+        }
+        l->items[l->n++] = (Used) { .id = id, .bytes = bytes };
+        return 0;
+}
+
+static int used_compare(const void *a, const void *b) {
+        const Used *x = a, *y = b;
+
+        return (x->id > y->id) - (x->id < y->id);
+}
+
+static uint64_t used_by(const UsedList *l, int dirfd, const char *name) {
+        _cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        BtrfsSubvolume subvolume;
+        const Used *found;
+
+        if (l->n == 0 || fd < 0 || btrfs_look(fd, &subvolume) < 0)
+                return 0;
+        found = bsearch(&(Used) { .id = subvolume.id }, l->items, l->n, sizeof(Used), used_compare);
+        return found ? found->bytes : 0;
+}
+
+static DIR *open_directory(const Depot *d, const char *name) {
+        int fd = openat(d->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+        if (!directory && fd >= 0)
+                (void) fd_close(fd);
+        return directory;
+}
+
+int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t bytes, void *userdata), void *userdata) {
+        _cleanup_(used_list_done) UsedList used = { 0 };
+        const char *name = depot_kind_directory(kind);
+        struct dirent *entry;
+        DIR *directory;
+        int r = 0;
+
+        if (d->backing == DEPOT_NONE)
+                return -EOPNOTSUPP;
+        directory = name ? open_directory(d, name) : NULL;
+        if (!directory)
+                return name ? -errno : -EINVAL;
+        if (d->backing == DEPOT_BTRFS)
+                (void) btrfs_each_usage(d->fd, /* id= */ 0, used_add, &used);
+        while (r >= 0 && (entry = readdir(directory))) {
+                TreeRef ref = { .kind = (uint8_t) kind };
+
+                if (!tree_name_is_valid(entry->d_name))
+                        continue;
+                (void) snprintf(ref.name, sizeof(ref.name), "%.64s", entry->d_name);
+                r = each(&ref, used_by(&used, dirfd(directory), ref.name), userdata);
+        }
+        (void) closedir(directory);
+        return r;
+}
+
+static void each_entry(Depot *d, TreeKind kind, void (*function)(int dirfd, const char *name)) {
+        DIR *directory = open_directory(d, depot_kind_directory(kind));
+        struct dirent *entry;
+
+        while (directory && (entry = readdir(directory)))
+                if (entry->d_name[0] != '.')
+                        function(dirfd(directory), entry->d_name);
+        if (directory)
+                (void) closedir(directory);
+}
+
+static void sweep_one(int dirfd, const char *name) {
+        int r = btrfs_is(dirfd) ? btrfs_remove(dirfd, name) : -EINVAL;
+
+        if (r == -EINVAL || r == -ENOTDIR)
+                r = depot_plain_remove(dirfd, name);
+        if (r < 0 && r != -ENOENT)
+                log_warning("depot: '%s' was never finished and cannot be removed: %s", name, strerror(-r));
+}
+
+/* Complete it is, else it would not have its name; nobody could write there since, for no sandbox gets it writable. */
+static void seal_one(int dirfd, const char *name) {
+        _cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        BtrfsSubvolume subvolume;
+
+        if (fd >= 0 && btrfs_look(fd, &subvolume) >= 0 && !subvolume.read_only)
+                (void) btrfs_set_read_only(fd);
+}
+
+void depot_sweep(Depot *d) {
+        if (d->backing == DEPOT_NONE)
+                return;
+        each_entry(d, TREE_SCRATCH, sweep_one);
+        if (d->backing != DEPOT_BTRFS)
+                return;
+        each_entry(d, TREE_LAYER, seal_one);
+        each_entry(d, TREE_SNAPSHOT, seal_one);
+}

@@ -1,0 +1,158 @@
+/* plain.c: trees as directories, where there is no btrfs. */
+
+#include "depot/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define DEPTH_MAX      400 /* each level holds a descriptor, and two of them while copying */
+#define ATTRIBUTES_MAX 65536
+
+static DIR *open_directory(int parent, const char *name) {
+        int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+        if (!directory && fd >= 0)
+                (void) fd_close(fd);
+        return directory;
+}
+
+static const char *next_name(DIR *directory) {
+        struct dirent *entry;
+
+        while ((entry = readdir(directory)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        return entry->d_name;
+        return NULL;
+}
+
+static int remove_below(int parent, const char *name, unsigned depth) {
+        const char *inside;
+        DIR *directory;
+        int r = 0;
+
+        if (unlinkat(parent, name, 0) == 0)
+                return 0;
+        if (errno != EISDIR)
+                return -errno;
+        if (depth == 0)
+                return -ELOOP;
+        directory = open_directory(parent, name);
+        if (!directory)
+                return -errno;
+        while (r >= 0 && (inside = next_name(directory)))
+                r = remove_below(dirfd(directory), inside, depth - 1);
+        (void) closedir(directory);
+        if (r < 0)
+                return r;
+        return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+int depot_plain_remove(int dirfd, const char *name) {
+        return remove_below(dirfd, name, DEPTH_MAX);
+}
+
+static int measure_below(int parent, const char *name, unsigned depth, uint64_t *bytes) {
+        const char *inside;
+        DIR *directory;
+        struct stat st;
+        int r = 0;
+
+        if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return -errno;
+        if (S_ISDIR(st.st_mode) || st.st_nlink == 1)
+                *bytes += (uint64_t) st.st_blocks * 512;
+        if (!S_ISDIR(st.st_mode))
+                return 0;
+        if (depth == 0)
+                return -ELOOP;
+        directory = open_directory(parent, name);
+        if (!directory)
+                return -errno;
+        while (r >= 0 && (inside = next_name(directory)))
+                r = measure_below(dirfd(directory), inside, depth - 1, bytes);
+        (void) closedir(directory);
+        return r;
+}
+
+int depot_plain_usage(int dirfd, const char *name, uint64_t *ret) {
+        *ret = 0;
+        return measure_below(dirfd, name, DEPTH_MAX, ret);
+}
+
+static int copy_attributes(int from, int to) {
+        _cleanup_free_ char *names = malloc(ATTRIBUTES_MAX), *value = malloc(ATTRIBUTES_MAX);
+        ssize_t n;
+
+        if (!names || !value)
+                return -ENOMEM;
+        n = flistxattr(from, names, ATTRIBUTES_MAX);
+        if (n < 0)
+                return errno == EOPNOTSUPP ? 0 : -errno;
+        for (const char *name = names; name < names + n; name += strlen(name) + 1) {
+                ssize_t size = fgetxattr(from, name, value, ATTRIBUTES_MAX);
+
+                if (size < 0 || fsetxattr(to, name, value, (size_t) size, 0) < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+/* Times come last: what is put into it changes them. */
+static int copy_directory_facts(int from, int to) {
+        struct timespec times[2];
+        struct stat st;
+        int r;
+
+        if (fstat(from, &st) < 0 || fchown(to, st.st_uid, st.st_gid) < 0 || fchmod(to, st.st_mode & 07777) < 0)
+                return -errno;
+        r = copy_attributes(from, to);
+        if (r < 0)
+                return r;
+        times[0] = st.st_atim;
+        times[1] = st.st_mtim;
+        return futimens(to, times) < 0 ? -errno : 0;
+}
+
+static int copy_below(int from, int to, unsigned depth);
+
+static int copy_one(int from, int to, const char *name, unsigned depth) {
+        _cleanup_close_ int inner_from = -EBADF, inner_to = -EBADF;
+
+        if (linkat(from, name, to, name, 0) == 0)
+                return 0;
+        if (errno != EPERM && errno != EMLINK)
+                return -errno;
+        inner_from = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner_from < 0)
+                return errno == ENOTDIR ? -EMLINK : -errno;
+        if (mkdirat(to, name, 0700) < 0)
+                return -errno;
+        inner_to = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return inner_to < 0 ? -errno : copy_below(inner_from, inner_to, depth);
+}
+
+static int copy_below(int from, int to, unsigned depth) {
+        DIR *directory = depth > 0 ? open_directory(from, ".") : NULL;
+        const char *name;
+        int r = 0;
+
+        if (!directory)
+                return depth > 0 ? -errno : -ELOOP;
+        while (r >= 0 && (name = next_name(directory)))
+                r = copy_one(from, to, name, depth - 1);
+        (void) closedir(directory);
+        return r < 0 ? r : copy_directory_facts(from, to);
+}
+
+int depot_plain_copy(int from_dir, int to_dir) {
+        return copy_below(from_dir, to_dir, DEPTH_MAX);
+}

@@ -1,0 +1,149 @@
+/* blobs.c: DIR/blobs: compressed layers, manifests and configurations, as cove-registry keeps them: sha256-HEX, or with .part while they come. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "image/internal.h"
+
+#define PREFIX    "sha256-"
+#define PART      ".part"
+#define YOUNG_SEC 3600 /* of something that nobody knows: it may be being made */
+
+int blobs_open(Images *i, Error *reterr) {
+        if (asprintf(&i->blobs_path, "%s/blobs", i->manager->config.state_dir) < 0) {
+                i->blobs_path = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        if (mkdir(i->blobs_path, 0700) < 0 && errno != EEXIST)
+                return error_set(reterr, -errno, "cannot make '%s': %m", i->blobs_path);
+        i->blobs_fd = open(i->blobs_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (i->blobs_fd < 0)
+                return error_set(reterr, -errno, "cannot open '%s': %m", i->blobs_path);
+        return 0;
+}
+
+int blob_open(Images *i, const char *digest) {
+        char name[sizeof(PREFIX) + DIGEST_HEX];
+        int fd;
+
+        if (!image_digest_is_valid(digest))
+                return -EINVAL;
+        (void) snprintf(name, sizeof(name), PREFIX "%.64s", digest + strlen(DIGEST_PREFIX));
+        fd = openat(i->blobs_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+typedef struct BlobName {
+        char hex[DIGEST_HEX + 1];
+        UT_hash_handle hh;
+} BlobName;
+
+static int note(BlobName **names, const char *digest) {
+        BlobName *b;
+
+        if (!digest || !image_digest_is_valid(digest))
+                return 0;
+        HASH_FIND_STR(*names, digest + strlen(DIGEST_PREFIX), b);
+        if (b)
+                return 0;
+        b = calloc(1, sizeof(*b));
+        if (!b)
+                return -ENOMEM;
+        memcpy(b->hex, digest + strlen(DIGEST_PREFIX), DIGEST_HEX);
+        HASH_ADD_STR(*names, hex, b);
+        return 0;
+}
+
+/* What templates with a name need for a push. */
+static int note_images(Images *i, BlobName **names) {
+        int r = 0;
+
+        for (const ImageEntry *e = i->images; e && r >= 0; e = e->hh.next) {
+                const char *chain = e->image.layer;
+                LayerEntry *l;
+
+                if (e->n_names == 0 || !images_config(i)->keep_blobs)
+                        continue;
+                r = note(names, e->image.digest);
+                if (r >= 0)
+                        r = note(names, e->image.config_digest);
+                for (; *chain && r >= 0; chain = l->row.parent) {
+                        HASH_FIND_STR(i->layers, chain, l);
+                        if (!l)
+                                break;
+                        r = note(names, l->row.digest);
+                }
+        }
+        return r;
+}
+
+static void names_free(BlobName **names) {
+        BlobName *b, *next;
+
+        HASH_ITER(hh, *names, b, next) {
+                HASH_DEL(*names, b);
+                free(b);
+        }
+}
+
+/* Parts are gone on with by the next pull; for a day. */
+static bool is_waste(BlobName *names, const char *file, const struct stat *st) {
+        const char *hex = file + strlen(PREFIX);
+        time_t age = time(NULL) - st->st_mtime;
+        bool part = strlen(hex) > DIGEST_HEX;
+        char bare[DIGEST_HEX + 1] = "";
+        BlobName *b;
+
+        if (strncmp(file, PREFIX, strlen(PREFIX)) != 0 || strlen(hex) < DIGEST_HEX)
+                return age > YOUNG_SEC;
+        memcpy(bare, hex, DIGEST_HEX);
+        HASH_FIND_STR(names, bare, b);
+        return part ? age > 24 * YOUNG_SEC : !b;
+}
+
+static bool somebody_needs_them(const Images *i) {
+        const Making *k;
+
+        DL_FOREACH(i->makings, k)
+                if (!k->ended && k->row.kind != MAKING_GC && k->row.kind != MAKING_COMMIT)
+                        return true;
+        return false;
+}
+
+uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n) {
+        _cleanup_(names_free) BlobName *names = NULL;
+        int fd = openat(i->blobs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        uint64_t bytes = 0, left = 0;
+        const struct dirent *de;
+        struct stat st;
+        bool busy = somebody_needs_them(i) || note_images(i, &names) < 0;
+
+        *ret_n = 0;
+        if (!dir) {
+                (void) fd_close(fd);
+                return 0;
+        }
+        while ((de = readdir(dir))) {
+                if (de->d_name[0] == '.' || fstatat(i->blobs_fd, de->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+                        continue;
+                if (busy || !is_waste(names, de->d_name, &st) || (remove && unlinkat(i->blobs_fd, de->d_name, 0) < 0)) {
+                        left += (uint64_t) st.st_blocks * 512;
+                        continue;
+                }
+                bytes += (uint64_t) st.st_blocks * 512;
+                (*ret_n)++;
+                if (item)
+                        item("blob", de->d_name, (uint64_t) st.st_blocks * 512, userdata);
+        }
+        (void) closedir(dir);
+        i->blob_bytes = left + (remove ? 0 : bytes);
+        return bytes;
+}

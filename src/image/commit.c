@@ -1,0 +1,284 @@
+/* commit.c: a sandbox's disk as it is now becomes a template.
+ *
+ *      held still · copy of its disk (O(1)) · released · on a layer: flattened to one more; on the host: the copy itself is the beginning of later disks */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/internal.h"
+
+typedef struct Commit {
+        Images *images;
+        Making *making;
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        bool held; /* the sandbox, by us */
+        SandboxWatch watch; /* until it is held */
+        char scratch[TREE_NAME_MAX + 1];
+        Image image;
+        TreeCall *call;
+} Commit;
+
+static Sandbox *sandbox_of(Commit *c) {
+        Sandbox *sb;
+
+        HASH_FIND_STR(c->images->manager->sandboxes, c->sandbox, sb);
+        return sb;
+}
+
+static void let_go(Commit *c) {
+        Sandbox *sb = sandbox_of(c);
+
+        sandbox_unwatch(&c->watch);
+        if (sb && c->held)
+                sandbox_release(sb);
+        else if (sb)
+                sandbox_forget_caller(sb, c);
+        c->held = false;
+}
+
+static void commit_free(Commit *c) {
+        let_go(c);
+        tree_call_forget(c->call);
+        image_done(&c->image);
+        free(c);
+}
+
+static void commit_release(void *work) {
+        commit_free(work);
+}
+
+static void commit_cancel(void *work) {
+        (void) work; /* what is O(1) is over in a moment, and the flattening has a cancel of its own */
+}
+
+static const MakingWork commit_work = { commit_cancel, commit_release };
+
+static void remove_scratch(Commit *c) {
+        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch);
+
+        if (*c->scratch)
+                (void) trees_remove(c->images->manager, &scratch, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or the spawner's next start */
+        c->scratch[0] = '\0';
+}
+
+static void finish(Commit *c, const Image *image, const Error *error) {
+        Making *k = c->making;
+        static const Error cancelled = { -ECANCELED, "it was cancelled" };
+
+        remove_scratch(c);
+        making_set_work(k, NULL, NULL);
+        making_end(k, image, error && making_is_cancelled(k) ? &cancelled : error);
+        commit_free(c);
+}
+
+static void fail(Commit *c, int r, const Error *why) {
+        Error error = *why;
+
+        if (error.code == 0)
+                (void) error_set(&error, r, "%s", strerror(-r));
+        finish(c, NULL, &error);
+}
+
+static void put(Commit *c) {
+        Images *i = c->images;
+        char digest[sizeof(c->image.digest)];
+        Error error = { 0 };
+        int r = image_digest(&c->image, c->image.digest);
+
+        memcpy(digest, c->image.digest, sizeof(digest));
+        if (r >= 0)
+                r = images_put(i, c->making->row.tenant, c->making->row.name, &c->image, &error);
+        if (r < 0)
+                fail(c, r, &error);
+        else
+                finish(c, &images_entry(i, digest)->image, NULL);
+}
+
+/* On a layer. */
+
+static void on_flattened(const Image *layer, const Error *error, void *userdata) {
+        Commit *c = userdata;
+
+        making_set_work(c->making, &commit_work, c);
+        if (error) {
+                fail(c, error->code, error);
+                return;
+        }
+        memcpy(c->image.layer, layer->layer, sizeof(c->image.layer));
+        c->image.bytes += layer->bytes;
+        put(c);
+}
+
+static int flatten(Commit *c, Error *reterr) {
+        char chain[DIGEST_HEX + 1], parent[TREE_NAME_MAX + 1];
+        int r;
+
+        memcpy(parent, c->image.layer, sizeof(parent));
+        chain_random(chain);
+        r = images_flatten(c->images, c->making, parent, TREE_SCRATCH, c->scratch, chain, on_flattened, c, reterr);
+        if (r < 0)
+                making_set_work(c->making, &commit_work, c);
+        return r;
+}
+
+/* On the host, or another directory. */
+
+static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Commit *c = userdata;
+
+        c->call = NULL;
+        if (error) {
+                fail(c, error->code, error);
+                return;
+        }
+        c->scratch[0] = '\0';
+        put(c);
+}
+
+static int publish(Commit *c, Error *reterr) {
+        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), snapshot = tree_ref(TREE_SNAPSHOT, c->scratch);
+
+        c->image.snapshot = strdup(c->scratch);
+        if (!c->image.snapshot)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        return trees_publish(c->images->manager, &scratch, &snapshot, on_published, c, &c->call, reterr);
+}
+
+/* Both. */
+
+static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Commit *c = userdata;
+        Error why = { 0 };
+        int r;
+
+        c->call = NULL;
+        let_go(c);
+        if (error) {
+                c->scratch[0] = '\0';
+                fail(c, error->code, error);
+                return;
+        }
+        r = *c->image.layer ? flatten(c, &why) : publish(c, &why);
+        if (r < 0)
+                fail(c, r, &why);
+}
+
+static void on_held(Sandbox *sb, const Error *error, void *userdata) {
+        Commit *c = userdata;
+        TreeRef scratch, disk = tree_ref(TREE_DISK, c->sandbox);
+        Error why = { 0 };
+        int r;
+
+        sandbox_unwatch(&c->watch);
+        if (error) {
+                fail(c, error->code, error);
+                return;
+        }
+        c->held = true;
+        chain_random(c->scratch);
+        scratch = tree_ref(TREE_SCRATCH, c->scratch);
+        r = trees_make(c->images->manager, &scratch, &disk, /* limit= */ 0, on_copied, c, &c->call, &why);
+        if (r < 0) {
+                c->scratch[0] = '\0';
+                fail(c, r, &why);
+        }
+}
+
+/* It goes before it stands still: nobody else tells us. */
+static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+        static const Error gone = { -ESTALE, "the sandbox has ended meanwhile" };
+        Commit *c = userdata;
+
+        if (!c->held && (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)))
+                finish(c, NULL, &gone);
+}
+
+/* What it was made with is what the template says; references to secrets are its owner's, and stay behind. */
+static int describe(Commit *c, const Sandbox *sb) {
+        const ImageEntry *from = sb->spec.digest ? images_entry(c->images, sb->spec.digest) : NULL;
+        Image *image = &c->image;
+        const char *home;
+        int r = from ? image_config_copy(&from->image.config, &image->config) : 0;
+
+        if (!from)
+                image->config.env = (Strv) STRV_INIT(IMAGE_STRINGS_MAX);
+        for (size_t n = 0; n < sb->spec.env.n && r >= 0; n++) {
+                const char *equals = strchr(sb->spec.env.items[n], '=');
+
+                if (equals && strncmp(equals + 1, "secret:", strlen("secret:")) != 0)
+                        r = strv_set_env(&image->config.env, sb->spec.env.items[n]);
+        }
+        free(image->config.workdir);
+        image->config.workdir = sb->spec.workdir ? strdup(sb->spec.workdir) : NULL;
+        free(image->config.user);
+        if (asprintf(&image->config.user, "%u:%u", sb->spec.uid, sb->spec.gid) < 0) {
+                image->config.user = NULL;
+                r = -ENOMEM;
+        }
+        image->config.uid = sb->spec.uid;
+        image->config.gid = sb->spec.gid;
+        home = strv_get_env(&sb->spec.env, "HOME");
+        if (home) {
+                free(image->config.home);
+                image->config.home = strdup(home);
+        }
+        if (sb->spec.layer)
+                (void) snprintf(image->layer, sizeof(image->layer), "%s", sb->spec.layer);
+        else
+                image->base = strdup(sb->spec.base ? sb->spec.base : sb->spec.template_name ? sb->spec.template_name : "host");
+        image->bytes = from ? from->image.bytes : 0;
+        if (asprintf(&image->source, "commit of %s", sb->id) < 0)
+                image->source = NULL;
+        return r;
+}
+
+static int check(Images *i, const Sandbox *sb, const char *text, TemplateName *ret, Error *reterr) {
+        int r = images_check_name(i, text, ret, reterr);
+
+        if (r < 0)
+                return r;
+        if (!sb->spec.persistent)
+                return error_set(reterr, -EOPNOTSUPP, "the disk of sandbox '%s' goes with it, so it cannot be committed: create it with persistent (--persistent)", sb->id);
+        return trees_have_disks(i->manager, reterr) ? 0 : -EOPNOTSUPP;
+}
+
+int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text, Making **ret, Error *reterr) {
+        TemplateName name;
+        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
+        Making *k;
+        Commit *c;
+        int r = check(i, sb, text, &name, reterr);
+
+        if (r < 0)
+                return r;
+        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
+        r = making_new(i, who, MAKING_COMMIT, full, &k, reterr);
+        if (r < 0)
+                return r;
+        c = calloc(1, sizeof(*c));
+        if (!c) {
+                (void) error_set(reterr, -ENOMEM, "out of memory");
+                making_end(k, NULL, reterr);
+                return -ENOMEM;
+        }
+        *c = (Commit) { .images = i, .making = k, .watch = { .changed = on_sandbox, .userdata = c } };
+        memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
+        making_set_work(k, &commit_work, c);
+        making_log(k, "copying the disk of sandbox %s", sb->id);
+        r = describe(c, sb);
+        if (r >= 0 && *c->image.layer)
+                r = making_hold(k, c->image.layer);
+        *ret = k;
+        if (r >= 0) {
+                sandbox_watch(sb, &c->watch);
+                r = sandbox_hold(sb, on_held, c, reterr);
+        }
+        if (r < 0) {
+                Error why = *reterr;
+
+                fail(c, r, &why);
+        }
+        return r;
+}

@@ -1,0 +1,153 @@
+/* get.c: pulls and imports as they are asked for. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "image/ingest.h"
+
+static int begin(Images *i, const Principal *who, MakingKind kind, const IngestRequest *request, Making **ret, Error *reterr) {
+        Making *k;
+        int r = images_check_depot(i, reterr);
+
+        if (r >= 0)
+                r = manager_check_space(i->manager, reterr);
+        if (r >= 0)
+                r = making_new(i, who, kind, request->name, &k, reterr);
+        if (r < 0)
+                return r;
+        r = ingest_start(i, k, request, /* done= */ NULL, NULL, reterr);
+        if (r < 0) {
+                making_end(k, NULL, reterr);
+                return r;
+        }
+        *ret = k;
+        return 0;
+}
+
+int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making **ret, Error *reterr) {
+        ReferenceName reference;
+        TemplateName name;
+        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
+        int r = reference_name(pull->reference, &reference, reterr);
+
+        if (r < 0)
+                return r;
+        (void) snprintf(full, sizeof(full), "%s:%s", reference.name.name, reference.name.tag);
+        r = images_check_name(i, pull->name ? pull->name : full, &name, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
+        return begin(i, who, MAKING_PULL,
+                        &(IngestRequest) {
+                                .reference = pull->reference,
+                                .name = full,
+                                .platform = pull->platform,
+                                .auth = pull->auth,
+                                .source = reference.full,
+                                .in_fd = -EBADF,
+                        },
+                        ret, reterr);
+}
+
+int images_import(Images *i, const Principal *who, const char *text, int fd, Making **ret, Error *reterr) {
+        _cleanup_close_ int archive = fd;
+        TemplateName name;
+        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
+        int r = images_check_name(i, text, &name, reterr);
+
+        if (r < 0)
+                return r;
+        (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
+        return begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = full, .source = "import", .in_fd = archive }, ret, reterr);
+}
+
+/* For builds: what is there, or a pull. */
+
+typedef struct Found {
+        Images *images;
+        Making *making;
+        char digest[sizeof(((Image *) NULL)->digest)];
+        sd_event_source *defer;
+        ImageDone done;
+        void *userdata;
+} Found;
+
+static void found_free(Found *f) {
+        sd_event_source_disable_unref(f->defer);
+        free(f);
+}
+
+static void found_release(void *work) {
+        found_free(work);
+}
+
+static void found_cancel(void *work) {
+        (void) work; /* it is told in the next turn of the loop anyway */
+}
+
+static int on_found(sd_event_source *source, void *userdata) {
+        static const Error gone = { -ENOENT, "the template was removed meanwhile" };
+        Found *f = userdata;
+        ImageEntry *e = images_entry(f->images, f->digest);
+        ImageDone done = f->done;
+        void *data = f->userdata;
+
+        making_set_work(f->making, NULL, NULL);
+        found_free(f);
+        done(e ? &e->image : NULL, e ? NULL : &gone, data);
+        return 0;
+}
+
+static int answer_found(Images *i, Making *k, const Image *image, ImageDone done, void *userdata, Error *reterr) {
+        static const MakingWork ops = { found_cancel, found_release };
+        Found *f = calloc(1, sizeof(*f));
+        int r = f ? 0 : -ENOMEM;
+
+        if (f) {
+                *f = (Found) { .images = i, .making = k, .done = done, .userdata = userdata };
+                memcpy(f->digest, image->digest, sizeof(f->digest));
+                r = *image->layer ? making_hold(k, image->layer) : 0;
+        }
+        if (r >= 0)
+                r = sd_event_add_defer(i->manager->event, &f->defer, on_found, f);
+        if (r < 0) {
+                free(f);
+                return error_set(reterr, r, "out of memory");
+        }
+        making_set_work(k, &ops, f);
+        return 0;
+}
+
+/* One of another registry is known by where it came from: its short name may be somebody else's. */
+static const Image *find_reference(Images *i, const char *tenant, const char *text, const ReferenceName *reference) {
+        if (!reference || !reference->has_host)
+                return images_find(i, tenant, text);
+        for (const TemplateEntry *t = i->templates; t; t = t->hh.next)
+                if ((!*t->row.tenant || strcmp(t->row.tenant, tenant) == 0) && t->image->image.source &&
+                                strcmp(t->image->image.source, reference->full) == 0)
+                        return &t->image->image;
+        return NULL;
+}
+
+int images_get(Images *i, Making *k, const char *text, ImageDone done, void *userdata, Error *reterr) {
+        ReferenceName reference;
+        char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
+        bool is_reference = reference_name(text, &reference, /* reterr= */ NULL) >= 0;
+        const Image *image = find_reference(i, k->row.tenant, text, is_reference ? &reference : NULL);
+        int r;
+
+        if (image && !images_problem(i, image))
+                return answer_found(i, k, image, done, userdata, reterr);
+        if (!is_reference)
+                return reference_name(text, &reference, reterr);
+        r = images_check_depot(i, reterr);
+        if (r < 0)
+                return r;
+        (void) snprintf(full, sizeof(full), "%s:%s", reference.name.name, reference.name.tag);
+        return ingest_start(i, k,
+                        &(IngestRequest) { .reference = text, .name = images_is_reserved(i, reference.name.name) ? NULL : full, .only_free_name = !image,
+                                        .source = reference.full, .in_fd = -EBADF },
+                        done, userdata, reterr);
+}

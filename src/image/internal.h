@@ -1,0 +1,184 @@
+/* internal.h: what the files behind image.h share. Everything that the store has is in memory too: there are hundreds of it, not millions. */
+#pragma once
+
+#include <utlist.h>
+
+#include "config/config.h"
+#include "image/image.h"
+#include "image/names.h"
+#include "json/json.h"
+#include "store/images.h"
+
+typedef struct ImageEntry {
+        Image image;
+        unsigned n_names;
+        UT_hash_handle hh; /* by digest */
+} ImageEntry;
+
+typedef struct TemplateEntry {
+        StoreTemplate row;
+        char *key; /* tenant, a newline, name:tag */
+        ImageEntry *image;
+        UT_hash_handle hh; /* by key */
+} TemplateEntry;
+
+typedef struct LayerEntry {
+        StoreLayer row;
+        unsigned n_images; /* that have it */
+        bool used;         /* gc.c's, while it looks */
+        UT_hash_handle hh; /* by chain */
+} LayerEntry;
+
+typedef struct ImageSnapshotEntry {
+        StoreImageSnapshot row;
+        bool used; /* likewise */
+        UT_hash_handle hh; /* by name */
+} ImageSnapshotEntry;
+
+typedef struct CacheEntry {
+        StoreCache row;
+        char *name; /* tenant, a newline, key */
+        UT_hash_handle hh;
+} CacheEntry;
+
+typedef struct LayerWork LayerWork;
+typedef struct Reconciliation Reconciliation;
+
+/* A piece of work for a making. cancel: leads to its end. release: at the daemon's end, its memory. */
+typedef struct MakingWork {
+        void (*cancel)(void *work);
+        void (*release)(void *work);
+} MakingWork;
+
+struct Making {
+        Images *images;
+        StoreMaking row;
+        int log_fd; /* -EBADF: it has ended */
+        uint64_t log_bytes;
+        bool log_full;
+        bool cancelled, ended;
+        Strv held; /* layers that it counts on */
+        void (*cancel)(Making *k, void *userdata);
+        void *cancel_data;
+        const MakingWork *work_ops; /* of what is under way for it here; NULL: nothing */
+        void *work;
+        MakingWatch *watches;
+        Making *prev, *next; /* the oldest first */
+        UT_hash_handle hh;   /* by id */
+};
+
+struct Images {
+        Manager *manager;
+        TemplateKeeper keeper;
+        ImageEntry *images;
+        TemplateEntry *templates;
+        LayerEntry *layers;
+        ImageSnapshotEntry *snapshots;
+        CacheEntry *cache;
+        Making *makings, *makings_by_id;
+        unsigned n_running;
+        LayerWork *works; /* by chain: unpacked or removed at this moment */
+        int makings_fd, blobs_fd;
+        char *blobs_path;
+        char *program; /* cove-registry; NULL: it was not found */
+        Reconciliation *reconciliation; /* under way, or waited for */
+        bool reconciled;
+        sd_event_source *gc_timer;
+        struct Gc *gc; /* under way */
+        uint64_t blob_bytes; /* as gc has seen it last */
+};
+
+static inline const ImagesConfig *images_config(const Images *i) {
+        return &i->manager->settings->images;
+}
+
+/* images.c */
+ImageEntry *images_entry(Images *i, const char *digest);
+LayerEntry *images_layer(Images *i, const char *chain); /* NULL: none, or it is about to go */
+const char *images_problem(Images *i, const Image *image);
+bool images_is_reserved(const Images *i, const char *name);
+
+/* put.c */
+int images_layer_put(Images *i, const StoreLayer *row); /* copies */
+void images_layer_drop(Images *i, const char *chain);   /* the row */
+int images_drop(Images *i, ImageEntry *e);              /* the row of one that has no name */
+int images_snapshot_mark(Images *i, ImageSnapshotEntry *e); /* it is about to go */
+void images_snapshot_drop(Images *i, const char *name);
+int images_check_name(const Images *i, const char *text, TemplateName *ret, Error *reterr); /* and it is not reserved */
+
+/* load.c */
+int images_load(Images *i, Error *reterr);
+void images_unload(Images *i);
+ImageEntry *image_entry_add(Images *i, Image *image); /* takes it */
+TemplateEntry *template_entry_add(Images *i, StoreTemplate *row, ImageEntry *image); /* takes it */
+void template_entry_free(Images *i, TemplateEntry *t);
+LayerEntry *layer_entry_add(Images *i, StoreLayer *row);
+ImageSnapshotEntry *image_snapshot_add(Images *i, const StoreImageSnapshot *row);
+CacheEntry *cache_entry_add(Images *i, StoreCache *row);
+void cache_entry_free(Images *i, CacheEntry *c);
+void image_entry_free(Images *i, ImageEntry *e);
+void image_count(Images *i, const Image *image, int by); /* its layers know how many have them */
+
+/* making.c */
+int makings_load(Images *i, Error *reterr);
+void makings_free(Images *i);
+int making_hold(Making *k, const char *chain);
+void making_set_work(Making *k, const MakingWork *ops, void *work); /* ops NULL: it is over */
+void makings_trim(Images *i);
+
+/* oci.c: configurations, in and out. */
+int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr);
+json_t *image_config_write(const ImageConfig *config);
+/* Of what was made here: its description's. */
+/* `bytes` of a report of cove-tree. */
+uint64_t tree_result_bytes(const char *line);
+int image_digest(const Image *image, char ret[static DIGEST_LENGTH + 1]);
+
+/* child.c: cove-registry. */
+typedef struct ImageChild ImageChild;
+typedef struct ImageChildEvents {
+        void (*line)(const char *line, void *userdata);        /* of its reports */
+        void (*ended)(const Error *error, void *userdata);     /* NULL: well. It is gone then */
+} ImageChildEvents;
+int image_child_start(Images *i, const char *const *arguments, const char *auth, int in_fd /* -EBADF: none; copied */, const ImageChildEvents *events,
+                void *userdata, ImageChild **ret, Error *reterr);
+void image_child_stop(ImageChild *c); /* asks it to end; ended() is told */
+ImageChild *image_child_free(ImageChild *c); /* at once, nothing is told */
+
+/* layers.c: one layer that is there, or is made; whoever wants the same waits for whoever was first. */
+typedef struct LayerWant {
+        const char *parent; /* bare hex; "": none */
+        const char *chain, *digest, *diff_id, *media_type;
+        uint64_t blob_bytes;
+} LayerWant;
+typedef void (*LayerDone)(const Error *error, void *userdata);
+typedef struct LayerWaiter LayerWaiter;
+/* done is called from within when it is there already. */
+int layer_want(Images *i, Making *k, const LayerWant *want, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr);
+void layer_waiter_cancel(LayerWaiter *w); /* done is not called; work that only it wanted ends */
+/* Removes one whose row is marked; done may be NULL. */
+int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, Error *reterr);
+void layers_free(Images *i);
+
+/* blobs.c */
+int blobs_open(Images *i, Error *reterr);
+int blob_open(Images *i, const char *digest); /* -ENOENT */
+uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n);
+
+/* reconcile.c: rows and trees agree, before anything is made. done may be called from within. */
+int reconciliation_start(Images *i, Error *reterr);
+void reconciliation_stop(Images *i);
+void images_when_ready(Images *i, Making *k, void (*done)(Making *k, const Error *error, void *userdata), void *userdata);
+
+/* gc.c */
+int gc_start(Images *i, Error *reterr);
+void gc_stop(Images *i);
+
+/* inspect.c: who the user of an image is. Fills uid, gid, home of its configuration. The caller keeps the inspection until it is told. */
+typedef struct ImageInspection {
+        Image *image;
+        LayerDone done;
+        void *userdata;
+        TreeCall *call; /* NULL: none is under way */
+} ImageInspection;
+int image_inspect(Images *i, Making *k, ImageInspection *x, Error *reterr);

@@ -1,0 +1,245 @@
+/* put.c: rows that come and go; the store first, then what is in memory. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/internal.h"
+
+int images_check_name(const Images *i, const char *text, TemplateName *ret, Error *reterr) {
+        int r = template_name_parse(text, ret, reterr);
+
+        if (r >= 0 && images_is_reserved(i, ret->name))
+                return error_set(reterr, -EINVAL, "'%s' is the name of a template that the daemon was started with: take another", ret->name);
+        return r;
+}
+
+/* Layers. */
+
+static int copy_layer(const StoreLayer *from, StoreLayer *to) {
+        *to = *from;
+        to->diff_id = from->diff_id ? strdup(from->diff_id) : NULL;
+        to->digest = from->digest ? strdup(from->digest) : NULL;
+        to->media_type = from->media_type ? strdup(from->media_type) : NULL;
+        if ((from->diff_id && !to->diff_id) || (from->digest && !to->digest) || (from->media_type && !to->media_type)) {
+                store_layer_done(to);
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+int images_layer_put(Images *i, const StoreLayer *row) {
+        StoreLayer copy;
+        LayerEntry *l;
+        int r = copy_layer(row, &copy);
+
+        if (r < 0)
+                return r;
+        r = store_layer_put(i->manager->store, row);
+        HASH_FIND_STR(i->layers, row->chain, l);
+        if (r >= 0 && l) {
+                StoreLayer old = l->row;
+
+                l->row = copy;
+                copy = old;
+        } else if (r >= 0 && !layer_entry_add(i, &copy))
+                r = -ENOMEM;
+        store_layer_done(&copy);
+        return r;
+}
+
+void images_layer_drop(Images *i, const char *chain) {
+        LayerEntry *l;
+
+        HASH_FIND_STR(i->layers, chain, l);
+        if (!l || store_layer_delete(i->manager->store, chain) < 0)
+                return;
+        HASH_DEL(i->layers, l);
+        store_layer_done(&l->row);
+        free(l);
+}
+
+/* Images. */
+
+int images_drop(Images *i, ImageEntry *e) {
+        int r = e->n_names > 0 ? -EBUSY : store_image_delete(i->manager->store, e->image.digest);
+
+        if (r >= 0)
+                image_entry_free(i, e);
+        return r;
+}
+
+static int put_rows(Images *i, const StoreTemplate *row, const Image *image, const StoreImageSnapshot *snapshot) {
+        Store *s = i->manager->store;
+
+        (void) store_begin(s);
+        (void) store_image_put(s, image);
+        if (*snapshot->name)
+                (void) store_image_snapshot_put(s, snapshot);
+        if (row->name)
+                (void) store_template_put(s, row);
+        return store_commit(s);
+}
+
+/* The entry of that digest has what was said last. */
+static ImageEntry *keep_image(Images *i, Image *image) {
+        ImageEntry *e = images_entry(i, image->digest);
+
+        if (!e)
+                return image_entry_add(i, image);
+        image_count(i, &e->image, -1);
+        image_done(&e->image);
+        e->image = *image;
+        *image = (Image) { 0 };
+        image_count(i, &e->image, +1);
+        return e;
+}
+
+static int keep_name(Images *i, StoreTemplate *row, ImageEntry *e) {
+        _cleanup_free_ char *key = NULL;
+        TemplateEntry *t;
+
+        if (asprintf(&key, "%s\n%s:%s", row->tenant, row->name, row->tag) < 0)
+                return -ENOMEM;
+        HASH_FIND_STR(i->templates, key, t);
+        if (!t)
+                return template_entry_add(i, row, e) ? 0 : -ENOMEM;
+        t->image->n_names--;
+        e->n_names++;
+        t->image = e;
+        t->row.updated_at = row->updated_at;
+        memcpy(t->row.digest, row->digest, sizeof(t->row.digest));
+        return 0;
+}
+
+static int put(Images *i, StoreTemplate *row, Image *image) {
+        StoreImageSnapshot snapshot = { .created_at = clock_wall_usec() };
+        ImageSnapshotEntry *known = NULL;
+        ImageEntry *e;
+        int r;
+
+        if (image->snapshot) {
+                (void) snprintf(snapshot.name, sizeof(snapshot.name), "%s", image->snapshot);
+                HASH_FIND_STR(i->snapshots, snapshot.name, known);
+        }
+        r = put_rows(i, row, image, &snapshot);
+        if (r < 0)
+                return r;
+        if (*snapshot.name && !known && !image_snapshot_add(i, &snapshot))
+                return -ENOMEM;
+        e = keep_image(i, image);
+        if (!e)
+                return -ENOMEM;
+        return row->name ? keep_name(i, row, e) : 0;
+}
+
+int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr) {
+        StoreTemplate row = { .updated_at = clock_wall_usec() };
+        TemplateName name;
+        int r = name_and_tag ? images_check_name(i, name_and_tag, &name, reterr) : 0;
+
+        if (r < 0)
+                return r;
+        if (image->created_at == 0)
+                image->created_at = row.updated_at;
+        if (!*image->digest)
+                r = image_digest(image, image->digest);
+        memcpy(row.digest, image->digest, sizeof(row.digest));
+        if (r >= 0 && name_and_tag) {
+                row.tenant = strdup(tenant ? tenant : "");
+                row.name = strdup(name.name);
+                row.tag = strdup(name.tag);
+                if (!row.tenant || !row.name || !row.tag)
+                        r = -ENOMEM;
+        }
+        if (r >= 0)
+                r = put(i, &row, image);
+        store_template_done(&row);
+        return r < 0 ? error_set(reterr, r, "cannot write template '%.100s' down: %s", name_and_tag ? name_and_tag : "", strerror(-r)) : 0;
+}
+
+/* Snapshots that belong to images and to the cache. */
+
+int images_snapshot_mark(Images *i, ImageSnapshotEntry *e) {
+        int r;
+
+        e->row.removing = true;
+        r = store_image_snapshot_put(i->manager->store, &e->row);
+        if (r < 0)
+                e->row.removing = false;
+        return r;
+}
+
+void images_snapshot_drop(Images *i, const char *name) {
+        ImageSnapshotEntry *e;
+
+        HASH_FIND_STR(i->snapshots, name, e);
+        if (!e || store_image_snapshot_delete(i->manager->store, name) < 0)
+                return;
+        HASH_DEL(i->snapshots, e);
+        free(e);
+}
+
+/* The cache of builds. */
+
+static CacheEntry *find_cache(Images *i, const char *tenant, const char *key) {
+        char name[ACCESS_NAME_MAX + TREE_NAME_MAX + 2];
+        CacheEntry *c;
+
+        (void) snprintf(name, sizeof(name), "%.63s\n%.64s", tenant ? tenant : "", key);
+        HASH_FIND_STR(i->cache, name, c);
+        return c;
+}
+
+int images_cache_get(Images *i, const char *tenant, const char *key, char ret_snapshot[TREE_NAME_MAX + 1]) {
+        CacheEntry *c = find_cache(i, tenant, key);
+        ImageSnapshotEntry *e = NULL;
+
+        if (c)
+                HASH_FIND_STR(i->snapshots, c->row.snapshot, e);
+        if (!e || e->row.removing)
+                return 0;
+        c->row.used_at = clock_wall_usec();
+        (void) store_cache_put(i->manager->store, &c->row); /* else it looks older than it is */
+        memcpy(ret_snapshot, c->row.snapshot, sizeof(c->row.snapshot));
+        return 1;
+}
+
+static int put_cache_rows(Images *i, const StoreCache *row, const StoreImageSnapshot *snapshot) {
+        Store *s = i->manager->store;
+
+        (void) store_begin(s);
+        (void) store_image_snapshot_put(s, snapshot);
+        (void) store_cache_put(s, row);
+        return store_commit(s);
+}
+
+int images_cache_put(Images *i, const char *tenant, const char *key, const char *snapshot) {
+        StoreCache row = { .created_at = clock_wall_usec() };
+        StoreImageSnapshot tree = { .created_at = row.created_at };
+        ImageSnapshotEntry *known;
+        CacheEntry *old;
+        int r;
+
+        if (strlen(key) > TREE_NAME_MAX || !tree_name_is_valid(snapshot))
+                return -EINVAL;
+        row.used_at = row.created_at;
+        (void) snprintf(row.key, sizeof(row.key), "%s", key);
+        (void) snprintf(row.snapshot, sizeof(row.snapshot), "%s", snapshot);
+        (void) snprintf(tree.name, sizeof(tree.name), "%s", snapshot);
+        row.tenant = strdup(tenant ? tenant : "");
+        if (!row.tenant)
+                return -ENOMEM;
+        r = put_cache_rows(i, &row, &tree);
+        HASH_FIND_STR(i->snapshots, tree.name, known);
+        if (r >= 0 && !known && !image_snapshot_add(i, &tree))
+                r = -ENOMEM;
+        old = r >= 0 ? find_cache(i, tenant, key) : NULL; /* its tree is nobody's then: the next gc takes it */
+        if (old)
+                cache_entry_free(i, old);
+        if (r >= 0 && !cache_entry_add(i, &row))
+                r = -ENOMEM;
+        store_cache_done(&row);
+        return r;
+}

@@ -1,0 +1,195 @@
+/* reconcile.c: after a start, rows and trees agree again, before anything is made.
+ *
+ *      marked row           its removal goes on
+ *      tree without a row   was published when we were cut off: it is whole, and gets its row
+ *      row without a tree   somebody has taken the depot away: the row goes, and what stood on it says so
+ *
+ * The depot is made at its first use, so nobody is asked for trees where no row speaks of any until something is to be made. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "image/internal.h"
+
+#define PAUSE_USEC (100 * USEC_PER_MSEC)
+
+typedef void (*ReadyDone)(Making *k, const Error *error, void *userdata);
+
+typedef struct ReadyWaiter {
+        Making *making;
+        ReadyDone done;
+        void *userdata;
+        struct ReadyWaiter *prev, *next;
+} ReadyWaiter;
+
+typedef struct SeenTree {
+        char name[TREE_NAME_MAX + 1];
+        UT_hash_handle hh;
+} SeenTree;
+
+struct Reconciliation {
+        Images *images;
+        TreeCall *call;
+        sd_event_source *timer; /* until the core is ready */
+        SeenTree *seen;
+        ReadyWaiter *waiters;
+};
+
+static void seen_free(Reconciliation *x) {
+        SeenTree *t, *next;
+
+        HASH_ITER(hh, x->seen, t, next) {
+                HASH_DEL(x->seen, t);
+                free(t);
+        }
+}
+
+static void reconciliation_free(Reconciliation *x) {
+        ReadyWaiter *w, *next;
+
+        seen_free(x);
+        DL_FOREACH_SAFE(x->waiters, w, next)
+                free(w);
+        tree_call_forget(x->call);
+        sd_event_source_disable_unref(x->timer);
+        free(x);
+}
+
+void reconciliation_stop(Images *i) {
+        if (i->reconciliation)
+                reconciliation_free(i->reconciliation);
+        i->reconciliation = NULL;
+}
+
+static void tell_waiters(Images *i, const Error *error) {
+        Reconciliation *x = TAKE_PTR(i->reconciliation);
+        ReadyWaiter *w, *next;
+
+        DL_FOREACH_SAFE(x->waiters, w, next) {
+                DL_DELETE(x->waiters, w);
+                w->done(w->making, error, w->userdata);
+                free(w);
+        }
+        reconciliation_free(x);
+}
+
+static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+        Reconciliation *x = userdata;
+        Images *i = x->images;
+        SeenTree *t = calloc(1, sizeof(*t));
+        StoreLayer row = { .bytes = bytes, .created_at = clock_wall_usec() };
+        LayerEntry *l;
+
+        if (!t)
+                return;
+        memcpy(t->name, ref->name, sizeof(t->name));
+        HASH_ADD_STR(x->seen, name, t);
+        HASH_FIND_STR(i->layers, ref->name, l);
+        if (l)
+                return;
+        memcpy(row.chain, ref->name, sizeof(row.chain));
+        if (images_layer_put(i, &row) >= 0)
+                log_info("layer %.12s was finished when the daemon was cut off: it is kept", ref->name);
+}
+
+static void drop_missing(Reconciliation *x) {
+        Images *i = x->images;
+        LayerEntry *l, *next;
+        SeenTree *t;
+
+        HASH_ITER(hh, i->layers, l, next) {
+                HASH_FIND_STR(x->seen, l->row.chain, t);
+                if (t)
+                        continue;
+                if (!l->row.removing)
+                        log_warning("layer %.12s is not in the depot any more: templates that stand on it cannot be used", l->row.chain);
+                images_layer_drop(i, l->row.chain);
+        }
+}
+
+static void go_on_removing(Images *i) {
+        LayerEntry *l, *next;
+
+        HASH_ITER(hh, i->layers, l, next)
+                if (l->row.removing)
+                        (void) layer_remove(i, l->row.chain, /* done= */ NULL, NULL, /* reterr= */ NULL); /* or the next gc */
+}
+
+static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Reconciliation *x = userdata;
+        Images *i = x->images;
+
+        x->call = NULL;
+        if (!error) {
+                drop_missing(x);
+                i->reconciled = true;
+                go_on_removing(i);
+        }
+        tell_waiters(i, error);
+}
+
+static void ask(Images *i) {
+        Reconciliation *x = i->reconciliation;
+        TreeRequest request = { .operation = TREE_LIST, .n_refs = 1 };
+        Error error = { 0 };
+
+        request.refs[0].kind = TREE_LAYER;
+        if (trees_ask(i->manager, &request, /* fds= */ NULL, on_item, on_listed, x, &x->call, &error) < 0)
+                tell_waiters(i, &error);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Images *i = userdata;
+
+        if (!i->manager->recovering) {
+                i->reconciliation->timer = sd_event_source_disable_unref(i->reconciliation->timer);
+                ask(i);
+                return 0;
+        }
+        (void) sd_event_source_set_time_relative(source, PAUSE_USEC);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int reconciliation_new(Images *i) {
+        Reconciliation *x = calloc(1, sizeof(*x));
+
+        if (!x)
+                return -ENOMEM;
+        x->images = i;
+        i->reconciliation = x;
+        return 0;
+}
+
+int reconciliation_start(Images *i, Error *reterr) {
+        int r;
+
+        if (!i->layers)
+                return 0;
+        r = reconciliation_new(i);
+        if (r >= 0)
+                r = sd_event_add_time_relative(i->manager->event, &i->reconciliation->timer, CLOCK_MONOTONIC, 0, 0, on_timer, i);
+        return r < 0 ? error_set(reterr, r, "cannot look after the layers: %s", strerror(-r)) : 0;
+}
+
+void images_when_ready(Images *i, Making *k, ReadyDone done, void *userdata) {
+        bool under_way = i->reconciliation;
+        ReadyWaiter *w;
+
+        if (i->reconciled) {
+                done(k, NULL, userdata);
+                return;
+        }
+        w = calloc(1, sizeof(*w));
+        if (!w || (!under_way && reconciliation_new(i) < 0)) {
+                free(w);
+                done(k, &(Error) { -ENOMEM, "out of memory" }, userdata);
+                return;
+        }
+        *w = (ReadyWaiter) { .making = k, .done = done, .userdata = userdata };
+        DL_APPEND(i->reconciliation->waiters, w);
+        if (!under_way)
+                ask(i);
+}

@@ -1,0 +1,115 @@
+#include "jail/furniture.h"
+
+#include "base/macro.h"
+
+#define LIST(array) { array, ELEMENTSOF(array) }
+
+static const char *const overlays[] = {
+        "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32",
+};
+static const char *const overlays_for_root[] = {
+        "etc/alternatives", "etc/ssl/certs", "etc/dpkg", "etc/fonts", "etc/perl", "etc/python3",
+        "var/lib/dpkg",
+};
+const FurnitureList furniture_overlays = LIST(overlays), furniture_overlays_for_root = LIST(overlays_for_root);
+
+const FurnitureDirectory furniture_directories[] = {
+        { "/dev",                            0755,  FURNITURE_OURS     },
+        { "/etc",                            0755,  0                  },
+        { "/etc/ssl",                        0755,  0                  },
+        { "/home",                           0755,  0                  },
+        { "/home/user",                      0755,  FURNITURE_FOR_USER },
+        { "/proc",                           0555,  FURNITURE_OURS     },
+        { "/root",                           0700,  0                  },
+        { "/run",                            0755,  0                  },
+        { "/sys",                            0555,  FURNITURE_OURS     },
+        { "/tmp",                            01777, 0                  },
+        { "/var",                            0755,  0                  },
+        { "/var/tmp",                        01777, 0                  },
+        { "/workspace",                      0755,  FURNITURE_FOR_USER },
+        { "/etc/apt",                        0755,  FURNITURE_FOR_ROOT },
+        { "/etc/apt/apt.conf.d",             0755,  FURNITURE_FOR_ROOT },
+        { "/mnt",                            0755,  FURNITURE_FOR_ROOT },
+        { "/opt",                            0755,  FURNITURE_FOR_ROOT },
+        { "/run/lock",                       01777, FURNITURE_FOR_ROOT },
+        { "/srv",                            0755,  FURNITURE_FOR_ROOT },
+        { "/var/cache",                      0755,  FURNITURE_FOR_ROOT },
+        { "/var/cache/apt",                  0755,  FURNITURE_FOR_ROOT },
+        { "/var/cache/apt/archives",         0755,  FURNITURE_FOR_ROOT },
+        { "/var/cache/apt/archives/partial", 0755,  FURNITURE_FOR_ROOT },
+        { "/var/lib",                        0755,  FURNITURE_FOR_ROOT },
+        { "/var/lib/apt",                    0755,  FURNITURE_FOR_ROOT },
+        { "/var/lib/apt/lists",              0755,  FURNITURE_FOR_ROOT },
+        { "/var/lib/apt/lists/partial",      0755,  FURNITURE_FOR_ROOT },
+        { "/var/log",                        0755,  FURNITURE_FOR_ROOT },
+        { "/var/log/apt",                    0755,  FURNITURE_FOR_ROOT },
+        { "/var/mail",                       0755,  FURNITURE_FOR_ROOT },
+        { "/var/spool",                      0755,  FURNITURE_FOR_ROOT },
+};
+const size_t furniture_n_directories = ELEMENTSOF(furniture_directories);
+
+static const char *const copied[] = {
+        "etc/bash.bashrc", "etc/services", "etc/protocols",
+};
+
+/* Only guest root has use for these. Credentials (auth.conf) stay outside. */
+static const char *const copied_for_root[] = {
+        "etc/adduser.conf", "etc/apt/sources.list", "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
+        "etc/debconf.conf", "etc/debian_version", "etc/default/useradd", "etc/deluser.conf",
+        "etc/ld.so.cache", "etc/ld.so.conf", "etc/login.defs", "etc/mke2fs.conf", "etc/profile",
+        "etc/timezone",
+};
+const FurnitureList furniture_copied = LIST(copied), furniture_copied_for_root = LIST(copied_for_root);
+
+static const char *const links[] = {
+        "etc/localtime", "etc/os-release", "etc/mtab",
+};
+const FurnitureList furniture_links = LIST(links);
+
+static const char *const bound[] = {
+        "etc/alternatives", "etc/ssl/certs", "etc/fonts", "etc/java-11-openjdk", "etc/java-17-openjdk",
+        "etc/java-21-openjdk",
+};
+/* the largest; only root has a use for another one */
+static const char *const bound_for_user[] = {
+        "etc/ld.so.cache",
+};
+static const char *const bound_for_root[] = {
+        "etc/apt/keyrings", "etc/apt/preferences.d", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d",
+        "etc/dpkg", "etc/ld.so.conf.d", "etc/perl", "etc/python3", "etc/skel", "var/lib/dpkg",
+};
+const FurnitureList furniture_bound = LIST(bound), furniture_bound_for_user = LIST(bound_for_user), furniture_bound_for_root = LIST(bound_for_root);
+
+static const char *const names[] = { "etc/hosts", "etc/hostname", "etc/resolv.conf" };
+const FurnitureList furniture_names = LIST(names);
+
+/* The users and groups that every Debian has (base-passwd), which packages and their scripts count on. */
+const char furniture_passwd[] =
+        "root:*:0:0:root:/root:/bin/bash\n"
+        "daemon:*:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
+        "bin:*:2:2:bin:/bin:/usr/sbin/nologin\n"
+        "sys:*:3:3:sys:/dev:/usr/sbin/nologin\n"
+        "sync:*:4:65534:sync:/bin:/bin/sync\n"
+        "games:*:5:60:games:/usr/games:/usr/sbin/nologin\n"
+        "man:*:6:12:man:/var/cache/man:/usr/sbin/nologin\n"
+        "lp:*:7:7:lp:/var/spool/lpd:/usr/sbin/nologin\n"
+        "mail:*:8:8:mail:/var/mail:/usr/sbin/nologin\n"
+        "news:*:9:9:news:/var/spool/news:/usr/sbin/nologin\n"
+        "uucp:*:10:10:uucp:/var/spool/uucp:/usr/sbin/nologin\n"
+        "proxy:*:13:13:proxy:/bin:/usr/sbin/nologin\n"
+        "www-data:*:33:33:www-data:/var/www:/usr/sbin/nologin\n"
+        "backup:*:34:34:backup:/var/backups:/usr/sbin/nologin\n"
+        "list:*:38:38:Mailing List Manager:/var/list:/usr/sbin/nologin\n"
+        "irc:*:39:39:ircd:/run/ircd:/usr/sbin/nologin\n"
+        "_apt:*:42:65534::/nonexistent:/usr/sbin/nologin\n"
+        "nobody:*:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+const char furniture_group[] =
+        "root:*:0:\ndaemon:*:1:\nbin:*:2:\nsys:*:3:\nadm:*:4:\ntty:*:5:\ndisk:*:6:\nlp:*:7:\n"
+        "mail:*:8:\nnews:*:9:\nuucp:*:10:\nman:*:12:\nproxy:*:13:\nkmem:*:15:\ndialout:*:20:\n"
+        "fax:*:21:\nvoice:*:22:\ncdrom:*:24:\nfloppy:*:25:\ntape:*:26:\nsudo:*:27:\naudio:*:29:\n"
+        "dip:*:30:\nwww-data:*:33:\nbackup:*:34:\noperator:*:37:\nlist:*:38:\nirc:*:39:\nsrc:*:40:\n"
+        "shadow:*:42:\nutmp:*:43:\nvideo:*:44:\nsasl:*:45:\nplugdev:*:46:\nstaff:*:50:\n"
+        "games:*:60:\nusers:*:100:\nnogroup:*:65534:\n";
+const char furniture_nsswitch[] =
+        "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
+        "networks: files\nprotocols: files\nservices: files\nethers: files\n";

@@ -1,0 +1,49 @@
+/* furniture.h: what the jail puts into a root directory, as lists: one place for those who put it there (rootfs, hostetc, names) and for
+ * those who must tell it from what a guest has made (cove-tree).
+ *
+ * Paths have no leading slash. Pure data.
+ * Must not know: how things get there. */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef struct FurnitureList {
+        const char *const *items;
+        size_t n;
+} FurnitureList;
+
+/* Directories of the host that become overlays, where they are directories: on merged-/usr systems only usr is one, and the rest are links, which are
+ * made as links. Those for root guest root expects to change: packages put things there; for others they are plain read-only binds. */
+extern const FurnitureList furniture_overlays, furniture_overlays_for_root;
+
+typedef enum FurnitureFlags {
+        FURNITURE_FOR_USER = 1 << 0, /* belongs to the guest's user */
+        FURNITURE_FOR_ROOT = 1 << 1, /* only guest root has use for it: installing packages, making users */
+        FURNITURE_OURS = 1 << 2,     /* something of ours goes there: no link that a template's author, or a guest, has left */
+} FurnitureFlags;
+
+typedef struct FurnitureDirectory {
+        const char *path; /* this one with a slash: it is made as it is written */
+        mode_t mode;
+        FurnitureFlags flags;
+} FurnitureDirectory;
+
+/* In any root directory that lacks them; those for root on the host's template only. */
+extern const FurnitureDirectory furniture_directories[];
+extern const size_t furniture_n_directories;
+
+/* /etc on the host's template: copies, so that programs inside may replace them by rename; links, which point into /usr; binds, read-only. */
+extern const FurnitureList furniture_copied, furniture_copied_for_root;
+extern const FurnitureList furniture_links;
+extern const FurnitureList furniture_bound, furniture_bound_for_user, furniture_bound_for_root;
+
+/* Written by us, new in every life of a sandbox: how it finds names. */
+extern const FurnitureList furniture_names;
+
+/* Texts of ours; behind the first two comes one line for the guest's user, "user:*:" and numbers. */
+#define FURNITURE_USER_LINE "user:*:"
+extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[];
+
+/* Names users and groups of the host, which are not there, and dpkg refuses to work then: emptied. */
+#define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"

@@ -1,0 +1,82 @@
+#include "jail/loop.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define LOOP_TRIES 16
+
+/* Somebody else may take the free device between asking and using: then ask again. */
+int loop_attach(int file_fd, const char *name, char ret_path[static LOOP_PATH_MAX], Error *reterr) {
+        _cleanup_close_ int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+        struct loop_config config = { .fd = (uint32_t) file_fd, .info.lo_flags = LO_FLAGS_AUTOCLEAR };
+
+        if (control < 0)
+                return error_set(reterr, -errno, "/dev/loop-control: %m (modprobe loop)");
+        (void) snprintf((char *) config.info.lo_file_name, sizeof(config.info.lo_file_name), "%s", name);
+        for (int i = 0; i < LOOP_TRIES; i++) {
+                _cleanup_close_ int loop = -EBADF;
+                int n = ioctl(control, LOOP_CTL_GET_FREE);
+
+                if (n < 0)
+                        return error_set(reterr, -errno, "no free loop device: %m");
+                (void) snprintf(ret_path, LOOP_PATH_MAX, "/dev/loop%d", n);
+                loop = open(ret_path, O_RDWR | O_CLOEXEC);
+                if (loop < 0)
+                        return error_set(reterr, -errno, "%s: %m", ret_path);
+                if (ioctl(loop, LOOP_CONFIGURE, &config) == 0)
+                        return TAKE_FD(loop);
+                if (errno != EBUSY)
+                        return error_set(reterr, -errno, "%s: %m", ret_path);
+        }
+        return error_set(reterr, -EBUSY, "no free loop device");
+}
+
+/* Whether it is asked after the opening, for what is open does not clear itself under us. */
+static int open_if_on(const char *device, const struct stat *file) {
+        _cleanup_close_ int loop = open(device, O_RDWR | O_CLOEXEC);
+        struct loop_info64 info;
+
+        if (loop < 0 || ioctl(loop, LOOP_GET_STATUS64, &info) < 0)
+                return -ENOENT;
+        return info.lo_device == file->st_dev && info.lo_inode == file->st_ino ? TAKE_FD(loop) : -ENOENT;
+}
+
+static void closedirp(DIR **d) {
+        if (*d)
+                (void) closedir(*d);
+}
+
+int loop_find(int file_fd, char ret_path[static LOOP_PATH_MAX], Error *reterr) {
+        _cleanup_(closedirp) DIR *blocks = opendir("/sys/block");
+        struct dirent *entry;
+        struct stat file;
+
+        if (!blocks || fstat(file_fd, &file) < 0)
+                return error_set(reterr, -errno, "/sys/block: %m");
+        while ((entry = readdir(blocks))) {
+                char attribute[sizeof(entry->d_name) + 32];
+                int loop;
+
+                (void) snprintf(attribute, sizeof(attribute), "%s/loop/backing_file", entry->d_name);
+                if (strncmp(entry->d_name, "loop", 4) != 0 || faccessat(dirfd(blocks), attribute, F_OK, 0) < 0)
+                        continue;
+                (void) snprintf(ret_path, LOOP_PATH_MAX, "/dev/%.20s", entry->d_name);
+                loop = open_if_on(ret_path, &file);
+                if (loop >= 0)
+                        return loop;
+        }
+        return -ENOENT;
+}
+
+int loop_take_size(int loop_fd) {
+        return ioctl(loop_fd, LOOP_SET_CAPACITY, 0) < 0 ? -errno : 0;
+}

@@ -1,0 +1,327 @@
+/* rootfs-inside.c: the root directory, from within: layer, overlays, pivot, what goes into it. */
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/dirs.h"
+#include "base/fd.h"
+#include "jail/content.h"
+#include "jail/dev.h"
+#include "jail/furniture.h"
+#include "jail/layered.h"
+#include "jail/names.h"
+#include "jail/proc.h"
+#include "jail/rootfs.h"
+#include "jail/tree.h"
+
+#define OVERLAY_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+static int layer_attach(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r;
+
+        if (fs->backing == DISK_MEMORY) {
+                fs->disk_tree = disk_open_memory(spec->limits.disk_bytes, reterr);
+                if (fs->disk_tree < 0)
+                        return fs->disk_tree;
+        }
+        /* Any directory will do; it is covered in this namespace alone, and let go with the old root. */
+        r = tree_attach(fs->disk_tree, AT_FDCWD, "/sys");
+        if (r < 0)
+                return error_set(reterr, r, "cannot attach the writable layer at /sys");
+        if (fchdir(fs->disk_tree) < 0)
+                return error_set(reterr, -errno, "writable layer");
+        return 0;
+}
+
+/* "upper-usr", "work-etc-alternatives": the layer's directories say what they are for, since --keep leaves some. */
+static void layer_name(const char *kind, const Lower *lower, char *ret, size_t size) {
+        (void) snprintf(ret, size, "%s-%s", kind, lower->path[0] ? lower->path : "root");
+        for (char *p = ret; *p; p++)
+                if (*p == '/')
+                        *p = '-';
+}
+
+/* Two subvolumes of one btrfs number their files alike, and an overlay of them would show two files as one and the same (`cp` refuses
+ * to copy one onto the other). An overlay in between has numbers of its own. */
+static bool is_on_btrfs(int tree) {
+        struct statfs fs;
+
+        return fstatfs(tree, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC;
+}
+
+static int number_apart(const char *low, Error *reterr) {
+        _cleanup_close_ int tree = -EBADF;
+        char layers[80];
+        const FsOption options[] = {
+                { "lowerdir",  layers },
+                { "userxattr", NULL   },
+        };
+        int r = dir_make("empty", 0755);
+
+        if (r < 0)
+                return error_set(reterr, r, "writable layer");
+        (void) snprintf(layers, sizeof(layers), "%s:empty", low);
+        tree = tree_make("overlay", options, ELEMENTSOF(options), OVERLAY_ATTRIBUTES | MOUNT_ATTR_RDONLY);
+        if (tree < 0)
+                return error_set(reterr, tree, "an overlay of %s alone", low);
+        r = tree_attach(tree, AT_FDCWD, low);
+        return r < 0 ? error_set(reterr, r, "%s", low) : 0;
+}
+
+static int make_directories(const Lower *lower, const char *low, const char *up, const char *work, Error *reterr) {
+        int r = dir_make(low, 0755);
+
+        if (r >= 0)
+                r = dir_make(up, 0755);
+        if (r >= 0)
+                r = dir_make(work, 0755);
+        return r < 0 ? error_set(reterr, r, "directories of the overlay of /%s", lower->path) : 0;
+}
+
+/* Works in the layer's directory. */
+static int make_overlay(const Lower *lower, bool kept, int *ret_tree, Error *reterr) {
+        char low[64], up[64], work[64];
+        const FsOption options[] = {
+                { "lowerdir",  low   },
+                { "upperdir",  up    },
+                { "workdir",   work  },
+                { "userxattr", NULL  }, /* made by guest root, who may not write trusted.* */
+                { "index",     "off" }, /* of a kept one: else the kernel may refuse an upper layer that is a copy of another */
+        };
+        int tree, r;
+
+        layer_name("lower", lower, low, sizeof(low));
+        layer_name("upper", lower, up, sizeof(up));
+        layer_name("work", lower, work, sizeof(work));
+        r = make_directories(lower, low, up, work, reterr);
+        if (r < 0)
+                return r;
+        r = tree_attach(lower->tree, AT_FDCWD, low);
+        if (r < 0)
+                return error_set(reterr, r, "lower layer of /%s", lower->path);
+        r = kept && is_on_btrfs(lower->tree) ? number_apart(low, reterr) : 0;
+        if (r < 0)
+                return r;
+        tree = tree_make("overlay", options, ELEMENTSOF(options) - (kept ? 0 : 1), OVERLAY_ATTRIBUTES);
+        if (tree < 0)
+                return error_set(reterr, tree, "overlay of /%s%s", lower->path,
+                                kept && tree == -EINVAL ? " (overlays on id-mapped disks need Linux 5.19)" : "");
+        *ret_tree = tree;
+        return 0;
+}
+
+static int make_overlays(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        for (size_t i = 0; i < fs->n_lowers; i++) {
+                int r = make_overlay(fs->lowers + i, jail_is_kept(spec), &fs->lowers[i].overlay, reterr);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int make_shm(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        _cleanup_close_ int tree = -EBADF;
+        int r = dir_make("shm", 01777);
+
+        if (r < 0)
+                return error_set(reterr, r, "writable layer");
+        if (fs->backing != DISK_TREE)
+                return 0;
+        tree = disk_open_shm(spec->limits.memory_bytes / 2, reterr);
+        if (tree < 0)
+                return tree;
+        r = tree_attach(tree, AT_FDCWD, "shm");
+        return r < 0 ? error_set(reterr, r, "/dev/shm") : 0;
+}
+
+static int make_places(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r = dir_make("root", 0755);
+
+        if (r >= 0)
+                r = dir_make("dev", 0755);
+        return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);
+}
+
+/* pivot_root wants a mount: root/ is bound onto itself. With a template the overlay is the mount. */
+static int make_root_mount(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        _cleanup_close_ int root = -EBADF;
+        int r;
+
+        if (!jail_has_template(spec)) {
+                root = tree_clone(AT_FDCWD, "root", false);
+                if (root < 0)
+                        return error_set(reterr, root, "root directory");
+        }
+        r = tree_attach(root >= 0 ? root : fs->lowers[0].overlay, AT_FDCWD, "root");
+        return r < 0 ? error_set(reterr, r, "root directory") : 0;
+}
+
+int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r;
+
+        fs->host_root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fs->host_root_fd < 0)
+                return error_set(reterr, -errno, "/");
+        r = layer_attach(fs, spec, reterr);
+        if (r >= 0)
+                r = make_places(fs, spec, reterr);
+        if (r >= 0)
+                r = dev_fill(fs->dev_shared, &fs->dev_tree, reterr);
+        if (r >= 0)
+                r = proc_make(&fs->proc_tree, reterr);
+        if (r >= 0)
+                r = make_overlays(fs, spec, reterr);
+        for (size_t i = 0; i < spec->n_binds && r >= 0; i++)
+                if (spec->binds[i].layer)
+                        r = layered_make(spec->binds + i, i, fs->bind_layers[i], fs->bind_trees + i, reterr);
+        return r < 0 ? r : make_root_mount(fs, spec, reterr);
+}
+
+int rootfs_pivot(Rootfs *fs, Error *reterr) {
+        if (chdir("root") < 0)
+                return error_set(reterr, -errno, "root directory");
+        /* The old root ends up on top of the new one and is taken away by rootfs_let_go(); "/" means the new one. */
+        if (syscall(SYS_pivot_root, ".", ".") < 0)
+                return error_set(reterr, -errno, "pivot_root%s",
+                                errno == EINVAL ? " (is / the initial ramfs? switch_root to a real file system)" : "");
+        return 0;
+}
+
+static bool is_overlay(const char *path, const void *arg) {
+        const Rootfs *fs = arg;
+
+        for (size_t i = 0; i < fs->n_lowers; i++)
+                if (strcmp(fs->lowers[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+int rootfs_take_from_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        return jail_has_template(spec) ? 0 : hostetc_open(spec, fs->host_root_fd, is_overlay, fs, &fs->host_etc, reterr);
+}
+
+/* The descriptor stays until everything is taken from there; no name leads to it, for there is no /proc yet. */
+int rootfs_let_go(Rootfs *fs, Error *reterr) {
+        if (fchdir(fs->host_root_fd) < 0)
+                return error_set(reterr, -errno, "old root");
+        if (umount2(".", MNT_DETACH) < 0)
+                return error_set(reterr, -errno, "old root");
+        if (chdir("/") < 0)
+                return error_set(reterr, -errno, "/");
+        return 0;
+}
+
+static int make_ours(const char *path, mode_t mode) {
+        struct stat st;
+
+        if (mkdir(path, mode) == 0)
+                return 0;
+        if (errno != EEXIST || lstat(path, &st) < 0)
+                return -errno;
+        if (S_ISDIR(st.st_mode))
+                return 0;
+        return unlink(path) < 0 || mkdir(path, mode) < 0 ? -errno : 0;
+}
+
+static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        for (size_t i = 0; i < furniture_n_directories; i++) {
+                const FurnitureDirectory *d = furniture_directories + i;
+                int r = 0;
+
+                if ((d->flags & FURNITURE_FOR_ROOT) && (spec->uid != 0 || jail_has_template(spec)))
+                        continue;
+                if (d->flags & FURNITURE_OURS) {
+                        r = make_ours(d->path, d->mode);
+                        if (r < 0)
+                                return error_set(reterr, r, "%s", d->path);
+                        continue;
+                }
+                if (mkdir(d->path, d->mode) < 0) {
+                        if (errno == EEXIST || jail_forgives(spec, -errno))
+                                continue;
+                        return error_set(reterr, -errno, "%s", d->path);
+                }
+                if (d->flags & FURNITURE_FOR_USER)
+                        r = content_give_to_user(fs, spec, d->path);
+                if (r < 0)
+                        return error_set(reterr, r, "%s", d->path);
+        }
+        return 0;
+}
+
+/* bin → usr/bin and its like, as the host has them. Where an overlay was in a former life, an empty directory is left of it. */
+static int copy_links(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        for (size_t i = 0; i < furniture_overlays.n; i++) {
+                char target[256], place[64];
+                ssize_t n = readlinkat(fs->host_root_fd, furniture_overlays.items[i], target, sizeof(target) - 1);
+
+                if (n < 0)
+                        continue;
+                target[n] = '\0';
+                (void) snprintf(place, sizeof(place), "/%s", furniture_overlays.items[i]);
+                if (jail_is_kept(spec))
+                        (void) rmdir(place);
+                if (symlink(target, place) < 0 && errno != EEXIST && !jail_forgives(spec, -errno))
+                        return error_set(reterr, -errno, "%s", place);
+        }
+        return 0;
+}
+
+static int attach_overlay(const Lower *lower) {
+        char target[128];
+        int r;
+
+        (void) snprintf(target, sizeof(target), "/%s", lower->path);
+        r = dir_make_parents(target, 0755);
+        if (r >= 0)
+                r = dir_make(target, 0755);
+        return r < 0 ? r : tree_attach(lower->overlay, AT_FDCWD, target);
+}
+
+static int attach_overlays(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        for (size_t i = 0; i < fs->n_lowers; i++) {
+                bool needed = strcmp(fs->lowers[i].path, "usr") == 0;
+                int r = attach_overlay(fs->lowers + i);
+
+                if (r < 0 && (needed || !jail_forgives(spec, r)))
+                        return error_set(reterr, r, "/%s", fs->lowers[i].path);
+        }
+        return 0;
+}
+
+static int complete_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r = attach_overlays(fs, spec, reterr);
+
+        if (r >= 0)
+                r = make_skeleton(fs, spec, reterr);
+        if (r >= 0)
+                r = copy_links(fs, spec, reterr);
+        if (r >= 0)
+                r = hostetc_setup(spec, fs->host_root_fd, &fs->host_etc, reterr);
+        hostetc_done(&fs->host_etc);
+        return r;
+}
+
+static int complete_template(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r = make_skeleton(fs, spec, reterr);
+
+        return r < 0 ? r : names_adapt(spec, reterr);
+}
+
+int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        int r = jail_has_template(spec) ? complete_template(fs, spec, reterr) : complete_host(fs, spec, reterr);
+
+        fs->host_root_fd = fd_close(fs->host_root_fd);
+        if (r < 0)
+                return r;
+        r = dev_attach(fs->dev_tree, reterr);
+        if (r < 0)
+                return r;
+        return proc_attach(fs->proc_tree, reterr);
+}

@@ -1,0 +1,78 @@
+/* tree-host.c: what a sandbox of the template "host" has below it, as one tree.
+ *
+ * Not the host's "/": whoever takes a guest's work apart shall not be able to read more of the host than the guest could. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/dirs.h"
+#include "base/fd.h"
+#include "jail/furniture.h"
+#include "jail/rootfs.h"
+#include "jail/tree.h"
+#include "spawner/tree-job.h"
+
+#define PLACE    "/sys" /* any directory will do: it is covered in a namespace that nobody else sees */
+#define MS_PRIVATE_ALL ((1u << 18) | (1u << 14)) /* MS_PRIVATE | MS_REC, which <linux/mount.h> has not everywhere */
+
+static int copy_links(int to) {
+        for (size_t i = 0; i < furniture_overlays.n; i++) {
+                char from[64], target[256];
+                ssize_t n;
+
+                (void) snprintf(from, sizeof(from), "/%s", furniture_overlays.items[i]);
+                n = readlink(from, target, sizeof(target) - 1);
+                if (n < 0)
+                        continue;
+                target[n] = '\0';
+                if (symlinkat(target, to, furniture_overlays.items[i]) < 0)
+                        return -errno;
+        }
+        return 0;
+}
+
+static int attach_lower(const Lower *lower) {
+        char path[128];
+        int r;
+
+        (void) snprintf(path, sizeof(path), PLACE "/%s", lower->path);
+        r = dir_make_parents(path, 0755);
+        if (r >= 0 && mkdir(path, 0755) < 0 && errno != EEXIST)
+                r = -errno;
+        return r < 0 ? r : tree_attach(lower->tree, AT_FDCWD, path);
+}
+
+static int assemble(const Rootfs *fs, Error *reterr) {
+        static const FsOption options[] = { { "mode", "0755" }, { "size", "1m" } };
+        _cleanup_close_ int top = tree_make("tmpfs", options, ELEMENTSOF(options), 0);
+        int r = top < 0 ? top : tree_attach(top, AT_FDCWD, PLACE);
+
+        if (r >= 0)
+                r = copy_links(top);
+        for (size_t i = 0; r >= 0 && i < fs->n_lowers; i++)
+                r = attach_lower(fs->lowers + i);
+        if (r >= 0)
+                r = tree_clone(AT_FDCWD, PLACE, /* recursive= */ true);
+        return r < 0 ? error_set(reterr, r, "cannot put the host's directories together: %m") : r;
+}
+
+int tree_host_open(Error *reterr) {
+        const JailSpec spec = { .id = "", .keep_fd = -EBADF, .disk_fd = -EBADF, .dev_fd = -EBADF };
+        Rootfs fs;
+        int r;
+
+        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_PRIVATE_ALL, NULL) < 0)
+                return error_set(reterr, -errno, "no mount namespace: %m");
+        r = rootfs_init(&fs, &spec, /* privileged= */ true);
+        if (r < 0)
+                return error_set(reterr, r, "out of memory");
+        r = rootfs_open(&fs, &spec, /* base= */ 0, reterr);
+        if (r >= 0)
+                r = assemble(&fs, reterr);
+        rootfs_done(&fs, &spec);
+        return r;
+}

@@ -1,0 +1,233 @@
+/* tree-run.c: cove-tree, in namespaces of its own.
+ *
+ *      us                     clone3 into namespaces · id map · trees get that map · "go" · wait for its end
+ *      cove-tree              waits · root of its user namespace · limits · descriptors 0 to 6 and no other · exec */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "jail/disk.h"
+#include "jail/ids.h"
+#include "jail/tree.h"
+#include "jail/userns.h"
+#include "spawner/tree-job.h"
+
+#define ARGV_MAX   260
+#define FD_TREES   4
+#define FD_PROGRAM (FD_TREES + TREE_REFS_MAX)
+#define FD_ASIDE   32 /* where descriptors are while the low ones are sorted */
+#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWUTS)
+
+typedef struct Run {
+        const Spawner *s;
+        const TreeJob *job;
+        int trees[TREE_REFS_MAX];
+        bool whole[TREE_REFS_MAX]; /* of several mounts */
+} Run;
+
+static const struct {
+        int resource;
+        rlim_t value;
+} limits[] = {
+        { RLIMIT_AS,     UINT64_C(2) << 30 },
+        { RLIMIT_CORE,   0                 },
+        { RLIMIT_NOFILE, 4096              },
+        { RLIMIT_NPROC,  64                },
+};
+
+static void run_done(Run *run) {
+        for (size_t i = 0; i < TREE_REFS_MAX; i++)
+                (void) fd_close(run->trees[i]);
+}
+
+static int open_template(const Run *run, const TreeRef *ref, Error *reterr) {
+        const char *directory = template_find(&run->s->options->templates, ref->name)->directory;
+        int tree = directory ? tree_clone(AT_FDCWD, directory, /* recursive= */ false) : tree_host_open(reterr);
+
+        return tree < 0 && directory ? error_set(reterr, tree, "template %s: %m", ref->name) : tree;
+}
+
+static int open_kept(const Run *run, const TreeRef *ref, Error *reterr) {
+        _cleanup_close_ int fd = depot_open_tree(&run->s->depot, ref, reterr);
+
+        return fd < 0 ? fd : disk_open_tree(fd, ref->name, reterr);
+}
+
+/* The host's comes last: it leaves the mount namespace in which the others are found. */
+static int open_trees(Run *run, Error *reterr) {
+        const TreeRequest *t = &run->job->request;
+
+        for (int templates = 0; templates < 2; templates++)
+                for (size_t i = 0; i < t->n_refs; i++) {
+                        bool is_template = t->refs[i].kind == TREE_TEMPLATE;
+
+                        if (is_template != (templates == 1))
+                                continue;
+                        run->whole[i] = is_template && !template_find(&run->s->options->templates, t->refs[i].name)->directory;
+                        run->trees[i] = is_template ? open_template(run, t->refs + i, reterr) : open_kept(run, t->refs + i, reterr);
+                        if (run->trees[i] < 0)
+                                return run->trees[i];
+                }
+        return 0;
+}
+
+/* A template's file system may not know of id maps; then its files are nobody's, which is no harm to who only reads. */
+static int restrict_trees(const Run *run, int userns, Error *reterr) {
+        const TreeRequest *t = &run->job->request;
+
+        for (size_t i = 0; i < t->n_refs; i++) {
+                uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | (t->refs[i].writable ? 0 : MOUNT_ATTR_RDONLY);
+                int r = tree_restrict(run->trees[i], attributes, userns, run->whole[i]);
+
+                if (r == -EINVAL && t->refs[i].kind == TREE_TEMPLATE)
+                        r = tree_restrict(run->trees[i], attributes, -EBADF, run->whole[i]);
+                if (r < 0)
+                        return error_set(reterr, r, "cannot restrict tree %s: %m", t->refs[i].name);
+        }
+        return 0;
+}
+
+/* From here on: in the new process. There is nobody to tell but whoever reads its descriptor 2, in the words that it has itself. */
+static _noreturn_ void give_up(const char *what) {
+        int r = errno;
+
+        (void) dprintf(STDERR_FILENO, "%d cannot start cove-tree: %s: %s\n", r, what, strerror(r));
+        _exit(1);
+}
+
+static void sort_descriptors(const Run *run) {
+        const TreeRequest *t = &run->job->request;
+        int aside[FD_PROGRAM + 1], n = 0;
+
+        for (size_t i = 0; i < TREE_RUN_FDS; i++)
+                aside[n++] = fcntl(run->job->fds[i], F_DUPFD, FD_ASIDE);
+        for (size_t i = 0; i < TREE_REFS_MAX; i++)
+                aside[n++] = i < t->n_refs ? fcntl(run->trees[i], F_DUPFD, FD_ASIDE) : -EBADF;
+        aside[n++] = fcntl(run->s->tree_program_fd, F_DUPFD, FD_ASIDE);
+        for (int i = 0; i < n; i++) {
+                (void) close(i);
+                if (aside[i] >= 0 && dup2(aside[i], i) < 0)
+                        give_up("descriptors");
+        }
+        if (kernel_close_range(FD_PROGRAM + 1, ~0u, 0) < 0 || fcntl(FD_PROGRAM, F_SETFD, FD_CLOEXEC) < 0)
+                give_up("descriptors");
+}
+
+static void reset_signals(void) {
+        sigset_t none;
+
+        for (int i = 1; i < NSIG; i++)
+                (void) signal(i, SIG_DFL);
+        (void) sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* It goes first when memory is short, and it does not take the machine. */
+static void set_limits(void) {
+        (void) file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500");
+        for (size_t i = 0; i < ELEMENTSOF(limits); i++)
+                if (setrlimit(limits[i].resource, &(struct rlimit) { limits[i].value, limits[i].value }) < 0)
+                        give_up("limits");
+        (void) setpriority(PRIO_PROCESS, 0, 5);
+}
+
+/* Whoever started us may have died before we wished to die with him: then nobody holds the other end. */
+static void await(int go_fd) {
+        struct pollfd end = { .fd = go_fd };
+        char byte;
+
+        if (read(go_fd, &byte, 1) != 1)
+                _exit(1);
+        if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+                give_up("ids");
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || poll(&end, 1, 0) < 0 || (end.revents & POLLHUP))
+                _exit(1);
+}
+
+static _noreturn_ void inside(const Run *run, int go_fd) {
+        static char *const environment[] = { (char *) "LC_ALL=C.UTF-8", (char *) "TZ=UTC0", NULL };
+        const TreeRequest *t = &run->job->request;
+        const char *argv[ARGV_MAX] = { "cove-tree" };
+        size_t n = 1;
+
+        await(go_fd);
+        set_limits();
+        reset_signals();
+        for (const char *p = t->arguments; p < t->arguments + t->arguments_size && n < ARGV_MAX - 1; p += strlen(p) + 1)
+                argv[n++] = p;
+        sort_descriptors(run);
+        if (chdir("/") < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                give_up("/");
+        (void) syscall(SYS_execveat, FD_PROGRAM, "", argv, environment, AT_EMPTY_PATH);
+        give_up("exec");
+}
+
+static int map_and_go(const Run *run, pid_t pid, uid_t base, int go_fd, Error *reterr) {
+        const IdMap map = { .outside_uid = base, .outside_gid = base, .count = ID_RANGE_SIZE };
+        _cleanup_close_ int userns = -EBADF;
+        int r = userns_write_maps(pid, &map);
+
+        if (r < 0)
+                return error_set(reterr, r, "cannot map user ids: %m");
+        userns = userns_open(pid);
+        if (userns < 0)
+                return error_set(reterr, userns, "cannot open the user namespace: %m");
+        r = restrict_trees(run, userns, reterr);
+        if (r < 0)
+                return r;
+        return write(go_fd, "g", 1) == 1 ? 0 : error_set(reterr, -EPIPE, "cove-tree died before it began");
+}
+
+static int start_and_await(const Run *run, uid_t base, int *ret_status, Error *reterr) {
+        struct clone_args args = { .flags = NAMESPACES, .exit_signal = SIGCHLD };
+        _cleanup_close_ int go_read = -EBADF, go_write = -EBADF;
+        int go[2], r;
+        pid_t pid;
+
+        if (pipe2(go, O_CLOEXEC) < 0)
+                return error_set(reterr, -errno, "cannot make a pipe: %m");
+        go_read = go[0];
+        go_write = go[1];
+        pid = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
+        if (pid < 0)
+                return error_set(reterr, -errno, "cannot make namespaces for cove-tree: %m");
+        if (pid == 0) {
+                (void) close(go_write);
+                inside(run, go_read);
+        }
+        r = map_and_go(run, pid, base, go_write, reterr);
+        if (r < 0)
+                (void) kill(pid, SIGKILL);
+        while (waitpid(pid, ret_status, 0) < 0)
+                if (errno != EINTR)
+                        return error_set(reterr, -errno, "cove-tree cannot be waited for: %m");
+        return r;
+}
+
+int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *reterr) {
+        _cleanup_(run_done) Run run = { .s = s, .job = job, .trees = { -EBADF, -EBADF, -EBADF } };
+        _cleanup_close_ int holder = -EBADF;
+        uid_t base;
+        int r;
+
+        if (s->tree_program_fd < 0)
+                return error_set(reterr, -ENOENT, "cannot find cove-tree beside cove-spawner: is the installation complete?");
+        r = id_range_claim(&base, &holder, reterr);
+        if (r >= 0)
+                r = open_trees(&run, reterr);
+        return r < 0 ? r : start_and_await(&run, base, ret_status, reterr);
+}

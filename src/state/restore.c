@@ -1,0 +1,208 @@
+/* restore.c: a sandbox becomes what a snapshot of it, or of another on the same template, is.
+ *
+ *      copy     of the snapshot, into scratch, while the sandbox still runs
+ *      park     what runs ends
+ *      swap     scratch and disk change names: before it, all is as it was; after it, all is as the snapshot
+ *      boot     unless it was parked before. When it fails: swap again, boot again
+ *      remove   what is in scratch now, the former disk
+ *
+ * A daemon or spawner that dies in between leaves a parked sandbox with the one disk or with the other, whole. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "jail/ids.h"
+#include "state/internal.h"
+
+typedef struct Restore {
+        Work work;
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        char snapshot[SNAPSHOT_ID_LENGTH + 1];
+        char scratch[SNAPSHOT_ID_LENGTH + 1];
+        char *before;     /* what its disk began as, until now */
+        bool was_parked;
+        bool going_back;
+        Error error;      /* why */
+        SandboxDone done;
+} Restore;
+
+static void free_restore(Work *w) {
+        Restore *r = (Restore *) w;
+        Sandbox *sb = state_sandbox(w->state, r->sandbox);
+
+        if (sb)
+                sandbox_forget_caller(sb, r);
+        free(r->before);
+        free(r);
+}
+
+static void finish(Restore *r, const Error *error) {
+        State *s = r->work.state;
+        Sandbox *sb = state_sandbox(s, r->sandbox);
+        SandboxDone done = r->work.forgotten ? NULL : r->done;
+        void *userdata = r->work.userdata;
+        Error copy = error ? *error : (Error) { 0 };
+
+        if (!sb && !error)
+                (void) error_set(&copy, -ESTALE, "the sandbox has ended");
+        if (copy.code == -ECONNRESET)
+                copy.code = -EAGAIN;
+        if (!error && sb)
+                snapshot_set_last(s, r->sandbox, r->snapshot);
+        scratch_drop(s, r->scratch);
+        work_end(&r->work);
+        if (done && sb)
+                done(sb, copy.code < 0 ? &copy : NULL, userdata);
+}
+
+static void swap(Restore *r);
+
+static void on_up(Sandbox *sb, const Error *error, void *userdata) {
+        Restore *r = userdata;
+
+        if (!error && r->going_back) {
+                finish(r, &r->error);
+                return;
+        }
+        if (!error) {
+                finish(r, NULL);
+                return;
+        }
+        if (r->going_back) {
+                (void) error_set(&r->error, error->code, "the sandbox is parked, with its disk as it was before: %s", error->text);
+                finish(r, &r->error);
+                return;
+        }
+        r->going_back = true;
+        (void) error_set(&r->error, error->code, "the snapshot could not be started, and the sandbox is as it was before: %s", error->text);
+        swap(r);
+}
+
+static void boot(Restore *r) {
+        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+
+        if (!sb)
+                finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
+        else if (r->was_parked)
+                finish(r, r->going_back ? &r->error : NULL);
+        else
+                sandbox_resume(sb, on_up, r);
+}
+
+/* Its row says where its disk comes from. */
+static void note_origin(Restore *r) {
+        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        int k;
+
+        if (!sb)
+                return;
+        k = sandbox_text_set(&sb->spec.snapshot, r->going_back ? r->before : r->snapshot);
+        if (k >= 0)
+                k = store_sandbox_update_all(r->work.state->manager->store, sb);
+        if (k < 0)
+                log_warning("sandbox %s: cannot write where its disk comes from: %s", r->sandbox, strerror(-k));
+}
+
+static void on_swapped(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Restore *r = userdata;
+        Error failure = error ? *error : (Error) { 0 };
+
+        r->work.call = NULL;
+        if (!error) {
+                note_origin(r);
+                boot(r);
+        } else if (r->going_back)
+                finish(r, &failure);
+        else { /* all is as it was, but for what ran */
+                r->going_back = true;
+                r->error = failure;
+                boot(r);
+        }
+}
+
+static void swap(Restore *r) {
+        TreeRequest request = {
+                .operation = TREE_SWAP,
+                .n_refs = 2,
+                .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox) },
+        };
+        Error error = { 0 };
+
+        if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
+                on_swapped(NULL, &error, r);
+}
+
+static void on_parked(Sandbox *sb, const Error *error, void *userdata) {
+        Restore *r = userdata;
+
+        if (error && !sb->parked)
+                finish(r, error);
+        else
+                swap(r);
+}
+
+static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Restore *r = userdata;
+        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        char reason[128];
+
+        r->work.call = NULL;
+        (void) snprintf(reason, sizeof(reason), "being restored to snapshot %s", r->snapshot);
+        if (error || !sb)
+                finish(r, error ? error : &(Error) { -ESTALE, "the sandbox has ended" });
+        else {
+                r->was_parked = sb->parked;
+                sandbox_park(sb, &(SandboxParking) { .end_processes = true, .why = EXECUTION_REASON_RESTORED, .reason = reason }, on_parked, r);
+        }
+}
+
+static bool text_equal(const char *a, const char *b) {
+        return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static int check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) {
+        if (!sb->spec.persistent)
+                return error_set(reterr, -EOPNOTSUPP,
+                                "the sandbox's disk goes with its processes and cannot be replaced: make it with \"persistent\": true");
+        if (!trees_have_disks(s->manager, reterr))
+                return -EOPNOTSUPP;
+        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
+                        sb->halt != HALT_NONE || sb->booting)
+                return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
+        if (n->missing)
+                return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->id);
+        if (!text_equal(sb->spec.layer, n->spec.layer) || !text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))
+                return error_set(reterr, -EINVAL,
+                                "snapshot %s stands on another template ('%s') than the sandbox ('%s'): make a sandbox of it instead (`cove create --snapshot %s`)",
+                                n->id, n->spec.template_name ? n->spec.template_name : "host", sb->spec.template_name ? sb->spec.template_name : "host", n->id);
+        return 0;
+}
+
+int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done, void *userdata, Error *reterr) {
+        TreeRef from = tree_ref(TREE_SNAPSHOT, snapshot->id), to;
+        Restore *r;
+        int k = check(s, sb, snapshot, reterr);
+
+        if (k < 0)
+                return k;
+        r = calloc(1, sizeof(*r));
+        if (!r)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        memcpy(r->sandbox, sb->id, sizeof(r->sandbox));
+        memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
+        r->done = done;
+        work_begin(&r->work, s, userdata, free_restore);
+        k = id_make(r->scratch);
+        if (k >= 0)
+                k = sandbox_text_set(&r->before, sb->spec.snapshot);
+        to = tree_ref(TREE_SCRATCH, r->scratch);
+        if (k >= 0)
+                k = trees_make(s->manager, &to, &from, sb->spec.limits.disk_bytes, on_copied, r, &r->work.call, reterr);
+        else
+                (void) error_set(reterr, k, "out of memory");
+        if (k < 0)
+                work_end(&r->work);
+        return k;
+}

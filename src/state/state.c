@@ -1,0 +1,169 @@
+#include "state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/log.h"
+#include "state/internal.h"
+
+/* What goes on. */
+
+void work_begin(Work *w, State *s, void *userdata, void (*free_work)(Work *w)) {
+        w->state = s;
+        w->userdata = userdata;
+        w->free = free_work;
+        DL_APPEND(s->works, w);
+}
+
+void work_end(Work *w) {
+        DL_DELETE(w->state->works, w);
+        tree_call_forget(w->call);
+        w->free(w);
+}
+
+void state_forget_caller(State *s, void *userdata) {
+        Work *w;
+
+        DL_FOREACH(s->works, w)
+                if (w->userdata == userdata)
+                        w->forgotten = true;
+}
+
+Sandbox *state_sandbox(State *s, const char *id) {
+        Sandbox *sb;
+
+        HASH_FIND_STR(s->manager->sandboxes, id, sb);
+        return sb;
+}
+
+/* The start: what was in the middle of something goes; of the rest it is asked whether it is there. */
+
+typedef struct Load {
+        State *state;
+        Strv unfinished;
+} Load;
+
+static int load_snapshot(Snapshot *row, void *userdata) {
+        Load *l = userdata;
+        Snapshot *n;
+        int r;
+
+        if (row->pending)
+                return strv_push(&l->unfinished, row->id);
+        n = snapshot_new();
+        if (!n)
+                return -ENOMEM;
+        *n = *row;
+        memset(row, 0, sizeof(*row));
+        r = snapshot_register(l->state, n);
+        if (r < 0)
+                snapshot_free(n);
+        else
+                snapshot_set_last(l->state, n->sandbox, n->id);
+        return r == -EEXIST ? 0 : r;
+}
+
+typedef struct Census {
+        Work work;
+        UT_hash_handle hh;
+} Census;
+
+static void free_census(Work *w) {
+        free(w);
+}
+
+static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+        Work *w = userdata;
+        Snapshot *n;
+
+        HASH_FIND_STR(w->state->snapshots, ref->name, n);
+        if (n)
+                n->missing = false;
+}
+
+static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Work *w = userdata;
+        Snapshot *n, *next;
+
+        w->call = NULL;
+        HASH_ITER(hh, w->state->snapshots, n, next) {
+                if (error)
+                        n->missing = false; /* nobody knows */
+                else if (n->missing)
+                        log_error("snapshot %s: its files are gone: it can only be removed", n->id);
+        }
+        if (error)
+                log_warning("cannot ask which snapshots are there: %s", error->text);
+        work_end(w);
+}
+
+static int take_census(State *s) {
+        TreeRequest request = { .operation = TREE_LIST, .n_refs = 1, .refs = { { .kind = TREE_SNAPSHOT } } };
+        Snapshot *n, *next;
+        Error error = { 0 };
+        Census *c;
+        int r;
+
+        if (!s->snapshots)
+                return 0; /* and maybe no place for them either, which asking would make */
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return -ENOMEM;
+        HASH_ITER(hh, s->snapshots, n, next)
+                n->missing = true;
+        work_begin(&c->work, s, /* userdata= */ NULL, free_census);
+        r = trees_ask(s->manager, &request, /* fds= */ NULL, on_item, on_listed, c, &c->work.call, &error);
+        if (r < 0)
+                on_listed(NULL, &error, c);
+        return 0;
+}
+
+int state_new(Manager *m, State **ret, Error *reterr) {
+        State *s = calloc(1, sizeof(*s));
+        Load l = { s, STRV_INIT(SIZE_MAX) };
+        int r;
+
+        if (!s)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        s->manager = m;
+        r = store_snapshot_each(m->store, load_snapshot, &l);
+        for (size_t i = 0; i < l.unfinished.n && r >= 0; i++)
+                snapshot_drop(s, l.unfinished.items[i]);
+        strv_done(&l.unfinished);
+        if (r >= 0)
+                r = take_census(s);
+        if (r < 0)
+                (void) error_set(reterr, r, "cannot read the snapshots: %m");
+        else
+                r = volumes_load(s, reterr);
+        if (r < 0) {
+                state_free(s);
+                return r;
+        }
+        *ret = s;
+        return 0;
+}
+
+State *state_free(State *s) {
+        Snapshot *n, *next;
+
+        if (!s)
+                return NULL;
+        forks_free(s);
+        while (s->works)
+                work_end(s->works);
+        HASH_ITER(hh, s->snapshots, n, next) {
+                snapshot_unregister(s, n);
+                snapshot_free(n);
+        }
+        volumes_free(s);
+        while (s->lasts) {
+                SnapshotLast *last = s->lasts;
+
+                HASH_DEL(s->lasts, last);
+                free(last);
+        }
+        free(s);
+        return NULL;
+}

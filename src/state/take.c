@@ -1,0 +1,219 @@
+/* take.c: a snapshot, step by step.
+ *
+ *      row        pending: whatever happens, the next start knows what to remove
+ *      copy       of the disk, into scratch (copy.c)
+ *      publish    synced, read-only, under its own name
+ *      verify     looked at again
+ *      row        not pending any more, synced: now it is there
+ *
+ * What fails in between takes all of it back. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "jail/ids.h"
+#include "state/internal.h"
+
+typedef struct Taking {
+        Work work;
+        Snapshot *snapshot; /* in the table, pending */
+        SnapshotDone done;
+        bool copied; /* there may be something to take back */
+} Taking;
+
+static void free_taking(Work *w) {
+        free(w);
+}
+
+static void take_back(Taking *t) {
+        State *s = t->work.state;
+
+        if (!t->copied) {
+                (void) store_snapshot_delete(s->manager->store, t->snapshot->id);
+                return;
+        }
+        scratch_drop(s, t->snapshot->id);
+        snapshot_drop(s, t->snapshot->id);
+}
+
+static void fail(Taking *t, const Error *why) {
+        State *s = t->work.state;
+        Snapshot *n = t->snapshot;
+        SnapshotDone done = t->work.forgotten ? NULL : t->done;
+        void *userdata = t->work.userdata;
+        Error error = *why;
+
+        if (error.code == -ECONNRESET)
+                error.code = -EAGAIN;
+        take_back(t);
+        snapshot_unregister(s, n);
+        snapshot_free(n);
+        work_end(&t->work);
+        if (done)
+                done(NULL, &error, userdata);
+}
+
+static void finish(Taking *t) {
+        State *s = t->work.state;
+        Snapshot *n = t->snapshot;
+        SnapshotDone done = t->work.forgotten ? NULL : t->done;
+        void *userdata = t->work.userdata;
+        Error error = { 0 };
+        int r;
+
+        n->pending = false;
+        r = store_snapshot_update(s->manager->store, n);
+        if (r >= 0)
+                r = store_sync(s->manager->store);
+        if (r < 0) {
+                n->pending = true;
+                (void) error_set(&error, r, "cannot write the snapshot down: %m");
+                fail(t, &error);
+                return;
+        }
+        snapshot_set_last(s, n->sandbox, n->id);
+        work_end(&t->work);
+        if (done)
+                done(n, NULL, userdata);
+}
+
+static void on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Taking *t = userdata;
+
+        t->work.call = NULL;
+        if (!error)
+                t->snapshot->bytes = answer->bytes; /* a number for people */
+        finish(t);
+}
+
+static void on_verified(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Taking *t = userdata;
+        TreeRequest request = { .operation = TREE_USAGE, .n_refs = 1, .refs = { tree_ref(TREE_SNAPSHOT, t->snapshot->id) } };
+        Error ignored = { 0 };
+
+        t->work.call = NULL;
+        if (error)
+                fail(t, error);
+        else if (trees_ask(t->work.state->manager, &request, NULL, NULL, on_measured, t, &t->work.call, &ignored) < 0)
+                finish(t);
+}
+
+static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Taking *t = userdata;
+        TreeRef ref = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
+        Error failure = { 0 };
+
+        t->work.call = NULL;
+        if (error)
+                fail(t, error);
+        else if (trees_verify(t->work.state->manager, &ref, on_verified, t, &t->work.call, &failure) < 0)
+                fail(t, &failure);
+}
+
+static void on_copied(const Error *error, void *userdata) {
+        Taking *t = userdata;
+        TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), as = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
+        Error failure = { 0 };
+
+        t->copied = !error;
+        if (error)
+                fail(t, error);
+        else if (trees_publish(t->work.state->manager, &scratch, &as, on_published, t, &t->work.call, &failure) < 0)
+                fail(t, &failure);
+}
+
+/* Asking. */
+
+static int fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, const char *comment, Error *reterr) {
+        int r = id_make(n->id);
+
+        if (r >= 0)
+                r = sandbox_text_set(&n->name, name);
+        if (r >= 0)
+                r = sandbox_text_set(&n->comment, comment);
+        if (r >= 0)
+                r = sandbox_text_set(&n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
+        if (r >= 0)
+                r = sandbox_text_set(&n->sandbox, sb->id);
+        if (r >= 0)
+                r = sandbox_text_set(&n->parent, snapshot_last(s, sb));
+        if (r < 0)
+                return error_set(reterr, r, "out of memory");
+        n->created_at = clock_wall_usec();
+        n->pending = true;
+        return sandbox_fork_spec(sb, &n->spec, reterr);
+}
+
+/* Its name is taken from here on. */
+static int write_down(State *s, Snapshot *n, Error *reterr) {
+        int r = snapshot_register(s, n);
+
+        if (r == -EEXIST)
+                return error_set(reterr, r, "there is a snapshot '%s' already: choose another name, or remove it (`cove snapshot rm %s`)", n->name, n->name);
+        if (r >= 0)
+                r = store_snapshot_insert(s->manager->store, n);
+        if (r < 0) {
+                snapshot_unregister(s, n);
+                return error_set(reterr, r, "cannot write the snapshot down: %m");
+        }
+        return 0;
+}
+
+static int start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *userdata, Error *reterr) {
+        Taking *t = calloc(1, sizeof(*t));
+        int r;
+
+        if (!t)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        t->snapshot = n;
+        t->done = done;
+        work_begin(&t->work, s, userdata, free_taking);
+        r = disk_copy(s, sb, n->id, on_copied, t, reterr);
+        if (r < 0)
+                work_end(&t->work);
+        return r;
+}
+
+int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr) {
+        Snapshot *n;
+        int r;
+
+        if (HASH_COUNT(s->snapshots) >= SNAPSHOTS_MAX)
+                return error_set(reterr, -EDQUOT, "there are %d snapshots already: remove some (`cove snapshot rm`)", SNAPSHOTS_MAX);
+        n = snapshot_new();
+        if (!n)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        r = fill(s, sb, n, name, comment, reterr);
+        if (r >= 0)
+                r = write_down(s, n, reterr);
+        if (r < 0) {
+                snapshot_free(n);
+                return r;
+        }
+        r = start(s, sb, n, done, userdata, reterr);
+        if (r < 0) {
+                (void) store_snapshot_delete(s->manager->store, n->id);
+                snapshot_unregister(s, n);
+                snapshot_free(n);
+        }
+        return r;
+}
+
+int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr) {
+        SandboxSpec spec;
+        int r = sandbox_spec_copy(&sb->spec, &spec);
+
+        if (r < 0)
+                return error_set(reterr, r, "out of memory");
+        (void) sandbox_text_set(&spec.name, NULL); /* one has it */
+        (void) sandbox_text_set(&spec.snapshot, NULL);
+        r = sandbox_text_set(&spec.parent, sb->id);
+        spec.address = 0;
+        spec.persistent = true;
+        if (r < 0) {
+                sandbox_spec_done(&spec);
+                return error_set(reterr, r, "out of memory");
+        }
+        *ret = spec;
+        return 0;
+}

@@ -1,0 +1,57 @@
+/* Sandboxes whose disk can be held, and what is held of them. */
+#include "store/schema.h"
+
+const char schema_state[] =
+        "ALTER TABLE sandbox ADD COLUMN persistent INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox ADD COLUMN layer TEXT;"
+        "ALTER TABLE sandbox ADD COLUMN base TEXT;"
+        "ALTER TABLE sandbox ADD COLUMN digest TEXT;"
+        "ALTER TABLE sandbox ADD COLUMN snapshot TEXT;" /* may be gone */
+        "ALTER TABLE sandbox ADD COLUMN parent TEXT;"   /* likewise */
+        "ALTER TABLE sandbox ADD COLUMN volumes BLOB NOT NULL DEFAULT x'';"
+        "ALTER TABLE sandbox ADD COLUMN record INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox_state ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE sandbox_state ADD COLUMN cpu_before_usec INTEGER NOT NULL DEFAULT 0;"
+
+        "CREATE TABLE snapshot ("
+        "  serial INTEGER PRIMARY KEY," /* the order in which they were taken */
+        "  id TEXT NOT NULL UNIQUE,"
+        "  name TEXT,"
+        "  tenant TEXT NOT NULL,"
+        "  sandbox TEXT NOT NULL,"  /* may be gone */
+        "  parent TEXT,"            /* likewise */
+        "  comment TEXT,"
+        "  pending INTEGER NOT NULL,"
+        "  bytes INTEGER NOT NULL,"
+        "  created_at INTEGER NOT NULL,"
+        /* What a sandbox that is made of it gets. */
+        "  template_name TEXT,"
+        "  profile TEXT,"
+        "  agent_type TEXT,"
+        "  task_id TEXT,"
+        "  memory_bytes INTEGER NOT NULL,"
+        "  cpu_milli INTEGER NOT NULL,"
+        "  cpu_time_usec INTEGER NOT NULL,"
+        "  disk_bytes INTEGER NOT NULL,"
+        "  pids INTEGER NOT NULL,"
+        "  exec_timeout_usec INTEGER NOT NULL,"
+        "  output_bytes INTEGER NOT NULL,"
+        "  nofile INTEGER NOT NULL,"
+        "  env BLOB NOT NULL,"
+        "  workdir TEXT,"
+        "  uid INTEGER NOT NULL,"
+        "  gid INTEGER NOT NULL,"
+        "  metadata TEXT,"
+        "  critical INTEGER NOT NULL,"
+        "  network INTEGER NOT NULL,"
+        "  network_group TEXT,"
+        "  policy TEXT,"
+        "  layer TEXT,"
+        "  base TEXT,"
+        "  digest TEXT,"
+        "  volumes BLOB NOT NULL,"
+        "  record INTEGER NOT NULL,"
+        "  timeout_usec INTEGER NOT NULL,"
+        "  on_timeout TEXT NOT NULL"
+        ") STRICT;"
+        "CREATE UNIQUE INDEX snapshot_by_name ON snapshot (tenant, name) WHERE name IS NOT NULL;";

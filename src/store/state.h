@@ -1,0 +1,11 @@
+/* state.h: rows of snapshots. As store.h. */
+#pragma once
+
+#include "state/state.h"
+#include "store/store.h"
+
+int store_snapshot_insert(Store *s, const Snapshot *row); /* -EEXIST: its id, or its name for that tenant, is taken */
+int store_snapshot_update(Store *s, const Snapshot *row);
+int store_snapshot_delete(Store *s, const char *id);
+/* In the order they were taken. The row is the callee's to take from (by memcpy and memset); return < 0 to stop. */
+int store_snapshot_each(Store *s, int (*each)(Snapshot *row, void *userdata), void *userdata);

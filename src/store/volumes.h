@@ -1,0 +1,11 @@
+/* volumes.h: rows of volumes. As store.h. */
+#pragma once
+
+#include "state/state.h"
+#include "store/store.h"
+
+int store_volume_insert(Store *s, const Volume *row); /* -EEXIST: its id, or its name for that tenant, is taken */
+int store_volume_update(Store *s, const Volume *row);
+int store_volume_delete(Store *s, const char *id);
+/* In the order they were made. The row is the callee's to take from (by memcpy and memset); return < 0 to stop. */
+int store_volume_each(Store *s, int (*each)(Volume *row, void *userdata), void *userdata);

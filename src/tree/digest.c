@@ -1,0 +1,58 @@
+#include "tree/digest.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static EVP_MD *sha256;
+
+struct Digest {
+        EVP_MD_CTX *context;
+};
+
+int digest_prepare(void) {
+        if (sha256)
+                return 0;
+        if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) != 1)
+                return -ENOMEM;
+        sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+        return sha256 ? 0 : -EOPNOTSUPP;
+}
+
+Digest *digest_new(void) {
+        Digest *d = calloc(1, sizeof(*d));
+
+        if (!d)
+                return NULL;
+        d->context = EVP_MD_CTX_new();
+        if (!d->context || EVP_DigestInit_ex2(d->context, sha256, NULL) != 1)
+                return digest_free(d);
+        return d;
+}
+
+Digest *digest_free(Digest *d) {
+        if (!d)
+                return NULL;
+        EVP_MD_CTX_free(d->context);
+        free(d);
+        return NULL;
+}
+
+int digest_add(Digest *d, const void *data, size_t size) {
+        return EVP_DigestUpdate(d->context, data, size) == 1 ? 0 : -EIO;
+}
+
+int digest_end(Digest *d, char ret[static DIGEST_TEXT_SIZE]) {
+        unsigned char sum[EVP_MAX_MD_SIZE];
+        unsigned n;
+
+        if (EVP_DigestFinal_ex(d->context, sum, &n) != 1 || n != 32)
+                return -EIO;
+        (void) strcpy(ret, "sha256:");
+        for (unsigned i = 0; i < n; i++)
+                (void) snprintf(ret + 7 + 2 * (size_t) i, 3, "%02x", sum[i]);
+        return 0;
+}

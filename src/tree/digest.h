@@ -1,0 +1,16 @@
+/* digest.h: SHA-256 of streams, as images name them. The only door to OpenSSL here. */
+#pragma once
+
+#include <stddef.h>
+
+#define DIGEST_TEXT_SIZE sizeof("sha256:0123456789012345678901234567890123456789012345678901234567890123")
+
+typedef struct Digest Digest;
+
+/* Once, at the start, while files can still be opened. */
+int digest_prepare(void);
+
+Digest *digest_new(void); /* NULL: out of memory */
+Digest *digest_free(Digest *d);
+int digest_add(Digest *d, const void *data, size_t size);
+int digest_end(Digest *d, char ret[static DIGEST_TEXT_SIZE]);

@@ -1,0 +1,39 @@
+/* options.h: the command line of cove-tree, as tree.h has it. Must not know: what the verbs do. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "tree/codec.h"
+
+typedef enum TreeVerb {
+        TREE_VERB_UNPACK,
+        TREE_VERB_FLATTEN,
+        TREE_VERB_PACK,
+        TREE_VERB_CHANGES,
+        TREE_VERB_EXPORT,
+        TREE_VERB_INSPECT,
+        _TREE_VERB_MAX,
+} TreeVerb;
+
+#define TREE_ENTRIES_DEFAULT (8 * 1000 * 1000) /* what a tree may be made of when nobody says */
+#define TREE_PATHS_MAX       256
+
+typedef struct TreeOptions {
+        TreeVerb verb;
+        const char *digest, *diff_id; /* checked to look like one */
+        uint64_t max_bytes, max_entries;
+        Compression compression;
+        const char *user;
+        bool patch, names, upper;
+        uint64_t limit;
+        const char *paths[TREE_PATHS_MAX]; /* cleaned; the arguments themselves, changed in place */
+        unsigned n_paths;
+} TreeOptions;
+
+int tree_options_parse(int argc, char **argv, TreeOptions *ret, Error *reterr);
+
+/* Whether a clean path is one of --path, below one, or (directories on the way) above one. */
+bool tree_options_wants(const TreeOptions *o, const char *path);
+bool tree_options_leads_to(const TreeOptions *o, const char *path);

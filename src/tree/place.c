@@ -1,0 +1,221 @@
+#include "tree/place.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+#define DEPTH_MAX 2048 /* of what PATH_MAX can name */
+#define LINKS_MAX 40   /* as the kernel has it */
+
+int place_clean(char *path) {
+        char *to = path;
+
+        if (strlen(path) >= PATH_MAX)
+                return -ENAMETOOLONG;
+        for (const char *p = path; *p;) {
+                size_t n;
+
+                p += strspn(p, "/");
+                n = strcspn(p, "/");
+                if (n == 2 && p[0] == '.' && p[1] == '.')
+                        return -EXDEV;
+                if (n > NAME_MAX)
+                        return -ENAMETOOLONG;
+                if (n > 0 && !(n == 1 && p[0] == '.')) {
+                        if (to != path)
+                                *to++ = '/';
+                        memmove(to, p, n);
+                        to += n;
+                }
+                p += n;
+        }
+        *to = '\0';
+        return 0;
+}
+
+int place_open(int tree, const char *path, int flags) {
+        const struct open_how how = {
+                .flags = (uint64_t) flags | O_CLOEXEC,
+                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+        };
+        long fd = syscall(SYS_openat2, tree, path[0] != '\0' ? path : ".", &how, sizeof(how));
+
+        return fd < 0 ? -errno : (int) fd;
+}
+
+void places_init(Places *p, int tree) {
+        *p = (Places) { .tree = tree, .parent_fd = -EBADF };
+}
+
+void places_forget(Places *p) {
+        p->parent_fd = fd_close(p->parent_fd);
+        free(p->parent);
+        p->parent = NULL;
+}
+
+void places_done(Places *p) {
+        places_forget(p);
+}
+
+static int make_directories(int tree, const char *path, unsigned links);
+
+/* A link that leads to what is not there yet: as the directory that it names. */
+static int make_behind_link(int tree, const char *prefix, size_t n_prefix, unsigned links) {
+        char target[PATH_MAX], whole[2 * PATH_MAX];
+        _cleanup_close_ int parent = -EBADF;
+        size_t n_parent = n_prefix;
+        ssize_t n;
+
+        if (links == 0)
+                return -ELOOP;
+        while (n_parent > 0 && prefix[n_parent - 1] != '/')
+                n_parent--;
+        (void) snprintf(whole, sizeof(whole), "%.*s", (int) n_parent, prefix);
+        parent = place_open(tree, whole, O_PATH | O_DIRECTORY);
+        if (parent < 0)
+                return parent;
+        (void) snprintf(whole, sizeof(whole), "%.*s", (int) (n_prefix - n_parent), prefix + n_parent);
+        n = readlinkat(parent, whole, target, sizeof(target) - 1);
+        if (n < 0)
+                return -errno;
+        target[n] = '\0';
+        (void) snprintf(whole, sizeof(whole), "%.*s%s", target[0] == '/' ? 0 : (int) n_parent, prefix, target);
+        return place_clean(whole) < 0 ? -ENOTDIR : make_directories(tree, whole, links - 1);
+}
+
+/* Part by part. What is missing is made as root's, 0755, as every tool does for directories that an archive does not have. */
+static int make_directories(int tree, const char *path, unsigned links) {
+        _cleanup_close_ int parent = place_open(tree, "", O_PATH | O_DIRECTORY);
+        _cleanup_free_ char *prefix = strdup(path);
+
+        if (!prefix)
+                return -ENOMEM;
+        for (char *name = prefix, *end; parent >= 0 && *name; name = end + 1) {
+                bool last;
+                int fd;
+
+                end = strchrnul(name, '/');
+                last = *end == '\0';
+                *end = '\0';
+                fd = place_open(tree, prefix, O_PATH | O_DIRECTORY);
+                if (fd == -ENOENT) {
+                        int r = mkdirat(parent, name, 0755) < 0 ? -errno : 0;
+
+                        if (r == -EEXIST)
+                                r = make_behind_link(tree, prefix, (size_t) (end - prefix), links);
+                        if (r < 0)
+                                return r;
+                        fd = place_open(tree, prefix, O_PATH | O_DIRECTORY);
+                }
+                (void) fd_close(parent);
+                parent = fd;
+                if (last)
+                        break;
+                *end = '/';
+        }
+        return parent < 0 ? parent : 0;
+}
+
+static int open_parent(Places *p, const char *parent, bool make) {
+        int fd = place_open(p->tree, parent, O_PATH | O_DIRECTORY);
+
+        if (fd == -ENOENT && make) {
+                int r = make_directories(p->tree, parent, LINKS_MAX);
+                if (r < 0)
+                        return r;
+                fd = place_open(p->tree, parent, O_PATH | O_DIRECTORY);
+        }
+        return fd;
+}
+
+int places_parent(Places *p, const char *path, bool make, const char **ret_name, Error *reterr) {
+        const char *slash = strrchr(path, '/');
+        size_t n = slash ? (size_t) (slash - path) : 0;
+        int fd;
+
+        if (!p->parent || strncmp(p->parent, path, n) != 0 || p->parent[n] != '\0') {
+                char *parent = strndup(path, n);
+
+                if (!parent)
+                        return error_set(reterr, -ENOMEM, "out of memory");
+                fd = open_parent(p, parent, make);
+                if (fd < 0) {
+                        free(parent);
+                        return error_set(reterr, fd, "'%.300s': its directory: %m", path);
+                }
+                places_forget(p);
+                p->parent = parent;
+                p->parent_fd = fd;
+                if (fstat(fd, &p->st) < 0)
+                        return error_set(reterr, -errno, "'%.300s': its directory: %m", path);
+        }
+        *ret_name = slash ? slash + 1 : path[0] != '\0' ? path : ".";
+        return p->parent_fd;
+}
+
+static int empty_directory(int fd, PlaceKeep keep, void *userdata, unsigned depth);
+
+static int remove_entry(int dirfd, const struct stat *directory, const char *name, PlaceKeep keep, void *userdata, unsigned depth) {
+        bool stays = keep && keep(directory, name, userdata);
+        int fd, r;
+
+        if (!stays && unlinkat(dirfd, name, 0) == 0)
+                return 0;
+        if (!stays && errno != EISDIR && errno != EPERM)
+                return -errno;
+        if (depth == 0)
+                return -ELOOP;
+        fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return stays && (errno == ENOTDIR || errno == ELOOP) ? 0 : -errno;
+        r = empty_directory(fd, keep, userdata, depth - 1);
+        if (r < 0 || stays)
+                return r;
+        if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && !(keep && errno == ENOTEMPTY))
+                return -errno;
+        return 0;
+}
+
+/* Takes the descriptor. */
+static int empty_directory(int fd, PlaceKeep keep, void *userdata, unsigned depth) {
+        struct dirent *entry;
+        struct stat st = { 0 };
+        DIR *directory = fdopendir(fd);
+        int r = 0;
+
+        if (!directory || fstat(fd, &st) < 0) {
+                r = -errno;
+                if (directory)
+                        (void) closedir(directory);
+                else
+                        (void) fd_close(fd);
+                return r;
+        }
+        while (r >= 0 && (entry = readdir(directory)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        r = remove_entry(dirfd(directory), &st, entry->d_name, keep, userdata, depth);
+        (void) closedir(directory);
+        return r;
+}
+
+int place_remove(int dirfd, const char *name, PlaceKeep keep, void *userdata) {
+        struct stat st;
+
+        if (fstat(dirfd, &st) < 0)
+                return -errno;
+        return remove_entry(dirfd, &st, name, keep, userdata, DEPTH_MAX);
+}
+
+int place_empty(int dirfd, PlaceKeep keep, void *userdata) {
+        int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return fd < 0 ? -errno : empty_directory(fd, keep, userdata, DEPTH_MAX);
+}

@@ -1,0 +1,70 @@
+#include "tree/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+
+#define INTERVAL (100 * USEC_PER_MSEC)
+
+static bool listening;
+static usec_t told;
+
+void report_init(void) {
+        listening = fcntl(REPORT_FD, F_GETFD) >= 0;
+        told = clock_usec();
+}
+
+void report_progress(uint64_t entries, uint64_t bytes) {
+        char line[128];
+        usec_t now;
+
+        if (!listening)
+                return;
+        now = clock_usec();
+        if (now - told < INTERVAL)
+                return;
+        told = now;
+        (void) snprintf(line, sizeof(line), "{\"progress\": {\"entries\": %" PRIu64 ",\"bytes\": %" PRIu64 "}}\n", entries, bytes);
+        if (fd_write_all(REPORT_FD, line, strlen(line)) < 0)
+                listening = false; /* whoever listened has gone; the work counts */
+}
+
+void report_begin_result(JsonWriter *w) {
+        *w = (JsonWriter) { .compact = true };
+        json_begin_object(w, NULL);
+        json_begin_object(w, "result");
+}
+
+int report_end_result(JsonWriter *w, Error *reterr) {
+        int r;
+
+        json_end_object(w);
+        json_end_object(w);
+        if (!listening) {
+                free(w->data);
+                *w = (JsonWriter) { 0 };
+                return 0;
+        }
+        r = json_finish(w, REPORT_FD);
+        return r < 0 ? error_set(reterr, r, "cannot tell the result: %m") : 0;
+}
+
+/* One line, whatever names have in them. */
+void report_failure(const Error *error) {
+        char line[ERROR_TEXT_MAX + 16];
+
+        (void) snprintf(line, sizeof(line) - 1, "%d %s", -error->code, error->text);
+        for (char *p = line; *p; p++)
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
+        (void) strcat(line, "\n");
+        (void) fd_write_all(STDERR_FILENO, line, strlen(line));
+}
