@@ -19,6 +19,8 @@
 
 #define HEX    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define DIGEST "sha256:" HEX
+#define LONGER "a@" DIGEST "0"
+#define LARGE  "a@SHA256:" HEX
 
 TEST(references_as_docker_reads_them) {
         static const struct {
@@ -55,7 +57,7 @@ TEST(references_as_docker_reads_them) {
 }
 
 TEST(references_that_are_none) {
-        static const char *const cases[] = { "", "/", "a/", "/a", "A", "a/B", "a:", "a:.x", "a@", "a@sha256:" HEX "0", "a@SHA256:" HEX, "a@b@c", "a..b", "a___b", "-a", "a-",
+        static const char *const cases[] = { "", "/", "a/", "/a", "A", "a/B", "a:", "a:.x", "a@", LONGER, LARGE, "a@b@c", "a..b", "a___b", "-a", "a-",
                                              "a b/c", "x.y:/a", "x.y:0/a", "x.y:65536/a", "x..y/a", "[::1/a", "[x]/a", "[]/a", "x.y:1:2/a", "a\n", "http://x.y/a", "x.y/a?b" };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
