@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "registry/blobs-internal.h"
+#include "registry/blobdir-internal.h"
 
 #define READ_SIZE (1024 * 1024)
 
@@ -63,7 +63,7 @@ static int prepare(BlobPart *p) {
         return r;
 }
 
-int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *reterr) {
+int blob_part_open(BlobPart *p, const Blobdir *b, const Digest *digest, Error *reterr) {
         uint64_t size;
         int r;
 
@@ -74,7 +74,7 @@ int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *ret
                 if (p->fd < 0)
                         return fail(p, -errno, reterr);
                 r = prepare(p);
-                if (r >= 0 && blobs_find(b, digest, &size, NULL) > 0) {
+                if (r >= 0 && blobdir_find(b, digest, &size, NULL) > 0) {
                         blob_part_discard(p); /* finished by the one who had it until now */
                         return 0;
                 }
@@ -88,7 +88,7 @@ int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *ret
         return r == -EAGAIN ? r : fail(p, r, reterr);
 }
 
-int blob_part_new(BlobPart *p, const Blobs *b, Error *reterr) {
+int blob_part_new(BlobPart *p, const Blobdir *b, Error *reterr) {
         static unsigned number;
         int r;
 

@@ -32,7 +32,7 @@ typedef struct Fetch {
 
 typedef struct Fetching {
         Remote *remote;
-        const Blobs *blobs;
+        const Blobdir *blobs;
         Output *output;
         Fetch *items;
         size_t n, n_running, n_done;
@@ -258,7 +258,7 @@ static int add(Fetching *all, const Descriptor *d, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         all->n++;
         all->output->total += d->size;
-        r = blobs_find(all->blobs, &d->digest, &size, reterr);
+        r = blobdir_find(all->blobs, &d->digest, &size, reterr);
         if (r > 0 && size != d->size)
                 return error_set(reterr, -EBADMSG, "blob %s is there with %llu bytes, and has %llu by the manifest", d->digest.text, (unsigned long long) size,
                                  (unsigned long long) d->size);
@@ -273,10 +273,10 @@ static int check_space(const Fetching *all, Error *reterr) {
         for (size_t i = 0; i < all->n; i++)
                 if (all->items[i].state != FETCH_DONE)
                         size += all->items[i].wanted->size;
-        return blobs_check_space(all->blobs, size, reterr);
+        return blobdir_check_space(all->blobs, size, reterr);
 }
 
-int fetch_blobs(Remote *r, const Blobs *b, const Descriptor *const *wanted, size_t n, Output *o, Error *reterr) {
+int fetch_blobs(Remote *r, const Blobdir *b, const Descriptor *const *wanted, size_t n, Output *o, Error *reterr) {
         Fetching all = { .remote = r, .blobs = b, .output = o };
         int e = 0;
 
