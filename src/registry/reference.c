@@ -132,7 +132,7 @@ static int split_host(const char *text, const char *whole, Reference *ret, Error
                                  "'%.200s' is no name of an image: small letters and digits, with '.', '_' or '-' between them, in parts with '/' between them, as in "
                                  "'python:3.12' or 'registry.example.com/team/app:1'",
                                  whole);
-        (void) snprintf(ret->name, sizeof(ret->name), "%s%s", prefix, name);
+        (void) strcat(strcpy(ret->name, prefix), name);
         return 0;
 }
 
