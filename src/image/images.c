@@ -114,6 +114,13 @@ static int refuse_unknown(Images *i, const char *tenant, const char *text, Error
 const char *images_problem(Images *i, const Image *image) {
         if (*image->layer && !images_layer(i, image->layer))
                 return "its layer is not there any more: pull, import or build it again";
+        if (image->snapshot) {
+                ImageSnapshotEntry *e;
+
+                HASH_FIND_STR(i->snapshots, image->snapshot, e);
+                if (!e || e->row.removing)
+                        return "the disk it begins with is not there any more: build or commit it again";
+        }
         return NULL;
 }
 

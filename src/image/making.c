@@ -242,8 +242,11 @@ static void log_end(Making *k, const Error *error) {
         char took[32];
         usec_t usec = k->row.ended_at > k->row.created_at ? k->row.ended_at - k->row.created_at : 0;
 
-        (void) snprintf(took, sizeof(took), "%llu.%llu s", (unsigned long long) (usec / USEC_PER_SEC),
-                        (unsigned long long) (usec % USEC_PER_SEC / (100 * USEC_PER_MSEC)));
+        if (usec < USEC_PER_SEC)
+                (void) snprintf(took, sizeof(took), "%llu ms", (unsigned long long) (usec / USEC_PER_MSEC));
+        else
+                (void) snprintf(took, sizeof(took), "%llu.%llu s", (unsigned long long) (usec / USEC_PER_SEC),
+                                (unsigned long long) (usec % USEC_PER_SEC / (100 * USEC_PER_MSEC)));
         if (error)
                 making_log(k, "%s after %s: %s", k->row.status == MAKING_CANCELLED ? "cancelled" : "failed", took, error->text);
         else
