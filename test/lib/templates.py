@@ -1,6 +1,5 @@
 """templates: images with a shell in them, made by hand, and what tests of templates do with them."""
 
-
 import os
 import tarfile
 import time
