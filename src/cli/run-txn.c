@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "jail/userns.h"
+#include "txn/commit.h"
 
 static const char *const fate_names[_TXN_FATE_MAX] = {
         [TXN_KEPT] = "kept",
@@ -177,16 +178,51 @@ static int count_changes(RunTxn *t, Error *reterr) {
         return upper < 0 ? upper : changes_count(dir, upper, &t->count, reterr);
 }
 
+static void tell_conflict(const char *path, const char *why, void *userdata) {
+        log_error("'%s' %s", path, why);
+}
+
+static void tell_left_out(const char *path, const char *why, void *userdata) {
+        log_warning("'%s' is left out: it %s", path, why);
+}
+
+/* A clash is no failure of the run: the transaction is there, and the user is told. */
+static int commit_now(RunTxn *t, bool quiet, Error *reterr) {
+        const CommitOptions o = { .conflict = tell_conflict, .left_out = tell_left_out };
+        CommitResult result;
+        bool gone;
+        int r = commit_txn(&t->txn, /* to= */ NULL, &o, &result, &gone, reterr);
+
+        if (r == -EEXIST) {
+                t->fate = TXN_CONFLICT;
+                log_warning("%s", reterr->text);
+                return 1;
+        }
+        if (r < 0)
+                return r;
+        t->fate = TXN_COMMITTED;
+        if (!quiet)
+                log_notice("%llu change%s applied to '%s'", (unsigned long long) result.applied.total, result.applied.total == 1 ? "" : "s",
+                                t->txn.dir);
+        return 0;
+}
+
 static int settle(RunTxn *t, int exit_status, bool quiet, Error *reterr) {
+        int r;
+
         if (t->count.total == 0)
                 t->fate = TXN_EMPTY_GONE;
         else if (t->at_end == TXN_AUTO_DISCARD)
                 t->fate = TXN_DISCARDED;
         if (t->fate == TXN_EMPTY_GONE || t->fate == TXN_DISCARDED)
                 return txn_remove(&t->txn, reterr);
-        if (!quiet)
+        if (t->at_end == TXN_AUTO_COMMIT && exit_status == 0)
+                r = commit_now(t, quiet, reterr);
+        else
+                r = 1;
+        if (r > 0 && !quiet)
                 tell_kept(t);
-        return 0;
+        return r < 0 ? r : 0;
 }
 
 int run_txn_end(RunTxn *t, bool started, int exit_status, bool quiet, Error *reterr) {
@@ -199,10 +235,14 @@ int run_txn_end(RunTxn *t, bool started, int exit_status, bool quiet, Error *ret
         t->txn.status = exit_status;
         t->txn.ended_usec = clock_wall_usec();
         r = txn_save(&t->txn, reterr);
-        if (r >= 0)
-                r = count_changes(t, reterr);
-        if (r >= 0)
-                r = settle(t, exit_status, quiet, reterr);
+        if (r < 0)
+                return error_prefix(reterr, r, "transaction %s is kept", t->txn.id);
+        r = count_changes(t, reterr);
+        if (r < 0) { /* the guest's doing, or that of whoever has moved the directory: the command's end is what it is */
+                log_warning("transaction %s is kept, and what is in it cannot be told: %s", t->txn.id, reterr->text);
+                return 0;
+        }
+        r = settle(t, exit_status, quiet, reterr);
         if (r < 0)
                 return error_prefix(reterr, r, "transaction %s is kept", t->txn.id);
         return 0;

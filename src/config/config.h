@@ -178,6 +178,17 @@ typedef struct ImagesConfig { /* images: */
         unsigned makings_max;     /* at once: 16 */
 } ImagesConfig;
 
+typedef struct BuildConfig { /* build: */
+        char profile[PROFILE_NAME_MAX + 1]; /* whose limits and policy the steps have; "": those below */
+        uint64_t memory_bytes;   /* 2 GB */
+        uint32_t cpu_milli;      /* 0: no quota */
+        uint64_t disk_bytes;     /* 10 GB */
+        unsigned pids;           /* 4096 */
+        bool open;               /* network: none | open */
+        usec_t step_usec;        /* 1 h; 0: as long as it takes */
+        uint64_t context_bytes_max; /* 2 GB */
+} BuildConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
@@ -201,6 +212,7 @@ typedef struct Config {
         NetworkConfig network;
         SecretsConfig secrets;
         ImagesConfig images;
+        BuildConfig build;
 } Config;
 
 /* What there is without a file. */

@@ -90,6 +90,7 @@ static int put_file(Flatten *f, const Delta *d, int dirfd, const char *name, Err
 static int put_directory(Flatten *f, const Delta *d, int dirfd, const char *name, Error *reterr) {
         _cleanup_close_ int from = delta_open(d->now), to = -EBADF;
         const struct stat *st = &d->now->st;
+        struct stat own;
         int r;
 
         if (from < 0)
@@ -102,8 +103,10 @@ static int put_directory(Flatten *f, const Delta *d, int dirfd, const char *name
         if (fchown(to, st->st_uid, st->st_gid) < 0 || fchmod(to, st->st_mode & 07777) < 0)
                 return fail(d, -errno, reterr);
         r = attributes_copy(from, to);
+        if (r >= 0 && fstat(to, &own) < 0)
+                r = -errno;
         if (r >= 0)
-                r = directory_times_add(&f->times, d->path, &st->st_mtim);
+                r = directory_times_add(&f->times, d->path, &own, &st->st_mtim);
         forget(f);
         return r < 0 ? fail(d, r, reterr) : 0;
 }

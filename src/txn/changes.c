@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/strv.h"
+#include "txn/plan.h"
 
 #define NAMES_MAX     (16u << 20) /* in one directory */
 #define COMPARE_BYTES 65536
@@ -133,7 +134,7 @@ static bool same_bytes(int a, int b) {
 
 /* One that cannot be read is taken for another one. */
 static bool same_file(const Pair *p, const char *name) {
-        _cleanup_close_ int ours = openat(p->upper, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        _cleanup_close_ int ours = beneath_read(p->upper, name);
         _cleanup_close_ int theirs = openat(p->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
         return ours >= 0 && theirs >= 0 && same_bytes(ours, theirs);
@@ -178,16 +179,18 @@ static int walk_pair(Walk *w, const Pair *p);
 /* Down into whatever is a directory on either side. */
 static int go_down(Walk *w, const Pair *p, const char *name, const Change *c, bool opaque, bool implied) {
         bool ours = p->upper >= 0 && S_ISDIR(c->after.st_mode), theirs = p->dir >= 0 && S_ISDIR(c->before.st_mode);
-        _cleanup_close_ int upper = ours ? open_below(p->upper, name) : -EBADF;
+        mode_t mode = BENEATH_OPEN;
+        _cleanup_close_ int upper = ours ? beneath_enter(p->upper, name, &mode) : -EBADF;
         _cleanup_close_ int dir = theirs ? open_below(p->dir, name) : -EBADF;
+        int r;
 
         if (!ours && !theirs)
                 return 0;
         if (ours && upper < 0)
                 return fail(w, upper);
-        if (theirs && dir < 0)
-                return fail(w, dir);
-        return walk_pair(w, &(Pair) { .upper = upper, .dir = dir, .opaque = opaque, .implied = implied });
+        r = theirs && dir < 0 ? fail(w, dir) : walk_pair(w, &(Pair) { .upper = upper, .dir = dir, .opaque = opaque, .implied = implied });
+        beneath_leave(upper, mode);
+        return r;
 }
 
 static int walk_name(Walk *w, const Pair *p, const char *name) {

@@ -34,7 +34,8 @@ typedef struct Level {
 typedef struct Levels {
         Level *items;
         size_t n, room;
-        unsigned moved;
+        unsigned moved; /* so far, for names */
+        bool again;     /* some are at the top that nobody has looked at */
 } Levels;
 
 static int push(Levels *l, int dirfd, const char *name) {
@@ -77,6 +78,7 @@ static int move_up(Levels *l, int dirfd_, const char *name) {
         char other[32];
 
         (void) snprintf(other, sizeof(other), ".deep-%u", l->moved++);
+        l->again = true;
         return renameat(dirfd_, name, dirfd(l->items[0].directory), other) < 0 ? -errno : 0;
 }
 
@@ -103,8 +105,8 @@ static int clear_level(Levels *l) {
                 int r = push(l, dirfd(directory), entry->d_name);
                 return r < 0 ? r : 1;
         }
-        if (l->n == 1 && l->moved > 0) {
-                l->moved = 0;
+        if (l->n == 1 && l->again) {
+                l->again = false;
                 rewinddir(directory);
                 return 1;
         }

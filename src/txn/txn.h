@@ -3,7 +3,7 @@
  *      TXN_HOME/ID/         0700
  *        record             what this is (record.c): lines of name=value
  *        lock               held by the run or the commit that is at it
- *        journal            of a commit under way (journal.c)
+ *        journal            of a commit under way (journal.c); turned-back: of one that failed
  *        layer/upper, work  an overlay's (jail/layered.h); what upper has, changes.h can tell
  *
  * TXN_HOME is $COVE_TXN_DIR, or /var/lib/cove/txn of root, or $XDG_STATE_HOME/cove/txn (~/.local/state/cove/txn) of others. What is in an upper is an enemy's

@@ -229,7 +229,7 @@ TEST(what_fails_in_between_takes_all_of_it_back) {
                 check_uint("told once", t.n, 1);
                 check_true("why", t.code < 0 && strstr(t.text, "broken"));
                 check_true("nothing to see", !snapshot_find(room.state, &admin, "never"));
-                if (step >= 2) {
+                if (step >= 3) {
                         asked(&room, TREE_REMOVE, TREE_SNAPSHOT, NULL);
                         check_uint("the row stays as long as the tree may", n_rows(&room), 1);
                         answer(&room, NULL);
@@ -733,17 +733,15 @@ TEST(a_fork_of_a_live_one_leaves_no_snapshot) {
         freezes(&room, sb, true, NULL);
         answer(&room, NULL);            /* copied */
         freezes(&room, sb, false, NULL);
-        answer(&room, NULL);            /* published */
-        answer(&room, NULL);            /* verified */
         asked(&room, TREE_MAKE, TREE_DISK, NULL);
+        check_uint("of the copy", room.w.fake.tree.refs[1].kind, TREE_SCRATCH);
         check_true("nobody sees it", !snapshot_next(room.state, &admin, NULL, 0, NULL));
         answer(&room, NULL);
         child = next_child(&room);
         room.w.fake.provider.events->created(child, 1, 1, 0, NULL, room.w.manager);
         check_uint("told", f.n, 1);
         check_result("well", f.code, 0);
-        asked(&room, TREE_REMOVE, TREE_SNAPSHOT, NULL);
-        answer(&room, NULL);
+        asked(&room, TREE_REMOVE, TREE_SCRATCH, NULL);
         check_uint("no row", n_rows(&room), 0);
         room_close(&room);
 }

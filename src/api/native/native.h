@@ -36,6 +36,10 @@ void native_snapshot_fork(ApiRequest *q);
 extern const JsonField native_snapshot_fields[], native_fork_fields[], native_restore_fields[], native_pause_fields[];
 extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_restore_n_fields, native_pause_n_fields;
 
+/* changes.c */
+void native_changes(ApiRequest *q);
+void native_changes_tar(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);

@@ -94,5 +94,6 @@ const ApiRoute *const api_tables[] = {
         network_routes,
         templates_routes,
         state_routes,
+        changes_routes,
         NULL,
 };

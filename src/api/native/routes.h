@@ -25,3 +25,4 @@ extern const ApiRoute secrets_routes[];
 extern const ApiRoute network_routes[];
 extern const ApiRoute templates_routes[];
 extern const ApiRoute state_routes[];
+extern const ApiRoute changes_routes[];

@@ -1,0 +1,226 @@
+/* changes.c: what a persistent sandbox has changed of what it stands on: as lines of JSON, or as a layer.
+ *
+ *      disk, template ── cove-tree (started by the spawner) ── pipe ── answer
+ *
+ * The answer begins with the first bytes, so that what is wrong from the start has a status of its own; what goes wrong later breaks it
+ * off. A client that goes away ends the work. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "api/native/native.h"
+#include "base/fd.h"
+#include "core/trees.h"
+
+#define PIPE_SIZE     (1 << 20)
+#define FIRST_SIZE    65536
+#define ARGUMENTS_MAX 64
+#define PATHS_MAX     ((ARGUMENTS_MAX - 4) / 2)
+
+typedef struct Changes {
+        ApiRequest *q;
+        TreeCall *call; /* NULL: it has ended */
+        const char *type;
+        int out;
+        sd_event_source *ready;
+        bool ended;
+        Error error; /* how */
+        char *first;
+        size_t first_size, first_sent;
+        const char *arguments[ARGUMENTS_MAX];
+        size_t n_arguments;
+} Changes;
+
+static void changes_destroy(ApiRequest *q, bool answered) {
+        Changes *c = q->state;
+
+        if (c->call) {
+                tree_call_cancel(c->call);
+                tree_call_forget(c->call);
+        }
+        sd_event_source_disable_unref(c->ready);
+        (void) fd_close(c->out);
+        free(c->first);
+        free(c);
+        q->state = NULL;
+}
+
+static ssize_t take_first(Changes *c, void *buffer, size_t size) {
+        size_t n = MIN_OF(size, c->first_size - c->first_sent);
+
+        memcpy(buffer, c->first + c->first_sent, n);
+        c->first_sent += n;
+        return (ssize_t) n;
+}
+
+static ssize_t changes_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+        Changes *c = userdata;
+        ssize_t n;
+
+        if (c->first_sent < c->first_size)
+                return take_first(c, buffer, size);
+        do
+                n = c->out >= 0 ? read(c->out, buffer, size) : 0;
+        while (n < 0 && errno == EINTR);
+        if (n > 0)
+                return n;
+        if (n < 0)
+                return errno == EAGAIN ? sd_event_source_set_enabled(c->ready, SD_EVENT_ONESHOT) : -errno;
+        c->ready = sd_event_source_disable_unref(c->ready);
+        c->out = fd_close(c->out); /* whether that was the end, its result tells */
+        if (!c->ended)
+                return 0;
+        return c->error.code < 0 ? -EIO : HTTP_STREAM_END;
+}
+
+static void begin_answer(Changes *c) {
+        c->q->answered = true;
+        (void) http_answer_stream(c->q->http, 200, c->type, UINT64_MAX, changes_next, c);
+}
+
+static void read_first(Changes *c) {
+        ssize_t n;
+
+        if (!c->first)
+                c->first = malloc(FIRST_SIZE);
+        if (!c->first) {
+                (void) api_errno(c->q, -ENOMEM, NULL);
+                return;
+        }
+        n = read(c->out, c->first, FIRST_SIZE);
+        if (n > 0) {
+                c->first_size = (size_t) n;
+                begin_answer(c);
+        } else if (n < 0 && errno == EAGAIN)
+                (void) sd_event_source_set_enabled(c->ready, SD_EVENT_ONESHOT);
+}
+
+static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        Changes *c = userdata;
+
+        if (c->q->answered)
+                http_request_continue(c->q->http);
+        else
+                read_first(c);
+        return 0;
+}
+
+/* What it wrote may lie in the pipe still. Nothing at all is an answer too: nothing was changed. */
+static void on_done(const char *result, const Error *error, void *userdata) {
+        Changes *c = userdata;
+
+        c->call = NULL;
+        c->ended = true;
+        if (error)
+                c->error = *error;
+        if (!c->q->answered && !error)
+                read_first(c);
+        if (c->q->answered)
+                http_request_continue(c->q->http);
+        else if (error)
+                (void) api_errno(c->q, error->code, error->text);
+        else
+                begin_answer(c);
+}
+
+static int add_path(const char *name, const char *value, void *userdata) {
+        Changes *c = userdata;
+
+        if (strcmp(name, "path") != 0)
+                return 0;
+        if (c->n_arguments + 3 > ARGUMENTS_MAX)
+                return -E2BIG;
+        c->arguments[c->n_arguments++] = "--path";
+        c->arguments[c->n_arguments++] = value;
+        return 0;
+}
+
+static int open_pipe(Changes *c, int *ret_theirs) {
+        int fds[2], r;
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        c->out = fds[0];
+        *ret_theirs = fds[1];
+        (void) fcntl(fds[0], F_SETPIPE_SZ, PIPE_SIZE);
+        if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+                return -errno;
+        r = sd_event_add_io(c->q->manager->event, &c->ready, c->out, EPOLLIN, on_ready, c);
+        return r < 0 ? r : sd_event_source_set_enabled(c->ready, SD_EVENT_ONESHOT);
+}
+
+/* What it stands on: a layer, or a template that the spawner was started with. */
+static int start(Changes *c, const Sandbox *sb, Error *reterr) {
+        static const TreeRunEvents events = { .done = on_done };
+        const TreeRef refs[] = {
+                tree_ref(TREE_DISK, sb->id),
+                sb->spec.layer ? tree_ref(TREE_LAYER, sb->spec.layer) : tree_ref(TREE_TEMPLATE, sandbox_spec_base(&sb->spec)),
+        };
+        _cleanup_close_ int theirs = -EBADF;
+        int r = open_pipe(c, &theirs);
+
+        if (r < 0)
+                return error_set(reterr, r, "cannot make a pipe: %m");
+        return trees_run(c->q->manager, refs, ELEMENTSOF(refs), c->arguments, -EBADF, theirs, &events, c, &c->call, reterr);
+}
+
+static Changes *begin(ApiRequest *q, const char *verb, const char *type) {
+        Changes *c;
+
+        if (!q->sandbox->spec.persistent) {
+                (void) api_error(q, 409, "not_persistent", "create it with \"persistent\": true (cove create --persistent)",
+                                "sandbox '%s' keeps what it writes in memory: there is nothing to compare", q->sandbox->id);
+                return NULL;
+        }
+        c = calloc(1, sizeof(Changes));
+        if (!c) {
+                (void) api_errno(q, -ENOMEM, NULL);
+                return NULL;
+        }
+        c->q = q;
+        c->out = -EBADF;
+        c->type = type;
+        c->arguments[c->n_arguments++] = verb;
+        q->state = c;
+        q->destroy = changes_destroy;
+        return c;
+}
+
+static void run(Changes *c) {
+        ApiRequest *q = c->q;
+        Error error = { 0 };
+        int r = http_query_each(q->http, add_path, c);
+
+        if (r < 0) {
+                (void) api_error(q, 400, "invalid", NULL, "more than %d paths", PATHS_MAX);
+                return;
+        }
+        r = start(c, q->sandbox, &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
+}
+
+void native_changes(ApiRequest *q) {
+        bool patch = false;
+        Changes *c;
+
+        if (api_query_bool(q, "patch", &patch) < 0)
+                return;
+        c = begin(q, "changes", "application/x-ndjson");
+        if (!c)
+                return;
+        if (patch)
+                c->arguments[c->n_arguments++] = "--patch";
+        run(c);
+}
+
+void native_changes_tar(ApiRequest *q) {
+        Changes *c = begin(q, "export", "application/x-tar");
+
+        if (c)
+                run(c);
+}
