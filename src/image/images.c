@@ -273,6 +273,12 @@ void images_stats(Images *i, ImagesStats *ret) {
                 ret->layer_bytes += l->row.bytes;
 }
 
+void images_observe(Images *i, ImagesObserver observer, void *userdata) {
+        i->observer = observer;
+        i->observer_data = userdata;
+        observer(i, /* ended= */ NULL, userdata);
+}
+
 int images_new(Manager *m, Images **ret, Error *reterr) {
         Images *i = calloc(1, sizeof(*i));
         int r;

@@ -274,6 +274,8 @@ void making_end(Making *k, const Image *image, const Error *error) {
         k->log_fd = fd_close(k->log_fd);
         strv_done(&k->held);
         k->images->n_running--;
+        if (k->images->observer)
+                k->images->observer(k->images, k, k->images->observer_data);
         tell(k);
 }
 
