@@ -64,6 +64,16 @@ _cove_operand() {
         fi
         ;;
     config:2 | policy:3) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    template:*)
+        if ((number == 1)); then
+            COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur"))
+        elif [[ $first == @(inspect|rm|push) ]]; then
+            COMPREPLY=($(compgen -W "$("$cove" template ls "${place[@]}" 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur"))
+        elif [[ $first == import || $first == build ]]; then
+            compopt -o filenames 2>/dev/null
+            COMPREPLY=($(compgen -f -- "$cur"))
+        fi
+        ;;
     network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;

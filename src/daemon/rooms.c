@@ -13,6 +13,7 @@
 #include "daemon/settings.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/metric.h"
 #include "observe/observe.h"
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
@@ -125,8 +126,29 @@ static int open_reaper(Rooms *r, Error *reterr) {
         return k < 0 ? error_set(reterr, k, "cannot watch the clean-up: %m") : 0;
 }
 
+static void count_makings(Images *i, const Making *ended, void *userdata) {
+        Observe *o = userdata;
+        ImagesStats s;
+        MakingInfo m;
+
+        images_stats(i, &s);
+        metric_set(o, METRIC_TEMPLATES, NULL, s.templates);
+        metric_set(o, METRIC_LAYER_BYTES, NULL, (double) s.layer_bytes);
+        metric_set(o, METRIC_BLOB_BYTES, NULL, (double) s.blob_bytes);
+        if (!ended)
+                return;
+        making_info(ended, &m);
+        metric_add2(o, METRIC_MAKINGS, making_kind_name(m.kind), making_status_name(m.status), 1);
+        if (m.ended_at > m.created_at)
+                metric_observe(o, METRIC_MAKING_SECONDS, making_kind_name(m.kind), (double) (m.ended_at - m.created_at) / (double) USEC_PER_SEC);
+}
+
 static int open_images(Rooms *r, Error *reterr) {
-        return images_new(r->manager, &r->api.images, reterr);
+        int k = images_new(r->manager, &r->api.images, reterr);
+
+        if (k >= 0)
+                images_observe(r->api.images, count_makings, r->api.observe);
+        return k;
 }
 
 static int (*const doors[])(Rooms *r, Error *reterr) = {
