@@ -19,6 +19,7 @@
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "gatekeeper/gatekeeper.h"
+#include "build/build.h"
 #include "image/image.h"
 #include "state/state.h"
 #include "vault/vault.h"
@@ -151,6 +152,10 @@ static int open_images(Rooms *r, Error *reterr) {
         return k;
 }
 
+static int open_builds(Rooms *r, Error *reterr) {
+        return builds_new(r->api.images, r->manager, &r->api.builds, reterr);
+}
+
 static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_vault,   /* before anybody can start anything */
         open_outbound,
@@ -162,6 +167,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_alerts,
         open_previews,
         open_images,  /* before whoever makes sandboxes of them */
+        open_builds,
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_state,
         open_gatekeeper, /* after those it tells */
@@ -188,6 +194,7 @@ void rooms_close(Rooms *r) {
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
         previews_free(r->api.previews);
         agents_free(r->api.agents);
+        builds_free(r->api.builds);
         images_free(r->api.images);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);

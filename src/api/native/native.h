@@ -211,6 +211,10 @@ void native_sandbox_url_set(ApiRequest *q);
 extern const JsonField native_preview_fields[];
 extern const size_t native_preview_n_fields;
 
+/* build.c */
+void native_template_build(ApiRequest *q);
+void native_recipe_list(ApiRequest *q);
+
 /* templates.c, templates-gc.c, makings.c */
 void native_template_list(ApiRequest *q);
 void native_template_get(ApiRequest *q);
