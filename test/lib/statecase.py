@@ -5,7 +5,7 @@ import daemon
 from apiclient import Box
 from daemon import wait_for
 
-CONFIG = "storage: {size: 1G}\nlimits: {maxSandboxes: 300}\n"
+CONFIG = "storage: {size: 1G}\nlimits: {maxSandboxes: 90}\n"
 
 # Numbered lines by several writers, the odd ones synced. Each says on its stdout what it has written by then: whoever reads that before a copy
 # is made finds it in the copy.
