@@ -29,6 +29,7 @@ typedef struct ApiRooms {
         struct Vault *vault;         /* secrets */
         struct Images *images;       /* templates */
         struct StateRoom *state;     /* snapshots, forks, volumes */
+        struct Recorder *recorder;   /* what went into sandboxes */
 } ApiRooms;
 
 typedef struct ApiConfig {

@@ -178,6 +178,12 @@ typedef struct ImagesConfig { /* images: */
         unsigned makings_max;     /* at once: 16 */
 } ImagesConfig;
 
+typedef struct RecordingConfig { /* recording: */
+        bool by_default;    /* sandboxes that say nothing are recorded: false */
+        uint64_t bytes_max; /* of one: 256 MB */
+        usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
+} RecordingConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
@@ -201,6 +207,7 @@ typedef struct Config {
         NetworkConfig network;
         SecretsConfig secrets;
         ImagesConfig images;
+        RecordingConfig recording;
 } Config;
 
 /* What there is without a file. */
