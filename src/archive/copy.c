@@ -165,15 +165,14 @@ static int graft_name(char *path, const char *to, bool directory, Error *reterr)
         return 0;
 }
 
-int copy_graft(int from, const char *to, const CopyRules *rules, uint64_t *ret_count, Error *reterr) {
+int copy_graft(int from, const char *to, bool directory, const CopyRules *rules, uint64_t *ret_count, Error *reterr) {
         _cleanup_(tar_reader_freep) TarReader *reader = NULL;
-        bool directory = false;
         static FileMessage m;
         int r = tar_reader_new(from, &reader, reterr);
 
         if (r < 0)
                 return r;
-        for (uint64_t n = 0;; n++) {
+        for (;;) {
                 m.type = FILE_PUT;
                 r = tar_reader_next(reader, &m.entry, reterr);
                 if (r <= 0)
@@ -181,9 +180,7 @@ int copy_graft(int from, const char *to, const CopyRules *rules, uint64_t *ret_c
                 r = transfer_check_entry(&m.entry, reterr);
                 if (r < 0)
                         return r;
-                if (n == 0)
-                        directory = m.entry.path[0] == '\0';
-                if (n == 0 && directory)
+                if (directory && m.entry.path[0] == '\0')
                         continue; /* where it goes has an owner and a mode already, or gets those of every new directory */
                 r = graft_name(m.entry.path, to, directory, reterr);
                 if (r >= 0 && m.entry.hard)

@@ -1,7 +1,8 @@
 /* copy.h: chosen members of a tar archive, put elsewhere under other names.
  *
  *      copy    a map says which go where: lines of "from NUL to NUL", both clean and relative; whatever is not in it stays behind
- *      graft   all of it: what a worker packed out of a directory goes below a path, a single file becomes that path
+ *      graft   all of it goes below a path
+ *      place   the one file of it becomes that path
  *
  * Owners: one for all, or as the archive has them. Modes likewise. */
 #pragma once
@@ -19,4 +20,4 @@ typedef struct CopyRules {
 
 /* 3: a worker doing UNPACK at "/". */
 int copy_by_map(int from, int map, const CopyRules *rules, uint64_t *ret_count, Error *reterr);
-int copy_graft(int from, const char *to, const CopyRules *rules, uint64_t *ret_count, Error *reterr);
+int copy_graft(int from, const char *to, bool directory, const CopyRules *rules, uint64_t *ret_count, Error *reterr);

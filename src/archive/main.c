@@ -6,7 +6,7 @@
  *      cove-archive survey [--take PATH]…                0: a tar stream, of which 1 gets a survey (survey.h)
  *      cove-archive member PATH                          0: a tar stream, of which 1 gets the bytes of one file
  *      cove-archive copy [--owner UID:GID] [--mode OCTAL]             3, 0, 1 as with unpack, at "/"; 4: which members go where (copy.h)
- *      cove-archive graft [--owner UID:GID] [--mode OCTAL] PATH       3, 0, 1 likewise; all of it goes to PATH
+ *      cove-archive graft [--owner UID:GID] [--mode OCTAL] PATH       3, 0, 1 likewise; all of it goes below PATH; place: the one file becomes PATH
  *
  * A program of its own, because it takes archives apart that strangers made; see confine.h for what it can do then: nothing.
  * It streams, so an archive of any size costs the same; what the sandbox's disk cannot hold, its worker refuses.
@@ -75,7 +75,14 @@ static int verb_copy(Error *reterr) {
 
 static int verb_graft(Error *reterr) {
         uint64_t count = 0;
-        int r = copy_graft(STDIN_FILENO, arg_path, &arg_rules, &count, reterr);
+        int r = copy_graft(STDIN_FILENO, arg_path, /* directory= */ true, &arg_rules, &count, reterr);
+
+        return tell_count(r, count, reterr);
+}
+
+static int verb_place(Error *reterr) {
+        uint64_t count = 0;
+        int r = copy_graft(STDIN_FILENO, arg_path, /* directory= */ false, &arg_rules, &count, reterr);
 
         return tell_count(r, count, reterr);
 }
@@ -124,6 +131,7 @@ static const Verb verbs[] = {
         { "member", verb_member, true,  { { NULL, NULL } } },
         { "copy",   verb_copy,   false, { { "--owner", take_owner }, { "--mode", take_mode } } },
         { "graft",  verb_graft,  true,  { { "--owner", take_owner }, { "--mode", take_mode } } },
+        { "place",  verb_place,  true,  { { "--owner", take_owner }, { "--mode", take_mode } } },
 };
 
 static int take_option(const Verb *verb, const char *name, const char *value, Error *reterr) {
@@ -141,7 +149,7 @@ static int parse(int argc, char **argv, const Verb **ret, Error *reterr) {
                 if (strcmp(argv[1], verbs[k].name) == 0)
                         verb = verbs + k;
         if (!verb)
-                return error_set(reterr, -EINVAL, "usage: cove-archive pack | unpack | survey | member | copy | graft");
+                return error_set(reterr, -EINVAL, "usage: cove-archive pack | unpack | survey | member | copy | graft | place");
         last = argc - verb->path;
         for (; i + 1 < last; i += 2) {
                 int r = take_option(verb, argv[i], argv[i + 1], reterr);

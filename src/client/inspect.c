@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "client/client.h"
 #include "client/human.h"
+#include "client/inspect.h"
 #include "client/table.h"
 #include "client/usage.h"
 #include "client/verbs.h"
@@ -85,6 +86,10 @@ static void print_object(const json_t *object, unsigned depth) {
         }
 }
 
+void inspect_print(const json_t *object) {
+        print_object(object, 0);
+}
+
 static int inspect(const Place *place, const InspectOptions *o, const Operands *words) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -102,7 +107,7 @@ static int inspect(const Place *place, const InspectOptions *o, const Operands *
         if (o->common.json)
                 answer_print(&a);
         else
-                print_object(a.json, 0);
+                inspect_print(a.json);
         return 0;
 }
 

@@ -7,7 +7,7 @@
 
 typedef struct LifecycleOptions {
         Common common;
-        JsonBuilder body; /* stop */
+        JsonBuilder body; /* stop, pause */
 } LifecycleOptions;
 
 static int apply_grace(void *target, const char *value, Error *reterr) {
@@ -19,7 +19,24 @@ static int apply_grace(void *target, const char *value, Error *reterr) {
         return r;
 }
 
+static int apply_to_disk(void *target, const char *value, Error *reterr) {
+        json_put_true(&((LifecycleOptions *) target)->body, "toDisk");
+        return 0;
+}
+
+static int apply_end_processes(void *target, const char *value, Error *reterr) {
+        json_put_true(&((LifecycleOptions *) target)->body, "endProcesses");
+        return 0;
+}
+
 static const Option plain_options[] = { COMMON_OPTIONS };
+
+static const Option pause_options[] = {
+        { "to-disk",       0, NULL,   "keep its files only, so that it needs no memory\nand outlives the machine's restart", apply_to_disk },
+        { "end-processes", 0, NULL,   "with --to-disk: end what runs in it; else it is\nrefused while something does", apply_end_processes },
+        { "grace",         0, "TIME", "between asking its commands to end and ending\nthem (default 5s)", apply_grace },
+        COMMON_OPTIONS,
+};
 
 static const Option stop_options[] = {
         { "grace", 0, "TIME", "between asking its commands to end and ending\nthem (default 5s)", apply_grace },
@@ -31,13 +48,13 @@ static const Option stop_options[] = {
 static const Usage pause_usage = {
         .synopsis = "pause SANDBOX… [options]",
         .about = "Freezes everything in a sandbox. Nothing is lost, nothing runs, until `cove resume`.",
-        USAGE_OPTIONS(plain_options),
+        USAGE_OPTIONS(pause_options),
         SANDBOXES,
 };
 
 static const Usage resume_usage = {
         .synopsis = "resume SANDBOX… [options]",
-        .about = "Goes on with what `cove pause`, or a timeout, has frozen.",
+        .about = "Goes on with what `cove pause`, or a timeout, has frozen; starts what was paused to disk on that disk.",
         USAGE_OPTIONS(plain_options),
         SANDBOXES,
 };

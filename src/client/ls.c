@@ -107,7 +107,7 @@ static int add_row(const json_t *sandbox, void *userdata) {
 
         table_cell(t, json_get_text(sandbox, "id"));
         table_cell(t, json_get_text(sandbox, "name"));
-        table_cell_colour(t, status, colour_of_status(status));
+        table_cell_colour(t, json_get_bool(sandbox, "parked") ? "paused (disk)" : status, colour_of_status(status));
         cell_age(t, sandbox);
         table_cell_format(t, "%lld/%lld", (long long) json_get_integer(executions, "running", 0),
                         (long long) json_get_integer(executions, "total", 0));

@@ -184,6 +184,17 @@ typedef struct RecordingConfig { /* recording: */
         usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
 } RecordingConfig;
 
+typedef struct BuildConfig { /* build: */
+        char profile[PROFILE_NAME_MAX + 1]; /* whose limits and policy the steps have; "": those below */
+        uint64_t memory_bytes;   /* 2 GB */
+        uint32_t cpu_milli;      /* 0: no quota */
+        uint64_t disk_bytes;     /* 10 GB */
+        unsigned pids;           /* 4096 */
+        bool open;               /* network: none | open */
+        usec_t step_usec;        /* 1 h; 0: as long as it takes */
+        uint64_t context_bytes_max; /* 2 GB */
+} BuildConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
@@ -208,6 +219,7 @@ typedef struct Config {
         SecretsConfig secrets;
         ImagesConfig images;
         RecordingConfig recording;
+        BuildConfig build;
 } Config;
 
 /* What there is without a file. */

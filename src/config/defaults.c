@@ -103,6 +103,13 @@ static const Config defaults = {
                 .keep_makings_usec = DAYS(7),
                 .makings_max = 16,
         },
+        .build = {
+                .memory_bytes = GB(2),
+                .disk_bytes = GB(10),
+                .pids = 4096,
+                .step_usec = HOURS(1),
+                .context_bytes_max = GB(2),
+        },
 };
 
 int config_defaults(Config **ret) {

@@ -191,6 +191,22 @@ static const Field recording_fields[] = {
         { 0 },
 };
 
+static const char *const build_networks[] = { "none", "open", NULL };
+
+static const Field build_fields[] = {
+        { "profile", &type_name, AT(BuildConfig, profile), "whose limits and policy the steps of a build have; none: the limits below",
+          .room = sizeof(((BuildConfig *) NULL)->profile), .example = "BUILD" },
+        { "memory", &type_size, AT(BuildConfig, memory_bytes), "of a step", .min = 4 * MB },
+        { "cpus", &type_cores, AT(BuildConfig, cpu_milli), "cores at once; 0: no limit", .max = 4096 },
+        { "disk", &type_size, AT(BuildConfig, disk_bytes), "what a stage may write", .min = MB },
+        { "processes", &type_uint, AT(BuildConfig, pids), "at once", .min = 1, .max = 1e6 },
+        { "network", &type_choice, AT(BuildConfig, open),
+          "of a build that asks for none: none, or open (all that is public); a profile's policy can say more", .words = build_networks },
+        { "stepTimeout", &type_duration, AT(BuildConfig, step_usec), "how long one step may take; 0: as long as it likes" },
+        { "maxContext", &type_size, AT(BuildConfig, context_bytes_max), "of the files that are sent with a build", .min = MB },
+        { 0 },
+};
+
 #define SECTION(the_name, member, the_help, table) \
         { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
 
@@ -215,6 +231,7 @@ const Field schema_fields[] = {
         SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
         SECTION("images", images, "templates: registries, size, what is kept", images_fields),
         SECTION("recording", recording, "what goes into sandboxes, for a replay", recording_fields),
+        SECTION("build", build, "what steps of `cove template build` may use", build_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },
 };

@@ -79,9 +79,11 @@ int sandbox_disk_make(Sandbox *sb, Error *reterr) {
         d = disk_of(sb);
         if (!d)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        if (sb->spec.snapshot)
+        if (sb->spec.scratch[0])
+                from = tree_ref(TREE_SCRATCH, sb->spec.scratch);
+        else if (sb->spec.snapshot)
                 from = tree_ref(TREE_SNAPSHOT, sb->spec.snapshot);
-        return trees_make(sb->manager, &disk, sb->spec.snapshot ? &from : NULL, sb->spec.limits.disk_bytes, on_made, sb, &d->making, reterr);
+        return trees_make(sb->manager, &disk, sb->spec.scratch[0] || sb->spec.snapshot ? &from : NULL, sb->spec.limits.disk_bytes, on_made, sb, &d->making, reterr);
 }
 
 /* Removing. */

@@ -21,6 +21,7 @@ typedef struct Halt {
         ExecutionReason why;
         char *reason;   /* of the status that it leads to */
         TreeCall *sync; /* under way */
+        Error error;    /* why it could not be started again */
 } Halt;
 
 static Halt *halt_new(const SandboxParking *how) {
@@ -211,6 +212,16 @@ static void sync_disk(Sandbox *sb) {
                 on_synced(NULL, &error, sb);
 }
 
+/* Something was left, or it could not be started again: it is as it was. */
+static void stay_parked(Sandbox *sb) {
+        Error error = sb->halting ? sb->halting->error : (Error) { 0 };
+
+        sandbox_halt_free(sb);
+        network_gone(sb);
+        if (error.code < 0)
+                (void) sandbox_call_finish(sb, CALL_RESUME, &error);
+}
+
 bool sandbox_on_halted(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
@@ -220,9 +231,8 @@ bool sandbox_on_halted(Sandbox *sb) {
                 p->ops->release(p, sb);
         sb->pid = 0;
         (void) store_ledger_remove(sb->manager->store, sb->id);
-        if (sb->halt != HALT_DOWN || sb->parked) { /* something was left, or it could not be started again: it is as it was */
-                sandbox_halt_free(sb);
-                network_gone(sb);
+        if (sb->halt != HALT_DOWN || sb->parked) {
+                stay_parked(sb);
                 return true;
         }
         end_executions(sb, sb->halting->why);
@@ -237,16 +247,16 @@ bool sandbox_on_halted(Sandbox *sb) {
 
 /* Up. */
 
+/* Told when nothing is left of it. */
 static void boot_failed(Sandbox *sb, int code, const char *text) {
-        Error error = { 0 };
-
-        (void) error_set(&error, code, "%s", text);
         sb->booting = sb->networking = false;
-        if (!sb->halting)
-                sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED });
-        if (sb->halting)
-                take_down(sb);
-        (void) sandbox_call_finish(sb, CALL_RESUME, &error);
+        sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED });
+        if (!sb->halting) {
+                (void) sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ENOMEM, "out of memory" });
+                return;
+        }
+        (void) error_set(&sb->halting->error, code, "%s", text);
+        take_down(sb);
 }
 
 bool sandbox_boot_failed(Sandbox *sb, const Error *error) {
@@ -277,15 +287,11 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         Error error = { 0 };
         int r;
 
-        if (sb->halt != HALT_NONE) {
-                (void) error_set(&error, -EBUSY, "what is left of the sandbox is being removed; try again");
-                done(sb, &error, userdata);
-                return;
-        }
-        r = sandbox_call_add(sb, CALL_RESUME, done, userdata);
+        r = sb->halt != HALT_NONE ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
         if (r < 0) {
-                (void) error_set(&error, r, "out of memory");
-                done(sb, &error, userdata);
+                (void) error_set(&error, r, r == -EBUSY ? "what is left of the sandbox is being removed; try again" : "out of memory");
+                if (done)
+                        done(sb, &error, userdata);
                 return;
         }
         if (sb->booting)

@@ -22,7 +22,7 @@ static bool text_equal(const char *a, const char *b, const char *nothing) {
 
 /* A disk has a name, which is its sandbox's: one that is nobody's has none. */
 static bool has_trees(const SandboxSpec *s) {
-        return s->persistent || s->snapshot || s->n_volumes > 0;
+        return s->persistent || s->n_volumes > 0;
 }
 
 static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {

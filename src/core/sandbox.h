@@ -65,6 +65,7 @@ typedef struct SandboxSpec {
         char *base;       /* the spawner's own template below one that is a disk only; NULL: template_name */
         char *digest;     /* of the template, as it was then; NULL: none */
         char *snapshot;   /* the snapshot that its disk began as; NULL: empty */
+        char scratch[SANDBOX_ID_LENGTH + 1]; /* TREE_SCRATCH that its disk begins as, instead; "": none. Not in the store */
         char *parent;     /* the sandbox that it was forked from; NULL: none */
         SandboxVolume *volumes;
         size_t n_volumes;

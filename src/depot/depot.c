@@ -152,6 +152,8 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
         r = d->backing == DEPOT_BTRFS ? make_subvolume(parent, ref->name, source, limit) : make_directory(d, parent, ref->name, source, reterr);
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
+        if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */
+                r = -errno;
         return r < 0 ? error_set(reterr, r, "cannot make %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 

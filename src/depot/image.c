@@ -166,6 +166,7 @@ int depot_image_mount(int image_fd, int top_fd, uint64_t bytes, Error *reterr) {
         const FsOption options[] = {
                 { "source",    path },
                 { "nodiscard", NULL }, /* else what is removed inside makes holes in the image, which is reserved */
+                { "commit",    "5"  }, /* seconds: what is removed makes room in a quota only then */
         };
         int r;
 

@@ -340,6 +340,7 @@ static Serve *serve_new(const InitServe *spec) {
                 .board = map_zeroed(spec, sizeof(Board), MAP_SHARED),
                 .signal_fd = s->signal_fd,
                 .measure_disk = !(spec->guards_missing & GUARD_BIT(GUARD_DISK)),
+                .has_quota = spec->has_quota,
                 .limit_memory = spec->guards_missing & GUARD_BIT(GUARD_MEMORY),
                 .limit_pids = spec->guards_missing & GUARD_BIT(GUARD_PIDS),
                 .reset_oom = begin_is_spared_by_oom(),

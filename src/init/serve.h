@@ -26,6 +26,7 @@ typedef struct InitServe {
         uint8_t network;    /* SpawnNetwork */
         const int *net_fds; /* what GUEST_SOCKETS brings; kept likewise, out of the reach of everybody else */
         uint64_t guards_missing; /* GuardSet; told in READY */
+        bool has_quota;          /* its disk is part of a larger one */
         bool single_id;          /* one id only, which is `uid` and `gid` */
         uid_t uid;
         gid_t gid;

@@ -119,11 +119,21 @@ static void add_usage(struct rusage *sum, const struct rusage *usage) {
         sum->ru_maxrss = MAX_OF(sum->ru_maxrss, usage->ru_maxrss);
 }
 
-static bool disk_is_full(void) {
+/* By trying, with a file that never has a name. */
+static bool quota_is_full(void) {
+        _cleanup_close_ int fd = open("/", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+        if (fd < 0)
+                return errno == EDQUOT;
+        return fallocate(fd, 0, 0, DISK_FULL_BYTES) < 0 && errno == EDQUOT;
+}
+
+static bool disk_is_full(bool has_quota) {
         struct statfs fs;
 
-        return statfs("/", &fs) >= 0 && ((uint64_t) fs.f_bavail * (uint64_t) fs.f_bsize < DISK_FULL_BYTES ||
-                                                        (fs.f_files > 0 && fs.f_ffree == 0));
+        if (statfs("/", &fs) >= 0 && ((uint64_t) fs.f_bavail * (uint64_t) fs.f_bsize < DISK_FULL_BYTES || (fs.f_files > 0 && fs.f_ffree == 0)))
+                return true;
+        return has_quota && quota_is_full();
 }
 
 static void end_command(Shim *s, int status) {
@@ -139,7 +149,7 @@ static void end_command(Shim *s, int status) {
         e->user_usec = timeval_usec(&s->usage.ru_utime);
         e->system_usec = timeval_usec(&s->usage.ru_stime);
         e->max_rss_bytes = (uint64_t) s->usage.ru_maxrss * 1024;
-        e->disk_full = status != 0 && s->setting->measure_disk && disk_is_full();
+        e->disk_full = status != 0 && s->setting->measure_disk && disk_is_full(s->setting->has_quota);
         m.exited = *e;
         announce(s);
         atomic_store(&s->record->state, RECORD_ENDED);

@@ -33,6 +33,7 @@ typedef struct ShimSetting {
         Board *board;
         int signal_fd;    /* of SIGCHLD and SIGUSR1; it tells each process of its own */
         bool measure_disk;
+        bool has_quota; /* … which statfs(2) does not know of */
         bool limit_memory, limit_pids; /* no cgroup does */
         bool reset_oom; /* PID 1 is spared by the OOM killer, and no guest shall be */
 } ShimSetting;

@@ -66,7 +66,8 @@ void exchange_done(Exchange *x);
 typedef struct ExchangeSettings {
         const char *ca;  /* NULL: the system's */
         bool unchecked;  /* any certificate will do */
-        bool plain;      /* redirects to http are all right, as are those to this machine */
+        bool plain;      /* redirects to http are all right */
+        bool inside;     /* and those to this machine */
         usec_t stall_usec;
 } ExchangeSettings;
 

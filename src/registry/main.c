@@ -196,6 +196,7 @@ int main(int argc, char **argv) {
         int r;
 
         (void) signal(SIGPIPE, SIG_IGN);
+        (void) signal(SIGXFSZ, SIG_IGN); /* a limit on files is told as one */
         platform_of_machine(&a.platform);
         r = parse(argc, argv, &a, &v, &error);
         if (r >= 0)

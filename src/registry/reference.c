@@ -121,8 +121,10 @@ static int split_host(const char *text, const char *whole, Reference *ret, Error
                         return error_set(reterr, -EINVAL, "'%.200s': what stands before the first '/' is no host with or without a port", whole);
                 name = slash + 1;
                 folder = strchr(name, '/');
-                if (strcmp(ret->host, "index.docker.io") == 0)
+                if (strcmp(ret->host, "index.docker.io") == 0) {
+                        memset(ret->host, 0, sizeof(ret->host)); /* so that equal ones are equal byte by byte */
                         (void) strcpy(ret->host, DEFAULT_HOST);
+                }
         }
         if (!name_is_valid(name) || strlen(name) > REFERENCE_NAME_MAX - sizeof("library/") + 1)
                 return error_set(reterr, -EINVAL,

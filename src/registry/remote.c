@@ -13,9 +13,14 @@
 #define PAUSE_USEC     (500 * USEC_PER_MSEC)
 #define PAUSE_MAX_USEC (60 * USEC_PER_SEC)
 
+/* Without TLS from the beginning. */
+static bool is_plain(const Reference *reference, const RemoteOptions *options) {
+        return reference_is_loopback(reference) && !options->ca && !options->insecure;
+}
+
 static int find_scheme(Remote *r, const RemoteOptions *options, Error *reterr) {
         const char *host = reference_api_host(r->reference);
-        bool plain = reference_is_loopback(r->reference) && !options->ca;
+        bool plain = is_plain(r->reference, options);
         _cleanup_exchange_ Exchange x = EXCHANGE_INIT;
         char url[sizeof(r->base) + 8];
         int e;
@@ -43,7 +48,8 @@ int remote_open(Remote *r, const Reference *reference, const RemoteOptions *opti
         const ExchangeSettings settings = {
                 .ca = options->ca,
                 .unchecked = options->insecure,
-                .plain = reference_is_loopback(reference),
+                .plain = is_plain(reference, options),
+                .inside = reference_is_loopback(reference),
                 .stall_usec = options->stall_usec,
         };
         int e;

@@ -14,6 +14,7 @@ void inside_main(const JailInside *inside, void *arg) {
                 .network = inside->network,
                 .net_fds = inside->net_fds,
                 .guards_missing = inside->missing,
+                .has_quota = jail_is_kept(spec),
                 .single_id = inside->single_id,
                 .uid = spec->uid,
                 .gid = spec->gid,

@@ -51,7 +51,7 @@ typedef struct Spawner {
         Task *tasks;
         Image *images;
         size_t n_tasks, n_images;
-        Depot depot;
+        Depot depot; /* the trees that outlive sandboxes */
         bool depot_tried; /* what could be made of it, was */
         bool depot_busy;  /* somebody opens or sweeps it: everybody waits */
         int tree_program_fd; /* cove-tree */

@@ -1,16 +1,18 @@
 /* fork.c: many out of one, all or none.
  *
- *      snapshot   of a live one; nobody sees it
- *      acquire    each of them, from it, all at once
- *      → all      the snapshot goes: each has a copy
- *      → one not  those that are there go too */
+ *      copy       of a live one's disk, into scratch
+ *      acquire    each of them, from it or from the snapshot, all at once
+ *      → all      scratch goes: each has a copy
+ *      → one not  those that are there go too
+ *
+ * A spawner that dies in between takes scratch with it: those that had no copy yet fail, and so do all. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-#include "base/log.h"
+#include "jail/ids.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {
@@ -26,9 +28,9 @@ struct Fork {
         State *state;
         char tenant[ACCESS_NAME_MAX + 1];
         Principal who;
-        char snapshot[SNAPSHOT_ID_LENGTH + 1];
-        bool hidden;   /* the snapshot is ours */
-        bool taking;   /* … and being made */
+        char snapshot[SNAPSHOT_ID_LENGTH + 1]; /* "": of a live one, */
+        char scratch[SNAPSHOT_ID_LENGTH + 1];  /* whose copy this is */
+        bool copying;
         ForkChild *children;
         size_t n, n_made;
         usec_t wait_usec;
@@ -61,12 +63,10 @@ void forks_free(State *s) {
         }
 }
 
-static void drop_snapshot(Fork *f) {
-        Snapshot *n;
-
-        HASH_FIND_STR(f->state->snapshots, f->snapshot, n);
-        if (f->hidden && n && !n->pending)
-                snapshot_let_go(f->state, n);
+static bool is_ours(const Fork *f, const Sandbox *sb) {
+        if (f->scratch[0])
+                return strcmp(sb->spec.scratch, f->scratch) == 0;
+        return sb->spec.snapshot && strcmp(sb->spec.snapshot, f->snapshot) == 0;
 }
 
 /* One with a name stays when nobody waits for it any more; but it is ours. */
@@ -77,7 +77,7 @@ static void delete_child(Fork *f, ForkChild *c) {
         if (c->acquisition)
                 acquisition_cancel(TAKE_PTR(c->acquisition));
         sb = c->id[0] ? state_sandbox(f->state, c->id) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
-        if (sb && sb->spec.snapshot && strcmp(sb->spec.snapshot, f->snapshot) == 0)
+        if (sb && is_ours(f, sb))
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
 }
 
@@ -112,7 +112,8 @@ static void check_over(Fork *f) {
         if (f->over || f->asking || (f->error.code == 0 && f->n_made < f->n))
                 return;
         f->over = true;
-        drop_snapshot(f);
+        if (f->scratch[0])
+                scratch_drop(f->state, f->scratch);
         tell(f);
         fork_free(f);
 }
@@ -140,10 +141,11 @@ static void fork_all(Fork *f) {
         f->asking = true;
         for (size_t i = 0; i < f->n && f->error.code == 0; i++) {
                 ForkChild *c = f->children + i;
-                int r = sandbox_text_set(&c->spec.snapshot, f->snapshot);
+                int r = f->scratch[0] ? 0 : sandbox_text_set(&c->spec.snapshot, f->snapshot);
                 Error error = { 0 };
 
                 c->asked = true;
+                memcpy(c->spec.scratch, f->scratch, sizeof(c->spec.scratch));
                 if (r < 0)
                         (void) error_set(&error, r, "out of memory");
                 else
@@ -155,14 +157,12 @@ static void fork_all(Fork *f) {
         check_over(f);
 }
 
-static void on_taken(Snapshot *snapshot, const Error *error, void *userdata) {
+static void on_copied(const Error *error, void *userdata) {
         Fork *f = userdata;
 
-        f->taking = false;
-        if (error)
+        f->copying = false;
+        if (error && f->error.code == 0)
                 f->error = *error;
-        else
-                memcpy(f->snapshot, snapshot->id, sizeof(f->snapshot));
         fork_all(f);
 }
 
@@ -226,8 +226,13 @@ int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sand
         f->userdata = userdata;
         r = check_names(s, f, reterr);
         if (r >= 0 && of) {
-                f->hidden = f->taking = true;
-                r = snapshot_take_hidden(s, of, on_taken, f, reterr);
+                r = id_make(f->scratch);
+                if (r < 0)
+                        (void) error_set(reterr, r, "cannot make a name: %m");
+        }
+        if (r >= 0 && of) {
+                f->copying = true;
+                r = disk_copy(s, of, f->scratch, on_copied, f, reterr);
         }
         if (r < 0) {
                 fork_free(f);
@@ -247,7 +252,7 @@ void fork_cancel(Fork *f) {
         f->cancelled = true;
         if (f->error.code == 0)
                 (void) error_set(&f->error, -ECANCELED, "nobody waits for it any more");
-        if (f->taking)
+        if (f->copying)
                 return; /* comes back by itself */
         undo(f);
         check_over(f);

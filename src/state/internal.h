@@ -53,9 +53,10 @@ void snapshot_set_last(State *s, const char *sandbox, const char *snapshot);
 const char *snapshot_last(State *s, const Sandbox *sb); /* NULL: it began empty */
 void snapshot_drop(State *s, const char *id); /* its tree, then its row; nobody waits */
 
-/* take.c */
-int snapshot_take_hidden(State *s, Sandbox *sb, SnapshotDone done, void *userdata, Error *reterr);
-void snapshot_let_go(State *s, Snapshot *n); /* a hidden one */
+/* copy.c */
+typedef void (*CopyDone)(const Error *error, void *userdata);
+int disk_copy(State *s, Sandbox *sb, const char *scratch /* its name */, CopyDone done, void *userdata, Error *reterr);
+void scratch_drop(State *s, const char *scratch);
 
 /* volume.c */
 int volumes_load(State *s, Error *reterr);

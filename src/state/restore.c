@@ -38,18 +38,6 @@ static void free_restore(Work *w) {
         free(r);
 }
 
-static void on_scratch_gone(const TreeAnswer *answer, const Error *error, void *userdata) {
-        if (error)
-                log_debug("scratch is not removed: %s", error->text);
-}
-
-static void drop_scratch(Restore *r) {
-        TreeRef ref = tree_ref(TREE_SCRATCH, r->scratch);
-        Error ignored = { 0 };
-
-        (void) trees_remove(r->work.state->manager, &ref, on_scratch_gone, NULL, /* ret= */ NULL, &ignored);
-}
-
 static void finish(Restore *r, const Error *error) {
         State *s = r->work.state;
         Sandbox *sb = state_sandbox(s, r->sandbox);
@@ -63,7 +51,7 @@ static void finish(Restore *r, const Error *error) {
                 copy.code = -EAGAIN;
         if (!error && sb)
                 snapshot_set_last(s, r->sandbox, r->snapshot);
-        drop_scratch(r);
+        scratch_drop(s, r->scratch);
         work_end(&r->work);
         if (done && sb)
                 done(sb, copy.code < 0 ? &copy : NULL, userdata);

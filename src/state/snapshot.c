@@ -107,7 +107,7 @@ const char *snapshot_last(State *s, const Sandbox *sb) {
 /* Finding. */
 
 static bool sees(const Principal *who, const Snapshot *n) {
-        return !n->pending && !n->hidden && (!who->tenant || strcmp(who->tenant, n->tenant) == 0);
+        return !n->pending && (!who->tenant || strcmp(who->tenant, n->tenant) == 0);
 }
 
 Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name) {

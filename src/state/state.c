@@ -49,7 +49,7 @@ static int load_snapshot(Snapshot *row, void *userdata) {
         Snapshot *n;
         int r;
 
-        if (row->pending || row->hidden)
+        if (row->pending)
                 return strv_push(&l->unfinished, row->id);
         n = snapshot_new();
         if (!n)

@@ -2,7 +2,7 @@
  *
  * A snapshot is a row and a TREE_SNAPSHOT: the disk of a persistent sandbox, copied in O(1) while it was frozen, with what it takes to make a sandbox of it again (template, layer, limits,
  * environment, user, working directory). It is told as made when its tree was published, looked at again (TREE_VERIFY), and its row is in the store, synced.
- * A fork is a snapshot that only its children name, or one that exists, and N creates from it. Restore ends what runs, puts the snapshot's copy in the disk's place and starts again, under the same id.
+ * A fork is a copy of the disk that nobody sees, or a snapshot that exists, and N creates from it. Restore ends what runs, puts the snapshot's copy in the disk's place and starts again, under the same id.
  * Parking (pause to disk) is a synced disk without processes; the row says so; resume is another PID 1 on it.
  * Who descends from whom is kept: snapshot.sandbox, snapshot.parent, sandbox.snapshot, sandbox.parent.
  * A volume is a named TREE_VOLUME of a tenant's with a limit; it goes when it is removed and no sandbox has it.
@@ -25,7 +25,6 @@ typedef struct Snapshot {
         char *parent;     /* the snapshot from which that sandbox began, or the one taken of it before; NULL */
         char *comment;
         SandboxSpec spec; /* what a sandbox made of it gets, unless its maker says otherwise */
-        bool hidden;      /* a fork's: goes when its children have their copies */
         bool pending;     /* being made or removed: nobody sees it, and the next start removes what is left of it */
         bool missing;     /* its tree was not there at the start; not in the store */
         uint64_t bytes;

@@ -1,56 +1,38 @@
 /* take.c: a snapshot, step by step.
  *
  *      row        pending: whatever happens, the next start knows what to remove
- *      sync       what the sandbox has written goes to the storage while it runs, so that the copy has little left to write
- *      hold       everything in it stands still
- *      copy       of its disk, as it is at this moment, into scratch
- *      release    and from here on it does not notice
+ *      copy       of the disk, into scratch (copy.c)
  *      publish    synced, read-only, under its own name
  *      verify     looked at again
  *      row        not pending any more, synced: now it is there
  *
  * What fails in between takes all of it back. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "jail/ids.h"
 #include "state/internal.h"
 
 typedef struct Taking {
         Work work;
         Snapshot *snapshot; /* in the table, pending */
-        char sandbox[SANDBOX_ID_LENGTH + 1];
         SnapshotDone done;
-        bool copied; /* there is something to take back */
+        bool copied; /* there may be something to take back */
 } Taking;
 
 static void free_taking(Work *w) {
-        Taking *t = (Taking *) w;
-        Sandbox *sb = state_sandbox(w->state, t->sandbox);
-
-        if (sb) {
-                sandbox_forget_caller(sb, t);
-                sandbox_release(sb);
-        }
-        free(t);
-}
-
-static void on_scratch_gone(const TreeAnswer *answer, const Error *error, void *userdata) {
+        free(w);
 }
 
 static void take_back(Taking *t) {
         State *s = t->work.state;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id);
-        Error error = { 0 };
 
         if (!t->copied) {
                 (void) store_snapshot_delete(s->manager->store, t->snapshot->id);
                 return;
         }
-        (void) trees_remove(s->manager, &scratch, on_scratch_gone, NULL, /* ret= */ NULL, &error);
+        scratch_drop(s, t->snapshot->id);
         snapshot_drop(s, t->snapshot->id);
 }
 
@@ -71,19 +53,12 @@ static void fail(Taking *t, const Error *why) {
                 done(NULL, &error, userdata);
 }
 
-static void fail_errno(Taking *t, int r, const char *what) {
-        Error error = { 0 };
-
-        (void) error_set(&error, r, "%s: %m", what);
-        fail(t, &error);
-}
-
-/* 8 */
 static void finish(Taking *t) {
         State *s = t->work.state;
         Snapshot *n = t->snapshot;
         SnapshotDone done = t->work.forgotten ? NULL : t->done;
         void *userdata = t->work.userdata;
+        Error error = { 0 };
         int r;
 
         n->pending = false;
@@ -92,11 +67,11 @@ static void finish(Taking *t) {
                 r = store_sync(s->manager->store);
         if (r < 0) {
                 n->pending = true;
-                fail_errno(t, r, "cannot write the snapshot down");
+                (void) error_set(&error, r, "cannot write the snapshot down: %m");
+                fail(t, &error);
                 return;
         }
-        if (!n->hidden)
-                snapshot_set_last(s, n->sandbox, n->id);
+        snapshot_set_last(s, n->sandbox, n->id);
         work_end(&t->work);
         if (done)
                 done(n, NULL, userdata);
@@ -107,7 +82,7 @@ static void on_measured(const TreeAnswer *answer, const Error *error, void *user
 
         t->work.call = NULL;
         if (!error)
-                t->snapshot->bytes = answer->bytes;
+                t->snapshot->bytes = answer->bytes; /* a number for people */
         finish(t);
 }
 
@@ -119,9 +94,8 @@ static void on_verified(const TreeAnswer *answer, const Error *error, void *user
         t->work.call = NULL;
         if (error)
                 fail(t, error);
-        else if (t->snapshot->hidden ||
-                        trees_ask(t->work.state->manager, &request, NULL, NULL, on_measured, t, &t->work.call, &ignored) < 0)
-                finish(t); /* a number for people */
+        else if (trees_ask(t->work.state->manager, &request, NULL, NULL, on_measured, t, &t->work.call, &ignored) < 0)
+                finish(t);
 }
 
 static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -136,65 +110,19 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
                 fail(t, &failure);
 }
 
-static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void on_copied(const Error *error, void *userdata) {
         Taking *t = userdata;
         TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), as = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
-        Sandbox *sb = state_sandbox(t->work.state, t->sandbox);
         Error failure = { 0 };
 
-        t->work.call = NULL;
-        if (sb)
-                sandbox_release(sb);
+        t->copied = !error;
         if (error)
                 fail(t, error);
         else if (trees_publish(t->work.state->manager, &scratch, &as, on_published, t, &t->work.call, &failure) < 0)
                 fail(t, &failure);
 }
 
-static void on_held(Sandbox *sb, const Error *error, void *userdata) {
-        Taking *t = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), disk = tree_ref(TREE_DISK, t->sandbox);
-        Error failure = { 0 };
-
-        if (error) {
-                fail(t, error);
-                return;
-        }
-        t->copied = true;
-        if (trees_make(t->work.state->manager, &scratch, &disk, /* limit= */ 0, on_copied, t, &t->work.call, &failure) < 0)
-                fail(t, &failure);
-}
-
-static void on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Taking *t = userdata;
-        Sandbox *sb = state_sandbox(t->work.state, t->sandbox);
-        Error failure = { 0 };
-        int r = error ? error->code : 0;
-
-        t->work.call = NULL;
-        if (!sb)
-                r = error_set(&failure, -ESTALE, "the sandbox has ended");
-        else if (r >= 0)
-                r = sandbox_hold(sb, on_held, t, &failure);
-        if (r < 0)
-                fail(t, error ? error : &failure);
-}
-
 /* Asking. */
-
-static int check(State *s, const Sandbox *sb, Error *reterr) {
-        if (!sb->spec.persistent)
-                return error_set(reterr, -EOPNOTSUPP,
-                                "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
-        if (!trees_have_disks(s->manager, reterr))
-                return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
-                        sb->halt != HALT_NONE || sb->booting)
-                return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (HASH_COUNT(s->snapshots) >= SNAPSHOTS_MAX)
-                return error_set(reterr, -EDQUOT, "there are %d snapshots already: remove some (`cove snapshot rm`)", SNAPSHOTS_MAX);
-        return 0;
-}
 
 static int fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, const char *comment, Error *reterr) {
         int r = id_make(n->id);
@@ -232,7 +160,6 @@ static int write_down(State *s, Snapshot *n, Error *reterr) {
 }
 
 static int start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *userdata, Error *reterr) {
-        TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
         Taking *t = calloc(1, sizeof(*t));
         int r;
 
@@ -240,24 +167,22 @@ static int start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *us
                 return error_set(reterr, -ENOMEM, "out of memory");
         t->snapshot = n;
         t->done = done;
-        memcpy(t->sandbox, sb->id, sizeof(t->sandbox));
         work_begin(&t->work, s, userdata, free_taking);
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_synced, t, &t->work.call, reterr);
+        r = disk_copy(s, sb, n->id, on_copied, t, reterr);
         if (r < 0)
                 work_end(&t->work);
         return r;
 }
 
-static int take(State *s, Sandbox *sb, const char *name, const char *comment, bool hidden, SnapshotDone done, void *userdata, Error *reterr) {
+int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr) {
         Snapshot *n;
-        int r = check(s, sb, reterr);
+        int r;
 
-        if (r < 0)
-                return r;
+        if (HASH_COUNT(s->snapshots) >= SNAPSHOTS_MAX)
+                return error_set(reterr, -EDQUOT, "there are %d snapshots already: remove some (`cove snapshot rm`)", SNAPSHOTS_MAX);
         n = snapshot_new();
         if (!n)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        n->hidden = hidden;
         r = fill(s, sb, n, name, comment, reterr);
         if (r >= 0)
                 r = write_down(s, n, reterr);
@@ -272,21 +197,6 @@ static int take(State *s, Sandbox *sb, const char *name, const char *comment, bo
                 snapshot_free(n);
         }
         return r;
-}
-
-int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr) {
-        return take(s, sb, name, comment, /* hidden= */ false, done, userdata, reterr);
-}
-
-int snapshot_take_hidden(State *s, Sandbox *sb, SnapshotDone done, void *userdata, Error *reterr) {
-        return take(s, sb, /* name= */ NULL, /* comment= */ NULL, /* hidden= */ true, done, userdata, reterr);
-}
-
-void snapshot_let_go(State *s, Snapshot *n) {
-        Error error = { 0 };
-
-        if (snapshot_remove(s, n, /* done= */ NULL, /* userdata= */ NULL, &error) < 0)
-                log_warning("snapshot %s: cannot be removed now, the next start tries again: %s", n->id, error.text);
 }
 
 int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr) {

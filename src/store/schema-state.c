@@ -21,7 +21,6 @@ const char schema_state[] =
         "  sandbox TEXT NOT NULL,"  /* may be gone */
         "  parent TEXT,"            /* likewise */
         "  comment TEXT,"
-        "  hidden INTEGER NOT NULL,"
         "  pending INTEGER NOT NULL,"
         "  bytes INTEGER NOT NULL,"
         "  created_at INTEGER NOT NULL,"

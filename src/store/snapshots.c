@@ -17,7 +17,6 @@ static const Field snapshot_table_fields[] = {
         FIELD("sandbox",           text,    Snapshot, sandbox),
         FIELD("parent",            text,    Snapshot, parent),
         FIELD("comment",           text,    Snapshot, comment),
-        FIELD("hidden",            bool,    Snapshot, hidden),
         FIELD("pending",           bool,    Snapshot, pending),
         FIELD("bytes",             uint64,  Snapshot, bytes),
         FIELD("created_at",        uint64,  Snapshot, created_at),

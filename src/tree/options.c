@@ -9,7 +9,7 @@
 
 static const char *const verbs[_TREE_VERB_MAX] = {
         [TREE_VERB_UNPACK] = "unpack",   [TREE_VERB_FLATTEN] = "flatten", [TREE_VERB_PACK] = "pack",   [TREE_VERB_CHANGES] = "changes",
-        [TREE_VERB_EXPORT] = "export",   [TREE_VERB_INSPECT] = "inspect", [TREE_VERB_APPLY] = "apply",
+        [TREE_VERB_EXPORT] = "export", [TREE_VERB_INSPECT] = "inspect",
 };
 
 #define ON(verb) (1u << TREE_VERB_##verb)
@@ -58,27 +58,6 @@ static int add_path(const char *value, void *place, Error *reterr) {
         return 0;
 }
 
-static int set_since(const char *value, void *place, Error *reterr) {
-        TreeOptions *o = place;
-        const char *dot = strchr(value, '.');
-        char seconds[32] = "";
-        uint64_t s = 0, nsec = 0;
-        int r = -EINVAL;
-
-        if (dot && dot - value < (ptrdiff_t) sizeof(seconds) && strlen(dot + 1) == 9) {
-                memcpy(seconds, value, (size_t) (dot - value));
-                r = parse_uint64(seconds, 0, INT64_MAX, &s);
-                dot += 1 + strspn(dot + 1, "0");
-                if (r >= 0 && *dot)
-                        r = parse_uint64(dot, 0, 999999999, &nsec);
-        }
-        if (r < 0)
-                return error_set(reterr, r, "no time: '%.64s'; it is SECONDS.NANOSECONDS, with nine digits", value);
-        o->since = (struct timespec) { .tv_sec = (time_t) s, .tv_nsec = (long) nsec };
-        o->has_since = true;
-        return 0;
-}
-
 static const struct {
         const char *name;
         bool has_value;
@@ -95,9 +74,7 @@ static const struct {
         { "--names",       false, ON(CHANGES),                         set_true,        offsetof(TreeOptions, names)       },
         { "--limit",       true,  ON(CHANGES),                         set_number,      offsetof(TreeOptions, limit)       },
         { "--upper",       false, ON(CHANGES) | ON(EXPORT),            set_true,        offsetof(TreeOptions, upper)       },
-        { "--path",        true,  ON(CHANGES) | ON(EXPORT) | ON(APPLY), add_path,       0                                  },
-        { "--since",       true,  ON(APPLY),                           set_since,       0                                  },
-        { "--force",       false, ON(APPLY),                           set_true,        offsetof(TreeOptions, force)       },
+        { "--path",        true,  ON(CHANGES) | ON(EXPORT),            add_path,        0                                  },
         { "--user",        true,  ON(INSPECT),                         set_text,        offsetof(TreeOptions, user)        },
 };
 
@@ -121,7 +98,7 @@ int tree_options_parse(int argc, char **argv, TreeOptions *ret, Error *reterr) {
                 if (strcmp(argv[1], verbs[i]) == 0)
                         ret->verb = (TreeVerb) i;
         if (ret->verb == _TREE_VERB_MAX)
-                return error_set(reterr, -EINVAL, "usage: cove-tree unpack|flatten|pack|changes|export|inspect|apply [OPTION…]");
+                return error_set(reterr, -EINVAL, "usage: cove-tree unpack|flatten|pack|changes|export|inspect [OPTION…]");
         for (int i = 2; i < argc; i++) {
                 int r = parse_option(argv, &i, ret, reterr);
                 if (r < 0)

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "tree/codec.h"
@@ -15,7 +14,6 @@ typedef enum TreeVerb {
         TREE_VERB_CHANGES,
         TREE_VERB_EXPORT,
         TREE_VERB_INSPECT,
-        TREE_VERB_APPLY,
         _TREE_VERB_MAX,
 } TreeVerb;
 
@@ -28,12 +26,10 @@ typedef struct TreeOptions {
         uint64_t max_bytes, max_entries;
         Compression compression;
         const char *user;
-        bool patch, names, upper, force;
+        bool patch, names, upper;
         uint64_t limit;
         const char *paths[TREE_PATHS_MAX]; /* cleaned; the arguments themselves, changed in place */
         unsigned n_paths;
-        bool has_since;
-        struct timespec since;
 } TreeOptions;
 
 int tree_options_parse(int argc, char **argv, TreeOptions *ret, Error *reterr);

@@ -10,23 +10,26 @@
  * Ends with 0, or with 1 and the line.
  *
  *   unpack [--digest sha256:HEX] [--diff-id sha256:HEX] [--max-bytes N] [--max-entries N]
- *          0: a layer (OCI: tar, plain or gzip or zstd, with whiteouts) is applied to tree 4 (rw). Result: entries, bytes, digest, diffId, mediaType.
- *          Members are cleaned (absolute ones become relative; ".." is refused), links followed beneath the tree only, device nodes and sockets
- *          refused or left out by a rule that is told, hard links only to what the tree has. A digest that differs: EBADMSG.
- *   flatten
+ *          0: a layer (OCI: tar, plain or gzip or zstd, with whiteouts) is applied to tree 4 (rw). Result: entries, bytes, devicesLeftOut, size, digest, diffId,
+ *          mediaType. unpack.h has the rules. A digest that differs, and bytes that are no layer: EBADMSG.
+ *   flatten [--max-bytes N] [--max-entries N]
  *          tree 4 (rw, a copy of the layer that the sandbox stands on) gets what tree 5 (ro, a disk) has changed: files by reflink. What the jail puts
- *          there (/dev, /proc, /sys, /run, /tmp, names in /etc) is left out. Result: entries, bytes.
+ *          there (/dev, /proc, /sys, directories that a template lacks, how names are found) is left out; what a guest puts into /tmp and /run is its own.
+ *          Result: entries, bytes, devicesLeftOut. EOPNOTSUPP: the disk is of a sandbox on the host.
  *   pack [--compress gzip|zstd|none]
- *          1: the differences of tree 4 (ro) against tree 5 (ro; none: everything) as an OCI layer. Result: entries, bytes, digest, diffId, size.
- *   changes [--patch] [--path P]… [--limit N] [--names]
+ *          1: the differences of tree 4 (ro) against tree 5 (ro; none: everything) as an OCI layer, gzip unless told. The same trees give the same bytes.
+ *          Result: entries, bytes, leftOut, size, digest, diffId, mediaType.
+ *   changes [--patch] [--path P]… [--limit N] [--names] [--upper]
  *          1: what disk tree 4 (ro) has changed against what it stands on, tree 5 (ro: a layer or template): a JSON object a line,
- *          {"path","change":"added|modified|deleted","type":"file|directory|link|other","size","mode","oldSize","oldMode","binary",…}, in order of paths;
- *          with --patch also "patch": the unified diff of text (libgit2), up to a size that is told. What the jail puts there is left out.
- *   export [--path P]…
- *          1: the same, as a tar with OCI whiteouts, for whoever applies it elsewhere.
+ *          {"path","change":"added|modified|deleted","type":"file|directory|link|other","oldType","mode","size","target","oldMode","oldSize","oldTarget",
+ *          "uid","gid","oldUid","oldGid" (where they differ),"binary","patch","patchOmitted"}, in order of names; modes are octal text. What was only touched has not
+ *          changed. --patch: the unified diff of text (libgit2), for files up to 1 MB and 10 MB in all; patchOmitted says why there is none. --names: path,
+ *          change and type alone. --upper: tree 4 is itself the upper of an overlay (userxattr), and paths have no leading slash. Result: entries, truncated.
+ *   export [--path P]… [--upper]
+ *          1: the same, as a tar with OCI whiteouts, for whoever applies it elsewhere. Result as of pack.
  *   inspect [--user TEXT]
- *          Result: for USER of an image: uid, gid, home, shell out of tree 4's /etc/passwd and group; os-release's name; whether there is a shell;
- *          bytes and entries of the tree. */
+ *          Result: for USER of an image: uid, gid, name, home, shell out of tree 4's /etc/passwd and group; osName (os-release's); hasShell; entries and bytes of
+ *          the tree. ENOENT: there is no such user. */
 #pragma once
 
 #include "base/error.h"

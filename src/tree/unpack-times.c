@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "tree/place.h"
 
-int directory_times_add(DirectoryTimes *t, const char *path, const struct timespec *mtime) {
+int directory_times_add(DirectoryTimes *t, const char *path, const struct stat *st, const struct timespec *mtime) {
         char *copy;
 
         if (t->n == t->room) {
@@ -24,18 +24,28 @@ int directory_times_add(DirectoryTimes *t, const char *path, const struct timesp
         copy = strdup(path);
         if (!copy)
                 return -ENOMEM;
-        t->items[t->n++] = (DirectoryTime) { .path = copy, .mtime = *mtime };
+        t->items[t->n++] = (DirectoryTime) { .path = copy, .dev = st->st_dev, .ino = st->st_ino, .mtime = *mtime };
         return 0;
+}
+
+static int set_one(const DirectoryTime *d, int tree) {
+        _cleanup_close_ int fd = place_open(tree, d->path, O_RDONLY | O_DIRECTORY);
+        struct stat st;
+
+        if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+                return 0; /* something else has come into its place */
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return fd < 0 ? fd : -errno;
+        if (st.st_dev != d->dev || st.st_ino != d->ino)
+                return 0;
+        return futimens(fd, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, d->mtime }) < 0 ? -errno : 0;
 }
 
 int directory_times_set(const DirectoryTimes *t, int tree, Error *reterr) {
         for (size_t i = 0; i < t->n; i++) {
-                _cleanup_close_ int fd = place_open(tree, t->items[i].path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-
-                if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-                        continue; /* something else has come into its place */
-                if (fd < 0 || futimens(fd, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, t->items[i].mtime }) < 0)
-                        return error_set(reterr, fd < 0 ? fd : -errno, "'%.300s': %m", t->items[i].path);
+                int r = set_one(t->items + i, tree);
+                if (r < 0)
+                        return error_set(reterr, r, "'%.300s': %m", t->items[i].path);
         }
         return 0;
 }

@@ -167,6 +167,17 @@ static int put_file(Unpack *u, int dirfd, const char *name, Error *reterr) {
         return futimens(fd, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, u->entry.mtime }) < 0 ? fail(u, -errno, reterr) : 0;
 }
 
+/* A directory that is not in the layer keeps the time that it had before something came into it: so the same layers give the same tree. always: what
+ * the layer says counts more. */
+static int remember_time(Unpack *u, const char *path, const struct stat *st, const struct timespec *mtime, bool always) {
+        int r;
+
+        if (!always && seen_has(&u->seen, st, ""))
+                return 0;
+        r = seen_add(&u->seen, st, "");
+        return r < 0 ? r : directory_times_add(&u->times, path, st, mtime);
+}
+
 static int put_directory(Unpack *u, int dirfd, const char *name, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         bool made = mkdirat(dirfd, name, 0700) >= 0;
@@ -192,7 +203,7 @@ static int put_directory(Unpack *u, int dirfd, const char *name, Error *reterr) 
         if (r < 0)
                 return r;
         forget(u); /* what is known of it has changed */
-        r = directory_times_add(&u->times, u->path, &u->entry.mtime);
+        r = fstat(fd, &st) < 0 ? -errno : remember_time(u, u->path, &st, &u->entry.mtime, /* always= */ true);
         return r < 0 ? fail(u, r, reterr) : 0;
 }
 
@@ -296,9 +307,12 @@ static int put_entry(Unpack *u, int dirfd, const char *name, Error *reterr) {
                 return put_symlink(u, dirfd, name, reterr);
         case S_IFIFO:
                 return put_fifo(u, dirfd, name, reterr);
-        default:
+        case S_IFCHR:
+        case S_IFBLK:
                 u->counts.devices++;
                 return 0;
+        default:
+                return error_set(reterr, -EBADMSG, "the layer has '%.300s', of which nobody knows what it is", u->path);
         }
 }
 
@@ -332,6 +346,9 @@ static int unpack_entry(Unpack *u, Error *reterr) {
         dirfd = places_parent(&u->places, u->path, /* make= */ true, &name, reterr);
         if (dirfd < 0)
                 return dirfd;
+        r = remember_time(u, u->places.parent, &u->places.st, &u->places.st.st_mtim, /* always= */ false);
+        if (r < 0)
+                return fail(u, r, reterr);
         r = apply_whiteout(u, dirfd, name, reterr);
         if (r != 0)
                 return r;

@@ -21,6 +21,7 @@
 #include "core/limits.h"
 #include "core/profile.h"
 #include "core/secrets.h"
+#include "core/template.h"
 
 #define MB_MAX       1073741824.0 /* 2^50 bytes */
 #define CPU_MIN      0.001
@@ -30,7 +31,6 @@
 #define SECONDS_MAX  (10 * 365 * 86400.0)
 #define OUTPUT_MAX   1125899906842624.0
 #define WORKDIR_MAX  1023 /* what the spawner takes */
-#define NAMES_MAX    512
 #define WAIT_MAX     86400.0
 
 void native_create_init(CreateBody *b) {
@@ -202,36 +202,16 @@ const size_t native_fork_n_fields = ELEMENTSOF(native_fork_fields);
 
 /* What the fields cannot know. */
 
-static bool has_template(const Manager *m, const char *name) {
-        const Strv *templates = m->config.templates;
-        size_t n = strlen(name);
-
-        for (size_t i = 0; templates && i < templates->n; i++)
-                if (strncmp(templates->items[i], name, n) == 0 && templates->items[i][n] == '=')
-                        return true;
-        return strcmp(name, "host") == 0;
-}
-
-static void list_templates(const Manager *m, char *ret, size_t size) {
-        const Strv *templates = m->config.templates;
-        size_t used = (size_t) snprintf(ret, size, "host");
-
-        for (size_t i = 0; templates && i < templates->n && used < size; i++)
-                used += (size_t) snprintf(ret + used, size - used, ", %.*s", (int) strcspn(templates->items[i], "="),
-                                templates->items[i]);
-}
-
 static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
-        char names[NAMES_MAX];
+        Error error = { 0 };
+        int r;
 
         if (!b->spec.template_name)
                 b->spec.template_name = strdup("host");
         if (!b->spec.template_name)
                 return -ENOMEM;
-        if (has_template(q->manager, b->spec.template_name))
-                return 0;
-        list_templates(q->manager, names, sizeof(names));
-        return json_complain(c, "template", "there is no template '%s' (there are: %s)", b->spec.template_name, names);
+        r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
+        return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
 }
 
 /* The agent type is a label and no profile: who wants the limits of one says so. */

@@ -126,11 +126,11 @@ static int read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHO
         return 0;
 }
 
-static json_t *cursor_json(const Snapshot *n) {
+static void put_cursor(ApiRequest *q, const Snapshot *n) {
         char text[64];
 
         (void) snprintf(text, sizeof(text), "%" PRIx64 "-%s", n->created_at, n->id);
-        return json_string_nocheck(text);
+        (void) http_add_header(q->http, "X-Next-Cursor", text);
 }
 
 void native_snapshot_list(ApiRequest *q) {
@@ -140,7 +140,7 @@ void native_snapshot_list(ApiRequest *q) {
         char id[SNAPSHOT_ID_LENGTH + 1];
         uint64_t limit = LIST_DEFAULT;
         usec_t at = 0;
-        json_t *list, *more = NULL;
+        json_t *list;
         Snapshot *n;
 
         if (!s || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || read_cursor(q, &at, id) < 0)
@@ -154,12 +154,12 @@ void native_snapshot_list(ApiRequest *q) {
 
                 (void) json_array_append_new(list, snapshot_json(n));
                 if (next && json_array_size(list) >= limit) {
-                        more = cursor_json(n);
+                        put_cursor(q, n);
                         break;
                 }
                 n = next;
         }
-        (void) api_answer(q, 200, json_pack("{s:o, s:o}", "snapshots", list, "nextCursor", more ? more : json_null()));
+        (void) api_answer(q, 200, list);
 }
 
 void native_snapshot_get(ApiRequest *q) {

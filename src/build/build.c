@@ -1,0 +1,417 @@
+/* build.c: builds begin, fail, are cancelled and end; what a former daemon's have left is swept. */
+
+#include "build/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "build/dockerfile.h"
+#include "build/internal.h"
+#include "build/recipe.h"
+#include "json/json.h"
+
+#define DOCKERFILE     "Dockerfile"
+#define RECIPE         "cove-template.yaml"
+#define SURVEY_MAX     (256 << 20)
+#define SWEEP_INTERVAL (1 * USEC_PER_SEC)
+#define METADATA_KEY   "templateBuild" /* of a sandbox: whose it is */
+
+void build_request_done(BuildRequest *q) {
+        free(q->name);
+        free(q->file);
+        free(q->text);
+        free(q->recipe);
+        free(q->target);
+        strv_done(&q->arguments);
+        free(q->policy);
+        q->context_fd = fd_close(q->context_fd);
+        *q = (BuildRequest) { .context_fd = -EBADF };
+}
+
+static void stage_done(BuildStage *s) {
+        scope_done(&s->scope);
+        free(s->base);
+        free(s->layers);
+        free(s->keys);
+}
+
+static Build *build_free(Build *b) {
+        if (!b)
+                return NULL;
+        build_abandon(b);
+        sd_event_source_disable_unref(b->defer);
+        if (b->builds)
+                DL_DELETE(b->builds->list, b);
+        for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
+                stage_done(b->stages + i);
+        free(b->stages);
+        plan_free(b->plan);
+        context_free(b->context);
+        build_request_done(&b->request);
+        free(b->tenant);
+        strv_done(&b->names);
+        free(b->passwd);
+        free(b->group);
+        free(b);
+        return NULL;
+}
+
+static int on_deferred(sd_event_source *source, void *userdata) {
+        Build *b = userdata;
+        BuildThen then = b->then;
+
+        b->then = NULL;
+        if (then)
+                then(b);
+        return 0;
+}
+
+void build_continue(Build *b, BuildThen then) {
+        b->then = then;
+        (void) sd_event_source_set_enabled(b->defer, SD_EVENT_ONESHOT);
+}
+
+const PlanStep *build_step(const Build *b) {
+        const PlanStage *s = b->plan->stages + b->stage;
+        size_t i = b->stages[b->stage].next;
+
+        return i < s->n_steps ? s->steps + i : NULL;
+}
+
+/* Sandboxes go, the cache stays. */
+static void end(Build *b) {
+        for (size_t i = 0; b->stages && i < b->plan->n_stages; i++) {
+                Sandbox *sb = NULL;
+
+                if (b->stages[i].sandbox[0])
+                        HASH_FIND_STR(b->manager->sandboxes, b->stages[i].sandbox, sb);
+                if (sb)
+                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        }
+        if (b->made)
+                making_end(b->making, images_find(b->images, b->tenant ? b->tenant : "", b->request.name), NULL);
+        else
+                making_end(b->making, /* image= */ NULL, &b->error);
+        (void) build_free(b);
+}
+
+void build_fail(Build *b, const Error *error) {
+        if (b->ending)
+                return;
+        b->ending = true;
+        build_abandon(b);
+        b->error = *error;
+        build_continue(b, end);
+}
+
+void build_fail_step(Build *b, int r, const char *format, ...) {
+        const PlanStep *step = b->plan && b->stages ? build_step(b) : NULL;
+        char text[ERROR_TEXT_MAX];
+        Error error = { 0 };
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        if (step)
+                (void) error_set(&error, r, "%s:%u: %s: %s", b->file, step->line, plan_kind_name(step->kind), text);
+        else
+                (void) error_set(&error, r, "%s:%u: FROM: %s", b->file, b->plan ? b->plan->stages[b->stage].line : 0, text);
+        build_fail(b, &error);
+}
+
+bool build_heard(Build *b) {
+        static const Error cancelled = { -ECANCELED, "cancelled" };
+
+        b->waiting = false;
+        if (b->cancelled)
+                build_fail(b, &cancelled);
+        return !b->cancelled;
+}
+
+static void on_cancel(Making *k, void *userdata) {
+        Build *b = userdata;
+
+        b->cancelled = true;
+        if (!b->waiting)
+                (void) build_heard(b);
+}
+
+Sandbox *build_sandbox(Build *b, size_t stage) {
+        Sandbox *sb = NULL;
+
+        if (b->stages[stage].sandbox[0])
+                HASH_FIND_STR(b->manager->sandboxes, b->stages[stage].sandbox, sb);
+        if (!sb)
+                build_fail_step(b, -EPIPE, "the sandbox of this stage has gone away");
+        return sb;
+}
+
+/* Reading what is to be built. */
+
+static bool is_yaml(const char *name) {
+        size_t n = strlen(name);
+
+        return (n > 5 && strcmp(name + n - 5, ".yaml") == 0) || (n > 4 && strcmp(name + n - 4, ".yml") == 0);
+}
+
+/* A text that came alone: a Dockerfile has its instructions, a recipe its keys. */
+static bool looks_like_recipe(const char *text) {
+        for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+                size_t n = strcspn(p, " \t\r\n");
+
+                if (n == 0 || *p == '#')
+                        continue;
+                return p[n - 1] == ':' || memchr(p, ':', n);
+        }
+        return false;
+}
+
+static void warn_arguments(Build *b) {
+        for (size_t i = 0; i < b->request.arguments.n; i++) {
+                const char *given = b->request.arguments.items[i];
+                char name[128];
+                bool known;
+
+                (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(strcspn(given, "="), sizeof(name) - 1), given);
+                known = plan_is_proxy_argument(name);
+                for (size_t k = 0; k < b->plan->declared.n && !known; k++)
+                        known = strcmp(b->plan->declared.items[k], name) == 0;
+                if (!known)
+                        making_log(b->making, "warning: nobody asks for the argument '%s' (no ARG %s)", name, name);
+        }
+        for (size_t i = 0; i < b->plan->warnings.n; i++)
+                making_log(b->making, "warning: %s", b->plan->warnings.items[i]);
+}
+
+static void read_plan(Build *b, const char *text, size_t size, bool recipe) {
+        const PlanOptions options = { .file = b->file, .target = b->request.target, .arguments = &b->request.arguments };
+        Error error = { 0 };
+        int r = (recipe ? recipe_parse : dockerfile_parse)(text, size, &options, &b->plan, &error);
+
+        if (r >= 0) {
+                b->stages = calloc(b->plan->n_stages, sizeof(*b->stages));
+                if (!b->stages)
+                        r = error_set(&error, -ENOMEM, "out of memory");
+        }
+        if (r < 0) {
+                build_fail(b, &error);
+                return;
+        }
+        warn_arguments(b);
+        b->n_steps = plan_count_steps(b->plan);
+        build_continue(b, stages_begin);
+}
+
+static void read_file(Build *b) {
+        const ContextFile *f = NULL;
+        Error error = { 0 };
+
+        if (b->request.file)
+                f = context_file(b->context, b->request.file);
+        else {
+                f = context_file(b->context, DOCKERFILE);
+                if (!f)
+                        f = context_file(b->context, RECIPE);
+        }
+        if (!f) {
+                (void) error_set(&error, -ENOENT, "there is no '%.200s' among the files that came with the build%s", b->request.file ? b->request.file : DOCKERFILE,
+                                b->request.file ? "" : ", and no '" RECIPE "' either (-f names another)");
+                build_fail(b, &error);
+                return;
+        }
+        b->file = f->path;
+        read_plan(b, f->data, f->size, is_yaml(f->path));
+}
+
+static void read_text(Build *b) {
+        const Recipe *recipe = b->request.recipe ? recipe_find(b->request.recipe) : NULL;
+        const char *text = recipe ? recipe->text : b->request.text;
+
+        if (!text) {
+                read_file(b);
+                return;
+        }
+        b->file = recipe ? recipe->name : b->request.file ? b->request.file : looks_like_recipe(text) ? RECIPE : DOCKERFILE;
+        read_plan(b, text, strlen(text), recipe || is_yaml(b->file) || looks_like_recipe(text));
+}
+
+static char *load(int fd, size_t *ret) {
+        struct stat st;
+        char *data;
+
+        if (fstat(fd, &st) < 0 || st.st_size < 0 || st.st_size > SURVEY_MAX)
+                return NULL;
+        data = malloc((size_t) st.st_size + 1);
+        if (data && pread(fd, data, (size_t) st.st_size, 0) != st.st_size) {
+                free(data);
+                return NULL;
+        }
+        *ret = (size_t) st.st_size;
+        return data;
+}
+
+static void on_surveyed(Build *b) {
+        _cleanup_close_ int fd = TAKE_FD(b->writable_fd);
+        size_t size = 0;
+        char *text = load(fd, &size);
+        Error error = { 0 };
+        int r;
+
+        if (!text) {
+                (void) error_set(&error, -E2BIG, "the context has too many files");
+                build_fail(b, &error);
+                return;
+        }
+        r = context_parse(text, size, &b->context, &error);
+        if (r < 0)
+                build_fail(b, &error);
+        else
+                read_text(b);
+}
+
+static void survey(Build *b) {
+        const char *arguments[12] = { "survey", "--take", ".dockerignore" };
+        size_t n = 3;
+        Error error = { 0 };
+
+        if (b->request.context_fd < 0) {
+                read_text(b);
+                return;
+        }
+        arguments[n++] = "--take";
+        arguments[n++] = b->request.file ? b->request.file : DOCKERFILE;
+        if (!b->request.file) {
+                arguments[n++] = "--take";
+                arguments[n++] = RECIPE;
+        }
+        b->writable_fd = memfd_create("cove-survey", MFD_CLOEXEC);
+        if (b->writable_fd < 0 || helper_run(b, &(HelperRequest) { .arguments = arguments, .in = b->request.context_fd, .out = b->writable_fd, .list = -EBADF }) < 0) {
+                if (b->ending)
+                        return;
+                (void) error_set(&error, -EIO, "cannot look at the context");
+                build_fail(b, &error);
+                return;
+        }
+        making_progress(b->making, "context", 0, 0);
+        helpers_wait(b, on_surveyed);
+}
+
+static int check_request(const BuildRequest *q, Error *reterr) {
+        if (q->recipe && !recipe_find(q->recipe))
+                return error_set(reterr, -EINVAL, "there is no recipe '%.64s': `cove template recipes` lists them", q->recipe);
+        if (!q->recipe && !q->text && q->context_fd < 0)
+                return error_set(reterr, -EINVAL, "nothing to build: neither a context nor a text");
+        return 0;
+}
+
+int build_start(Builds *builds, const Principal *who, BuildRequest *request, Making **ret, Error *reterr) {
+        Build *b;
+        int r = check_request(request, reterr);
+
+        if (r >= 0)
+                r = images_check_depot(builds->images, reterr);
+        if (r < 0 || !trees_have_disks(builds->manager, reterr))
+                return r < 0 ? r : -EOPNOTSUPP;
+        b = calloc(1, sizeof(*b));
+        if (!b)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        *b = (Build) { .manager = builds->manager, .images = builds->images, .writable_fd = -EBADF, .began = clock_usec(), .outputs = { -EBADF, -EBADF },
+                .request.context_fd = -EBADF, .who = who->scope, .may_loosen = who->may_loosen };
+        b->tenant = who->tenant ? strdup(who->tenant) : NULL;
+        r = who->tenant && !b->tenant ? -ENOMEM : 0;
+        if (r >= 0)
+                r = sd_event_add_defer(b->manager->event, &b->defer, on_deferred, b);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(b->defer, SD_EVENT_OFF);
+        if (r < 0)
+                (void) error_set(reterr, r, "out of memory");
+        else
+                r = making_new(b->images, who, MAKING_BUILD, request->name, &b->making, reterr);
+        if (r < 0) {
+                (void) build_free(b);
+                return r;
+        }
+        b->request = *request;
+        *request = (BuildRequest) { .context_fd = -EBADF };
+        b->builds = builds;
+        DL_APPEND(builds->list, b);
+        making_set_cancel(b->making, on_cancel, b);
+        build_continue(b, survey);
+        *ret = b->making;
+        return 0;
+}
+
+/* What a daemon that was killed has left: its sandboxes say whose they are, and that one has ended. */
+
+static bool is_left(Builds *builds, const Sandbox *sb) {
+        _cleanup_json_ json_t *j = NULL;
+        const Principal all = { .scope = SCOPE_ADMIN };
+        const char *id;
+        MakingInfo info;
+        Making *k;
+
+        if (!sb->spec.metadata || !strstr(sb->spec.metadata, METADATA_KEY))
+                return false;
+        j = json_loads(sb->spec.metadata, 0, NULL);
+        id = json_string_value(json_object_get(j, METADATA_KEY));
+        k = id ? making_find(builds->images, &all, id) : NULL;
+        if (!k)
+                return false;
+        making_info(k, &info);
+        return info.kind == MAKING_BUILD && info.status != MAKING_RUNNING;
+}
+
+static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata) {
+        Builds *builds = userdata;
+        Sandbox *sb, *next;
+
+        if (builds->manager->recovering) {
+                (void) sd_event_source_set_time_relative(source, SWEEP_INTERVAL);
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        HASH_ITER(hh, builds->manager->sandboxes, sb, next)
+                if (is_left(builds, sb))
+                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        builds->sweep = sd_event_source_disable_unref(builds->sweep);
+        return 0;
+}
+
+int builds_new(Images *i, Manager *m, Builds **ret, Error *reterr) {
+        Builds *b = calloc(1, sizeof(*b));
+        int r = b ? 0 : -ENOMEM;
+
+        if (b) {
+                *b = (Builds) { .images = i, .manager = m };
+                r = sd_event_add_time_relative(m->event, &b->sweep, CLOCK_MONOTONIC, SWEEP_INTERVAL / 10, 0, on_sweep, b);
+        }
+        if (r < 0) {
+                free(b);
+                return error_set(reterr, r, "cannot watch over builds: %m");
+        }
+        *ret = b;
+        return 0;
+}
+
+Builds *builds_free(Builds *b) {
+        Build *x, *next;
+
+        if (!b)
+                return NULL;
+        DL_FOREACH_SAFE(b->list, x, next) {
+                making_set_cancel(x->making, NULL, NULL);
+                (void) build_free(x);
+        }
+        sd_event_source_disable_unref(b->sweep);
+        free(b);
+        return NULL;
+}

@@ -1,0 +1,198 @@
+/* step-run.c: RUN and WORKDIR; who USER is. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "build/internal.h"
+#include "config/config.h"
+
+#define CHUNK_SIZE   65536
+#define CHUNKS_MAX   16 /* in one turn of the loop */
+#define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* Accounts. */
+
+static void on_group(Build *b) {
+        free(b->group);
+        b->group = TAKE_PTR(b->data);
+        build_continue(b, b->account_then);
+}
+
+static void on_passwd(Build *b) {
+        Sandbox *sb = build_sandbox(b, b->stage);
+
+        free(b->passwd);
+        b->passwd = TAKE_PTR(b->data);
+        if (sb)
+                op_read(b, sb, "/etc/group", on_group);
+}
+
+void op_accounts(Build *b, BuildThen then) {
+        Sandbox *sb = build_sandbox(b, b->stage);
+
+        b->account_then = then;
+        if (sb)
+                op_read(b, sb, "/etc/passwd", on_passwd);
+}
+
+/* Output. */
+
+static void remember_line(Build *b, const char *data, size_t n) {
+        const char *end = data + n, *begin;
+
+        while (end > data && (end[-1] == '\n' || end[-1] == '\r'))
+                end--;
+        for (begin = end; begin > data && begin[-1] != '\n'; begin--)
+                ;
+        if (end > begin)
+                (void) snprintf(b->last_line, sizeof(b->last_line), "%.*s", (int) MIN_OF(end - begin, (ptrdiff_t) sizeof(b->last_line) - 1), begin);
+}
+
+/* What it has said since the last time; false: there may be more. */
+static bool pass_on(Build *b, bool all) {
+        char buffer[CHUNK_SIZE];
+        bool emptied = true;
+
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                ssize_t n = 1;
+
+                for (unsigned i = 0; n > 0 && b->outputs[s] >= 0 && (all || i < CHUNKS_MAX); i++) {
+                        n = execution_read_output(b->execution, s, b->outputs[s], buffer, sizeof(buffer), b->offsets[s]);
+                        if (n <= 0)
+                                break;
+                        b->offsets[s] += (uint64_t) n;
+                        making_log_bytes(b->making, buffer, (size_t) n);
+                        remember_line(b, buffer, (size_t) n);
+                }
+                emptied &= n <= 0;
+        }
+        return emptied;
+}
+
+static void judge(Build *b, const Execution *x) {
+        static const struct {
+                ExecutionReason reason;
+                const char *words;
+        } reasons[] = {
+                { EXECUTION_REASON_TIMEOUT, "took longer than a step may (build.stepTimeout of cove.yaml)" },
+                { EXECUTION_REASON_MEMORY, "was killed at the memory limit (build.memory of cove.yaml)" },
+                { EXECUTION_REASON_DISK, "failed with its disk full (build.disk of cove.yaml)" },
+                { EXECUTION_REASON_SANDBOX_ENDED, "was killed with its sandbox" },
+        };
+        const char *last = b->last_line[0] ? b->last_line : NULL, *text = build_step(b)->text + strlen("RUN ");
+
+        for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
+                if (x->reason == reasons[i].reason) {
+                        build_fail_step(b, -ECHILD, "'%.120s' %s", text, reasons[i].words);
+                        return;
+                }
+        if (x->exit_code >= 0)
+                build_fail_step(b, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last || x->message ? ": " : "",
+                                last ? last : x->message ? x->message : "");
+        else
+                build_fail_step(b, -ECHILD, "'%.120s' was ended by signal %d", text, x->signal);
+}
+
+static void run_over(Build *b) {
+        Execution *x = b->execution;
+
+        (void) pass_on(b, /* all= */ true);
+        execution_unwatch(&b->watch);
+        b->execution = NULL;
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                b->outputs[s] = fd_close(b->outputs[s]);
+        if (x->exit_code == 0)
+                stage_step_done(b);
+        else
+                judge(b, x);
+}
+
+static void on_changed(Execution *x, void *userdata) {
+        Build *b = userdata;
+
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                if (b->outputs[s] < 0)
+                        b->outputs[s] = execution_open_output(x, s);
+        if (execution_ended(x))
+                run_over(b);
+        else
+                (void) pass_on(b, /* all= */ false);
+}
+
+static int make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
+        BuildStage *s = build_stage(b);
+        char home[sizeof(s->account.home) + 8];
+        int r = scope_command(&s->scope, build_step(b), &ret->args, reterr);
+
+        if (r < 0)
+                return r;
+        r = scope_environment(&s->scope, &b->request.arguments, &ret->env);
+        if (r >= 0 && !strv_get_env(&ret->env, "PATH"))
+                r = strv_push(&ret->env, DEFAULT_PATH);
+        (void) snprintf(home, sizeof(home), "HOME=%s", s->account.home);
+        if (r >= 0 && !strv_get_env(&ret->env, "HOME"))
+                r = strv_push(&ret->env, home);
+        if (r >= 0)
+                r = sandbox_text_set(&ret->cwd, s->scope.workdir);
+        ret->has_user = true;
+        ret->uid = s->account.uid;
+        ret->gid = s->account.gid;
+        ret->has_timeout = true;
+        ret->timeout_usec = b->manager->settings->build.step_usec;
+        return r < 0 ? error_set(reterr, r, "%s", strerror(-r)) : 0;
+}
+
+static void start(Build *b) {
+        Sandbox *sb = build_sandbox(b, b->stage);
+        ExecutionSpec spec = { 0 };
+        Error error = { 0 };
+        int r;
+
+        if (!sb)
+                return;
+        b->last_line[0] = '\0';
+        memset(b->offsets, 0, sizeof(b->offsets));
+        r = make_spec(b, &spec, &error);
+        if (r >= 0)
+                r = execution_start(sb, &spec, &b->execution, &error);
+        execution_spec_done(&spec);
+        if (r >= 0) {
+                b->watch = (ExecutionWatch) { .changed = on_changed, .userdata = b, .follow = true };
+                r = execution_watch(b->execution, &b->watch);
+        }
+        if (r < 0)
+                build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
+        else
+                on_changed(b->execution, b);
+}
+
+int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr) {
+        return account_find(text, b->passwd, b->group, chown, ret, reterr);
+}
+
+static void with_accounts(Build *b) {
+        BuildStage *s = build_stage(b);
+        Error error = { 0 };
+        int r = build_find_account(b, s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, &error);
+
+        if (r < 0)
+                build_fail_step(b, r, "USER: %s", error.text);
+        else
+                start(b);
+}
+
+void step_run(Build *b) {
+        op_accounts(b, with_accounts);
+}
+
+/* WORKDIR makes its directory, which belongs to root, as docker has it. */
+void step_workdir(Build *b) {
+        Sandbox *sb = build_sandbox(b, b->stage);
+
+        if (sb)
+                op_mkdir(b, sb, build_stage(b)->scope.workdir, /* owner= */ NULL, stage_step_done);
+}

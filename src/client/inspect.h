@@ -1,0 +1,6 @@
+/* inspect.h: an object as lines of a key and a value, for a person. */
+#pragma once
+
+#include "client/json.h"
+
+void inspect_print(const json_t *object);

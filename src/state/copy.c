@@ -1,0 +1,120 @@
+/* copy.c: a sandbox's disk, as it is at one moment, in scratch.
+ *
+ *      sync       what it has written goes to the storage while it runs, so that the copy has little left to write
+ *      hold       everything in it stands still
+ *      copy       in no time, whatever its size
+ *      release    and from here on it does not notice
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "state/internal.h"
+
+typedef struct Copy {
+        Work work;
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        char scratch[SNAPSHOT_ID_LENGTH + 1];
+        CopyDone done;
+} Copy;
+
+static void free_copy(Work *w) {
+        Copy *c = (Copy *) w;
+        Sandbox *sb = state_sandbox(w->state, c->sandbox);
+
+        if (sb) {
+                sandbox_forget_caller(sb, c);
+                sandbox_release(sb);
+        }
+        free(c);
+}
+
+static void on_dropped(const TreeAnswer *answer, const Error *error, void *userdata) {
+        if (error)
+                log_debug("scratch is not removed, the next start of the spawner does it: %s", error->text);
+}
+
+void scratch_drop(State *s, const char *scratch) {
+        TreeRef ref = tree_ref(TREE_SCRATCH, scratch);
+        Error ignored = { 0 };
+
+        (void) trees_remove(s->manager, &ref, on_dropped, NULL, /* ret= */ NULL, &ignored);
+}
+
+static void finish(Copy *c, const Error *error) {
+        CopyDone done = c->done;
+        void *userdata = c->work.userdata;
+        Error copy = error ? *error : (Error) { 0 };
+
+        if (copy.code == -ECONNRESET)
+                copy.code = -EAGAIN;
+        work_end(&c->work);
+        done(copy.code < 0 ? &copy : NULL, userdata);
+}
+
+static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Copy *c = userdata;
+
+        c->work.call = NULL;
+        finish(c, error); /* which releases it, first of all */
+}
+
+static void on_held(Sandbox *sb, const Error *error, void *userdata) {
+        Copy *c = userdata;
+        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox);
+        Error failure = { 0 };
+
+        if (error)
+                finish(c, error);
+        else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, on_copied, c, &c->work.call, &failure) < 0)
+                finish(c, &failure);
+}
+
+static void on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Copy *c = userdata;
+        Sandbox *sb = state_sandbox(c->work.state, c->sandbox);
+        Error failure = { 0 };
+        int r = error ? error->code : 0;
+
+        c->work.call = NULL;
+        if (!sb)
+                r = error_set(&failure, -ESTALE, "the sandbox has ended");
+        else if (r >= 0)
+                r = sandbox_hold(sb, on_held, c, &failure);
+        if (r < 0)
+                finish(c, error ? error : &failure);
+}
+
+static int check(State *s, const Sandbox *sb, Error *reterr) {
+        if (!sb->spec.persistent)
+                return error_set(reterr, -EOPNOTSUPP,
+                                "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
+        if (!trees_have_disks(s->manager, reterr))
+                return -EOPNOTSUPP;
+        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
+                        sb->halt != HALT_NONE || sb->booting)
+                return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
+        return 0;
+}
+
+int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *userdata, Error *reterr) {
+        TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
+        Copy *c;
+        int r = check(s, sb, reterr);
+
+        if (r < 0)
+                return r;
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        c->done = done;
+        memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
+        (void) snprintf(c->scratch, sizeof(c->scratch), "%s", scratch);
+        work_begin(&c->work, s, userdata, free_copy);
+        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_synced, c, &c->work.call, reterr);
+        if (r < 0)
+                work_end(&c->work);
+        return r;
+}

@@ -1,0 +1,155 @@
+#include "tree/delta-disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/furniture.h"
+#include "tree/place.h"
+
+#define TEXT_SIZE 4096
+
+static bool has(const FurnitureList *list, const char *path) {
+        for (size_t i = 0; i < list->n; i++)
+                if (strcmp(list->items[i], path) == 0)
+                        return true;
+        return false;
+}
+
+/* A directory that had to be made so that something else has its place. */
+static bool leads_to(const FurnitureList *list, const char *path) {
+        size_t n = strlen(path);
+
+        for (size_t i = 0; i < list->n; i++)
+                if (strncmp(list->items[i], path, n) == 0 && list->items[i][n] == '/')
+                        return true;
+        return false;
+}
+
+static const FurnitureDirectory *find_directory(const char *path) {
+        for (size_t i = 0; i < furniture_n_directories; i++)
+                if (strcmp(furniture_directories[i].path + 1, path) == 0)
+                        return furniture_directories + i;
+        return NULL;
+}
+
+static bool is_place(const char *path) {
+        return has(&furniture_bound, path) || has(&furniture_bound_for_user, path) || has(&furniture_bound_for_root, path) ||
+               has(&furniture_overlays, path) || has(&furniture_overlays_for_root, path);
+}
+
+static bool is_on_the_way(const char *path) {
+        static const FurnitureList *const lists[] = {
+                &furniture_overlays_for_root, &furniture_copied, &furniture_copied_for_root, &furniture_links, &furniture_bound,
+                &furniture_bound_for_user, &furniture_bound_for_root, &furniture_names,
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
+                if (leads_to(lists[i], path))
+                        return true;
+        return false;
+}
+
+/* Owners do not count: some of them are the guest's user's. */
+static DiskJudgement judge_directory(bool on_host, const char *path, const struct stat *st, DeltaSide *ret) {
+        const FurnitureDirectory *d = find_directory(path);
+        mode_t mode;
+
+        if (d && (d->flags & FURNITURE_OURS))
+                return DISK_NOTHING;
+        if (d && (on_host || !(d->flags & FURNITURE_FOR_ROOT)))
+                mode = d->mode;
+        else if (on_host && (is_place(path) || is_on_the_way(path)))
+                mode = 0755;
+        else
+                return DISK_GUEST;
+        if ((st->st_mode & 07777) == mode)
+                return DISK_OURS;
+        *ret = (DeltaSide) { .dirfd = -EBADF, .name = path, .st = *st };
+        ret->st.st_mode = S_IFDIR | mode;
+        return on_host ? DISK_BEFORE : DISK_GUEST; /* a template may have had one */
+}
+
+/* Ours is the text and, behind some, one line with the guest's user; which is the one that is there. */
+static void make_text(const char *ours, bool with_user, const DeltaSide *now, DeltaSide *ret) {
+        static char text[TEXT_SIZE], there[TEXT_SIZE];
+        _cleanup_close_ int fd = now && S_ISREG(now->st.st_mode) ? delta_open(now) : -EBADF;
+        ssize_t n = fd < 0 ? 0 : fd_read_full(fd, there, sizeof(there) - 1);
+        const char *line;
+
+        there[n > 0 ? n : 0] = '\0';
+        line = with_user ? strstr(there, "\n" FURNITURE_USER_LINE) : NULL;
+        (void) snprintf(text, sizeof(text), "%s%.*s", ours, line ? (int) strcspn(line + 1, "\n") + 1 : 0, line ? line + 1 : "");
+        *ret = (DeltaSide) { .dirfd = -EBADF, .text = text, .st = { .st_mode = S_IFREG | 0644, .st_size = (off_t) strlen(text) } };
+}
+
+static const struct {
+        const char *path, *text;
+        bool with_user;
+} texts[] = {
+        { "etc/passwd",        furniture_passwd,   true  },
+        { "etc/group",         furniture_group,    true  },
+        { "etc/nsswitch.conf", furniture_nsswitch, false },
+};
+
+/* Copies and links are those of the host, as it is now. */
+static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
+        bool link = has(&furniture_links, path) || has(&furniture_overlays, path);
+
+        if (!link && !has(&furniture_copied, path) && !has(&furniture_copied_for_root, path))
+                return DISK_GUEST;
+        *ret = (DeltaSide) { .dirfd = base, .name = path };
+        if (fstatat(base, path, &ret->st, link ? AT_SYMLINK_NOFOLLOW : 0) < 0 || S_ISLNK(ret->st.st_mode) != link)
+                return DISK_GUEST;
+        ret->st.st_uid = ret->st.st_gid = 0;
+        if (!link)
+                ret->st.st_mode = S_IFREG | 0644;
+        return DISK_BEFORE;
+}
+
+DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSide *now, DeltaSide *ret) {
+        DiskJudgement j = DISK_GUEST;
+
+        if (has(&furniture_names, path))
+                return DISK_NOTHING;
+        if (strcmp(path, FURNITURE_EMPTIED) == 0 && now && now->st.st_size == 0)
+                return DISK_NOTHING;
+        if (now && S_ISDIR(now->st.st_mode))
+                j = judge_directory(on_host, path, &now->st, ret);
+        if (j != DISK_GUEST || !on_host)
+                return j;
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                if (strcmp(texts[i].path, path) == 0) {
+                        make_text(texts[i].text, texts[i].with_user, now, ret);
+                        return DISK_BEFORE;
+                }
+        if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
+                return DISK_NOTHING; /* the place of a bind */
+        return judge_copy(base, path, ret);
+}
+
+bool disk_upper_name(const char *path, char *ret, size_t size) {
+        if (!has(&furniture_overlays, path) && !has(&furniture_overlays_for_root, path))
+                return false;
+        (void) snprintf(ret, size, "upper-%s", path);
+        for (char *p = ret; *p; p++)
+                if (*p == '/')
+                        *p = '-';
+        return true;
+}
+
+int disk_each_furniture(const char *directory, int (*function)(const char *name, void *userdata), void *userdata) {
+        size_t n = strlen(directory);
+        int r = 0;
+
+        for (size_t i = 0; i < furniture_copied.n + ELEMENTSOF(texts) && r >= 0; i++) {
+                const char *path = i < furniture_copied.n ? furniture_copied.items[i] : texts[i - furniture_copied.n].path;
+
+                if (strncmp(path, directory, n) == 0 && path[n] == '/' && !strchr(path + n + 1, '/'))
+                        r = function(path + n + 1, userdata);
+        }
+        return r;
+}

@@ -1,0 +1,20 @@
+/* links.h: which files have been seen under another name already. Must not know: what a name leads to. */
+#pragma once
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+typedef struct LinkSeen {
+        dev_t dev;
+        ino_t ino;
+        char *path; /* NULL: free */
+} LinkSeen;
+
+typedef struct Links {
+        LinkSeen *slots;
+        size_t n_slots, n;
+} Links;
+
+/* The name that a file was first seen under; NULL in *ret: this is the first, and kept. Files with one name are not. */
+int links_first(Links *l, const struct stat *st, const char *path, const char **ret);
+void links_done(Links *l);

@@ -1,0 +1,767 @@
+/* Snapshots, forks, restoring and parking: what is asked in which order, what is there when something fails or dies in between. The provider does what the test
+ * says. */
+#include "core/trees.h"
+#include "state/internal.h"
+#include "world.h"
+
+typedef struct Room {
+        World w;
+        State *state;
+} Room;
+
+typedef struct Taken {
+        unsigned n;
+        int code;
+        char id[SNAPSHOT_ID_LENGTH + 1], text[256];
+} Taken;
+
+static void on_snapshot(Snapshot *n, const Error *error, void *userdata) {
+        Taken *t = userdata;
+
+        t->n++;
+        t->code = error ? error->code : 0;
+        (void) snprintf(t->text, sizeof(t->text), "%.255s", error ? error->text : "");
+        if (n)
+                memcpy(t->id, n->id, sizeof(t->id));
+}
+
+static void room_open(Room *room) {
+        Error error = { 0 };
+
+        check_result("room", state_new(room->w.manager, &room->state, &error), 0);
+}
+
+static void room_new(Room *room, const char *called) {
+        static unsigned n; /* each has a store of its own */
+        char name[64];
+
+        (void) snprintf(name, sizeof(name), "%s-%u", called, n++);
+        memset(room, 0, sizeof(*room));
+        world_new(&room->w, name);
+        room_open(room);
+}
+
+static void room_close(Room *room) {
+        room->state = state_free(room->state);
+        world_close(&room->w);
+}
+
+/* As if the daemon had been killed: only the store is left. */
+static void room_dies(Room *room) {
+        room_close(room);
+        world_open(&room->w);
+        room_open(room);
+}
+
+static void answer(Room *room, const Error *error) {
+        room->w.fake.provider.events->tree_done(room->w.fake.tree_token, 0, 4096, error, room->w.manager);
+}
+
+static void asked(Room *room, TreeOperation operation, TreeKind kind, const char *name) {
+        check_uint("operation", room->w.fake.tree.operation, operation);
+        check_uint("kind", room->w.fake.tree.refs[0].kind, kind);
+        if (name)
+                check_string("tree", room->w.fake.tree.refs[0].name, name);
+}
+
+static void freezes(Room *room, Sandbox *sb, bool frozen, const Error *error) {
+        room->w.fake.provider.events->frozen(sb, frozen, error, room->w.manager);
+}
+
+static SandboxSpec persistent_spec(const char *name) {
+        SandboxSpec spec;
+
+        sandbox_spec_defaults(&spec);
+        spec.persistent = true;
+        spec.name = name ? strdup(name) : NULL;
+        spec.template_name = strdup("host");
+        (void) strv_push(&spec.env, "A=1");
+        return spec;
+}
+
+static Sandbox *persistent(Room *room, const char *name) {
+        static Answer a;
+        SandboxSpec spec = persistent_spec(name);
+        Sandbox *sb = NULL;
+        bool existing;
+        Error error = { 0 };
+
+        check_result("create", manager_create(room->w.manager, &admin, &spec, &sb, &existing, on_done, &a, &error), 0);
+        asked(room, TREE_MAKE, TREE_DISK, sb->id);
+        answer(room, NULL);
+        room->w.fake.provider.events->created(sb, 4711, 1 << 30, 0, NULL, room->w.manager);
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        sandbox_spec_done(&spec);
+        return sb;
+}
+
+static unsigned n_rows(Room *room);
+
+static int count_row(Snapshot *row, void *userdata) {
+        ++*(unsigned *) userdata;
+        return 0;
+}
+
+static unsigned n_rows(Room *room) {
+        unsigned n = 0;
+
+        check_result("rows", store_snapshot_each(room->w.store, count_row, &n), 0);
+        return n;
+}
+
+/* Through all steps; the sandbox runs. */
+static void take(Room *room, Sandbox *sb, const char *name, Taken *t) {
+        Error error = { 0 };
+
+        *t = (Taken) { 0 };
+        check_result("take", snapshot_take(room->state, sb, name, "why", on_snapshot, t, &error), 0);
+        asked(room, TREE_SYNC, TREE_DISK, sb->id);
+        answer(room, NULL);
+        freezes(room, sb, true, NULL);
+        answer(room, NULL); /* copied */
+        freezes(room, sb, false, NULL);
+        answer(room, NULL); /* published */
+        answer(room, NULL); /* verified */
+        answer(room, NULL); /* measured */
+        check_uint("told", t->n, 1);
+        check_result("taken", t->code, 0);
+}
+
+TEST(a_snapshot_step_by_step) {
+        Room room;
+        Taken t = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+        Snapshot *n;
+
+        room_new(&room, "take");
+        sb = persistent(&room, "box");
+        check_result("take", snapshot_take(room.state, sb, "first", "why", on_snapshot, &t, &error), 0);
+        check_uint("its row is there before anything is done", n_rows(&room), 1);
+        check_true("and nobody sees it", !snapshot_find(room.state, &admin, "first"));
+        asked(&room, TREE_SYNC, TREE_DISK, sb->id);
+        check_true("it runs while its data is written", room.w.fake.frozen == NULL);
+        answer(&room, NULL);
+        check_true("it is held", room.w.fake.frozen == sb);
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        freezes(&room, sb, true, NULL);
+        check_string("nobody is told", sandbox_status_name(sb->status), "ready");
+        asked(&room, TREE_MAKE, TREE_SCRATCH, NULL);
+        check_string("of its disk", room.w.fake.tree.refs[1].name, sb->id);
+        check_true("not yet", room.w.fake.thawed == NULL);
+        answer(&room, NULL);
+        check_true("it goes on at once", room.w.fake.thawed == sb);
+        asked(&room, TREE_PUBLISH, TREE_SCRATCH, NULL);
+        check_uint("as a snapshot", room.w.fake.tree.refs[1].kind, TREE_SNAPSHOT);
+        freezes(&room, sb, false, NULL);
+        answer(&room, NULL);
+        asked(&room, TREE_VERIFY, TREE_SNAPSHOT, NULL);
+        check_uint("not told before", t.n, 0);
+        answer(&room, NULL);
+        asked(&room, TREE_USAGE, TREE_SNAPSHOT, NULL);
+        answer(&room, NULL);
+        check_uint("told", t.n, 1);
+        check_result("well", t.code, 0);
+        n = snapshot_find(room.state, &admin, "first");
+        check_true("found by name", n && n == snapshot_find(room.state, &admin, t.id));
+        check_string("of", n->sandbox, sb->id);
+        check_uint("bytes", n->bytes, 4096);
+        check_true("no parent", n->parent == NULL);
+        take(&room, sb, NULL, &t);
+        check_string("the next one's parent", snapshot_find(room.state, &admin, t.id)->parent, n->id);
+        room_close(&room);
+}
+
+TEST(a_snapshot_survives_a_restart_with_all_it_takes) {
+        Room room;
+        Taken t;
+        Sandbox *sb;
+        Snapshot *n;
+        SandboxSpec spec = { 0 };
+        Error error = { 0 };
+
+        room_new(&room, "restart");
+        sb = persistent(&room, "box");
+        take(&room, sb, "kept", &t);
+        room_dies(&room);
+        asked(&room, TREE_LIST, TREE_SNAPSHOT, NULL);
+        n = snapshot_find(room.state, &admin, "kept");
+        check_true("there", n != NULL);
+        room.w.fake.provider.events->tree_item(room.w.fake.tree_token, &(TreeRef) { .kind = TREE_SNAPSHOT, .name = "somebodyelses" }, 0, room.w.manager);
+        answer(&room, NULL);
+        check_true("its tree is not", n->missing);
+        check_result("so nothing is made of it", snapshot_spec(n, &spec, &error), -EUCLEAN);
+        n->missing = false;
+        check_result("spec", snapshot_spec(n, &spec, &error), 0);
+        check_string("from it", spec.snapshot, n->id);
+        check_true("persistent", spec.persistent);
+        check_true("without a name", spec.name == NULL);
+        check_string("environment", spec.env.items[0], "A=1");
+        check_string("comment", n->comment, "why");
+        sandbox_spec_done(&spec);
+        room_close(&room);
+}
+
+/* At each step in turn the spawner fails, or says that it died. */
+TEST(what_fails_in_between_takes_all_of_it_back) {
+        for (unsigned step = 0; step < 5; step++) {
+                Error broken = { step % 2 ? -EIO : -ECONNRESET, "broken" };
+                Taken t = { 0 };
+                Error error = { 0 };
+                Room room;
+                Sandbox *sb;
+
+                room_new(&room, "fails");
+                sb = persistent(&room, NULL);
+                check_result("take", snapshot_take(room.state, sb, "never", NULL, on_snapshot, &t, &error), 0);
+                answer(&room, step == 0 ? &broken : NULL);
+                if (step >= 1)
+                        freezes(&room, sb, true, step == 1 ? &broken : NULL);
+                if (step >= 2) {
+                        answer(&room, step == 2 ? &broken : NULL);
+                        check_true("it goes on, whatever happens", room.w.fake.thawed == sb);
+                        freezes(&room, sb, false, NULL);
+                }
+                if (step >= 3)
+                        answer(&room, step == 3 ? &broken : NULL);
+                if (step >= 4)
+                        answer(&room, &broken);
+                check_uint("told once", t.n, 1);
+                check_true("why", t.code < 0 && strstr(t.text, "broken"));
+                check_true("nothing to see", !snapshot_find(room.state, &admin, "never"));
+                if (step >= 3) {
+                        asked(&room, TREE_REMOVE, TREE_SNAPSHOT, NULL);
+                        check_uint("the row stays as long as the tree may", n_rows(&room), 1);
+                        answer(&room, NULL);
+                }
+                check_uint("no row", n_rows(&room), 0);
+                check_true("nothing holds it", sb->hold == HOLD_NONE);
+                take(&room, sb, "never", &t); /* the name is free */
+                room_close(&room);
+        }
+}
+
+TEST(a_daemon_that_dies_in_between_leaves_nothing) {
+        for (unsigned steps = 0; steps < 5; steps++) {
+                Taken t = { 0 };
+                Error error = { 0 };
+                Room room;
+                Sandbox *sb;
+
+                room_new(&room, "dies");
+                sb = persistent(&room, NULL);
+                check_result("take", snapshot_take(room.state, sb, "half", NULL, on_snapshot, &t, &error), 0);
+                if (steps > 0)
+                        answer(&room, NULL);
+                if (steps > 1)
+                        freezes(&room, sb, true, NULL);
+                for (unsigned i = 2; i < steps; i++)
+                        answer(&room, NULL);
+                room_dies(&room);
+                check_uint("nobody is told", t.n, 0);
+                asked(&room, TREE_REMOVE, TREE_SNAPSHOT, NULL);
+                check_true("nothing to see", !snapshot_find(room.state, &admin, "half"));
+                answer(&room, NULL);
+                check_uint("no row", n_rows(&room), 0);
+                room_close(&room);
+        }
+}
+
+TEST(a_removal_that_is_interrupted_is_finished) {
+        Room room;
+        Taken t;
+        Error error = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "remove");
+        sb = persistent(&room, NULL);
+        take(&room, sb, "old", &t);
+        check_result("remove", snapshot_remove(room.state, snapshot_find(room.state, &admin, "old"), on_snapshot, &t, &error), 0);
+        check_true("gone for all to see", !snapshot_find(room.state, &admin, "old"));
+        room_dies(&room);
+        asked(&room, TREE_REMOVE, TREE_SNAPSHOT, t.id);
+        answer(&room, NULL);
+        check_uint("no row", n_rows(&room), 0);
+        room_close(&room);
+}
+
+TEST(names_and_tenants) {
+        static const char *const bad[] = { "", "A", "-a", "a-", "a b", "aé", "abcdefghijklmnopqrstu",
+                "a234567890123456789012345678901234567890123456789012345678901234" };
+        Principal acme = { .scope = SCOPE_USE, .tenant = "acme" };
+        Room room;
+        Taken t;
+        Error error = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "names");
+        sb = persistent(&room, NULL);
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                check_true(bad[i], !snapshot_name_is_valid(bad[i]));
+        check_true("good", snapshot_name_is_valid("before-the-change_1.0"));
+        take(&room, sb, "one", &t);
+        check_result("taken", snapshot_take(room.state, sb, "one", NULL, on_snapshot, &t, &error), -EEXIST);
+        check_part("words", error.text, "'one'");
+        check_true("somebody else's", !snapshot_find(room.state, &acme, "one") && !snapshot_find(room.state, &acme, t.id));
+        check_true("not listed either", !snapshot_next(room.state, &acme, NULL, 0, NULL));
+        take(&room, sb, "two", &t);
+        check_string("in order", snapshot_next(room.state, &admin, NULL, 0, NULL)->name, "one");
+        check_string("after", snapshot_next(room.state, &admin, sb->id, snapshot_find(room.state, &admin, "one")->created_at,
+                                              snapshot_find(room.state, &admin, "one")->id)->name, "two");
+        check_true("of another", !snapshot_next(room.state, &admin, "other", 0, NULL));
+        room_close(&room);
+}
+
+TEST(what_cannot_be_copied_says_so) {
+        Room room;
+        Taken t = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "refuse");
+        sb = create_ready(&room.w, "memory");
+        check_result("memory", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), -EOPNOTSUPP);
+        check_part("cure", error.text, "\"persistent\": true");
+        sb = persistent(&room, NULL);
+        check_result("first", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), 0);
+        answer(&room, NULL);
+        sandbox_delete(sb, true, NULL, NULL);
+        freezes(&room, sb, true, &(Error) { -ECANCELED, "something else came first" });
+        check_uint("told", t.n, 1);
+        check_true("not taken", t.code < 0);
+        check_uint("no row", n_rows(&room), 0);
+        room_close(&room);
+}
+
+/* Holding. */
+
+TEST(a_pause_during_a_snapshot_comes_after_it) {
+        Room room;
+        Taken t = { 0 };
+        Answer a = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "pause-later");
+        sb = persistent(&room, NULL);
+        check_result("take", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), 0);
+        answer(&room, NULL);
+        freezes(&room, sb, true, NULL);
+        sandbox_pause(sb, on_done, &a);
+        check_uint("not yet", a.n, 0);
+        answer(&room, NULL);
+        room.w.fake.frozen = NULL;
+        freezes(&room, sb, false, NULL);
+        check_true("now", room.w.fake.frozen == sb);
+        freezes(&room, sb, true, NULL);
+        check_uint("told", a.n, 1);
+        check_string("paused", sandbox_status_name(sb->status), "paused");
+        for (unsigned i = 0; i < 3; i++)
+                answer(&room, NULL);
+        check_result("taken as well", t.code, 0);
+        room.w.fake.frozen = room.w.fake.thawed = NULL;
+        check_result("one that is paused", snapshot_take(room.state, sb, NULL, NULL, on_snapshot, &t, &error), 0);
+        for (unsigned i = 0; i < 5; i++)
+                answer(&room, NULL);
+        check_result("taken", t.code, 0);
+        check_true("stays so", !room.w.fake.frozen && !room.w.fake.thawed);
+        check_string("paused", sandbox_status_name(sb->status), "paused");
+        room_close(&room);
+}
+
+/* Parking. */
+
+static const SandboxParking gently = { .why = EXECUTION_REASON_PARKED, .reason = "paused to disk" };
+static const SandboxParking firmly = { .end_processes = true, .why = EXECUTION_REASON_PARKED, .reason = "paused to disk" };
+
+static void destroyed(Room *room, Sandbox *sb) {
+        room->w.fake.provider.events->gone(sb, room->w.manager);
+        room->w.fake.provider.events->destroyed(sb->id, NULL, room->w.manager);
+}
+
+static void park(Room *room, Sandbox *sb) {
+        Answer a = { 0 };
+
+        sandbox_park(sb, &gently, on_done, &a);
+        destroyed(room, sb);
+        asked(room, TREE_SYNC, TREE_DISK, sb->id);
+        check_uint("not before it is synced", a.n, 0);
+        answer(room, NULL);
+        check_uint("told", a.n, 1);
+        check_result("parked", a.code, 0);
+        check_string("paused", sandbox_status_name(sb->status), "paused");
+        check_true("parked", sb->parked && sb->pid == 0);
+}
+
+TEST(parking_and_waking_up) {
+        Room room;
+        Answer a = { 0 };
+        Sandbox *sb;
+        Execution *x;
+
+        room_new(&room, "park");
+        sb = persistent(&room, "box");
+        x = start(sb, "true");
+        tell_exit(&room.w, sb, x->number, 0);
+        park(&room, sb);
+        check_true("what ended before stays to be read", execution_by_number(sb, x->number) == x && x->exit_code == 0);
+        check_true("nothing can be run", !sandbox_can_run(sb));
+        sandbox_park(sb, &gently, on_done, &a);
+        check_uint("twice is once", a.n, 1);
+        sandbox_resume(sb, on_done, &a);
+        check_true("made again", room.w.fake.created == sb && room.w.fake.n_created == 2);
+        check_uint("not yet", a.n, 1);
+        room.w.fake.provider.events->created(sb, 4712, 1 << 30, 0, NULL, room.w.manager);
+        check_uint("told", a.n, 2);
+        check_result("well", a.code, 0);
+        check_string("ready", sandbox_status_name(sb->status), "ready");
+        check_true("not parked", !sb->parked && sb->pid == 4712);
+        check_true("runs", sandbox_can_run(sb));
+        room_close(&room);
+}
+
+TEST(what_runs_is_named_or_ended_with_its_truth) {
+        Room room;
+        Answer a = { 0 };
+        Sandbox *sb;
+        Execution *x, *y;
+
+        room_new(&room, "park-running");
+        sb = persistent(&room, "box");
+        x = start(sb, "sleep");
+        y = start(sb, "server");
+        sandbox_park(sb, &gently, on_done, &a);
+        check_result("refused", a.code, -EBUSY);
+        check_part("which", a.text, "e1 (sleep)");
+        check_part("which", a.text, "e2 (server)");
+        check_part("cure", a.text, "endProcesses");
+        check_string("runs on", sandbox_status_name(sb->status), "running");
+        sandbox_park(sb, &firmly, on_done, &a);
+        check_true("asked to end first", room.w.fake.stopped == sb && room.w.fake.n_destroyed == 0);
+        tell_exit(&room.w, sb, x->number, 15);
+        check_string("by a signal of ours", execution_reason_name(x->reason), "parked");
+        room.w.fake.provider.events->stopped(sb, room.w.manager);
+        check_uint("then taken down", room.w.fake.n_destroyed, 1);
+        destroyed(&room, sb);
+        check_string("who was not seen to end", execution_reason_name(y->reason), "parked");
+        answer(&room, NULL);
+        check_result("parked", a.code, 0);
+        check_uint("nothing runs", sb->n_alive, 0);
+        room_close(&room);
+}
+
+TEST(a_disk_in_memory_cannot_be_parked) {
+        Room room;
+        Answer a = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "park-memory");
+        sb = create_ready(&room.w, "memory");
+        sandbox_park(sb, &firmly, on_done, &a);
+        check_result("refused", a.code, -EOPNOTSUPP);
+        check_part("cure", a.text, "\"persistent\": true");
+        check_string("untouched", sandbox_status_name(sb->status), "ready");
+        room_close(&room);
+}
+
+TEST(a_parked_one_lives_over_a_restart) {
+        Room room;
+        Answer a = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "park-restart");
+        sb = persistent(&room, "box");
+        park(&room, sb);
+        room_dies(&room);
+        room.w.fake.adopt_result = -ECONNREFUSED;
+        world_up(&room.w);
+        sb = manager_find(room.w.manager, &admin, "box");
+        check_true("there", sb && sb->parked && sb->status == SANDBOX_PAUSED);
+        check_true("nobody looked for its PID 1", room.w.fake.adopted == NULL);
+        sandbox_resume(sb, on_done, &a);
+        room.w.fake.provider.events->created(sb, 1, 1, 0, NULL, room.w.manager);
+        check_result("resumed", a.code, 0);
+        room_close(&room);
+}
+
+/* The machine was restarted: nothing of what ran is there. */
+TEST(whose_processes_are_gone_is_parked_when_its_disk_was_kept) {
+        Room room;
+        Sandbox *sb, *paused, *memory;
+        Execution *x;
+        char memory_id[SANDBOX_ID_LENGTH + 1];
+
+        room_new(&room, "reboot");
+        sb = persistent(&room, "box");
+        (void) start(sb, "server");
+        paused = persistent(&room, "frozen");
+        sandbox_pause(paused, NULL, NULL);
+        freezes(&room, paused, true, NULL);
+        memory = create_ready(&room.w, "memory");
+        memcpy(memory_id, memory->id, sizeof(memory_id));
+        room_dies(&room);
+        room.w.fake.adopt_result = -ECONNREFUSED;
+        room.w.fake.provider.events->up(&room.w.fake.provider, room.w.manager);
+        for (unsigned i = 0; i < room.w.fake.n_destroyed; i++)
+                room.w.fake.provider.events->destroyed(room.w.fake.destroyed[i], NULL, room.w.manager);
+        room.w.fake.provider.events->listed(NULL, room.w.manager);
+        check_true("recovered", !room.w.manager->recovering);
+        sb = manager_find(room.w.manager, &admin, "box");
+        check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED);
+        check_part("why", sb->reason, "processes were gone");
+        x = execution_by_number(sb, 1);
+        check_string("what ran has ended", execution_reason_name(x->reason), "sandbox_ended");
+        paused = manager_find(room.w.manager, &admin, "frozen");
+        check_true("parked as well", paused->parked && paused->status == SANDBOX_PAUSED);
+        memory = manager_find(room.w.manager, &admin, memory_id);
+        check_true("lost, as ever", memory && memory->status == SANDBOX_FAILED);
+        room_close(&room);
+}
+
+TEST(one_that_does_not_come_up_stays_parked) {
+        Room room;
+        Answer a = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "boot-fails");
+        sb = persistent(&room, "box");
+        park(&room, sb);
+        for (unsigned way = 0; way < 2; way++) {
+                sandbox_resume(sb, on_done, &a);
+                if (way == 0)
+                        room.w.fake.provider.events->created(sb, 0, 0, 0, &(Error) { -EIO, "no walls" }, room.w.manager);
+                else
+                        room.w.fake.provider.events->gone(sb, room.w.manager);
+                check_uint("not told before nothing is left", a.n, way);
+                room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+                check_true("told", a.n == way + 1 && a.code < 0);
+                check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED);
+                check_true("and nothing is left", sb->halt == HALT_NONE);
+        }
+        sandbox_resume(sb, on_done, &a);
+        room.w.fake.provider.events->created(sb, 1, 1, 0, NULL, room.w.manager);
+        check_result("in the end", a.code, 0);
+        room_close(&room);
+}
+
+TEST(the_death_of_pid_1_costs_no_file) {
+        Room room;
+        Sandbox *sb;
+
+        room_new(&room, "pid1");
+        sb = persistent(&room, "box");
+        room.w.fake.provider.events->gone(sb, room.w.manager);
+        room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+        answer(&room, NULL);
+        check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED);
+        check_part("why", sb->reason, "PID 1 died");
+        room_close(&room);
+}
+
+TEST(a_parked_one_can_be_deleted) {
+        Room room;
+        Answer a = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "park-delete");
+        sb = persistent(&room, "box");
+        park(&room, sb);
+        sandbox_delete(sb, true, on_done, &a);
+        room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+        asked(&room, TREE_REMOVE, TREE_DISK, NULL);
+        answer(&room, NULL);
+        check_result("deleted", a.code, 0);
+        check_true("gone", !manager_find(room.w.manager, &admin, "box"));
+        room_close(&room);
+}
+
+/* Restoring. */
+
+TEST(a_restore_ends_what_runs_and_swaps_the_disk) {
+        Room room;
+        Taken t;
+        Answer a = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+        Execution *x;
+
+        room_new(&room, "restore");
+        sb = persistent(&room, "box");
+        take(&room, sb, "before", &t);
+        x = start(sb, "wreck");
+        check_result("restore", sandbox_restore(room.state, sb, snapshot_find(room.state, &admin, "before"), on_done, &a, &error), 0);
+        asked(&room, TREE_MAKE, TREE_SCRATCH, NULL);
+        check_true("it still runs", x->status != EXECUTION_EXITED);
+        answer(&room, NULL);
+        room.w.fake.provider.events->stopped(sb, room.w.manager);
+        destroyed(&room, sb);
+        check_string("its truth", execution_reason_name(x->reason), "restored");
+        answer(&room, NULL); /* synced */
+        asked(&room, TREE_SWAP, TREE_SCRATCH, NULL);
+        check_string("with its disk", room.w.fake.tree.refs[1].name, sb->id);
+        answer(&room, NULL);
+        room.w.fake.provider.events->created(sb, 2, 1, 0, NULL, room.w.manager);
+        check_uint("told", a.n, 1);
+        check_result("well", a.code, 0);
+        check_string("ready", sandbox_status_name(sb->status), "ready");
+        check_string("began as", sb->spec.snapshot, t.id);
+        asked(&room, TREE_REMOVE, TREE_SCRATCH, NULL);
+        room_close(&room);
+}
+
+TEST(a_restore_that_does_not_come_up_goes_back) {
+        Room room;
+        Taken t;
+        Answer a = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        room_new(&room, "restore-back");
+        sb = persistent(&room, "box");
+        take(&room, sb, "before", &t);
+        check_result("restore", sandbox_restore(room.state, sb, snapshot_find(room.state, &admin, "before"), on_done, &a, &error), 0);
+        answer(&room, NULL);
+        destroyed(&room, sb);
+        answer(&room, NULL); /* synced */
+        answer(&room, NULL); /* swapped */
+        room.w.fake.provider.events->created(sb, 0, 0, 0, &(Error) { -EIO, "no walls" }, room.w.manager);
+        room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
+        asked(&room, TREE_SWAP, TREE_SCRATCH, NULL);
+        answer(&room, NULL);
+        room.w.fake.provider.events->created(sb, 3, 1, 0, NULL, room.w.manager);
+        check_uint("told", a.n, 1);
+        check_result("why", a.code, -EIO);
+        check_part("how it is", a.text, "as it was before");
+        check_string("ready", sandbox_status_name(sb->status), "ready");
+        check_true("began as before", sb->spec.snapshot == NULL);
+        room_close(&room);
+}
+
+/* Forks. */
+
+typedef struct Forked {
+        unsigned n;
+        size_t n_list;
+        int code;
+        char text[256];
+} Forked;
+
+static void on_forked(Sandbox *const *list, size_t n, const Error *error, void *userdata) {
+        Forked *f = userdata;
+
+        f->n++;
+        f->n_list = n;
+        f->code = error ? error->code : 0;
+        (void) snprintf(f->text, sizeof(f->text), "%.255s", error ? error->text : "");
+        for (size_t i = 0; i < n; i++)
+                check_true("there", list[i] != NULL);
+}
+
+/* The fake remembers only the last: they are answered as they come. */
+static Sandbox *next_child(Room *room) {
+        Sandbox *sb, *next;
+
+        HASH_ITER(hh, room->w.manager->sandboxes, sb, next)
+                if (sb->status == SANDBOX_INITIALIZING)
+                        return sb;
+        fail_msg("nothing is being made");
+        abort();
+}
+
+TEST(forks_are_all_or_none) {
+        for (unsigned failing = 0; failing < 2; failing++) {
+                SandboxSpec specs[3] = { 0 };
+                Forked f = { 0 };
+                Taken t;
+                Error error = { 0 };
+                Fork *fork = NULL;
+                Sandbox *sb, *child;
+                Room room;
+
+                room_new(&room, "fork");
+                sb = persistent(&room, "box");
+                take(&room, sb, "base", &t);
+                for (size_t i = 0; i < 3; i++)
+                        check_result("spec", snapshot_spec(snapshot_find(room.state, &admin, "base"), specs + i, &error), 0);
+                check_result("fork", state_fork(room.state, &admin, NULL, snapshot_find(room.state, &admin, "base"), specs, 3, 0, on_forked, &f, &fork, &error), 0);
+                check_true("under way", fork != NULL);
+                for (uint64_t token = room.w.fake.tree_token - 2; token <= room.w.fake.tree_token; token++)
+                        room.w.fake.provider.events->tree_done(token, 0, 0, NULL, room.w.manager);
+                for (unsigned i = 0; i < 3; i++) {
+                        Error broken = { -EIO, "no walls" };
+
+                        check_uint("not before all are", f.n, 0);
+                        child = next_child(&room);
+                        check_string("from it", child->spec.snapshot, t.id);
+                        check_string("of it", child->spec.parent, sb->id);
+                        room.w.fake.provider.events->created(child, 1, 1, 0, failing && i == 2 ? &broken : NULL, room.w.manager);
+                        if (failing && i == 2) {
+                                char id[SANDBOX_ID_LENGTH + 1];
+
+                                memcpy(id, child->id, sizeof(id));
+                                room.w.fake.provider.events->destroyed(id, NULL, room.w.manager);
+                                answer(&room, NULL); /* its disk */
+                        }
+                }
+                check_uint("told", f.n, 1);
+                check_uint("how many", f.n_list, failing ? 0 : 3);
+                if (failing) {
+                        Sandbox *next;
+
+                        HASH_ITER(hh, room.w.manager->sandboxes, child, next)
+                                check_true("those that were made go", child == sb || child->status == SANDBOX_TERMINATING);
+                        check_part("why", f.text, "no walls");
+                }
+                check_true("the snapshot stays", snapshot_find(room.state, &admin, "base") != NULL);
+                room_close(&room);
+        }
+}
+
+TEST(a_fork_of_a_live_one_leaves_no_snapshot) {
+        SandboxSpec spec = { 0 };
+        Forked f = { 0 };
+        Error error = { 0 };
+        Fork *fork = NULL;
+        Sandbox *sb, *child;
+        Room room;
+
+        room_new(&room, "fork-live");
+        sb = persistent(&room, "box");
+        check_result("spec", sandbox_fork_spec(sb, &spec, &error), 0);
+        check_result("fork", state_fork(room.state, &admin, sb, NULL, &spec, 1, 0, on_forked, &f, &fork, &error), 0);
+        answer(&room, NULL);            /* synced */
+        freezes(&room, sb, true, NULL);
+        answer(&room, NULL);            /* copied */
+        freezes(&room, sb, false, NULL);
+        asked(&room, TREE_MAKE, TREE_DISK, NULL);
+        check_uint("of the copy", room.w.fake.tree.refs[1].kind, TREE_SCRATCH);
+        check_true("nobody sees it", !snapshot_next(room.state, &admin, NULL, 0, NULL));
+        answer(&room, NULL);
+        child = next_child(&room);
+        room.w.fake.provider.events->created(child, 1, 1, 0, NULL, room.w.manager);
+        check_uint("told", f.n, 1);
+        check_result("well", f.code, 0);
+        asked(&room, TREE_REMOVE, TREE_SCRATCH, NULL);
+        check_uint("no row", n_rows(&room), 0);
+        room_close(&room);
+}
+
+TEST(a_fork_whose_asker_has_gone_leaves_nothing) {
+        SandboxSpec spec = persistent_spec("named");
+        Forked f = { 0 };
+        Taken t;
+        Error error = { 0 };
+        Fork *fork = NULL;
+        Sandbox *sb, *child;
+        Room room;
+
+        room_new(&room, "fork-gone");
+        sb = persistent(&room, "box");
+        take(&room, sb, "base", &t);
+        check_result("fork", state_fork(room.state, &admin, NULL, snapshot_find(room.state, &admin, "base"), &spec, 1, 0, on_forked, &f, &fork, &error), 0);
+        fork_cancel(fork);
+        check_uint("nobody is told", f.n, 0);
+        child = manager_find(room.w.manager, &admin, "named");
+        check_true("it goes, though it has a name", child && child->status == SANDBOX_TERMINATING);
+        room_close(&room);
+}
