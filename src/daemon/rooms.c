@@ -21,6 +21,7 @@
 #include "gatekeeper/gatekeeper.h"
 #include "build/build.h"
 #include "image/image.h"
+#include "record/record.h"
 #include "state/state.h"
 #include "vault/vault.h"
 
@@ -156,6 +157,10 @@ static int open_builds(Rooms *r, Error *reterr) {
         return builds_new(r->api.images, r->manager, &r->api.builds, reterr);
 }
 
+static int open_recorder(Rooms *r, Error *reterr) {
+        return recorder_new(r->manager, &r->api.recorder, reterr);
+}
+
 static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_vault,   /* before anybody can start anything */
         open_outbound,
@@ -168,6 +173,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_previews,
         open_images,  /* before whoever makes sandboxes of them */
         open_builds,
+        open_recorder, /* before anything can go in */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_state,
         open_gatekeeper, /* after those it tells */
@@ -195,6 +201,7 @@ void rooms_close(Rooms *r) {
         previews_free(r->api.previews);
         agents_free(r->api.agents);
         builds_free(r->api.builds);
+        recorder_free(r->api.recorder);
         images_free(r->api.images);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);

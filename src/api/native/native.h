@@ -48,6 +48,10 @@ extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_resto
 void native_changes(ApiRequest *q);
 void native_changes_tar(ApiRequest *q);
 
+/* recording.c */
+void native_recording(ApiRequest *q);
+void native_recording_content(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);
