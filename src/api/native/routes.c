@@ -95,6 +95,7 @@ const ApiRoute *const api_tables[] = {
         build_routes,
         templates_routes,
         state_routes,
+        volumes_routes,
         changes_routes,
         NULL,
 };

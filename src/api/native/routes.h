@@ -26,4 +26,5 @@ extern const ApiRoute network_routes[];
 extern const ApiRoute build_routes[]; /* before those: their names are free */
 extern const ApiRoute templates_routes[];
 extern const ApiRoute state_routes[];
+extern const ApiRoute volumes_routes[];
 extern const ApiRoute changes_routes[];
