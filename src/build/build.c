@@ -117,17 +117,18 @@ void build_fail(Build *b, const Error *error) {
 
 void build_fail_step(Build *b, int r, const char *format, ...) {
         const PlanStep *step = b->plan && b->stages && build_stage(b)->keys ? build_step(b) : NULL; /* else it is its base */
-        char text[ERROR_TEXT_MAX];
+        _cleanup_free_ char *text = NULL;
         Error error = { 0 };
         va_list ap;
 
         va_start(ap, format);
-        (void) vsnprintf(text, sizeof(text), format, ap);
+        if (vasprintf(&text, format, ap) < 0)
+                text = NULL;
         va_end(ap);
         if (step)
-                (void) error_set(&error, r, "%s:%u: %s: %s", b->file, step->line, plan_kind_name(step->kind), text);
+                (void) error_set(&error, r, "%s:%u: %s: %s", b->file, step->line, plan_kind_name(step->kind), text ? text : "out of memory");
         else
-                (void) error_set(&error, r, "%s:%u: FROM: %s", b->file, b->plan ? b->plan->stages[b->stage].line : 0, text);
+                (void) error_set(&error, r, "%s:%u: FROM: %s", b->file, b->plan ? b->plan->stages[b->stage].line : 0, text ? text : "out of memory");
         build_fail(b, &error);
 }
 

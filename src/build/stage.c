@@ -11,6 +11,7 @@
 #include "policy/policy.h"
 
 #define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
+#define DEFAULT_PATH    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
 
 static void next_stage(Build *b);
@@ -306,6 +307,10 @@ static void next_key(Build *b) {
 static void stage_based(Build *b) {
         BuildStage *s = build_stage(b);
 
+        if (!strv_get_env(&s->scope.env, "PATH") && strv_push(&s->scope.env, DEFAULT_PATH) < 0) { /* so that ENV PATH=/x:$PATH means something */
+                build_fail_step(b, -ENOMEM, "out of memory");
+                return;
+        }
         s->keys = calloc(MAX_OF(plan_stage(b)->n_steps, (size_t) 1), sizeof(*s->keys));
         memcpy(s->ahead_key, s->key, sizeof(s->key));
         if (!s->keys || scope_copy(&s->ahead, &s->scope) < 0)
