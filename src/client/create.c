@@ -87,6 +87,11 @@ static int apply_persistent(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
+static int apply_record(void *target, const char *value, Error *reterr) {
+        json_put_true(&((CreateOptions *) target)->request, "record");
+        return 0;
+}
+
 static int apply_timeout(void *target, const char *value, Error *reterr) {
         return put_seconds(&((CreateOptions *) target)->request, "--timeout", "timeoutSeconds", value, reterr);
 }
@@ -234,6 +239,7 @@ static const Option create_options[] = {
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
+        { "record",       0,   NULL,        "keep what goes in, for `cove replay`", apply_record },
         { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", apply_persistent },
         { "volume",       'v', "NAME:DIR",  "have this volume there; NAME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", apply_volume },
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", apply_snapshot },

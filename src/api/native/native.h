@@ -48,6 +48,10 @@ extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_resto
 void native_changes(ApiRequest *q);
 void native_changes_tar(ApiRequest *q);
 
+/* recording.c */
+void native_recording(ApiRequest *q);
+void native_recording_content(ApiRequest *q);
+
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
 void native_sandbox_stop(ApiRequest *q);
@@ -210,6 +214,10 @@ void native_sandbox_url(ApiRequest *q);
 void native_sandbox_url_set(ApiRequest *q);
 extern const JsonField native_preview_fields[];
 extern const size_t native_preview_n_fields;
+
+/* build.c */
+void native_template_build(ApiRequest *q);
+void native_recipe_list(ApiRequest *q);
 
 /* templates.c, templates-gc.c, makings.c */
 void native_template_list(ApiRequest *q);
