@@ -215,6 +215,8 @@ int verb_template(int argc, char **argv) {
                 { "rm",      &rm_usage,              remove_templates },
                 { "pull",    &template_pull_usage,   template_pull    },
                 { "import",  &template_import_usage, template_import  },
+                { "build",   &template_build_usage,  template_build   },
+                { "recipes", &template_recipes_usage, template_recipes },
                 { "push",    &template_push_usage,   template_push    },
                 { "gc",      &gc_usage,              collect          },
         };

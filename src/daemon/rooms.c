@@ -19,7 +19,9 @@
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "gatekeeper/gatekeeper.h"
+#include "build/build.h"
 #include "image/image.h"
+#include "record/record.h"
 #include "state/state.h"
 #include "vault/vault.h"
 
@@ -151,6 +153,14 @@ static int open_images(Rooms *r, Error *reterr) {
         return k;
 }
 
+static int open_builds(Rooms *r, Error *reterr) {
+        return builds_new(r->api.images, r->manager, &r->api.builds, reterr);
+}
+
+static int open_recorder(Rooms *r, Error *reterr) {
+        return recorder_new(r->manager, &r->api.recorder, reterr);
+}
+
 static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_vault,   /* before anybody can start anything */
         open_outbound,
@@ -162,6 +172,8 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_alerts,
         open_previews,
         open_images,  /* before whoever makes sandboxes of them */
+        open_builds,
+        open_recorder, /* before anything can go in */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_state,
         open_gatekeeper, /* after those it tells */
@@ -188,6 +200,8 @@ void rooms_close(Rooms *r) {
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
         previews_free(r->api.previews);
         agents_free(r->api.agents);
+        builds_free(r->api.builds);
+        recorder_free(r->api.recorder);
         images_free(r->api.images);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);
