@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "cli/criu.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "jail/probe.h"
@@ -60,6 +61,8 @@ static void print_finding(const Finding *f, const char *name, const char *purpos
 }
 
 static void print_table(const Probe *p, const struct utsname *host) {
+        const Finding criu = probe_criu();
+
         printf("kernel %s, %s, cgroup %s\n\n", host->release, p->privileged ? "root" : "plain user",
                         cgroup_names[p->cgroup]);
         for (Guard g = 0; g < _GUARD_MAX; g++)
@@ -67,6 +70,8 @@ static void print_table(const Probe *p, const struct utsname *host) {
         printf("\nnetworks\n");
         for (SpawnNetwork n = 0; n < _SPAWN_NETWORK_MAX; n++)
                 print_finding(p->networks + n, probe_network_name(n), probe_network_purpose(n));
+        printf("\nprocesses\n");
+        print_finding(&criu, CRIU_NAME, CRIU_PURPOSE);
         printf("\nlevel: %s (%s)\n", probe_level_name(p->level), level_words[p->level]);
 }
 
@@ -81,6 +86,7 @@ static void write_finding(JsonWriter *w, const Finding *f, const char *name, con
 }
 
 static int print_json(const Probe *p, const struct utsname *host) {
+        const Finding criu = probe_criu();
         JsonWriter w = { 0 };
 
         json_begin_object(&w, /* key= */ NULL);
@@ -95,6 +101,9 @@ static int print_json(const Probe *p, const struct utsname *host) {
         json_begin_list(&w, "networks");
         for (SpawnNetwork n = 0; n < _SPAWN_NETWORK_MAX; n++)
                 write_finding(&w, p->networks + n, probe_network_name(n), probe_network_purpose(n));
+        json_end_list(&w);
+        json_begin_list(&w, "processes");
+        write_finding(&w, &criu, CRIU_NAME, CRIU_PURPOSE);
         json_end_list(&w);
         json_end_object(&w);
         return json_finish(&w, STDOUT_FILENO);
