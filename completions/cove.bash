@@ -53,7 +53,16 @@ _cove_operand() {
     mapfile -t place < <(_cove_place)
     case $verb:$number in
     inspect:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1 | replay:1)
+    inspect:1 | fork:1 | restore:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1)
         COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+        ;;
+    restore:2) COMPREPLY=($(compgen -W "$("$cove" snapshot ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
+    snapshot:*)
+        case $number:$first in
+        1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+        *:create) COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
+        *:inspect | *:rm | *:verify) COMPREPLY=($(compgen -W "$("$cove" snapshot ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
+        esac
         ;;
     inspect:2 | logs:2 | attach:2 | wait:2)
         COMPREPLY=($(compgen -W "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null)" -- "$cur"))
@@ -74,6 +83,16 @@ _cove_operand() {
         fi
         ;;
     config:2 | policy:3) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    template:*)
+        if ((number == 1)); then
+            COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur"))
+        elif [[ $first == @(inspect|rm|push) ]]; then
+            COMPREPLY=($(compgen -W "$("$cove" template ls "${place[@]}" 2>/dev/null | sed -n '2,$s/ .*//p')" -- "$cur"))
+        elif [[ $first == import || $first == build ]]; then
+            compopt -o filenames 2>/dev/null
+            COMPREPLY=($(compgen -f -- "$cur"))
+        fi
+        ;;
     network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:*) COMPREPLY=($(compgen -c -- "$cur")) ;;

@@ -18,6 +18,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/filter.h>
 #include <linux/kd.h>
 #include <linux/netlink.h>
@@ -62,6 +63,14 @@ static const Constant constants[] = {
         CONSTANT(AF_INET6),
         CONSTANT(AF_NETLINK),
         CONSTANT(AF_UNIX),
+        CONSTANT(BTRFS_IOC_SET_RECEIVED_SUBVOL),
+        CONSTANT(BTRFS_IOC_SNAP_CREATE),
+        CONSTANT(BTRFS_IOC_SNAP_CREATE_V2),
+        CONSTANT(BTRFS_IOC_SNAP_DESTROY),
+        CONSTANT(BTRFS_IOC_SNAP_DESTROY_V2),
+        CONSTANT(BTRFS_IOC_SUBVOL_CREATE),
+        CONSTANT(BTRFS_IOC_SUBVOL_CREATE_V2),
+        CONSTANT(BTRFS_IOC_SUBVOL_SETFLAGS),
         CONSTANT(CLONE_NEWCGROUP),
         CONSTANT(CLONE_NEWIPC),
         CONSTANT(CLONE_NEWNET),

@@ -177,7 +177,7 @@ static void complain(const Error *error) {
 }
 
 int main(int argc, char **argv) {
-        const Verb *verb;
+        const Verb *verb = NULL;
         Error error = { 0 };
         int r;
 

@@ -114,7 +114,7 @@ void build_fail(Build *b, const Error *error) {
 }
 
 void build_fail_step(Build *b, int r, const char *format, ...) {
-        const PlanStep *step = b->plan && b->stages ? build_step(b) : NULL;
+        const PlanStep *step = b->plan && b->stages && build_stage(b)->keys ? build_step(b) : NULL; /* else it is its base */
         char text[ERROR_TEXT_MAX];
         Error error = { 0 };
         va_list ap;

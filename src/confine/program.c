@@ -23,7 +23,7 @@ static int permitted(uint64_t *ret) {
 }
 
 int program_drop_privileges(uint64_t keep) {
-        uint64_t have;
+        uint64_t have = 0;
         int r;
 
         if (geteuid() == 0) {

@@ -136,9 +136,7 @@ static void reset_signals(void) {
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* It goes first when memory is short, and it does not take the machine. */
 static void set_limits(void) {
-        (void) file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500");
         for (size_t i = 0; i < ELEMENTSOF(limits); i++)
                 if (setrlimit(limits[i].resource, &(struct rlimit) { limits[i].value, limits[i].value }) < 0)
                         give_up("limits");
@@ -226,6 +224,7 @@ int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *r
 
         if (s->tree_program_fd < 0)
                 return error_set(reterr, -ENOENT, "cannot find cove-tree beside cove-spawner: is the installation complete?");
+        (void) file_write(AT_FDCWD, "/proc/self/oom_score_adj", "500"); /* its too, and it goes first when memory is short */
         r = id_range_claim(&base, &holder, reterr);
         if (r >= 0)
                 r = open_trees(&run, reterr);

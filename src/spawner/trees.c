@@ -277,7 +277,7 @@ void tree_jobs_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Error error = { 0 };
         int r = tree_job_check(s, &m->tree, n_fds, &error);
 
-        if (r >= 0 && !s->options->state_dir)
+        if (r >= 0 && (!s->privileged || !s->options->state_dir))
                 r = error_set(&error, -EOPNOTSUPP, "%s", s->depot.reason);
         if (r < 0) {
                 spawner_answer_failed(s, m->serial, &error);
@@ -322,7 +322,7 @@ void tree_jobs_init(Spawner *s) {
 void tree_jobs_describe(const Spawner *s, SpawnHello *hello) {
         Depot d = s->depot;
 
-        if (s->options->state_dir && d.backing != DEPOT_BTRFS && d.reason[0] == '\0')
+        if (s->privileged && s->options->state_dir && d.backing != DEPOT_BTRFS && d.reason[0] == '\0')
                 depot_probe(&d, s->options->state_dir);
         hello->depot = (uint8_t) d.backing;
         (void) snprintf(hello->depot_reason, sizeof(hello->depot_reason), "%s", d.reason);

@@ -116,7 +116,7 @@ static Verdict reach_by_process(const char *pid) {
         char path[64];
         Verdict v;
 
-        (void) snprintf(path, sizeof(path), "/proc/%s/root", pid);
+        (void) snprintf(path, sizeof(path), "/proc/%.20s/root", pid);
         v = reach_marker(path);
         (void) snprintf(path, sizeof(path), "/proc/%s/cwd", pid);
         v = worst(v, reach_marker(path));

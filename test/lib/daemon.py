@@ -37,6 +37,7 @@ MARK = "COVETEST_DAEMON"  # in the environment of everything that a daemon start
 START_SECONDS = 20.0 * SLOW
 STOP_SECONDS = 20.0 * SLOW
 MIB = 1 << 20
+STORAGE = "1G"  # what a daemon takes for templates and disks, if it ever needs any: by itself it would take a quarter of the machine's
 
 LIVE = ("initializing", "ready", "running", "paused", "stopped", "terminating")
 STUCK = ("initializing", "terminating")
@@ -47,7 +48,7 @@ _daemons = []
 class Daemon:
     """One daemon and its state directory. options go to `cove serve`; prefix stands before the program (setpriv …).
 
-    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML).
+    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML); storage.size is 1G unless it says so.
     """
 
     def __init__(self, options=(), prefix=(), state=None, config=None, cove=None, env=None, owner=None):
@@ -55,6 +56,8 @@ class Daemon:
         self.state = Path(state) if state else self.place / "state"
         self.log_path = self.place / "log"
         self.options, self.prefix, self.cove, self.env = list(options), list(prefix), cove, env or {}
+        if config is None and "--config" not in self.options and not self.prefix:
+            config = {}
         if config is not None:
             self.write_config(config)
             self.options += ["--config", str(self.config_path)]
@@ -73,6 +76,10 @@ class Daemon:
     def write_config(self, config):
         """Takes effect with the next start or hang_up(). In one move: never half a file."""
         fresh = self.place / "cove.yaml.new"
+        if not isinstance(config, str):
+            config = {"storage": {"size": STORAGE}, **config}
+        elif "storage:" not in config and not config.lstrip().startswith("{"):
+            config = f"{config.rstrip()}\nstorage:\n  size: {STORAGE}\n"
         fresh.write_text(config if isinstance(config, str) else json.dumps(config, indent=2) + "\n")
         fresh.chmod(0o644)  # a daemon that is no longer root reads it again
         fresh.rename(self.config_path)
@@ -281,7 +288,7 @@ class Daemon:
 
     def spawners(self):
         """pid → name of the privileged helpers: the worker that makes sandboxes, the keeper that replaces dead ones."""
-        return {pid: name for pid, name in self.processes().items() if name in ("cove-keeper", "cove-spawner", "cove-disk")}
+        return {pid: name for pid, name in self.processes().items() if name in ("cove-keeper", "cove-spawner", "cove-disk", "cove-depot", "cove-trees")}
 
     def _named(self, name):
         return next((pid for pid, found in self.processes().items() if found == name), None)

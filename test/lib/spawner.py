@@ -16,8 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import covetest  # noqa: E402
 
-CREATE, DESTROY = 1, 2
-HELLO, CREATED, DONE, FAILED = 32, 33, 34, 35
+CREATE, DESTROY, FREEZE, THAW, TREE = 1, 2, 3, 4, 6
+HELLO, CREATED, DONE, FAILED, END, TREE_ITEM = 32, 33, 34, 35, 37, 38
+MAKE, PUBLISH, REMOVE, LIMIT, USAGE, LIST, VERIFY, RUN, CANCEL, SYNC, SWAP = range(1, 12)
+LAYER, DISK, SNAPSHOT, VOLUME, SCRATCH, TEMPLATE = range(1, 7)
+NO_DEPOT, PLAIN, BTRFS = 0, 1, 2
 EXEC, NETWORK, SOCKET = 64, 73, 74
 READY, STARTED, EXEC_FAILED, EXITED, SOCKETS, SOCKET_MADE = 96, 97, 98, 99, 103, 104
 NONE, GATED, LINKED = 0, 1, 2
@@ -123,20 +126,33 @@ class Sandbox:
         self.spawner.ask(DESTROY, text(self.id))
 
 
+def tree_request(operation, refs=(), size=0, cancels=0, arguments=(), flags=0):
+    """refs: (kind, name) or (kind, name, writable)."""
+    words = b"".join(word.encode() + b"\0" for word in arguments)
+    return (struct.pack("<BBQIB", operation, flags, size, cancels, len(refs)) +
+            b"".join(struct.pack("<BB", ref[0], ref[2] if len(ref) > 2 else 0) + text(ref[1]) for ref in refs) +
+            struct.pack("<H", len(words)) + words)
+
+
 class Spawner:
-    def __init__(self, prefix=(), options=()):
+    def __init__(self, prefix=(), options=(), program=None, instance=None):
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.run_dir = covetest.make_temporary_directory("spawner")
         os.chmod(self.run_dir, 0o755)
         self.serial = 0
-        self.instance = "test" + make_id()[:8]
-        program = covetest.cove_path().parent / "cove-spawner"
+        self.instance = instance or "test" + make_id()[:8]
+        program = program or covetest.cove_path().parent / "cove-spawner"
         self.process = subprocess.Popen([*prefix, str(program), "--channel", str(theirs.fileno()), "--instance", self.instance, *options],
                                         pass_fds=[theirs.fileno()])
         theirs.close()
+        self.hello()
+
+    def hello(self):
+        """Whoever speaks for the first time says who he is."""
         data, _ = receive(self.channel)
-        kind, _, _, self.privileged, _ = struct.unpack("<HHIBB", data)
-        assert kind == HELLO
+        kind, _, _, self.privileged, _, self.depot, size = struct.unpack_from("<HHIBBBH", data)
+        assert kind == HELLO and len(data) == 13 + size
+        self.depot_reason = data[13:].decode()
 
     def ask(self, kind, body, fds=()):
         self.serial += 1
@@ -151,12 +167,50 @@ class Spawner:
             raise Refused(number, data[14:14 + size].decode())
         return data[8:], got
 
-    def create(self, network=NONE, address=0, hub=None, uid=1000, template="host", fds=None):
-        name = make_id()
+    def send(self, kind, body, fds=()):
+        """Without waiting for the answer; gives the serial."""
+        self.serial += 1
+        socket.send_fds(self.channel, [struct.pack("<HHI", kind, 0, self.serial) + body], list(fds))
+        return self.serial
+
+    def answer(self, serial):
+        """The next message with that serial: (kind, body)."""
+        while True:
+            data, got = receive(self.channel)
+            for fd in got:
+                os.close(fd)
+            kind, _, found = struct.unpack_from("<HHI", data)
+            if found == serial:
+                if kind == FAILED:
+                    number, size = struct.unpack_from("<IH", data, 8)
+                    raise Refused(number, data[14:14 + size].decode())
+                return kind, data[8:]
+
+    def tree(self, operation, *refs, fds=(), **kwargs):
+        """(wait status, bytes)"""
+        kind, body = self.answer(self.send(TREE, tree_request(operation, refs, **kwargs), fds))
+        assert kind == DONE
+        return struct.unpack("<iQ", body)
+
+    def trees(self, kind):
+        """name → bytes"""
+        serial, found = self.send(TREE, tree_request(LIST, [(kind, "")])), {}
+        while True:
+            what, body = self.answer(serial)
+            if what == END:
+                return found
+            assert what == TREE_ITEM and body[0] == kind
+            size = struct.unpack_from("<H", body, 2)[0]
+            found[body[4:4 + size].decode()] = struct.unpack_from("<Q", body, 4 + size)[0]
+
+    def create(self, network=NONE, address=0, hub=None, uid=1000, template="host", fds=None, layer="", kept=False, volumes=(), name=None):
+        name = name or make_id()
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(self.run_dir / f"{name}.sock"))
-        body = (text(name) + text(template) + text("box") + text("/workspace") + struct.pack("<IIQQIIQ", uid, uid, 512 << 20, 256 << 20, 0, 128, 0) +
-                struct.pack("<BI", network, address) + struct.pack("<BQI", 0, 0, 0))
+        body = (text(name) + text(template) + text(layer) + bytes([kept]) + text("box") + text("/workspace") + struct.pack("<IIQQIIQ", uid, uid, 512 << 20, 256 << 20, 0, 128, 0) +
+                struct.pack("<BI", network, address) +
+                bytes([len(volumes)]) + b"".join(text(volume) + text(target) + bytes([writable]) for volume, target, writable in volumes) +
+                struct.pack("<BQI", 0, 0, 0))
         with listener:
             data, got = self.ask(CREATE, body, [listener.fileno()] + ([hub] if hub is not None else []) + list(fds or []))
         box = Sandbox(self, name, socket.socket(fileno=got[0]), struct.unpack_from("<i", data)[0], got[1], uid)

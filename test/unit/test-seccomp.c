@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/btrfs.h>
+#include <linux/fs.h>
 #include <linux/kd.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
@@ -261,6 +263,15 @@ static const Attempt attempts[] = {
         { "TIOCLINUX", SYS_ioctl, { -1, TIOCLINUX }, 3, DENIED(EPERM) },
         { "TIOCCONS", SYS_ioctl, { -1, TIOCCONS }, 3, DENIED(EPERM) },
         { "TIOCSETD", SYS_ioctl, { -1, TIOCSETD }, 3, DENIED(EPERM) },
+        { "SET_RECEIVED_SUBVOL", SYS_ioctl, { -1, BTRFS_IOC_SET_RECEIVED_SUBVOL }, 3, DENIED(EPERM) },
+        { "SNAP_CREATE", SYS_ioctl, { -1, BTRFS_IOC_SNAP_CREATE }, 3, DENIED(EPERM) },
+        { "SNAP_CREATE_V2", SYS_ioctl, { -1, BTRFS_IOC_SNAP_CREATE_V2 }, 3, DENIED(EPERM) },
+        { "SNAP_DESTROY", SYS_ioctl, { -1, BTRFS_IOC_SNAP_DESTROY }, 3, DENIED(EPERM) },
+        { "SNAP_DESTROY_V2", SYS_ioctl, { -1, BTRFS_IOC_SNAP_DESTROY_V2 }, 3, DENIED(EPERM) },
+        { "SUBVOL_CREATE", SYS_ioctl, { -1, BTRFS_IOC_SUBVOL_CREATE }, 3, DENIED(EPERM) },
+        { "SUBVOL_CREATE_V2", SYS_ioctl, { -1, BTRFS_IOC_SUBVOL_CREATE_V2 }, 3, DENIED(EPERM) },
+        { "SUBVOL_SETFLAGS", SYS_ioctl, { -1, BTRFS_IOC_SUBVOL_SETFLAGS }, 3, DENIED(EPERM) },
+        { "FICLONE", SYS_ioctl, { -1, FICLONE }, 3, PASSES(EBADF) },
         { "KDSKBENT", SYS_ioctl, { -1, KDSKBENT }, 3, DENIED(EPERM) },
         { "KDSKBSENT", SYS_ioctl, { -1, KDSKBSENT }, 3, DENIED(EPERM) },
         { "KDSKBDIACR", SYS_ioctl, { -1, KDSKBDIACR }, 3, DENIED(EPERM) },
