@@ -48,7 +48,8 @@ _daemons = []
 class Daemon:
     """One daemon and its state directory. options go to `cove serve`; prefix stands before the program (setpriv …).
 
-    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML); storage.size is 1G unless it says so.
+    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML). Such a one has storage.size 1G unless it says
+    otherwise; a text is taken as it is; False: there is none.
     """
 
     def __init__(self, options=(), prefix=(), state=None, config=None, cove=None, env=None, owner=None):
@@ -58,7 +59,7 @@ class Daemon:
         self.options, self.prefix, self.cove, self.env = list(options), list(prefix), cove, env or {}
         if config is None and "--config" not in self.options and not self.prefix:
             config = {}
-        if config is not None:
+        if config is not None and config is not False:
             self.write_config(config)
             self.options += ["--config", str(self.config_path)]
         if owner is not None:
@@ -78,8 +79,6 @@ class Daemon:
         fresh = self.place / "cove.yaml.new"
         if not isinstance(config, str):
             config = {"storage": {"size": STORAGE}, **config}
-        elif "storage:" not in config and not config.lstrip().startswith("{"):
-            config = f"{config.rstrip()}\nstorage:\n  size: {STORAGE}\n"
         fresh.write_text(config if isinstance(config, str) else json.dumps(config, indent=2) + "\n")
         fresh.chmod(0o644)  # a daemon that is no longer root reads it again
         fresh.rename(self.config_path)
