@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import covetest  # noqa: E402
 from apiclient import Api, Box, Broken, Reply, Stream, WebSocket, joined  # noqa: E402,F401
 from covetest import wait_for  # noqa: E402
-from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, reap_orphans  # noqa: E402
+from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, read_loops, reap_orphans  # noqa: E402
 
 SLOW = float(os.environ.get("COVE_TEST_SLOW", "1"))
 MARK = "COVETEST_DAEMON"  # in the environment of everything that a daemon starts
@@ -402,6 +402,7 @@ class Daemon:
             left = [f"cgroup {path}" for path in self.cgroups()]
             left += [f"process {pid} {name}: {command_of(pid)}" for pid, name in self.processes().items()]
             left += [f"file {path}" for path in self.files() if is_of_a_sandbox(path) or path.endswith(".sock")]
+            left += [f"loop device {line}" for line in read_loops() if f" {self.state}/" in line]
             return not left
         wait_for(look, seconds, 0.1)
         return left
