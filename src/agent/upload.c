@@ -54,9 +54,9 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
 /* EPIPE: the worker has given up; why, it tells by its last message. */
 static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Upload *u = userdata;
-        ssize_t n = write(fd, u->data + u->sent, u->size - u->sent);
+        ssize_t n = fileop_write(u->op, u->data + u->sent, u->size - u->sent);
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        if (n == -EAGAIN)
                 return 0;
         if (n < 0 || u->sent + (size_t) n == u->size) {
                 bool whole = n >= 0;

@@ -28,7 +28,9 @@ typedef struct ApiRooms {
         struct Gatekeeper *gatekeeper; /* networks of sandboxes */
         struct Vault *vault;         /* secrets */
         struct Images *images;       /* templates */
+        struct Builds *builds;       /* … that are built here */
         struct StateRoom *state;     /* snapshots, forks, volumes */
+        struct Recorder *recorder;   /* what went into sandboxes */
 } ApiRooms;
 
 typedef struct ApiConfig {

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "cli/criu.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "depot/depot.h"
@@ -84,6 +85,7 @@ static Finding probe_depot(const Probe *p) {
 
 static void print_table(const Probe *p, const struct utsname *host) {
         const Finding depot = probe_depot(p);
+        const Finding criu = probe_criu();
 
         printf("kernel %s, %s, cgroup %s\n\n", host->release, p->privileged ? "root" : "plain user",
                         cgroup_names[p->cgroup]);
@@ -94,6 +96,8 @@ static void print_table(const Probe *p, const struct utsname *host) {
                 print_finding(p->networks + n, probe_network_name(n), probe_network_purpose(n));
         printf("\nstorage\n");
         print_finding(&depot, DEPOT_NAME, DEPOT_PURPOSE);
+        printf("\nprocesses\n");
+        print_finding(&criu, CRIU_NAME, CRIU_PURPOSE);
         printf("\nlevel: %s (%s)\n", probe_level_name(p->level), level_words[p->level]);
 }
 
@@ -109,6 +113,7 @@ static void write_finding(JsonWriter *w, const Finding *f, const char *name, con
 
 static int print_json(const Probe *p, const struct utsname *host) {
         const Finding depot = probe_depot(p);
+        const Finding criu = probe_criu();
         JsonWriter w = { 0 };
 
         json_begin_object(&w, /* key= */ NULL);
@@ -126,6 +131,9 @@ static int print_json(const Probe *p, const struct utsname *host) {
         json_end_list(&w);
         json_begin_list(&w, "storage");
         write_finding(&w, &depot, DEPOT_NAME, DEPOT_PURPOSE);
+        json_end_list(&w);
+        json_begin_list(&w, "processes");
+        write_finding(&w, &criu, CRIU_NAME, CRIU_PURPOSE);
         json_end_list(&w);
         json_end_object(&w);
         return json_finish(&w, STDOUT_FILENO);

@@ -21,6 +21,7 @@ typedef struct CreateOptions {
         Common common;
         JsonBuilder request, limits;
         Strv env, metadata, rules[3]; /* allow, deny, ask */
+        json_t *volumes; /* NULL: none were named */
         const char *network, *group;
         const char *name;
 } CreateOptions;
@@ -83,6 +84,11 @@ static int apply_critical(void *target, const char *value, Error *reterr) {
 
 static int apply_persistent(void *target, const char *value, Error *reterr) {
         json_put_true(&((CreateOptions *) target)->request, "persistent");
+        return 0;
+}
+
+static int apply_record(void *target, const char *value, Error *reterr) {
+        json_put_true(&((CreateOptions *) target)->request, "record");
         return 0;
 }
 
@@ -200,6 +206,22 @@ static int apply_policy(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
+/* NAME:/path[:ro|:rw] */
+static int apply_volume(void *target, const char *value, Error *reterr) {
+        CreateOptions *o = target;
+        const char *path = strchr(value, ':'), *mode = path ? strrchr(path + 1, ':') : NULL;
+        bool has_mode = mode && (strcmp(mode, ":ro") == 0 || strcmp(mode, ":rw") == 0);
+        json_t *item;
+
+        if (!path || path == value || path[1] != '/')
+                return error_set(reterr, -EINVAL, "--volume: '%s' is not NAME:/PATH or NAME:/PATH:ro", value);
+        item = json_pack("{s:s%, s:s%, s:b}", "name", value, (size_t) (path - value), "path", path + 1,
+                        has_mode ? (size_t) (mode - path - 1) : strlen(path + 1), "readOnly", has_mode && strcmp(mode, ":ro") == 0);
+        if (!o->volumes)
+                o->volumes = json_array();
+        return item && json_array_append_new(o->volumes, item) == 0 ? 0 : error_set(reterr, -ENOMEM, "--volume: '%s' is no text, or memory is out", value);
+}
+
 static const Option create_options[] = {
         { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", apply_name },
         { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", apply_memory },
@@ -217,7 +239,9 @@ static const Option create_options[] = {
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
+        { "record",       0,   NULL,        "keep what goes in, for `cove replay`", apply_record },
         { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", apply_persistent },
+        { "volume",       'v', "NAME:DIR",  "have this volume there; NAME:DIR:ro to read only;\ncan be repeated (`cove volume ls`)", apply_volume },
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", apply_snapshot },
         { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
         { "network",      0,   "MODE",      "none (default), isolated, egress or open", apply_network },
@@ -248,6 +272,8 @@ static int create(const Place *place, CreateOptions *o) {
 
         json_put_object(&o->request, "limits", &o->limits);
         put_network(o);
+        if (o->volumes)
+                json_put_value(&o->request, "volumes", json_incref(o->volumes));
         json_put_assignments(&o->request, "env", o->env.items, o->env.n);
         json_put_assignments(&o->request, "metadata", o->metadata.items, o->metadata.n);
         url_begin(&u, "/api/sandbox");
@@ -277,6 +303,7 @@ int verb_create(int argc, char **argv) {
                 status = create(&place, &o);
         json_builder_done(&o.request);
         json_builder_done(&o.limits);
+        json_decref(o.volumes);
         strv_done(&o.env);
         strv_done(&o.metadata);
         for (size_t i = 0; i < ELEMENTSOF(o.rules); i++)

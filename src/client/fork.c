@@ -61,8 +61,9 @@ static const Option fork_options[] = {
 
 static const Usage fork_usage = {
         .synopsis = "fork SANDBOX|SNAPSHOT [options]",
-        .about = "Makes sandboxes that begin with the files of a persistent one, as they are at this moment, and prints their\n"
-                 "ids (their names, with --name). All of them are made, or none. What runs in it is not copied.",
+        .about = "Makes sandboxes that begin with the files of a persistent one, as they are at this moment,\n"
+                 "and prints their ids (their names, with --name). All of them are made, or none. What runs\n"
+                 "in it is not copied.",
         .more = "Example: cove fork box --count 3",
         USAGE_OPTIONS(fork_options),
         .operands_min = 1,
@@ -74,7 +75,8 @@ static const Option restore_options[] = { COMMON_OPTIONS };
 
 static const Usage restore_usage = {
         .synopsis = "restore SANDBOX SNAPSHOT [options]",
-        .about = "Puts a sandbox's files back to what a snapshot has. What runs in it ends; its id, name and timeout stay.",
+        .about = "Puts a sandbox's files back to what a snapshot has. What runs in it ends; its id, name and\n"
+                 "timeout stay.",
         .more = "Example: cove restore box before",
         USAGE_OPTIONS(restore_options),
         .operands_min = 2,

@@ -54,7 +54,8 @@ static const Usage pause_usage = {
 
 static const Usage resume_usage = {
         .synopsis = "resume SANDBOX… [options]",
-        .about = "Goes on with what `cove pause`, or a timeout, has frozen; starts what was paused to disk on that disk.",
+        .about = "Goes on with what `cove pause`, or a timeout, has frozen; starts again what was paused to\n"
+                 "disk.",
         USAGE_OPTIONS(plain_options),
         SANDBOXES,
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/ignore.h"
 #include "base/log.h"
 #include "client/tar.h"
 
@@ -33,6 +34,7 @@ struct Pack {
         uint64_t left;
         size_t zeros; /* padding, and the end of the archive */
         bool over;
+        const Strv *patterns, *always; /* what stays behind; NULL: nothing */
         Error error;
 };
 
@@ -94,6 +96,20 @@ int pack_new(const char *directory, Pack **ret, Error *reterr) {
         return 0;
 }
 
+void pack_leave_out(Pack *p, const Strv *patterns, const Strv *always) {
+        p->patterns = patterns;
+        p->always = always;
+}
+
+static bool stays_behind(const Pack *p) {
+        if (!p->patterns)
+                return false;
+        for (size_t i = 0; i < p->always->n; i++)
+                if (strcmp(p->always->items[i], p->path) == 0)
+                        return false;
+        return ignore_has(p->patterns, p->path);
+}
+
 static int set_head(Pack *p, TarEntry *e) {
         ssize_t n;
 
@@ -104,6 +120,16 @@ static int set_head(Pack *p, TarEntry *e) {
         p->head_start = 0;
         p->head_end = (size_t) n;
         return 0;
+}
+
+/* One that stays behind may have something in it that does not. */
+static int pass_through(Pack *p, int parent, const char *name) {
+        int fd;
+
+        if (!ignore_has_exceptions(p->patterns))
+                return 0;
+        fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return fd < 0 ? fail(p, -errno) : enter(p, fd);
 }
 
 static int add_directory(Pack *p, int parent, const char *name, TarEntry *e) {
@@ -152,6 +178,8 @@ static int add_entry(Pack *p, int parent, const char *name) {
                 return errno == ENOENT ? 0 : fail(p, -errno); /* removed since its name was read */
         e.mode = st.st_mode & 07777;
         e.mtime = st.st_mtime;
+        if (stays_behind(p))
+                return S_ISDIR(st.st_mode) ? pass_through(p, parent, name) : 0;
         if (S_ISDIR(st.st_mode))
                 return add_directory(p, parent, name, &e);
         if (S_ISLNK(st.st_mode))

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/strv.h"
 
 typedef struct Pack Pack;
 
@@ -17,6 +18,9 @@ static inline void pack_freep(Pack **p) {
         *p = pack_free(*p);
 }
 #define _cleanup_pack_ _cleanup_(pack_freep)
+
+/* Names that fit the patterns (base/ignore.h) stay behind, but for those of `always`. Both are borrowed. */
+void pack_leave_out(Pack *p, const Strv *patterns, const Strv *always);
 
 /* A CallSource: fills the buffer; 0 at the end. */
 ssize_t pack_read(void *pack, void *buffer, size_t size);

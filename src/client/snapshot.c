@@ -39,8 +39,9 @@ static const Option plain_options[] = { COMMON_OPTIONS };
 
 static const Usage create_usage = {
         .synopsis = "snapshot create SANDBOX [options]",
-        .about = "Keeps the files of a persistent sandbox as they are at this moment, and prints the snapshot's id (its\n"
-                 "name, with --name). The sandbox stands still while it is copied, which does not depend on its size.",
+        .about = "Keeps the files of a persistent sandbox as they are at this moment, and prints the\n"
+                 "snapshot's id (its name, with --name). The sandbox stands still while it is copied,\n"
+                 "which does not depend on its size.",
         .more = "Example: cove snapshot create box --name before && cove exec box -- ./try && cove restore box before",
         USAGE_OPTIONS(create_options),
         .operands_min = 1,

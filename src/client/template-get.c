@@ -39,7 +39,7 @@ static const Option push_options[] = { AUTH_OPTIONS, TEMPLATE_MAKING_OPTIONS, CO
 
 const Usage template_pull_usage = {
         .synopsis = "template pull IMAGE [options]",
-        .about = "Gets an image from a registry. Layers that are there already are not fetched or unpacked again. Ctrl-C cancels it.",
+        .about = "Gets an image from a registry; layers that are there already are not fetched again.",
         .more = "IMAGE is [HOST[:PORT]/]NAME[:TAG][@DIGEST]; without a host it is docker.io's.\n\n"
                 "Example: cove template pull python:3.12-slim",
         USAGE_OPTIONS(pull_options),
@@ -50,7 +50,7 @@ const Usage template_pull_usage = {
 
 const Usage template_import_usage = {
         .synopsis = "template import NAME[:TAG] FILE|DIR|- [options]",
-        .about = "Makes a template out of an archive: an OCI layout, what `docker save` wrote, or a root directory as a tar, compressed or not; or of a directory.",
+        .about = "Makes a template out of an OCI layout, a `docker save`, a tar of a root directory, or a directory.",
         .more = "Example: docker save alpine | cove template import alpine -",
         USAGE_OPTIONS(making_options),
         .operands_min = 2,

@@ -36,7 +36,7 @@ static const Option gc_options[] = {
 
 static const Usage ls_usage = {
         .synopsis = "template ls [options]",
-        .about = "Lists the templates: what sandboxes can start from, beside the host. SHARED is what of SIZE others have too.",
+        .about = "Lists the templates. SHARED is what of SIZE other templates have too.",
         USAGE_OPTIONS(tenant_options),
 };
 
@@ -52,7 +52,7 @@ static const Usage inspect_usage = {
 
 static const Usage rm_usage = {
         .synopsis = "template rm NAME[:TAG]… [options]",
-        .about = "Removes templates. Sandboxes that stand on them go on; their layers go when nobody needs them (`cove template gc`).",
+        .about = "Removes templates. Sandboxes that stand on them go on; layers go when nobody needs them.",
         USAGE_OPTIONS(tenant_options),
         .operands_min = 1,
         .operands_max = USAGE_ANY_NUMBER,
@@ -61,7 +61,7 @@ static const Usage rm_usage = {
 
 static const Usage gc_usage = {
         .synopsis = "template gc [options]",
-        .about = "Removes what no template, sandbox, snapshot or work under way needs: layers, old steps of builds, blobs.",
+        .about = "Removes layers, blobs and steps of builds that nothing needs any more.",
         USAGE_OPTIONS(gc_options),
 };
 
@@ -215,6 +215,8 @@ int verb_template(int argc, char **argv) {
                 { "rm",      &rm_usage,              remove_templates },
                 { "pull",    &template_pull_usage,   template_pull    },
                 { "import",  &template_import_usage, template_import  },
+                { "build",   &template_build_usage,  template_build   },
+                { "recipes", &template_recipes_usage, template_recipes },
                 { "push",    &template_push_usage,   template_push    },
                 { "gc",      &gc_usage,              collect          },
         };

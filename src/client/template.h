@@ -11,7 +11,7 @@ typedef struct TemplateOptions {
         const char *name, *platform, *user, *tenant;
         bool password_stdin, dry_run, all;
         /* of build */
-        const char *file, *tag, *target, *network, *policy;
+        const char *file, *tag, *target, *network, *recipe;
         bool no_cache;
         Strv arguments;
 } TemplateOptions;
@@ -19,8 +19,9 @@ typedef struct TemplateOptions {
 #define TEMPLATE_OPTIONS_INIT { .arguments = STRV_INIT(256) }
 
 /* template-build.c */
-extern const Usage template_build_usage;
+extern const Usage template_build_usage, template_recipes_usage;
 int template_build(const Place *place, void *options, const Operands *words);
+int template_recipes(const Place *place, void *options, const Operands *words);
 
 /* template-get.c */
 extern const Usage template_pull_usage, template_import_usage, template_push_usage;

@@ -178,6 +178,12 @@ typedef struct ImagesConfig { /* images: */
         unsigned makings_max;     /* at once: 16 */
 } ImagesConfig;
 
+typedef struct RecordingConfig { /* recording: */
+        bool by_default;    /* sandboxes that say nothing are recorded: false */
+        uint64_t bytes_max; /* of one: 256 MB */
+        usec_t keep_usec;   /* after the last line: 7 d; 0: for ever */
+} RecordingConfig;
+
 typedef struct BuildConfig { /* build: */
         char profile[PROFILE_NAME_MAX + 1]; /* whose limits and policy the steps have; "": those below */
         uint64_t memory_bytes;   /* 2 GB */
@@ -212,6 +218,7 @@ typedef struct Config {
         NetworkConfig network;
         SecretsConfig secrets;
         ImagesConfig images;
+        RecordingConfig recording;
         BuildConfig build;
 } Config;
 

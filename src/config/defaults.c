@@ -91,6 +91,7 @@ static const Config defaults = {
                 .dns = STRV_INIT(NETWORK_DNS_MAX),
                 .denials_kept = 500,
         },
+        .recording = { .bytes_max = MB(256), .keep_usec = DAYS(7) },
         .secrets = { .environment = STRV_INIT(SECRETS_MAX) },
         .images = {
                 .insecure = STRV_INIT(IMAGES_REGISTRIES_MAX),

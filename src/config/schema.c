@@ -184,6 +184,13 @@ static const Field images_fields[] = {
         { 0 },
 };
 
+static const Field recording_fields[] = {
+        { "default", &type_bool, AT(RecordingConfig, by_default), "record what goes into every sandbox, also where nobody asks for it" },
+        { "maxSize", &type_size, AT(RecordingConfig, bytes_max), "of the contents of one recording; what is beyond it is only named", .min = KB },
+        { "keep", &type_duration, AT(RecordingConfig, keep_usec), "how long after a sandbox's end; 0: for ever" },
+        { 0 },
+};
+
 static const char *const build_networks[] = { "none", "open", NULL };
 
 static const Field build_fields[] = {
@@ -223,6 +230,7 @@ const Field schema_fields[] = {
         SECTION("network", network, "what is around sandboxes that have a way out", network_fields),
         SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
         SECTION("images", images, "templates: registries, size, what is kept", images_fields),
+        SECTION("recording", recording, "what goes into sandboxes, for a replay", recording_fields),
         SECTION("build", build, "what steps of `cove template build` may use", build_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },

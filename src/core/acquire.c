@@ -335,6 +335,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
                 .unnamed = !spec->name,
                 .asking = true,
         };
+        a->spec.record |= m->settings->recording.by_default;
         memset(spec, 0, sizeof(*spec));
         acquire(a, wait_usec);
         a->asking = false;

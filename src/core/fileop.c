@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "core/manager.h"
 #include "core/provider.h"
+#include "core/recorder.h"
 #include "wire/channel.h"
 
 #define MESSAGES_PER_TURN 64 /* then others of the loop have theirs */
@@ -37,6 +38,8 @@ struct FileOp {
         bool paused;
         bool busy;  /* a handler may be running: the memory stays until it has returned */
         bool freed;
+        const CoreRecorder *recorder; /* of recorded */
+        RecordedFile *recorded;       /* NULL: it is not */
 };
 
 /* What the worker may say, by operation. */
@@ -45,20 +48,21 @@ static const struct {
         bool descriptor;   /* with a regular file's entry */
         bool relative;     /* paths are below what was asked for */
         bool events;
+        bool changes;      /* what is inside */
 } rules[_FILE_OPERATION_MAX] = {
 #define ANY_NUMBER UINT8_MAX
         [FILE_STAT]   = { .entries = 1 },
         [FILE_LIST]   = { .entries = ANY_NUMBER, .relative = true },
         [FILE_READ]   = { .entries = 1, .descriptor = true },
-        [FILE_WRITE]  = { .entries = 1 },
-        [FILE_MKDIR]  = { .entries = 1 },
-        [FILE_MOVE]   = { .entries = 1 },
-        [FILE_COPY]   = { .entries = 1 },
-        [FILE_CHMOD]  = { .entries = 1 },
-        [FILE_REMOVE] = { .entries = 0 },
+        [FILE_WRITE]  = { .entries = 1, .changes = true },
+        [FILE_MKDIR]  = { .entries = 1, .changes = true },
+        [FILE_MOVE]   = { .entries = 1, .changes = true },
+        [FILE_COPY]   = { .entries = 1, .changes = true },
+        [FILE_CHMOD]  = { .entries = 1, .changes = true },
+        [FILE_REMOVE] = { .entries = 0, .changes = true },
         [FILE_WATCH]  = { .entries = 0, .relative = true, .events = true },
         [FILE_PACK]   = { .entries = ANY_NUMBER, .descriptor = true, .relative = true },
-        [FILE_UNPACK] = { .entries = 0 },
+        [FILE_UNPACK] = { .entries = 0, .changes = true },
 };
 
 static void stop(FileOp *op) {
@@ -67,10 +71,21 @@ static void stop(FileOp *op) {
         op->data_fd = fd_close(op->data_fd);
 }
 
+void fileop_tell_data(FileOp *op, const void *data, size_t size) {
+        if (op->recorded && size > 0)
+                op->recorder->file_data(op->recorded, data, size);
+}
+
+void fileop_tell_end(FileOp *op, bool done) {
+        if (op->recorded)
+                op->recorder->file_end(TAKE_PTR(op->recorded), done);
+}
+
 FileOp *fileop_free(FileOp *op) {
         if (!op)
                 return NULL;
         stop(op);
+        fileop_tell_end(op, /* done= */ false);
         if (op->busy)
                 op->freed = true;
         else
@@ -80,6 +95,7 @@ FileOp *fileop_free(FileOp *op) {
 
 static void finish(FileOp *op, int error, const char *path, uint64_t count) {
         stop(op);
+        fileop_tell_end(op, /* done= */ error == 0);
         if (op->handlers.end)
                 op->handlers.end(op, error, path, count, op->userdata);
 }
@@ -274,6 +290,13 @@ static int ask(FileOp *op, Sandbox *sb, const GuestFile *request) {
         return p->ops->send(p, sb, &m, (const int[]) { channel, data }, data >= 0 ? 2 : 1);
 }
 
+/* What we ourselves put in while it is made is no caller's. */
+static void record(FileOp *op, Sandbox *sb, const GuestFile *request) {
+        op->recorder = recorder_of(sb);
+        if (op->recorder && rules[op->operation].changes && sb->status != SANDBOX_INITIALIZING)
+                op->recorded = op->recorder->file_begin(sb, request, op->recorder->userdata);
+}
+
 int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret,
                 Error *reterr) {
         FileOp *op;
@@ -301,12 +324,25 @@ int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *ha
                 return error_set(reterr, r, "cannot reach the sandbox: %m");
         }
         sb->operations++;
+        record(op, sb, request);
         *ret = op;
         return 0;
 }
 
 int fileop_data_fd(const FileOp *op) {
         return op->data_fd;
+}
+
+ssize_t fileop_write(FileOp *op, const void *data, size_t size) {
+        ssize_t n;
+
+        do
+                n = write(op->data_fd, data, size);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -errno;
+        fileop_tell_data(op, data, (size_t) n);
+        return n;
 }
 
 int fileop_commit(FileOp *op) {

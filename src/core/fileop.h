@@ -27,11 +27,15 @@ FileOp *fileop_free(FileOp *op);
 /* FILE_WRITE: the non-blocking end of the pipe to write the data to; the op owns it, and it is -EBADF after the end. When all is
  * written: commit, which closes it. */
 int fileop_data_fd(const FileOp *op);
+ssize_t fileop_write(FileOp *op, const void *data, size_t size); /* write(2) to it: -EAGAIN, -EPIPE */
 int fileop_commit(FileOp *op);
 
 /* FILE_PACK, FILE_UNPACK: the channel itself, for the archive program that will speak on it. The op stays to be freed and hears
  * nothing more. */
 int fileop_take_channel(FileOp *op);
+/* FILE_UNPACK: what goes in, and whether it got there: nobody here sees it otherwise. */
+void fileop_tell_data(FileOp *op, const void *data, size_t size);
+void fileop_tell_end(FileOp *op, bool done);
 
 /* Stop and go on reading what the worker says, when entries come faster than they can be passed on. */
 int fileop_pause(FileOp *op, bool pause);

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "core/internal.h"
+#include "core/recorder.h"
 
 #define QUEUE_MAX (UINT64_C(32) << 20)
 
@@ -161,6 +162,7 @@ static int ask(ExecutionInput *in) {
 }
 
 int execution_write(Execution *x, const void *data, size_t size, ExecutionWritten done, void *userdata) {
+        const CoreRecorder *recorder = recorder_of(x->sandbox);
         ExecutionInput *in;
         Piece *p;
         int r;
@@ -188,6 +190,8 @@ int execution_write(Execution *x, const void *data, size_t size, ExecutionWritte
         memcpy(p->data, data, size);
         DL_APPEND(in->pieces, p);
         in->queued += size;
+        if (recorder)
+                recorder->input(x, data, size, recorder->userdata);
         if (in->fd >= 0)
                 flush(in);
         return 0;

@@ -8,6 +8,7 @@
 #include "core/admission.h"
 #include "core/disk.h"
 #include "core/internal.h"
+#include "core/recorder.h"
 #include "core/network.h"
 #include "core/tally.h"
 #include "jail/ids.h"
@@ -391,4 +392,8 @@ void manager_stats(const Manager *m, const Principal *who, ManagerStats *ret) {
         ret->total_created = m->total_created;
         ret->total_destroyed = m->total_destroyed;
         ret->executions_total = m->executions_total;
+}
+
+void manager_set_recorder(Manager *m, const CoreRecorder *recorder) {
+        m->recorder = recorder;
 }

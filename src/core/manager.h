@@ -72,6 +72,7 @@ struct Manager {
         const struct TemplateKeeper *templates; /* template.h; NULL: only the spawner's own */
         struct TreeCalls *tree_calls; /* trees.h */
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
+        const struct CoreRecorder *recorder; /* recorder.h; NULL: nothing is recorded */
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */
 };
 

@@ -13,12 +13,15 @@
 #include "daemon/settings.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
+#include "observe/metric.h"
 #include "observe/observe.h"
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
 #include "gatekeeper/gatekeeper.h"
+#include "build/build.h"
 #include "image/image.h"
+#include "record/record.h"
 #include "state/state.h"
 #include "vault/vault.h"
 
@@ -125,8 +128,37 @@ static int open_reaper(Rooms *r, Error *reterr) {
         return k < 0 ? error_set(reterr, k, "cannot watch the clean-up: %m") : 0;
 }
 
+static void count_makings(Images *i, const Making *ended, void *userdata) {
+        Observe *o = userdata;
+        ImagesStats s;
+        MakingInfo m;
+
+        images_stats(i, &s);
+        metric_set(o, METRIC_TEMPLATES, NULL, s.templates);
+        metric_set(o, METRIC_LAYER_BYTES, NULL, (double) s.layer_bytes);
+        metric_set(o, METRIC_BLOB_BYTES, NULL, (double) s.blob_bytes);
+        if (!ended)
+                return;
+        making_info(ended, &m);
+        metric_add2(o, METRIC_MAKINGS, making_kind_name(m.kind), making_status_name(m.status), 1);
+        if (m.ended_at > m.created_at)
+                metric_observe(o, METRIC_MAKING_SECONDS, making_kind_name(m.kind), (double) (m.ended_at - m.created_at) / (double) USEC_PER_SEC);
+}
+
 static int open_images(Rooms *r, Error *reterr) {
-        return images_new(r->manager, &r->api.images, reterr);
+        int k = images_new(r->manager, &r->api.images, reterr);
+
+        if (k >= 0)
+                images_observe(r->api.images, count_makings, r->api.observe);
+        return k;
+}
+
+static int open_builds(Rooms *r, Error *reterr) {
+        return builds_new(r->api.images, r->manager, &r->api.builds, reterr);
+}
+
+static int open_recorder(Rooms *r, Error *reterr) {
+        return recorder_new(r->manager, &r->api.recorder, reterr);
 }
 
 static int (*const doors[])(Rooms *r, Error *reterr) = {
@@ -140,6 +172,8 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_alerts,
         open_previews,
         open_images,  /* before whoever makes sandboxes of them */
+        open_builds,
+        open_recorder, /* before anything can go in */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_state,
         open_gatekeeper, /* after those it tells */
@@ -166,6 +200,8 @@ void rooms_close(Rooms *r) {
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
         previews_free(r->api.previews);
         agents_free(r->api.agents);
+        builds_free(r->api.builds);
+        recorder_free(r->api.recorder);
         images_free(r->api.images);
         artifacts_free(r->api.artifacts);
         reaper_free(r->api.reaper);

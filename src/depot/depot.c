@@ -111,14 +111,15 @@ static int rename_new(int from_dir, const char *from, int to_dir, const char *to
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
-/* A subvolume is there at once, or it is not. */
-static int make_subvolume(int parent, const char *name, int from, uint64_t limit) {
+/* A subvolume is there at once, or it is not. Whether it would survive the machine's death is asked of a volume, which somebody was told of; a disk is
+ * synced when it is parked, and before that its sandbox would not survive either. Waiting for the disk costs what making a sandbox does. */
+static int make_subvolume(int parent, const TreeRef *ref, int from, uint64_t limit) {
         int r;
 
         if (from >= 0)
-                return btrfs_copy(parent, name, from, limit);
-        r = btrfs_make(parent, name, limit);
-        return r < 0 ? r : fsync(parent) < 0 ? -errno : 0;
+                return btrfs_copy(parent, ref->name, from, limit);
+        r = btrfs_make(parent, ref->name, limit);
+        return r < 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
 }
 
 static int make_directory(const Depot *d, int parent, const char *name, int from, Error *reterr) {
@@ -149,7 +150,7 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
                 if (source < 0)
                         return source;
         }
-        r = d->backing == DEPOT_BTRFS ? make_subvolume(parent, ref->name, source, limit) : make_directory(d, parent, ref->name, source, reterr);
+        r = d->backing == DEPOT_BTRFS ? make_subvolume(parent, ref, source, limit) : make_directory(d, parent, ref->name, source, reterr);
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
         if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */

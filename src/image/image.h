@@ -98,6 +98,9 @@ typedef struct ImagesStats {
         uint64_t layer_bytes, blob_bytes;
 } ImagesStats;
 void images_stats(Images *i, ImagesStats *ret);
+/* Told once at the start, and whenever a making has ended (else NULL). For whoever counts. */
+typedef void (*ImagesObserver)(Images *i, const Making *ended, void *userdata);
+void images_observe(Images *i, ImagesObserver observer, void *userdata);
 
 /* Makings: what every kind has. */
 const char *making_kind_name(int kind);

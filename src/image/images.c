@@ -114,6 +114,13 @@ static int refuse_unknown(Images *i, const char *tenant, const char *text, Error
 const char *images_problem(Images *i, const Image *image) {
         if (*image->layer && !images_layer(i, image->layer))
                 return "its layer is not there any more: pull, import or build it again";
+        if (image->snapshot) {
+                ImageSnapshotEntry *e;
+
+                HASH_FIND_STR(i->snapshots, image->snapshot, e);
+                if (!e || e->row.removing)
+                        return "the disk it begins with is not there any more: build or commit it again";
+        }
         return NULL;
 }
 
@@ -264,6 +271,12 @@ void images_stats(Images *i, ImagesStats *ret) {
         };
         for (const LayerEntry *l = i->layers; l; l = l->hh.next)
                 ret->layer_bytes += l->row.bytes;
+}
+
+void images_observe(Images *i, ImagesObserver observer, void *userdata) {
+        i->observer = observer;
+        i->observer_data = userdata;
+        observer(i, /* ended= */ NULL, userdata);
 }
 
 int images_new(Manager *m, Images **ret, Error *reterr) {

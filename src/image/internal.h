@@ -86,6 +86,8 @@ struct Images {
         sd_event_source *gc_timer;
         struct Gc *gc; /* under way */
         uint64_t blob_bytes; /* as gc has seen it last */
+        ImagesObserver observer;
+        void *observer_data;
 };
 
 static inline const ImagesConfig *images_config(const Images *i) {

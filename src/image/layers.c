@@ -130,10 +130,15 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
                 work_fail(w, r, &why);
                 return;
         }
-        DL_FOREACH(w->waiters, x)
-                making_log(x->making, "layer %.12s: %llu bytes, unpacked to %llu in %llu ms", w->row.digest ? w->row.digest + strlen(DIGEST_PREFIX) : w->chain,
-                                (unsigned long long) w->row.blob_bytes, (unsigned long long) w->row.bytes,
-                                (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
+        for (x = w->waiters; x; x = x->next) {
+                const char *name = w->row.digest ? w->row.digest + strlen(DIGEST_PREFIX) : w->chain;
+
+                if (x == w->waiters)
+                        making_log(x->making, "layer %.12s: %llu bytes, unpacked to %llu in %llu ms", name, (unsigned long long) w->row.blob_bytes,
+                                        (unsigned long long) w->row.bytes, (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
+                else
+                        making_log(x->making, "layer %.12s: is there by now", name);
+        }
         work_end(w, NULL);
 }
 

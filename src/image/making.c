@@ -242,8 +242,11 @@ static void log_end(Making *k, const Error *error) {
         char took[32];
         usec_t usec = k->row.ended_at > k->row.created_at ? k->row.ended_at - k->row.created_at : 0;
 
-        (void) snprintf(took, sizeof(took), "%llu.%llu s", (unsigned long long) (usec / USEC_PER_SEC),
-                        (unsigned long long) (usec % USEC_PER_SEC / (100 * USEC_PER_MSEC)));
+        if (usec < USEC_PER_SEC)
+                (void) snprintf(took, sizeof(took), "%llu ms", (unsigned long long) (usec / USEC_PER_MSEC));
+        else
+                (void) snprintf(took, sizeof(took), "%llu.%llu s", (unsigned long long) (usec / USEC_PER_SEC),
+                                (unsigned long long) (usec % USEC_PER_SEC / (100 * USEC_PER_MSEC)));
         if (error)
                 making_log(k, "%s after %s: %s", k->row.status == MAKING_CANCELLED ? "cancelled" : "failed", took, error->text);
         else
@@ -271,6 +274,8 @@ void making_end(Making *k, const Image *image, const Error *error) {
         k->log_fd = fd_close(k->log_fd);
         strv_done(&k->held);
         k->images->n_running--;
+        if (k->images->observer)
+                k->images->observer(k->images, k, k->images->observer_data);
         tell(k);
 }
 

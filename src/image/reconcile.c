@@ -3,6 +3,7 @@
  *      marked row           its removal goes on
  *      tree without a row   was published when we were cut off: it is whole, and gets its row
  *      row without a tree   somebody has taken the depot away: the row goes, and what stood on it says so
+ *      snapshot of nobody   a build or a commit was cut off between its tree and its row: it goes
  *
  * The depot is made at its first use, so nobody is asked for trees where no row speaks of any until something is to be made. */
 
@@ -76,17 +77,63 @@ static void tell_waiters(Images *i, const Error *error) {
         reconciliation_free(x);
 }
 
-static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
-        Reconciliation *x = userdata;
-        Images *i = x->images;
+static void see(Reconciliation *x, const char *name) {
         SeenTree *t = calloc(1, sizeof(*t));
-        StoreLayer row = { .bytes = bytes, .created_at = clock_wall_usec() };
-        LayerEntry *l;
 
         if (!t)
                 return;
-        memcpy(t->name, ref->name, sizeof(t->name));
+        (void) snprintf(t->name, sizeof(t->name), "%s", name);
         HASH_ADD_STR(x->seen, name, t);
+}
+
+/* Snapshots. */
+
+static bool somebody_makes_some(const Images *i) {
+        const Making *k;
+
+        DL_FOREACH(i->makings, k)
+                if (!k->ended && (k->row.kind == MAKING_BUILD || k->row.kind == MAKING_COMMIT))
+                        return true;
+        return false;
+}
+
+static void on_snapshot(const TreeRef *ref, uint64_t bytes, void *userdata) {
+        Reconciliation *x = userdata;
+        Manager *m = x->images->manager;
+
+        see(x, ref->name);
+        if (somebody_makes_some(x->images) || store_snapshot_is_owned(m->store, ref->name) != 0)
+                return;
+        log_info("snapshot %.12s is nobody's: it goes", ref->name);
+        (void) trees_remove(m, ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or after the next start */
+}
+
+static void on_snapshots_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Reconciliation *x = userdata;
+        Images *i = x->images;
+        ImageSnapshotEntry *e, *next;
+        SeenTree *t;
+
+        x->call = NULL;
+        HASH_ITER(hh, i->snapshots, e, next) {
+                HASH_FIND_STR(x->seen, e->row.name, t);
+                if (!error && !t)
+                        images_snapshot_drop(i, e->row.name);
+        }
+        if (!error)
+                i->reconciled = true;
+        tell_waiters(i, error);
+}
+
+/* Layers. */
+
+static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+        Reconciliation *x = userdata;
+        Images *i = x->images;
+        StoreLayer row = { .bytes = bytes, .created_at = clock_wall_usec() };
+        LayerEntry *l;
+
+        see(x, ref->name);
         HASH_FIND_STR(i->layers, ref->name, l);
         if (l)
                 return;
@@ -118,27 +165,29 @@ static void go_on_removing(Images *i) {
                         (void) layer_remove(i, l->row.chain, /* done= */ NULL, NULL, /* reterr= */ NULL); /* or the next gc */
 }
 
+static void ask(Images *i, TreeKind kind, TreeItem item, TreeDone done) {
+        Reconciliation *x = i->reconciliation;
+        TreeRequest request = { .operation = TREE_LIST, .n_refs = 1 };
+        Error error = { 0 };
+
+        request.refs[0].kind = (uint8_t) kind;
+        seen_free(x);
+        if (trees_ask(i->manager, &request, /* fds= */ NULL, item, done, x, &x->call, &error) < 0)
+                tell_waiters(i, &error);
+}
+
 static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Reconciliation *x = userdata;
         Images *i = x->images;
 
         x->call = NULL;
-        if (!error) {
-                drop_missing(x);
-                i->reconciled = true;
-                go_on_removing(i);
+        if (error) {
+                tell_waiters(i, error);
+                return;
         }
-        tell_waiters(i, error);
-}
-
-static void ask(Images *i) {
-        Reconciliation *x = i->reconciliation;
-        TreeRequest request = { .operation = TREE_LIST, .n_refs = 1 };
-        Error error = { 0 };
-
-        request.refs[0].kind = TREE_LAYER;
-        if (trees_ask(i->manager, &request, /* fds= */ NULL, on_item, on_listed, x, &x->call, &error) < 0)
-                tell_waiters(i, &error);
+        drop_missing(x);
+        go_on_removing(i);
+        ask(i, TREE_SNAPSHOT, on_snapshot, on_snapshots_listed);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -146,7 +195,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (!i->manager->recovering) {
                 i->reconciliation->timer = sd_event_source_disable_unref(i->reconciliation->timer);
-                ask(i);
+                ask(i, TREE_LAYER, on_item, on_listed);
                 return 0;
         }
         (void) sd_event_source_set_time_relative(source, PAUSE_USEC);
@@ -166,7 +215,7 @@ static int reconciliation_new(Images *i) {
 int reconciliation_start(Images *i, Error *reterr) {
         int r;
 
-        if (!i->layers)
+        if (!i->layers && !i->snapshots)
                 return 0;
         r = reconciliation_new(i);
         if (r >= 0)
@@ -191,5 +240,5 @@ void images_when_ready(Images *i, Making *k, ReadyDone done, void *userdata) {
         *w = (ReadyWaiter) { .making = k, .done = done, .userdata = userdata };
         DL_APPEND(i->reconciliation->waiters, w);
         if (!under_way)
-                ask(i);
+                ask(i, TREE_LAYER, on_item, on_listed);
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_blob(const Blobs *b, const Descriptor *d, Error *reterr) {
+static int check_blob(const Blobdir *b, const Descriptor *d, Error *reterr) {
         uint64_t size;
-        int r = blobs_find(b, &d->digest, &size, reterr);
+        int r = blobdir_find(b, &d->digest, &size, reterr);
 
         if (r < 0)
                 return r;
@@ -18,7 +18,7 @@ static int check_blob(const Blobs *b, const Descriptor *d, Error *reterr) {
         return 0;
 }
 
-static int check_parts(const Blobs *b, const Manifest *m, const Imageconfig *c, Error *reterr) {
+static int check_parts(const Blobdir *b, const Manifest *m, const Imageconfig *c, Error *reterr) {
         int r = check_blob(b, &m->config, reterr);
 
         for (size_t i = 0; i < m->n && r >= 0; i++) {
@@ -30,20 +30,20 @@ static int check_parts(const Blobs *b, const Manifest *m, const Imageconfig *c, 
         return r;
 }
 
-int assemble_tell(const Blobs *b, const char *reference, const Digest *digest, const Platform *platform, Error *reterr) {
+int assemble_tell(const Blobdir *b, const char *reference, const Digest *digest, const Platform *platform, Error *reterr) {
         _cleanup_imageconfig_ Imageconfig c = { 0 };
         _cleanup_manifest_ Manifest m = { 0 };
         _cleanup_free_ char *manifest = NULL, *config = NULL;
         size_t manifest_size, config_size;
         int r;
 
-        r = blobs_read(b, digest, MANIFEST_SIZE_MAX, &manifest, &manifest_size, reterr);
+        r = blobdir_read(b, digest, MANIFEST_SIZE_MAX, &manifest, &manifest_size, reterr);
         if (r >= 0)
                 r = manifest_read(manifest, manifest_size, "", &m, reterr);
         if (r >= 0 && m.is_index)
                 r = error_set(reterr, -EINVAL, "%s is an index, not an image", digest->text);
         if (r >= 0)
-                r = blobs_read(b, &m.config.digest, IMAGECONFIG_SIZE_MAX, &config, &config_size, reterr);
+                r = blobdir_read(b, &m.config.digest, IMAGECONFIG_SIZE_MAX, &config, &config_size, reterr);
         if (r >= 0)
                 r = imageconfig_read(config, config_size, m.n, &c, reterr);
         if (r >= 0 && platform)
@@ -61,7 +61,7 @@ static json_t *make_manifest(const Digest *config, size_t config_size, const Par
         json_t *layers = json_array();
 
         for (size_t i = 0; i < n; i++)
-                if (json_array_append_new(layers, describe_blob(parts[i].type, &parts[i].digest, parts[i].size)) < 0) {
+                if (json_array_append_new(layers, describe_blob(manifest_layer_oci_type(parts[i].type), &parts[i].digest, parts[i].size)) < 0) {
                         json_decref(layers);
                         return NULL;
                 }
@@ -69,13 +69,13 @@ static json_t *make_manifest(const Digest *config, size_t config_size, const Par
                          describe_blob(MEDIA_OCI_CONFIG, config, config_size), "layers", layers);
 }
 
-static int put_json(const Blobs *b, json_t *j, Digest *ret, Error *reterr) {
+static int put_json(const Blobdir *b, json_t *j, Digest *ret, Error *reterr) {
         _cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
 
-        return text ? blobs_put(b, text, strlen(text), ret, reterr) : error_set(reterr, -ENOMEM, "out of memory");
+        return text ? blobdir_put(b, text, strlen(text), ret, reterr) : error_set(reterr, -ENOMEM, "out of memory");
 }
 
-int assemble_image(const Blobs *b, const char *reference, const char *config, size_t size, const Platform *platform, const Part *parts,
+int assemble_image(const Blobdir *b, const char *reference, const char *config, size_t size, const Platform *platform, const Part *parts,
                    size_t n, Error *reterr) {
         _cleanup_imageconfig_ Imageconfig c = { 0 };
         _cleanup_json_ json_t *manifest = NULL;
@@ -84,7 +84,7 @@ int assemble_image(const Blobs *b, const char *reference, const char *config, si
 
         r = imageconfig_read(config, size, n, &c, reterr);
         if (r >= 0)
-                r = blobs_put(b, config, size, &digest, reterr);
+                r = blobdir_put(b, config, size, &digest, reterr);
         if (r < 0)
                 return r;
         manifest = make_manifest(&digest, size, parts, n);
@@ -109,7 +109,7 @@ static int set_default(json_t *config, const char *key, const char *value) {
         return value[0] && (!given || !*given) ? json_object_set_new(config, key, json_string(value)) : 0;
 }
 
-int assemble_image_of(const Blobs *b, const char *reference, json_t *config, const Platform *platform, const Part *parts, size_t n, Error *reterr) {
+int assemble_image_of(const Blobdir *b, const char *reference, json_t *config, const Platform *platform, const Part *parts, size_t n, Error *reterr) {
         _cleanup_free_ char *text = NULL;
         json_t *ids = json_array();
         int r = ids ? 0 : -1;

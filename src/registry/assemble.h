@@ -1,7 +1,7 @@
 /* assemble.h: an image out of parts: its configuration and manifest as blobs, and the result. Must not know: where the layers came from. */
 #pragma once
 
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 #include "registry/output.h"
 
 typedef struct Part { /* a layer */
@@ -11,11 +11,11 @@ typedef struct Part { /* a layer */
 } Part;
 
 /* Reads it back, checks that every blob is there and that it is for the platform (NULL: any), and prints it. */
-int assemble_tell(const Blobs *b, const char *reference, const Digest *manifest, const Platform *platform, Error *reterr);
+int assemble_tell(const Blobdir *b, const char *reference, const Digest *manifest, const Platform *platform, Error *reterr);
 
 /* The configuration as it is, byte by byte (the digest is the image's id), and a manifest for it. */
-int assemble_image(const Blobs *b, const char *reference, const char *config, size_t size, const Platform *platform, const Part *parts,
+int assemble_image(const Blobdir *b, const char *reference, const char *config, size_t size, const Platform *platform, const Part *parts,
                    size_t n, Error *reterr);
 
 /* The same with a configuration that is given in parts: what stands there about layers and machine is filled in. */
-int assemble_image_of(const Blobs *b, const char *reference, json_t *config, const Platform *platform, const Part *parts, size_t n, Error *reterr);
+int assemble_image_of(const Blobdir *b, const char *reference, json_t *config, const Platform *platform, const Part *parts, size_t n, Error *reterr);

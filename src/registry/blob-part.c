@@ -9,13 +9,18 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "registry/blobs-internal.h"
+#include "registry/blobdir-internal.h"
 
 #define READ_SIZE (1024 * 1024)
 
+static bool is_temporary(const BlobPart *p) {
+        return strncmp(p->name, "tmp-", 4) == 0;
+}
+
 static int fail(const BlobPart *p, int code, Error *reterr) {
         if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
-                return error_set(reterr, code, "'%.200s/%s' cannot be written: %m; make room there, what has been fetched is kept", p->blobs->path, p->name);
+                return error_set(reterr, code, "'%.200s/%s' cannot be written: %m; make room there%s", p->blobs->path, p->name,
+                                 is_temporary(p) ? "" : ", what has been fetched is kept");
         return error_set(reterr, code, "'%.200s/%s': %m", p->blobs->path, p->name);
 }
 
@@ -58,7 +63,7 @@ static int prepare(BlobPart *p) {
         return r;
 }
 
-int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *reterr) {
+int blob_part_open(BlobPart *p, const Blobdir *b, const Digest *digest, Error *reterr) {
         uint64_t size;
         int r;
 
@@ -69,7 +74,7 @@ int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *ret
                 if (p->fd < 0)
                         return fail(p, -errno, reterr);
                 r = prepare(p);
-                if (r >= 0 && blobs_find(b, digest, &size, NULL) > 0) {
+                if (r >= 0 && blobdir_find(b, digest, &size, NULL) > 0) {
                         blob_part_discard(p); /* finished by the one who had it until now */
                         return 0;
                 }
@@ -83,7 +88,7 @@ int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *ret
         return r == -EAGAIN ? r : fail(p, r, reterr);
 }
 
-int blob_part_new(BlobPart *p, const Blobs *b, Error *reterr) {
+int blob_part_new(BlobPart *p, const Blobdir *b, Error *reterr) {
         static unsigned number;
         int r;
 
@@ -166,7 +171,7 @@ void blob_part_discard(BlobPart *p) {
 }
 
 void blob_part_done(BlobPart *p) {
-        if (strncmp(p->name, "tmp-", 4) == 0)
+        if (is_temporary(p))
                 blob_part_discard(p);
         p->fd = fd_close(p->fd);
         hasher_done(&p->hasher);

@@ -52,7 +52,7 @@ char *contents_text(const Contents *a, const char *name, size_t max, size_t *ret
         else if (c->size > max)
                 (void) error_set(reterr, -EFBIG, "'%.200s' in the archive has %llu bytes; at most %zu are read", name, (unsigned long long) c->size, max);
         else if (!c->text)
-                (void) blobs_read(a->blobs, &c->digest, max, &text, ret_size, reterr);
+                (void) blobdir_read(a->blobs, &c->digest, max, &text, ret_size, reterr);
         else if (!(text = malloc(c->size + 1)))
                 (void) error_set(reterr, -ENOMEM, "out of memory");
         else {
@@ -168,7 +168,7 @@ static int take_blob(Contents *a, Members *m, Content *c, Error *reterr) {
                 if (named)
                         memcpy(expected.text, text, sizeof(text));
         }
-        if (named && blobs_find(a->blobs, &expected, &c->size, NULL) > 0) {
+        if (named && blobdir_find(a->blobs, &expected, &c->size, NULL) > 0) {
                 c->digest = expected; /* checked when it came the first time */
                 return 0;
         }

@@ -4,7 +4,7 @@
  * collected. Must not know: what the documents say. */
 #pragma once
 
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 #include "registry/member.h"
 #include "registry/output.h"
 
@@ -17,7 +17,7 @@ typedef struct Content {
 } Content;
 
 typedef struct Contents {
-        const Blobs *blobs;
+        const Blobdir *blobs;
         uint64_t max_bytes; /* of blobs together */
         Output *output;
         Content *items;

@@ -22,7 +22,7 @@ typedef struct Fetch {
         FetchState state;
         usec_t due_at;
         unsigned tries, restarts;
-        uint64_t begun_at_size; /* of this attempt */
+        uint64_t best;          /* how far any attempt before this one came */
         uint64_t counted;       /* of it in the progress */
         BlobPart part;
         Exchange exchange;
@@ -32,7 +32,7 @@ typedef struct Fetch {
 
 typedef struct Fetching {
         Remote *remote;
-        const Blobs *blobs;
+        const Blobdir *blobs;
         Output *output;
         Fetch *items;
         size_t n, n_running, n_done;
@@ -57,7 +57,6 @@ static int check_begin(Fetch *f, Exchange *x) {
                 if (r < 0)
                         return r;
                 count_bytes(f, 0);
-                f->begun_at_size = 0;
         }
         if (x->length != UINT64_MAX && x->length > size - f->part.size)
                 return error_set(&f->error, -EBADMSG, "%s wants to send %llu bytes as blob %s, which has %llu by the manifest", f->all->remote->reference->host,
@@ -144,7 +143,6 @@ static int begin(Fetch *f, Error *reterr) {
                 return finish(f, reterr);
         exchange_done(&f->exchange);
         f->exchange = (Exchange) { .url = f->url, .from = f->part.size, .on_data = on_data, .userdata = f, .body_fd = -EBADF };
-        f->begun_at_size = f->part.size;
         f->error = (Error) { 0 };
         r = remote_start(f->all->remote, &f->exchange, reterr);
         if (r < 0)
@@ -163,8 +161,10 @@ static int again_or_fail(Fetch *f, Exchange *x, Error *reterr) {
                 x->error = -ECONNRESET;
                 (void) snprintf(x->words, sizeof(x->words), "it sent %llu of %llu bytes", (unsigned long long) f->part.size, (unsigned long long) f->wanted->size);
         }
-        if (f->part.size >= f->begun_at_size + GOOD_BYTES)
+        if (f->part.size >= f->best + GOOD_BYTES) { /* further than ever: who begins anew each time gets no more patience */
+                f->best = f->part.size;
                 f->tries = 0;
+        }
         pause = remote_retry_pause(x, f->tries++);
         if (pause > 0) {
                 wait_for(f, pause);
@@ -258,7 +258,7 @@ static int add(Fetching *all, const Descriptor *d, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         all->n++;
         all->output->total += d->size;
-        r = blobs_find(all->blobs, &d->digest, &size, reterr);
+        r = blobdir_find(all->blobs, &d->digest, &size, reterr);
         if (r > 0 && size != d->size)
                 return error_set(reterr, -EBADMSG, "blob %s is there with %llu bytes, and has %llu by the manifest", d->digest.text, (unsigned long long) size,
                                  (unsigned long long) d->size);
@@ -273,10 +273,10 @@ static int check_space(const Fetching *all, Error *reterr) {
         for (size_t i = 0; i < all->n; i++)
                 if (all->items[i].state != FETCH_DONE)
                         size += all->items[i].wanted->size;
-        return blobs_check_space(all->blobs, size, reterr);
+        return blobdir_check_space(all->blobs, size, reterr);
 }
 
-int fetch_blobs(Remote *r, const Blobs *b, const Descriptor *const *wanted, size_t n, Output *o, Error *reterr) {
+int fetch_blobs(Remote *r, const Blobdir *b, const Descriptor *const *wanted, size_t n, Output *o, Error *reterr) {
         Fetching all = { .remote = r, .blobs = b, .output = o };
         int e = 0;
 

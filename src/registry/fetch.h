@@ -4,8 +4,8 @@
  * are right. Somebody else's who is fetching the same one is waited for. The first failure ends all of it; what has come stays. */
 #pragma once
 
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 #include "registry/output.h"
 #include "registry/remote.h"
 
-int fetch_blobs(Remote *r, const Blobs *b, const Descriptor *const *wanted, size_t n, Output *o, Error *reterr);
+int fetch_blobs(Remote *r, const Blobdir *b, const Descriptor *const *wanted, size_t n, Output *o, Error *reterr);

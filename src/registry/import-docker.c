@@ -51,12 +51,12 @@ static int choose(json_t *list, const char *wanted, json_t **ret, Error *reterr)
 }
 
 /* By its first bytes: nothing in the archive says it. */
-static int layer_type(const Blobs *b, Part *p, Error *reterr) {
+static int layer_type(const Blobdir *b, Part *p, Error *reterr) {
         static const struct {
                 const char *magic, *type;
         } types[] = { { "\x1f\x8b", MEDIA_OCI_LAYER "+gzip" }, { "\x28\xb5\x2f\xfd", MEDIA_OCI_LAYER "+zstd" } };
         uint64_t size;
-        _cleanup_close_ int fd = blobs_get(b, &p->digest, &size, reterr);
+        _cleanup_close_ int fd = blobdir_get(b, &p->digest, &size, reterr);
         char begin[4] = "";
 
         if (fd < 0)

@@ -76,7 +76,7 @@ static int follow(const Contents *a, const Platform *platform, Descriptor *d, Er
                 size_t size;
                 int r;
 
-                r = blobs_read(a->blobs, &d->digest, MANIFEST_SIZE_MAX, &text, &size, reterr);
+                r = blobdir_read(a->blobs, &d->digest, MANIFEST_SIZE_MAX, &text, &size, reterr);
                 if (r >= 0)
                         r = manifest_read(text, size, "", &m, reterr);
                 if (r < 0 || !m.is_index)

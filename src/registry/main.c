@@ -161,7 +161,7 @@ static int parse(int argc, char **argv, Arguments *a, const struct Verb **ret, E
 static int run(const struct Verb *v, Arguments *a, Error *reterr) {
         _cleanup_remote_ Remote remote = { 0 };
         bool network = v->flag & VERB_REMOTE;
-        int r = blobs_open(&a->blobs, arg_blobs, reterr);
+        int r = blobdir_open(&a->blobs, arg_blobs, reterr);
 
         if (r >= 0 && arg_config) {
                 a->config_fd = open(arg_config, O_RDONLY | O_CLOEXEC);
@@ -204,7 +204,7 @@ int main(int argc, char **argv) {
         if (r < 0)
                 complain(&error);
         strv_done(&a.layers);
-        blobs_done(&a.blobs);
+        blobdir_done(&a.blobs);
         (void) fd_close(a.config_fd);
         return r < 0;
 }

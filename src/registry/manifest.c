@@ -32,6 +32,17 @@ bool manifest_layer_is_plain(const char *type) {
         return false;
 }
 
+const char *manifest_layer_oci_type(const char *type) {
+        static const char *const types[] = { MEDIA_OCI_LAYER, MEDIA_OCI_LAYER "+gzip", MEDIA_OCI_LAYER "+zstd" };
+        static const char *const endings[] = { "", ".gzip", ".zstd" };
+        size_t n = strlen(layer_types[1]);
+
+        for (size_t i = 0; strncmp(type, layer_types[1], n) == 0 && i < ELEMENTSOF(endings); i++)
+                if (strcmp(type + n, endings[i]) == 0)
+                        return types[i];
+        return type;
+}
+
 static int check_layer(const Descriptor *d, Error *reterr) {
         if (is_layer(d->type))
                 return 0;

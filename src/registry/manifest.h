@@ -59,3 +59,5 @@ void manifest_done(Manifest *m);
 int manifest_choose(const Manifest *index, const Platform *wanted, const Descriptor **ret, Error *reterr);
 
 bool manifest_layer_is_plain(const char *type); /* no compression: its digest is its diff id */
+/* OCI's name for docker's type of a layer; others stay as they are. */
+const char *manifest_layer_oci_type(const char *type);

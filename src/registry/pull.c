@@ -23,7 +23,7 @@ static int check_manifest(Remote *r, const Exchange *x, const char *wanted, Dige
         return 0;
 }
 
-static int get_manifest(Remote *r, const Blobs *b, const char *wanted, Manifest *ret, Digest *ret_digest, Error *reterr) {
+static int get_manifest(Remote *r, const Blobdir *b, const char *wanted, Manifest *ret, Digest *ret_digest, Error *reterr) {
         _cleanup_exchange_ Exchange x = EXCHANGE_INIT;
         _cleanup_free_ char *url = remote_url(r, "manifests", wanted);
         char what[REFERENCE_TEXT_MAX + 1];
@@ -43,11 +43,11 @@ static int get_manifest(Remote *r, const Blobs *b, const char *wanted, Manifest 
         e = manifest_read(x.answer.data ? x.answer.data : "", x.answer.size, x.type, ret, reterr);
         if (e < 0)
                 return error_prefix(reterr, e, "the manifest of %.150s", what);
-        return ret->is_index ? 0 : blobs_put(b, x.answer.data, x.answer.size, ret_digest, reterr);
+        return ret->is_index ? 0 : blobdir_put(b, x.answer.data, x.answer.size, ret_digest, reterr);
 }
 
 /* Through indexes to the image for the platform. */
-static int find_image(Remote *r, const Blobs *b, const Platform *platform, Manifest *ret, Digest *ret_digest, Error *reterr) {
+static int find_image(Remote *r, const Blobdir *b, const Platform *platform, Manifest *ret, Digest *ret_digest, Error *reterr) {
         char wanted[REFERENCE_TAG_MAX + DIGEST_SIZE + 1];
 
         (void) snprintf(wanted, sizeof(wanted), "%s", reference_manifest(r->reference));
@@ -81,7 +81,7 @@ static int check_sizes(const Manifest *m, uint64_t max, Error *reterr) {
         return 0;
 }
 
-static int get_config(Remote *r, const Blobs *b, const Manifest *m, const Platform *platform, Imageconfig *ret, Error *reterr) {
+static int get_config(Remote *r, const Blobdir *b, const Manifest *m, const Platform *platform, Imageconfig *ret, Error *reterr) {
         const Descriptor *config = &m->config;
         _cleanup_free_ char *text = NULL;
         Output quiet = { .quiet = true };
@@ -90,13 +90,13 @@ static int get_config(Remote *r, const Blobs *b, const Manifest *m, const Platfo
 
         e = fetch_blobs(r, b, &config, 1, &quiet, reterr);
         if (e >= 0)
-                e = blobs_read(b, &config->digest, IMAGECONFIG_SIZE_MAX, &text, &size, reterr);
+                e = blobdir_read(b, &config->digest, IMAGECONFIG_SIZE_MAX, &text, &size, reterr);
         if (e >= 0)
                 e = imageconfig_read(text, size, m->n, ret, reterr);
         return e < 0 ? e : imageconfig_check_platform(ret, platform, reterr);
 }
 
-static int get_layers(Remote *r, const Blobs *b, const Manifest *m, Error *reterr) {
+static int get_layers(Remote *r, const Blobdir *b, const Manifest *m, Error *reterr) {
         _cleanup_free_ const Descriptor **wanted = calloc(m->n + 1, sizeof(*wanted));
         Output o = { .layers = m->n };
 

@@ -12,7 +12,7 @@
 
 typedef struct Push {
         Remote *remote;
-        const Blobs *blobs;
+        const Blobdir *blobs;
         Output output;
 } Push;
 
@@ -71,7 +71,7 @@ static int send(Push *p, Exchange *x, const Digest *digest, Error *reterr) {
 
 static int upload(Push *p, const Descriptor *d, const char *what, Error *reterr) {
         uint64_t size;
-        _cleanup_close_ int fd = blobs_get(p->blobs, &d->digest, &size, reterr);
+        _cleanup_close_ int fd = blobdir_get(p->blobs, &d->digest, &size, reterr);
 
         if (fd < 0)
                 return fd;
@@ -137,7 +137,7 @@ static int push_all(Push *p, const Digest *digest, Error *reterr) {
         _cleanup_manifest_ Manifest m = { 0 };
         _cleanup_free_ char *text = NULL;
         size_t size;
-        int r = blobs_read(p->blobs, digest, MANIFEST_SIZE_MAX, &text, &size, reterr);
+        int r = blobdir_read(p->blobs, digest, MANIFEST_SIZE_MAX, &text, &size, reterr);
 
         if (r >= 0)
                 r = manifest_read(text, size, "", &m, reterr);

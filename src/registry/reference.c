@@ -112,7 +112,7 @@ static int split_end(char *text, const char *whole, Reference *ret, Error *reter
 }
 
 static int split_host(const char *text, const char *whole, Reference *ret, Error *reterr) {
-        const char *slash = strchr(text, '/'), *name = text;
+        const char *slash = strchr(text, '/'), *name = text, *prefix;
         bool folder = slash;
 
         (void) strcpy(ret->host, DEFAULT_HOST);
@@ -126,12 +126,13 @@ static int split_host(const char *text, const char *whole, Reference *ret, Error
                         (void) strcpy(ret->host, DEFAULT_HOST);
                 }
         }
-        if (!name_is_valid(name) || strlen(name) > REFERENCE_NAME_MAX - sizeof("library/") + 1)
+        prefix = !folder && strcmp(ret->host, DEFAULT_HOST) == 0 ? "library/" : "";
+        if (!name_is_valid(name) || strlen(prefix) + strlen(name) > REFERENCE_NAME_MAX)
                 return error_set(reterr, -EINVAL,
                                  "'%.200s' is no name of an image: small letters and digits, with '.', '_' or '-' between them, in parts with '/' between them, as in "
                                  "'python:3.12' or 'registry.example.com/team/app:1'",
                                  whole);
-        (void) snprintf(ret->name, sizeof(ret->name), "%s%s", !folder && strcmp(ret->host, DEFAULT_HOST) == 0 ? "library/" : "", name);
+        (void) strcat(strcpy(ret->name, prefix), name);
         return 0;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/strv.h"
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 #include "registry/manifest.h"
 #include "registry/remote.h"
 
@@ -16,7 +16,7 @@ typedef enum ImportFormat {
 typedef struct Arguments {
         Reference reference;    /* of pull and push */
         Remote *remote;         /* likewise, open */
-        Blobs blobs;            /* open */
+        Blobdir blobs;            /* open */
         Platform platform;      /* this machine's, if nothing else was said */
         uint64_t max_bytes;
         Digest manifest;        /* push */

@@ -10,7 +10,6 @@
 
 static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Creation c = {
-                .request = m->create,
                 .serial = m->serial,
                 .listen_fd = TAKE_FD(fds[0]),
                 .hub_fd = n_fds > 1 ? TAKE_FD(fds[1]) : -EBADF,
@@ -19,6 +18,7 @@ static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Error error = { 0 };
         int r;
 
+        c.request = m->create; /* not above: with -ftrivial-auto-var-init gcc 12 takes the first bytes of its volumes for padding, and clears them */
         r = check_create(&m->create, &s->options->templates, s->privileged, &error);
         if (r >= 0)
                 r = check_listen_socket(c.listen_fd, &error);

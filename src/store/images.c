@@ -126,12 +126,19 @@ int store_image_snapshot_delete(Store *s, const char *name) {
         return statement_write_text(s, STATEMENT_IMAGE_SNAPSHOT_DELETE, name);
 }
 
-int store_image_snapshot_exists(Store *s, const char *name) {
-        sqlite3_stmt *st = s->statements[STATEMENT_IMAGE_SNAPSHOT_FIND];
+static int ask_by_name(Store *s, StatementId id, const char *name) {
         int64_t found = 0;
-        int r = statement_run(s, STATEMENT_IMAGE_SNAPSHOT_FIND, sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC), &found);
+        int r = statement_run(s, id, sqlite3_bind_text(s->statements[id], 1, name, -1, SQLITE_STATIC), &found);
 
         return r < 0 ? r : found != 0;
+}
+
+int store_image_snapshot_exists(Store *s, const char *name) {
+        return ask_by_name(s, STATEMENT_IMAGE_SNAPSHOT_FIND, name);
+}
+
+int store_snapshot_is_owned(Store *s, const char *name) {
+        return ask_by_name(s, STATEMENT_SNAPSHOT_OWNED, name);
 }
 
 int store_cache_put(Store *s, const StoreCache *row) {

@@ -71,8 +71,9 @@ int store_layers_of_snapshots(Store *s, int (*each)(const char *layer, void *use
 int store_image_snapshot_put(Store *s, const StoreImageSnapshot *row);
 int store_image_snapshot_delete(Store *s, const char *name);
 int store_image_snapshot_each(Store *s, int (*each)(StoreImageSnapshot *row, void *userdata), void *userdata);
-/* For whoever sweeps TREE_SNAPSHOT: 1: it belongs to an image or a build, 0: it does not. */
-int store_image_snapshot_exists(Store *s, const char *name);
+int store_image_snapshot_exists(Store *s, const char *name); /* 1, 0 */
+/* For whoever sweeps TREE_SNAPSHOT: 1: some row speaks of it, of an image, a build or a sandbox; 0: none does. */
+int store_snapshot_is_owned(Store *s, const char *name);
 
 int store_cache_put(Store *s, const StoreCache *row);
 int store_cache_delete(Store *s, const StoreCache *row);

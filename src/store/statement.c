@@ -266,6 +266,8 @@ static const struct {
         [STATEMENT_IMAGE_SNAPSHOT_DELETE] = { .delete = &image_snapshot_table },
         [STATEMENT_IMAGE_SNAPSHOT_SELECT] = { .select = &image_snapshot_table, .tail = "ORDER BY name" },
         [STATEMENT_IMAGE_SNAPSHOT_FIND]   = { "SELECT 1 FROM image_snapshot WHERE name = ?1" },
+        [STATEMENT_SNAPSHOT_OWNED]        = { "SELECT EXISTS (SELECT 1 FROM image_snapshot WHERE name = ?1)"
+                                              " OR EXISTS (SELECT 1 FROM snapshot WHERE id = ?1)" },
 
         [STATEMENT_CACHE_PUT]    = { .insert = &build_cache_table,
                                      .tail = "ON CONFLICT (tenant, key) DO UPDATE SET snapshot = excluded.snapshot,"

@@ -10,19 +10,26 @@ bool attribute_is_kept(const char *name) {
         return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0;
 }
 
+/* The next in order after `last`, so that it does not matter how a file system keeps them. NULL: that was all. */
+static const char *next_name(const char *names, size_t size, const char *last) {
+        const char *found = NULL;
+
+        for (const char *name = names; name < names + size; name += strlen(name) + 1)
+                if (attribute_is_kept(name) && (!last || strcmp(name, last) > 0) && (!found || strcmp(name, found) < 0))
+                        found = name;
+        return found;
+}
+
 int attributes_each(int fd, AttributeFunction function, void *userdata) {
         static char names[ATTRIBUTE_SIZE_MAX], value[ATTRIBUTE_SIZE_MAX];
         ssize_t n = flistxattr(fd, names, sizeof(names));
 
         if (n < 0)
                 return errno == ENOTSUP ? 0 : -errno;
-        for (const char *name = names; name < names + n; name += strlen(name) + 1) {
-                ssize_t size;
+        for (const char *name = NULL; (name = next_name(names, (size_t) n, name));) {
+                ssize_t size = fgetxattr(fd, name, value, sizeof(value));
                 int r;
 
-                if (!attribute_is_kept(name))
-                        continue;
-                size = fgetxattr(fd, name, value, sizeof(value));
                 if (size < 0 && errno == ENODATA)
                         continue;
                 r = size < 0 ? -errno : function(name, value, (size_t) size, userdata);

@@ -96,12 +96,13 @@ static int same_attributes(const DeltaSide *now, const DeltaSide *before) {
         return b < 0 ? b : attributes_are_same(a, b);
 }
 
+/* A directory's time is that of what has come and gone in it, which is told by itself. */
 static bool same_about(const struct stat *a, const struct stat *b, DeltaCount count) {
         if (a->st_uid != b->st_uid || a->st_gid != b->st_gid)
                 return false;
         if (a->st_mode != b->st_mode && !S_ISLNK(a->st_mode))
                 return false;
-        return count == DELTA_BY_CONTENT || same_time(&a->st_mtim, &b->st_mtim);
+        return count == DELTA_BY_CONTENT || S_ISDIR(a->st_mode) || same_time(&a->st_mtim, &b->st_mtim);
 }
 
 int compare_sides(const DeltaSide *now, const DeltaSide *before, DeltaCount count) {

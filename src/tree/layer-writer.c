@@ -178,7 +178,7 @@ int layer_writer_end(LayerWriter *w, StreamSummary *ret, Error *reterr) {
 
         if (archive_write_close(w->archive) != ARCHIVE_OK)
                 return fail(w, "", reterr);
-        r = write_out(w, NULL, 0, /* last= */ true);
+        r = write_out(w, "", 0, /* last= */ true);
         if (r < 0)
                 return error_set(reterr, w->error.code, "%s", w->error.text);
         r = digest_end(w->outer, w->summary.digest);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 #include "registry/challenge.h"
 #include "registry/exchange.h"
 #include "registry/imageconfig.h"
@@ -19,6 +19,8 @@
 
 #define HEX    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define DIGEST "sha256:" HEX
+#define LONGER "a@" DIGEST "0"
+#define LARGE  "a@SHA256:" HEX
 
 TEST(references_as_docker_reads_them) {
         static const struct {
@@ -55,7 +57,7 @@ TEST(references_as_docker_reads_them) {
 }
 
 TEST(references_that_are_none) {
-        static const char *const cases[] = { "", "/", "a/", "/a", "A", "a/B", "a:", "a:.x", "a@", "a@sha256:" HEX "0", "a@SHA256:" HEX, "a@b@c", "a..b", "a___b", "-a", "a-",
+        static const char *const cases[] = { "", "/", "a/", "/a", "A", "a/B", "a:", "a:.x", "a@", LONGER, LARGE, "a@b@c", "a..b", "a___b", "-a", "a-",
                                              "a b/c", "x.y:/a", "x.y:0/a", "x.y:65536/a", "x..y/a", "[::1/a", "[x]/a", "[]/a", "x.y:1:2/a", "a\n", "http://x.y/a", "x.y/a?b" };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -158,13 +160,13 @@ static const char *fresh_directory(const char *name) {
 }
 
 TEST(parts_go_on_and_get_their_name_at_the_end) {
-        _cleanup_blobs_ Blobs b = { .dirfd = -EBADF };
+        _cleanup_blobdir_ Blobdir b = { .dirfd = -EBADF };
         BlobPart p, q;
         Digest digest, other = { .text = DIGEST };
         Error error = { 0 };
         uint64_t size;
 
-        check_result("open", blobs_open(&b, fresh_directory("blobs"), NULL), 0);
+        check_result("open", blobdir_open(&b, fresh_directory("blobs"), NULL), 0);
         check_result("digest", digest_of("hello world", 11, &digest), 0);
         check_string("digest", digest.text, "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
 
@@ -172,13 +174,13 @@ TEST(parts_go_on_and_get_their_name_at_the_end) {
         check_result("write", blob_part_write(&p, "hello ", 6, NULL), 0);
         check_result("somebody else", blob_part_open(&q, &b, &digest, NULL), -EAGAIN);
         blob_part_done(&p);
-        check_result("not there", blobs_find(&b, &digest, &size, NULL), 0);
+        check_result("not there", blobdir_find(&b, &digest, &size, NULL), 0);
 
         check_result("go on", blob_part_open(&p, &b, &digest, NULL), 1);
         check_uint("resumed", p.resumed, 6);
         check_result("write", blob_part_write(&p, "world", 5, NULL), 0);
         check_result("commit", blob_part_commit(&p, &digest, NULL, NULL), 0);
-        check_result("there", blobs_find(&b, &digest, &size, NULL), 1);
+        check_result("there", blobdir_find(&b, &digest, &size, NULL), 1);
         check_uint("size", size, 11);
         check_result("done already", blob_part_open(&p, &b, &digest, NULL), 0);
 
@@ -192,34 +194,34 @@ TEST(parts_go_on_and_get_their_name_at_the_end) {
 
 TEST(what_nobody_writes_any_more_is_swept) {
         const char *path = fresh_directory("sweep");
-        _cleanup_blobs_ Blobs b = { .dirfd = -EBADF }, again = { .dirfd = -EBADF };
+        _cleanup_blobdir_ Blobdir b = { .dirfd = -EBADF }, again = { .dirfd = -EBADF };
         BlobPart p = BLOB_PART_INIT;
 
         unit_write_text(unit_path("sweep/tmp-1-1.part"), "old");
         unit_write_text(unit_path("sweep/sha256-" HEX ".part"), "kept");
-        check_result("open", blobs_open(&b, path, NULL), 0);
+        check_result("open", blobdir_open(&b, path, NULL), 0);
         check_int("old", faccessat(b.dirfd, "tmp-1-1.part", F_OK, 0), -1);
         check_int("a part", faccessat(b.dirfd, "sha256-" HEX ".part", F_OK, 0), 0);
         check_result("new", blob_part_new(&p, &b, NULL), 0);
-        check_result("open again", blobs_open(&again, path, NULL), 0);
+        check_result("open again", blobdir_open(&again, path, NULL), 0);
         check_int("being written", faccessat(b.dirfd, p.name, F_OK, 0), 0);
         blob_part_done(&p);
         check_int("gone", faccessat(b.dirfd, p.name, F_OK, 0), -1);
 }
 
 TEST(damaged_blobs_are_not_read) {
-        _cleanup_blobs_ Blobs b = { .dirfd = -EBADF };
+        _cleanup_blobdir_ Blobdir b = { .dirfd = -EBADF };
         Digest digest = { .text = DIGEST };
         Error error = { 0 };
         char *text = NULL;
         size_t size;
 
-        check_result("open", blobs_open(&b, fresh_directory("damaged"), NULL), 0);
+        check_result("open", blobdir_open(&b, fresh_directory("damaged"), NULL), 0);
         unit_write_text(unit_path("damaged/sha256-" HEX), "something");
-        check_result("read", blobs_read(&b, &digest, 100, &text, &size, &error), -EBADMSG);
-        check_result("too large", blobs_read(&b, &digest, 3, &text, &size, &error), -EFBIG);
-        check_result("put", blobs_put(&b, "x", 1, &digest, NULL), 0);
-        check_result("read", blobs_read(&b, &digest, 1, &text, &size, &error), 0);
+        check_result("read", blobdir_read(&b, &digest, 100, &text, &size, &error), -EBADMSG);
+        check_result("too large", blobdir_read(&b, &digest, 3, &text, &size, &error), -EFBIG);
+        check_result("put", blobdir_put(&b, "x", 1, &digest, NULL), 0);
+        check_result("read", blobdir_read(&b, &digest, 1, &text, &size, &error), 0);
         check_string("text", text, "x");
         free(text);
 }

@@ -184,6 +184,8 @@ ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size) {
                 (void) api_errno(q, (int) n, "cannot pass the archive on");
                 return n;
         }
+        if (n > 0)
+                fileop_tell_data(a->op, data, (size_t) n);
         if (n < 0 || (size_t) n < size)
                 (void) wait_ready(a);
         return MAX_OF(n, (ssize_t) 0);
@@ -206,6 +208,7 @@ static int on_exited(sd_event_source *source, const siginfo_t *si, void *userdat
 
         a->exited = true;
         a->status = si->si_code == CLD_EXITED ? si->si_status : -1;
+        fileop_tell_end(a->op, /* done= */ a->status == 0);
         if (!a->unpacks && !a->q->answered && a->status == 0)
                 pack_begin(a); /* all of it may be in the pipe still */
         if (a->q->answered)

@@ -45,6 +45,7 @@ void native_create_done(CreateBody *b) {
         sandbox_spec_done(&b->spec);
         json_decref(b->policy);
         json_decref(b->network);
+        json_decref(b->volumes);
 }
 
 /* Fields that have a form of their own. */
@@ -183,6 +184,7 @@ const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "persistent",     native_field_flag,       offsetof(CreateBody, persistent), JSON_NULLABLE                       }, \
         { "snapshot",       json_field_string,       SPEC(snapshot),      JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
         { "record",         json_field_bool,         SPEC(record),        JSON_NULLABLE                                    }, \
+        { "volumes",        field_later,             offsetof(CreateBody, volumes), JSON_NULLABLE                          }, \
         { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       }, \
         { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           }, \
         { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          }, \
@@ -275,6 +277,8 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 b->spec.gid = b->user.gid;
         }
         r = b->inherits_policy ? 0 : apply_policy(q, b, c);
+        if (r >= 0)
+                r = native_create_volumes(q, b, c);
         return r < 0 || b->inherits ? r : check_template(q, b, c);
 }
 

@@ -11,7 +11,7 @@ typedef struct CreateBody {
         NativeUser user;
         NativeFlag persistent, critical;
         usec_t wait_usec;
-        json_t *policy, *network; /* as they came; read when the rest is known */
+        json_t *policy, *network, *volumes; /* as they came; read when the rest is known */
         const Sandbox *of;        /* a fork's: the live one that gives what is not said, */
         const Snapshot *from;     /* or the snapshot */
         bool inherits;            /* there is a snapshot or a sandbox that does: templates are no question any more */
@@ -31,6 +31,9 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c); /* an A
 int native_create_ceiling(ApiRequest *q, const CreateBody *b); /* a profile's; has answered when it is negative */
 void native_create_failed(ApiRequest *q, int r, const char *text);
 void native_create_full(ApiRequest *q, const Error *error); /* no room in time */
+
+/* create-volumes.c */
+int native_create_volumes(ApiRequest *q, CreateBody *b, JsonComplaints *c);
 
 /* create-from.c: what the body does not say comes from its snapshot, or from the sandbox that is forked. */
 int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c);

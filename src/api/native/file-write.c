@@ -148,13 +148,11 @@ ssize_t native_file_write_data(ApiRequest *q, const void *data, size_t size) {
                 commit(w);
                 return 0;
         }
-        do
-                n = write(fileop_data_fd(w->op), data, size);
-        while (n < 0 && errno == EINTR);
-        if (n < 0 && (errno == EPIPE || errno == EBADF))
+        n = fileop_write(w->op, data, size);
+        if (n == -EPIPE || n == -EBADF)
                 return 0; /* the worker has given up; why, it tells by its last message */
-        if (n < 0 && errno != EAGAIN)
-                return fail(w, -errno);
+        if (n < 0 && n != -EAGAIN)
+                return fail(w, (int) n);
         if (n < 0 || (size_t) n < size) {
                 r = wait_writable(w);
                 if (r < 0)

@@ -24,6 +24,14 @@ void native_sandbox_resources(ApiRequest *q);
 void native_profile_list(ApiRequest *q);
 void native_profile_get(ApiRequest *q);
 
+/* volumes.c */
+void native_volume_list(ApiRequest *q);
+void native_volume_make(ApiRequest *q);
+void native_volume_get(ApiRequest *q);
+void native_volume_delete(ApiRequest *q);
+extern const JsonField native_volume_fields[];
+extern const size_t native_volume_n_fields;
+
 /* snapshots.c, fork.c */
 void native_snapshot_take(ApiRequest *q);
 void native_snapshot_list(ApiRequest *q);
@@ -39,6 +47,10 @@ extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_resto
 /* changes.c */
 void native_changes(ApiRequest *q);
 void native_changes_tar(ApiRequest *q);
+
+/* recording.c */
+void native_recording(ApiRequest *q);
+void native_recording_content(ApiRequest *q);
 
 /* lifecycle.c */
 void native_sandbox_start(ApiRequest *q);
@@ -202,6 +214,10 @@ void native_sandbox_url(ApiRequest *q);
 void native_sandbox_url_set(ApiRequest *q);
 extern const JsonField native_preview_fields[];
 extern const size_t native_preview_n_fields;
+
+/* build.c */
+void native_template_build(ApiRequest *q);
+void native_recipe_list(ApiRequest *q);
 
 /* templates.c, templates-gc.c, makings.c */
 void native_template_list(ApiRequest *q);

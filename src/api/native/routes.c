@@ -92,8 +92,10 @@ const ApiRoute *const api_tables[] = {
         previews_routes,
         secrets_routes,
         network_routes,
+        build_routes,
         templates_routes,
         state_routes,
+        volumes_routes,
         changes_routes,
         NULL,
 };

@@ -23,6 +23,8 @@ extern const ApiRoute config_routes[];
 extern const ApiRoute previews_routes[];
 extern const ApiRoute secrets_routes[];
 extern const ApiRoute network_routes[];
+extern const ApiRoute build_routes[]; /* before those: their names are free */
 extern const ApiRoute templates_routes[];
 extern const ApiRoute state_routes[];
+extern const ApiRoute volumes_routes[];
 extern const ApiRoute changes_routes[];

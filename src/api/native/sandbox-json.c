@@ -137,6 +137,15 @@ static json_t *network_json(const Sandbox *sb) {
         return object_end(&o);
 }
 
+static json_t *volumes_json(const SandboxSpec *spec) {
+        json_t *list = json_array();
+
+        for (size_t i = 0; i < spec->n_volumes; i++)
+                (void) json_array_append_new(list, json_pack("{s:s, s:s, s:b}", "name", spec->volumes[i].name, "path", spec->volumes[i].target,
+                                "readOnly", !spec->volumes[i].writable));
+        return list;
+}
+
 json_t *api_sandbox_json(const Sandbox *sb) {
         const Provider *provider = sb->manager->provider;
         const SandboxSpec *spec = &sb->spec;
@@ -165,6 +174,7 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "snapshot", text_or_null(spec->snapshot));
         put(&o, "parent", text_or_null(spec->parent));
         put(&o, "templateDigest", text_or_null(spec->digest));
+        put(&o, "volumes", volumes_json(spec));
         put(&o, "record", json_boolean(spec->record));
         put(&o, "critical", json_boolean(spec->critical));
         put(&o, "workdir", json_text_or_null(workdir_of(sb)));

@@ -1,7 +1,7 @@
-/* blobs-internal.h: what the directory's two files share. */
+/* blobdir-internal.h: what the directory's two files share. */
 #pragma once
 
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 
 #define BLOB_NAME_MAX 96
 

@@ -1,4 +1,4 @@
-/* blobs.h: the directory of blobs: files named by their SHA-256, complete and checked, or on their way.
+/* blobdir.h: the directory of blobs: files named by their SHA-256, complete and checked, or on their way.
  *
  *   sha256-HEX        complete: its digest was computed over every byte before it got this name
  *   sha256-HEX.part   being fetched, or what a break has left; whoever writes it holds its lock (flock)
@@ -12,28 +12,28 @@
 #include "base/error.h"
 #include "registry/digest.h"
 
-typedef struct Blobs {
+typedef struct Blobdir {
         int dirfd;
         const char *path; /* for people; borrowed */
-} Blobs;
+} Blobdir;
 
-int blobs_open(Blobs *b, const char *path, Error *reterr);
-void blobs_done(Blobs *b);
-#define _cleanup_blobs_ _cleanup_(blobs_done)
+int blobdir_open(Blobdir *b, const char *path, Error *reterr);
+void blobdir_done(Blobdir *b);
+#define _cleanup_blobdir_ _cleanup_(blobdir_done)
 
 /* 1 with its size, or 0. */
-int blobs_find(const Blobs *b, const Digest *digest, uint64_t *ret_size, Error *reterr);
+int blobdir_find(const Blobdir *b, const Digest *digest, uint64_t *ret_size, Error *reterr);
 /* To read; -ENOENT with words. */
-int blobs_get(const Blobs *b, const Digest *digest, uint64_t *ret_size, Error *reterr);
+int blobdir_get(const Blobdir *b, const Digest *digest, uint64_t *ret_size, Error *reterr);
 /* A small one, whole, and checked against its digest; terminated, caller frees. */
-int blobs_read(const Blobs *b, const Digest *digest, size_t max, char **ret, size_t *ret_size, Error *reterr);
-int blobs_put(const Blobs *b, const void *data, size_t size, Digest *ret, Error *reterr);
-int blobs_remove(const Blobs *b, const Digest *digest);
+int blobdir_read(const Blobdir *b, const Digest *digest, size_t max, char **ret, size_t *ret_size, Error *reterr);
+int blobdir_put(const Blobdir *b, const void *data, size_t size, Digest *ret, Error *reterr);
+int blobdir_remove(const Blobdir *b, const Digest *digest);
 /* Whether so much can still be written; -ENOSPC with words. */
-int blobs_check_space(const Blobs *b, uint64_t size, Error *reterr);
+int blobdir_check_space(const Blobdir *b, uint64_t size, Error *reterr);
 
 typedef struct BlobPart {
-        const Blobs *blobs;
+        const Blobdir *blobs;
         int fd; /* -EBADF: none */
         char name[96];
         uint64_t size;    /* bytes that are there, and in the hash */
@@ -45,8 +45,8 @@ typedef struct BlobPart {
 
 /* With the bytes of an earlier attempt, which are read again for the hash. -EAGAIN: somebody else is writing it. 0: it has become complete
  * meanwhile. 1: go on. */
-int blob_part_open(BlobPart *p, const Blobs *b, const Digest *digest, Error *reterr);
-int blob_part_new(BlobPart *p, const Blobs *b, Error *reterr);
+int blob_part_open(BlobPart *p, const Blobdir *b, const Digest *digest, Error *reterr);
+int blob_part_new(BlobPart *p, const Blobdir *b, Error *reterr);
 int blob_part_write(BlobPart *p, const void *data, size_t size, Error *reterr);
 int blob_part_restart(BlobPart *p, Error *reterr); /* from the first byte */
 /* Gives it the name of its content. expected (may be NULL): another digest is -EBADMSG, the part is gone, and the error names both. */

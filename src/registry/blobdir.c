@@ -1,4 +1,4 @@
-#include "registry/blobs.h"
+#include "registry/blobdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "registry/blobs-internal.h"
+#include "registry/blobdir-internal.h"
 
 #define SPACE_RESERVE (UINT64_C(16) * 1024 * 1024)
 
@@ -41,21 +41,21 @@ static void sweep(int dirfd) {
                 (void) fd_close(copy);
 }
 
-int blobs_open(Blobs *b, const char *path, Error *reterr) {
+int blobdir_open(Blobdir *b, const char *path, Error *reterr) {
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (fd < 0)
                 return error_set(reterr, -errno, "the directory of blobs '%.300s': %m", path);
-        *b = (Blobs) { .dirfd = fd, .path = path };
+        *b = (Blobdir) { .dirfd = fd, .path = path };
         sweep(fd);
         return 0;
 }
 
-void blobs_done(Blobs *b) {
+void blobdir_done(Blobdir *b) {
         b->dirfd = fd_close(b->dirfd);
 }
 
-int blobs_find(const Blobs *b, const Digest *digest, uint64_t *ret_size, Error *reterr) {
+int blobdir_find(const Blobdir *b, const Digest *digest, uint64_t *ret_size, Error *reterr) {
         char name[BLOB_NAME_MAX];
         struct stat st;
 
@@ -68,10 +68,10 @@ int blobs_find(const Blobs *b, const Digest *digest, uint64_t *ret_size, Error *
         return 1;
 }
 
-int blobs_get(const Blobs *b, const Digest *digest, uint64_t *ret_size, Error *reterr) {
+int blobdir_get(const Blobdir *b, const Digest *digest, uint64_t *ret_size, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         char name[BLOB_NAME_MAX];
-        int r = blobs_find(b, digest, ret_size, reterr);
+        int r = blobdir_find(b, digest, ret_size, reterr);
 
         if (r < 0)
                 return r;
@@ -84,10 +84,10 @@ int blobs_get(const Blobs *b, const Digest *digest, uint64_t *ret_size, Error *r
         return TAKE_FD(fd);
 }
 
-int blobs_read(const Blobs *b, const Digest *digest, size_t max, char **ret, size_t *ret_size, Error *reterr) {
+int blobdir_read(const Blobdir *b, const Digest *digest, size_t max, char **ret, size_t *ret_size, Error *reterr) {
         _cleanup_free_ char *data = NULL;
         uint64_t size;
-        _cleanup_close_ int fd = blobs_get(b, digest, &size, reterr);
+        _cleanup_close_ int fd = blobdir_get(b, digest, &size, reterr);
         Digest found;
         ssize_t n;
 
@@ -109,7 +109,7 @@ int blobs_read(const Blobs *b, const Digest *digest, size_t max, char **ret, siz
         return 0;
 }
 
-int blobs_put(const Blobs *b, const void *data, size_t size, Digest *ret, Error *reterr) {
+int blobdir_put(const Blobdir *b, const void *data, size_t size, Digest *ret, Error *reterr) {
         _cleanup_blob_part_ BlobPart p = BLOB_PART_INIT;
         int r = blob_part_new(&p, b, reterr);
 
@@ -120,14 +120,14 @@ int blobs_put(const Blobs *b, const void *data, size_t size, Digest *ret, Error 
         return r;
 }
 
-int blobs_remove(const Blobs *b, const Digest *digest) {
+int blobdir_remove(const Blobdir *b, const Digest *digest) {
         char name[BLOB_NAME_MAX];
 
         blob_name(digest, "", name);
         return unlinkat(b->dirfd, name, 0) < 0 ? -errno : 0;
 }
 
-int blobs_check_space(const Blobs *b, uint64_t size, Error *reterr) {
+int blobdir_check_space(const Blobdir *b, uint64_t size, Error *reterr) {
         struct statvfs st;
         uint64_t free_bytes;
 

@@ -1,0 +1,45 @@
+/* recording.c: what went into a sandbox, as it was kept, also when the sandbox is gone. */
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "api/native/native.h"
+#include "base/fd.h"
+#include "record/record.h"
+
+static void answer_file(ApiRequest *q, int fd, const char *type) {
+        struct stat st;
+
+        if (fd == -ENOENT)
+                (void) api_error(q, 404, "not_found", "record with \"record\": true (cove create --record)", "there is no such recording of '%.100s'",
+                                q->parameters[0]);
+        else if (fd < 0)
+                (void) api_errno(q, fd, NULL);
+        else if (fstat(fd, &st) < 0) {
+                (void) api_errno(q, -errno, NULL);
+                (void) fd_close(fd);
+        } else {
+                q->answered = true;
+                (void) http_answer_fd(q->http, 200, type, fd, 0, (uint64_t) st.st_size);
+        }
+}
+
+static Recorder *recorder_of_api(ApiRequest *q) {
+        if (!q->api->rooms.recorder)
+                (void) api_errno(q, -EOPNOTSUPP, "nothing is recorded here");
+        return q->api->rooms.recorder;
+}
+
+void native_recording(ApiRequest *q) {
+        Recorder *r = recorder_of_api(q);
+
+        if (r)
+                answer_file(q, recorder_open_log(r, &q->who, q->parameters[0]), "application/x-ndjson");
+}
+
+void native_recording_content(ApiRequest *q) {
+        Recorder *r = recorder_of_api(q);
+
+        if (r)
+                answer_file(q, recorder_open_blob(r, &q->who, q->parameters[0], q->parameters[1]), "application/octet-stream");
+}

@@ -1,0 +1,234 @@
+/* Executions: what was started, what went in, how it ended, and what came out.
+ *
+ * Output is read when the execution has ended, in slices of the loop: it may be large. One whose sandbox is removed meanwhile has lost the rest,
+ * and its line says so. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "config/config.h"
+#include "record/internal.h"
+
+#define SLICE (256 * 1024)
+
+typedef enum Source { SOURCE_STDIN, SOURCE_STDOUT, SOURCE_STDERR, _SOURCE_MAX } Source;
+
+typedef struct EndJob {
+        Recorder *recorder;
+        char sandbox[SANDBOX_ID_LENGTH + 1], execution[EXECUTION_ID_MAX];
+        json_t *line;
+        Source source;
+        int fd; /* -EBADF: the source is not open yet */
+        uint64_t offset;
+        bool input_cut;
+        Blob blob;
+        struct EndJob *prev, *next;
+} EndJob;
+
+static void input_name(const char *execution, char ret[static 48]) {
+        (void) snprintf(ret, 48, "stdin-%s", execution);
+}
+
+/* Input beyond the ceiling is not kept at all: half of it would be another input. */
+static bool input_fits(Recorder *r, const Recording *recording, int dirfd, int fd, const char *name, size_t size) {
+        char cut[64];
+        struct stat st;
+        int marker;
+
+        (void) snprintf(cut, sizeof(cut), "%s-cut", name);
+        if (faccessat(dirfd, cut, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return false;
+        if (fstat(fd, &st) == 0 && recording->bytes + (uint64_t) st.st_size + size <= r->manager->settings->recording.bytes_max)
+                return true;
+        marker = openat(dirfd, cut, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        (void) fd_close(marker);
+        (void) ftruncate(fd, 0);
+        return false;
+}
+
+void record_input(Execution *x, const void *data, size_t size, void *userdata) {
+        Recorder *r = userdata;
+        Recording *recording = recording_get(r, x->sandbox);
+        _cleanup_close_ int dirfd = recording ? recording_open_dir(r, x->sandbox->id) : -EBADF, fd = -EBADF;
+        char name[48];
+        int k;
+
+        if (dirfd < 0)
+                return;
+        input_name(x->id, name);
+        fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+        k = fd < 0 ? -errno : input_fits(r, recording, dirfd, fd, name, size) ? fd_write_all(fd, data, size) : 0;
+        if (k < 0)
+                recording_trouble(r, x->sandbox->id, k);
+}
+
+void record_started(Execution *x, void *userdata) {
+        Recorder *r = userdata;
+        const ExecutionSpec *s = &x->spec;
+        json_t *command, *line;
+
+        if (!x->sandbox->spec.record || !recording_get(r, x->sandbox))
+                return;
+        command = json_array();
+        for (size_t i = 0; i < s->args.n; i++)
+                (void) json_array_append_new(command, json_text_or_null(s->args.items[i]));
+        line = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:b}",
+                        "type", "exec",
+                        "execution", x->id,
+                        "command", command,
+                        "env", recording_env(&s->env),
+                        "cwd", json_text_or_null(s->cwd),
+                        "stdin", s->stdin_open,
+                        "background", s->background);
+        if (line && s->has_user)
+                (void) json_object_set_new(line, "user", recording_user(s->uid, s->gid));
+        if (line && s->has_timeout)
+                (void) json_object_set_new(line, "timeoutSeconds", json_real((double) s->timeout_usec / USEC_PER_SEC));
+        if (line && s->pty)
+                (void) json_object_set_new(line, "pty", json_pack("{s:i, s:i}", "cols", s->columns, "rows", s->rows));
+        recording_line(r, x->sandbox, line);
+}
+
+static EndJob *job_free(EndJob *j) {
+        DL_DELETE(j->recorder->jobs, j);
+        json_decref(j->line);
+        (void) fd_close(j->fd);
+        blob_drop(&j->blob);
+        free(j);
+        return NULL;
+}
+
+void record_jobs_free(Recorder *r) {
+        while (r->jobs)
+                job_free(r->jobs);
+}
+
+static Execution *execution_of(const EndJob *j) {
+        Sandbox *sb = NULL;
+
+        HASH_FIND_STR(j->recorder->manager->sandboxes, j->sandbox, sb);
+        return sb ? manager_find_execution(sb, j->execution) : NULL;
+}
+
+static int open_source(EndJob *j, Execution *x) {
+        _cleanup_close_ int dirfd = -EBADF;
+        char name[64];
+        int fd;
+
+        if (j->source != SOURCE_STDIN)
+                return execution_open_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR);
+        dirfd = recording_open_dir(j->recorder, j->sandbox);
+        if (dirfd < 0)
+                return dirfd;
+        input_name(j->execution, name);
+        fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        (void) unlinkat(dirfd, name, 0);
+        (void) strcat(name, "-cut");
+        j->input_cut = unlinkat(dirfd, name, 0) == 0;
+        return fd;
+}
+
+static ssize_t read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
+        ssize_t n;
+
+        if (j->source != SOURCE_STDIN)
+                return execution_read_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR, j->fd, buffer, size, j->offset);
+        n = pread(j->fd, buffer, size, (off_t) j->offset);
+        return n < 0 ? -errno : n;
+}
+
+static void next_source(EndJob *j, json_t *content) {
+        static const char *const keys[_SOURCE_MAX] = { "stdin", "stdout", "stderr" };
+
+        if (content && j->source == SOURCE_STDIN && j->input_cut)
+                (void) json_object_set_new(content, "cut", json_true());
+        if (content)
+                (void) json_object_set_new(j->line, keys[j->source], content);
+        j->fd = fd_close(j->fd);
+        j->offset = 0;
+        j->source++;
+}
+
+/* A source that is not there (no input; the stderr of a terminal) has no key. */
+static void step(EndJob *j, Execution *x, Recording *recording) {
+        static char buffer[SLICE];
+        ssize_t n;
+
+        if (j->fd < 0) {
+                j->fd = open_source(j, x);
+                if (j->fd < 0 || blob_begin(j->recorder, j->sandbox, &j->blob) < 0) {
+                        next_source(j, NULL);
+                        return;
+                }
+        }
+        n = read_source(j, x, buffer, sizeof(buffer));
+        if (n > 0) {
+                blob_add(j->recorder, recording, &j->blob, buffer, (size_t) n);
+                j->offset += (uint64_t) n;
+        } else
+                next_source(j, blob_end(&j->blob));
+}
+
+static int on_turn(sd_event_source *source, void *userdata) {
+        Recorder *r = userdata;
+        EndJob *j = r->jobs;
+        Execution *x = j ? execution_of(j) : NULL;
+        Recording *recording = x ? recording_get(r, x->sandbox) : NULL;
+
+        if (!j)
+                return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        if (recording && j->source < _SOURCE_MAX)
+                step(j, x, recording);
+        if (recording && j->source < _SOURCE_MAX)
+                return 0;
+        if (recording)
+                recording_line(r, x->sandbox, TAKE_PTR(j->line));
+        job_free(j);
+        return 0;
+}
+
+/* Most output is small: what fits is kept before anybody can remove the sandbox. */
+static void finish_soon(Recorder *r) {
+        for (int i = 0; i < 8 && r->jobs; i++)
+                (void) on_turn(r->turn, r);
+        (void) sd_event_source_set_enabled(r->turn, r->jobs ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+void record_ended(Execution *x, void *userdata) {
+        Recorder *r = userdata;
+        EndJob *j;
+        int k = 0;
+
+        if (!x->sandbox->spec.record || !recording_get(r, x->sandbox))
+                return;
+        if (!r->turn)
+                k = sd_event_add_defer(r->manager->event, &r->turn, on_turn, r);
+        j = k < 0 ? NULL : calloc(1, sizeof(*j));
+        if (!j)
+                return;
+        *j = (EndJob) { .recorder = r, .fd = -EBADF, .blob = BLOB_EMPTY };
+        memcpy(j->sandbox, x->sandbox->id, sizeof(j->sandbox));
+        memcpy(j->execution, x->id, sizeof(j->execution));
+        j->line = json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:b}",
+                        "type", "end",
+                        "execution", x->id,
+                        "exitCode", x->exit_code >= 0 ? json_integer(x->exit_code) : json_null(),
+                        "signal", x->signal > 0 ? json_integer(x->signal) : json_null(),
+                        "reason", execution_reason_name(x->reason),
+                        "durationMs", (json_int_t) (x->duration_usec / USEC_PER_MSEC),
+                        "truncated", x->journals[STREAM_STDOUT].truncated || x->journals[STREAM_STDERR].truncated);
+        DL_APPEND(r->jobs, j);
+        if (!j->line)
+                job_free(j);
+        else
+                finish_soon(r);
+}

@@ -1,0 +1,108 @@
+/* expire.c: recordings go by their age, counted from the last line, when their sandbox has. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "jail/ids.h"
+#include "record/internal.h"
+
+#define INTERVAL (60 * USEC_PER_SEC)
+#define AT_ONCE  16
+
+static int remove_files(int dirfd) {
+        int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *directory = own < 0 ? NULL : fdopendir(own);
+        struct dirent *entry;
+        int r = 0;
+
+        if (!directory) {
+                r = -errno;
+                (void) fd_close(own);
+                return r;
+        }
+        while ((entry = readdir(directory)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlinkat(dirfd, entry->d_name, 0) < 0)
+                        r = -errno;
+        (void) closedir(directory);
+        return r;
+}
+
+int record_remove(Recorder *r, const char *id) {
+        _cleanup_close_ int fd = recording_open_dir(r, id);
+        Recording *found = NULL;
+        int k;
+
+        HASH_FIND_STR(r->recordings, id, found);
+        if (found) {
+                HASH_DEL(r->recordings, found);
+                free(found);
+        }
+        if (fd < 0)
+                return fd;
+        k = remove_files(fd);
+        return k < 0 ? k : unlinkat(r->dirfd, id, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+static bool is_over(Recorder *r, const char *id, usec_t before) {
+        _cleanup_close_ int fd = recording_open_dir(r, id);
+        Sandbox *sb = NULL;
+        struct stat st;
+
+        HASH_FIND_STR(r->manager->sandboxes, id, sb);
+        if (sb && !sandbox_status_is_ended(sb->status))
+                return false;
+        if (fd < 0 || (fstatat(fd, "log", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstat(fd, &st) < 0))
+                return false;
+        return (usec_t) st.st_mtim.tv_sec * USEC_PER_SEC + (usec_t) st.st_mtim.tv_nsec / 1000 < before;
+}
+
+static size_t remove_old(Recorder *r, usec_t before) {
+        int own = openat(r->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *directory = own < 0 ? NULL : fdopendir(own);
+        struct dirent *entry;
+        size_t n = 0;
+
+        if (!directory) {
+                (void) fd_close(own);
+                return 0;
+        }
+        while (n < AT_ONCE && (entry = readdir(directory))) {
+                int k;
+
+                if (!id_is_valid(entry->d_name) || !is_over(r, entry->d_name, before))
+                        continue;
+                k = record_remove(r, entry->d_name);
+                if (k < 0)
+                        log_warning("cannot remove the recording of sandbox %s, ignoring: %s", entry->d_name, strerror(-k));
+                else
+                        n++;
+        }
+        (void) closedir(directory);
+        return n;
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Recorder *r = userdata;
+        usec_t keep = r->manager->settings->recording.keep_usec, now = clock_wall_usec(), pause = INTERVAL;
+
+        if (keep > 0 && now > keep && !r->manager->recovering && manager_trusts_calendar(r->manager) && remove_old(r, now - keep) == AT_ONCE)
+                pause = 0;
+        if (keep > 0 && keep < pause)
+                pause = MAX_OF(keep, USEC_PER_SEC);
+        (void) sd_event_source_set_time_relative(source, pause);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int record_expire_start(Recorder *r, Error *reterr) {
+        int k = sd_event_add_time_relative(r->manager->event, &r->expire, CLOCK_MONOTONIC, USEC_PER_SEC, 0, on_timer, r);
+
+        return k < 0 ? error_set(reterr, k, "cannot add recordings to the loop: %s", strerror(-k)) : 0;
+}

@@ -1,0 +1,140 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/ids.h"
+#include "record/internal.h"
+
+#define FIRST_LINE_MAX (1 << 20)
+
+/* The first line, as soon as it is somebody's. */
+static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+        Recorder *r = userdata;
+        Recording *found = NULL;
+
+        if (!sb->spec.record || sb->pooled)
+                return;
+        (void) recording_get(r, sb);
+        if (!sandbox_status_is_ended(to))
+                return;
+        HASH_FIND_STR(r->recordings, sb->id, found); /* what is to come is read from the directory again */
+        if (found) {
+                HASH_DEL(r->recordings, found);
+                free(found);
+        }
+}
+
+static int open_directory(Recorder *r, Error *reterr) {
+        char path[4096];
+
+        if ((size_t) snprintf(path, sizeof(path), "%s/recordings", r->manager->config.state_dir) >= sizeof(path))
+                return error_set(reterr, -ENAMETOOLONG, "the path of the state directory is too long");
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+                return error_set(reterr, -errno, "cannot make '%s' for recordings: %m", path);
+        r->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return r->dirfd < 0 ? error_set(reterr, -errno, "cannot open '%s' for recordings: %m", path) : 0;
+}
+
+int recorder_new(Manager *m, Recorder **ret, Error *reterr) {
+        Recorder *r = calloc(1, sizeof(*r));
+        int k;
+
+        if (!r)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        r->manager = m;
+        r->dirfd = -EBADF;
+        k = open_directory(r, reterr);
+        if (k >= 0)
+                k = record_expire_start(r, reterr);
+        if (k < 0) {
+                recorder_free(r);
+                return k;
+        }
+        r->observer = (CoreObserver) { .status = on_status, .execution_started = record_started, .execution_ended = record_ended, .userdata = r };
+        r->hooks = (CoreRecorder) {
+                .file_begin = record_file_begin,
+                .file_data = record_file_data,
+                .file_end = record_file_end,
+                .input = record_input,
+                .userdata = r,
+        };
+        manager_observe(m, &r->observer);
+        manager_set_recorder(m, &r->hooks);
+        *ret = r;
+        return 0;
+}
+
+Recorder *recorder_free(Recorder *r) {
+        Recording *recording, *next;
+
+        if (!r)
+                return NULL;
+        manager_set_recorder(r->manager, NULL);
+        record_jobs_free(r);
+        HASH_ITER(hh, r->recordings, recording, next) {
+                HASH_DEL(r->recordings, recording);
+                free(recording);
+        }
+        sd_event_source_disable_unref(r->turn);
+        sd_event_source_disable_unref(r->expire);
+        (void) fd_close(r->dirfd);
+        free(r);
+        return NULL;
+}
+
+/* Of a sandbox that is gone: its first line says whose it was. */
+static bool may_see(const Principal *who, int log_fd) {
+        _cleanup_free_ char *text = malloc(FIRST_LINE_MAX + 1);
+        _cleanup_json_ json_t *line = NULL;
+        ssize_t n = text ? pread(log_fd, text, FIRST_LINE_MAX, 0) : -1;
+        const char *tenant;
+
+        if (!who->tenant)
+                return true;
+        if (n <= 0)
+                return false;
+        line = json_loadb(text, (size_t) n, JSON_DISABLE_EOF_CHECK, NULL);
+        tenant = json_string_value(json_object_get(line, "tenant"));
+        return tenant && strcmp(tenant, who->tenant) == 0;
+}
+
+static int open_file(Recorder *r, const char *id, const char *name) {
+        _cleanup_close_ int dirfd = recording_open_dir(r, id);
+        int fd;
+
+        if (dirfd < 0)
+                return dirfd;
+        fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+int recorder_open_log(Recorder *r, const Principal *who, const char *sandbox) {
+        Sandbox *sb = manager_find(r->manager, who, sandbox);
+        _cleanup_close_ int fd = -EBADF;
+
+        if (sb)
+                return sb->spec.record ? open_file(r, sb->id, "log") : -ENOENT;
+        if (!id_is_valid(sandbox))
+                return -ENOENT;
+        fd = open_file(r, sandbox, "log");
+        if (fd < 0)
+                return fd;
+        return may_see(who, fd) ? TAKE_FD(fd) : -ENOENT;
+}
+
+int recorder_open_blob(Recorder *r, const Principal *who, const char *sandbox, const char *sha256) {
+        Sandbox *sb = manager_find(r->manager, who, sandbox);
+        int log = recorder_open_log(r, who, sandbox);
+
+        (void) fd_close(log);
+        if (log < 0)
+                return log;
+        if (strlen(sha256) != RECORD_BLOB_LENGTH || strspn(sha256, "0123456789abcdef") != RECORD_BLOB_LENGTH)
+                return -ENOENT;
+        return open_file(r, sb ? sb->id : sandbox, sha256);
+}
