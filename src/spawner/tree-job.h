@@ -17,6 +17,7 @@ struct TreeJob {
         TreeErrand errand;
         TreeRequest request;
         uint32_t serial;
+        bool written; /* PUBLISH: somebody could write into the scratch */
         int fds[TREE_RUN_FDS]; /* of a RUN */
         pid_t pid;  /* 0: it waits its turn */
         int fd;     /* where it tells */
