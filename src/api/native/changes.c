@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "api/native/native.h"
+#include "api/native/values.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "core/trees.h"
 
 #define PIPE_SIZE     (1 << 20)
@@ -129,11 +131,16 @@ static void on_done(const char *result, const Error *error, void *userdata) {
 
 static int add_path(const char *name, const char *value, void *userdata) {
         Changes *c = userdata;
+        _cleanup_free_ char *clean = NULL;
+        int r;
 
         if (strcmp(name, "path") != 0)
                 return 0;
         if (c->n_arguments + 3 > ARGUMENTS_MAX)
                 return -E2BIG;
+        r = path_normalize(value, &clean);
+        if (r < 0)
+                return r;
         c->arguments[c->n_arguments++] = "--path";
         c->arguments[c->n_arguments++] = value;
         return 0;
@@ -195,10 +202,12 @@ static void run(Changes *c) {
         Error error = { 0 };
         int r = http_query_each(q->http, add_path, c);
 
-        if (r < 0) {
+        if (r == -E2BIG)
                 (void) api_error(q, 400, "invalid", NULL, "more than %d paths", PATHS_MAX);
+        else if (r < 0)
+                (void) native_complain(q, "path", "must be an absolute path without '..'");
+        if (r < 0)
                 return;
-        }
         r = start(c, q->sandbox, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
