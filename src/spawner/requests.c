@@ -50,6 +50,10 @@ static void thaw(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         task_freeze(s, m->id, m->serial, /* freeze= */ false);
 }
 
+static void reclaim(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+        task_reclaim(s, m->id, m->serial);
+}
+
 typedef struct Listing {
         Spawner *s;
         uint32_t serial;
@@ -97,6 +101,7 @@ static const struct {
         [SPAWN_DESTROY] = { destroy, 0, 0, true  },
         [SPAWN_FREEZE]  = { freeze,  0, 0, true  },
         [SPAWN_THAW]    = { thaw,    0, 0, true  },
+        [SPAWN_RECLAIM] = { reclaim, 0, 0, true  },
         [SPAWN_LIST]    = { list,    0, 0, false },
         [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
 };
