@@ -17,6 +17,7 @@
 #include "build/dockerfile.h"
 #include "build/internal.h"
 #include "build/recipe.h"
+#include "image/names.h"
 #include "json/json.h"
 
 #define DOCKERFILE     "Dockerfile"
@@ -306,6 +307,23 @@ static void survey(Build *b) {
         helpers_wait(b, on_surveyed);
 }
 
+/* NAME becomes NAME:TAG. */
+static int check_name(const Manager *m, BuildRequest *q, Error *reterr) {
+        TemplateName name;
+        char *full;
+        int r = template_name_parse(q->name, &name, reterr);
+
+        if (r < 0)
+                return r;
+        if (build_is_spawners(m, name.name))
+                return error_set(reterr, -EINVAL, "'%s' is the name of a template that the daemon was started with: take another", name.name);
+        if (asprintf(&full, "%s:%s", name.name, name.tag) < 0)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        free(q->name);
+        q->name = full;
+        return 0;
+}
+
 static int check_request(const BuildRequest *q, Error *reterr) {
         if (q->recipe && !recipe_find(q->recipe))
                 return error_set(reterr, -EINVAL, "there is no recipe '%.64s': `cove template recipes` lists them", q->recipe);
@@ -318,6 +336,8 @@ int build_start(Builds *builds, const Principal *who, BuildRequest *request, Mak
         Build *b;
         int r = check_request(request, reterr);
 
+        if (r >= 0)
+                r = check_name(builds->manager, request, reterr);
         if (r >= 0)
                 r = images_check_depot(builds->images, reterr);
         if (r < 0 || !trees_have_disks(builds->manager, reterr))

@@ -109,6 +109,7 @@ void build_abandon(Build *b); /* what is under way: nobody hears of it any more 
 
 /* stage.c */
 void stages_begin(Build *b);
+bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template */
 void stage_step_done(Build *b); /* what it does is done: keep it, then the next */
 /* A sandbox of that stage as it is now. Goes on with `then` when there is one. */
 void stage_need_sandbox(Build *b, size_t stage, BuildThen then);

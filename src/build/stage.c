@@ -12,7 +12,6 @@
 
 #define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
 #define WAIT            (600 * USEC_PER_SEC)       /* for a place */
-#define SCRATCH         "scratch"
 
 static void next_stage(Build *b);
 static void next_step(Build *b);
@@ -376,7 +375,7 @@ static void on_image(const Image *image, const Error *error, void *userdata) {
                 build_continue(b, stage_based);
 }
 
-static bool is_spawners(const Manager *m, const char *name) {
+bool build_is_spawners(const Manager *m, const char *name) {
         const Strv *list = m->config.templates;
 
         for (size_t i = 0; list && i < list->n; i++)
@@ -413,7 +412,7 @@ static void begin_stage(Build *b) {
                         build_continue(b, stage_based);
         } else {
                 r = scope_init(&s->scope);
-                if (r >= 0 && is_spawners(b->manager, p->base)) {
+                if (r >= 0 && build_is_spawners(b->manager, p->base)) {
                         r = sandbox_text_set(&s->base, p->base);
                         if (r >= 0)
                                 r = set_base_key(s, "");
