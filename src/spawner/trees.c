@@ -320,6 +320,14 @@ static void enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         start_some(s);
 }
 
+/* Asked for when nobody lived there, and maybe not done yet. */
+bool tree_jobs_touch_disk(const Spawner *s, const char *id) {
+        for (const TreeJob *j = s->tree_jobs; j; j = j->next)
+                if (j->errand == ERRAND_REQUEST && tree_job_touches_disk(&j->request, id))
+                        return true;
+        return false;
+}
+
 void tree_jobs_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Error error = { 0 };
         int r = tree_job_check(s, &m->tree, n_fds, &error);
