@@ -27,12 +27,18 @@ _cove_place() {
 }
 
 # What follows an option that takes a value; by the name that the help gives the value.
+# Kept transactions.
+_cove_txns() {
+    "$1" txn ls 2>/dev/null | sed -nE 's/^(txn-[a-z0-9]+) .*$/\1/p'
+}
+
 _cove_value() {
     case $1 in
     FILE | PATH | SRC:DST* | DST=SRC | FILE\|-) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$2")) ;;
-    DIR | host\|DIR) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$2")) ;;
+    DIR | host\|DIR | DIR\[:TARGET\]) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$2")) ;;
     STATUS) COMPREPLY=($(compgen -W "initializing ready running paused stopped terminating completed failed terminated" -- "$2")) ;;
     WHAT) COMPREPLY=($(compgen -W "kill pause" -- "$2")) ;;
+    commit\|discard) COMPREPLY=($(compgen -W "commit discard" -- "$2")) ;;
     SCOPE) COMPREPLY=($(compgen -W "read use admin" -- "$2")) ;;
     none\|host) COMPREPLY=($(compgen -W "none host" -- "$2")) ;;
     MODE) COMPREPLY=($(compgen -W "none isolated egress open" -- "$2")) ;;
@@ -46,7 +52,7 @@ _cove_operand() {
     local -a place
     mapfile -t place < <(_cove_place)
     case $verb:$number in
-    inspect:1 | fork:1 | restore:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1)
+    inspect:1 | fork:1 | restore:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1 | replay:1)
         COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
     restore:2) COMPREPLY=($(compgen -W "$("$cove" snapshot ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
@@ -60,6 +66,10 @@ _cove_operand() {
     inspect:2 | logs:2 | attach:2 | wait:2)
         COMPREPLY=($(compgen -W "$("$cove" ps -aq "$first" "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
+    diff:1 | commit:1 | discard:1)
+        COMPREPLY=($(compgen -W "$(_cove_txns "$cove") $("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
+        ;;
+    diff:* | commit:* | discard:*) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
     cp:*)
         compopt -o filenames -o nospace 2>/dev/null
         COMPREPLY=($(compgen -f -- "$cur") $(compgen -S : -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
@@ -81,6 +91,12 @@ _cove_operand() {
             compopt -o filenames 2>/dev/null
             COMPREPLY=($(compgen -f -- "$cur"))
         fi
+        ;;
+    volume:*)
+        case $number:$first in
+        1:*) COMPREPLY=($(compgen -W "$(_cove_subverbs "$cove" "$verb")" -- "$cur")) ;;
+        *:inspect | *:rm) COMPREPLY=($(compgen -W "$("$cove" volume ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;
+        esac
         ;;
     network:2) COMPREPLY=($(compgen -W "usage denials learned" -- "$cur")) ;;
     config:2) COMPREPLY=($(compgen -f -- "$cur")) ;;

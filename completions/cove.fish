@@ -83,12 +83,14 @@ function __cove_values
     switch $argv[1]
         case FILE PATH 'SRC:DST*' 'DST=SRC' 'FILE|-'
             __fish_complete_path (commandline -ct)
-        case DIR 'host|DIR'
+        case DIR 'host|DIR' 'DIR[:TARGET]'
             __fish_complete_directories (commandline -ct)
         case STATUS
             printf '%s\n' initializing ready running paused stopped terminating completed failed terminated
         case WHAT
             printf '%s\n' kill pause
+        case 'commit|discard'
+            printf '%s\n' commit discard
         case SCOPE
             printf '%s\n' read use admin
         case 'none|host'
@@ -103,10 +105,15 @@ function __cove_operand
     set -l verb (commandline -opc)[2]
     set -l operands (__cove_operands)
     switch $verb:(math (count $operands) + 1)
-        case inspect:1 fork:1 restore:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 ports:1 url:1 network:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1 why:1
+        case inspect:1 fork:1 restore:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 ports:1 url:1 network:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1 why:1 replay:1
             __cove_sandboxes
         case inspect:2 logs:2 attach:2 wait:2
             $cove ps -aq $operands[1] (__cove_place) 2>/dev/null
+        case diff:1 commit:1 discard:1
+            $cove txn ls 2>/dev/null | string match -r '^txn-[a-z0-9]+'
+            __cove_sandboxes
+        case 'diff:*' 'commit:*' 'discard:*'
+            __fish_complete_path (commandline -ct)
         case 'cp:*'
             __cove_sandboxes | string replace -r '$' ':'
             __fish_complete_path (commandline -ct)

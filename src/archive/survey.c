@@ -11,6 +11,7 @@
 #include "archive/tar.h"
 #include "archive/transfer.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/ignore.h"
 
 #define CHUNK_SIZE  (256 * 1024)
@@ -181,7 +182,7 @@ static int read_patterns(Survey *s, int from, const char *name, Error *reterr) {
 
         s->taken = &only;
         while (r >= 0 && (r = tar_reader_next(s->reader, &e, reterr)) > 0) {
-                if (transfer_clean_path(e.path) < 0 || strcmp(e.path, name) != 0 || !S_ISREG(e.mode) || e.hard)
+                if (path_clean_below(e.path) < 0 || strcmp(e.path, name) != 0 || !S_ISREG(e.mode) || e.hard)
                         continue;
                 r = read_file(s, &e, hash, &size, reterr);
                 strv_done(&s->ignored);

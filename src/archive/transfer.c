@@ -8,6 +8,7 @@
 
 #include "archive/peer.h"
 #include "base/fd.h"
+#include "base/path.h"
 
 #define CHUNK_SIZE (256 * 1024)
 
@@ -87,33 +88,11 @@ int transfer_pack(int to, TarCompression compression, uint64_t *ret_count, Error
         }
 }
 
-int transfer_clean_path(char *path) {
-        char *to = path;
-
-        for (const char *p = path; *p;) {
-                size_t n;
-
-                p += strspn(p, "/");
-                n = strcspn(p, "/");
-                if (n == 2 && p[0] == '.' && p[1] == '.')
-                        return -EXDEV;
-                if (n > 0 && !(n == 1 && p[0] == '.')) {
-                        if (to != path)
-                                *to++ = '/';
-                        memmove(to, p, n);
-                        to += n;
-                }
-                p += n;
-        }
-        *to = '\0';
-        return 0;
-}
-
 int transfer_check_entry(FileEntry *e, Error *reterr) {
         static char name[FILE_PATH_BYTES];
 
         (void) strcpy(name, e->path);
-        if (transfer_clean_path(e->path) < 0 || (e->hard && transfer_clean_path(e->target) < 0))
+        if (path_clean_below(e->path) < 0 || (e->hard && path_clean_below(e->target) < 0))
                 return error_set(reterr, -EXDEV, "%.400s: leads out of the archive", name);
         if (!S_ISREG(e->mode) && !S_ISDIR(e->mode) && !S_ISLNK(e->mode) && !S_ISFIFO(e->mode))
                 return error_set(reterr, -EPERM, "%.400s: is a device, which a sandbox cannot have", name);

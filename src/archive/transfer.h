@@ -11,7 +11,3 @@ int transfer_unpack(int from, uint64_t *ret_count, Error *reterr);
 int transfer_check_entry(FileEntry *entry, Error *reterr);
 int transfer_put(TarReader *reader, const FileMessage *message, Error *reterr); /* a checked one, with its data */
 int transfer_commit(int from, uint64_t *ret_count, Error *reterr);
-
-/* A name out of an archive as a path below a directory: no leading slashes, no "." and empty parts; "" is the directory itself.
- * -EXDEV: it leads upwards. In place. */
-int transfer_clean_path(char *path);

@@ -49,3 +49,25 @@ bool path_is_below(const char *path, const char *directory) {
                 return path[0] == '/';
         return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
+
+int path_clean_below(char *path) {
+        char *to = path;
+
+        for (const char *p = path; *p;) {
+                size_t n;
+
+                p += strspn(p, "/");
+                n = strcspn(p, "/");
+                if (n == 2 && p[0] == '.' && p[1] == '.')
+                        return -EXDEV;
+                if (n > 0 && !(n == 1 && p[0] == '.')) {
+                        if (to != path)
+                                *to++ = '/';
+                        memmove(to, p, n);
+                        to += n;
+                }
+                p += n;
+        }
+        *to = '\0';
+        return 0;
+}

@@ -9,3 +9,7 @@ int path_normalize(const char *path, char **ret);
 
 /* The path itself, or something below it; both normalised. */
 bool path_is_below(const char *path, const char *directory);
+
+/* A name out of an archive as a path below a directory: no leading slashes, no "." and empty parts; "" is the directory itself.
+ * -EXDEV: it leads upwards. In place. */
+int path_clean_below(char *path);

@@ -9,9 +9,15 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "cli/criu.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "depot/depot.h"
 #include "jail/probe.h"
+
+#define STATE_PARENT  "/var/lib" /* where a state directory lies, unless somebody says otherwise */
+#define DEPOT_NAME    "depot"
+#define DEPOT_PURPOSE "keeps templates; with btrfs also disks, snapshots, volumes"
 
 typedef struct DoctorOptions {
         bool json, help;
@@ -59,7 +65,28 @@ static void print_finding(const Finding *f, const char *name, const char *purpos
                 printf("  %-13s cure: %s\n", "", f->cure);
 }
 
+/* What outlives sandboxes: no guard, and so of no weight for the level. The cure is what the reason has in its last parentheses. */
+static Finding probe_depot(const Probe *p) {
+        Depot d = { .backing = DEPOT_NONE, .fd = -EBADF, .reason = "a plain user's daemon has none (start `cove serve` as root)" };
+        Finding f = { 0 };
+        char *cure;
+
+        if (p->privileged)
+                depot_probe(&d, STATE_PARENT);
+        f.ok = d.backing == DEPOT_BTRFS;
+        cure = strrchr(d.reason, '(');
+        if (cure && cure > d.reason) {
+                (void) snprintf(f.cure, sizeof(f.cure), "%.*s", (int) strcspn(cure + 1, ")"), cure + 1);
+                cure[-1] = '\0';
+        }
+        (void) snprintf(f.detail, sizeof(f.detail), "%s%s%.200s", depot_backing_name(d.backing), d.reason[0] ? ": " : "", d.reason);
+        return f;
+}
+
 static void print_table(const Probe *p, const struct utsname *host) {
+        const Finding depot = probe_depot(p);
+        const Finding criu = probe_criu();
+
         printf("kernel %s, %s, cgroup %s\n\n", host->release, p->privileged ? "root" : "plain user",
                         cgroup_names[p->cgroup]);
         for (Guard g = 0; g < _GUARD_MAX; g++)
@@ -67,6 +94,10 @@ static void print_table(const Probe *p, const struct utsname *host) {
         printf("\nnetworks\n");
         for (SpawnNetwork n = 0; n < _SPAWN_NETWORK_MAX; n++)
                 print_finding(p->networks + n, probe_network_name(n), probe_network_purpose(n));
+        printf("\nstorage\n");
+        print_finding(&depot, DEPOT_NAME, DEPOT_PURPOSE);
+        printf("\nprocesses\n");
+        print_finding(&criu, CRIU_NAME, CRIU_PURPOSE);
         printf("\nlevel: %s (%s)\n", probe_level_name(p->level), level_words[p->level]);
 }
 
@@ -81,6 +112,8 @@ static void write_finding(JsonWriter *w, const Finding *f, const char *name, con
 }
 
 static int print_json(const Probe *p, const struct utsname *host) {
+        const Finding depot = probe_depot(p);
+        const Finding criu = probe_criu();
         JsonWriter w = { 0 };
 
         json_begin_object(&w, /* key= */ NULL);
@@ -95,6 +128,12 @@ static int print_json(const Probe *p, const struct utsname *host) {
         json_begin_list(&w, "networks");
         for (SpawnNetwork n = 0; n < _SPAWN_NETWORK_MAX; n++)
                 write_finding(&w, p->networks + n, probe_network_name(n), probe_network_purpose(n));
+        json_end_list(&w);
+        json_begin_list(&w, "storage");
+        write_finding(&w, &depot, DEPOT_NAME, DEPOT_PURPOSE);
+        json_end_list(&w);
+        json_begin_list(&w, "processes");
+        write_finding(&w, &criu, CRIU_NAME, CRIU_PURPOSE);
         json_end_list(&w);
         json_end_object(&w);
         return json_finish(&w, STDOUT_FILENO);

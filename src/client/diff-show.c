@@ -11,8 +11,8 @@
 
 static const char *const changes[] = { "added", "modified", "deleted" };
 
-void diff_show_begin(DiffShow *d, DiffMode mode) {
-        *d = (DiffShow) { .mode = mode, .colours = mode != DIFF_JSON && colours_wanted(STDOUT_FILENO) };
+void diff_show_begin(DiffShow *d, DiffMode mode, bool patches) {
+        *d = (DiffShow) { .mode = mode, .patches = patches, .colours = mode != DIFF_JSON && colours_wanted(STDOUT_FILENO) };
         if (mode == DIFF_JSON)
                 d->list = json_array();
 }

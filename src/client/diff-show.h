@@ -30,6 +30,7 @@ typedef struct DiffEntry {
 
 typedef struct DiffShow {
         DiffMode mode;
+        bool patches; /* are wanted */
         bool colours;
         json_t *list;   /* DIFF_JSON */
         uint64_t counts[3]; /* added, modified, deleted */
@@ -37,7 +38,7 @@ typedef struct DiffShow {
         bool first_done;
 } DiffShow;
 
-void diff_show_begin(DiffShow *d, DiffMode mode);
+void diff_show_begin(DiffShow *d, DiffMode mode, bool patches);
 int diff_show_entry(DiffShow *d, const DiffEntry *e);       /* -ENOMEM */
 int diff_show_json(DiffShow *d, const json_t *change);      /* one as cove-tree and the daemon tell it */
 int diff_show_end(DiffShow *d);

@@ -37,7 +37,7 @@ int diff_txn(const Txn *t, const Strv *paths, DiffShow *show) {
         Walked w = { .paths = paths, .show = show };
         int r = dir < 0 ? dir : upper < 0 ? upper : 0;
 
-        if (r >= 0 && (show->mode == DIFF_PATCH || show->mode == DIFF_STAT))
+        if (r >= 0 && show->patches)
                 r = tree_run_changes(dir, upper, paths, show, &error);
         else if (r >= 0)
                 r = changes_walk(dir, upper, show_change, &w, &error);

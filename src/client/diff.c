@@ -134,7 +134,7 @@ int verb_diff(int argc, char **argv) {
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
                 return status;
-        diff_show_begin(&show, mode_of(&o));
+        diff_show_begin(&show, mode_of(&o), o.patch || o.stat);
         r = txn_id_is_valid(words.items[0]) ? show_txn(&o, &words, &show) : show_sandbox(&place, &o, &words, &show);
         if (r < 0) {
                 json_decref(show.list);

@@ -27,7 +27,8 @@ static const Option discard_options[] = {
 static const Usage usage = {
         .synopsis = "discard ID [PATH…] [options]",
         .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A sandbox goes back to the snapshot it began from. With PATH, a transaction loses only what is there and below.",
+        .more = "A sandbox goes back to the snapshot it began from.\n"
+                "With PATH, a transaction loses only what is there and below.",
         USAGE_OPTIONS(discard_options),
         .operands_min = 1,
         .operands_max = PATHS_MAX + 1,

@@ -31,8 +31,9 @@ static const Option replay_options[] = {
 
 static const Usage usage = {
         .synopsis = "replay SANDBOX [options]",
-        .about = "Does again what was recorded of a sandbox (`cove create --record`), in a fresh one, and compares what comes out.",
-        .more = "SANDBOX is an id, also of one that is gone, or a name. Exit status: 0 the same, 1 different.\n"
+        .about = "Does again what was recorded of a sandbox, in a fresh one, and compares what comes out.",
+        .more = "It was made with `cove create --record`. SANDBOX is an id, also of one that is gone.\n"
+                "Exit status: 0 the same, 1 different.\n"
                 "Example: cove replay --until 3 --shell k3v9x2…",
         USAGE_OPTIONS(replay_options),
         .operands_min = 1,

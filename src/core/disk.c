@@ -61,7 +61,7 @@ static void on_made(const TreeAnswer *answer, const Error *error, void *userdata
         if (sb->status != SANDBOX_INITIALIZING)
                 return; /* its end goes on when the provider has answered */
         if (error && error->code != -EEXIST) {
-                (void) error_set(&own, error->code, "cannot make the sandbox's disk: %s", error->text);
+                (void) error_set(&own, error->code == -ECONNRESET ? -EAGAIN : error->code, "cannot make the sandbox's disk: %s", error->text);
                 fail(sb, own.code, own.text);
                 return;
         }

@@ -70,6 +70,28 @@ static void wake(Sandbox *sb) {
         (void) sandbox_set_status(sb, sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY, NULL);
 }
 
+/* It stands still: what it holds in memory may go elsewhere, as far as the host has room. Nobody waits for it. */
+static void give_memory_back(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        SandboxUsage usage = { 0 };
+
+        sb->memory_before = sb->memory_reclaimed = 0;
+        if (!p->ops->reclaim || p->ops->usage(p, sb, &usage) < 0 || !usage.has_memory)
+                return;
+        sb->memory_before = usage.memory_bytes;
+        (void) p->ops->reclaim(p, sb);
+}
+
+static void on_reclaimed(Sandbox *sb, const Error *error, void *userdata) {
+        Provider *p = sb->manager->provider;
+        SandboxUsage usage = { 0 };
+
+        if (error || sb->status != SANDBOX_PAUSED || sb->parked || p->ops->usage(p, sb, &usage) < 0 || usage.memory_bytes > sb->memory_before)
+                return;
+        sb->memory_reclaimed = sb->memory_before - usage.memory_bytes;
+        sandbox_event(sb, "reclaimed", NULL, "%.1f of %.1f MB", (double) sb->memory_reclaimed / 1048576.0, (double) sb->memory_before / 1048576.0);
+}
+
 static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
         SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
 
@@ -81,9 +103,10 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
         else
                 sb->thawing = false;
         if (!error && (frozen ? sandbox_status_may_become(sb->status, SANDBOX_PAUSED) : sb->status == SANDBOX_PAUSED)) {
-                if (frozen)
+                if (frozen) {
                         (void) sandbox_set_status(sb, SANDBOX_PAUSED, NULL);
-                else
+                        give_memory_back(sb);
+                } else
                         wake(sb);
                 (void) sandbox_arm_timers(sb);
                 (void) store_sync(sb->manager->store);
@@ -184,6 +207,7 @@ const ProviderEvents core_provider_events = {
         .gone = on_gone,
         .destroyed = on_destroyed,
         .frozen = on_frozen,
+        .reclaimed = on_reclaimed,
         .stopped = on_stopped,
         .exec_started = on_exec_started,
         .exec_failed = on_exec_failed,

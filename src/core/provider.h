@@ -31,6 +31,7 @@ typedef struct ProviderEvents {
         void (*gone)(Sandbox *sb, void *userdata); /* its processes are, by themselves or because of us */
         void (*destroyed)(const char *id, const Error *error, void *userdata); /* nothing of it is left in the kernel */
         void (*frozen)(Sandbox *sb, bool frozen, const Error *error, void *userdata);
+        void (*reclaimed)(Sandbox *sb, const Error *error, void *userdata);
         void (*stopped)(Sandbox *sb, void *userdata);
         void (*exec_started)(Sandbox *sb, uint64_t exec, int pid, void *userdata);
         void (*exec_failed)(Sandbox *sb, const GuestExecFailed *f, void *userdata);
@@ -51,6 +52,7 @@ typedef struct ProviderOps {
         int (*adopt)(Provider *p, Sandbox *sb); /* after a restart of ours */
         int (*destroy)(Provider *p, const char *id, Sandbox *sb /* may be NULL: then only the id is known */);
         int (*freeze)(Provider *p, Sandbox *sb, bool freeze);
+        int (*reclaim)(Provider *p, Sandbox *sb); /* memory of a frozen one, as far as the host can: reclaimed(), possibly much later. NULL: cannot */
         int (*stop)(Provider *p, Sandbox *sb, usec_t grace_usec);
         int (*exec)(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds);
         int (*send)(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);

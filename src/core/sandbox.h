@@ -130,12 +130,14 @@ struct Sandbox {
         struct Halt *halting;   /* while it does */
         bool booting;           /* parked, and gets another PID 1. Not in the store */
         bool parked;            /* paused, with its disk only: no process of it lives; resume makes another PID 1 on the same disk */
+        bool replacing;         /* its disk becomes another one: nobody starts or copies it meanwhile. Not in the store */
         bool networking;        /* its network is being connected: nobody gets it before */
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
 
         /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */
         uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
 
+        uint64_t memory_before, memory_reclaimed; /* paused: what it held, and how much of that the host has back. Not in the store */
         usec_t cpu_before_usec; /* CPU time of former lives, before it was parked */
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 

@@ -25,6 +25,7 @@ typedef struct CgroupOps {
         int (*cpu_usec)(const Cgroup *cg, usec_t *ret);
         int (*kill)(const CgroupDir *dir);
         int (*freeze)(const Cgroup *cg, bool freeze);
+        int (*reclaim)(const Cgroup *cg);
         /* Where lasting groups may stand: at the top, which is root's place, or near our own group. Returns how many. */
         size_t (*bases)(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]);
         void (*leave)(Cgroup *cg); /* undoes what make() did to ourselves; may be NULL */

@@ -278,6 +278,19 @@ static int v1_freeze(const Cgroup *cg, bool freeze) {
         return strncmp(state, wanted, strlen(wanted)) == 0 ? 0 : -EAGAIN;
 }
 
+/* What cannot go stays, and that is no failure. */
+static int v1_reclaim(const Cgroup *cg) {
+        const CgroupDir *dir = cg->dirs + CGROUP_MEMORY;
+        char path[CGROUP_FILE_MAX];
+        int r;
+
+        if (!dir->path[0])
+                return -EOPNOTSUPP;
+        cgroup_file_path(dir, "memory.force_empty", path, sizeof(path));
+        r = file_write(AT_FDCWD, path, "0");
+        return r == -ENOENT ? -EOPNOTSUPP : r == -EBUSY || r == -EAGAIN ? 0 : r;
+}
+
 const CgroupOps cgroup_v1_ops = {
         .plan = v1_plan,
         .make = v1_make,
@@ -285,5 +298,6 @@ const CgroupOps cgroup_v1_ops = {
         .cpu_usec = v1_cpu_usec,
         .kill = cgroup_kill_listed,
         .freeze = v1_freeze,
+        .reclaim = v1_reclaim,
         .bases = v1_bases,
 };

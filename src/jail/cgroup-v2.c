@@ -307,6 +307,21 @@ static int v2_freeze(const Cgroup *cg, bool freeze) {
         return (frozen != 0) == freeze ? 0 : -EAGAIN;
 }
 
+/* Everything, so that it says -EAGAIN when it has got as far as it gets. Since Linux 5.19. */
+static int v2_reclaim(const Cgroup *cg) {
+        char path[CGROUP_FILE_MAX], bytes[32];
+        ssize_t n;
+        int r;
+
+        cgroup_file_path(cg->dirs, "memory.current", path, sizeof(path));
+        n = file_read(AT_FDCWD, path, bytes, sizeof(bytes));
+        if (n < 0)
+                return n == -ENOENT ? -EOPNOTSUPP : (int) n;
+        cgroup_file_path(cg->dirs, "memory.reclaim", path, sizeof(path));
+        r = file_write(AT_FDCWD, path, bytes);
+        return r == -ENOENT ? -EOPNOTSUPP : r == -EAGAIN || r == -EBUSY ? 0 : r;
+}
+
 /* The leaf can go when we are back in the group it belongs to, which takes no processes while it has controllers
  * switched on for its children. A group that two runs share keeps them for the other one. */
 static void v2_leave(Cgroup *cg) {
@@ -331,6 +346,7 @@ const CgroupOps cgroup_v2_ops = {
         .cpu_usec = v2_cpu_usec,
         .kill = v2_kill,
         .freeze = v2_freeze,
+        .reclaim = v2_reclaim,
         .bases = v2_bases,
         .leave = v2_leave,
 };

@@ -129,6 +129,12 @@ int cgroup_freeze(const Cgroup *cg, bool freeze) {
         return ops_of(cg)->freeze(cg, freeze);
 }
 
+int cgroup_reclaim(const Cgroup *cg) {
+        if (cg->version == CGROUP_NONE)
+                return -EOPNOTSUPP;
+        return ops_of(cg)->reclaim(cg);
+}
+
 /* Nobody dies while frozen by a v1 freezer: what was killed must be let go. */
 static void kill_all(const Cgroup *cg) {
         for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)

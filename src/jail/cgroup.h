@@ -117,6 +117,9 @@ int cgroup_cpu_usec(const Cgroup *cg, usec_t *ret);
  * -EOPNOTSUPP: no freezer here. -ENOENT: the group is gone. */
 int cgroup_freeze(const Cgroup *cg, bool freeze);
 
+/* Its memory goes to swap, or back to its files, as far as there is room. Takes its time. -EOPNOTSUPP: the kernel cannot be asked. */
+int cgroup_reclaim(const Cgroup *cg);
+
 /* Kills everything in it and removes it; waits up to the given time for the dying. Idempotent. */
 int cgroup_remove(Cgroup *cg, usec_t patience);
 

@@ -101,6 +101,16 @@ static void on_freeze_answer(Native *n, NativeRequest *q, const SpawnMessage *m,
                         n->provider.userdata);
 }
 
+static void on_reclaim_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+        Error error = { 0 };
+
+        if (!q->sandbox)
+                return;
+        if (m->type == SPAWN_FAILED)
+                (void) error_set(&error, -m->failure.error, "%s", m->failure.text);
+        n->provider.events->reclaimed(q->sandbox, m->type == SPAWN_FAILED ? &error : NULL, n->provider.userdata);
+}
+
 static int on_list_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Native *n = userdata;
 
@@ -125,6 +135,7 @@ static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *
         [SPAWN_THAW] = on_freeze_answer,
         [SPAWN_LIST] = on_list_answer,
         [SPAWN_TREE] = native_on_tree_answer,
+        [SPAWN_RECLAIM] = on_reclaim_answer,
 };
 
 static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {

@@ -30,6 +30,13 @@ static int native_freeze(Provider *p, Sandbox *sb, bool freeze) {
         return native_request((Native *) p, freeze ? SPAWN_FREEZE : SPAWN_THAW, &m, sb, NULL, 0);
 }
 
+static int native_reclaim(Provider *p, Sandbox *sb) {
+        SpawnMessage m = { 0 };
+
+        copy_id(&m, sb->id);
+        return native_request((Native *) p, SPAWN_RECLAIM, &m, sb, NULL, 0);
+}
+
 static int native_list(Provider *p) {
         return native_request((Native *) p, SPAWN_LIST, &(SpawnMessage) { 0 }, NULL, NULL, 0);
 }
@@ -107,6 +114,7 @@ static const ProviderOps native_ops = {
         .adopt = native_guest_adopt,
         .destroy = native_destroy,
         .freeze = native_freeze,
+        .reclaim = native_reclaim,
         .stop = native_stop,
         .exec = native_guest_exec,
         .send = native_guest_send,

@@ -28,6 +28,9 @@ static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (r >= 0 && (image_is_making(s, m->create.id) || task_is_removing(s, m->create.id)))
                 r = error_set(&error, -EEXIST, "sandbox %s is being made or removed", m->create.id);
 
+        if (r >= 0 && m->create.kept && tree_jobs_touch_disk(s, m->create.id))
+                r = error_set(&error, -EBUSY, "the disk of sandbox %s is being exchanged or removed", m->create.id);
+
         if (r < 0)
                 spawner_answer_failed(s, m->serial, &error);
         else if (!creation_wants_image(s, &c))
@@ -48,6 +51,10 @@ static void freeze(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
 
 static void thaw(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         task_freeze(s, m->id, m->serial, /* freeze= */ false);
+}
+
+static void reclaim(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+        task_reclaim(s, m->id, m->serial);
 }
 
 typedef struct Listing {
@@ -97,6 +104,7 @@ static const struct {
         [SPAWN_DESTROY] = { destroy, 0, 0, true  },
         [SPAWN_FREEZE]  = { freeze,  0, 0, true  },
         [SPAWN_THAW]    = { thaw,    0, 0, true  },
+        [SPAWN_RECLAIM] = { reclaim, 0, 0, true  },
         [SPAWN_LIST]    = { list,    0, 0, false },
         [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
 };

@@ -1,13 +1,18 @@
 #include "spawner/task.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 
 #define REMOVE_PATIENCE  (30 * USEC_PER_SEC)
 #define FREEZE_PATIENCE  (10 * USEC_PER_SEC)
+#define RECLAIM_PATIENCE (60 * USEC_PER_SEC)
 #define DELAY_MIN        ((usec_t) 500)
 #define DELAY_OF_A_CHILD (5 * USEC_PER_MSEC) /* its end is told by a signal, as a rule sooner */
 #define DELAY_MAX        (20 * USEC_PER_MSEC)
@@ -16,6 +21,7 @@ typedef enum TaskKind {
         TASK_REMOVE,
         TASK_FREEZE,
         TASK_THAW,
+        TASK_RECLAIM,
 } TaskKind;
 
 struct Task {
@@ -26,6 +32,8 @@ struct Task {
         Error failure; /* code 0: none */
         usec_t deadline, due, delay;
         unsigned looks;
+        pid_t helper;  /* reclaim: who waits for the kernel; reaped like everybody */
+        int helper_fd; /* it has the other end; none: -EBADF */
 };
 
 /* A child of ours is killed by itself, and its end shows by SIGCHLD. Meanwhile its group is only touched where it must be:
@@ -66,6 +74,58 @@ static int look_at_freezer(Spawner *s, Task *t) {
         return r < 0 ? r : cgroup_freeze(&cg, t->kind == TASK_FREEZE);
 }
 
+/* The kernel may write gigabytes to swap before it answers. */
+_noreturn_ static void reclaim_main(const Cgroup *cg, int tell) {
+        int8_t r = (int8_t) -cgroup_reclaim(cg);
+
+        (void) write(tell, &r, sizeof(r));
+        _exit(0);
+}
+
+static int start_reclaim(Task *t, const Cgroup *cg) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+                return -errno;
+        t->helper = fork();
+        if (t->helper == 0)
+                reclaim_main(cg, fds[1]);
+        (void) fd_close(fds[1]);
+        if (t->helper < 0) {
+                (void) fd_close(fds[0]);
+                return -errno;
+        }
+        t->helper_fd = fds[0];
+        return -EAGAIN;
+}
+
+static int look_at_reclaim(Spawner *s, Task *t) {
+        int8_t said = 0;
+        ssize_t n;
+        Cgroup cg;
+        int r;
+
+        if (t->helper_fd < 0) {
+                r = cgroup_find(s->options->instance, t->id, &cg);
+                return r == -ENOENT ? -EOPNOTSUPP : r < 0 ? r : start_reclaim(t, &cg);
+        }
+        n = read(t->helper_fd, &said, sizeof(said));
+        if (n < 0 && errno == EAGAIN)
+                return -EAGAIN;
+        return n == sizeof(said) ? -said : -EIO;
+}
+
+/* While its end of the pipe is open it lives, and has its number. */
+static void end_helper(Task *t) {
+        int8_t said;
+
+        if (t->helper_fd < 0)
+                return;
+        if (read(t->helper_fd, &said, sizeof(said)) < 0 && errno == EAGAIN)
+                (void) kill(t->helper, SIGKILL);
+        t->helper_fd = fd_close(t->helper_fd);
+}
+
 /* Half frozen is nothing that anybody has asked for. */
 static void give_up_freezing(Spawner *s, const Task *t) {
         Cgroup cg;
@@ -82,6 +142,7 @@ static const struct {
         [TASK_REMOVE] = { "remove", look_at_end,     REMOVE_PATIENCE },
         [TASK_FREEZE] = { "freeze", look_at_freezer, FREEZE_PATIENCE },
         [TASK_THAW]   = { "thaw",   look_at_freezer, FREEZE_PATIENCE },
+        [TASK_RECLAIM] = { "reclaim the memory of", look_at_reclaim, RECLAIM_PATIENCE },
 };
 
 static void task_answer(Spawner *s, const Task *t, int r, const char *why) {
@@ -123,6 +184,7 @@ static void task_drop(Spawner *s, Task **place) {
 
         *place = t->next;
         s->n_tasks--;
+        end_helper(t);
         free(t);
 }
 
@@ -158,16 +220,21 @@ static void task_start(Spawner *s, TaskKind kind, const char *id, uint32_t seria
                 .serial = serial,
                 .delay = DELAY_MIN,
                 .deadline = clock_usec() + kinds[kind].patience,
+                .helper_fd = -EBADF,
         }, *t;
 
         memcpy(first.id, id, sizeof(first.id));
         if (failure)
                 first.failure = *failure;
-        cancel_freezing(s, id);
-        if (task_look(s, &first))
+        if (kind != TASK_RECLAIM)
+                cancel_freezing(s, id);
+        if (task_look(s, &first)) {
+                end_helper(&first);
                 return;
+        }
         t = malloc(sizeof(*t));
         if (!t) {
+                end_helper(&first);
                 task_answer(s, &first, -ENOMEM, "");
                 return;
         }
@@ -183,6 +250,10 @@ void task_remove(Spawner *s, const char *id, uint32_t serial, const Error *failu
 
 void task_freeze(Spawner *s, const char *id, uint32_t serial, bool freeze) {
         task_start(s, freeze ? TASK_FREEZE : TASK_THAW, id, serial, /* failure= */ NULL);
+}
+
+void task_reclaim(Spawner *s, const char *id, uint32_t serial) {
+        task_start(s, TASK_RECLAIM, id, serial, /* failure= */ NULL);
 }
 
 bool task_is_removing(const Spawner *s, const char *id) {

@@ -16,6 +16,9 @@ void task_remove(Spawner *s, const char *id, uint32_t serial, const Error *failu
 
 void task_freeze(Spawner *s, const char *id, uint32_t serial, bool freeze);
 
+/* Beside the loop; whatever comes next for that sandbox ends it. */
+void task_reclaim(Spawner *s, const char *id, uint32_t serial);
+
 /* Whether its end is under way. */
 bool task_is_removing(const Spawner *s, const char *id);
 

@@ -54,4 +54,4 @@ const char schema_state[] =
         "  timeout_usec INTEGER NOT NULL,"
         "  on_timeout TEXT NOT NULL"
         ") STRICT;"
-        "CREATE UNIQUE INDEX snapshot_by_name ON snapshot (tenant, name) WHERE name IS NOT NULL;";
+        "CREATE UNIQUE INDEX snapshot_by_name ON snapshot (tenant, name) WHERE name IS NOT NULL AND pending = 0;";

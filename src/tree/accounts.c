@@ -49,7 +49,7 @@ static bool number(const char *text, size_t size, uint32_t *ret) {
 
 /* The line whose first field is the name or, when it is a number, whose third is that. A name may look like a number. */
 static const char *find_line(const char *text, const char *who, size_t size) {
-        uint32_t id = 0, own;
+        uint32_t id = 0, own = 0;
         bool is_number = number(who, size, &id);
         const char *found = NULL;
 

@@ -11,34 +11,18 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 
 #define DEPTH_MAX 2048 /* of what PATH_MAX can name */
 #define LINKS_MAX 40   /* as the kernel has it */
 
 int place_clean(char *path) {
-        char *to = path;
-
         if (strlen(path) >= PATH_MAX)
                 return -ENAMETOOLONG;
-        for (const char *p = path; *p;) {
-                size_t n;
-
-                p += strspn(p, "/");
-                n = strcspn(p, "/");
-                if (n == 2 && p[0] == '.' && p[1] == '.')
-                        return -EXDEV;
-                if (n > NAME_MAX)
+        for (const char *p = path; *p; p += strcspn(p, "/"), p += strspn(p, "/"))
+                if (strcspn(p, "/") > NAME_MAX)
                         return -ENAMETOOLONG;
-                if (n > 0 && !(n == 1 && p[0] == '.')) {
-                        if (to != path)
-                                *to++ = '/';
-                        memmove(to, p, n);
-                        to += n;
-                }
-                p += n;
-        }
-        *to = '\0';
-        return 0;
+        return path_clean_below(path);
 }
 
 int place_open(int tree, const char *path, int flags) {

@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 
-/* A name out of an archive as a path below a directory: no leading slashes, no "." and empty parts; "" is the directory itself.
- * -EXDEV: it leads upwards. -ENAMETOOLONG: longer than PATH_MAX, or a part longer than NAME_MAX. In place. */
+/* path_clean_below(), and -ENAMETOOLONG: longer than PATH_MAX, or a part longer than NAME_MAX. */
 int place_clean(char *path);
 
 /* The directory opened last: most names that follow are in it too. */

@@ -186,6 +186,7 @@ static const struct {
         [SPAWN_THAW]      = { put_id,         get_id        },
         [SPAWN_LIST]      = { put_nothing,    get_nothing   },
         [SPAWN_TREE]      = { put_tree,       get_tree      },
+        [SPAWN_RECLAIM]   = { put_id,         get_id        },
         [SPAWN_HELLO]     = { put_hello,      get_hello     },
         [SPAWN_CREATED]   = { put_created,    get_created   },
         [SPAWN_DONE]      = { put_done,       get_done      },

@@ -36,11 +36,12 @@ typedef enum SpawnType {
         SPAWN_THAW,
         SPAWN_LIST, /* every id that has a cgroup of this instance */
         SPAWN_TREE, /* tree.h; + descriptors for a RUN */
+        SPAWN_RECLAIM, /* the memory of a frozen one goes to swap, or back to its files, as far as there is room; DONE when that is over */
 
         /* spawner → coved */
         SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */
         SPAWN_CREATED,    /* + descriptors: control channel of PID 1 (guest.h), its pidfd */
-        SPAWN_DONE,       /* destroy, freeze, thaw, tree */
+        SPAWN_DONE,       /* destroy, freeze, thaw, reclaim, tree */
         SPAWN_FAILED,
         SPAWN_ITEM,
         SPAWN_END,
@@ -107,7 +108,7 @@ typedef struct SpawnMessage {
         uint32_t serial;
         union {
                 SpawnCreate create;
-                char id[SPAWN_ID_MAX]; /* destroy, freeze, thaw, item */
+                char id[SPAWN_ID_MAX]; /* destroy, freeze, thaw, reclaim, item */
                 SpawnHello hello;
                 SpawnCreated created;
                 SpawnDone done;

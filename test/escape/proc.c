@@ -113,7 +113,7 @@ static Verdict try_init_maps(char **args) {
 /* Other processes */
 
 static Verdict reach_by_process(const char *pid) {
-        char path[64];
+        char path[300];
         Verdict v;
 
         (void) snprintf(path, sizeof(path), "/proc/%.20s/root", pid);

@@ -39,7 +39,7 @@ TEST(keys) {
                 "wall_ms", "cpu_user_ms", "cpu_system_ms", "memory_peak_bytes", "oom_kills", "pids_peak",
                 "io_read_bytes", "io_write_bytes", "stdout_bytes", "stderr_bytes", "stdout_truncated",
                 "stderr_truncated", "disk_backing", "disk_used_bytes", "disk_full", "guards",
-                "guards_missing" };
+                "guards_missing", "transaction" };
         const RunOptions o = { .spec.id = "a23456789012345678901" };
         const Outcome out = { .exit_code = -1 };
         char text[4096];

@@ -736,6 +736,44 @@ TEST(keep) {
                         "1G", "true");
 }
 
+TEST(txn) {
+        static const struct {
+                const char *value, *dir, *target; /* target NULL: none */
+        } rows[] = {
+                { "/a",       "/a",   NULL  },
+                { ".",        ".",    NULL  },
+                { "/a:/b",    "/a",   "/b"  },
+                { "/a:b",     "/a:b", NULL  },
+                { "/a:b:/c",  "/a:b", "/c"  },
+        };
+        RunOptions o;
+
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+                _cleanup_free_ char *dir = NULL, *target = NULL;
+
+                check_result(rows[i].value, run_txn_split(rows[i].value, &dir, &target), 0);
+                check_string("dir", dir, rows[i].dir);
+                check_true("target", (target == NULL) == (rows[i].target == NULL));
+                if (target)
+                        check_string("target", target, rows[i].target);
+        }
+        accept(&o, "--txn", "/", "--txn-auto", "discard", "true");
+        check_string("target", o.spec.binds[o.txn.bind].target, "/workspace");
+        check_string("working directory", o.spec.workdir, "/workspace");
+        check_true("layer", !o.spec.binds[o.txn.bind].layer && o.spec.binds[o.txn.bind].layer_fd < 0);
+        run_options_done(&o);
+        accept(&o, "--txn", "/:/src", "-w", "/tmp", "true");
+        check_string("target", o.spec.binds[0].target, "/src");
+        check_string("working directory", o.spec.workdir, "/tmp");
+        run_options_done(&o);
+        refuse(-EINVAL, "one transaction", "--txn", "/", "--txn", "/", "true");
+        refuse(-EINVAL, "--txn DIR", "--txn-id", "txn-abcdef", "true");
+        refuse(-EINVAL, "'x'", "--txn", "/", "--txn-id", "x", "true");
+        refuse(-EINVAL, "'maybe'", "--txn", "/", "--txn-auto", "maybe", "true");
+        refuse(-ENOENT, "--txn: '/nowhere-at-all'", "--txn", "/nowhere-at-all", "true");
+        refuse(-EINVAL, "/proc", "--txn", "/:/proc/x", "true");
+}
+
 TEST(report) {
         RunOptions o;
 

@@ -249,7 +249,7 @@ TEST(a_daemon_that_dies_in_between_leaves_nothing) {
                 Sandbox *sb;
 
                 room_new(&room, "dies");
-                sb = persistent(&room, NULL);
+                sb = persistent(&room, "box");
                 check_result("take", snapshot_take(room.state, sb, "half", NULL, on_snapshot, &t, &error), 0);
                 if (steps > 0)
                         answer(&room, NULL);
@@ -258,10 +258,13 @@ TEST(a_daemon_that_dies_in_between_leaves_nothing) {
                 for (unsigned i = 2; i < steps; i++)
                         answer(&room, NULL);
                 room_dies(&room);
+                world_up(&room.w);
                 check_uint("nobody is told", t.n, 0);
                 asked(&room, TREE_REMOVE, TREE_SNAPSHOT, NULL);
                 check_true("nothing to see", !snapshot_find(room.state, &admin, "half"));
-                answer(&room, NULL);
+                check_result("its name is free at once", snapshot_take(room.state, manager_find(room.w.manager, &admin, "box"), "half", NULL, on_snapshot, &t, &error), 0);
+                room.w.fake.provider.events->tree_done(1, 0, 0, NULL, room.w.manager); /* the removal */
+                answer(&room, &(Error) { -EIO, "broken" });
                 check_uint("no row", n_rows(&room), 0);
                 room_close(&room);
         }

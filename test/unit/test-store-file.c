@@ -446,7 +446,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0xd3e1302d68087dbc), /* secrets */
                 UINT64_C(0x954443da8c6e4813), /* previews */
                 UINT64_C(0xc3f28f7ba968d395), /* policies */
-                UINT64_C(0x90cb5e417b6200ea), /* state */
+                UINT64_C(0x21686d472a846cd5), /* state */
                 UINT64_C(0x6c4e677c77337be5), /* images */
                 UINT64_C(0xf5e5feab83416aad), /* volumes */
         };

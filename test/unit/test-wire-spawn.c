@@ -47,6 +47,7 @@ static const SpawnMessage create_bare = { .type = SPAWN_CREATE };
 static const SpawnMessage destroy = { .type = SPAWN_DESTROY, .serial = 7, .id = ID };
 static const SpawnMessage freeze = { .type = SPAWN_FREEZE, .serial = 8, .id = ID };
 static const SpawnMessage thaw = { .type = SPAWN_THAW, .serial = UINT32_MAX, .id = ID };
+static const SpawnMessage reclaim = { .type = SPAWN_RECLAIM, .serial = 18, .id = ID };
 static const SpawnMessage list = { .type = SPAWN_LIST, .serial = 9 };
 static const SpawnMessage hello = { .type = SPAWN_HELLO, .hello = { .privileged = true, .cgroup_version = 2, .depot = 1, .depot_reason = "no btrfs" } };
 static const SpawnMessage created = {
@@ -91,6 +92,7 @@ static const struct {
         { "destroy",     &destroy     },
         { "freeze",      &freeze      },
         { "thaw",        &thaw        },
+        { "reclaim",     &reclaim     },
         { "list",        &list        },
         { "hello",       &hello       },
         { "created",     &created     },
@@ -345,7 +347,7 @@ TEST(oversized) {
 TEST(unknown_type) {
         for (unsigned type = 0; type < 512; type++) {
                 const uint8_t buffer[HEADER] = { (uint8_t) type, (uint8_t) (type >> 8) };
-                bool known = (type >= SPAWN_CREATE && type <= SPAWN_TREE) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
+                bool known = (type >= SPAWN_CREATE && type <= SPAWN_RECLAIM) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
                 SpawnMessage m;
                 char what[32];
 

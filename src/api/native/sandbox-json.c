@@ -171,6 +171,7 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "onTimeout", json_string_nocheck(on_timeout_name(spec->on_timeout)));
         put(&o, "persistent", json_boolean(spec->persistent));
         put(&o, "parked", json_boolean(sb->parked));
+        put(&o, "reclaimedMB", sb->status == SANDBOX_PAUSED && sb->memory_reclaimed > 0 ? megabytes(sb->memory_reclaimed) : json_null());
         put(&o, "snapshot", text_or_null(spec->snapshot));
         put(&o, "parent", text_or_null(spec->parent));
         put(&o, "templateDigest", text_or_null(spec->digest));

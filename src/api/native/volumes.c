@@ -77,7 +77,7 @@ static int check_quota(ApiRequest *q, State *s, uint64_t bytes) {
                 sum += v->limit;
         if (sum <= t->disk_bytes_max)
                 return 0;
-        (void) api_error(q, 403, "quota", NULL, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
+        (void) api_error(q, 429, "quota", NULL, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
                         q->who.tenant, (double) t->disk_bytes_max / MIB, (double) sum / MIB);
         return -EDQUOT;
 }
