@@ -3,7 +3,7 @@
  *      cove-archive pack [--compress zstd|gzip|none]     3: a worker doing PACK      1: the tar stream
  *      cove-archive unpack                               3: a worker doing UNPACK    0: the tar stream, compressed or not
  *                                                                                    1: the number of entries, as a line
- *      cove-archive survey [--take PATH]…                0: a tar stream, of which 1 gets a survey (survey.h)
+ *      cove-archive survey [--take PATH]… [--ignore PATH]     0: a tar file, of which 1 gets a survey (survey.h)
  *      cove-archive member PATH                          0: a tar stream, of which 1 gets the bytes of one file
  *      cove-archive copy [--owner UID:GID] [--mode OCTAL]             3, 0, 1 as with unpack, at "/"; 4: which members go where (copy.h)
  *      cove-archive graft [--owner UID:GID] [--mode OCTAL] PATH       3, 0, 1 likewise; all of it goes below PATH; place: the one file becomes PATH
@@ -33,7 +33,7 @@
 static TarCompression arg_compression = TAR_PLAIN;
 static Strv arg_taken = STRV_INIT(TAKEN_MAX);
 static CopyRules arg_rules;
-static const char *arg_path;
+static const char *arg_path, *arg_ignore;
 
 static int tell_count(int r, uint64_t count, Error *reterr) {
         char line[32];
@@ -59,7 +59,7 @@ static int verb_unpack(Error *reterr) {
 }
 
 static int verb_survey(Error *reterr) {
-        return survey_write(STDIN_FILENO, STDOUT_FILENO, &arg_taken, reterr);
+        return survey_write(STDIN_FILENO, STDOUT_FILENO, &arg_taken, arg_ignore, reterr);
 }
 
 static int verb_member(Error *reterr) {
@@ -100,6 +100,11 @@ static int take_taken(const char *value, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "--take: too many") : 0;
 }
 
+static int take_ignore(const char *value, Error *reterr) {
+        arg_ignore = value;
+        return 0;
+}
+
 static int take_owner(const char *value, Error *reterr) {
         if (sscanf(value, "%" SCNu32 ":%" SCNu32, &arg_rules.uid, &arg_rules.gid) != 2)
                 return error_set(reterr, -EINVAL, "--owner: '%.64s' is not UID:GID", value);
@@ -127,7 +132,7 @@ typedef struct Verb {
 static const Verb verbs[] = {
         { "pack",   verb_pack,   false, { { "--compress", take_compression } } },
         { "unpack", verb_unpack, false, { { NULL, NULL } } },
-        { "survey", verb_survey, false, { { "--take", take_taken } } },
+        { "survey", verb_survey, false, { { "--take", take_taken }, { "--ignore", take_ignore } } },
         { "member", verb_member, true,  { { NULL, NULL } } },
         { "copy",   verb_copy,   false, { { "--owner", take_owner }, { "--mode", take_mode } } },
         { "graft",  verb_graft,  true,  { { "--owner", take_owner }, { "--mode", take_mode } } },

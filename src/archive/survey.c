@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "archive/hash.h"
 #include "archive/tar.h"
 #include "archive/transfer.h"
 #include "base/fd.h"
+#include "base/path.h"
+#include "base/ignore.h"
 
 #define CHUNK_SIZE  (256 * 1024)
 #define BUFFER_SIZE (64 * 1024)
@@ -18,6 +21,7 @@ typedef struct Survey {
         TarReader *reader;
         int to;
         const Strv *taken;
+        Strv ignored;
         uint64_t n;
         char out[BUFFER_SIZE];
         size_t out_size;
@@ -28,6 +32,7 @@ typedef struct Survey {
 } Survey;
 
 static void survey_done(Survey *s) {
+        strv_done(&s->ignored);
         tar_reader_free(s->reader);
         free(s->head);
         free(s->kept);
@@ -112,7 +117,7 @@ static int read_file(Survey *s, const FileEntry *e, char ret_hash[static HASH_HE
 }
 
 static int put_record(Survey *s, const FileEntry *e, Error *reterr) {
-        const bool file = S_ISREG(e->mode) && !e->hard;
+        const bool ignored = s->ignored.n > 0 && ignore_has(&s->ignored, e->path), file = S_ISREG(e->mode) && !e->hard && (!ignored || is_taken(s, e->path));
         char hash[HASH_HEX] = "-", line[128], type = e->hard ? 'h' : S_ISDIR(e->mode) ? 'd' : S_ISLNK(e->mode) ? 'l' : 'f';
         uint64_t size = 0;
         int r = 0;
@@ -122,7 +127,7 @@ static int put_record(Survey *s, const FileEntry *e, Error *reterr) {
         if (r < 0)
                 return r;
         (void) snprintf(line, sizeof(line), "%c %o %llu %c %s", type, (unsigned) (e->mode & 07777), (unsigned long long) size,
-                        file && tar_looks_like(s->head, s->head_size) ? 't' : '-', hash);
+                        ignored ? 'i' : file && tar_looks_like(s->head, s->head_size) ? 't' : '-', hash);
         r = put(s, line, strlen(line) + 1, reterr);
         if (r >= 0)
                 r = put(s, e->path, strlen(e->path) + 1, reterr);
@@ -166,14 +171,43 @@ static int put_all(Survey *s, Error *reterr) {
         return r < 0 ? r : flush_out(s, reterr);
 }
 
-int survey_write(int from, int to, const Strv *taken, Error *reterr) {
+/* A first look, for the patterns that everything else is seen by: they may come last. */
+static int read_patterns(Survey *s, int from, const char *name, Error *reterr) {
+        const Strv only = { .items = (char *[]) { (char *) name, NULL }, .n = 1 };
+        const Strv *taken = s->taken;
+        static FileEntry e;
+        char hash[HASH_HEX];
+        uint64_t size;
+        int r = tar_reader_new(from, &s->reader, reterr);
+
+        s->taken = &only;
+        while (r >= 0 && (r = tar_reader_next(s->reader, &e, reterr)) > 0) {
+                if (path_clean_below(e.path) < 0 || strcmp(e.path, name) != 0 || !S_ISREG(e.mode) || e.hard)
+                        continue;
+                r = read_file(s, &e, hash, &size, reterr);
+                strv_done(&s->ignored);
+                if (r >= 0)
+                        r = ignore_parse(s->kept ? s->kept : "", s->kept_size, &s->ignored);
+                if (r == -E2BIG)
+                        (void) error_set(reterr, r, "%s has more than %d lines", name, IGNORE_PATTERNS_MAX);
+        }
+        s->taken = taken;
+        s->reader = tar_reader_free(s->reader);
+        if (r >= 0 && lseek(from, 0, SEEK_SET) < 0)
+                r = error_set(reterr, -errno, "cannot read the archive again: %m");
+        return r;
+}
+
+int survey_write(int from, int to, const Strv *taken, const char *ignore, Error *reterr) {
         static Survey s;
         int r;
 
         s = (Survey) { .to = to, .taken = taken, .head = malloc(CHUNK_SIZE) };
         if (!s.head)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = tar_reader_new(from, &s.reader, reterr);
+        r = ignore ? read_patterns(&s, from, ignore, reterr) : 0;
+        if (r >= 0)
+                r = tar_reader_new(from, &s.reader, reterr);
         if (r >= 0)
                 r = put_all(&s, reterr);
         survey_done(&s);

@@ -40,6 +40,7 @@ void build_request_done(BuildRequest *q) {
 
 static void stage_done(BuildStage *s) {
         scope_done(&s->scope);
+        scope_done(&s->ahead);
         free(s->base);
         free(s->layers);
         free(s->keys);
@@ -281,7 +282,7 @@ static void on_surveyed(Build *b) {
 }
 
 static void survey(Build *b) {
-        const char *arguments[12] = { "survey", "--take", ".dockerignore" };
+        const char *arguments[12] = { "survey", "--ignore", ".dockerignore" };
         size_t n = 3;
         Error error = { 0 };
 

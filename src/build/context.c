@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ignore.h"
 #include "base/parse.h"
 
 #define MEMBERS_MAX 400000 /* with the directories that names imply */
@@ -25,7 +24,6 @@ Context *context_free(Context *c) {
                 free(c->files[i].data);
         }
         free(c->files);
-        strv_done(&c->ignored);
         free(c->text);
         free(c);
         return NULL;
@@ -84,6 +82,7 @@ static int read_member(Survey *s, const char *line) {
                 return -EBADMSG;
         m.size = size;
         m.archive = flag == 't';
+        m.ignored = flag == 'i';
         m.hash = line + hash;
         if (*path == '\0' || (strcmp(m.hash, NO_HASH) != 0 && strlen(m.hash) != CONTEXT_HASH_HEX - 1))
                 return -EBADMSG;
@@ -124,6 +123,35 @@ const ContextMember *context_find(const Context *c, const char *path) {
         const ContextMember key = { .path = (char *) path };
 
         return c->n > 0 ? bsearch(&key, c->members, c->n, sizeof(key), compare) : NULL;
+}
+
+/* The first that is not before `text`. */
+static size_t lower_bound(const Context *c, const char *text) {
+        size_t low = 0, high = c->n;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (strcmp(c->members[middle].path, text) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+size_t context_below(const Context *c, const char *directory, size_t *ret_n) {
+        char from[4096 + 2], to[4096 + 2];
+        size_t first = 0, last = c->n, n = strlen(directory);
+
+        if (n > 0) {
+                (void) snprintf(from, sizeof(from), "%s/", directory);
+                (void) snprintf(to, sizeof(to), "%s0", directory); /* what comes next after a slash */
+                first = lower_bound(c, from);
+                last = lower_bound(c, to);
+        }
+        *ret_n = last - first;
+        return first;
 }
 
 /* Of members of the same name the last counts, as it does when they are unpacked. */
@@ -204,7 +232,6 @@ static int read_survey(Survey *s) {
 int context_parse(char *text, size_t size, Context **ret, Error *reterr) {
         _cleanup_context_ Context *c = calloc(1, sizeof(*c));
         Survey s = { .c = c, .p = text, .end = text + size };
-        const ContextFile *ignore;
         int r;
 
         if (!c) {
@@ -218,12 +245,9 @@ int context_parse(char *text, size_t size, Context **ret, Error *reterr) {
                 r = add_parents(&s);
                 sort_members(c);
         }
-        ignore = context_file(c, ".dockerignore");
-        if (r >= 0 && ignore)
-                r = ignore_parse(ignore->data, ignore->size, &c->ignored);
         if (r < 0)
                 return error_set(reterr, r, r == -EBADMSG ? "what the archive program has said about the context is cut off" :
-                                r == -E2BIG ? "the context has too many files, or .dockerignore too many lines" : "out of memory");
+                                r == -E2BIG ? "the context has too many files" : "out of memory");
         *ret = TAKE_PTR(c);
         return 0;
 }

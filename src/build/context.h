@@ -15,6 +15,7 @@
 typedef struct ContextMember {
         char type; /* f d l h */
         bool archive; /* is a tar archive itself */
+        bool ignored; /* .dockerignore leaves it out */
         unsigned mode;
         uint64_t size;
         const char *hash; /* "-": has none */
@@ -31,7 +32,6 @@ typedef struct Context {
         size_t n;
         ContextFile *files; /* those whose content was asked for */
         size_t n_files;
-        Strv ignored;       /* .dockerignore */
         char *text;         /* what the above points into */
 } Context;
 
@@ -45,6 +45,7 @@ static inline void context_freep(Context **c) {
 
 const ContextFile *context_file(const Context *c, const char *path); /* NULL */
 const ContextMember *context_find(const Context *c, const char *path);
+size_t context_below(const Context *c, const char *directory, size_t *ret_n); /* the first that lies in it, and how many do: they stand together */
 
 /* What one COPY or ADD does with them. */
 typedef struct Selection {

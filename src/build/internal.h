@@ -29,6 +29,8 @@ typedef struct BuildStage {
         char snapshot[TREE_NAME_MAX + 1]; /* the disk as it is after the last step; "": an empty one */
         char key[SCOPE_KEY_SIZE];         /* likewise */
         char (*keys)[SCOPE_KEY_SIZE];     /* of every step, afterwards; "": it changes no file */
+        BuildScope ahead;  /* while those are made */
+        char ahead_key[SCOPE_KEY_SIZE];
         char sandbox[SANDBOX_ID_LENGTH + 1]; /* "": none */
         size_t next;       /* the step that comes */
         size_t cached;     /* steps before this one need not be done */

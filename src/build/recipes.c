@@ -5,7 +5,8 @@
 #include "build/recipe.h"
 
 #define ON_DEBIAN(packages, extra)                                                                                          \
-        "# Needs the network for its packages: --network open, or a profile whose policy allows the hosts below.\n"        \
+        "# debian-base: recipes/debian-base makes it. The packages need a way to the hosts below; apt checks signatures, and speaks HTTP:\n" \
+        "#     --network '{\"mode\": \"egress\", \"requireTls\": false, \"allow\": [\"deb.debian.org\"]}'\n"                        \
         "base: debian-base\n"                                                                                               \
         "hosts: [deb.debian.org]\n"                                                                                         \
         "packages:\n"                                                                                                       \

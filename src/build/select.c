@@ -10,7 +10,8 @@
 #include "build/context.h"
 #include "core/secret.h"
 
-#define LINKS_MAX 32
+#define LINKS_MAX    32
+#define COMPARED_MAX 4000000
 
 typedef struct Chooser {
         const Context *c;
@@ -19,6 +20,7 @@ typedef struct Chooser {
         const ContextMember **found; /* what the sources have named */
         size_t n_found, room;
         size_t map_room;
+        size_t n_compared; /* names with patterns */
         SecretSha256 hash;
         Error *reterr;
 } Chooser;
@@ -133,16 +135,19 @@ static int find_source(Chooser *k, const char *source) {
         if (k->request->literal || pattern_is_plain(path)) {
                 const ContextMember *m = context_find(k->c, path);
 
-                if (m && (m->type == 'd' || !ignore_has(&k->c->ignored, path)))
+                if (m && (m->type == 'd' || !m->ignored))
                         m = follow(k->c, m);
                 else
                         m = NULL;
                 return m ? found_add(k, m) : no_such(k, source, path);
         }
+        k->n_compared += k->c->n;
+        if (k->n_compared > COMPARED_MAX) /* the daemon waits meanwhile */
+                return error_set(k->reterr, -E2BIG, "'%.200s': so many patterns for so many files: copy directories instead", source);
         for (size_t i = 0; r >= 0 && i < k->c->n; i++) {
                 const ContextMember *m = k->c->members + i;
 
-                if (pattern_match(path, m->path) && !ignore_has(&k->c->ignored, m->path) && (m = follow(k->c, m)))
+                if (!m->ignored && pattern_match(path, m->path) && (m = follow(k->c, m)))
                         r = found_add(k, m);
         }
         return r < 0 || k->n_found > before ? r : no_such(k, source, path);
@@ -203,15 +208,14 @@ static int choose(Chooser *k, const ContextMember *m, const char *to) {
 /* All that is below it; the directory itself gives way to the destination. */
 static int choose_below(Chooser *k, const ContextMember *directory) {
         const size_t n = strlen(directory->path);
+        size_t count, first = context_below(k->c, directory->path, &count);
 
         hash_member(k, &(ContextMember) { .type = 'd', .hash = "-", .target = (char *) "" }, "");
-        for (size_t i = 0; i < k->c->n; i++) {
+        for (size_t i = first; i < first + count; i++) {
                 const ContextMember *m = k->c->members + i;
                 int r;
 
-                if (n > 0 && (strncmp(m->path, directory->path, n) != 0 || m->path[n] != '/'))
-                        continue;
-                if (ignore_has(&k->c->ignored, m->path))
+                if (m->ignored)
                         continue;
                 r = choose(k, m, m->path + n + (n > 0));
                 if (r < 0)

@@ -55,6 +55,8 @@ static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *ret
         char metadata[128];
         int r;
 
+        if (*c->profile && !p)
+                return error_set(reterr, -EINVAL, "build.profile of cove.yaml: there is no profile '%s'", c->profile);
         sandbox_spec_defaults(ret);
         (void) snprintf(metadata, sizeof(metadata), "{\"templateBuild\":\"%s\"}", making_id(b->making));
         r = p ? profile_apply(p, ret) : 0;
@@ -266,27 +268,6 @@ static int compute_key(Build *b, BuildScope *scope, size_t i, char before[static
         return r;
 }
 
-static void compute_keys(Build *b) {
-        BuildStage *s = build_stage(b);
-        const PlanStage *p = plan_stage(b);
-        char before[SCOPE_KEY_SIZE];
-        BuildScope scope = { 0 };
-        Error error = { 0 };
-        int r;
-
-        s->keys = calloc(MAX_OF(p->n_steps, (size_t) 1), sizeof(*s->keys));
-        r = s->keys ? scope_copy(&scope, &s->scope) : -ENOMEM;
-        memcpy(before, s->key, sizeof(before));
-        for (size_t i = 0; r >= 0 && i < p->n_steps; i++) {
-                s->next = i; /* whose line is told */
-                r = compute_key(b, &scope, i, before, &error);
-        }
-        scope_done(&scope);
-        if (r < 0)
-                build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
-        s->next = 0;
-}
-
 static void look_in_cache(Build *b) {
         BuildStage *s = build_stage(b);
         char snapshot[TREE_NAME_MAX + 1];
@@ -300,12 +281,37 @@ static void look_in_cache(Build *b) {
                 }
 }
 
-static void stage_based(Build *b) {
-        compute_keys(b);
-        if (b->ending)
+/* One step in each turn of the loop: a context may be large. */
+static void next_key(Build *b) {
+        BuildStage *s = build_stage(b);
+        Error error = { 0 };
+        int r;
+
+        if (s->next < plan_stage(b)->n_steps) {
+                r = compute_key(b, &s->ahead, s->next, s->ahead_key, &error);
+                if (r < 0) {
+                        build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
+                        return;
+                }
+                s->next++;
+                build_continue(b, next_key);
                 return;
+        }
+        scope_done(&s->ahead);
+        s->next = 0;
         look_in_cache(b);
         build_continue(b, next_step);
+}
+
+static void stage_based(Build *b) {
+        BuildStage *s = build_stage(b);
+
+        s->keys = calloc(MAX_OF(plan_stage(b)->n_steps, (size_t) 1), sizeof(*s->keys));
+        memcpy(s->ahead_key, s->key, sizeof(s->key));
+        if (!s->keys || scope_copy(&s->ahead, &s->scope) < 0)
+                build_fail_step(b, -ENOMEM, "out of memory");
+        else
+                build_continue(b, next_key);
 }
 
 /* What a stage stands on. */

@@ -50,7 +50,7 @@ const Usage template_pull_usage = {
 
 const Usage template_import_usage = {
         .synopsis = "template import NAME[:TAG] FILE|DIR|- [options]",
-        .about = "Makes a template out of an OCI layout, a `docker save`, a tar of a root directory, or a directory.",
+        .about = "Makes a template of an OCI layout, a `docker save`, a tar of a root directory, or a directory.",
         .more = "Example: docker save alpine | cove template import alpine -",
         USAGE_OPTIONS(making_options),
         .operands_min = 2,

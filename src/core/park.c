@@ -287,9 +287,10 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         Error error = { 0 };
         int r;
 
-        r = sb->halt != HALT_NONE ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
+        r = sb->halt != HALT_NONE || sb->replacing ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
         if (r < 0) {
-                (void) error_set(&error, r, r == -EBUSY ? "what is left of the sandbox is being removed; try again" : "out of memory");
+                (void) error_set(&error, r, r != -EBUSY ? "out of memory" : sb->replacing ? "the sandbox is being restored; try again" :
+                                                                                            "what is left of the sandbox is being removed; try again");
                 if (done)
                         done(sb, &error, userdata);
                 return;

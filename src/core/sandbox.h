@@ -130,6 +130,7 @@ struct Sandbox {
         struct Halt *halting;   /* while it does */
         bool booting;           /* parked, and gets another PID 1. Not in the store */
         bool parked;            /* paused, with its disk only: no process of it lives; resume makes another PID 1 on the same disk */
+        bool replacing;         /* its disk becomes another one: nobody starts or copies it meanwhile. Not in the store */
         bool networking;        /* its network is being connected: nobody gets it before */
         bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
 

@@ -178,7 +178,7 @@ static int settle_name(const Depot *d, int scratch, int parent, int tree, const 
 }
 
 /* Read-only comes after the name, since such a one cannot be moved; who dies between the two is made good by depot_sweep(). */
-int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, Error *reterr) {
+int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, bool written, Error *reterr) {
         _cleanup_close_ int parent = -EBADF, scratch = -EBADF, tree = -EBADF;
         int r;
 
@@ -193,7 +193,7 @@ int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, Error
         scratch = open_scratch(d, reterr);
         if (scratch < 0)
                 return scratch;
-        r = flush(d, scratch, tree);
+        r = written || d->backing == DEPOT_PLAIN ? flush(d, scratch, tree) : 0;
         if (r >= 0)
                 r = rename_new(scratch, scratch_ref->name, parent, as->name);
         if (r == -EEXIST) {

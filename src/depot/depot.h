@@ -54,7 +54,9 @@ void depot_done(Depot *d);
 void depot_sweep(Depot *d);
 
 int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from /* NULL: empty */, uint64_t limit, Error *reterr);
-int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, Error *reterr);
+
+/* written: whether anybody could write there since it was made; a copy that nobody has touched is on the disk already. */
+int depot_publish(Depot *d, const TreeRef *scratch, const TreeRef *as, bool written, Error *reterr);
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
 

@@ -28,6 +28,9 @@ static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (r >= 0 && (image_is_making(s, m->create.id) || task_is_removing(s, m->create.id)))
                 r = error_set(&error, -EEXIST, "sandbox %s is being made or removed", m->create.id);
 
+        if (r >= 0 && m->create.kept && tree_jobs_touch_disk(s, m->create.id))
+                r = error_set(&error, -EBUSY, "the disk of sandbox %s is being exchanged or removed", m->create.id);
+
         if (r < 0)
                 spawner_answer_failed(s, m->serial, &error);
         else if (!creation_wants_image(s, &c))

@@ -57,6 +57,7 @@ typedef struct Spawner {
         int tree_program_fd; /* cove-tree */
         TreeJob *tree_jobs;  /* who waits and who runs */
         size_t n_tree_jobs, n_tree_running[2]; /* of these: others, programs */
+        void *trees_written; /* names of scratch that a program was given to write into: a tree of <search.h> */
         usec_t sweep; /* when to reap whoever is left; USEC_INFINITY: nobody can be */
         bool ended; /* coved has hung up */
 } Spawner;

@@ -47,6 +47,13 @@ static bool is_inhabited(const Spawner *s, const char *id) {
         return children_find(&s->children, id) || image_is_making(s, id) || cgroup_find(s->options->instance, id, &cg) >= 0;
 }
 
+bool tree_job_touches_disk(const TreeRequest *t, const char *id) {
+        for (size_t i = 0; i < t->n_refs; i++)
+                if (t->refs[i].kind == TREE_DISK && (rules[t->operation].replaces || t->refs[i].writable) && strcmp(t->refs[i].name, id) == 0)
+                        return true;
+        return false;
+}
+
 static int check_ref(const Spawner *s, const TreeRequest *t, size_t i, Error *reterr) {
         const TreeRef *ref = t->refs + i;
         bool is_list = t->operation == TREE_LIST;

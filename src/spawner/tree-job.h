@@ -17,6 +17,7 @@ struct TreeJob {
         TreeErrand errand;
         TreeRequest request;
         uint32_t serial;
+        bool written; /* PUBLISH: somebody could write into the scratch */
         int fds[TREE_RUN_FDS]; /* of a RUN */
         pid_t pid;  /* 0: it waits its turn */
         int fd;     /* where it tells */
@@ -31,6 +32,7 @@ typedef struct TreeOutcome {
 
 /* tree-check.c: as if an enemy had written it. */
 int tree_job_check(const Spawner *s, const TreeRequest *t, size_t n_fds, Error *reterr);
+bool tree_job_touches_disk(const TreeRequest *t, const char *id); /* what nobody may live on meanwhile */
 bool tree_job_makes_depot(const TreeRequest *t); /* else there is nothing that it could be about, where there is no depot */
 
 /* Situation of both: a copy of the worker, in its namespaces, with its rights. */

@@ -23,7 +23,7 @@ static int make(Work *w, const TreeRequest *t, Error *reterr) {
 }
 
 static int publish(Work *w, const TreeRequest *t, Error *reterr) {
-        return depot_publish(&w->s->depot, t->refs, t->refs + 1, reterr);
+        return depot_publish(&w->s->depot, t->refs, t->refs + 1, w->job->written, reterr);
 }
 
 static int discard(Work *w, const TreeRequest *t, Error *reterr) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,49 @@ static TreeJob *job_new(TreeErrand errand, const SpawnMessage *m) {
                 j->serial = m->serial;
         }
         return j;
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(a, b);
+}
+
+static bool names_scratch(const TreeJob *j) {
+        return j->errand == ERRAND_REQUEST && j->request.refs[0].kind == TREE_SCRATCH &&
+               (j->request.operation == TREE_PUBLISH || j->request.operation == TREE_REMOVE);
+}
+
+/* Who may have been written to is remembered until it is published or removed; all of it goes with us, as scratch does. False: no memory. */
+static bool note_written(Spawner *s, TreeJob *j) {
+        const TreeRef *refs = j->request.refs;
+
+        for (size_t i = 0; is_run(j) && i < j->request.n_refs; i++) {
+                char *name, **place;
+
+                if (refs[i].kind != TREE_SCRATCH || !refs[i].writable)
+                        continue;
+                name = strdup(refs[i].name);
+                place = name ? tsearch(name, &s->trees_written, compare_names) : NULL;
+                if (!place || *place != name)
+                        free(name);
+                if (!place)
+                        return false;
+        }
+        j->written = names_scratch(j) && tfind(refs[0].name, &s->trees_written, compare_names);
+        return true;
+}
+
+/* Once there is no such scratch any more. */
+static void forget_written(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
+        char **place, *name;
+
+        if (!names_scratch(j) || (o->error.code < 0 && o->error.code != -EEXIST))
+                return;
+        place = tfind(j->request.refs[0].name, &s->trees_written, compare_names);
+        if (!place)
+                return;
+        name = *place;
+        (void) tdelete(name, &s->trees_written, compare_names);
+        free(name);
 }
 
 /* Behind those that wait already; the depot's own errands go before everybody. */
@@ -164,6 +208,7 @@ static void finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
                 s->depot_busy = false;
                 break;
         case ERRAND_REQUEST:
+                forget_written(s, j, o);
                 answer(s, j, o);
                 break;
         }
@@ -262,6 +307,8 @@ static void enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         TreeJob *j = s->n_tree_jobs < WAITING_MAX ? job_new(ERRAND_REQUEST, m) : NULL;
         Error error = { 0 };
 
+        if (j && !note_written(s, j))
+                j = job_free(j);
         if (!j) {
                 (void) error_set(&error, -EBUSY, "too much is asked about trees at once");
                 spawner_answer_failed(s, m->serial, &error);
@@ -271,6 +318,14 @@ static void enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
                 j->fds[i] = TAKE_FD(fds[i]);
         job_hook_in(s, j);
         start_some(s);
+}
+
+/* Asked for when nobody lived there, and maybe not done yet. */
+bool tree_jobs_touch_disk(const Spawner *s, const char *id) {
+        for (const TreeJob *j = s->tree_jobs; j; j = j->next)
+                if (j->errand == ERRAND_REQUEST && tree_job_touches_disk(&j->request, id))
+                        return true;
+        return false;
 }
 
 void tree_jobs_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {

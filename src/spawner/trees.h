@@ -22,6 +22,9 @@ void tree_jobs_init(Spawner *s);
 /* One request; it takes the descriptors of a RUN. */
 void tree_jobs_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds);
 
+/* Whether the disk of that sandbox is being exchanged, removed or written into, or is about to be: nobody may be started on it. */
+bool tree_jobs_touch_disk(const Spawner *s, const char *id);
+
 /* In the order in which tree_jobs_poll() filled them in. */
 size_t tree_jobs_poll(const Spawner *s, struct pollfd ret[static TREES_RUNNING_MAX]);
 void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n);

@@ -96,6 +96,8 @@ static int check(State *s, const Sandbox *sb, Error *reterr) {
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
                         sb->halt != HALT_NONE || sb->booting)
                 return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
+        if (sb->replacing)
+                return error_set(reterr, -EBUSY, "the sandbox is being restored; try again");
         return 0;
 }
 

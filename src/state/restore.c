@@ -32,8 +32,10 @@ static void free_restore(Work *w) {
         Restore *r = (Restore *) w;
         Sandbox *sb = state_sandbox(w->state, r->sandbox);
 
-        if (sb)
+        if (sb) {
                 sandbox_forget_caller(sb, r);
+                sb->replacing = false;
+        }
         free(r->before);
         free(r);
 }
@@ -87,8 +89,10 @@ static void boot(Restore *r) {
                 finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
         else if (r->was_parked)
                 finish(r, r->going_back ? &r->error : NULL);
-        else
+        else {
+                sb->replacing = false; /* from here on it is in the provider's hands */
                 sandbox_resume(sb, on_up, r);
+        }
 }
 
 /* Its row says where its disk comes from. */
@@ -128,8 +132,11 @@ static void swap(Restore *r) {
                 .n_refs = 2,
                 .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox) },
         };
+        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
         Error error = { 0 };
 
+        if (sb)
+                sb->replacing = true;
         if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
                 on_swapped(NULL, &error, r);
 }
@@ -171,6 +178,8 @@ static int check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) 
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
                         sb->halt != HALT_NONE || sb->booting)
                 return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
+        if (sb->replacing)
+                return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
         if (n->missing)
                 return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->id);
         if (!text_equal(sb->spec.layer, n->spec.layer) || !text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))
@@ -194,6 +203,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
         r->done = done;
         work_begin(&r->work, s, userdata, free_restore);
+        sb->replacing = true;
         k = id_make(r->scratch);
         if (k >= 0)
                 k = sandbox_text_set(&r->before, sb->spec.snapshot);

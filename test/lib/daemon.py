@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import covetest  # noqa: E402
 from apiclient import Api, Box, Broken, Reply, Stream, WebSocket, joined  # noqa: E402,F401
 from covetest import wait_for  # noqa: E402
-from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, reap_orphans  # noqa: E402
+from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, read_loops, reap_orphans  # noqa: E402
 
 SLOW = float(os.environ.get("COVE_TEST_SLOW", "1"))
 MARK = "COVETEST_DAEMON"  # in the environment of everything that a daemon starts
@@ -48,7 +48,8 @@ _daemons = []
 class Daemon:
     """One daemon and its state directory. options go to `cove serve`; prefix stands before the program (setpriv …).
 
-    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML); storage.size is 1G unless it says so.
+    config is the text of its cove.yaml, or what is to be in it (dicts and lists: JSON is YAML). Such a one has storage.size 1G unless it says
+    otherwise; a text is taken as it is; False: there is none.
     """
 
     def __init__(self, options=(), prefix=(), state=None, config=None, cove=None, env=None, owner=None):
@@ -58,7 +59,7 @@ class Daemon:
         self.options, self.prefix, self.cove, self.env = list(options), list(prefix), cove, env or {}
         if config is None and "--config" not in self.options and not self.prefix:
             config = {}
-        if config is not None:
+        if config is not None and config is not False:
             self.write_config(config)
             self.options += ["--config", str(self.config_path)]
         if owner is not None:
@@ -78,8 +79,6 @@ class Daemon:
         fresh = self.place / "cove.yaml.new"
         if not isinstance(config, str):
             config = {"storage": {"size": STORAGE}, **config}
-        elif "storage:" not in config and not config.lstrip().startswith("{"):
-            config = f"{config.rstrip()}\nstorage:\n  size: {STORAGE}\n"
         fresh.write_text(config if isinstance(config, str) else json.dumps(config, indent=2) + "\n")
         fresh.chmod(0o644)  # a daemon that is no longer root reads it again
         fresh.rename(self.config_path)
@@ -403,6 +402,7 @@ class Daemon:
             left = [f"cgroup {path}" for path in self.cgroups()]
             left += [f"process {pid} {name}: {command_of(pid)}" for pid, name in self.processes().items()]
             left += [f"file {path}" for path in self.files() if is_of_a_sandbox(path) or path.endswith(".sock")]
+            left += [f"loop device {line}" for line in read_loops() if f" {self.state}/" in line]
             return not left
         wait_for(look, seconds, 0.1)
         return left

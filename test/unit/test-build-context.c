@@ -28,7 +28,7 @@ static const Member members[] = {
         { "l 777 0 - -", "loop", "loop" },
         { "l 777 0 - -", "out", "/etc/passwd" },
         { "f 644 3 t " HASH, "some.tar.gz", "" },
-        { "f 644 3 - " HASH, "debug.log", "" },
+        { "f 644 3 i -", "debug.log", "" },
         { "f 644 3 - " HASH, "keep.log", "" },
 };
 
@@ -118,7 +118,7 @@ TEST(selection) {
                 { "src/../../a", "/x", false, false, "! 'src/../../a' is outside of the context: only what was sent can be copied" },
                 { "a.txt", "/", false, false, "a.txt>a.txt dir" },
         };
-        _cleanup_context_ Context *c = context("*.log\n!keep.log\n");
+        _cleanup_context_ Context *c = context(NULL);
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 char hash[CONTEXT_HASH_HEX];
@@ -141,7 +141,7 @@ TEST(links_that_lead_nowhere) {
 }
 
 TEST(hashes) {
-        _cleanup_context_ Context *c = context(NULL), *other = context("*.log");
+        _cleanup_context_ Context *c = context(NULL), *other = context("x");
         char one[CONTEXT_HASH_HEX], two[CONTEXT_HASH_HEX];
         char *mode;
 
@@ -150,7 +150,7 @@ TEST(hashes) {
         check_string("what is not copied does not count", two, one);
         free(show(other, ".", "/x/", false, false, two));
         free(show(c, ".", "/x/", false, false, one));
-        check_true("what is left out does", strcmp(one, two) != 0);
+        check_true("what is copied does", strcmp(one, two) != 0);
         free(show(c, "a.txt", "/x/", false, false, one));
         free(show(c, "b.txt", "/x/", false, false, two));
         check_true("names count", strcmp(one, two) != 0);

@@ -130,7 +130,7 @@ static void try_life(void) {
         MUST(depot_make(&d, &scratch, NULL, 0, &error) == -EEXIST);
         fd = open_in(&d, TREE_SCRATCH, "s1");
         MUST_DO(fill(fd, "file", MIB));
-        MUST_DO(depot_publish(&d, &scratch, &layer, &error));
+        MUST_DO(depot_publish(&d, &scratch, &layer, true, &error));
         MUST_DO(depot_verify(&d, &layer, &error));
         MUST(depot_open_tree(&d, &scratch, &error) == -ENOENT);
         MUST(fill(fd, "more", MIB) == -EROFS);
@@ -148,7 +148,7 @@ static void try_life(void) {
         MUST_DO(fill(fd, "root/b", 100 * MIB));
 
         MUST_DO(depot_make(&d, &scratch, &disk, 0, &error));
-        MUST_DO(depot_publish(&d, &scratch, &snapshot, &error));
+        MUST_DO(depot_publish(&d, &scratch, &snapshot, false, &error));
         MUST_DO(depot_verify(&d, &snapshot, &error));
         MUST_DO(depot_make(&d, &fork, &snapshot, 32 * MIB, &error));
         MUST_DO(unlinkat(fd, "root/b", 0));
@@ -159,7 +159,7 @@ static void try_life(void) {
         (void) fd_close(fd);
 
         MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
-        MUST(depot_publish(&d, &scratch, &layer, &error) == -EEXIST);
+        MUST(depot_publish(&d, &scratch, &layer, true, &error) == -EEXIST);
         MUST(depot_open_tree(&d, &scratch, &error) == -ENOENT);
         MUST_DO(depot_remove(&d, &disk, &error));
         MUST_DO(depot_remove(&d, &disk, &error));
@@ -259,7 +259,7 @@ static void try_damaged(void) {
         _cleanup_close_ int layers = openat(d.fd, "layer", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         MUST_DO(depot_make(&d, &scratch, NULL, 0, &error));
-        MUST_DO(depot_publish(&d, &scratch, &snapshot, &error));
+        MUST_DO(depot_publish(&d, &scratch, &snapshot, true, &error));
         MUST(depot_verify(&d, &snapshot, &error) == -EUCLEAN); /* no root/ */
         MUST_DO(mkdirat(layers, "cc", 0755));
         MUST(depot_verify(&d, &layer, &error) == -EUCLEAN);
@@ -374,11 +374,11 @@ static void try_plain(void) {
         MUST_DO(mkdirat(fd, "sub", 0750));
         MUST_DO(fill(fd, "sub/file", MIB));
         MUST_DO(symlinkat("nowhere", fd, "link"));
-        MUST_DO(depot_publish(&d, &scratch, &layer, &error));
+        MUST_DO(depot_publish(&d, &scratch, &layer, true, &error));
         MUST_DO(depot_usage(&d, &layer, &bytes, &error));
         MUST(bytes >= MIB);
         MUST_DO(depot_make(&d, &scratch, &layer, 0, &error));
-        MUST_DO(depot_publish(&d, &scratch, &child, &error));
+        MUST_DO(depot_publish(&d, &scratch, &child, true, &error));
         (void) fd_close(fd);
         fd = open_in(&d, TREE_LAYER, "bb");
         MUST(fstatat(fd, "sub", &one, 0) == 0 && (one.st_mode & 07777) == 0750);

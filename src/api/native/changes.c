@@ -3,7 +3,10 @@
  *      disk, template ── cove-tree (started by the spawner) ── pipe ── answer
  *
  * The answer begins with the first bytes, so that what is wrong from the start has a status of its own; what goes wrong later breaks it
- * off. A client that goes away ends the work. */
+ * off. A client that goes away ends the work.
+ *
+ * How fast it goes is the client's choice, and only so many programs work on trees at once (spawner/spawner.h): of those some are left for everybody
+ * else, and no tenant has all of the rest. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "api/native/native.h"
 #include "api/native/values.h"
@@ -21,10 +25,13 @@
 #define PIPE_SIZE     (1 << 20)
 #define FIRST_SIZE    65536
 #define ARGUMENTS_MAX 64
+#define AT_ONCE_MAX   6 /* fewer than TREE_RUNS_MAX */
+#define TENANT_MAX    3
 #define PATHS_MAX     ((ARGUMENTS_MAX - 4) / 2)
 
 typedef struct Changes {
         ApiRequest *q;
+        char *tenant; /* whose sandbox it is */
         TreeCall *call; /* NULL: it has ended */
         const char *type;
         int out;
@@ -35,7 +42,10 @@ typedef struct Changes {
         size_t first_size, first_sent;
         const char *arguments[ARGUMENTS_MAX];
         size_t n_arguments;
+        struct Changes *prev, *next;
 } Changes;
+
+static Changes *under_way;
 
 static void changes_destroy(ApiRequest *q, bool answered) {
         Changes *c = q->state;
@@ -46,6 +56,8 @@ static void changes_destroy(ApiRequest *q, bool answered) {
         }
         sd_event_source_disable_unref(c->ready);
         (void) fd_close(c->out);
+        DL_DELETE(under_way, c);
+        free(c->tenant);
         free(c->first);
         free(c);
         q->state = NULL;
@@ -175,7 +187,19 @@ static int start(Changes *c, const Sandbox *sb, Error *reterr) {
         return trees_run(c->q->manager, refs, ELEMENTSOF(refs), c->arguments, -EBADF, theirs, &events, c, &c->call, reterr);
 }
 
+static bool is_too_much(const char *tenant) {
+        const Changes *c;
+        unsigned n = 0, own = 0;
+
+        DL_FOREACH(under_way, c) {
+                n++;
+                own += strcmp(c->tenant, tenant) == 0;
+        }
+        return n >= AT_ONCE_MAX || own >= TENANT_MAX;
+}
+
 static Changes *begin(ApiRequest *q, const char *verb, const char *type) {
+        const char *tenant = q->sandbox->spec.tenant ? q->sandbox->spec.tenant : "";
         Changes *c;
 
         if (!q->sandbox->spec.persistent) {
@@ -183,11 +207,20 @@ static Changes *begin(ApiRequest *q, const char *verb, const char *type) {
                                 "sandbox '%s' keeps what it writes in memory: there is nothing to compare", q->sandbox->id);
                 return NULL;
         }
+        if (is_too_much(tenant)) {
+                (void) api_error(q, 429, "busy", "read those that are under way to their end, or close them",
+                                "so many comparisons are under way already that there is no room for another");
+                return NULL;
+        }
         c = calloc(1, sizeof(Changes));
-        if (!c) {
+        if (c)
+                c->tenant = strdup(tenant);
+        if (!c || !c->tenant) {
+                free(c);
                 (void) api_errno(q, -ENOMEM, NULL);
                 return NULL;
         }
+        DL_APPEND(under_way, c);
         c->q = q;
         c->out = -EBADF;
         c->type = type;
