@@ -116,11 +116,12 @@ int language_find(const char *name, const char *root_dir, const char **ret_file,
                 list_names(names, sizeof(names));
                 return error_set(reterr, -EINVAL, "there is no language '%.60s' (there are: %s)", name, names);
         }
-        root = open(root_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (root < 0)
+        if (root_dir)
+                root = open(root_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (root_dir && root < 0)
                 return error_set(reterr, -errno, "cannot look into the template's directory '%s': %m", root_dir);
         for (size_t i = 0; i < PROGRAMS_MAX && languages[at].programs[i]; i++) {
-                if (!has_program(root, languages[at].programs[i]))
+                if (root_dir && !has_program(root, languages[at].programs[i]))
                         continue;
                 r = push_words(ret_command, languages[at].programs[i]);
                 if (r < 0)

@@ -12,6 +12,7 @@
 #include "core/enforce.h"
 #include "core/limits.h"
 #include "core/secret.h"
+#include "core/template.h"
 
 #define LANGUAGE_DEFAULT "python"
 #define SAFETY_TURNS     4 /* operations that may each take their whole time before a sandbox is nobody's any more */
@@ -98,6 +99,7 @@ static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, c
 
 /* Command. */
 
+/* NULL: one that was made of layers, into which nobody can look from here. */
 static const char *template_root(const Manager *m, const char *name) {
         size_t n = strlen(name);
 
@@ -143,8 +145,8 @@ static int fill_command(const Manager *m, const AgentRequest *q, const Enforce *
                 Error *reterr) {
         const char *root = template_root(m, j->sandbox.template_name);
 
-        if (!root)
-                return refuse(ret_field, "template", error_set(reterr, -EINVAL, "there is no template '%s'", j->sandbox.template_name));
+        if (!root && template_check(m, j->sandbox.tenant, j->sandbox.template_name, reterr) < 0)
+                return refuse(ret_field, "template", -EINVAL);
         if (q->command->n > 0 && q->code)
                 return refuse(ret_field, "code", error_set(reterr, -EINVAL, "cannot be given together with command"));
         if (q->language && !q->code)

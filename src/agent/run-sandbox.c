@@ -13,6 +13,7 @@
 
 #include "agent/internal.h"
 #include "config/config.h"
+#include "core/template.h"
 
 #define PLACE_WAIT     (24 * 3600 * USEC_PER_SEC) /* in the queue for sandboxes; then it stands in ours again */
 #define FULL_PAUSE     (1 * USEC_PER_SEC)
@@ -105,6 +106,8 @@ void run_ask(Run *run, usec_t wait_usec) {
         Error error = { 0 };
         int r = make_sandbox_spec(run, &spec);
 
+        if (r >= 0) /* the agent's own user and directory, whatever the image thinks of */
+                r = template_apply(m, &spec, /* user_given= */ true, /* workdir_given= */ true, &error);
         run->step = RUN_ACQUIRING;
         run_arm(run, m->settings->agents.ready_timeout_usec, "making the sandbox");
         if (r < 0)

@@ -64,7 +64,7 @@ struct Build {
 
         /* What is under way. */
         sd_event_source *defer;
-        BuildThen then;
+        BuildThen then, then_based;
         Acquisition *acquisition;
         size_t acquiring; /* for which stage */
         FileOp *op;
@@ -109,12 +109,20 @@ static inline BuildStage *build_stage(const Build *b) {
 Sandbox *build_sandbox(Build *b, size_t stage); /* NULL: it is gone; the build fails then */
 void build_abandon(Build *b); /* what is under way: nobody hears of it any more */
 
+/* read.c: the first thing that is done */
+void build_read(Build *b);
+
 /* stage.c */
 void stages_begin(Build *b);
-bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template */
 void stage_step_done(Build *b); /* what it does is done: keep it, then the next */
-/* A sandbox of that stage as it is now. Goes on with `then` when there is one. */
+
+/* stage-base.c: finds what the current stage stands on */
+void stage_begin(Build *b, BuildThen then);
+bool build_is_spawners(const Manager *m, const char *name); /* "host", or one of --template */
+
+/* stage-sandbox.c: a sandbox of that stage as it is now. Goes on with `then` when there is one. */
 void stage_need_sandbox(Build *b, size_t stage, BuildThen then);
+void stage_leave_sandbox(Build *b); /* the current one's, unless others copy out of it */
 
 /* keep.c: the disk as it is becomes a snapshot with the step's key. */
 void stage_keep(Build *b, const char *key, BuildThen then);

@@ -12,7 +12,6 @@
 
 #define CHUNK_SIZE   65536
 #define CHUNKS_MAX   16 /* in one turn of the loop */
-#define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* Accounts. */
 
@@ -131,8 +130,6 @@ static int make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         if (r < 0)
                 return r;
         r = scope_environment(&s->scope, &b->request.arguments, &ret->env);
-        if (r >= 0 && !strv_get_env(&ret->env, "PATH"))
-                r = strv_push(&ret->env, DEFAULT_PATH);
         (void) snprintf(home, sizeof(home), "HOME=%s", s->account.home);
         if (r >= 0 && !strv_get_env(&ret->env, "HOME"))
                 r = strv_push(&ret->env, home);

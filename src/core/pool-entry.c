@@ -164,7 +164,11 @@ static int make_spec(const Pool *pool, SandboxSpec *ret) {
                 r = copy_text(&ret->policy, pool->shape.policy);
         if (r >= 0)
                 r = copy_text(&ret->workdir, pool->shape.workdir);
-        return r;
+        if (r >= 0)
+                r = copy_text(&ret->layer, pool->shape.layer);
+        if (r >= 0)
+                r = copy_text(&ret->base, pool->shape.base);
+        return r >= 0 ? copy_text(&ret->digest, pool->shape.digest) : r;
 }
 
 int pool_make(Pool *pool) {

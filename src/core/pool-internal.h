@@ -87,6 +87,7 @@ unsigned pool_target(const Pool *pool);
 void pool_made(Pool *pool, usec_t duration);
 void pool_failed(Pool *pool, const char *text);
 void pool_evict(Pool *pool);
+void pool_refresh(Pool *pool); /* looks what its template and settings are now */
 bool pool_entry_is_old(const PoolEntry *e);
 
 /* pool-refill.c: making what lacks, when nobody waits */

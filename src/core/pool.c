@@ -11,6 +11,7 @@
 #include "core/enforce.h"
 #include "core/network.h"
 #include "core/pool-internal.h"
+#include "core/template.h"
 
 #define WORKDIR_DEFAULT "/workspace"
 
@@ -40,7 +41,7 @@ bool pool_fits(const Pool *pool, const SandboxSpec *spec) {
                         enforce_built_alike(pool->pools->manager, pool->shape.policy, spec->policy);
 }
 
-static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
+static int make_shape(Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
         const Config *settings = m->settings;
         const Profile *profile = c->profile[0] ? profile_find(settings, c->profile) : NULL;
         int r = 0;
@@ -61,6 +62,11 @@ static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, E
         }
         if (r < 0)
                 return error_set(reterr, r, "cannot be made: %m");
+        r = template_apply(m, ret, /* user_given= */ false, /* workdir_given= */ profile && profile->workdir, reterr);
+        if (r < 0)
+                return r;
+        if (has_trees(ret))
+                return error_set(reterr, -EINVAL, "its template begins with a disk, and a sandbox that is nobody's has none that could be kept");
         return enforce_settle(m, ret, reterr);
 }
 
@@ -69,6 +75,7 @@ static int make_shape(const Manager *m, const PoolConfig *c, SandboxSpec *ret, E
 static int on_eviction(sd_event_source *source, _unused_ uint64_t usec, void *userdata) {
         Pool *pool = userdata;
 
+        pool_refresh(pool);
         pool_evict(pool);
         pool_check(pool);
         pools_refill(pool->pools);
@@ -95,14 +102,15 @@ static void set_shape(Pool *pool, SandboxSpec *shape, const Error *error) {
         (void) snprintf(pool->last_error, sizeof(pool->last_error), "%.*s", (int) sizeof(pool->last_error) - 1, error->text);
 }
 
-/* As the settings have it now. What was made as something else, goes. */
-static int configure(Pool *pool, const PoolConfig *c) {
-        _cleanup_(sandbox_spec_done) SandboxSpec shape = { 0 };
+/* As settings and templates are now. What was made as something else, goes. */
+void pool_refresh(Pool *pool) {
+        _cleanup_(sandbox_spec_done) SandboxSpec shape = { .hub_fd = -EBADF };
+        const PoolConfig *c = &pool->config;
         Error error = { 0 };
 
-        pool->config = *c;
         if (make_shape(pool->pools->manager, c, &shape, &error) < 0) {
-                log_warning("pool %s/%s: %s", c->template_name, c->profile[0] ? c->profile : "-", error.text);
+                if (strcmp(pool->last_error, error.text) != 0)
+                        log_warning("pool %s/%s: %s", c->template_name, c->profile[0] ? c->profile : "-", error.text);
                 free(shape.template_name);
                 shape.template_name = NULL;
         }
@@ -110,6 +118,11 @@ static int configure(Pool *pool, const PoolConfig *c) {
                 pool_end_unclaimed(pool, "its pool is another one now");
                 set_shape(pool, &shape, &error);
         }
+}
+
+static int configure(Pool *pool, const PoolConfig *c) {
+        pool->config = *c;
+        pool_refresh(pool);
         pool->failures = 0;
         pool->blocked_until = 0;
         return sd_event_source_set_time_relative(pool->eviction, MAX_OF(c->eviction_interval_usec, USEC_PER_MSEC));
@@ -200,6 +213,8 @@ static void take_stock(Pools *p) {
 void pools_start(Pools *p) {
         if (!p || p->started)
                 return;
+        for (size_t i = 0; i < p->n; i++)
+                pool_refresh(p->list[i]); /* the keeper of templates is there by now */
         take_stock(p);
         p->started = true;
         pools_refill(p);

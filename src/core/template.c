@@ -104,6 +104,18 @@ static int apply(SandboxSpec *spec, const TemplateView *t, bool user_given, bool
         return r;
 }
 
+static int find(const Manager *m, const char *tenant, const char *name, TemplateView *ret, Error *reterr) {
+        int r = m->templates ? m->templates->find(tenant ? tenant : "", name, ret, reterr, m->templates->userdata) : 0;
+
+        return r == 0 ? refuse_unknown(m, name, reterr) : r;
+}
+
+int template_check(const Manager *m, const char *tenant, const char *name, Error *reterr) {
+        TemplateView view = { 0 };
+
+        return is_own(m, name) ? 0 : find(m, tenant, name, &view, reterr);
+}
+
 int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_given, Error *reterr) {
         TemplateView view = { 0 };
         const char *name = spec->template_name;
@@ -111,11 +123,9 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
 
         if (!name || is_own(m, name) || spec->layer || spec->base) /* of a snapshot: what it stood on is known */
                 return 0;
-        r = m->templates ? m->templates->find(spec->tenant ? spec->tenant : "", name, &view, reterr, m->templates->userdata) : 0;
+        r = find(m, spec->tenant, name, &view, reterr);
         if (r < 0)
                 return r;
-        if (r == 0)
-                return refuse_unknown(m, name, reterr);
         if (view.layer && *view.layer && !trees_have_layers(m)) {
                 (void) trees_have_disks(m, reterr); /* says why */
                 return error_prefix(reterr, -EOPNOTSUPP, "template '%s'", name);

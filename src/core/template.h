@@ -32,3 +32,6 @@ void manager_set_templates(Manager *m, const TemplateKeeper *keeper); /* NULL: t
 /* For surfaces, before a create: fills layer, digest, snapshot, persistent, env, workdir and user of the spec where the caller has said nothing. -ENOENT: no such template;
  * the text names those there are, if they are few, and the nearest. */
 int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_given, Error *reterr);
+
+/* Whether there is such a one for the tenant; -ENOENT as above. */
+int template_check(const Manager *m, const char *tenant, const char *name, Error *reterr);

@@ -6,6 +6,7 @@
 #include <linux/btrfs_tree.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -261,4 +262,44 @@ int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t byte
         Usage usage = { .each = each, .userdata = userdata };
 
         return search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), take_usage, &usage);
+}
+
+static int read_number(const char *directory, uint64_t id, const char *name, uint64_t *ret) {
+        char path[192], text[32];
+        _cleanup_close_ int fd = -EBADF;
+        char *end;
+        ssize_t n;
+
+        (void) snprintf(path, sizeof(path), "%s/qgroups/0_%llu/%s", directory, (unsigned long long) id, name);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        n = read(fd, text, sizeof(text) - 1);
+        if (n <= 0)
+                return n < 0 ? -errno : -EIO;
+        text[n] = '\0';
+        *ret = strtoull(text, &end, 10);
+        return end == text ? -EIO : 0;
+}
+
+/* The kernel shows its own counters, which are right between commits too. */
+int btrfs_usage(int fd, uint64_t id, uint64_t *ret) {
+        struct btrfs_ioctl_fs_info_args info = { 0 };
+        char directory[128] = "/sys/fs/btrfs/";
+        size_t used = strlen(directory);
+        uint64_t own, reserved;
+        int r;
+
+        if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
+                return -errno;
+        for (size_t i = 0; i < sizeof(info.fsid); i++)
+                used += (size_t) snprintf(directory + used, sizeof(directory) - used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                                info.fsid[i]);
+        r = read_number(directory, id, "exclusive", &own);
+        if (r >= 0)
+                r = read_number(directory, id, "rsv_data", &reserved);
+        if (r < 0)
+                return r;
+        *ret = own + reserved;
+        return 0;
 }

@@ -12,6 +12,8 @@
 #include "base/fd.h"
 #include "jail/tree.h"
 
+#define AGAIN_MAX 10000 /* somebody of this machine renamed or mounted something, and the kernel could not tell whether ".." leads out */
+
 int content_give_to_user(const Rootfs *fs, const JailSpec *spec, const char *path) {
         if (!fs->privileged || spec->uid == 0)
                 return 0;
@@ -25,11 +27,15 @@ static int open_inside(const char *path, int flags) {
                 .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
         };
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        long fd;
+        long fd = -1;
 
         if (root < 0)
                 return -errno;
-        fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+        for (unsigned i = 0; i < AGAIN_MAX; i++) {
+                fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+                if (fd >= 0 || errno != EAGAIN)
+                        break;
+        }
         return fd < 0 ? -errno : (int) fd;
 }
 
@@ -186,6 +192,8 @@ int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         return r;
         }
         r = open_directory(fs, spec, spec->workdir);
+        if (fs->lived_in && jail_forgives(spec, r))
+                return 0; /* whoever is to work there is told */
         if (r < 0)
                 return error_set(reterr, r, "working directory '%s'", spec->workdir);
         (void) fd_close(r);

@@ -55,6 +55,18 @@ static bool is_on_btrfs(int tree) {
         return fstatfs(tree, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC;
 }
 
+/* All of this is walked into while the host is still there. In a disk it may have come from another's hands than ours: a link is no directory. */
+static int make_place(const char *name, mode_t mode) {
+        struct stat st;
+        int r = dir_make(name, mode);
+
+        if (r < 0)
+                return r;
+        if (lstat(name, &st) < 0)
+                return -errno;
+        return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
 static int number_apart(const char *low, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
         char layers[80];
@@ -62,7 +74,7 @@ static int number_apart(const char *low, Error *reterr) {
                 { "lowerdir",  layers },
                 { "userxattr", NULL   },
         };
-        int r = dir_make("empty", 0755);
+        int r = make_place("empty", 0755);
 
         if (r < 0)
                 return error_set(reterr, r, "writable layer");
@@ -75,12 +87,12 @@ static int number_apart(const char *low, Error *reterr) {
 }
 
 static int make_directories(const Lower *lower, const char *low, const char *up, const char *work, Error *reterr) {
-        int r = dir_make(low, 0755);
+        int r = make_place(low, 0755);
 
         if (r >= 0)
-                r = dir_make(up, 0755);
+                r = make_place(up, 0755);
         if (r >= 0)
-                r = dir_make(work, 0755);
+                r = make_place(work, 0755);
         return r < 0 ? error_set(reterr, r, "directories of the overlay of /%s", lower->path) : 0;
 }
 
@@ -127,7 +139,7 @@ static int make_overlays(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 
 static int make_shm(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
-        int r = dir_make("shm", 01777);
+        int r = make_place("shm", 01777);
 
         if (r < 0)
                 return error_set(reterr, r, "writable layer");
@@ -140,11 +152,14 @@ static int make_shm(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/dev/shm") : 0;
 }
 
-static int make_places(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        int r = dir_make("root", 0755);
+static int make_places(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        struct stat st;
+        int r;
 
+        fs->lived_in = lstat("root", &st) == 0;
+        r = make_place("root", 0755);
         if (r >= 0)
-                r = dir_make("dev", 0755);
+                r = make_place("dev", 0755);
         return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);
 }
 

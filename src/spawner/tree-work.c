@@ -106,6 +106,32 @@ static void do_errand(Work *w) {
         }
 }
 
+/* Those that the file system does in its memory: a child would cost more than they do. */
+bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
+        const TreeRequest *t = &job->request;
+
+        if (job->errand != ERRAND_REQUEST || s->depot.backing != DEPOT_BTRFS)
+                return false;
+        switch (t->operation) {
+        case TREE_MAKE:
+                return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME; /* which waits for the disk, as a copy does */
+        case TREE_REMOVE:
+        case TREE_LIMIT:
+        case TREE_USAGE:
+        case TREE_VERIFY:
+                return true;
+        default:
+                return false;
+        }
+}
+
+TreeOutcome tree_job_do(Spawner *s, const TreeJob *job) {
+        Work w = { .s = s, .job = job, .fd = -EBADF };
+
+        do_errand(&w);
+        return w.outcome;
+}
+
 void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd) {
         Work w = { .s = s, .job = job, .fd = fd };
 

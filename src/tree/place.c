@@ -15,6 +15,7 @@
 
 #define DEPTH_MAX 2048 /* of what PATH_MAX can name */
 #define LINKS_MAX 40   /* as the kernel has it */
+#define AGAIN_MAX 10000 /* somebody of this machine renamed something, and the kernel could not tell whether ".." leads out */
 
 int place_clean(char *path) {
         if (strlen(path) >= PATH_MAX)
@@ -30,8 +31,13 @@ int place_open(int tree, const char *path, int flags) {
                 .flags = (uint64_t) flags | O_CLOEXEC,
                 .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
         };
-        long fd = syscall(SYS_openat2, tree, path[0] != '\0' ? path : ".", &how, sizeof(how));
+        long fd = -1;
 
+        for (unsigned i = 0; i < AGAIN_MAX; i++) {
+                fd = syscall(SYS_openat2, tree, path[0] != '\0' ? path : ".", &how, sizeof(how));
+                if (fd >= 0 || errno != EAGAIN)
+                        break;
+        }
         return fd < 0 ? -errno : (int) fd;
 }
 

@@ -218,6 +218,8 @@ class Spawner:
         for fd in got:
             os.close(fd)
         if struct.unpack_from("<H", data)[0] != READY:
+            box.channel.close()
+            os.close(box.pidfd)
             raise AssertionError(f"it did not come up: {data}")
         return box
 

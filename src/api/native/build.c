@@ -33,7 +33,7 @@ static void body_done(BuildBody *b) {
 
 /* What only policies can read. */
 static int field_any(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        json_t **place = (json_t **) ((char *) target + f->offset);
+        json_t **place = (json_t **) (void *) ((char *) target + f->offset);
 
         json_decref(*place);
         *place = json_incref(v);

@@ -1,0 +1,127 @@
+/* stage-base.c: what a stage stands on: another stage, the host, or an image, which may have to be fetched. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build/internal.h"
+
+static int take_list(Strv *to, const Strv *from) {
+        for (size_t i = 0; i < from->n; i++) {
+                int r = strv_push(to, from->items[i]);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int take_config(BuildScope *s, const ImageConfig *c) {
+        int r = take_list(&s->env, &c->env);
+
+        if (r >= 0)
+                r = take_list(&s->entrypoint, &c->entrypoint);
+        if (r >= 0)
+                r = take_list(&s->cmd, &c->cmd);
+        if (r >= 0)
+                r = take_list(&s->exposed, &c->exposed);
+        if (r >= 0)
+                r = take_list(&s->labels, &c->labels);
+        if (r >= 0 && c->workdir && *c->workdir)
+                r = sandbox_text_set(&s->workdir, c->workdir);
+        if (r >= 0 && c->user && *c->user)
+                r = sandbox_text_set(&s->user, c->user);
+        if (r >= 0)
+                r = sandbox_text_set(&s->start_command, c->start_command);
+        return r < 0 ? r : sandbox_text_set(&s->ready_command, c->ready_command);
+}
+
+static int set_base_key(BuildStage *s, const char *digest) {
+        return scope_key(&s->scope, NULL, /* step= */ NULL, digest, s->base ? s->base : s->layer, NULL, s->key, NULL);
+}
+
+static int take_image(BuildStage *s, const Image *image) {
+        int r = take_config(&s->scope, &image->config);
+
+        if (r < 0)
+                return r;
+        (void) snprintf(s->layer, sizeof(s->layer), "%s", image->layer);
+        (void) snprintf(s->snapshot, sizeof(s->snapshot), "%s", image->snapshot ? image->snapshot : "");
+        if (!*s->layer)
+                r = sandbox_text_set(&s->base, image->base ? image->base : "host");
+        if (r >= 0)
+                r = sandbox_text_set(&s->layers, image->layers);
+        return r < 0 ? r : set_base_key(s, image->digest);
+}
+
+static void on_image(const Image *image, const Error *error, void *userdata) {
+        Build *b = userdata;
+        int r;
+
+        if (!build_heard(b))
+                return;
+        if (error) {
+                build_fail_step(b, error->code, "%s", error->text);
+                return;
+        }
+        r = take_image(build_stage(b), image);
+        if (r < 0)
+                build_fail_step(b, r, "%s", strerror(-r));
+        else
+                build_continue(b, b->then_based);
+}
+
+bool build_is_spawners(const Manager *m, const char *name) {
+        const Strv *list = m->config.templates;
+
+        for (size_t i = 0; list && i < list->n; i++)
+                if (strncmp(list->items[i], name, strlen(name)) == 0 && list->items[i][strlen(name)] == '=')
+                        return true;
+        return strcmp(name, "host") == 0;
+}
+
+static int take_parent(Build *b, const BuildStage *parent) {
+        BuildStage *s = build_stage(b);
+        int r = scope_copy(&s->scope, &parent->scope);
+
+        if (r >= 0)
+                r = sandbox_text_set(&s->base, parent->base);
+        if (r >= 0)
+                r = sandbox_text_set(&s->layers, parent->layers);
+        memcpy(s->layer, parent->layer, sizeof(s->layer));
+        memcpy(s->snapshot, parent->snapshot, sizeof(s->snapshot));
+        memcpy(s->key, parent->key, sizeof(s->key));
+        return r;
+}
+
+void stage_begin(Build *b, BuildThen then) {
+        const PlanStage *p = b->plan->stages + b->stage;
+        BuildStage *s = build_stage(b);
+        Error error = { 0 };
+        int r;
+
+        s->ready = true;
+        b->then_based = then;
+        if (p->parent >= 0) {
+                r = take_parent(b, b->stages + p->parent);
+                if (r >= 0)
+                        build_continue(b, b->then_based);
+        } else {
+                r = scope_init(&s->scope);
+                if (r >= 0 && build_is_spawners(b->manager, p->base)) {
+                        r = sandbox_text_set(&s->base, p->base);
+                        if (r >= 0)
+                                r = set_base_key(s, "");
+                        if (r >= 0)
+                                build_continue(b, b->then_based);
+                } else if (r >= 0) {
+                        b->waiting = true;
+                        r = images_get(b->images, b->making, p->base, on_image, b, &error);
+                        if (r < 0)
+                                b->waiting = false;
+                }
+        }
+        if (r < 0)
+                build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
+}

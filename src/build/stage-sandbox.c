@@ -1,0 +1,132 @@
+/* stage-sandbox.c: the sandbox of a stage: when it is needed, with what the settings and the request say; and when nobody needs it any more. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build/internal.h"
+#include "config/config.h"
+#include "json/json.h"
+#include "policy/policy.h"
+
+#define SANDBOX_TIMEOUT (24 * 3600 * USEC_PER_SEC) /* one that is forgotten ends by itself */
+#define WAIT            (600 * USEC_PER_SEC)       /* for a place */
+
+/* All that is public, as a policy says it. */
+static int open_network(Build *b, SandboxSpec *spec) {
+        const NetworkConfig *n = &b->manager->settings->network;
+        _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
+        _cleanup_json_ json_t *j = json_pack("{s:s}", "network", "open"), *normal = NULL;
+        Policy policy = { 0 };
+        int r = j ? policy_parse(j, "policy", n->reachable, n->n_reachable, &policy, &complaints) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        normal = policy_to_json(&policy);
+        policy_done(&policy);
+        free(spec->policy);
+        spec->policy = normal ? json_dumps(normal, JSON_COMPACT) : NULL;
+        spec->network = NETWORK_OPEN;
+        return spec->policy ? 0 : -ENOMEM;
+}
+
+static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
+        const BuildConfig *c = &b->manager->settings->build;
+        const Profile *p = *c->profile ? profile_find(b->manager->settings, c->profile) : NULL;
+        char metadata[128];
+        int r;
+
+        if (*c->profile && !p)
+                return error_set(reterr, -EINVAL, "build.profile of cove.yaml: there is no profile '%s'", c->profile);
+        sandbox_spec_defaults(ret);
+        (void) snprintf(metadata, sizeof(metadata), "{\"templateBuild\":\"%s\"}", making_id(b->making));
+        r = p ? profile_apply(p, ret) : 0;
+        if (r >= 0)
+                r = sandbox_text_set(&ret->tenant, b->tenant ? b->tenant : "");
+        if (r >= 0)
+                r = sandbox_text_set(&ret->metadata, metadata);
+        if (r >= 0)
+                r = sandbox_text_set(&ret->workdir, "/");
+        if (r >= 0)
+                r = s->base ? sandbox_text_set(&ret->template_name, s->base) : sandbox_text_set(&ret->layer, s->layer);
+        if (r >= 0 && s->snapshot[0])
+                r = sandbox_text_set(&ret->snapshot, s->snapshot);
+        if (r >= 0 && b->request.has_network) {
+                ret->network = b->request.network;
+                r = sandbox_text_set(&ret->policy, b->request.policy);
+        } else if (r >= 0 && !p && c->open)
+                r = open_network(b, ret);
+        if (r < 0)
+                return error_set(reterr, r, "out of memory");
+        ret->persistent = true;
+        ret->uid = ret->gid = 0;
+        ret->timeout_usec = SANDBOX_TIMEOUT;
+        ret->limits.exec_timeout_usec = 0;
+        ret->limits.cpu_time_usec = 0;
+        if (!p) {
+                ret->limits.memory_bytes = c->memory_bytes;
+                ret->limits.cpu_milli = c->cpu_milli;
+                ret->limits.disk_bytes = c->disk_bytes;
+                ret->limits.pids = c->pids;
+        }
+        return 0;
+}
+
+static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        Build *b = userdata;
+
+        b->acquisition = NULL;
+        if (error) {
+                build_fail_step(b, error->code, "no sandbox for this stage: %s", error->text);
+                return;
+        }
+        memcpy(b->stages[b->acquiring].sandbox, sb->id, sizeof(sb->id));
+        build_continue(b, b->then);
+}
+
+void stage_need_sandbox(Build *b, size_t stage, BuildThen then) {
+        const Principal who = { .scope = b->who, .tenant = b->tenant, .may_loosen = b->may_loosen };
+        Acquisition *q = NULL;
+        SandboxSpec spec = { 0 };
+        Error error = { 0 };
+        int r;
+
+        if (b->stages[stage].sandbox[0]) {
+                build_continue(b, then);
+                return;
+        }
+        r = make_spec(b, b->stages + stage, &spec, &error);
+        if (r < 0)
+                sandbox_spec_done(&spec);
+        else {
+                b->then = then;
+                b->acquiring = stage;
+                r = manager_acquire(b->manager, &who, &spec, WAIT, on_acquired, b, &q, &error);
+        }
+        if (r < 0)
+                build_fail_step(b, r, "no sandbox for this stage: %s", error.text);
+        else if (q)
+                b->acquisition = q;
+}
+
+/* The rest of a stage's steps may still want its files. */
+static bool is_wanted(const Build *b, size_t stage) {
+        for (size_t i = 0; i < b->plan->n_stages; i++)
+                for (size_t k = 0; b->plan->stages[i].needed && !b->stages[i].done && k < b->plan->stages[i].n_steps; k++)
+                        if (b->plan->stages[i].steps[k].from == (int) stage)
+                                return true;
+        return stage == b->plan->target;
+}
+
+void stage_leave_sandbox(Build *b) {
+        BuildStage *s = build_stage(b);
+        Sandbox *sb = NULL;
+
+        if (!s->sandbox[0] || is_wanted(b, b->stage))
+                return;
+        HASH_FIND_STR(b->manager->sandboxes, s->sandbox, sb);
+        if (sb)
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        s->sandbox[0] = '\0';
+}
