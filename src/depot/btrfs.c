@@ -18,6 +18,8 @@
 #define QUOTA_ENABLE_SIMPLE 4 /* BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA, Linux 6.7 */
 #define NESTING_MAX         16
 #define SUBVOLUME_INODE     256
+#define ROOM_TRIES          100
+#define ROOM_PAUSE_USEC     50000
 
 bool btrfs_is(int fd) {
         struct statfs fs;
@@ -154,6 +156,31 @@ int btrfs_remove(int dirfd, const char *name) {
         if (r >= 0)
                 r = remove_inside(&removal, subvolume.id);
         return r < 0 ? r : destroy(dirfd, name);
+}
+
+static int take_note(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
+        *(bool *) userdata = true;
+        return 0;
+}
+
+/* Whether the kernel has still to go through some that were removed. */
+static bool has_removed(int fd) {
+        bool some = false;
+
+        return search(fd, search_key(BTRFS_ROOT_TREE_OBJECTID, BTRFS_ORPHAN_OBJECTID, BTRFS_ORPHAN_ITEM_KEY, 0, UINT64_MAX), take_note, &some) >= 0 && some;
+}
+
+void btrfs_wait_for_room(int fd) {
+        bool waited = false;
+
+        for (int i = 0; i < ROOM_TRIES && has_removed(fd); i++) {
+                if (ioctl(fd, BTRFS_IOC_SYNC) < 0) /* which also wakes who does it: by itself that would sleep for half a minute */
+                        return;
+                (void) usleep(ROOM_PAUSE_USEC);
+                waited = true;
+        }
+        if (waited)
+                (void) ioctl(fd, BTRFS_IOC_SYNC); /* only then it can be had */
 }
 
 int btrfs_look(int fd, BtrfsSubvolume *ret) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -111,15 +112,30 @@ static int rename_new(int from_dir, const char *from, int to_dir, const char *to
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
+/* Whoever has just removed something because of that wants its room now, before much is written. */
+static bool room_is_short(int fd) {
+        struct statvfs fs;
+
+        return fstatvfs(fd, &fs) == 0 && fs.f_bavail < fs.f_blocks / 8;
+}
+
+static int make_or_copy(int parent, const char *name, int from, uint64_t limit) {
+        return from >= 0 ? btrfs_copy(parent, name, from, limit) : btrfs_make(parent, name, limit);
+}
+
 /* A subvolume is there at once, or it is not. Whether it would survive the machine's death is asked of a volume, which somebody was told of; a disk is
  * synced when it is parked, and before that its sandbox would not survive either. Waiting for the disk costs what making a sandbox does. */
 static int make_subvolume(int parent, const TreeRef *ref, int from, uint64_t limit) {
         int r;
 
-        if (from >= 0)
-                return btrfs_copy(parent, ref->name, from, limit);
-        r = btrfs_make(parent, ref->name, limit);
-        return r < 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
+        if (ref->kind == TREE_SCRATCH && room_is_short(parent))
+                btrfs_wait_for_room(parent);
+        r = make_or_copy(parent, ref->name, from, limit);
+        if (r == -ENOSPC) {
+                btrfs_wait_for_room(parent);
+                r = make_or_copy(parent, ref->name, from, limit);
+        }
+        return r < 0 || from >= 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
 }
 
 static int make_directory(const Depot *d, int parent, const char *name, int from, Error *reterr) {
