@@ -286,7 +286,7 @@ static int add_bind(RunOptions *o, JailBind bind) {
 
         if (!binds)
                 return -ENOMEM;
-        bind.layer_fd = -EBADF;
+        bind.layer_fd = bind.source_fd = -EBADF;
         o->spec.binds = binds;
         o->spec.binds[o->spec.n_binds++] = bind;
         return 0;
@@ -695,6 +695,7 @@ void run_options_done(RunOptions *o) {
                 free(o->spec.binds[i].source);
                 free(o->spec.binds[i].target);
                 (void) fd_close(o->spec.binds[i].layer_fd);
+                (void) fd_close(o->spec.binds[i].source_fd);
         }
         for (size_t i = 0; i < o->spec.n_files; i++) {
                 free(o->spec.files[i].source);

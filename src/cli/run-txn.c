@@ -155,6 +155,10 @@ int run_txn_begin(RunTxn *t, JailSpec *spec, const Strv *command, Error *reterr)
         if (r < 0)
                 return r;
         bind->layer_fd = r;
+        r = txn_open_dir(&t->txn, reterr);
+        if (r < 0)
+                return r;
+        bind->source_fd = r;
         bind->layer = t->layer;
         return 0;
 }

@@ -97,9 +97,9 @@ static const Option recipes_options[] = { COMMON_OPTIONS };
 
 const Usage template_build_usage = {
         .synopsis = "template build -t NAME[:TAG] [options] DIR",
-        .about = "Makes a template out of a Dockerfile or a recipe in YAML. Each step runs in a sandbox; those that\n"
-                 "were done before are not done again. Ctrl-C cancels it.",
-        .more = "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
+        .about = "Makes a template out of a Dockerfile or a recipe in YAML, each step in a sandbox.",
+        .more = "Steps that were done before are not done again. Ctrl-C cancels it.\n\n"
+                "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
                 "Examples: cove template build -t app:1 .\n"
                 "          cove template build -t py --recipe python --allow http://deb.debian.org\n"
                 "          echo 'FROM host' | cove template build -t mine -",

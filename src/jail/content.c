@@ -192,7 +192,7 @@ int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         return r;
         }
         r = open_directory(fs, spec, spec->workdir);
-        if (jail_forgives(spec, r))
+        if (fs->lived_in && jail_forgives(spec, r))
                 return 0; /* whoever is to work there is told */
         if (r < 0)
                 return error_set(reterr, r, "working directory '%s'", spec->workdir);

@@ -91,7 +91,7 @@ int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Erro
          * can leave set-id programs of its own ids. */
         if (fchmod(fd, 0700) < 0 || (geteuid() == 0 && fchown(fd, owner, group) < 0))
                 return error_set(reterr, -errno, "cannot hand '%s' to the sandbox: %m", path);
-        tree = tree_clone_same(path, fd);
+        tree = tree_clone_same(path, fd, /* recursive= */ false);
         if (tree == -ESTALE)
                 return error_set(reterr, tree, "'%s' is another directory now", path);
         if (tree < 0)

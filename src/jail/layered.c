@@ -10,7 +10,7 @@
 #define LAYER_ATTRIBUTES (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 int layered_open(const JailBind *bind, Error *reterr) {
-        int tree = tree_clone_same(bind->layer, bind->layer_fd);
+        int tree = tree_clone_same(bind->layer, bind->layer_fd, /* recursive= */ false);
 
         if (tree == -ESTALE)
                 return error_set(reterr, tree, "'%s' is another directory now", bind->layer);

@@ -107,7 +107,10 @@ static int open_binds(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < spec->n_binds; i++) {
                 const JailBind *bind = spec->binds + i;
 
-                fs->bind_trees[i] = tree_clone(AT_FDCWD, bind->source, /* recursive= */ !bind->layer || !fs->privileged);
+                fs->bind_trees[i] = bind->layer ? tree_clone_same(bind->source, bind->source_fd, /* recursive= */ !fs->privileged) :
+                                                  tree_clone(AT_FDCWD, bind->source, /* recursive= */ true);
+                if (fs->bind_trees[i] == -ESTALE)
+                        return error_set(reterr, -ESTALE, "'%s' is another directory now", bind->source);
                 if (fs->bind_trees[i] < 0)
                         return error_set(reterr, fs->bind_trees[i], "cannot open '%s' to bind it: %m", bind->source);
                 if (!bind->layer)

@@ -23,6 +23,7 @@ typedef struct JailBind {
         bool writable;
         const char *layer; /* a directory with upper/ and work/: the guest writes there, over a source that stays as it is. NULL: none */
         int layer_fd;      /* that directory, opened */
+        int source_fd;     /* with a layer: the source, opened. Its path may lead elsewhere by then, but not us */
 } JailBind;
 
 typedef struct JailFile {

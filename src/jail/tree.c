@@ -35,8 +35,8 @@ int tree_clone(int dirfd, const char *path, bool recursive) {
         return tree < 0 ? -errno : tree;
 }
 
-int tree_clone_same(const char *path, int fd) {
-        _cleanup_close_ int tree = tree_clone(AT_FDCWD, path, /* recursive= */ false);
+int tree_clone_same(const char *path, int fd, bool recursive) {
+        _cleanup_close_ int tree = tree_clone(AT_FDCWD, path, recursive);
         struct stat opened, found;
 
         if (tree < 0)

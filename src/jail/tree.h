@@ -24,7 +24,7 @@ int tree_clone(int dirfd, const char *path, bool recursive);
 
 /* Likewise, of a directory that is open: mounts are found by name, for a sandbox cannot clone one of another mount namespace. That
  * the name still means what was opened is looked at afterwards: -ESTALE. */
-int tree_clone_same(const char *path, int fd);
+int tree_clone_same(const char *path, int fd, bool recursive);
 
 /* Sets MOUNT_ATTR_* flags, and maps ids when a user namespace is given (-EBADF: none). */
 int tree_restrict(int tree, uint64_t attributes, int userns_fd, bool recursive);

@@ -1,5 +1,6 @@
 #include "txn/commit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -76,10 +77,33 @@ static int move_in(Commit *c, size_t i, int parent, const char *name) {
         return s->kind != CHANGE_ADDED && renameat(c->staging_fd, old, c->staging_fd, new) < 0 ? -errno : 0;
 }
 
-static int set_mode(int parent, const char *name, mode_t mode) {
+/* The directory is somebody else's, maybe, who could have put another one there. */
+static int set_mode(const Commit *c, const Step *s, int parent, const char *name, mode_t mode) {
         _cleanup_close_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat now, dir;
 
-        return fd < 0 || fchmod(fd, mode) < 0 ? -errno : 0;
+        if (fd < 0 || fstat(fd, &now) < 0 || fstat(c->dir_fd, &dir) < 0)
+                return -errno;
+        if (s->directory_mode ? now.st_ino != s->before.st_ino : now.st_uid != geteuid() && now.st_uid != dir.st_uid)
+                return -ESTALE;
+        return fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+/* Where nobody else can lay hands on it before it has its owner. */
+static int make_parent(Commit *c, int parent, const char *name) {
+        _cleanup_close_ int fd = -EBADF;
+        struct stat dir;
+        int r;
+
+        if (mkdirat(c->staging_fd, "parent", 0755) < 0)
+                return -errno;
+        fd = openat(c->staging_fd, "parent", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || fstat(c->dir_fd, &dir) < 0 || (geteuid() == 0 && fchown(fd, dir.st_uid, dir.st_gid) < 0))
+                return -errno;
+        r = rename_flags(c->staging_fd, "parent", parent, name, RENAME_NOREPLACE);
+        if (r == -EINVAL || r == -ENOSYS)
+                r = rename_flags(c->staging_fd, "parent", parent, name, 0);
+        return r;
 }
 
 /* With only some paths wanted, the directories above them may be new too. */
@@ -87,20 +111,17 @@ static int make_parents(Commit *c, const Step *s) {
         for (const char *slash = strchr(s->path, '/'); slash; slash = strchr(slash + 1, '/')) {
                 _cleanup_free_ char *path = strndup(s->path, (size_t) (slash - s->path));
                 _cleanup_close_ int there = path ? beneath_open(c->dir_fd, path, O_PATH | O_DIRECTORY) : -ENOMEM, parent = -EBADF;
-                struct stat dir;
                 const char *name;
+                int r;
 
                 if (there >= 0)
                         continue;
                 if (there != -ENOENT)
                         return there;
                 parent = beneath_open_parent(c->dir_fd, path, &name);
-                if (parent < 0 || fstat(c->dir_fd, &dir) < 0)
-                        return parent < 0 ? parent : -errno;
-                if (mkdirat(parent, name, 0755) < 0)
-                        return -errno;
-                if (geteuid() == 0 && fchownat(parent, name, dir.st_uid, dir.st_gid, AT_SYMLINK_NOFOLLOW) < 0)
-                        return -errno;
+                r = parent < 0 ? parent : make_parent(c, parent, name);
+                if (r < 0)
+                        return r;
         }
         return 0;
 }
@@ -137,7 +158,7 @@ static int undo_step(Commit *c, size_t i) {
         step_name(i, "new-", new);
         step_name(i, "old-", old);
         if (s->directory_mode)
-                return set_mode(parent, name, s->before.st_mode & 07777);
+                return set_mode(c, s, parent, name, s->before.st_mode & 07777);
         if (s->kind == CHANGE_DELETED)
                 return rename_flags(c->staging_fd, old, parent, name, 0);
         if (s->kind == CHANGE_ADDED)
@@ -178,7 +199,7 @@ static int set_modes(Commit *c) {
                 if (!s->directory_mode && !s->late_mode)
                         continue;
                 parent = beneath_open_parent(c->dir_fd, s->path, &name);
-                r = parent < 0 ? parent : set_mode(parent, name, mode);
+                r = parent < 0 ? parent : set_mode(c, s, parent, name, mode);
                 if (r < 0)
                         return fail_step(c, s, r);
                 s->done = true;
@@ -221,10 +242,41 @@ static int name_staging(Commit *c) {
         return 0;
 }
 
+/* Whoever the directory belongs to can put another one in its place, but none of ours. */
+static int open_staging(int dir_fd, const char *name) {
+        _cleanup_close_ int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -errno;
+        return st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? TAKE_FD(fd) : -ESTALE;
+}
+
 static int make_staging(Commit *c) {
-        if (mkdirat(c->dir_fd, c->staging, 0700) == 0)
-                c->staging_fd = openat(c->dir_fd, c->staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return c->staging_fd < 0 ? error_set(c->reterr, -errno, "cannot write to '%s': %m", c->t->dir) : 0;
+        int r = mkdirat(c->dir_fd, c->staging, 0700) < 0 ? -errno : open_staging(c->dir_fd, c->staging);
+
+        if (r < 0)
+                return error_set(c->reterr, r, "cannot write to '%s': %m", c->t->dir);
+        c->staging_fd = r;
+        return 0;
+}
+
+/* What is in it by its descriptor, and only an empty one by its name. */
+static int remove_staging(int dir_fd, int staging_fd, const char *name) {
+        int fd = openat(staging_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+        DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+        struct dirent *entry;
+
+        if (!directory) {
+                r = -errno;
+                (void) fd_close(fd);
+                return r;
+        }
+        while (r >= 0 && (entry = readdir(directory)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        r = txn_remove_tree(staging_fd, entry->d_name);
+        (void) closedir(directory);
+        return r < 0 ? r : unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 static int check_space(Commit *c) {
@@ -264,11 +316,13 @@ bool commit_is_interrupted(const Txn *t) {
 
 int commit_clear(const Txn *t, int dir_fd, Error *reterr) {
         _cleanup_journal_ Journal j = { 0 };
+        _cleanup_close_ int staging = -EBADF;
         int r = journal_load(t, &j, reterr);
 
         if (r < 0 || !j.staging)
                 return r;
-        r = txn_remove_tree(dir_fd, j.staging);
+        staging = open_staging(dir_fd, j.staging);
+        r = staging == -ENOENT ? 0 : staging < 0 ? staging : remove_staging(dir_fd, staging, j.staging);
         if (r < 0)
                 return error_set(reterr, r, "cannot remove '%s/%s', which an interrupted commit has left: %m", t->dir, j.staging);
         if (unlinkat(t->fd, "journal", 0) < 0)
@@ -292,7 +346,7 @@ static int carry_out(Commit *c) {
         if (r >= 0 && syncfs(c->dir_fd) < 0)
                 r = error_set(c->reterr, -errno, "'%s' cannot be synced: %m", c->t->dir);
         if (c->staging_fd >= 0 && !c->stuck)
-                (void) txn_remove_tree(c->dir_fd, c->staging);
+                (void) remove_staging(c->dir_fd, c->staging_fd, c->staging);
         journal_end(c->t, /* done= */ r >= 0);
         return r;
 }
