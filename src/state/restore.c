@@ -55,8 +55,8 @@ static void finish(Restore *r, const Error *error) {
                 snapshot_set_last(s, r->sandbox, r->snapshot);
         scratch_drop(s, r->scratch);
         work_end(&r->work);
-        if (done && sb)
-                done(sb, copy.code < 0 ? &copy : NULL, userdata);
+        if (done)
+                done(sb, copy.code < 0 ? &copy : NULL, userdata); /* none without an error */
 }
 
 static void swap(Restore *r);
