@@ -116,7 +116,7 @@ static void recover_one(Sandbox *sb) {
         Provider *p = sb->manager->provider;
         int r;
 
-        if (sandbox_status_is_ended(sb->status) || sb->parked) {
+        if (sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING)) {
                 (void) sandbox_arm_timers(sb);
                 return;
         }

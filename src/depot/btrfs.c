@@ -6,16 +6,20 @@
 #include <linux/btrfs_tree.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 
 #define QUOTA_ENABLE_SIMPLE 4 /* BTRFS_QUOTA_CTL_ENABLE_SIMPLE_QUOTA, Linux 6.7 */
 #define NESTING_MAX         16
 #define SUBVOLUME_INODE     256
+#define ROOM_TRIES          100
+#define ROOM_PAUSE_USEC     50000
 
 bool btrfs_is(int fd) {
         struct statfs fs;
@@ -154,6 +158,31 @@ int btrfs_remove(int dirfd, const char *name) {
         return r < 0 ? r : destroy(dirfd, name);
 }
 
+static int take_note(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
+        *(bool *) userdata = true;
+        return 0;
+}
+
+/* Whether the kernel has still to go through some that were removed. */
+static bool has_removed(int fd) {
+        bool some = false;
+
+        return search(fd, search_key(BTRFS_ROOT_TREE_OBJECTID, BTRFS_ORPHAN_OBJECTID, BTRFS_ORPHAN_ITEM_KEY, 0, UINT64_MAX), take_note, &some) >= 0 && some;
+}
+
+void btrfs_wait_for_room(int fd) {
+        bool waited = false;
+
+        for (int i = 0; i < ROOM_TRIES && has_removed(fd); i++) {
+                if (ioctl(fd, BTRFS_IOC_SYNC) < 0) /* which also wakes who does it: by itself that would sleep for half a minute */
+                        return;
+                (void) usleep(ROOM_PAUSE_USEC);
+                waited = true;
+        }
+        if (waited)
+                (void) ioctl(fd, BTRFS_IOC_SYNC); /* only then it can be had */
+}
+
 int btrfs_look(int fd, BtrfsSubvolume *ret) {
         struct btrfs_ioctl_get_subvol_info_args info = { 0 };
         uint64_t flags;
@@ -233,4 +262,38 @@ int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t byte
         Usage usage = { .each = each, .userdata = userdata };
 
         return search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), take_usage, &usage);
+}
+
+static int read_number(const char *directory, uint64_t id, const char *name, uint64_t *ret) {
+        char path[192], text[32];
+        _cleanup_close_ int fd = -EBADF;
+        char *end;
+        ssize_t n;
+
+        (void) snprintf(path, sizeof(path), "%s/qgroups/0_%llu/%s", directory, (unsigned long long) id, name);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        n = read(fd, text, sizeof(text) - 1);
+        if (n <= 0)
+                return n < 0 ? -errno : -EIO;
+        text[n] = '\0';
+        *ret = strtoull(text, &end, 10);
+        return end == text ? -EIO : 0;
+}
+
+/* The kernel shows its own counters, which are right between commits too. */
+int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting) {
+        struct btrfs_ioctl_fs_info_args info = { 0 };
+        char directory[128] = "/sys/fs/btrfs/";
+        size_t used = strlen(directory);
+        int r;
+
+        if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
+                return -errno;
+        for (size_t i = 0; i < sizeof(info.fsid); i++)
+                used += (size_t) snprintf(directory + used, sizeof(directory) - used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                                info.fsid[i]);
+        r = read_number(directory, id, "exclusive", ret_written);
+        return r < 0 ? r : read_number(directory, id, "rsv_data", ret_waiting);
 }

@@ -23,6 +23,8 @@ bool btrfs_is_subvolume(int fd); /* of any file system: whether the directory is
 int btrfs_make(int dirfd, const char *name, uint64_t limit);
 int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit);
 int btrfs_remove(int dirfd, const char *name);            /* with those inside it */
+/* What was removed is gone at once, and its room comes back later: waits for that, some seconds at most. */
+void btrfs_wait_for_room(int fd);
 int btrfs_look(int fd, BtrfsSubvolume *ret);
 int btrfs_set_read_only(int fd); /* and that is on the disk */
 
@@ -35,3 +37,6 @@ int btrfs_limit(int fd, uint64_t id, uint64_t bytes); /* 0: none */
 
 /* All subvolumes in order of their ids, as of the last commit; of the one id, when that is not 0. */
 int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata);
+
+/* Of one, as of now: what it has on the storage, and what is still to be written out. */
+int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting);

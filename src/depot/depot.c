@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -111,15 +112,30 @@ static int rename_new(int from_dir, const char *from, int to_dir, const char *to
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
+/* Whoever has just removed something because of that wants its room now, before much is written. */
+static bool room_is_short(int fd) {
+        struct statvfs fs;
+
+        return fstatvfs(fd, &fs) == 0 && fs.f_bavail < fs.f_blocks / 8;
+}
+
+static int make_or_copy(int parent, const char *name, int from, uint64_t limit) {
+        return from >= 0 ? btrfs_copy(parent, name, from, limit) : btrfs_make(parent, name, limit);
+}
+
 /* A subvolume is there at once, or it is not. Whether it would survive the machine's death is asked of a volume, which somebody was told of; a disk is
  * synced when it is parked, and before that its sandbox would not survive either. Waiting for the disk costs what making a sandbox does. */
 static int make_subvolume(int parent, const TreeRef *ref, int from, uint64_t limit) {
         int r;
 
-        if (from >= 0)
-                return btrfs_copy(parent, ref->name, from, limit);
-        r = btrfs_make(parent, ref->name, limit);
-        return r < 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
+        if (ref->kind == TREE_SCRATCH && room_is_short(parent))
+                btrfs_wait_for_room(parent);
+        r = make_or_copy(parent, ref->name, from, limit);
+        if (r == -ENOSPC) {
+                btrfs_wait_for_room(parent);
+                r = make_or_copy(parent, ref->name, from, limit);
+        }
+        return r < 0 || from >= 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
 }
 
 static int make_directory(const Depot *d, int parent, const char *name, int from, Error *reterr) {
@@ -235,6 +251,34 @@ int depot_swap(Depot *d, const TreeRef *scratch_ref, const TreeRef *with, Error 
         return 0;
 }
 
+uint64_t depot_waiting(const Depot *d, const TreeRef *ref) {
+        Error ignored = { 0 };
+        _cleanup_close_ int tree = open_tree_as(d, ref, O_RDONLY, &ignored);
+        BtrfsSubvolume subvolume;
+        uint64_t written, waiting;
+
+        if (tree < 0 || d->backing != DEPOT_BTRFS || btrfs_look(tree, &subvolume) < 0 || btrfs_usage(d->fd, subvolume.id, &written, &waiting) < 0)
+                return UINT64_MAX;
+        return waiting;
+}
+
+/* The limit first: nobody writes into what is being made. */
+int depot_take(Depot *d, const TreeRef *scratch_ref, const TreeRef *disk, uint64_t limit, Error *reterr) {
+        _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
+        int r = depot_limit(d, scratch_ref, limit, reterr);
+
+        if (r < 0)
+                return r;
+        scratch = open_kind(d, scratch_ref, reterr);
+        if (scratch < 0)
+                return scratch;
+        parent = open_kind(d, disk, reterr);
+        if (parent < 0)
+                return parent;
+        r = rename_new(scratch, scratch_ref->name, parent, disk->name);
+        return r < 0 ? error_set(reterr, r, "cannot make disk %s: %m", disk->name) : 0;
+}
+
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr) {
         _cleanup_close_ int parent = open_kind(d, ref, reterr), scratch = -EBADF;
         char name[TEMPORARY_MAX];
@@ -280,7 +324,7 @@ static int take_bytes(uint64_t id, uint64_t bytes, void *userdata) {
 int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
         _cleanup_close_ int tree = open_tree_as(d, ref, O_RDONLY, reterr);
         BtrfsSubvolume subvolume;
-        uint64_t bytes = 0;
+        uint64_t bytes = 0, waiting = 0;
         int r;
 
         if (tree < 0)
@@ -290,8 +334,10 @@ int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
         else {
                 r = btrfs_look(tree, &subvolume);
                 if (r >= 0)
-                        r = depot_sync(d, ref, reterr);
+                        r = btrfs_usage(d->fd, subvolume.id, &bytes, &waiting);
                 if (r >= 0)
+                        bytes += waiting;
+                if (r == -ENOENT) /* a kernel that does not show them: as of the last commit */
                         r = btrfs_each_usage(d->fd, subvolume.id, take_bytes, &bytes);
         }
         if (r < 0)

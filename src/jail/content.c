@@ -196,13 +196,6 @@ static int mount_volume(const Rootfs *fs, const JailSpec *spec, const JailVolume
         return r < 0 ? error_set(reterr, r, "volume at '%s'", volume->target) : 0;
 }
 
-/* Links to nowhere, loops, files: not what was never there. */
-static bool is_guests_doing(const JailSpec *spec, int r) {
-        struct stat st;
-
-        return jail_is_kept(spec) && (r == -ELOOP || r == -ENOTDIR || (r == -ENOENT && lstat(spec->workdir, &st) >= 0));
-}
-
 int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
@@ -222,7 +215,7 @@ int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         return r;
         }
         r = open_directory(fs, spec, spec->workdir);
-        if (is_guests_doing(spec, r))
+        if (fs->lived_in && jail_forgives(spec, r))
                 return 0; /* whoever is to work there is told */
         if (r < 0)
                 return error_set(reterr, r, "working directory '%s'", spec->workdir);

@@ -152,9 +152,12 @@ static int make_shm(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/dev/shm") : 0;
 }
 
-static int make_places(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
-        int r = make_place("root", 0755);
+static int make_places(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        struct stat st;
+        int r;
 
+        fs->lived_in = lstat("root", &st) == 0;
+        r = make_place("root", 0755);
         if (r >= 0)
                 r = make_place("dev", 0755);
         return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);

@@ -35,6 +35,10 @@ int tree_job_check(const Spawner *s, const TreeRequest *t, size_t n_fds, Error *
 bool tree_job_touches_disk(const TreeRequest *t, const char *id); /* what nobody may live on meanwhile */
 bool tree_job_makes_depot(const TreeRequest *t); /* else there is nothing that it could be about, where there is no depot */
 
+/* Those that need no child. */
+bool tree_job_is_quick(const Spawner *s, const TreeJob *job);
+TreeOutcome tree_job_do(Spawner *s, const TreeJob *job);
+
 /* Situation of both: a copy of the worker, in its namespaces, with its rights. */
 _noreturn_ void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd);
 int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *reterr);

@@ -43,11 +43,17 @@ static int verify(Work *w, const TreeRequest *t, Error *reterr) {
 }
 
 static int write_out(Work *w, const TreeRequest *t, Error *reterr) {
+        if (t->bytes > 0 && depot_waiting(&w->s->depot, t->refs) < t->bytes)
+                return 0;
         return depot_sync(&w->s->depot, t->refs, reterr);
 }
 
 static int swap(Work *w, const TreeRequest *t, Error *reterr) {
         return depot_swap(&w->s->depot, t->refs, t->refs + 1, reterr);
+}
+
+static int take(Work *w, const TreeRequest *t, Error *reterr) {
+        return depot_take(&w->s->depot, t->refs + 1, t->refs, t->bytes, reterr);
 }
 
 static int tell_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
@@ -78,6 +84,7 @@ static int (*const operations[_TREE_OPERATION_MAX])(Work *w, const TreeRequest *
         [TREE_RUN]     = run,
         [TREE_SYNC]    = write_out,
         [TREE_SWAP]    = swap,
+        [TREE_TAKE]    = take,
 };
 
 /* In the mount namespace that we share with the worker: it is there for all of us. */
@@ -104,6 +111,35 @@ static void do_errand(Work *w) {
                 (void) operations[t->operation](w, t, &w->outcome.error);
                 break;
         }
+}
+
+/* Those that the file system does in its memory: a child would cost more than they do. */
+bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
+        const TreeRequest *t = &job->request;
+
+        if (job->errand != ERRAND_REQUEST || s->depot.backing != DEPOT_BTRFS)
+                return false;
+        switch (t->operation) {
+        case TREE_MAKE:
+                return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME; /* which waits for the disk, as a copy does */
+        case TREE_SYNC:
+                return t->bytes > 0 && depot_waiting(&s->depot, t->refs) < t->bytes;
+        case TREE_REMOVE:
+        case TREE_TAKE:
+        case TREE_LIMIT:
+        case TREE_USAGE:
+        case TREE_VERIFY:
+                return true;
+        default:
+                return false;
+        }
+}
+
+TreeOutcome tree_job_do(Spawner *s, const TreeJob *job) {
+        Work w = { .s = s, .job = job, .fd = -EBADF };
+
+        do_errand(&w);
+        return w.outcome;
 }
 
 void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd) {

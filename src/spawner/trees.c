@@ -161,11 +161,23 @@ static bool may_start(const Spawner *s, const TreeJob *j) {
         return !s->depot_busy && s->n_tree_running[is_run(j)] < (is_run(j) ? TREE_RUNS_MAX : OTHERS_MAX);
 }
 
+static void do_here(Spawner *s, TreeJob *j) {
+        const TreeOutcome outcome = tree_job_do(s, j);
+
+        forget_written(s, j, &outcome);
+        answer(s, j, &outcome);
+        (void) job_free(j);
+}
+
 static void start_some(Spawner *s) {
         for (TreeJob **place = &s->tree_jobs; *place;) {
                 TreeJob *j = *place;
                 Error error = { 0 };
 
+                if (j->pid == 0 && may_start(s, j) && tree_job_is_quick(s, j)) {
+                        do_here(s, job_take(s, place));
+                        continue;
+                }
                 if (j->pid > 0 || !may_start(s, j) || job_start(s, j, &error) >= 0) {
                         place = &j->next;
                         continue;

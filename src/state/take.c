@@ -53,6 +53,39 @@ static void fail(Taking *t, const Error *why) {
                 done(NULL, &error, userdata);
 }
 
+/* How much it holds is a number for people, and asking takes longer than the rest: it is told later. */
+
+typedef struct Measuring {
+        Work work;
+        char id[SNAPSHOT_ID_LENGTH + 1];
+} Measuring;
+
+static void on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
+        Measuring *g = userdata;
+        Snapshot *n;
+
+        g->work.call = NULL;
+        HASH_FIND_STR(g->work.state->snapshots, g->id, n);
+        if (!error && n && !n->pending) {
+                n->bytes = answer->bytes;
+                (void) store_snapshot_update(g->work.state->manager->store, n);
+        }
+        work_end(&g->work);
+}
+
+static void measure(State *s, const Snapshot *n) {
+        TreeRequest request = { .operation = TREE_USAGE, .n_refs = 1, .refs = { tree_ref(TREE_SNAPSHOT, n->id) } };
+        Measuring *g = calloc(1, sizeof(*g));
+        Error ignored = { 0 };
+
+        if (!g)
+                return;
+        memcpy(g->id, n->id, sizeof(g->id));
+        work_begin(&g->work, s, /* userdata= */ NULL, free_taking);
+        if (trees_ask(s->manager, &request, NULL, NULL, on_measured, g, &g->work.call, &ignored) < 0)
+                work_end(&g->work);
+}
+
 static void finish(Taking *t) {
         State *s = t->work.state;
         Snapshot *n = t->snapshot;
@@ -73,28 +106,18 @@ static void finish(Taking *t) {
         }
         snapshot_set_last(s, n->sandbox, n->id);
         work_end(&t->work);
+        measure(s, n);
         if (done)
                 done(n, NULL, userdata);
 }
 
-static void on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Taking *t = userdata;
-
-        t->work.call = NULL;
-        if (!error)
-                t->snapshot->bytes = answer->bytes; /* a number for people */
-        finish(t);
-}
-
 static void on_verified(const TreeAnswer *answer, const Error *error, void *userdata) {
         Taking *t = userdata;
-        TreeRequest request = { .operation = TREE_USAGE, .n_refs = 1, .refs = { tree_ref(TREE_SNAPSHOT, t->snapshot->id) } };
-        Error ignored = { 0 };
 
         t->work.call = NULL;
         if (error)
                 fail(t, error);
-        else if (trees_ask(t->work.state->manager, &request, NULL, NULL, on_measured, t, &t->work.call, &ignored) < 0)
+        else
                 finish(t);
 }
 

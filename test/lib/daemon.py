@@ -192,6 +192,7 @@ class Daemon:
         if self.child:
             self.child.wait()
         wait_for(lambda: not self.processes(), 5)
+        reap_orphans(known={d.child.pid for d in _daemons if d.child})  # the dead hold their cgroups until somebody asks for their end
         for path in sorted(self.cgroups(), key=len, reverse=True):
             try:
                 os.rmdir(path)

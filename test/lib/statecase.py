@@ -11,7 +11,7 @@ CONFIG = "storage: {size: 1G}\nlimits: {maxSandboxes: 90}\n"
 # is made finds it in the copy.
 WRITERS = 4
 LOAD = """
-import os
+import os, time
 def write(k):
     fd = os.open("w%d" % k, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     n = 0
@@ -19,6 +19,8 @@ def write(k):
         os.write(fd, b"%d\\n" % n)
         if k % 2:
             os.fsync(fd)
+        else:
+            time.sleep(.0005)
         os.write(1, b"%d %d\\n" % (k, n))
         n += 1
 for k in range(4):

@@ -158,9 +158,9 @@ TEST(a_snapshot_step_by_step) {
         asked(&room, TREE_VERIFY, TREE_SNAPSHOT, NULL);
         check_uint("not told before", t.n, 0);
         answer(&room, NULL);
-        asked(&room, TREE_USAGE, TREE_SNAPSHOT, NULL);
-        answer(&room, NULL);
         check_uint("told", t.n, 1);
+        asked(&room, TREE_USAGE, TREE_SNAPSHOT, NULL); /* for people, later */
+        answer(&room, NULL);
         check_result("well", t.code, 0);
         n = snapshot_find(room.state, &admin, "first");
         check_true("found by name", n && n == snapshot_find(room.state, &admin, t.id));
@@ -736,7 +736,7 @@ TEST(a_fork_of_a_live_one_leaves_no_snapshot) {
         freezes(&room, sb, true, NULL);
         answer(&room, NULL);            /* copied */
         freezes(&room, sb, false, NULL);
-        asked(&room, TREE_MAKE, TREE_DISK, NULL);
+        asked(&room, TREE_TAKE, TREE_DISK, NULL);
         check_uint("of the copy", room.w.fake.tree.refs[1].kind, TREE_SCRATCH);
         check_true("nobody sees it", !snapshot_next(room.state, &admin, NULL, 0, NULL));
         answer(&room, NULL);
