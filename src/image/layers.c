@@ -202,7 +202,6 @@ static void on_scratch(const TreeAnswer *answer, const Error *error, void *userd
 
         w->call = NULL;
         if (error) {
-                w->scratch[0] = '\0';
                 work_fail(w, error->code, error);
                 return;
         }
