@@ -104,6 +104,7 @@ void build_fail(Build *b, const Error *error); /* with its text as it is; a code
 void build_fail_step(Build *b, int r, const char *format, ...) _printf_(3, 4); /* in front: file and line of the step */
 bool build_heard(Build *b); /* of the images' room. False: it was cancelled meanwhile, and ends */
 const PlanStep *build_step(const Build *b);
+bool build_has_network(const Build *b); /* whether its steps have any; stage-sandbox.c */
 static inline BuildStage *build_stage(const Build *b) {
         return b->stages + b->stage;
 }

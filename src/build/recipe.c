@@ -218,7 +218,7 @@ static int add_packages(Cook *k, const YamlNode *root) {
         static const struct {
                 const char *key, *before, *after;
         } kinds[] = {
-                { "apt", "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends", " && rm -rf /var/lib/apt/lists/*" },
+                { "apt", "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends", " && rm -rf /var/lib/apt/lists/* && apt-get clean" },
                 { "pip", "PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir", "" },
                 { "npm", "npm install --global", " && npm cache clean --force" },
         };

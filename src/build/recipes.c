@@ -6,7 +6,7 @@
 
 #define ON_DEBIAN(packages, extra)                                                                                          \
         "# debian-base: recipes/debian-base makes it. The packages need a way to the hosts below; apt checks signatures, and speaks HTTP:\n" \
-        "#     --network '{\"mode\": \"egress\", \"requireTls\": false, \"allow\": [\"deb.debian.org\"]}'\n"                        \
+        "#     --allow http://deb.debian.org\n"                                                                                  \
         "base: debian-base\n"                                                                                               \
         "hosts: [deb.debian.org]\n"                                                                                         \
         "packages:\n"                                                                                                       \

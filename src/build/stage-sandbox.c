@@ -31,6 +31,12 @@ static int open_network(Build *b, SandboxSpec *spec) {
         return spec->policy ? 0 : -ENOMEM;
 }
 
+bool build_has_network(const Build *b) {
+        const BuildConfig *c = &b->manager->settings->build;
+
+        return b->request.has_network ? b->request.network != NETWORK_NONE : *c->profile || c->open; /* a profile's: not known here */
+}
+
 static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
         const BuildConfig *c = &b->manager->settings->build;
         const Profile *p = *c->profile ? profile_find(b->manager->settings, c->profile) : NULL;

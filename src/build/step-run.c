@@ -72,6 +72,21 @@ static bool pass_on(Build *b, bool all) {
         return emptied;
 }
 
+/* Programs that fetch do not always say what keeps them from it. */
+static void hint_network(Build *b) {
+        static const char *const fetchers[] = { "apt-get ", "apt ", "apk ", "dnf ", "pip install", "npm install", "npm ci", "gem install", "bundle install",
+                                                "go get", "go mod", "cargo ", "curl ", "wget ", "git clone" };
+        const char *text = build_step(b)->text;
+
+        if (build_has_network(b))
+                return;
+        for (size_t i = 0; i < ELEMENTSOF(fetchers); i++)
+                if (strstr(text, fetchers[i])) {
+                        making_log(b->making, "hint: the steps of this build have no network; --allow RULE gives them a way to what they fetch, as in --allow http://deb.debian.org");
+                        return;
+                }
+}
+
 static void judge(Build *b, const Execution *x) {
         static const struct {
                 ExecutionReason reason;
@@ -89,6 +104,7 @@ static void judge(Build *b, const Execution *x) {
                         build_fail_step(b, -ECHILD, "'%.120s' %s", text, reasons[i].words);
                         return;
                 }
+        hint_network(b);
         if (x->exit_code >= 0)
                 build_fail_step(b, -ECHILD, "'%.120s' ended with status %d%s%.160s", text, x->exit_code, last || x->message ? ": " : "",
                                 last ? last : x->message ? x->message : "");

@@ -78,6 +78,17 @@ static void count_lines(const char *patch, uint64_t *ret_more, uint64_t *ret_les
         }
 }
 
+#define STAT_COLUMN 32 /* where numbers begin, below short names */
+
+/* Lines come one by one: how long the longest name will be is not known. */
+static void put_gap(const DiffEntry *e) {
+        size_t n = strcmp(e->type, "directory") == 0 ? 1 : 0;
+
+        for (const char *p = e->path; *p; p++)
+                n += ((unsigned char) *p & 0xc0) != 0x80;
+        printf("%*s", n < STAT_COLUMN ? (int) (STAT_COLUMN - n) : 0, "");
+}
+
 static int show_stat(DiffShow *d, const DiffEntry *e) {
         char before[HUMAN_MAX], after[HUMAN_MAX];
         uint64_t more, less;
@@ -85,6 +96,7 @@ static int show_stat(DiffShow *d, const DiffEntry *e) {
 
         putchar(' ');
         r = put_path(d, e, COLOUR_NONE);
+        put_gap(e);
         if (e->patch && !e->binary) {
                 count_lines(e->patch, &more, &less);
                 d->insertions += more;

@@ -105,6 +105,7 @@ static int discard_sandbox(const DiscardOptions *o, const Place *place, const Op
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_url_ Url u = { 0 }, to = { 0 };
         const char *snapshot;
+        Error error = { 0 };
 
         if (words->n > 1) {
                 log_error("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
@@ -120,7 +121,16 @@ static int discard_sandbox(const DiscardOptions *o, const Place *place, const Op
         }
         json_put_text(&body, "snapshot", snapshot);
         url_sandbox(&to, words->items[0], "restore");
-        if (client_need(place, "POST", &to, &body, &restored) < 0)
+        if (client_ask(place, "POST", &to, &body, &restored, &error) < 0) {
+                log_error("%s", error.text);
+                return EXIT_OWN_FAILURE;
+        }
+        if (restored.head.status == 404)
+                log_error("the snapshot that sandbox '%s' began from was removed, there is nothing to go back to: `cove snapshot ls` shows those there are, `cove restore` "
+                          "takes any of them", words->items[0]);
+        else if (!answer_is_good(&restored))
+                answer_tell(&restored);
+        if (!answer_is_good(&restored))
                 return EXIT_OWN_FAILURE;
         if (o->common.json)
                 answer_print(&restored);

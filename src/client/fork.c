@@ -55,7 +55,7 @@ static const Option fork_options[] = {
         { "name",     'n', "NAME",       "of one of them; can be repeated", apply_name },
         { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
         { "timeout",  0,   "TIME",       "life of each (default: as long as the other's,\nfrom now on)", apply_timeout },
-        { "snapshot", 0,   NULL,         "the word is a snapshot, not a sandbox", apply_snapshot },
+        { "snapshot", 0,   NULL,         "the word is a snapshot, also if a sandbox has the\nsame name", apply_snapshot },
         COMMON_OPTIONS,
 };
 
@@ -98,6 +98,20 @@ static int print_ids(const ForkOptions *o, const Answer *a) {
         return 0;
 }
 
+/* Sandboxes and snapshots may have the same names: the sandbox is meant, unless there is none. */
+static bool is_snapshot(const Place *place, const char *word) {
+        _cleanup_answer_ Answer sandbox = { 0 }, snapshot = { 0 };
+        _cleanup_url_ Url u = { 0 }, to = { 0 };
+        Error error = { 0 };
+
+        url_sandbox(&u, word, /* what= */ NULL);
+        if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox, &error) < 0 || sandbox.head.status != 404)
+                return false;
+        url_begin(&to, "/api/snapshots");
+        url_part(&to, word);
+        return client_ask(place, /* method= */ NULL, &to, /* body= */ NULL, &snapshot, &error) >= 0 && answer_is_good(&snapshot);
+}
+
 static int fork_it(const Place *place, ForkOptions *o, const Operands *words) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -105,7 +119,7 @@ static int fork_it(const Place *place, ForkOptions *o, const Operands *words) {
         if (o->names.n > 0)
                 json_put_words(&o->request, "names", o->names.items, o->names.n);
         json_put_assignments(&o->request, "env", o->env.items, o->env.n);
-        if (o->snapshot) {
+        if (o->snapshot || is_snapshot(place, words->items[0])) {
                 url_begin(&u, "/api/snapshots");
                 url_part(&u, words->items[0]);
                 url_part(&u, "fork");

@@ -161,7 +161,8 @@ static void print_end(const Replay *r) {
         _cleanup_free_ char *text = NULL;
 
         if (!r->o->common.json) {
-                printf(n == 0 ? "%llu steps, the same as then\n" : "%llu steps, %zu differences\n", (unsigned long long) r->step, n);
+                printf(n == 0 ? "%llu step%s, the same as then\n" : "%llu step%s, %zu difference%s\n", (unsigned long long) r->step, r->step == 1 ? "" : "s", n,
+                                n == 1 ? "" : "s");
                 if (r->o->keep)
                         printf("%s\n", r->sandbox);
                 return;

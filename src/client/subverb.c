@@ -7,13 +7,24 @@
 #include "base/log.h"
 #include "client/verbs.h"
 
+static void print_indented(const char *text) {
+        for (const char *line = text; *line;) {
+                size_t n = strcspn(line, "\n");
+
+                printf("      %.*s\n", (int) n, line);
+                line += n + (line[n] == '\n');
+        }
+}
+
 static void print_help(const char *verb, const char *about, const Subverb *subverbs, size_t n) {
         printf("usage: cove %s", verb);
         for (size_t i = 0; i < n; i++)
                 printf("%s%s", i > 0 ? "|" : " ", subverbs[i].name);
         printf(" …\n\n%s\n\n", about);
-        for (size_t i = 0; i < n; i++)
-                printf("  cove %s\n      %s\n", subverbs[i].usage->synopsis, subverbs[i].usage->about);
+        for (size_t i = 0; i < n; i++) {
+                printf("  cove %s\n", subverbs[i].usage->synopsis);
+                print_indented(subverbs[i].usage->about);
+        }
         printf("\n`cove %s %s --help` tells more.\n", verb, subverbs[0].name);
 }
 

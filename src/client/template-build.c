@@ -29,6 +29,39 @@ APPLY_TEXT(TemplateOptions, network)
 APPLY_TEXT(TemplateOptions, recipe)
 APPLY_FLAG(TemplateOptions, no_cache)
 
+/* A rule that says http:// says that it need not be TLS. */
+static int apply_allow(void *target, const char *value, Error *reterr) {
+        TemplateOptions *o = target;
+        int r = strv_push(&o->allow, value);
+
+        return r < 0 ? error_set(reterr, r, "--allow: more than %zu", o->allow.max) : 0;
+}
+
+/* The network of those rules; the caller frees it. */
+static int write_network(TemplateOptions *o, char **ret) {
+        _cleanup_builder_ JsonBuilder b = { 0 };
+        Error error = { 0 };
+
+        if (o->allow.n == 0)
+                return 0;
+        if (o->network) {
+                log_error("--network and --allow are two ways to say the same: give one of them");
+                return -EINVAL;
+        }
+        json_put_text(&b, "mode", "egress");
+        json_put_words(&b, "allow", o->allow.items, o->allow.n);
+        for (size_t i = 0; i < o->allow.n; i++)
+                if (strncmp(o->allow.items[i], "http://", strlen("http://")) == 0) {
+                        json_put_bool(&b, "requireTls", false);
+                        break;
+                }
+        *ret = json_builder_print(&b, &error);
+        o->network = *ret;
+        if (!*ret)
+                log_error("%s", error.text);
+        return *ret ? 0 : error.code;
+}
+
 /* NAME alone: the value that it has here. */
 static int apply_argument(void *target, const char *value, Error *reterr) {
         TemplateOptions *o = target;
@@ -54,6 +87,7 @@ static const Option build_options[] = {
         { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here",  apply_argument },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",                     apply_target   },
         { "no-cache",  0,   NULL,         "do every step again",                                        apply_no_cache },
+        { "allow",     0,   "RULE",       "what the steps may reach, as `cove create --allow`; http://NAME without TLS,\nfor apt; can be repeated", apply_allow },
         { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", apply_network },
         TEMPLATE_MAKING_OPTIONS,
         COMMON_OPTIONS,
@@ -63,11 +97,11 @@ static const Option recipes_options[] = { COMMON_OPTIONS };
 
 const Usage template_build_usage = {
         .synopsis = "template build -t NAME[:TAG] [options] DIR",
-        .about = "Makes a template out of a Dockerfile or a recipe in YAML. Each step runs in a sandbox; those that\n"
-                 "were done before are not done again. Ctrl-C cancels it.",
-        .more = "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
+        .about = "Makes a template out of a Dockerfile or a recipe in YAML, each step in a sandbox.",
+        .more = "Steps that were done before are not done again. Ctrl-C cancels it.\n\n"
+                "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
                 "Examples: cove template build -t app:1 .\n"
-                "          cove template build -t py --recipe python --network open\n"
+                "          cove template build -t py --recipe python --allow http://deb.debian.org\n"
                 "          echo 'FROM host' | cove template build -t mine -",
         USAGE_OPTIONS(build_options),
         .operands_max = 1,
@@ -252,6 +286,7 @@ int template_build(const Place *place, void *options, const Operands *words) {
         TemplateOptions *o = options;
         const char *directory = words->n > 0 ? words->items[0] : NULL;
         _cleanup_answer_ Answer a = { 0 };
+        _cleanup_free_ char *network = NULL;
         int r;
 
         if (!o->tag) {
@@ -263,6 +298,8 @@ int template_build(const Place *place, void *options, const Operands *words) {
                 return EXIT_OWN_FAILURE;
         }
         o->look.json = o->common.json;
+        if (write_network(o, &network) < 0)
+                return EXIT_OWN_FAILURE;
         if (o->recipe)
                 r = send_text(place, o, NULL, &a);
         else if (strcmp(directory, "-") == 0)

@@ -224,5 +224,6 @@ int verb_template(int argc, char **argv) {
         int status = subverb_run("template", "Gets, lists and removes templates: what sandboxes start from.", subverbs, ELEMENTSOF(subverbs), argc, argv, &o);
 
         strv_done(&o.arguments);
+        strv_done(&o.allow);
         return status;
 }

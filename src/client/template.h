@@ -13,10 +13,10 @@ typedef struct TemplateOptions {
         /* of build */
         const char *file, *tag, *target, *network, *recipe;
         bool no_cache;
-        Strv arguments;
+        Strv arguments, allow;
 } TemplateOptions;
 
-#define TEMPLATE_OPTIONS_INIT { .arguments = STRV_INIT(256) }
+#define TEMPLATE_OPTIONS_INIT { .arguments = STRV_INIT(256), .allow = STRV_INIT(256) }
 
 /* template-build.c */
 extern const Usage template_build_usage, template_recipes_usage;

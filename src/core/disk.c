@@ -79,6 +79,10 @@ int sandbox_disk_make(Sandbox *sb, Error *reterr) {
         d = disk_of(sb);
         if (!d)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        if (sb->spec.scratch[0] && sb->spec.takes_scratch) {
+                from = tree_ref(TREE_SCRATCH, sb->spec.scratch);
+                return trees_take(sb->manager, &disk, &from, sb->spec.limits.disk_bytes, on_made, sb, &d->making, reterr);
+        }
         if (sb->spec.scratch[0])
                 from = tree_ref(TREE_SCRATCH, sb->spec.scratch);
         else if (sb->spec.snapshot)

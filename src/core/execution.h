@@ -31,6 +31,7 @@ typedef struct ExecutionSpec {
         bool stdin_open;     /* a pipe; else it reads nothing */
         bool pty;
         uint16_t columns, rows;
+        bool of_template; /* what a sandbox of it starts with (startup.h): no caller has asked for it */
         bool background; /* told to people who list; the daemon treats all alike */
         char *tag;
 } ExecutionSpec;

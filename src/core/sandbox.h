@@ -66,6 +66,7 @@ typedef struct SandboxSpec {
         char *digest;     /* of the template, as it was then; NULL: none */
         char *snapshot;   /* the snapshot that its disk began as; NULL: empty */
         char scratch[SANDBOX_ID_LENGTH + 1]; /* TREE_SCRATCH that its disk begins as, instead; "": none. Not in the store */
+        bool takes_scratch; /* which nobody else needs */
         char *parent;     /* the sandbox that it was forked from; NULL: none */
         SandboxVolume *volumes;
         size_t n_volumes;

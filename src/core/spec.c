@@ -84,6 +84,8 @@ int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret) {
         int r = 0;
 
         copy.hub_fd = -EBADF;
+        copy.scratch[0] = '\0'; /* is used once */
+        copy.takes_scratch = false;
         copy.env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         copy.volumes = NULL;
         copy.n_volumes = 0;

@@ -133,3 +133,15 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
         r = apply(spec, &view, user_given, workdir_given);
         return r < 0 ? error_set(reterr, r, "template '%s': %m", name) : 0;
 }
+
+int template_program(const Manager *m, const char *tenant, const char *name, char **ret_start, char **ret_ready) {
+        TemplateView view = { 0 };
+        Error error = { 0 };
+        int r;
+
+        *ret_start = *ret_ready = NULL;
+        if (is_own(m, name) || find(m, tenant, name, &view, &error) < 0)
+                return 0;
+        r = set_text(ret_start, view.start_command);
+        return r < 0 || !*ret_start ? r : set_text(ret_ready, view.ready_command);
+}

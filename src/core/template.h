@@ -19,6 +19,7 @@ typedef struct TemplateView { /* borrowed until the loop turns */
         bool has_user;
         uint32_t uid, gid;
         const char *home;       /* HOME of that user; NULL: says nothing */
+        const char *start_command, *ready_command; /* startup.h; NULL: none */
 } TemplateView;
 
 typedef struct TemplateKeeper {
@@ -35,3 +36,6 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
 
 /* Whether there is such a one for the tenant; -ENOENT as above. */
 int template_check(const Manager *m, const char *tenant, const char *name, Error *reterr);
+
+/* What a sandbox of it starts with; *ret_start is NULL where that is nothing. The caller frees both. */
+int template_program(const Manager *m, const char *tenant, const char *name, char **ret_start, char **ret_ready);

@@ -147,6 +147,10 @@ int trees_make(Manager *m, const TreeRef *ref, const TreeRef *from, uint64_t lim
         return ask_about(m, TREE_MAKE, ref, from, limit, done, userdata, ret, reterr);
 }
 
+int trees_take(Manager *m, const TreeRef *disk, const TreeRef *scratch, uint64_t limit, TreeDone done, void *userdata, TreeCall **ret, Error *reterr) {
+        return ask_about(m, TREE_TAKE, disk, scratch, limit, done, userdata, ret, reterr);
+}
+
 int trees_publish(Manager *m, const TreeRef *scratch, const TreeRef *as, TreeDone done, void *userdata, TreeCall **ret, Error *reterr) {
         return ask_about(m, TREE_PUBLISH, scratch, as, /* bytes= */ 0, done, userdata, ret, reterr);
 }

@@ -283,11 +283,10 @@ static int read_number(const char *directory, uint64_t id, const char *name, uin
 }
 
 /* The kernel shows its own counters, which are right between commits too. */
-int btrfs_usage(int fd, uint64_t id, uint64_t *ret) {
+int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting) {
         struct btrfs_ioctl_fs_info_args info = { 0 };
         char directory[128] = "/sys/fs/btrfs/";
         size_t used = strlen(directory);
-        uint64_t own, reserved;
         int r;
 
         if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
@@ -295,11 +294,6 @@ int btrfs_usage(int fd, uint64_t id, uint64_t *ret) {
         for (size_t i = 0; i < sizeof(info.fsid); i++)
                 used += (size_t) snprintf(directory + used, sizeof(directory) - used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
                                 info.fsid[i]);
-        r = read_number(directory, id, "exclusive", &own);
-        if (r >= 0)
-                r = read_number(directory, id, "rsv_data", &reserved);
-        if (r < 0)
-                return r;
-        *ret = own + reserved;
-        return 0;
+        r = read_number(directory, id, "exclusive", ret_written);
+        return r < 0 ? r : read_number(directory, id, "rsv_data", ret_waiting);
 }

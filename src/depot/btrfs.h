@@ -38,5 +38,5 @@ int btrfs_limit(int fd, uint64_t id, uint64_t bytes); /* 0: none */
 /* All subvolumes in order of their ids, as of the last commit; of the one id, when that is not 0. */
 int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata);
 
-/* Of one, as of now: with what is still to be written out. */
-int btrfs_usage(int fd, uint64_t id, uint64_t *ret);
+/* Of one, as of now: what it has on the storage, and what is still to be written out. */
+int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waiting);

@@ -251,6 +251,34 @@ int depot_swap(Depot *d, const TreeRef *scratch_ref, const TreeRef *with, Error 
         return 0;
 }
 
+uint64_t depot_waiting(const Depot *d, const TreeRef *ref) {
+        Error ignored = { 0 };
+        _cleanup_close_ int tree = open_tree_as(d, ref, O_RDONLY, &ignored);
+        BtrfsSubvolume subvolume;
+        uint64_t written, waiting;
+
+        if (tree < 0 || d->backing != DEPOT_BTRFS || btrfs_look(tree, &subvolume) < 0 || btrfs_usage(d->fd, subvolume.id, &written, &waiting) < 0)
+                return UINT64_MAX;
+        return waiting;
+}
+
+/* The limit first: nobody writes into what is being made. */
+int depot_take(Depot *d, const TreeRef *scratch_ref, const TreeRef *disk, uint64_t limit, Error *reterr) {
+        _cleanup_close_ int scratch = -EBADF, parent = -EBADF;
+        int r = depot_limit(d, scratch_ref, limit, reterr);
+
+        if (r < 0)
+                return r;
+        scratch = open_kind(d, scratch_ref, reterr);
+        if (scratch < 0)
+                return scratch;
+        parent = open_kind(d, disk, reterr);
+        if (parent < 0)
+                return parent;
+        r = rename_new(scratch, scratch_ref->name, parent, disk->name);
+        return r < 0 ? error_set(reterr, r, "cannot make disk %s: %m", disk->name) : 0;
+}
+
 int depot_remove(Depot *d, const TreeRef *ref, Error *reterr) {
         _cleanup_close_ int parent = open_kind(d, ref, reterr), scratch = -EBADF;
         char name[TEMPORARY_MAX];
@@ -296,7 +324,7 @@ static int take_bytes(uint64_t id, uint64_t bytes, void *userdata) {
 int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
         _cleanup_close_ int tree = open_tree_as(d, ref, O_RDONLY, reterr);
         BtrfsSubvolume subvolume;
-        uint64_t bytes = 0;
+        uint64_t bytes = 0, waiting = 0;
         int r;
 
         if (tree < 0)
@@ -306,7 +334,9 @@ int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
         else {
                 r = btrfs_look(tree, &subvolume);
                 if (r >= 0)
-                        r = btrfs_usage(d->fd, subvolume.id, &bytes);
+                        r = btrfs_usage(d->fd, subvolume.id, &bytes, &waiting);
+                if (r >= 0)
+                        bytes += waiting;
                 if (r == -ENOENT) /* a kernel that does not show them: as of the last commit */
                         r = btrfs_each_usage(d->fd, subvolume.id, take_bytes, &bytes);
         }

@@ -71,6 +71,8 @@ int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr);
 /* What it alone has written: what it has from the tree that it was copied from is counted there. depot_each() tells it as of the last half
  * minute. */
 int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr);
+uint64_t depot_waiting(const Depot *d, const TreeRef *ref); /* bytes that are still to be written out; UINT64_MAX: nobody knows */
+int depot_take(Depot *d, const TreeRef *scratch, const TreeRef *disk, uint64_t limit, Error *reterr); /* the one becomes the other */
 int depot_verify(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_sync(Depot *d, const TreeRef *ref, Error *reterr);
 int depot_swap(Depot *d, const TreeRef *scratch, const TreeRef *with, Error *reterr);

@@ -65,7 +65,7 @@ int images_import(Images *i, const Principal *who, const char *text, int fd, Mak
         if (r < 0)
                 return r;
         (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
-        return begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = full, .source = "import", .in_fd = archive }, ret, reterr);
+        return begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = full, .source = IMAGE_SOURCE_IMPORT, .in_fd = archive }, ret, reterr);
 }
 
 /* For builds: what is there, or a pull. */

@@ -249,6 +249,8 @@ static int keeper_find(const char *tenant, const char *name, TemplateView *ret, 
                 .uid = image->config.uid,
                 .gid = image->config.gid,
                 .home = image->config.home,
+                .start_command = image->config.start_command,
+                .ready_command = image->config.ready_command,
         };
         return 1;
 }

@@ -267,6 +267,8 @@ static void on_line(const char *line, void *userdata) {
 
 static void on_fetched(const Error *error, void *userdata) {
         Ingest *g = userdata;
+        char size[IMAGE_SIZE_TEXT];
+        size_t n;
         Error why = { 0 };
         int r;
 
@@ -280,8 +282,9 @@ static void on_fetched(const Error *error, void *userdata) {
                 fail(g, r, &why);
                 return;
         }
-        making_log(g->making, "%s: %zu layers, %lld bytes", g->image.digest, json_array_size(json_object_get(g->result, "layers")),
-                        (long long) json_integer_value(json_object_get(g->result, "size")));
+        n = json_array_size(json_object_get(g->result, "layers"));
+        making_log(g->making, "%s: %zu layer%s, %s", g->image.digest, n, n == 1 ? "" : "s",
+                        image_size_text((uint64_t) json_integer_value(json_object_get(g->result, "size")), size));
         next_layer(g);
 }
 
@@ -346,7 +349,7 @@ static void on_ready(Making *k, const Error *error, void *userdata) {
         }
         if (is_cancelled(g))
                 return;
-        making_log(k, g->reference ? "pulling %s" : "importing%s", g->reference ? g->reference : "");
+        making_log(k, "%s %s", g->reference ? "pulling" : "importing", g->reference ? g->reference : g->name ? g->name : "an archive");
         making_progress(k, "fetching", 0, 0);
         r = fetch(g, &why);
         if (r < 0)

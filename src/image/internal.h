@@ -9,6 +9,8 @@
 #include "json/json.h"
 #include "store/images.h"
 
+#define IMAGE_SOURCE_IMPORT "import"
+
 typedef struct ImageEntry {
         Image image;
         unsigned n_names;

@@ -131,11 +131,12 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
                 return;
         }
         for (x = w->waiters; x; x = x->next) {
+                char sizes[2][IMAGE_SIZE_TEXT];
                 const char *name = w->row.digest ? w->row.digest + strlen(DIGEST_PREFIX) : w->chain;
 
                 if (x == w->waiters)
-                        making_log(x->making, "layer %.12s: %llu bytes, unpacked to %llu in %llu ms", name, (unsigned long long) w->row.blob_bytes,
-                                        (unsigned long long) w->row.bytes, (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
+                        making_log(x->making, "layer %.12s: %s, unpacked to %s in %llu ms", name, image_size_text(w->row.blob_bytes, sizes[0]),
+                                        image_size_text(w->row.bytes, sizes[1]), (unsigned long long) ((clock_usec() - w->began) / USEC_PER_MSEC));
                 else
                         making_log(x->making, "layer %.12s: is there by now", name);
         }

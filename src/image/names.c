@@ -48,6 +48,20 @@ static bool tag_is_valid(const char *tag) {
         return true;
 }
 
+const char *image_size_text(uint64_t bytes, char ret[static IMAGE_SIZE_TEXT]) {
+        static const char *const units[] = { "kB", "MB", "GB", "TB" };
+        double x = (double) bytes / 1000;
+        size_t u = 0;
+
+        for (; x >= 1000 && u + 1 < ELEMENTSOF(units); u++)
+                x /= 1000;
+        if (bytes < 1000)
+                (void) snprintf(ret, IMAGE_SIZE_TEXT, "%llu bytes", (unsigned long long) bytes);
+        else
+                (void) snprintf(ret, IMAGE_SIZE_TEXT, "%.1f %s", x, units[u]);
+        return ret;
+}
+
 int template_name_parse(const char *text, TemplateName *ret, Error *reterr) {
         size_t n = strcspn(text, ":");
         const char *tag = text[n] ? text + n + 1 : TEMPLATE_TAG;
@@ -55,6 +69,8 @@ int template_name_parse(const char *text, TemplateName *ret, Error *reterr) {
         if (!name_is_valid(text, n))
                 return error_set(reterr, -EINVAL,
                                 "'%.100s' is no name of a template: lower-case letters and digits, with '.', '_', '-' and '/' between them, then :TAG", text);
+        if (strchr(tag, '/'))
+                return error_set(reterr, -EINVAL, "'%.100s' has a registry in it; a template is called '%.100s'", text, strchr(tag, '/') + 1);
         if (!tag_is_valid(tag))
                 return error_set(reterr, -EINVAL, "'%.100s' is no tag: 1 to %d letters, digits, '_', '.', '-'", tag, TEMPLATE_TAG_MAX);
         memcpy(ret->name, text, n);

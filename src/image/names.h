@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -20,6 +21,10 @@ typedef struct TemplateName {
         char name[TEMPLATE_NAME_MAX + 1];
         char tag[TEMPLATE_TAG_MAX + 1];
 } TemplateName;
+
+/* For people who read logs: "32.6 MB". */
+#define IMAGE_SIZE_TEXT 32
+const char *image_size_text(uint64_t bytes, char ret[static IMAGE_SIZE_TEXT]);
 
 int template_name_parse(const char *text, TemplateName *ret, Error *reterr); /* -EINVAL */
 

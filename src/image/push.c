@@ -187,8 +187,8 @@ static int take_packed(Push *p, const char *result) {
         const json_t *inner = json_object_get(j, "result"), *x = inner ? inner : j;
         const char *digest = json_string_value(json_object_get(x, "digest")), *diff_id = json_string_value(json_object_get(x, "diffId"));
         const LayerEntry *l = images_layer(p->images, p->chains[p->next]);
+        char name[128], size[IMAGE_SIZE_TEXT];
         StoreLayer row;
-        char name[128];
 
         if (!l || !digest || !diff_id || !image_digest_is_valid(digest) || !image_digest_is_valid(diff_id))
                 return -EPROTO;
@@ -201,7 +201,7 @@ static int take_packed(Push *p, const char *result) {
         row.diff_id = (char *) diff_id;
         row.media_type = (char *) MEDIA_TYPE;
         row.blob_bytes = (uint64_t) json_integer_value(json_object_get(x, "size"));
-        making_log(p->making, "layer %.12s: packed to %llu bytes", p->chains[p->next], (unsigned long long) row.blob_bytes);
+        making_log(p->making, "layer %.12s: packed to %s", p->chains[p->next], image_size_text(row.blob_bytes, size));
         return images_layer_put(p->images, &row);
 }
 

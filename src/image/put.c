@@ -113,6 +113,24 @@ static int keep_name(Images *i, StoreTemplate *row, ImageEntry *e) {
         return 0;
 }
 
+/* The same image from an archive is no reason to forget where it was found first. */
+static int keep_origin(Images *i, Image *image) {
+        const ImageEntry *e = images_entry(i, image->digest);
+        char *source;
+
+        if (!e)
+                return 0;
+        image->created_at = e->image.created_at;
+        if (!e->image.source || !image->source || strcmp(image->source, IMAGE_SOURCE_IMPORT) != 0)
+                return 0;
+        source = strdup(e->image.source);
+        if (!source)
+                return -ENOMEM;
+        free(image->source);
+        image->source = source;
+        return 0;
+}
+
 static int put(Images *i, StoreTemplate *row, Image *image) {
         StoreImageSnapshot snapshot = { .created_at = clock_wall_usec() };
         ImageSnapshotEntry *known = NULL;
@@ -153,6 +171,8 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
                 if (!row.tenant || !row.name || !row.tag)
                         r = -ENOMEM;
         }
+        if (r >= 0)
+                r = keep_origin(i, image);
         if (r >= 0)
                 r = put(i, &row, image);
         store_template_done(&row);

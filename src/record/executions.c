@@ -74,7 +74,7 @@ void record_started(Execution *x, void *userdata) {
         const ExecutionSpec *s = &x->spec;
         json_t *command, *line;
 
-        if (!x->sandbox->spec.record || !recording_get(r, x->sandbox))
+        if (s->of_template || !x->sandbox->spec.record || !recording_get(r, x->sandbox))
                 return;
         command = json_array();
         for (size_t i = 0; i < s->args.n; i++)

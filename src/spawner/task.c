@@ -14,6 +14,7 @@
 #define FREEZE_PATIENCE  (10 * USEC_PER_SEC)
 #define RECLAIM_PATIENCE (60 * USEC_PER_SEC)
 #define DELAY_MIN        ((usec_t) 500)
+#define DELAY_OF_A_STOP  ((usec_t) 100) /* who sleeps is frozen as soon as it was woken for it */
 #define DELAY_OF_A_CHILD (5 * USEC_PER_MSEC) /* its end is told by a signal, as a rule sooner */
 #define DELAY_MAX        (20 * USEC_PER_MSEC)
 
@@ -218,7 +219,7 @@ static void task_start(Spawner *s, TaskKind kind, const char *id, uint32_t seria
         Task first = {
                 .kind = kind,
                 .serial = serial,
-                .delay = DELAY_MIN,
+                .delay = kind == TASK_REMOVE ? DELAY_MIN : DELAY_OF_A_STOP,
                 .deadline = clock_usec() + kinds[kind].patience,
                 .helper_fd = -EBADF,
         }, *t;

@@ -30,8 +30,9 @@ static const struct {
         [TREE_VERIFY]  = { 1, 1, { KEPT }                         },
         [TREE_RUN]     = { 1, 3, { ANY, ANY, ANY },               .arguments = true },
         [TREE_CANCEL]  = { 0, 0, { 0 },                           .cancels = true },
-        [TREE_SYNC]    = { 1, 1, { MADE }                         },
+        [TREE_SYNC]    = { 1, 1, { MADE },                        .bytes = true },
         [TREE_SWAP]    = { 2, 2, { KIND(TREE_SCRATCH), KIND(TREE_DISK) }, .replaces = true },
+        [TREE_TAKE]    = { 2, 2, { KIND(TREE_DISK), KIND(TREE_SCRATCH) }, .bytes = true },
 };
 
 bool tree_job_makes_depot(const TreeRequest *t) {

@@ -43,11 +43,17 @@ static int verify(Work *w, const TreeRequest *t, Error *reterr) {
 }
 
 static int write_out(Work *w, const TreeRequest *t, Error *reterr) {
+        if (t->bytes > 0 && depot_waiting(&w->s->depot, t->refs) < t->bytes)
+                return 0;
         return depot_sync(&w->s->depot, t->refs, reterr);
 }
 
 static int swap(Work *w, const TreeRequest *t, Error *reterr) {
         return depot_swap(&w->s->depot, t->refs, t->refs + 1, reterr);
+}
+
+static int take(Work *w, const TreeRequest *t, Error *reterr) {
+        return depot_take(&w->s->depot, t->refs + 1, t->refs, t->bytes, reterr);
 }
 
 static int tell_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
@@ -78,6 +84,7 @@ static int (*const operations[_TREE_OPERATION_MAX])(Work *w, const TreeRequest *
         [TREE_RUN]     = run,
         [TREE_SYNC]    = write_out,
         [TREE_SWAP]    = swap,
+        [TREE_TAKE]    = take,
 };
 
 /* In the mount namespace that we share with the worker: it is there for all of us. */
@@ -116,7 +123,10 @@ bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
         case TREE_MAKE:
                 return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME && /* which waits for the disk, as a copy does */
                        !depot_is_tight(&s->depot);
+        case TREE_SYNC:
+                return t->bytes > 0 && depot_waiting(&s->depot, t->refs) < t->bytes;
         case TREE_REMOVE:
+        case TREE_TAKE:
         case TREE_LIMIT:
         case TREE_USAGE:
         case TREE_VERIFY:

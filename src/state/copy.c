@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "state/internal.h"
 
+#define QUICKLY_WRITTEN (UINT64_C(4) << 20) /* by the copy itself */
+
 typedef struct Copy {
         Work work;
         char sandbox[SANDBOX_ID_LENGTH + 1];
@@ -102,7 +104,7 @@ static int check(State *s, const Sandbox *sb, Error *reterr) {
 }
 
 int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *userdata, Error *reterr) {
-        TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
+        TreeRequest request = { .operation = TREE_SYNC, .bytes = QUICKLY_WRITTEN, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
         Copy *c;
         int r = check(s, sb, reterr);
 

@@ -146,6 +146,7 @@ static void fork_all(Fork *f) {
 
                 c->asked = true;
                 memcpy(c->spec.scratch, f->scratch, sizeof(c->spec.scratch));
+                c->spec.takes_scratch = f->n == 1;
                 if (r < 0)
                         (void) error_set(&error, r, "out of memory");
                 else

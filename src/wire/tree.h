@@ -38,8 +38,10 @@ typedef enum TreeOperation {
         TREE_VERIFY,   /* refs[0] is there, complete as it was published, read-only where it must be. -EUCLEAN: is not */
         TREE_RUN,      /* cove-tree with these arguments on these trees (tree/tree.h); + descriptors: 0, 1, 2, 3 of it. DONE has its exit status */
         TREE_CANCEL,   /* the RUN whose serial is `cancels`; its own answer says how it ended */
-        TREE_SYNC,     /* refs[0] (disk, volume): what was written there so far is on the storage. Takes its time; a copy made after it is quick */
+        TREE_SYNC,     /* refs[0] (disk, volume): what was written there so far is on the storage. Takes its time; a copy made after it is quick. bytes:
+                        * less than that may wait still, and is left to the copy */
         TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) change names, at once or not at all. -EBUSY: a sandbox of this machine lives on it */
+        TREE_TAKE,     /* refs[0] (disk) is what refs[1] (scratch) was; bytes: its limit. -EEXIST: there is one */
         _TREE_OPERATION_MAX,
 } TreeOperation;
 

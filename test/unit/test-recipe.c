@@ -43,7 +43,7 @@ TEST(recipes) {
                 { "run: true", "FROM host\n1 RUN [true]\n" },
                 { "base: x\nrun:\n  - a b\n  - c", "FROM x\n3 RUN [a b]\n4 RUN [c]\n" },
                 { "packages:\n  apt: [git, python3.11]\n", "FROM host\n2 RUN [apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "
-                        "'git' 'python3.11' && rm -rf /var/lib/apt/lists/*]\n" },
+                        "'git' 'python3.11' && rm -rf /var/lib/apt/lists/* && apt-get clean]\n" },
                 { "packages: {pip: ['requests>=2,<3'], npm: ['@x/y@1']}", "FROM host\n1 RUN [PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir 'requests>=2,<3']\n"
                         "1 RUN [npm install --global '@x/y@1' && npm cache clean --force]\n" },
                 { "files:\n- path: /a\n  content: |\n    it's $x\n  mode: \"0755\"\n- {path: /b/, source: src}", "FROM host\n2 COPY chmod=0755 [/a] <it's $x\n>\n6 COPY [src] [/b/]\n" },

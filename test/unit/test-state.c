@@ -736,7 +736,7 @@ TEST(a_fork_of_a_live_one_leaves_no_snapshot) {
         freezes(&room, sb, true, NULL);
         answer(&room, NULL);            /* copied */
         freezes(&room, sb, false, NULL);
-        asked(&room, TREE_MAKE, TREE_DISK, NULL);
+        asked(&room, TREE_TAKE, TREE_DISK, NULL);
         check_uint("of the copy", room.w.fake.tree.refs[1].kind, TREE_SCRATCH);
         check_true("nobody sees it", !snapshot_next(room.state, &admin, NULL, 0, NULL));
         answer(&room, NULL);
