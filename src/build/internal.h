@@ -77,6 +77,7 @@ struct Build {
         FileOp *channels[2];
         TreeCall *call;
         char scratch[TREE_NAME_MAX + 1];
+        char announced[TREE_NAME_MAX + 1]; /* a tree that is being published; "": none */
         Execution *execution;
         ExecutionWatch watch;
         int outputs[_STREAM_MAX];

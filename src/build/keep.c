@@ -22,6 +22,7 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
                 build_fail_step(b, error->code, "%s", error->text);
                 return;
         }
+        b->announced[0] = '\0';
         b->scratch[0] = '\0';
         /* Whoever comes with the same key finds it, after a failure too. */
         r = images_cache_put(b->images, b->tenant ? b->tenant : "", s->key, s->snapshot);
@@ -38,14 +39,19 @@ static void on_copied(const TreeAnswer *answer, const Error *error, void *userda
         int r;
 
         b->call = NULL;
-        if (error) {
-                b->scratch[0] = '\0';
+        if (error) { /* what there may be of it goes in the end */
                 build_fail_step(b, error->code, "%s", error->text);
                 return;
         }
         random_name(build_stage(b)->snapshot);
         snapshot = tree_ref(TREE_SNAPSHOT, build_stage(b)->snapshot);
-        r = trees_publish(b->manager, &scratch, &snapshot, on_published, b, &b->call, &why);
+        r = images_snapshot_announce(b->images, snapshot.name);
+        if (r < 0)
+                (void) error_set(&why, r, "what it did cannot be written down: %s", strerror(-r));
+        else {
+                memcpy(b->announced, snapshot.name, sizeof(b->announced));
+                r = trees_publish(b->manager, &scratch, &snapshot, on_published, b, &b->call, &why);
+        }
         if (r < 0)
                 build_fail_step(b, r, "%s", why.text);
 }

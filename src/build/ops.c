@@ -31,6 +31,9 @@ void build_abandon(Build *b) {
         if (b->call)
                 tree_call_forget(b->call);
         b->call = NULL;
+        if (b->announced[0])
+                images_snapshot_disown(b->images, b->announced); /* nobody knows whether it is there */
+        b->announced[0] = '\0';
         if (b->scratch[0]) {
                 TreeRef scratch = tree_ref(TREE_SCRATCH, b->scratch);
 

@@ -112,11 +112,10 @@ static int rename_new(int from_dir, const char *from, int to_dir, const char *to
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
-/* Whoever has just removed something because of that wants its room now, before much is written. */
-static bool room_is_short(int fd) {
+bool depot_is_tight(const Depot *d) {
         struct statvfs fs;
 
-        return fstatvfs(fd, &fs) == 0 && fs.f_bavail < fs.f_blocks / 8;
+        return fstatvfs(d->fd, &fs) == 0 && fs.f_bavail < fs.f_blocks / 8;
 }
 
 static int make_or_copy(int parent, const char *name, int from, uint64_t limit) {
@@ -125,13 +124,14 @@ static int make_or_copy(int parent, const char *name, int from, uint64_t limit) 
 
 /* A subvolume is there at once, or it is not. Whether it would survive the machine's death is asked of a volume, which somebody was told of; a disk is
  * synced when it is parked, and before that its sandbox would not survive either. Waiting for the disk costs what making a sandbox does. */
-static int make_subvolume(int parent, const TreeRef *ref, int from, uint64_t limit) {
+static int make_subvolume(const Depot *d, int parent, const TreeRef *ref, int from, uint64_t limit) {
+        bool tight = depot_is_tight(d);
         int r;
 
-        if (ref->kind == TREE_SCRATCH && room_is_short(parent))
+        if (tight && ref->kind == TREE_SCRATCH) /* into which much may be written */
                 btrfs_wait_for_room(parent);
         r = make_or_copy(parent, ref->name, from, limit);
-        if (r == -ENOSPC) {
+        if (r == -ENOSPC && tight) {
                 btrfs_wait_for_room(parent);
                 r = make_or_copy(parent, ref->name, from, limit);
         }
@@ -166,7 +166,7 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
                 if (source < 0)
                         return source;
         }
-        r = d->backing == DEPOT_BTRFS ? make_subvolume(parent, ref, source, limit) : make_directory(d, parent, ref->name, source, reterr);
+        r = d->backing == DEPOT_BTRFS ? make_subvolume(d, parent, ref, source, limit) : make_directory(d, parent, ref->name, source, reterr);
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
         if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */

@@ -50,6 +50,14 @@ void depot_open(Depot *d, const char *state_dir, uint64_t bytes);
 void depot_find(Depot *d, const char *state_dir, uint64_t bytes);
 void depot_done(Depot *d);
 
+/* Whether room is so short that making something waits for that of what was removed, which comes back by and by. */
+bool depot_is_tight(const Depot *d);
+
+/* Who works on trees beside others joins them, until he ends. A spawner that comes after one that died waits until nobody of that one's is left, in the middle
+ * of something that the kernel finishes all the same; some seconds at most. */
+void depot_join(const Depot *d);
+void depot_await_others(const Depot *d);
+
 /* At the start, before anything is made: what scratch/ has goes, and what was published is read-only. */
 void depot_sweep(Depot *d);
 

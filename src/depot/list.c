@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "depot/btrfs.h"
+
+#define OTHERS_TRIES      1000
+#define OTHERS_PAUSE_USEC 10000
 
 /* By id, in order: as btrfs_each_usage() tells them. */
 typedef struct Used {
@@ -123,6 +127,30 @@ static void seal_one(int dirfd, const char *name) {
 
         if (fd >= 0 && btrfs_look(fd, &subvolume) >= 0 && !subvolume.read_only)
                 (void) btrfs_set_read_only(fd);
+}
+
+static int open_lock(const Depot *d) {
+        return openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a lock is an open file's: one of our own */
+}
+
+void depot_join(const Depot *d) {
+        int fd = open_lock(d);
+
+        if (fd >= 0)
+                (void) flock(fd, LOCK_SH); /* and it stays open */
+}
+
+void depot_await_others(const Depot *d) {
+        _cleanup_close_ int fd = d->fd >= 0 ? open_lock(d) : -EBADF;
+        int r = -1;
+
+        for (int i = 0; i < OTHERS_TRIES && fd >= 0 && r < 0; i++) {
+                r = flock(fd, LOCK_EX | LOCK_NB);
+                if (r < 0 && errno == EWOULDBLOCK)
+                        (void) usleep(OTHERS_PAUSE_USEC);
+        }
+        if (fd >= 0 && r < 0)
+                log_warning("depot: somebody who worked for a spawner that died does not end");
 }
 
 void depot_sweep(Depot *d) {

@@ -130,6 +130,7 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
 
         c->call = NULL;
         if (error) {
+                images_snapshot_disown(c->images, c->image.snapshot); /* or it is there: nobody knows */
                 fail(c, error->code, error);
                 return;
         }
@@ -139,10 +140,12 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
 
 static int publish(Commit *c, Error *reterr) {
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), snapshot = tree_ref(TREE_SNAPSHOT, c->scratch);
+        int r;
 
         c->image.snapshot = strdup(c->scratch);
-        if (!c->image.snapshot)
-                return error_set(reterr, -ENOMEM, "out of memory");
+        r = c->image.snapshot ? images_snapshot_announce(c->images, c->image.snapshot) : -ENOMEM;
+        if (r < 0)
+                return error_set(reterr, r, "cannot write it down: %s", strerror(-r));
         return trees_publish(c->images->manager, &scratch, &snapshot, on_published, c, &c->call, reterr);
 }
 
@@ -155,8 +158,7 @@ static void on_copied(const TreeAnswer *answer, const Error *error, void *userda
 
         c->call = NULL;
         let_go(c);
-        if (error) {
-                c->scratch[0] = '\0';
+        if (error) { /* what there may be of it goes too */
                 fail(c, error->code, error);
                 return;
         }

@@ -109,7 +109,6 @@ static void on_scratch(const TreeAnswer *answer, const Error *error, void *userd
 
         f->call = NULL;
         if (error) {
-                f->scratch[0] = '\0';
                 fail(f, error->code, error);
                 return;
         }

@@ -152,6 +152,11 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
 /* A layer out of what a persistent sandbox, standing on a layer, has changed: copied parent, flatten, publish. chain: its name, given by the caller (hex). */
 int images_flatten(Images *i, Making *k, const char *parent_layer, TreeKind disk_kind, const char *disk_name, const char *chain, ImageDone done, void *userdata, Error *reterr);
 
+/* Before a disk is published as TREE_SNAPSHOT for an image or a step: from here on there is a row of it, and it goes unless images_put() or images_cache_put() takes it over.
+ * Disowned: publishing it has failed, and nobody knows how far it came. */
+int images_snapshot_announce(Images *i, const char *name);
+void images_snapshot_disown(Images *i, const char *name);
+
 /* The cache of build steps: key (hex SHA-256 over what goes in) → a snapshot tree. */
 int images_cache_get(Images *i, const char *tenant, const char *key, char ret_snapshot[TREE_NAME_MAX + 1]); /* 1, 0 */
 int images_cache_put(Images *i, const char *tenant, const char *key, const char *snapshot); /* takes the snapshot over */

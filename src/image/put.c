@@ -181,6 +181,22 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
 
 /* Snapshots that belong to images and to the cache. */
 
+int images_snapshot_announce(Images *i, const char *name) {
+        StoreImageSnapshot row = { .created_at = clock_wall_usec(), .removing = true };
+
+        (void) snprintf(row.name, sizeof(row.name), "%s", name);
+        return store_image_snapshot_put(i->manager->store, &row);
+}
+
+void images_snapshot_disown(Images *i, const char *name) {
+        StoreImageSnapshot row = { .created_at = clock_wall_usec(), .removing = true };
+        TreeRef ref = tree_ref(TREE_SNAPSHOT, name);
+
+        (void) snprintf(row.name, sizeof(row.name), "%s", name);
+        (void) image_snapshot_add(i, &row); /* its row goes with the next gc, and with it what is still there */
+        (void) trees_remove(i->manager, &ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL);
+}
+
 int images_snapshot_mark(Images *i, ImageSnapshotEntry *e) {
         int r;
 

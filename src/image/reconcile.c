@@ -3,7 +3,7 @@
  *      marked row           its removal goes on
  *      tree without a row   was published when we were cut off: it is whole, and gets its row
  *      row without a tree   somebody has taken the depot away: the row goes, and what stood on it says so
- *      snapshot of nobody   a build or a commit was cut off between its tree and its row: it goes
+ *      snapshot of nobody   a build or a commit was cut off before it took it over: it goes
  *
  * The depot is made at its first use, so nobody is asked for trees where no row speaks of any until something is to be made. */
 
@@ -88,21 +88,14 @@ static void see(Reconciliation *x, const char *name) {
 
 /* Snapshots. */
 
-static bool somebody_makes_some(const Images *i) {
-        const Making *k;
-
-        DL_FOREACH(i->makings, k)
-                if (!k->ended && (k->row.kind == MAKING_BUILD || k->row.kind == MAKING_COMMIT))
-                        return true;
-        return false;
-}
-
 static void on_snapshot(const TreeRef *ref, uint64_t bytes, void *userdata) {
         Reconciliation *x = userdata;
         Manager *m = x->images->manager;
+        ImageSnapshotEntry *e;
 
         see(x, ref->name);
-        if (somebody_makes_some(x->images) || store_snapshot_is_owned(m->store, ref->name) != 0)
+        HASH_FIND_STR(x->images->snapshots, ref->name, e); /* what is being made now is in the store, and not there */
+        if (e ? !e->row.removing : store_snapshot_is_owned(m->store, ref->name) != 0)
                 return;
         log_info("snapshot %.12s is nobody's: it goes", ref->name);
         (void) trees_remove(m, ref, /* done= */ NULL, NULL, /* ret= */ NULL, /* reterr= */ NULL); /* or after the next start */

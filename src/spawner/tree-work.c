@@ -121,7 +121,8 @@ bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
                 return false;
         switch (t->operation) {
         case TREE_MAKE:
-                return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME; /* which waits for the disk, as a copy does */
+                return t->n_refs == 1 && t->refs[0].kind != TREE_VOLUME && /* which waits for the disk, as a copy does */
+                       !depot_is_tight(&s->depot);
         case TREE_SYNC:
                 return t->bytes > 0 && depot_waiting(&s->depot, t->refs) < t->bytes;
         case TREE_REMOVE:
@@ -148,6 +149,8 @@ void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd) {
         title_set(job->errand == ERRAND_REQUEST && job->request.operation == TREE_RUN ? "cove-trees" : "cove-depot");
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != worker)
                 _exit(1);
+        if (job->errand == ERRAND_REQUEST)
+                depot_join(&s->depot);
         do_errand(&w);
         _exit(channel_send_bytes(fd, &w.outcome, sizeof(w.outcome), NULL, 0, /* flags= */ 0) < 0);
 }

@@ -382,6 +382,7 @@ void tree_jobs_init(Spawner *s) {
         s->depot_tried = s->depot.backing == DEPOT_BTRFS;
         if (s->depot.backing == DEPOT_NONE)
                 return;
+        depot_await_others(&s->depot); /* what they were at must not come after what we are asked for */
         send_errand(s, ERRAND_SWEEP);
         start_some(s);
 }

@@ -18,7 +18,7 @@ typedef struct Taking {
         Work work;
         Snapshot *snapshot; /* in the table, pending */
         SnapshotDone done;
-        bool copied; /* there may be something to take back */
+        bool copied; /* there may be a tree to take back */
 } Taking;
 
 static void free_taking(Work *w) {
@@ -28,12 +28,11 @@ static void free_taking(Work *w) {
 static void take_back(Taking *t) {
         State *s = t->work.state;
 
-        if (!t->copied) {
+        scratch_drop(s, t->snapshot->id); /* also of a copy that has failed: nobody knows how far it came */
+        if (t->copied)
+                snapshot_drop(s, t->snapshot->id);
+        else
                 (void) store_snapshot_delete(s->manager->store, t->snapshot->id);
-                return;
-        }
-        scratch_drop(s, t->snapshot->id);
-        snapshot_drop(s, t->snapshot->id);
 }
 
 static void fail(Taking *t, const Error *why) {

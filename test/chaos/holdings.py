@@ -12,7 +12,9 @@ from daemon import LIVE, STUCK, wait_for
 from hoststate import entries, read
 
 KINDS = ("layer", "disk", "snapshot", "volume", "scratch")
-ROWS = {"layer": "SELECT chain FROM layer", "snapshot": "SELECT id FROM snapshot UNION SELECT name FROM image_snapshot", "volume": "SELECT id FROM volume"}
+# Names, and whether what they name is on its way out: then its tree may be there or not.
+ROWS = {"layer": "SELECT chain, removing FROM layer", "volume": "SELECT id, pending FROM volume",
+        "snapshot": "SELECT id, pending FROM snapshot UNION SELECT name, removing FROM image_snapshot"}
 PATIENCE = 30.0
 
 
@@ -25,20 +27,20 @@ def trees(own):
 
 
 def rows(own):
-    """kind → names that the store has. The daemon has its store for itself: a copy is read."""
+    """kind → {name: whether it goes} that the store has. The daemon has its store for itself: a copy is read."""
     place = covetest.make_temporary_directory("store")
     try:
         for path in own.state.glob("cove.db*"):
             if not path.name.endswith("-shm"):
                 shutil.copy(path, place / path.name)
         with sqlite3.connect(place / "cove.db") as store:
-            found = {kind: {row[0] for row in store.execute(query)} for kind, query in ROWS.items()}
-            found["making"] = {row[0] for row in store.execute("SELECT id FROM making WHERE status = 'running'")}
+            found = {kind: dict(store.execute(query)) for kind, query in ROWS.items()}
+            found["making"] = {row[0]: False for row in store.execute("SELECT id FROM making WHERE status = 'running'")}
     finally:
         store.close()
         covetest.remove_tree(place)
-    found["disk"] = {record["id"] for record in own.api.list() if record["status"] in LIVE and record["persistent"]}
-    found["scratch"] = set()
+    found["disk"] = {record["id"]: False for record in own.api.list() if record["status"] in LIVE and record["persistent"]}
+    found["scratch"] = {}
     return found
 
 
@@ -48,8 +50,8 @@ def disagreement(own):
         have, know = trees(own), rows(own)
     except sqlite3.DatabaseError as error:
         return [f"the copy of the store is not whole: {error}"]
-    found = [f"{kind} {name}: a tree, and no row" for kind in KINDS for name in have[kind] - know[kind]]
-    found += [f"{kind} {name}: a row, and no tree" for kind in KINDS for name in know[kind] - have[kind]]
+    found = [f"{kind} {name}: a tree, and no row" for kind in KINDS for name in have[kind] - set(know[kind])]
+    found += [f"{kind} {name}: a row, and no tree" for kind in KINDS for name, goes in know[kind].items() if name not in have[kind] and not goes]
     return found + [f"making {name}: is said to run" for name in know["making"]]
 
 
