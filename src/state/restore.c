@@ -47,11 +47,11 @@ static void finish(Restore *r, const Error *error) {
         void *userdata = r->work.userdata;
         Error copy = error ? *error : (Error) { 0 };
 
-        if (!sb && !error)
+        if (!sb || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)) /* whatever else went wrong, went wrong for that */
                 (void) error_set(&copy, -ESTALE, "the sandbox has ended");
         if (copy.code == -ECONNRESET)
                 copy.code = -EAGAIN;
-        if (!error && sb)
+        if (copy.code >= 0 && sb)
                 snapshot_set_last(s, r->sandbox, r->snapshot);
         scratch_drop(s, r->scratch);
         work_end(&r->work);
