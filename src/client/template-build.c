@@ -87,7 +87,7 @@ static const Option build_options[] = {
         { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here",  apply_argument },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",                     apply_target   },
         { "no-cache",  0,   NULL,         "do every step again",                                        apply_no_cache },
-        { "allow",     0,   "RULE",       "what the steps may reach, as `cove create --allow`; http://NAME without TLS,\nfor apt; can be repeated", apply_allow },
+        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", apply_allow },
         { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", apply_network },
         TEMPLATE_MAKING_OPTIONS,
         COMMON_OPTIONS,

@@ -1,4 +1,7 @@
-/* blobs.c: DIR/blobs: compressed layers, manifests and configurations, as cove-registry keeps them: sha256-HEX, or with .part while they come. */
+/* blobs.c: DIR/blobs: compressed layers, manifests and configurations, as cove-registry keeps them: sha256-HEX, or with .part while they come.
+ *
+ * What a tenant pulls or imports comes to a directory of its own, of-TENANT, and gets a second name among all when it is complete. So a blob counts only for
+ * whoever has shown that it has it, in every byte: who only knows a digest gets nothing by it. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +17,7 @@
 
 #define PREFIX    "sha256-"
 #define PART      ".part"
+#define TENANT    "of-"
 #define YOUNG_SEC 3600 /* of something that nobody knows: it may be being made */
 
 int blobs_open(Images *i, Error *reterr) {
@@ -27,6 +31,35 @@ int blobs_open(Images *i, Error *reterr) {
         if (i->blobs_fd < 0)
                 return error_set(reterr, -errno, "cannot open '%s': %m", i->blobs_path);
         return 0;
+}
+
+int blobs_of_tenant(Images *i, const char *tenant, char **ret_path, Error *reterr) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, *tenant ? "%s/" TENANT "%s" : "%s", i->blobs_path, tenant) < 0) {
+                path = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        if (*tenant && mkdir(path, 0700) < 0 && errno != EEXIST)
+                return error_set(reterr, -errno, "cannot make '%s': %m", path);
+        *ret_path = TAKE_PTR(path);
+        return 0;
+}
+
+int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr) {
+        char name[sizeof(PREFIX) + DIGEST_HEX], path[sizeof(TENANT) + ACCESS_NAME_MAX + sizeof(name) + 1];
+
+        if (!*tenant)
+                return 0;
+        if (!image_digest_is_valid(digest))
+                return error_set(reterr, -EINVAL, "'%.80s' is no digest", digest);
+        (void) snprintf(name, sizeof(name), PREFIX "%.64s", digest + strlen(DIGEST_PREFIX));
+        (void) snprintf(path, sizeof(path), TENANT "%.*s/%s", ACCESS_NAME_MAX, tenant, name);
+        if (linkat(i->blobs_fd, path, i->blobs_fd, name, 0) >= 0)
+                return 0;
+        if (errno == EEXIST && faccessat(i->blobs_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0)
+                return 0;
+        return error_set(reterr, -errno, "blob %s is not there: %m", digest);
 }
 
 int blob_open(Images *i, const char *digest) {
@@ -117,6 +150,39 @@ static bool somebody_needs_them(const Images *i) {
         return false;
 }
 
+/* What has no other name any more is in no template; parts, as above. */
+static void sweep_tenant(int blobs_fd, const char *name) {
+        int fd = openat(blobs_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        const struct dirent *de;
+        struct stat st;
+
+        if (!dir) {
+                (void) fd_close(fd);
+                return;
+        }
+        while ((de = readdir(dir)))
+                if (de->d_name[0] != '.' && fstatat(dirfd(dir), de->d_name, &st, AT_SYMLINK_NOFOLLOW) >= 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+                                is_waste(NULL, de->d_name, &st))
+                        (void) unlinkat(dirfd(dir), de->d_name, 0);
+        (void) closedir(dir);
+        (void) unlinkat(blobs_fd, name, AT_REMOVEDIR); /* an empty one */
+}
+
+static void sweep_tenants(Images *i) {
+        int fd = openat(i->blobs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+        const struct dirent *de;
+
+        while (dir && (de = readdir(dir)))
+                if (strncmp(de->d_name, TENANT, strlen(TENANT)) == 0)
+                        sweep_tenant(i->blobs_fd, de->d_name);
+        if (dir)
+                (void) closedir(dir);
+        else
+                (void) fd_close(fd);
+}
+
 uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n) {
         _cleanup_(names_free) BlobName *names = NULL;
         int fd = openat(i->blobs_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -144,6 +210,8 @@ uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdat
                         item("blob", de->d_name, (uint64_t) st.st_blocks * 512, userdata);
         }
         (void) closedir(dir);
+        if (remove && !busy)
+                sweep_tenants(i);
         i->blob_bytes = left + (remove ? 0 : bytes);
         return bytes;
 }

@@ -23,6 +23,7 @@ typedef struct Ingest {
         bool owns_making; /* whose end is its end */
         bool takes_name;  /* only where it is free */
         char *reference, *name, *platform, *auth;
+        char *blobs; /* where they come to */
         int in_fd;
         ImageChild *child;
         LayerWaiter *waiter;
@@ -51,6 +52,7 @@ static void ingest_free(Ingest *g) {
         free(g->reference);
         free(g->name);
         free(g->platform);
+        free(g->blobs);
         free(g->auth);
         free(g);
 }
@@ -249,6 +251,20 @@ static int check_result(Ingest *g, Error *reterr) {
         return image_config_read(json_object_get(g->result, "config"), &g->image.config, reterr);
 }
 
+static int adopt_blobs(Ingest *g, Error *reterr) {
+        const char *tenant = g->making->row.tenant;
+        const json_t *layer;
+        size_t k;
+        int r = blob_adopt(g->images, tenant, g->image.digest, reterr);
+
+        if (r >= 0 && g->image.config_digest)
+                r = blob_adopt(g->images, tenant, g->image.config_digest, reterr);
+        json_array_foreach(json_object_get(g->result, "layers"), k, layer)
+                if (r >= 0)
+                        r = blob_adopt(g->images, tenant, layer_text(layer, "digest"), reterr);
+        return r;
+}
+
 static void on_line(const char *line, void *userdata) {
         Ingest *g = userdata;
         json_t *j = json_loads(line, 0, NULL);
@@ -278,6 +294,8 @@ static void on_fetched(const Error *error, void *userdata) {
                 return;
         }
         r = check_result(g, &why);
+        if (r >= 0)
+                r = adopt_blobs(g, &why);
         if (r < 0) {
                 fail(g, r, &why);
                 return;
@@ -299,11 +317,11 @@ static bool is_insecure(const Images *i, const char *reference) {
         return false;
 }
 
-size_t registry_arguments(Images *i, const char *reference, const char **ret) {
+size_t registry_arguments(Images *i, const char *blobs, const char *reference, const char **ret) {
         size_t n = 0;
 
         ret[n++] = "--blobs";
-        ret[n++] = i->blobs_path;
+        ret[n++] = blobs;
         if (reference && is_insecure(i, reference))
                 ret[n++] = "--insecure";
         if (reference && images_config(i)->ca_file) {
@@ -318,7 +336,10 @@ static int fetch(Ingest *g, Error *reterr) {
         const char *arguments[24] = { "cove-registry" };
         char limit[24], stall[24];
         size_t n = 1;
+        int r = blobs_of_tenant(g->images, g->making->row.tenant, &g->blobs, reterr);
 
+        if (r < 0)
+                return r;
         (void) snprintf(limit, sizeof(limit), "%llu", (unsigned long long) images_config(g->images)->image_bytes_max);
         (void) snprintf(stall, sizeof(stall), "%llu", (unsigned long long) (images_config(g->images)->stall_usec / USEC_PER_SEC));
         if (g->reference) {
@@ -334,7 +355,7 @@ static int fetch(Ingest *g, Error *reterr) {
                 }
         } else
                 arguments[n++] = "import";
-        (void) registry_arguments(g->images, g->reference, arguments + n);
+        (void) registry_arguments(g->images, g->blobs, g->reference, arguments + n);
         return image_child_start(g->images, arguments, g->auth, g->in_fd, &events, g, &g->child, reterr);
 }
 

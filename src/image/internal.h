@@ -168,6 +168,9 @@ void layers_free(Images *i);
 
 /* blobs.c */
 int blobs_open(Images *i, Error *reterr);
+/* Where those come to that a tenant gets: what another has is not there. Without a tenant: where all are. Caller frees. */
+int blobs_of_tenant(Images *i, const char *tenant, char **ret_path, Error *reterr);
+int blob_adopt(Images *i, const char *tenant, const char *digest, Error *reterr); /* from there to where all are */
 int blob_open(Images *i, const char *digest); /* -ENOENT */
 uint64_t blobs_waste(Images *i, bool remove, ImagesWasteItem item, void *userdata, unsigned *ret_n);
 

@@ -93,9 +93,27 @@ static void work_end(LayerWork *w, const Error *error) {
 
 static void restart(Images *i, LayerWaiter *list);
 
+/* That a blob has this layer in it is known of the one that was unpacked; who brings another one has only said so. */
+static bool is_proven(const char *tenant, const char *unpacked, const char *digest) {
+        return !*tenant || (unpacked && strcmp(unpacked, digest) == 0);
+}
+
+/* Those whom what became of it tells nothing: they have brought another blob. all: also those without a tenant, who are believed. */
+static LayerWaiter *take_strangers(LayerWork *w, bool all) {
+        LayerWaiter *list = NULL, *x, *next;
+
+        DL_FOREACH_SAFE(w->waiters, x, next)
+                if (x->making && !is_proven(all ? "?" : x->making->row.tenant, w->row.digest, x->want.digest)) {
+                        DL_DELETE(w->waiters, x);
+                        DL_APPEND(list, x);
+                }
+        return list;
+}
+
 static void work_fail(LayerWork *w, int r, const Error *why) {
         Error error = *why;
-        LayerWaiter *late = w->cancelled ? TAKE_PTR(w->waiters) : NULL; /* came when it had been given up already */
+        /* came when it had been given up already; or it was another's blob that was wrong */
+        LayerWaiter *late = w->cancelled ? TAKE_PTR(w->waiters) : take_strangers(w, /* all= */ true);
         Images *i = w->images;
 
         if (error.code == 0)
@@ -114,7 +132,8 @@ static void work_fail(LayerWork *w, int r, const Error *why) {
 
 static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
         LayerWork *w = userdata;
-        LayerWaiter *x;
+        LayerWaiter *x, *strangers;
+        Images *i;
         Error why = { 0 };
         int r;
 
@@ -125,7 +144,7 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
         }
         w->scratch[0] = '\0';
         w->row.created_at = clock_wall_usec();
-        r = images_layer_put(w->images, &w->row);
+        r = error && images_layer(w->images, w->chain) ? 0 : images_layer_put(w->images, &w->row); /* that one's blob is another's to push */
         if (r < 0) {
                 work_fail(w, r, &why);
                 return;
@@ -140,7 +159,11 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
                 else
                         making_log(x->making, "layer %.12s: is there by now", name);
         }
+        strangers = take_strangers(w, /* all= */ false);
+        i = w->images;
         work_end(w, NULL);
+        if (strangers)
+                restart(i, strangers);
 }
 
 static void on_unpack_progress(const char *line, void *userdata) {
@@ -252,13 +275,15 @@ static LayerWaiter *waiter_new(Making *k, const LayerWant *want, LayerDone done,
 
 int layer_want(Images *i, Making *k, const LayerWant *want, LayerDone done, void *userdata, LayerWaiter **ret, Error *reterr) {
         LayerWaiter *x, *list = NULL;
+        const LayerEntry *l;
         LayerWork *w;
         int r = making_hold(k, want->chain);
 
         *ret = NULL;
         if (r < 0)
                 return error_set(reterr, r, "an image of so many layers cannot be held");
-        if (images_layer(i, want->chain)) {
+        l = images_layer(i, want->chain);
+        if (l && is_proven(k->row.tenant, l->row.digest, want->digest)) {
                 making_log(k, "layer %.12s: is there", want->digest + strlen(DIGEST_PREFIX));
                 done(NULL, userdata);
                 return 0;

@@ -1,7 +1,9 @@
 #include "jail/content.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "jail/tree.h"
 
 #define AGAIN_MAX 10000 /* somebody of this machine renamed or mounted something, and the kernel could not tell whether ".." leads out */
@@ -163,12 +166,32 @@ static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file
         return 0;
 }
 
+/* The target's words were looked at by whoever asked; links of a template's, or of a guest in a former life, may lead elsewhere. */
+static int check_place(const JailVolume *volume, int place, Error *reterr) {
+        static const char *const own[] = { "/proc", "/sys", "/dev" };
+        char link[64], path[PATH_MAX];
+        ssize_t n;
+
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+        n = readlink(link, path, sizeof(path) - 1);
+        if (n < 0)
+                return error_set(reterr, -errno, "volume at '%s'", volume->target);
+        path[n] = '\0';
+        for (size_t i = 0; i < ELEMENTSOF(own); i++)
+                if (path_is_below(path, own[i]))
+                        return error_set(reterr, -EPERM, "the volume at '%s' would lie in %s, which is the sandbox's own", volume->target, own[i]);
+        return strcmp(path, "/") == 0 ? error_set(reterr, -EPERM, "the volume at '%s' would lie over everything", volume->target) : 0;
+}
+
 static int mount_volume(const Rootfs *fs, const JailSpec *spec, const JailVolume *volume, int tree, Error *reterr) {
         _cleanup_close_ int place = open_directory(fs, spec, volume->target);
         int r;
 
         if (place < 0)
                 return error_set(reterr, place, "'%s'", volume->target);
+        r = check_place(volume, place, reterr);
+        if (r < 0)
+                return r;
         r = tree_attach(tree, place, "");
         return r < 0 ? error_set(reterr, r, "volume at '%s'", volume->target) : 0;
 }

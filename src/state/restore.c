@@ -55,8 +55,8 @@ static void finish(Restore *r, const Error *error) {
                 snapshot_set_last(s, r->sandbox, r->snapshot);
         scratch_drop(s, r->scratch);
         work_end(&r->work);
-        if (done && sb)
-                done(sb, copy.code < 0 ? &copy : NULL, userdata);
+        if (done)
+                done(sb, copy.code < 0 ? &copy : NULL, userdata); /* none without an error */
 }
 
 static void swap(Restore *r);
@@ -180,6 +180,9 @@ static int check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) 
                 return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
         if (sb->replacing)
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
+        if (!text_equal(sb->spec.tenant, n->tenant)) /* whoever sees both */
+                return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->id,
+                                n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
         if (n->missing)
                 return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->id);
         if (!text_equal(sb->spec.layer, n->spec.layer) || !text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))

@@ -33,7 +33,7 @@ static void run_rm(const char *path) {
 /* Everything in a child with its own mounts: when it has gone, so have they, and with them the loop device. */
 static void in_namespace(void (*function)(void)) {
         pid_t pid;
-        int status;
+        int status = -1;
 
         check_true("root", geteuid() == 0);
         (void) snprintf(directory, sizeof(directory), "/var/tmp/test-depot-XXXXXX");
@@ -282,7 +282,7 @@ static void try_again(void) {
         Depot d = opened(), other;
         const TreeRef volume = ref(TREE_VOLUME, "v");
         char before[LOOP_PATH_MAX], after[LOOP_PATH_MAX];
-        _cleanup_close_ int held = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+        _cleanup_close_ _unused_ int held = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
         struct statvfs fs;
         uint64_t size;
         int fd;
