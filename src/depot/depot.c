@@ -87,14 +87,31 @@ static int open_scratch(const Depot *d, Error *reterr) {
 }
 
 /* A name that no tree can have; no other process that lives has it. */
-static void temporary_name(char ret[static TEMPORARY_MAX]) {
-        (void) snprintf(ret, TEMPORARY_MAX, "making-%d", (int) getpid());
+static void temporary_name(char ret[static TEMPORARY_MAX], pid_t pid) {
+        (void) snprintf(ret, TEMPORARY_MAX, "making-%d", (int) pid);
 }
 
 static int erase(const Depot *d, int dirfd, const char *name) {
         int r = d->backing == DEPOT_BTRFS ? btrfs_remove(dirfd, name) : -EINVAL;
 
         return r == -EINVAL || r == -ENOTDIR ? depot_plain_remove(dirfd, name) : r;
+}
+
+void depot_clean_after(const Depot *d, pid_t pid) {
+        _cleanup_close_ int scratch = open_scratch(d, /* reterr= */ NULL);
+        char name[TEMPORARY_MAX];
+
+        temporary_name(name, pid);
+        if (scratch >= 0)
+                (void) erase(d, scratch, name);
+}
+
+/* Whoever published it may have died before he came to that. */
+static void seal(const Depot *d, int parent, const TreeRef *ref) {
+        _cleanup_close_ int fd = openat(parent, ref->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (fd >= 0 && d->backing == DEPOT_BTRFS && kinds[ref->kind].read_only)
+                (void) btrfs_set_read_only(fd);
 }
 
 static int make_plain(int scratch, const char *name, int from) {
@@ -145,7 +162,7 @@ static int make_directory(const Depot *d, int parent, const char *name, int from
 
         if (scratch < 0)
                 return scratch;
-        temporary_name(temporary);
+        temporary_name(temporary, getpid());
         (void) depot_plain_remove(scratch, temporary);
         r = make_plain(scratch, temporary, from);
         if (r >= 0)
@@ -181,7 +198,7 @@ static int flush(const Depot *d, int scratch, int tree) {
 
         if (d->backing == DEPOT_PLAIN)
                 return syncfs(tree) < 0 ? -errno : 0;
-        temporary_name(name);
+        temporary_name(name, getpid());
         (void) erase(d, scratch, name);
         r = btrfs_copy(scratch, name, tree, /* limit= */ 0);
         return r < 0 ? r : btrfs_remove(scratch, name);
@@ -213,6 +230,7 @@ int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, bool 
         if (r >= 0)
                 r = rename_new(scratch, scratch_ref->name, parent, as->name);
         if (r == -EEXIST) {
+                seal(d, parent, as);
                 (void) erase(d, scratch, scratch_ref->name);
                 return error_set(reterr, r, "there is a %s %s already", kinds[as->kind].directory, as->name);
         }
@@ -293,7 +311,7 @@ int depot_remove(Depot *d, const TreeRef *ref, Error *reterr) {
         scratch = open_scratch(d, reterr);
         if (scratch < 0)
                 return scratch;
-        temporary_name(name);
+        temporary_name(name, getpid());
         (void) erase(d, scratch, name);
         if (renameat(parent, ref->name, scratch, name) < 0)
                 return errno == ENOENT ? 0 : error_set(reterr, -errno, "cannot remove %s %s: %m", kinds[ref->kind].directory, ref->name);

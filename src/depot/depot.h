@@ -18,6 +18,8 @@
  * Must not know: sandboxes' lives, the wire, templates, coved. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "wire/tree.h"
 
@@ -56,6 +58,7 @@ bool depot_is_tight(const Depot *d);
 /* Who works on trees beside others joins them, until he ends. A spawner that comes after one that died waits until nobody of that one's is left, in the middle
  * of something that the kernel finishes all the same; some seconds at most. */
 void depot_join(const Depot *d);
+void depot_clean_after(const Depot *d, pid_t pid); /* one who has died in the middle of it */
 void depot_await_others(const Depot *d);
 
 /* At the start, before anything is made: what scratch/ has goes, and what was published is read-only. */

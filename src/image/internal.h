@@ -28,12 +28,14 @@ typedef struct LayerEntry {
         StoreLayer row;
         unsigned n_images; /* that have it */
         bool used;         /* gc.c's, while it looks */
+        bool counted; /* was there when it was asked which trees there are */
         UT_hash_handle hh; /* by chain */
 } LayerEntry;
 
 typedef struct ImageSnapshotEntry {
         StoreImageSnapshot row;
         bool used; /* likewise */
+        bool counted; /* was there when it was asked which trees there are */
         UT_hash_handle hh; /* by name */
 } ImageSnapshotEntry;
 

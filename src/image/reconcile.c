@@ -110,7 +110,7 @@ static void on_snapshots_listed(const TreeAnswer *answer, const Error *error, vo
         x->call = NULL;
         HASH_ITER(hh, i->snapshots, e, next) {
                 HASH_FIND_STR(x->seen, e->row.name, t);
-                if (!error && !t)
+                if (!error && !t && e->counted)
                         images_snapshot_drop(i, e->row.name);
         }
         if (!error)
@@ -142,7 +142,7 @@ static void drop_missing(Reconciliation *x) {
 
         HASH_ITER(hh, i->layers, l, next) {
                 HASH_FIND_STR(x->seen, l->row.chain, t);
-                if (t)
+                if (t || !l->counted)
                         continue;
                 if (!l->row.removing)
                         log_warning("layer %.12s is not in the depot any more: templates that stand on it cannot be used", l->row.chain);
@@ -158,6 +158,14 @@ static void go_on_removing(Images *i) {
                         (void) layer_remove(i, l->row.chain, /* done= */ NULL, NULL, /* reterr= */ NULL); /* or the next gc */
 }
 
+/* What comes while the answer is on its way is not missing because it is not in it. */
+static void count(Images *i) {
+        for (LayerEntry *l = i->layers; l; l = l->hh.next)
+                l->counted = true;
+        for (ImageSnapshotEntry *e = i->snapshots; e; e = e->hh.next)
+                e->counted = true;
+}
+
 static void ask(Images *i, TreeKind kind, TreeItem item, TreeDone done) {
         Reconciliation *x = i->reconciliation;
         TreeRequest request = { .operation = TREE_LIST, .n_refs = 1 };
@@ -165,6 +173,7 @@ static void ask(Images *i, TreeKind kind, TreeItem item, TreeDone done) {
 
         request.refs[0].kind = (uint8_t) kind;
         seen_free(x);
+        count(i);
         if (trees_ask(i->manager, &request, /* fds= */ NULL, item, done, x, &x->call, &error) < 0)
                 tell_waiters(i, &error);
 }

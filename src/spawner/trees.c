@@ -249,6 +249,7 @@ static bool job_hear(Spawner *s, TreeJob *j) {
                 } else {
                         TreeOutcome died = { .status = DEPOT_NONE };
 
+                        depot_clean_after(&s->depot, j->pid);
                         (void) error_set(&died.error, -EIO, "who worked on the tree died");
                         finish(s, j, &died);
                         return true;

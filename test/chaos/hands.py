@@ -229,7 +229,7 @@ class Boxes(Hand):
         if not self.books.boxes:
             return [(self.begin, 1)]
         return [(self.begin, 2 if len(self.books.boxes) < 3 else 0), (self.snapshot, 5), (self.fork, 2), (self.restore, 3 if self.books.snapshots else 0),
-                (self.park, 4), (self.pause, 1), (self.forget, 2 if len(self.books.snapshots) > 3 else 0), (self.end, 1 if len(self.books.boxes) > 1 else 0),
+                (self.park, 4), (self.pause, 1), (self.forget, 3 * max(len(self.books.snapshots) - 3, 0)), (self.end, 1 if len(self.books.boxes) > 1 else 0),
                 (self.commit, 1), (self.check_one, 3)]
 
     def fresh(self, prefix):
