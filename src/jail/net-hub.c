@@ -64,18 +64,28 @@ static int index_of(const char *name) {
         return ioctl(fd, SIOCGIFINDEX, &request) < 0 ? -errno : request.ifr_ifindex;
 }
 
+/* What is left of a former life of the sandbox: the kernel takes namespaces down when it finds the time, and their ends of cables with them. */
+static int unplug(const char *name) {
+        const struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+        NetlinkBatch b = { 0 };
+        int r;
+
+        netlink_begin(&b, RTM_DELLINK, 0, &head, sizeof(head));
+        netlink_put_string(&b, IFLA_IFNAME, name);
+        r = netlink_commit(&b);
+        return r == -ENODEV ? 0 : r;
+}
+
 /* A cable: one end at the bridge, up, named after the sandbox; the other one in the sandbox. */
-static int plug_in(const char *id, int netns_fd) {
+static int plug_in(const char *name, int netns_fd) {
         const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
         const struct ifinfomsg peer_head = { .ifi_family = AF_UNSPEC };
-        char name[IFNAMSIZ] = { 'v' };
         NetlinkBatch b = { 0 };
         int bridge = index_of(BRIDGE);
         size_t info, data, peer;
 
         if (bridge < 0)
                 return bridge;
-        (void) snprintf(name + 1, sizeof(name) - 1, "%.*s", IFNAMSIZ - 2, id);
         netlink_begin(&b, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
         netlink_put_string(&b, IFLA_IFNAME, name);
         netlink_put(&b, IFLA_MASTER, &bridge, sizeof(bridge));
@@ -160,11 +170,18 @@ static int explain(int r, Error *reterr) {
 }
 
 int net_setup_linked(const NetRequest *q, Network *n, Error *reterr) {
+        char name[IFNAMSIZ] = { 'v' };
         int r;
 
+        (void) snprintf(name + 1, sizeof(name) - 1, "%.*s", IFNAMSIZ - 2, q->id);
         r = enter_hub(q->hub_fd, n->fds + 1);
         if (r >= 0)
-                r = plug_in(q->id, n->netns_fd);
+                r = plug_in(name, n->netns_fd);
+        if (r == -EEXIST) {
+                r = unplug(name);
+                if (r >= 0)
+                        r = plug_in(name, n->netns_fd);
+        }
         if (r < 0)
                 return explain(r, reterr);
         r = net_enter(n->netns_fd);

@@ -273,15 +273,7 @@ TEST(sandbox_taken) {
         check_string("name", taken.name, "my-box");
         check_uint("ceiling", taken.env.max, SANDBOX_ENV_MAX);
         check_result("one more", strv_push(&taken.env, "MORE=1"), 0);
-        strv_done(&taken.env);
-        free(taken.name);
-        free(taken.tenant);
-        free(taken.template_name);
-        free(taken.profile);
-        free(taken.agent_type);
-        free(taken.task_id);
-        free(taken.workdir);
-        free(taken.metadata);
+        sandbox_spec_done(&taken);
 }
 
 static int stop_at_two(Sandbox *row, void *userdata) {
