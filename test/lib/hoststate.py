@@ -255,8 +255,8 @@ def read_mounts():
 
 
 def is_of_another_run(path):
-    """A network namespace that another suite has made for itself."""
-    found = re.match(r"/run/netns/cove(?:test|-bench)-(\d+)", path)
+    """A network namespace that another suite has made for itself, or what it has mounted in a directory of its own."""
+    found = re.match(r"(?:/run/netns|/tmp|/var/tmp)/cove(?:test|-bench)-(\d+)", path)
     return bool(found) and int(found[1]) != os.getpid()
 
 
