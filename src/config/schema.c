@@ -170,7 +170,7 @@ static const Field secrets_fields[] = {
 
 static const Field images_fields[] = {
         { "insecureRegistries", &type_strings, AT(ImagesConfig, insecure),
-          "HOST[:PORT] that is spoken to without TLS; this machine's own always are", .example = "[registry.lan:5000]" },
+          "HOST[:PORT] that is spoken to without TLS; this machine's own always are, for the operator, and for tenants when they are listed", .example = "[registry.lan:5000]" },
         { "caFile", &type_path, AT(ImagesConfig, ca_file), "authorities (PEM) of registries that count beside the host's",
           .example = "/etc/cove/registry-ca.pem" },
         { "maxSize", &type_size, AT(ImagesConfig, image_bytes_max), "of one image, unpacked", .min = MB },

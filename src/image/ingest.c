@@ -317,13 +317,16 @@ static bool is_insecure(const Images *i, const char *reference) {
         return false;
 }
 
-size_t registry_arguments(Images *i, const char *blobs, const char *reference, const char **ret) {
+/* A tenant has no business with services of this machine, unless the operator has named the registry. */
+size_t registry_arguments(Images *i, const char *tenant, const char *blobs, const char *reference, const char **ret) {
         size_t n = 0;
 
         ret[n++] = "--blobs";
         ret[n++] = blobs;
         if (reference && is_insecure(i, reference))
                 ret[n++] = "--insecure";
+        else if (reference && tenant && *tenant)
+                ret[n++] = "--outside";
         if (reference && images_config(i)->ca_file) {
                 ret[n++] = "--ca";
                 ret[n++] = images_config(i)->ca_file;
@@ -355,7 +358,7 @@ static int fetch(Ingest *g, Error *reterr) {
                 }
         } else
                 arguments[n++] = "import";
-        (void) registry_arguments(g->images, g->blobs, g->reference, arguments + n);
+        (void) registry_arguments(g->images, g->making->row.tenant, g->blobs, g->reference, arguments + n);
         return image_child_start(g->images, arguments, g->auth, g->in_fd, &events, g, &g->child, reterr);
 }
 

@@ -16,4 +16,4 @@ typedef struct IngestRequest {
 int ingest_start(Images *i, Making *k, const IngestRequest *request, ImageDone done, void *userdata, Error *reterr);
 
 /* --blobs, and what a registry needs beside; returns how many. At most five. reference NULL: none is spoken to. */
-size_t registry_arguments(Images *i, const char *blobs, const char *reference, const char **ret);
+size_t registry_arguments(Images *i, const char *tenant, const char *blobs, const char *reference, const char **ret);

@@ -106,7 +106,7 @@ static void send_image(Push *p) {
         Error error = { 0 };
         int r;
 
-        (void) registry_arguments(p->images, p->images->blobs_path, p->reference, arguments + 5);
+        (void) registry_arguments(p->images, p->making->row.tenant, p->images->blobs_path, p->reference, arguments + 5);
         making_log(p->making, "pushing %s to %s", p->manifest, p->reference);
         r = image_child_start(p->images, arguments, p->auth, /* in_fd= */ -EBADF, &events, p, &p->child, &error);
         if (r < 0)

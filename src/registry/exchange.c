@@ -114,7 +114,7 @@ static int on_request(void *userdata, char *address, char *local, int port, int 
         long redirects = 0;
 
         (void) curl_easy_getinfo(x->easy, CURLINFO_REDIRECT_COUNT, &redirects);
-        if (x->exchanges->settings.inside || (redirects == 0 && !x->elsewhere) || !address_is_inside(address))
+        if (x->exchanges->settings.inside || (redirects == 0 && !x->elsewhere && !x->exchanges->settings.outside) || !address_is_inside(address))
                 return CURL_PREREQFUNC_OK;
         return getenv("https_proxy") || getenv("HTTPS_PROXY") || getenv("all_proxy") || getenv("ALL_PROXY") ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }

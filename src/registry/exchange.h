@@ -68,6 +68,7 @@ typedef struct ExchangeSettings {
         bool unchecked;  /* any certificate will do */
         bool plain;      /* redirects to http are all right */
         bool inside;     /* and those to this machine */
+        bool outside;    /* not even what was asked for may be this machine */
         usec_t stall_usec;
 } ExchangeSettings;
 

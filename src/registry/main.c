@@ -17,7 +17,7 @@
 #define BYTES_DEFAULT  (UINT64_C(64) * 1024 * 1024 * 1024)
 
 static const char *arg_blobs, *arg_ca, *arg_config;
-static bool arg_insecure;
+static bool arg_insecure, arg_outside;
 static usec_t arg_stall = STALL_DEFAULT;
 
 typedef enum VerbFlags {
@@ -40,6 +40,11 @@ static int set_platform(Arguments *a, const char *value, Error *reterr) {
 
 static int set_insecure(Arguments *a, const char *value, Error *reterr) {
         arg_insecure = true;
+        return 0;
+}
+
+static int set_outside(Arguments *a, const char *value, Error *reterr) {
+        arg_outside = true;
         return 0;
 }
 
@@ -104,6 +109,7 @@ static const struct {
         { "--blobs",     VERB_ALL,                  false, set_blobs     },
         { "--platform",  VERB_PULL | VERB_IMPORT,   false, set_platform  },
         { "--insecure",  VERB_REMOTE,               true,  set_insecure  },
+        { "--outside",   VERB_REMOTE,               true,  set_outside   },
         { "--ca",        VERB_REMOTE,               false, set_ca        },
         { "--max-bytes", VERB_PULL | VERB_IMPORT,   false, set_max_bytes },
         { "--stall",     VERB_REMOTE,               false, set_stall     },
@@ -172,7 +178,7 @@ static int run(const struct Verb *v, Arguments *a, Error *reterr) {
                 r = registry_confine(a->blobs.dirfd, arg_ca, network, reterr);
         if (r >= 0 && network)
                 r = remote_open(&remote, &a->reference,
-                                &(RemoteOptions) { .ca = arg_ca, .insecure = arg_insecure, .push = v->flag == VERB_PUSH, .stall_usec = arg_stall }, reterr);
+                                &(RemoteOptions) { .ca = arg_ca, .insecure = arg_insecure, .outside = arg_outside, .push = v->flag == VERB_PUSH, .stall_usec = arg_stall }, reterr);
         a->remote = &remote;
         return r < 0 ? r : v->function(a, reterr);
 }

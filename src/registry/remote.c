@@ -49,7 +49,8 @@ int remote_open(Remote *r, const Reference *reference, const RemoteOptions *opti
                 .ca = options->ca,
                 .unchecked = options->insecure,
                 .plain = is_plain(reference, options),
-                .inside = reference_is_loopback(reference),
+                .inside = reference_is_loopback(reference) && !options->outside,
+                .outside = options->outside,
                 .stall_usec = options->stall_usec,
         };
         int e;

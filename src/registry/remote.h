@@ -24,6 +24,7 @@ typedef struct Remote {
 typedef struct RemoteOptions {
         const char *ca;
         bool insecure, push;
+        bool outside; /* whoever asks has no business with this machine, whatever its name in the reference */
         usec_t stall_usec;
 } RemoteOptions;
 
