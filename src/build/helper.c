@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,32 +62,6 @@ static int on_ended(sd_event_source *source, const siginfo_t *si, void *userdata
         return 0;
 }
 
-/* Descriptors 0 to 4 are its own; everything else of ours is close-on-exec. */
-static int spawn(const char *path, char *const *argv, const int fds[static 5], pid_t *ret) {
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, defaults;
-        int r;
-
-        (void) sigemptyset(&none);
-        (void) sigemptyset(&defaults);
-        (void) sigaddset(&defaults, SIGPIPE);
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawnattr_init(&attributes);
-        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (r == 0)
-                r = posix_spawnattr_setsigmask(&attributes, &none);
-        if (r == 0)
-                r = posix_spawnattr_setsigdefault(&attributes, &defaults);
-        for (int i = 0; i < 5 && r == 0; i++)
-                r = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-        if (r == 0)
-                r = posix_spawn(ret, path, &actions, &attributes, argv, environ);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        (void) posix_spawnattr_destroy(&attributes);
-        return -r;
-}
-
 /* Above all that the program gets: or a copy of one would take another's place. */
 static int lift(int fd, int otherwise) {
         int copy = fcntl(fd >= 0 ? fd : otherwise, F_DUPFD_CLOEXEC, 16);
@@ -112,7 +85,7 @@ static int start(BuildHelper *h, const char *path, char *const *argv, const int 
         if (err < 0 || in < 0 || out < 0 || channel < 0 || list < 0)
                 return -EMFILE;
         (void) fcntl(h->err, F_SETFL, O_NONBLOCK);
-        return spawn(path, argv, (const int[]) { in, out, err, channel, list }, ret);
+        return program_start(path, (const char *const *) argv, /* environment= */ NULL, (const int[]) { in, out, err, channel, list }, 5, ret);
 }
 
 int build_helper_start(sd_event *event, const char *const *arguments, const int fds[static 4], BuildHelperDone done, void *userdata, BuildHelper **ret,

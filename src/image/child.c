@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/program.h"
 #include "base/parse.h"
 #include "image/internal.h"
 
@@ -139,29 +139,6 @@ static char **make_environment(const char *auth, char **ret_own) {
         return list;
 }
 
-static int spawn(const char *path, const char *const *arguments, char **environment, const int fds[static 3], pid_t *ret) {
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, defaults;
-        int r;
-
-        (void) sigemptyset(&none);
-        (void) sigemptyset(&defaults);
-        (void) sigaddset(&defaults, SIGPIPE);
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawnattr_init(&attributes);
-        (void) posix_spawnattr_setsigmask(&attributes, &none);
-        (void) posix_spawnattr_setsigdefault(&attributes, &defaults);
-        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        for (int i = 0; i < 3 && r == 0; i++)
-                r = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-        if (r == 0)
-                r = posix_spawn(ret, path, &actions, &attributes, (char *const *) arguments, environment);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        (void) posix_spawnattr_destroy(&attributes);
-        return -r;
-}
-
 static int make_pipe(int *ret_ours, int *ret_theirs) {
         int fds[2];
 
@@ -182,7 +159,7 @@ static int start(Images *i, ImageChild *c, const char *const *arguments, const c
                 r = make_pipe(&c->err, &err);
         if (r >= 0) {
                 environment = make_environment(auth, &own);
-                r = environment ? spawn(i->program, arguments, environment, (const int[]) { in_fd >= 0 ? in_fd : none, out, err }, &c->pid) : -ENOMEM;
+                r = environment ? program_start(i->program, arguments, environment, (const int[]) { in_fd >= 0 ? in_fd : none, out, err }, 3, &c->pid) : -ENOMEM;
         }
         if (own)
                 explicit_bzero(own, strlen(own));

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,32 +234,6 @@ static int make_pipe(int *ret_ours, int *ret_theirs, bool we_write) {
         return 0;
 }
 
-/* Descriptors 0 to 3 are its own; everything else of ours is close-on-exec. */
-static int spawn(const char *path, const char *const *argv, const int fds[static 4], pid_t *ret) {
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, defaults;
-        int r;
-
-        (void) sigemptyset(&none);
-        (void) sigemptyset(&defaults);
-        (void) sigaddset(&defaults, SIGPIPE);
-        (void) posix_spawn_file_actions_init(&actions);
-        (void) posix_spawnattr_init(&attributes);
-        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (r == 0)
-                r = posix_spawnattr_setsigmask(&attributes, &none);
-        if (r == 0)
-                r = posix_spawnattr_setsigdefault(&attributes, &defaults);
-        for (int i = 0; i < 4 && r == 0; i++)
-                r = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-        if (r == 0)
-                r = posix_spawn(ret, path, &actions, &attributes, (char *const *) argv, environ);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        (void) posix_spawnattr_destroy(&attributes);
-        return -r;
-}
-
 static int start_program(Archive *a, const char *const *argv) {
         _cleanup_close_ int channel = -EBADF, in = -EBADF, out = -EBADF, err = -EBADF;
         _cleanup_free_ char *path = NULL;
@@ -282,7 +255,7 @@ static int start_program(Archive *a, const char *const *argv) {
         if (r >= 0)
                 r = make_pipe(&a->err, &err, /* we_write= */ false);
         if (r >= 0)
-                r = spawn(path, argv, (const int[]) { in, out, err, channel }, &pid);
+                r = program_start(path, argv, /* environment= */ NULL, (const int[]) { in, out, err, channel }, 4, &pid);
         if (r < 0)
                 return r;
         r = sd_event_add_child(a->q->manager->event, &a->child, pid, WEXITED, on_exited, a);
