@@ -2,6 +2,7 @@
  *
  * Not the host's "/": whoever takes a guest's work apart shall not be able to read more of the host than the guest could. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sched.h>
@@ -16,23 +17,58 @@
 #include "jail/tree.h"
 #include "spawner/tree-job.h"
 
+#define COPY_MAX (1 << 20) /* as jail/hostetc.c */
 #define PLACE    "/sys" /* any directory will do: it is covered in a namespace that nobody else sees */
 #define MS_PRIVATE_ALL ((1u << 18) | (1u << 14)) /* MS_PRIVATE | MS_REC, which <linux/mount.h> has not everywhere */
 
-static int copy_links(int to) {
-        for (size_t i = 0; i < furniture_overlays.n; i++) {
-                char from[64], target[256];
+static int copy_links(int to, const FurnitureList *list) {
+        for (size_t i = 0; i < list->n; i++) {
+                char from[128], target[256];
                 ssize_t n;
 
-                (void) snprintf(from, sizeof(from), "/%s", furniture_overlays.items[i]);
+                (void) snprintf(from, sizeof(from), "/%s", list->items[i]);
                 n = readlink(from, target, sizeof(target) - 1);
                 if (n < 0)
                         continue;
                 target[n] = '\0';
-                if (symlinkat(target, to, furniture_overlays.items[i]) < 0)
+                if (symlinkat(target, to, list->items[i]) < 0)
                         return -errno;
         }
         return 0;
+}
+
+/* What the jail has put into the guest's /etc: the same files, of those that the host lets everybody read. */
+static int copy_files(int to, const FurnitureList *list) {
+        for (size_t i = 0; i < list->n; i++) {
+                char path[128], place[128];
+                _cleanup_close_ int in = -EBADF, out = -EBADF;
+                struct stat st;
+                int r;
+
+                (void) snprintf(path, sizeof(path), "/%s", list->items[i]);
+                (void) snprintf(place, sizeof(place), PLACE "/%s", list->items[i]);
+                in = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+                if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH) || st.st_size > COPY_MAX)
+                        continue;
+                r = dir_make_parents(place, 0755);
+                if (r < 0)
+                        return r;
+                out = openat(to, list->items[i], O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+                r = out < 0 ? -errno : fd_copy(in, out);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int copy_etc(int to) {
+        int r = mkdirat(to, "etc", 0755) < 0 && errno != EEXIST ? -errno : 0;
+
+        if (r >= 0)
+                r = copy_links(to, &furniture_links);
+        if (r >= 0)
+                r = copy_files(to, &furniture_copied);
+        return r < 0 ? r : copy_files(to, &furniture_copied_for_root);
 }
 
 static int attach_lower(const Lower *lower) {
@@ -47,14 +83,16 @@ static int attach_lower(const Lower *lower) {
 }
 
 static int assemble(const Rootfs *fs, Error *reterr) {
-        static const FsOption options[] = { { "mode", "0755" }, { "size", "1m" } };
+        static const FsOption options[] = { { "mode", "0755" }, { "size", "16m" } };
         _cleanup_close_ int top = tree_make("tmpfs", options, ELEMENTSOF(options), 0);
         int r = top < 0 ? top : tree_attach(top, AT_FDCWD, PLACE);
 
         if (r >= 0)
-                r = copy_links(top);
+                r = copy_links(top, &furniture_overlays);
         for (size_t i = 0; r >= 0 && i < fs->n_lowers; i++)
                 r = attach_lower(fs->lowers + i);
+        if (r >= 0)
+                r = copy_etc(top);
         if (r >= 0)
                 r = tree_clone(AT_FDCWD, PLACE, /* recursive= */ true);
         return r < 0 ? error_set(reterr, r, "cannot put the host's directories together: %m") : r;
