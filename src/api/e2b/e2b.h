@@ -1,0 +1,87 @@
+/* e2b.h: the surface that speaks E2B's dialect, so that programs written with E2B's SDK run here unchanged.
+ *
+ * Three services behind one listener, told apart by where a request says that it goes (target.c):
+ *
+ *      control plane   /sandboxes, /v2/sandboxes, /templates, /volumes, /secrets, …      X-API-KEY: an ordinary key
+ *      envd            "port 49983" of a sandbox: files, processes                       X-Access-Token: that sandbox's token, or a signature
+ *      interpreter     "port 49999" of a sandbox: code that keeps its state              likewise
+ *      anything else   a port that is served inside: proxied (api/preview)
+ *
+ * envd and the interpreter are no programs inside: this surface answers for them, with the same objects as every other surface has. Tokens are derived from the
+ * daemon's key and the sandbox's id (token.c), so that they are the same after every restart and stored nowhere. What the dialect knows of a sandbox and the
+ * core does not (record.c) is one JSON text of the sandbox (SandboxSpec.dialect), which nobody else reads.
+ *
+ *      target.c        which sandbox and port, by headers, token, host name or signature; waking it
+ *      record.c        what was said at its creation, and the dialect's own JSON for it
+ *      token.c         access tokens, traffic tokens, signatures of files
+ *      connect*.c      Connect-RPC (connect.h), messages in proto/
+ *      process*.c      process.Process          filesystem*.c   filesystem.Filesystem
+ *      files*.c        /files, multipart        envd*.c         the rest of envd, users and paths
+ *      sandboxes*.c, list.c, network.c, …       the control plane
+ *      templates*.c, volumes*.c, secrets.c      what else there is of it
+ *      interpreter.c   the protocol of port 49999 over src/context
+ *
+ * Must not know: namespaces, SQL, how the native surface looks. */
+#pragma once
+
+#include "api/surface.h"
+
+#define E2B_ENVD_PORT        49983
+#define E2B_INTERPRETER_PORT 49999
+#define E2B_ENVD_VERSION     "0.6.13"
+#define E2B_CLIENT_ID        "6532622b" /* what programs expect to be there, and nothing uses */
+#define E2B_TOKEN_MAX        96
+
+/* Tables of routes; each ends with a line without method. */
+extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[]; /* in api_tables: their paths are nobody else's */
+extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];                                           /* for a target only */
+
+/* {"code": status, "message": …}: the shape of errors of the control plane and of envd's plain HTTP. */
+int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) _printf_(3, 4);
+int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_errno(), in that shape */
+int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */
+
+/* record.c */
+typedef struct E2bRecord {
+        char *template_id;      /* as it was asked for: "base", "name:tag" */
+        bool secure;            /* envd wants the token */
+        bool private_traffic;   /* network.allowPublicTraffic: false */
+        bool auto_resume;       /* traffic wakes it */
+        bool pause_disk_only;   /* autoPauseMemory: false */
+        bool no_internet;       /* allow_internet_access: false */
+        char *mask_host;        /* network.maskRequestHost; NULL: none */
+        json_t *network;        /* as it was sent, without passwords; NULL: none */
+        usec_t resumed_at;      /* wall clock; 0: never was paused */
+} E2bRecord;
+
+void e2b_record_done(E2bRecord *r);
+int e2b_record_read(const Sandbox *sb, E2bRecord *ret); /* of one that another surface has made: the defaults */
+int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store */
+
+json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api);        /* "Sandbox": answer of create, connect, fork */
+json_t *e2b_listed_json(const Sandbox *sb, const Api *api);         /* "ListedSandbox" */
+json_t *e2b_detail_json(const Sandbox *sb, const Api *api);         /* "SandboxDetail" */
+Sandbox *e2b_find_sandbox(ApiRequest *q, const char *id);           /* the caller's, of any surface, that has not ended; has answered 404 when NULL */
+
+/* token.c: "<id>_<48 hexadecimal digits>", so that a token alone says whose it is. */
+void e2b_access_token(const Api *api, const char *id, char ret[static E2B_TOKEN_MAX]);
+void e2b_traffic_token(const Api *api, const char *id, char ret[static E2B_TOKEN_MAX]);
+bool e2b_token_matches(const char *given, const char *wanted); /* in constant time */
+/* "v1_…" over path, operation ("read", "write"), user and token; expires NULL: never. */
+int e2b_file_signature(const char *path, const char *operation, const char *user, const char *token, const char *expires, char **ret);
+
+/* target.c */
+typedef struct E2bTarget {
+        char id[SANDBOX_ID_LENGTH + 1];
+        uint16_t port;
+        bool by_host; /* the host's name said it */
+} E2bTarget;
+
+/* 1: it is for a sandbox; 0: it is not; -EINVAL: has been answered (400, as E2B's proxy does). */
+int e2b_target_find(ApiRequest *q, E2bTarget *ret);
+/* Sends it on its way: sets q->sandbox, q->who and the route, or answers (502, 403, …); 0, or negative when it was answered. A sandbox that is paused and may be
+ * woken is, first. */
+int e2b_target_admit(ApiRequest *q, const E2bTarget *t, const ApiRoute *const **ret_tables);
+
+/* networks: what the dialect says of them, as our policy. json: {allowOut, denyOut, rules, …}; NULL: nothing was said. ret: a policy's JSON for api/policy.h. */
+int e2b_network_policy(const json_t *network, bool internet, json_t **ret, Error *reterr);

@@ -1,0 +1,84 @@
+/* context.h: interpreters that stay: code is run in them piece by piece, and what it has defined is there for the next.
+ *
+ * A context is a process inside its sandbox, a driver of ours in the language itself (drivers/, built into the daemon) that speaks JSON lines over a descriptor which
+ * PID 1 keeps the other end of (guest.h, CHANNEL). So a context outlives the daemon like every execution. It is begun by PID 1, or forked from a zygote
+ * (core/zygote.h) where there is one for its language and template, which costs no interpreter's start.
+ * The other end is the guest's: everything that comes from it is checked and bounded like any stranger's words.
+ *
+ * What a driver says of one run, one object a line, in order; the surfaces pass it on:
+ *      {"type":"number_of_executions","execution_count":1}
+ *      {"type":"stdout"|"stderr","text":…,"timestamp":…}
+ *      {"type":"result","text":…,"html":…,"markdown":…,"svg":…,"png":…,"jpeg":…,"pdf":…,"latex":…,"json":…,"javascript":…,"data":…,"chart":…,"extra":{},"is_main_result":bool}
+ *      {"type":"error","name":…,"value":…,"traceback":…}
+ *      {"type":"end_of_execution"}
+ *
+ *      contexts.c     all of a daemon's; adoption after a restart      language.c   which there are, and what begins them
+ *      context.c      one: begin, restart, end                         link.c       lines to and from the driver
+ *      run.c          one piece of code: queued per context, events, interruption
+ *
+ * Must not know: HTTP, the dialects' names for things. */
+#pragma once
+
+#include "core/manager.h"
+#include "json/json.h"
+
+#define CONTEXT_ID_MAX    40
+#define CONTEXTS_MAX      16 /* of a sandbox */
+#define CONTEXT_CODE_MAX  ((size_t) 16 << 20)
+#define CONTEXT_EVENT_MAX ((size_t) 32 << 20) /* one line of a driver: a picture */
+
+typedef struct Contexts Contexts;
+typedef struct ContextRun ContextRun;
+
+typedef struct Context {
+        char id[CONTEXT_ID_MAX + 1];
+        const char *language; /* "python", "javascript", "typescript", "bash", "r", "java": its canonical name */
+        char *cwd;
+        Sandbox *sandbox;
+        usec_t created_at;
+        uint64_t n_runs;
+        bool busy;
+        bool warm; /* forked from a zygote, or begun ahead */
+} Context;
+
+int contexts_new(Manager *m, Contexts **ret, Error *reterr);
+Contexts *contexts_free(Contexts *c);
+
+/* Canonical name of a language or one of its short names ("js"); NULL: unknown. */
+const char *context_language(const char *name);
+
+typedef struct ContextSpec {
+        const char *language; /* canonical */
+        const char *cwd;      /* NULL: the user's home, else the working directory */
+        uint32_t uid, gid;    /* the sandbox's own, when has_user is not set */
+        bool has_user;
+} ContextSpec;
+
+/* error NULL: it stands and waits for code. -EOPNOTSUPP: the template has no such interpreter (the text says what to install). -E2BIG: too many. Once, and not
+ * from within context_begin(). */
+typedef void (*ContextDone)(Context *x, const Error *error, void *userdata);
+int context_begin(Contexts *c, Sandbox *sb, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr);
+void contexts_forget_caller(Contexts *c, void *userdata); /* done is not called any more */
+
+Context *context_find(Contexts *c, const Sandbox *sb, const char *id);
+size_t context_list(Contexts *c, const Sandbox *sb, Context *ret[static CONTEXTS_MAX]); /* oldest first */
+/* The one that code in a language goes to when no context is named; begun when there is none. */
+int context_default(Contexts *c, Sandbox *sb, const char *language, ContextDone done, void *userdata, Error *reterr);
+
+void context_restart(Context *x, ContextDone done, void *userdata); /* same id, nothing of its state */
+void context_end(Context *x);                                       /* its process too; what runs ends with an error */
+
+typedef struct ContextHandlers {
+        /* One line of the driver, checked; borrowed. */
+        void (*event)(ContextRun *run, const json_t *event, void *userdata);
+        /* Once, and last. r 0: it has ended, well or with an error event. -ECANCELED: interrupted by contextrun_cancel(). -EPIPE: the interpreter or the sandbox died.
+         * -EKEYREVOKED: what must be hidden is not known. */
+        void (*end)(ContextRun *run, int r, const char *text, void *userdata);
+} ContextHandlers;
+
+/* Queued behind what runs. env: on top of the sandbox's, for this run only. timeout 0: none. */
+int context_run(Context *x, const char *code, const Strv *env, usec_t timeout_usec, const ContextHandlers *handlers, void *userdata, ContextRun **ret, Error *reterr);
+/* The asker has gone: what runs is interrupted, what waits is dropped; end() is not called any more. */
+ContextRun *contextrun_cancel(ContextRun *run);
+/* Stop and go on reading, when events come faster than they can be passed on. */
+void contextrun_pause(ContextRun *run, bool pause);
