@@ -391,6 +391,7 @@ void execution_on_failed(Execution *x, const GuestExecFailed *f) {
                 execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
         } else if (strcmp(f->step, "workdir") == 0) {
                 (void) snprintf(message, sizeof(message), "cannot change to directory '%s': %s", f->detail, strerror(f->error));
+                x->cwd_error = f->error;
                 execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
         } else {
                 (void) snprintf(message, sizeof(message), "cannot start the command: %s: %s%s%s", f->step, f->detail,

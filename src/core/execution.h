@@ -64,6 +64,7 @@ struct Execution {
         int signal;     /* 0: none */
         char *message;  /* for a person, when it was not its own end; may be NULL */
         int pid;        /* inside */
+        int cwd_error;  /* positive errno: it never ran, because it could not begin in its directory. Not in the store */
         bool unconfirmed; /* from the store, and its PID 1 has not been heard of it yet */
         usec_t started_at, ended_at; /* wall clock */
         int64_t born;     /* when it was asked for, by the clock that does not jump. Not in the store */
