@@ -97,5 +97,6 @@ const ApiRoute *const api_tables[] = {
         state_routes,
         volumes_routes,
         changes_routes,
+        contexts_routes,
         NULL,
 };
