@@ -111,6 +111,8 @@ static void put_file(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, f->limit, 8);
         wire_put_string(w, f->path, FILE_PATH_BYTES);
         wire_put_string(w, f->target, FILE_PATH_BYTES);
+        if (f->flags & FILE_SET_LABELS)
+                wire_put_bytes(w, f->labels, f->labels_size);
 }
 
 static bool get_file(WireReader *r, GuestMessage *m) {
@@ -128,7 +130,9 @@ static bool get_file(WireReader *r, GuestMessage *m) {
         f->limit = wire_get_uint(r, 8);
         wire_get_string(r, f->path, FILE_PATH_BYTES);
         wire_get_string(r, f->target, FILE_PATH_BYTES);
-        return f->operation >= FILE_STAT && f->operation < _FILE_OPERATION_MAX;
+        if (f->flags & FILE_SET_LABELS)
+                wire_get_bytes(r, &f->labels, &f->labels_size);
+        return f->operation >= FILE_STAT && f->operation < _FILE_OPERATION_MAX && file_labels_check(f->labels, f->labels_size);
 }
 
 static void put_started(WireWriter *w, const GuestMessage *m) {

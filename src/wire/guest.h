@@ -138,6 +138,7 @@ typedef struct GuestSocketMade {
 } GuestSocketMade;
 
 #define FILE_PATH_BYTES 4096
+#define FILE_LABELS_MAX 4096
 
 /* See file.h for the rest of the conversation. */
 typedef struct GuestFile {
@@ -150,6 +151,8 @@ typedef struct GuestFile {
         uint64_t limit; /* list: entries at most */
         char path[FILE_PATH_BYTES];
         char target[FILE_PATH_BYTES]; /* move, copy */
+        const uint8_t *labels; /* with FILE_SET_LABELS */
+        size_t labels_size;
 } GuestFile;
 
 typedef struct GuestMessage {
