@@ -31,6 +31,7 @@ typedef struct ExecutionSpec {
         bool stdin_open;     /* a pipe; else it reads nothing */
         bool pty;
         uint16_t columns, rows;
+        bool channel;        /* has one: execution_open_channel(); what it prints is read there and not from journals. Not in the store */
         bool of_template; /* what a sandbox of it starts with (startup.h): no caller has asked for it */
         bool background; /* told to people who list; the daemon treats all alike */
         char *tag;
@@ -42,6 +43,15 @@ typedef struct ExecutionJournal {
         uint64_t bytes; /* final, when the execution has ended; a process left behind may still add to the file */
         bool truncated;
 } ExecutionJournal;
+
+/* What PID 1 keeps of the channel, copied: descriptors that are the callee's. error: positive errno, and there are none. Once. */
+typedef enum ExecutionChannelEnd {
+        EXECUTION_CHANNEL_LINK,
+        EXECUTION_CHANNEL_OUT,
+        EXECUTION_CHANNEL_ERR,
+        _EXECUTION_CHANNEL_MAX,
+} ExecutionChannelEnd;
+typedef void (*ExecutionChannelOpened)(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata);
 
 struct Execution {
         Sandbox *sandbox;
@@ -65,6 +75,9 @@ struct Execution {
         bool stdin_closed;
         bool journals_gone; /* removed to make room */
         ExecutionReason kill_reason; /* why we have killed it, if we have: its signal is our doing */
+        bool idle;           /* an interpreter that waits for code: no work, as far as its sandbox is concerned. Not in the store */
+        ExecutionChannelOpened channel_opened; /* NULL: nobody has asked */
+        void *channel_userdata;
         bool journal_listed; /* its bytes count in the total */
         Execution *journal_prev, *journal_next; /* ended ones, oldest first */
 
@@ -105,6 +118,11 @@ uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int o
 
 /* Like pread(). 0: nothing for now, or the end. */
 ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset);
+
+/* Of one that has a channel; also of one that has outlived a restart. Not called from within; not at all when it has ended: watch it. One asker at a time: -EBUSY. */
+int execution_open_channel(Execution *x, ExecutionChannelOpened opened, void *userdata);
+void execution_forget_channel(Execution *x); /* the asker has gone */
+void execution_set_idle(Execution *x, bool idle);
 
 /* signal 9 kills the whole tree. 1: sent, 0: it has ended already (which is an answer, not an error). */
 int execution_signal(Execution *x, int signal);
