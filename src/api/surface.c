@@ -35,8 +35,13 @@ int api_answer(ApiRequest *q, unsigned status, json_t *body) {
 /* Takes the list of single complaints, which may be NULL. */
 static int answer_error(
                 ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {
-        json_t *error = json_object();
+        json_t *error;
 
+        if (q->route && q->route->refuse) {
+                json_decref(list);
+                return q->route->refuse(q, status, message);
+        }
+        error = json_object();
         (void) json_object_set_new(error, "code", json_string(code));
         (void) json_object_set_new(error, "message", json_text_or_null(message));
         if (hint)
@@ -131,6 +136,16 @@ int api_errno(ApiRequest *q, int r, const char *text) {
                         return api_error(q, errors[i].status, errors[i].code, NULL, "%s", words ? words : errors[i].message);
         log_error("%s %s: %s", http_method(q->http), http_path(q->http), words ? words : strerror(-r));
         return api_error(q, 500, "internal", NULL, "%s", words ? words : strerror(-r));
+}
+
+unsigned api_errno_status(int r, const char **ret_message) {
+        for (size_t i = 0; i < ELEMENTSOF(errors); i++)
+                if (errors[i].error == -r) {
+                        *ret_message = errors[i].message;
+                        return errors[i].status;
+                }
+        *ret_message = strerror(-r);
+        return 500;
 }
 
 /* What came with the request. */
@@ -285,7 +300,7 @@ static int check_query(const char *name, const char *value, void *userdata) {
 
 static int check_queries(ApiRequest *q) {
         QueryCheck check = { .request = q };
-        int r = http_query_each(q->http, check_query, &check);
+        int r = q->route->lenient ? 0 : http_query_each(q->http, check_query, &check);
 
         if (r < 0)
                 (void) api_errno(q, r, NULL);
@@ -412,6 +427,10 @@ static int admit(ApiRequest *q) {
         if (q->api->rooms.previews && preview_find(q, &preview) != 0)
                 return preview_admit(q, &preview);
         r = router_find(api_tables, http_method(q->http), http_path(q->http), &m);
+        if (r >= 0 && m.route->served && !m.route->served(q->manager)) {
+                router_match_done(&m);
+                r = -ENOENT;
+        }
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
