@@ -14,4 +14,5 @@ extern const char schema_policies[];
 extern const char schema_state[];
 extern const char schema_volumes[];
 extern const char schema_images[];
+extern const char schema_dialect[];
 extern const char schema_builds[];
