@@ -127,7 +127,7 @@ static void refuse_file(Download *d, int error) {
         else if (error == -ENOTDIR || error == -ELOOP || error == -ENAMETOOLONG)
                 (void) e2b_error(d->q, 400, "error checking if path exists '%s': stat %s: %s", d->path, d->path, envd_strerror(-error));
         else if (error == -EPIPE || error == -ESTALE)
-                (void) e2b_error(d->q, 502, "The sandbox was not found");
+                (void) e2b_proxy_missing(d->q, d->q->sandbox_id);
         else if (error == -EACCES || error == -EPERM)
                 (void) e2b_error(d->q, 403, "error opening file '%s': open %s: %s", d->path, d->path, envd_strerror(-error));
         else
