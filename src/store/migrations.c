@@ -166,6 +166,7 @@ static const char *const migrations[] = {
         schema_state,
         schema_images,
         schema_volumes,
+        schema_dialect,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -14,3 +14,4 @@ extern const char schema_policies[];
 extern const char schema_state[];
 extern const char schema_volumes[];
 extern const char schema_images[];
+extern const char schema_dialect[];

@@ -51,18 +51,12 @@ static void wake_fail(Wake *w) {
 }
 
 /* What it was like before is no reason to end it at once. */
-static void remember(Sandbox *sb) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+static void lengthen(Sandbox *sb) {
         Error error = { 0 };
         usec_t timeout = MAX_OF(sb->spec.timeout_usec, TIMEOUT_MIN);
 
         if (sandbox_set_timeout(sb, timeout, &error) < 0)
                 log_warning("sandbox %s: cannot set the timeout after it was woken, ignoring: %s", sb->id, error.text);
-        if (!sb->spec.dialect || e2b_record_read(sb, &record) < 0)
-                return;
-        record.resumed_at = clock_wall_usec();
-        if (e2b_record_write(sb, &record) < 0)
-                log_warning("sandbox %s: cannot write down that it was woken, ignoring", sb->id);
 }
 
 static void wake_go_on(Wake *w) {
@@ -70,7 +64,7 @@ static void wake_go_on(Wake *w) {
         Sandbox *sb = w->watch.sandbox;
 
         if (w->starter)
-                remember(sb);
+                lengthen(sb);
         q->sandbox = sb;
         wake_stop(q);
         api_proceed(q);
