@@ -53,6 +53,7 @@ typedef struct SandboxSpec {
         Strv env;
         char *workdir;
         uint32_t uid, gid;
+        bool sudo;        /* its user may become root inside, by asking PID 1 */
         char *metadata; /* a JSON object, as text */
         bool critical;
         usec_t timeout_usec; /* 0: none */

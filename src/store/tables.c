@@ -55,6 +55,7 @@ static const Field sandbox_table_fields[] = {
         FIELD("parent",            text,   Sandbox, spec.parent),
         FIELD("volumes",           volumes, Sandbox, spec),
         FIELD("record",            bool,   Sandbox, spec.record),
+        FIELD("sudo",              bool,   Sandbox, spec.sudo),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
