@@ -42,7 +42,7 @@ static int step_stdio(Child *c) {
         for (int i = 0; i < 3; i++)
                 if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
                         return -errno;
-        if (c->spec->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+        if (c->spec->terminal && ioctl(c->spec->terminal_fd, TIOCSCTTY, 0) < 0)
                 return -errno;
         return 0;
 }
