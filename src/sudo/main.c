@@ -127,9 +127,12 @@ static int run(const Job *j, Error *reterr) {
         for (int i = 0; i < 3; i++)
                 a.fds[i] = terminal_replace(&t, i);
         a.terminal_fd = t.slave_fd;
+        terminal_enter(&t); /* before the command can say anything: it makes its new lines itself */
         r = ask_send(channel, &a, reterr);
-        if (r < 0)
+        if (r < 0) {
+                terminal_leave(&t);
                 return r;
+        }
         t.slave_fd = fd_close(t.slave_fd);
         return j->options.background ? relay_start(channel, j->command.items[0]) : relay_run(channel, signals, &t, j->command.items[0]);
 }

@@ -108,10 +108,10 @@ static void on_channel(Relay *k) {
                 (void) dprintf(2, "sudo: PID 1 has hung up: the command was ended, or never begun\n");
                 k->ended = true;
                 k->status = 1;
-        } else if (m.type == SUDO_STARTED) {
+        } else if (m.type == SUDO_STARTED)
                 k->started = true;
-                terminal_enter(k->terminal);
-        } else if (m.type == SUDO_FAILED) {
+        else if (m.type == SUDO_FAILED) {
+                terminal_leave(k->terminal);
                 k->ended = true;
                 k->status = complain(k, &m.failed);
         } else if (m.type == SUDO_EXITED) {
