@@ -167,6 +167,7 @@ static const char *const migrations[] = {
         schema_images,
         schema_volumes,
         schema_dialect,
+        schema_builds,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

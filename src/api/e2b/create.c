@@ -149,7 +149,7 @@ static int add_mounts(ApiRequest *q, const CreateBody *b, SandboxSpec *spec, Jso
         sandbox_volumes_done(spec);
         json_array_foreach(b->mounts, i, item) {
                 const char *name = json_string_value(json_object_get(item, "name")), *path = json_string_value(json_object_get(item, "path"));
-                char field[32];
+                char field[40];
 
                 (void) snprintf(field, sizeof(field), "volumeMounts.%zu", i);
                 r = name && path ? api_make_volume(q, spec, field, name, path, /* read_only= */ false, c) : json_complain(c, field, "must be {name, path}");
