@@ -44,10 +44,14 @@ static int step_stdio(Child *c) {
         for (int i = 0; i < 3; i++)
                 if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
                         return -errno;
+<<<<<<< HEAD
         /* Already there: then only the mark that closes it has to go. */
         if (c->spec->channel_fd > 2 && (c->spec->channel_fd == CHANNEL_FD ? fcntl(CHANNEL_FD, F_SETFD, 0) : dup2(c->spec->channel_fd, CHANNEL_FD)) < 0)
                 return -errno;
         if (c->spec->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+=======
+        if (c->spec->terminal && ioctl(c->spec->terminal_fd, TIOCSCTTY, 0) < 0)
+>>>>>>> op-base
                 return -errno;
         return 0;
 }

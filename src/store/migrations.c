@@ -166,8 +166,12 @@ static const char *const migrations[] = {
         schema_state,
         schema_images,
         schema_volumes,
+<<<<<<< HEAD
         schema_dialect,
         schema_builds,
+=======
+        schema_sudo,
+>>>>>>> op-base
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

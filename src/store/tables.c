@@ -55,7 +55,11 @@ static const Field sandbox_table_fields[] = {
         FIELD("parent",            text,   Sandbox, spec.parent),
         FIELD("volumes",           volumes, Sandbox, spec),
         FIELD("record",            bool,   Sandbox, spec.record),
+<<<<<<< HEAD
         FIELD("dialect",           text,   Sandbox, spec.dialect),
+=======
+        FIELD("sudo",              bool,   Sandbox, spec.sudo),
+>>>>>>> op-base
 };
 TABLE(sandbox_table, "sandbox", 1);
 
