@@ -13,7 +13,7 @@
 
 #include "api/e2b/filesystem.h"
 
-#define WATCHERS_MAX         4096 /* of all sandboxes: each is a process inside */
+#define WATCHERS_MAX         1024 /* of all sandboxes: each is a process inside */
 #define SANDBOX_WATCHERS_MAX 64
 #define EVENTS_MAX           4096
 #define UNUSED_USEC          (60 * 60 * USEC_PER_SEC)

@@ -50,7 +50,7 @@ static int resolve(FsCall *c, const Sandbox *sb, const EnvdUser *user, unsigned 
 
 static void on_user(int r, const EnvdUser *user, void *userdata) {
         FsCall *c = userdata;
-        Sandbox *sb = r < 0 ? NULL : envd_sandbox(connect_request(c->call));
+        Sandbox *sb = envd_sandbox(connect_request(c->call));
         const char *name = connect_user(c->call);
         GuestFile g;
 
@@ -58,10 +58,9 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
                 (void) connect_error(c->call, CONNECT_UNAUTHENTICATED, "invalid username: '%s'", name ? name : "");
                 return;
         }
-        if (fs_lost(c, r < 0 || sb ? r : -EPIPE))
-                return;
-        if (r < 0) {
-                (void) connect_errno(c->call, r, NULL);
+        if (r < 0 || !sb) {
+                if (!fs_lost(c, r < 0 ? r : -EPIPE))
+                        (void) connect_errno(c->call, r, NULL);
                 return;
         }
         if (resolve(c, sb, user, 0, c->path) < 0 || (c->texts[1] && resolve(c, sb, user, 1, c->target) < 0))
