@@ -29,6 +29,8 @@ typedef struct ApiRoute {
         bool open;        /* no key needed */
         bool (*opened)(const Manager *m); /* likewise, where the configuration says so; NULL: never */
         bool while_recovering; /* answered also then; else 503 */
+        /* How its surface words what is wrong, whoever finds it; NULL: as the native one does. One that has it also takes queries that it does not know. */
+        int (*refuse)(ApiRequest *q, unsigned status, const char *message);
         HttpBodyMode body;
         size_t body_max;
         void (*handle)(ApiRequest *q);
@@ -57,6 +59,13 @@ struct ApiRequest {
         char shown_path[64]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
 
+        /* Asked before the handler is called: 0: it may be; 1: later, by api_proceed(); negative: has been answered. NULL: at once. While it waits, no body is
+         * taken, and stop_waiting is called when the client leaves. */
+        int (*prepare)(ApiRequest *q);
+        bool waits, body_ended;
+        void *waiting;
+        void (*stop_waiting)(ApiRequest *q);
+
         /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
         void *state;
         void (*destroy)(ApiRequest *q, bool answered);
@@ -67,6 +76,9 @@ extern const ApiRoute *const api_tables[];
 
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
+
+/* The handler of a request that waited. */
+void api_proceed(ApiRequest *q);
 
 /* 1: known (then q->who is set), 0: not. Key in a header, or the socket's owner. */
 int api_authenticate(ApiRequest *q);

@@ -204,6 +204,9 @@ void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata);
 /* Its work is done, well or not (completed, failed, terminated): it ends, what runs is killed, and its record stays for a while. Does
  * nothing to one that has ended or is about to. */
 void sandbox_finish(Sandbox *sb, SandboxStatus end_status, const char *reason);
+/* A process inside that is no execution, by its number there. */
+int sandbox_kill_process(Sandbox *sb, int pid, int signal);
+
 /* From now on; 0: never. */
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
 

@@ -1,6 +1,7 @@
 #include "init/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include "confine/seccomp.h"
 
 #define SPAWN_STACK_SIZE (64 * 1024)
+#define CHANNEL_FD       3
 
 typedef struct Child {
         const SpawnSpec *spec;
@@ -42,6 +44,9 @@ static int step_stdio(Child *c) {
         for (int i = 0; i < 3; i++)
                 if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
                         return -errno;
+        /* Already there: then only the mark that closes it has to go. */
+        if (c->spec->channel_fd > 2 && (c->spec->channel_fd == CHANNEL_FD ? fcntl(CHANNEL_FD, F_SETFD, 0) : dup2(c->spec->channel_fd, CHANNEL_FD)) < 0)
+                return -errno;
         if (c->spec->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
                 return -errno;
         return 0;

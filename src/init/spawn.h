@@ -27,6 +27,7 @@ typedef struct SpawnSpec {
         unsigned seccomp_flags;
         bool no_processes; /* it and its threads are all */
         int stdio[3]; /* what becomes 0–2; -EBADF: stays */
+        int channel_fd; /* becomes 3; below 3: none */
         bool terminal; /* stdio[0] becomes the controlling terminal */
         bool prepared; /* done once for many: default actions of signals, common limits, bounding set, groups */
 } SpawnSpec;

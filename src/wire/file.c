@@ -1,10 +1,55 @@
 #include "wire/file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "wire/codec.h"
 
 #define ERROR_MAX 4095 /* the kernel's */
+
+bool file_labels_next(const uint8_t *labels, size_t size, size_t *offset, const char **ret_key, const char **ret_value) {
+        const char *texts[2];
+
+        for (size_t i = 0; i < 2; i++) {
+                const uint8_t *end = *offset < size ? memchr(labels + *offset, 0, size - *offset) : NULL;
+
+                if (!end)
+                        return false;
+                texts[i] = (const char *) labels + *offset;
+                *offset = (size_t) (end - labels) + 1;
+        }
+        *ret_key = texts[0];
+        *ret_value = texts[1];
+        return true;
+}
+
+bool file_labels_check(const uint8_t *labels, size_t size) {
+        const char *key, *value;
+        size_t offset = 0;
+
+        if (size > FILE_LABELS_MAX)
+                return false;
+        while (offset < size)
+                if (!file_labels_next(labels, size, &offset, &key, &value) || key[0] == '\0')
+                        return false;
+        return true;
+}
+
+static void put_details(WireWriter *w, const FileEntry *e) {
+        wire_put_uint(w, e->target_mode, 4);
+        wire_put_string(w, e->owner, FILE_NAME_BYTES);
+        wire_put_string(w, e->group, FILE_NAME_BYTES);
+        wire_put_bytes(w, e->labels, e->labels_size);
+}
+
+static bool get_details(WireReader *r, FileEntry *e) {
+        e->detailed = true;
+        e->target_mode = (uint32_t) wire_get_uint(r, 4);
+        wire_get_string(r, e->owner, FILE_NAME_BYTES);
+        wire_get_string(r, e->group, FILE_NAME_BYTES);
+        wire_get_bytes(r, &e->labels, &e->labels_size);
+        return !r->failed && file_labels_check(e->labels, e->labels_size);
+}
 
 static void put_entry(WireWriter *w, const FileMessage *m) {
         const FileEntry *e = &m->entry;
@@ -20,6 +65,8 @@ static void put_entry(WireWriter *w, const FileMessage *m) {
         wire_put_uint(w, e->device, 8);
         wire_put_uint(w, (uint64_t) e->mtime_nsec, 8);
         wire_put_uint(w, (uint64_t) e->ctime_nsec, 8);
+        if (e->detailed)
+                put_details(w, e);
 }
 
 static bool get_entry(WireReader *r, FileMessage *m) {
@@ -36,7 +83,9 @@ static bool get_entry(WireReader *r, FileMessage *m) {
         e->device = wire_get_uint(r, 8);
         e->mtime_nsec = (int64_t) wire_get_uint(r, 8);
         e->ctime_nsec = (int64_t) wire_get_uint(r, 8);
-        return e->hard <= 1 && e->size <= INT64_MAX;
+        if (e->hard > 1 || e->size > INT64_MAX)
+                return false;
+        return m->type != FILE_ENTRY || wire_reader_at_end(r) || get_details(r, e);
 }
 
 static void put_count(WireWriter *w, const FileMessage *m) {
