@@ -21,6 +21,7 @@ typedef struct SpawnSpec {
         gid_t gid;
         bool single_id;        /* one id only: it is ours already, and setgroups is closed */
         uint64_t capabilities; /* what the guest keeps */
+        uint64_t bounding;     /* what may still be in the bounding set; 0: what PID 1 has */
         GuestRlimits rlimits;
         bool seccomp;
         unsigned seccomp_flags;
@@ -40,3 +41,7 @@ typedef struct SpawnFailure {
 
 /* Returns the pid, or a negative errno with the failure filled in. */
 pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure);
+
+/* The same steps but for the last, in a process that is there already and goes on: what becomes of a zygote's child (zygote/enter.c). There is no way back from
+ * a failure but to end. */
+int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure);
