@@ -120,8 +120,8 @@ static int check_network(ApiRequest *q, const CreateBody *b) {
 }
 
 static int check(ApiRequest *q, const CreateBody *b) {
-        if (b->mcp)
-                return refuse(q, "mcp: this server has no MCP gateway; start the servers that you need inside the sandbox");
+        if (b->mcp && !json_is_object(b->mcp)) /* the client itself starts the gateway inside, where its template has one, and says so where it has none */
+                return refuse(q, "mcp: must be an object");
         if (b->iam)
                 return refuse(q, "iam: this server issues no identity tokens");
         return check_lifecycle(q, b) < 0 || check_network(q, b) < 0 ? -EINVAL : 0;
