@@ -32,7 +32,7 @@ static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
                         text_equal(a->layer, b->layer, "") &&
                         text_equal(a->base, b->base, "") &&
                         text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
-                        a->uid == b->uid && a->gid == b->gid && a->limits.memory_bytes == b->limits.memory_bytes &&
+                        a->uid == b->uid && a->gid == b->gid && a->sudo == b->sudo && a->limits.memory_bytes == b->limits.memory_bytes &&
                         a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
                         a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
                         network_shape(a->network) != SPAWN_NETWORK_LINKED; /* nobody's group */

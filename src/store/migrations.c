@@ -167,6 +167,8 @@ static const char *const migrations[] = {
         schema_images,
         schema_volumes,
         schema_dialect,
+        schema_builds,
+        schema_sudo,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

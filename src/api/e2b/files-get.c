@@ -173,6 +173,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
 }
 
 void envd_files_get(ApiRequest *q) {
+        EnvdLookup *lookup = NULL;
         Error error = { 0 };
         Download *d;
         int r;
@@ -192,7 +193,9 @@ void envd_files_get(ApiRequest *q) {
         d->fd = -EBADF;
         q->state = d;
         q->destroy = download_destroy;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, d, &d->lookup, &error);
+        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, d, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);
+        else if (lookup)
+                d->lookup = lookup; /* else it is over already */
 }

@@ -239,6 +239,7 @@ static int read_encoding(Upload *u) {
 }
 
 void envd_files_post(ApiRequest *q) {
+        EnvdLookup *lookup = NULL;
         Error error = { 0 };
         Upload *u;
         int r;
@@ -257,7 +258,9 @@ void envd_files_post(ApiRequest *q) {
         q->destroy = upload_destroy;
         if (read_encoding(u) < 0 || read_type(u) < 0 || upload_read_labels(u) < 0)
                 return;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, u, &u->lookup, &error);
+        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, u, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);
+        else if (lookup)
+                u->lookup = lookup; /* else it is over already */
 }
