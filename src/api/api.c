@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/e2b/envd.h"
 #include "api/surface.h"
 #include "base/log.h"
 #include "daemon/reload.h"
@@ -51,6 +52,11 @@ int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig 
         if (!a)
                 return error_set(reterr, -ENOMEM, "out of memory");
         a->manager = m;
+        a->watchers = fs_watchers_new();
+        if (!a->watchers) {
+                free(a);
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
         a->rooms = *rooms;
         a->owner = config->owner;
         a->self = geteuid();
@@ -63,6 +69,7 @@ int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig 
                 }
         }
         if (r < 0) {
+                fs_watchers_free(a->watchers);
                 free(a);
                 return r;
         }
@@ -74,6 +81,7 @@ Api *api_free(Api *a) {
         if (!a)
                 return NULL;
         http_server_free(a->server);
+        fs_watchers_free(a->watchers);
         free(a);
         return NULL;
 }

@@ -209,7 +209,7 @@ int http_header_each(const HttpRequest *r, int (*each)(const char *name, const c
         return e.result;
 }
 
-bool http_is_tls(const HttpRequest *r) {
+bool http_is_secure(const HttpRequest *r) {
         return r->connection->listener->https != NULL;
 }
 

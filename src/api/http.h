@@ -94,7 +94,7 @@ int http_header_each(const HttpRequest *r, int (*each)(const char *name, const c
 /* Query, decoded; NULL: absent, "" : present without value. -EILSEQ values (NUL inside) are refused with 400 before route(). */
 const char *http_query(const HttpRequest *r, const char *name);
 int http_query_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata);
-bool http_is_tls(const HttpRequest *r);
+bool http_is_secure(const HttpRequest *r);
 bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid);
 /* "127.0.0.1:4711", "[::1]:4711", "unix". */
 void http_peer_print(const HttpRequest *r, char *ret, size_t size);

@@ -19,6 +19,7 @@ struct Api {
         Manager *manager;
         ApiRooms rooms;
         HttpServer *server;
+        struct FsWatchers *watchers; /* of E2B's dialect */
         uid_t owner, self; /* on the unix socket these users and root are admins */
 };
 

@@ -53,6 +53,7 @@ typedef struct SandboxSpec {
         Strv env;
         char *workdir;
         uint32_t uid, gid;
+        bool sudo;        /* its user may become root inside, by asking PID 1 */
         char *metadata; /* a JSON object, as text */
         char *dialect;  /* what the surface by which it was made must remember of it: its own text, which nobody else reads; NULL: nothing */
         bool critical;

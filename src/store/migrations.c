@@ -168,6 +168,7 @@ static const char *const migrations[] = {
         schema_volumes,
         schema_dialect,
         schema_builds,
+        schema_sudo,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -56,6 +56,7 @@ static const Field sandbox_table_fields[] = {
         FIELD("volumes",           volumes, Sandbox, spec),
         FIELD("record",            bool,   Sandbox, spec.record),
         FIELD("dialect",           text,   Sandbox, spec.dialect),
+        FIELD("sudo",              bool,   Sandbox, spec.sudo),
 };
 TABLE(sandbox_table, "sandbox", 1);
 

@@ -120,8 +120,8 @@ static int check_network(ApiRequest *q, const CreateBody *b) {
 }
 
 static int check(ApiRequest *q, const CreateBody *b) {
-        if (b->mcp)
-                return refuse(q, "mcp: this server has no MCP gateway; start the servers that you need inside the sandbox");
+        if (b->mcp && !json_is_object(b->mcp)) /* the client itself starts the gateway inside, where its template has one, and says so where it has none */
+                return refuse(q, "mcp: must be an object");
         if (b->iam)
                 return refuse(q, "iam: this server issues no identity tokens");
         return check_lifecycle(q, b) < 0 || check_network(q, b) < 0 ? -EINVAL : 0;
@@ -149,7 +149,7 @@ static int add_mounts(ApiRequest *q, const CreateBody *b, SandboxSpec *spec, Jso
         sandbox_volumes_done(spec);
         json_array_foreach(b->mounts, i, item) {
                 const char *name = json_string_value(json_object_get(item, "name")), *path = json_string_value(json_object_get(item, "path"));
-                char field[32];
+                char field[40];
 
                 (void) snprintf(field, sizeof(field), "volumeMounts.%zu", i);
                 r = name && path ? api_make_volume(q, spec, field, name, path, /* read_only= */ false, c) : json_complain(c, field, "must be {name, path}");

@@ -50,13 +50,13 @@ static void wake_fail(Wake *w) {
         (void) e2b_proxy_missing(q, q->sandbox_id);
 }
 
-/* What it was like before is no reason to end it at once. */
-static void lengthen(Sandbox *sb) {
-        Error error = { 0 };
+/* Its time was over, or nearly. */
+static void give_time(Sandbox *sb) {
         usec_t timeout = MAX_OF(sb->spec.timeout_usec, TIMEOUT_MIN);
+        Error error = { 0 };
 
         if (sandbox_set_timeout(sb, timeout, &error) < 0)
-                log_warning("sandbox %s: cannot set the timeout after it was woken, ignoring: %s", sb->id, error.text);
+                log_warning("sandbox %s: cannot give it time after it was woken, ignoring: %s", sb->id, error.text);
 }
 
 static void wake_go_on(Wake *w) {
@@ -64,7 +64,7 @@ static void wake_go_on(Wake *w) {
         Sandbox *sb = w->watch.sandbox;
 
         if (w->starter)
-                lengthen(sb);
+                give_time(sb);
         q->sandbox = sb;
         wake_stop(q);
         api_proceed(q);

@@ -92,6 +92,7 @@ static int inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
                 spec->on_timeout = base->on_timeout;
         spec->critical = base->critical;
         spec->record |= base->record;
+        spec->sudo = base->sudo;
         b->inherits = true;
         return inherit_env(&spec->env, &base->env);
 }

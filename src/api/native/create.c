@@ -170,6 +170,7 @@ const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
         { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      }, \
         { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             }, \
+        { "sudo",           native_field_flag,       offsetof(CreateBody, sudo), JSON_NULLABLE                             }, \
         { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
         { "critical",       native_field_flag,       offsetof(CreateBody, critical), JSON_NULLABLE                          }, \
         { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                }, \
@@ -206,12 +207,16 @@ static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         if (!b->spec.template_name)
                 return -ENOMEM;
         r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
+        if (b->sudo != NATIVE_FLAG_UNSAID) /* a word against the template's counts */
+                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
         return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
 }
 
 static void settle_unsaid(CreateBody *b) {
         if (b->persistent != NATIVE_FLAG_UNSAID)
                 b->spec.persistent = b->persistent == NATIVE_FLAG_ON;
+        if (b->sudo != NATIVE_FLAG_UNSAID)
+                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
         if (b->critical != NATIVE_FLAG_UNSAID)
                 b->spec.critical = b->critical == NATIVE_FLAG_ON;
         if (b->spec.timeout_usec == USEC_INFINITY)
@@ -238,6 +243,8 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
         }
+        if (b->spec.on_timeout == ON_TIMEOUT_PARK && !b->spec.persistent && json_complain(c, "onTimeout", "only what is persistent can be parked: say \"persistent\": true") < 0)
+                return -ENOMEM;
         r = b->inherits_policy ? 0 : api_make_policy(q, b->policy, b->network, &b->limits, &b->spec, c);
         if (r >= 0)
                 r = native_create_volumes(q, b, c);
