@@ -99,5 +99,8 @@ const ApiRoute *const api_tables[] = {
         volumes_routes,
         changes_routes,
         e2b_control_routes,
+        e2b_template_routes,
+        e2b_volume_routes,
+        e2b_secret_routes,
         NULL,
 };
