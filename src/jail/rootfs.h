@@ -49,6 +49,8 @@ typedef struct Rootfs {
         int host_root_fd;
         int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
+        int boot_tree;   /* bootid.h */
+        int sudo_tree;   /* what goes to FURNITURE_SUDO; -EBADF: nothing */
         bool lived_in;   /* the disk had a guest before */
         bool privileged; /* else the guest has one id only: nothing can be given to another */
 } Rootfs;

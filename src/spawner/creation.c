@@ -8,19 +8,24 @@
 #include "spawner/ground.h"
 #include "spawner/inside.h"
 #include "spawner/task.h"
+#include "spawner/zygote.h"
 
 #define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
 
 static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
         const SpawnCreate *q = &c->request;
+        const Template *t = template_find(&s->options->templates, q->template_name);
         JailSpec spec = {
-                .template_dir = template_find(&s->options->templates, q->template_name)->directory,
+                .template_dir = t->directory,
+                .furnished = t->furnished,
                 .trees = trees,
                 .hostname = q->hostname,
                 .workdir = q->workdir,
                 .keep_fd = -EBADF,
                 .uid = q->uid,
                 .gid = q->gid,
+                .sudo = q->sudo,
+                .sudo_program = s->sudo_program,
                 .network = *network,
                 .limits = {
                         .memory_bytes = q->memory_bytes,
@@ -38,6 +43,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *ne
                 .disk_fd = c->disk_fd,
                 .home_netns_fd = s->ahead.home_netns_fd,
                 .dev_fd = s->ahead.dev_fd,
+                .enterable = q->zygote && s->privileged,
         };
 
         memcpy(spec.id, q->id, sizeof(spec.id));
@@ -83,6 +89,10 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
                 .hub_fd = c->hub_fd,
         };
 
+        if (c->request.zygote && s->privileged) { /* its own, which the jail makes: who enters has no right to the host's */
+                ret->shape = request.shape;
+                return 0;
+        }
         if (request.shape == SPAWN_NETWORK_LINKED)
                 return s->ahead.home_netns_fd < 0 ? error_set(reterr, -EOPNOTSUPP, "/proc/self/ns/net cannot be opened") :
                                                     net_make(&request, ret, reterr);
@@ -134,6 +144,8 @@ void creation_run(Spawner *s, const Creation *c) {
                 return;
         }
         r = start(s, c, child, &error);
+        if (c->request.zygote)
+                zygotes_expect(s, c->request.template_name);
         if (r >= 0)
                 return;
 

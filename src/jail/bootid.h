@@ -1,0 +1,21 @@
+/* bootid.h: the boot id of one life of a sandbox.
+ *
+ * A random one for each PID 1, where the kernel shows its own: programs tell by it whether the machine was started anew, and the
+ * host's would tell sandboxes of one host by it. A pause in memory leaves it, another PID 1 on the same disk has another.
+ * Runs inside, as guest root: made in the directory of the writable layer, attached when /proc is there.
+ * Must not know: why a life began. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define BOOTID_LENGTH 36
+
+void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH + 1]);
+
+/* A read-only file that has no name, as a detached tree. */
+int bootid_make(int *ret_tree, Error *reterr);
+
+/* Over the kernel's; nothing where it has none. */
+int bootid_attach(int tree, Error *reterr);
