@@ -149,7 +149,7 @@ void e2b_upload_link(ApiRequest *q) {
         there = e2b_upload_open(q, hash);
         sign_link(q, tenant, hash, expires, signature);
         (void) api_answer(q, 201, json_pack("{s:b, s:o}", "present", there >= 0,
-                        "url", json_sprintf("%s://%s/templates/upload/%s?team=%s&expires=%llu&signature=%s", http_is_tls(q->http) ? "https" : "http",
+                        "url", json_sprintf("%s://%s/templates/upload/%s?team=%s&expires=%llu&signature=%s", http_is_secure(q->http) ? "https" : "http",
                                         host ? host : "localhost", hash, tenant, (unsigned long long) expires, signature)));
 }
 
