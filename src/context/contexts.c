@@ -12,7 +12,7 @@
 
 #define ADOPT_EVERY    (50 * USEC_PER_MSEC)
 #define DEFAULT_PREFIX "default-"
-#define HOME_DEFAULT   "/home/user"
+#define WORKDIR_DEFAULT "/workspace"
 
 static ContextSeat *seat_free(ContextSeat *s) {
         while (s->entries) {
@@ -232,13 +232,6 @@ static int make_id(char ret[static CONTEXT_ID_MAX + 1]) {
         return 0;
 }
 
-/* Where code begins to run when nobody says: where its user is at home. */
-static const char *default_cwd(const Sandbox *sb) {
-        if (sb->spec.workdir)
-                return sb->spec.workdir;
-        return sb->spec.uid == 1000 && sb->spec.template_name && strcmp(sb->spec.template_name, "base") == 0 ? HOME_DEFAULT : "/workspace";
-}
-
 static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
         const ContextLanguage *l = context_language_find(spec->language);
         ContextSpec filled = *spec;
@@ -255,7 +248,7 @@ static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *sp
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         if (!filled.cwd)
-                filled.cwd = default_cwd(sb);
+                filled.cwd = sb->spec.workdir ? sb->spec.workdir : WORKDIR_DEFAULT;
         r = context_entry_new(s, id, l, &filled, &e, reterr);
         if (r < 0)
                 return r;
