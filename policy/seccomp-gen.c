@@ -21,6 +21,7 @@
 #include <linux/btrfs.h>
 #include <linux/filter.h>
 #include <linux/kd.h>
+#include <linux/keyctl.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -87,6 +88,7 @@ static const Constant constants[] = {
         CONSTANT(KDSKBDIACRUC),
         CONSTANT(KDSKBENT),
         CONSTANT(KDSKBSENT),
+        CONSTANT(KEYCTL_JOIN_SESSION_KEYRING),
         CONSTANT(MADV_MERGEABLE),
         CONSTANT(NETLINK_ROUTE),
         CONSTANT(O_CREAT),
@@ -118,16 +120,21 @@ static const Constant errors[] = {
 };
 /* clang-format on */
 
-typedef enum Section { SECTION_NONE, SECTION_ALLOW, SECTION_ARGS, SECTION_NOSUID, _SECTION_MAX } Section;
+typedef enum Section { SECTION_NONE, SECTION_ALLOW, SECTION_ARGS, SECTION_NOSUID, SECTION_ZYGOTE, _SECTION_MAX } Section;
+
+#define BIT(section) (1u << (section))
+#define GUEST        (BIT(SECTION_ALLOW) | BIT(SECTION_ARGS)) /* which sections a filter is made of */
 
 static const char *const section_headers[_SECTION_MAX] = {
         [SECTION_ALLOW] = "[allow]",
         [SECTION_ARGS] = "[args]",
         [SECTION_NOSUID] = "[nosuid]",
+        [SECTION_ZYGOTE] = "[zygote]",
 };
 
-/* One line of [allow]. */
+/* One line of [allow], or an "allow" of [zygote]. */
 typedef struct Call {
+        Section section;
         char name[64];
         int number; /* negative when the architecture has no such call */
         uint32_t verdict;
@@ -142,7 +149,7 @@ typedef struct Condition {
         uint32_t values[VALUES_MAX];
 } Condition;
 
-/* One line of [args] or [nosuid]. */
+/* One line of [args], [nosuid] or [zygote]. */
 typedef struct Rule {
         Section section;
         const Call *call;
@@ -282,7 +289,7 @@ static void parse_call_or_die(Policy *p, uint32_t verdict) {
         if (p->n_calls >= ELEMENTSOF(p->calls) || length == 0 || length >= sizeof(call->name))
                 die(p, "too many system calls, or a strange name");
 
-        *call = (Call){ .verdict = verdict };
+        *call = (Call){ .section = p->section, .verdict = verdict };
         memcpy(call->name, token, length);
         call->number = resolve_or_die(p, call->name, number ? number + 1 : NULL);
 
@@ -421,6 +428,8 @@ static void parse_line_or_die(Policy *p, char *line) {
                 parse_allow_section_or_die(p);
         else if (take_if(p, "deny"))
                 parse_rule_or_die(p);
+        else if (p->section == SECTION_ZYGOTE && take_if(p, "allow"))
+                parse_call_or_die(p, SECCOMP_RET_ALLOW);
         else
                 die(p, "'%s' is not deny", peek(p));
 
@@ -450,11 +459,11 @@ static void parse_or_die(Policy *p) {
                 die(p, "'kill foreign-abi' is missing");
 }
 
-static bool rule_counts(const Rule *rule, const Call *call, Section upto) {
-        return rule->call == call && rule->section <= upto;
+static bool rule_counts(const Rule *rule, const Call *call, unsigned sections) {
+        return rule->call == call && (BIT(rule->section) & sections);
 }
 
-static Range range_of_number(const Policy *p, int number, Section upto) {
+static Range range_of_number(const Policy *p, int number, unsigned sections) {
         char *name = seccomp_syscall_resolve_num_arch(p->arch, number);
         Range range = { .first = (uint32_t) number, .verdict = SECCOMP_RET_ERRNO | (name ? EPERM : ENOSYS) };
 
@@ -462,22 +471,22 @@ static Range range_of_number(const Policy *p, int number, Section upto) {
         for (size_t i = 0; i < p->n_calls; i++) {
                 const Call *call = p->calls + i;
 
-                if (call->number != number)
+                if (call->number != number || !(BIT(call->section) & sections))
                         continue;
                 range.verdict = call->verdict;
                 for (size_t k = 0; k < p->n_rules; k++)
-                        if (rule_counts(p->rules + k, call, upto))
+                        if (rule_counts(p->rules + k, call, sections))
                                 range.call = call;
         }
         return range;
 }
 
 /* Neighbours with the same answer become one range. The last one has no end. */
-static size_t make_ranges(const Policy *p, Section upto, Range ranges[static NUMBER_END + 1]) {
+static size_t make_ranges(const Policy *p, unsigned sections, Range ranges[static NUMBER_END + 1]) {
         size_t n = 0;
 
         for (int number = 0; number <= NUMBER_END; number++) {
-                Range range = range_of_number(p, number, upto);
+                Range range = range_of_number(p, number, sections);
 
                 if (n == 0 || range.call || ranges[n - 1].call || range.verdict != ranges[n - 1].verdict)
                         ranges[n++] = range;
@@ -529,12 +538,12 @@ static void emit_rule_or_die(const Policy *p, Program *out, const Rule *rule) {
 }
 
 static void emit_search_or_die(
-                const Policy *p, Program *out, const Range *ranges, size_t n_ranges, Section upto) {
+                const Policy *p, Program *out, const Range *ranges, size_t n_ranges, unsigned sections) {
         size_t middle = n_ranges / 2, at, over;
 
         if (n_ranges == 1) {
                 for (size_t i = 0; ranges->call && i < p->n_rules; i++)
-                        if (rule_counts(p->rules + i, ranges->call, upto))
+                        if (rule_counts(p->rules + i, ranges->call, sections))
                                 emit_rule_or_die(p, out, p->rules + i);
                 (void) emit_or_die(p, out, BPF_RET | BPF_K, ranges->verdict);
                 return;
@@ -542,7 +551,7 @@ static void emit_search_or_die(
 
         (void) emit_or_die(p, out, BPF_JMP | BPF_JGE | BPF_K, ranges[middle].first);
         at = out->n;
-        emit_search_or_die(p, out, ranges, middle, upto);
+        emit_search_or_die(p, out, ranges, middle, sections);
         over = out->n - at;
 
         if (over <= UINT8_MAX)
@@ -556,7 +565,7 @@ static void emit_search_or_die(
                 out->code[at - 1].jf = 1;
         }
 
-        emit_search_or_die(p, out, ranges + middle, n_ranges - middle, upto);
+        emit_search_or_die(p, out, ranges + middle, n_ranges - middle, sections);
 }
 
 static void emit_foreign_abi_or_die(const Policy *p, Program *out) {
@@ -574,14 +583,14 @@ static void emit_foreign_abi_or_die(const Policy *p, Program *out) {
         (void) emit_or_die(p, out, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 }
 
-static void write_filter_or_die(const Policy *p, Section upto, const char *name, FILE *out) {
+static void write_filter_or_die(const Policy *p, unsigned sections, const char *name, FILE *out) {
         static Range ranges[NUMBER_END + 1];
         static Program program;
-        size_t n_ranges = make_ranges(p, upto, ranges);
+        size_t n_ranges = make_ranges(p, sections, ranges);
 
         program.n = 0;
         emit_foreign_abi_or_die(p, &program);
-        emit_search_or_die(p, &program, ranges, n_ranges, upto);
+        emit_search_or_die(p, &program, ranges, n_ranges, sections);
 
         (void) fprintf(out, "\nstatic const struct sock_filter %s[] = {", name);
         for (size_t i = 0; i < program.n; i++) {
@@ -607,8 +616,9 @@ static void write_header_or_die(const Policy *p, const char *arch, const char *p
                         "#error \"these filters are for %s\"\n"
                         "#endif\n",
                         arch, arch);
-        write_filter_or_die(p, SECTION_ARGS, "seccomp_filter", out);
-        write_filter_or_die(p, SECTION_NOSUID, "seccomp_filter_nosuid", out);
+        write_filter_or_die(p, GUEST, "seccomp_filter", out);
+        write_filter_or_die(p, GUEST | BIT(SECTION_NOSUID), "seccomp_filter_nosuid", out);
+        write_filter_or_die(p, GUEST | BIT(SECTION_ZYGOTE), "seccomp_filter_zygote", out);
 
         if (ferror(out) || fclose(out) != 0)
                 die(p, "cannot write '%s'", path);

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "api/account.h"
+#include "api/e2b/e2b.h"
 #include "api/preview/preview.h"
 #include "api/router.h"
 #include "base/log.h"
@@ -35,8 +36,13 @@ int api_answer(ApiRequest *q, unsigned status, json_t *body) {
 /* Takes the list of single complaints, which may be NULL. */
 static int answer_error(
                 ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {
-        json_t *error = json_object();
+        json_t *error;
 
+        if (q->route && q->route->refuse) {
+                json_decref(list);
+                return q->route->refuse(q, status, message);
+        }
+        error = json_object();
         (void) json_object_set_new(error, "code", json_string(code));
         (void) json_object_set_new(error, "message", json_text_or_null(message));
         if (hint)
@@ -131,6 +137,16 @@ int api_errno(ApiRequest *q, int r, const char *text) {
                         return api_error(q, errors[i].status, errors[i].code, NULL, "%s", words ? words : errors[i].message);
         log_error("%s %s: %s", http_method(q->http), http_path(q->http), words ? words : strerror(-r));
         return api_error(q, 500, "internal", NULL, "%s", words ? words : strerror(-r));
+}
+
+unsigned api_errno_status(int r, const char **ret_message) {
+        for (size_t i = 0; i < ELEMENTSOF(errors); i++)
+                if (errors[i].error == -r) {
+                        *ret_message = errors[i].message;
+                        return errors[i].status;
+                }
+        *ret_message = strerror(-r);
+        return 500;
 }
 
 /* What came with the request. */
@@ -285,7 +301,7 @@ static int check_query(const char *name, const char *value, void *userdata) {
 
 static int check_queries(ApiRequest *q) {
         QueryCheck check = { .request = q };
-        int r = http_query_each(q->http, check_query, &check);
+        int r = q->route->refuse ? 0 : http_query_each(q->http, check_query, &check);
 
         if (r < 0)
                 (void) api_errno(q, r, NULL);
@@ -350,9 +366,7 @@ static int find_objects(ApiRequest *q) {
 
 /* The life of a request, as the server tells it. */
 
-static void on_handle(HttpRequest *r, void *userdata) {
-        ApiRequest *q = userdata;
-
+static void handle(ApiRequest *q) {
         if (find_objects(q) < 0)
                 return;
         if (q->route->fields && *q->route->n_fields == 0 && api_read(q, NULL) < 0)
@@ -360,10 +374,36 @@ static void on_handle(HttpRequest *r, void *userdata) {
         q->route->handle(q);
 }
 
+static void on_handle(HttpRequest *r, void *userdata) {
+        ApiRequest *q = userdata;
+        int k;
+
+        q->waits = true; /* what is prepared may be ready before we know */
+        k = q->prepare ? q->prepare(q) : 0;
+        if (k == 0) {
+                q->waits = false;
+                handle(q);
+        }
+}
+
+void api_proceed(ApiRequest *q) {
+        q->waits = false;
+        handle(q);
+        if (q->body_ended && !q->answered)
+                (void) q->route->data(q, NULL, 0);
+        http_request_continue(q->http);
+}
+
 static ssize_t on_body(HttpRequest *r, const void *data, size_t size, void *userdata) {
         ApiRequest *q = userdata;
 
-        return q->answered ? -ECANCELED : q->route->data(q, data, size);
+        if (q->answered)
+                return -ECANCELED;
+        if (q->waits) {
+                q->body_ended = size == 0;
+                return 0;
+        }
+        return q->route->data(q, data, size);
 }
 
 static void on_answering(HttpRequest *r, unsigned status, void *userdata) {
@@ -374,6 +414,8 @@ static void on_closed(HttpRequest *r, bool answered, void *userdata) {
         ApiRequest *q = userdata;
 
         account_call(q, 0);
+        if (q->stop_waiting)
+                q->stop_waiting(q);
         if (q->destroy)
                 q->destroy(q, answered);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
@@ -406,12 +448,22 @@ static bool is_open(const ApiRequest *q) {
 /* Strangers learn nothing, not even which paths there are. */
 static int admit(ApiRequest *q) {
         PreviewTarget preview;
+        E2bTarget target;
         RouterMatch m;
         int r, known = 1;
 
+        r = e2b_target_find(q, &target);
+        if (r > 0)
+                r = e2b_target_admit(q, &target);
+        if (r < 0 || q->route)
+                return r < 0 ? r : check_rights(q);
         if (q->api->rooms.previews && preview_find(q, &preview) != 0)
                 return preview_admit(q, &preview);
         r = router_find(api_tables, http_method(q->http), http_path(q->http), &m);
+        if (r >= 0 && m.route->served && !m.route->served(q->manager)) {
+                router_match_done(&m);
+                r = -ENOENT;
+        }
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));

@@ -19,6 +19,7 @@ struct Api {
         Manager *manager;
         ApiRooms rooms;
         HttpServer *server;
+        struct FsWatchers *watchers; /* of E2B's dialect */
         uid_t owner, self; /* on the unix socket these users and root are admins */
 };
 
@@ -29,6 +30,8 @@ typedef struct ApiRoute {
         bool open;        /* no key needed */
         bool (*opened)(const Manager *m); /* likewise, where the configuration says so; NULL: never */
         bool while_recovering; /* answered also then; else 503 */
+        /* How its surface words what is wrong, whoever finds it; NULL: as the native one does. One that has it also takes queries that it does not know. */
+        int (*refuse)(ApiRequest *q, unsigned status, const char *message);
         HttpBodyMode body;
         size_t body_max;
         void (*handle)(ApiRequest *q);
@@ -36,6 +39,7 @@ typedef struct ApiRoute {
         const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
         const JsonField *fields; /* of the body, for the contract test; NULL: no JSON body */
         const size_t *n_fields; /* where their number is: a constant of another file is none to the compiler */
+        bool (*served)(const Manager *m); /* whether the configuration has it; NULL: always */
 } ApiRoute;
 
 struct ApiRequest {
@@ -57,6 +61,13 @@ struct ApiRequest {
         char shown_path[64]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
 
+        /* Asked before the handler is called: 0: it may be; 1: later, by api_proceed(); negative: has been answered. NULL: at once. While it waits, no body is
+         * taken, and stop_waiting is called when the client leaves. */
+        int (*prepare)(ApiRequest *q);
+        bool waits, body_ended;
+        void *waiting;
+        void (*stop_waiting)(ApiRequest *q);
+
         /* The handler's own: freed by destroy() when the request is over, however it ends. answered: the client got all of it. */
         void *state;
         void (*destroy)(ApiRequest *q, bool answered);
@@ -67,6 +78,9 @@ extern const ApiRoute *const api_tables[];
 
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);
+
+/* The handler of a request that waited. */
+void api_proceed(ApiRequest *q);
 
 /* 1: known (then q->who is set), 0: not. Key in a header, or the socket's owner. */
 int api_authenticate(ApiRequest *q);
@@ -80,6 +94,7 @@ int api_error_list(ApiRequest *q, unsigned status, const char *code, const char 
 int api_complaints(ApiRequest *q, const JsonComplaints *c);                  /* 400 with all of them */
 /* By errno: the table of errors. text may come from an Error. */
 int api_errno(ApiRequest *q, int r, const char *text);
+unsigned api_errno_status(int r, const char **ret_message); /* the same table, for who has another form; the message for which nobody said more */
 
 /* Reads the collected body by the route's fields; answers and returns < 0 when it will not do. */
 int api_read(ApiRequest *q, void *target);

@@ -44,7 +44,7 @@ static inline void context_freep(Context **c) {
 #define _cleanup_context_ _cleanup_(context_freep)
 
 const ContextFile *context_file(const Context *c, const char *path); /* NULL */
-const ContextMember *context_find(const Context *c, const char *path);
+const ContextMember *build_context_find(const Context *c, const char *path);
 size_t context_below(const Context *c, const char *directory, size_t *ret_n); /* the first that lies in it, and how many do: they stand together */
 
 /* What one COPY or ADD does with them. */
@@ -62,6 +62,7 @@ typedef struct SelectionRequest {
         char *const *sources;
         size_t n_sources;
         bool literal;              /* no patterns */
+        bool keep_links;           /* a link that is named itself is copied, and not what it leads to */
         const char *destination;   /* absolute; "/" at its end: a directory */
         bool destination_is_directory; /* there is one of that name */
         bool unpack;               /* ADD */

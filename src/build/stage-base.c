@@ -119,7 +119,7 @@ void stage_begin(Build *b, BuildThen then) {
                                 build_continue(b, b->then_based);
                 } else if (r >= 0) {
                         b->waiting = true;
-                        r = images_get(b->images, b->making, p->base, on_image, b, &error);
+                        r = images_get(b->images, b->making, p->base, b->request.auth, on_image, b, &error);
                         if (r < 0)
                                 b->waiting = false;
                 }

@@ -238,7 +238,7 @@ static const Option create_options[] = {
         { "exec-timeout", 0,   "TIME",      "for commands that name none (default 5m)", apply_exec_timeout },
         { "output-limit", 0,   "SIZE",      "what is kept of each stream of a command\n(default 64M)", apply_output_limit },
         { "timeout",      0,   "TIME",      "life of the sandbox (default: for ever)", apply_timeout },
-        { "on-timeout",   0,   "WHAT",      "kill (default), or pause", apply_on_timeout },
+        { "on-timeout",   0,   "WHAT",      "kill (default), pause, or park (with its disk only)", apply_on_timeout },
         { "env",          'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
         { "env-file",     0,   "FILE",      "lines of NAME=VALUE", apply_env_file },
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },

@@ -42,11 +42,11 @@ int caps_drop_bounding(uint64_t have, uint64_t keep) {
         return 0;
 }
 
-int caps_set(uint64_t set) {
+static int set_all(uint64_t set, uint64_t inheritable) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct data[2] = {
-                { .effective = (uint32_t) set,         .permitted = (uint32_t) set         },
-                { .effective = (uint32_t) (set >> 32), .permitted = (uint32_t) (set >> 32) },
+                { .effective = (uint32_t) set,         .permitted = (uint32_t) set,         .inheritable = (uint32_t) inheritable         },
+                { .effective = (uint32_t) (set >> 32), .permitted = (uint32_t) (set >> 32), .inheritable = (uint32_t) (inheritable >> 32) },
         };
 
         if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
@@ -54,4 +54,17 @@ int caps_set(uint64_t set) {
         if (syscall(SYS_capset, &header, data) < 0)
                 return -errno;
         return 0;
+}
+
+int caps_set(uint64_t set) {
+        return set_all(set, /* inheritable= */ 0);
+}
+
+int caps_set_kept(uint64_t set) {
+        int r = set_all(set, set);
+
+        for (unsigned cap = 0; cap <= CAP_SCAN_MAX && r >= 0; cap++)
+                if ((set & CAP_BIT(cap)) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+                        r = -errno;
+        return r;
 }

@@ -21,3 +21,6 @@ int caps_drop_bounding(uint64_t have, uint64_t keep);
 
 /* Effective and permitted become `set`; inheritable and ambient become empty. */
 int caps_set(uint64_t set);
+
+/* All of them become `set`: also what is executed has it, without being root. */
+int caps_set_kept(uint64_t set);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -68,7 +69,7 @@ static int allow_beneath(int ruleset, const char *path, uint64_t access) {
         return 0;
 }
 
-static int ruleset_new(uint64_t *ret_access) {
+static int ruleset_new(bool scoped, uint64_t *ret_access) {
         RulesetAttr attr = { 0 };
         size_t size;
         int abi, ruleset;
@@ -77,6 +78,8 @@ static int ruleset_new(uint64_t *ret_access) {
         if (abi < 0)
                 return abi;
         size = attr_for_abi(abi, &attr);
+        if (!scoped)
+                attr.scoped = 0;
         ruleset = (int) syscall(SYS_landlock_create_ruleset, &attr, size, 0);
         if (ruleset < 0)
                 return -errno;
@@ -84,9 +87,9 @@ static int ruleset_new(uint64_t *ret_access) {
         return ruleset;
 }
 
-int landlock_confine_to_root(void) {
+static int confine_to_root(bool scoped) {
         uint64_t access;
-        _cleanup_close_ int ruleset = ruleset_new(&access);
+        _cleanup_close_ int ruleset = ruleset_new(scoped, &access);
         int r;
 
         if (ruleset < 0)
@@ -100,9 +103,17 @@ int landlock_confine_to_root(void) {
         return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
 }
 
+int landlock_confine_to_root(void) {
+        return confine_to_root(/* scoped= */ true);
+}
+
+int landlock_confine_to_root_unscoped(void) {
+        return confine_to_root(/* scoped= */ false);
+}
+
 int landlock_confine_sealed(const char *const *writable, size_t n) {
         uint64_t access;
-        _cleanup_close_ int ruleset = ruleset_new(&access);
+        _cleanup_close_ int ruleset = ruleset_new(/* scoped= */ true, &access);
         int r;
 
         if (ruleset < 0)

@@ -14,5 +14,9 @@ int landlock_probe(void);
 
 int landlock_confine_to_root(void);
 
+/* The same without the last of it: for a sandbox whose processes are not all descendants of one, and may signal each other all the same. Namespaces of pids and of
+ * the network keep others out of reach there. */
+int landlock_confine_to_root_unscoped(void);
+
 /* The same, and only what is below these paths (files or directories), in /dev and in /proc can be written or made at all. */
 int landlock_confine_sealed(const char *const *writable, size_t n);

@@ -23,6 +23,11 @@ static const struct sock_fprog program_nosuid = {
         .filter = (struct sock_filter *) seccomp_filter_nosuid,
 };
 
+static const struct sock_fprog program_zygote = {
+        .len = ELEMENTSOF(seccomp_filter_zygote),
+        .filter = (struct sock_filter *) seccomp_filter_zygote,
+};
+
 #ifdef __x86_64__
 #define OUR_ABI AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -77,6 +82,54 @@ int seccomp_load_no_processes(void) {
 
 int seccomp_load(SeccompFlags flags) {
         return load(flags & SECCOMP_NOSUID ? &program_nosuid : &program);
+}
+
+int seccomp_load_zygote(void) {
+        return load(&program_zygote);
+}
+
+/* One argument: ours, or "as it is"; else on to the next instruction but `left`. */
+#define IS_OURS(member, id, left)                                                                            \
+        LOAD(member),                                                                                        \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (id), 1, 0),                                                     \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UINT32_MAX, 0, (left))
+#define ONE(call, id)                                                                                        \
+        WHEN_NOT(BPF_JEQ, SYS_##call, 4),                                                                    \
+        LOAD(args[0]),                                                                                       \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (id), 0, 1),                                                     \
+        ANSWER(SECCOMP_RET_ERRNO),                                                                           \
+        ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define TWO(call, id)                                                                                        \
+        WHEN_NOT(BPF_JEQ, SYS_##call, 8),                                                                    \
+        IS_OURS(args[0], (id), 4),                                                                           \
+        IS_OURS(args[1], (id), 1),                                                                           \
+        ANSWER(SECCOMP_RET_ERRNO),                                                                           \
+        ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define THREE(call, id)                                                                                      \
+        WHEN_NOT(BPF_JEQ, SYS_##call, 11),                                                                   \
+        IS_OURS(args[0], (id), 7),                                                                           \
+        IS_OURS(args[1], (id), 4),                                                                           \
+        IS_OURS(args[2], (id), 1),                                                                           \
+        ANSWER(SECCOMP_RET_ERRNO),                                                                           \
+        ANSWER(SECCOMP_RET_ERRNO | EPERM)
+
+/* An errno of 0 is success without the call. Where several filters answer with an errno, that of the newest counts. */
+int seccomp_load_settled(uid_t uid, gid_t gid) {
+        const struct sock_filter filter[] = {
+                LOAD(arch),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ABI, 1, 0),
+                ANSWER(SECCOMP_RET_KILL_PROCESS),
+                LOAD(nr),
+                ONE(setuid, uid),
+                ONE(setgid, gid),
+                TWO(setreuid, uid),
+                TWO(setregid, gid),
+                THREE(setresuid, uid),
+                THREE(setresgid, gid),
+                ANSWER(SECCOMP_RET_ALLOW),
+        };
+
+        return load(&(struct sock_fprog) { .len = ELEMENTSOF(filter), .filter = (struct sock_filter *) filter });
 }
 
 int seccomp_probe(void) {

@@ -62,10 +62,14 @@ void contexts_forget_caller(Contexts *c, void *userdata); /* done is not called 
 
 Context *context_find(Contexts *c, const Sandbox *sb, const char *id);
 size_t context_list(Contexts *c, const Sandbox *sb, Context *ret[static CONTEXTS_MAX]); /* oldest first */
-/* The one that code in a language goes to when no context is named; begun when there is none. */
+/* The one that code in a language goes to when no context is named; begun when there is none. Its id is "default-" and the language. */
+void context_default_id(const char *language, char ret[static CONTEXT_ID_MAX + 1]);
+const char *context_default_language(const char *id); /* NULL: it is no such id */
 int context_default(Contexts *c, Sandbox *sb, const char *language, ContextDone done, void *userdata, Error *reterr);
 
 void context_restart(Context *x, ContextDone done, void *userdata); /* same id, nothing of its state */
+/* Of what runs: 1, or 0 when nothing does. Its end comes as always. */
+int context_interrupt(Context *x);
 void context_end(Context *x);                                       /* its process too; what runs ends with an error */
 
 typedef struct ContextHandlers {

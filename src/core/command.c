@@ -107,7 +107,7 @@ static void fill(const Execution *x, GuestExec *e) {
 
         *e = (GuestExec) {
                 .exec = x->number,
-                .flags = (x->spec.pty ? GUEST_EXEC_PTY : 0) | (x->spec.stdin_open ? GUEST_EXEC_STDIN : 0),
+                .flags = (x->spec.pty ? GUEST_EXEC_PTY : 0) | (x->spec.stdin_open ? GUEST_EXEC_STDIN : 0) | (x->spec.channel ? GUEST_EXEC_CHANNEL : 0),
                 .uid = user_of(x),
                 .gid = x->spec.has_user ? x->spec.gid : x->sandbox->spec.gid,
                 .columns = x->spec.columns,

@@ -163,6 +163,10 @@ static void on_exec_exited(Sandbox *sb, const GuestExited *e, void *userdata) {
         (void) p->ops->send(p, sb, &forget, NULL, 0);
 }
 
+static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+        execution_on_channel(execution_by_number(sb, exec), error, fds);
+}
+
 static void on_exec_stdin(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata) {
         Execution *x = execution_by_number(sb, exec);
 
@@ -213,6 +217,7 @@ const ProviderEvents core_provider_events = {
         .exec_failed = on_exec_failed,
         .exec_exited = on_exec_exited,
         .exec_stdin = on_exec_stdin,
+        .exec_channel = on_exec_channel,
         .adopted = on_adopted,
         .listed = on_listed,
         .network = on_network,

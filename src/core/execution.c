@@ -83,6 +83,14 @@ Execution *execution_by_number(Sandbox *sb, uint64_t number) {
         return manager_find_execution(sb, id);
 }
 
+void execution_set_idle(Execution *x, bool idle) {
+        if (x->idle == idle || execution_ended(x))
+                return;
+        x->idle = idle;
+        execution_count(x->sandbox, idle ? -1 : 1);
+        sandbox_update_running(x->sandbox);
+}
+
 /* Watches: a journal is looked at by inotify for as long as somebody follows. */
 
 static int on_journal(sd_event_source *source, const struct inotify_event *event, void *userdata) {
@@ -337,7 +345,8 @@ static void conclude(Execution *x) {
         if (x->ended_at == 0)
                 x->ended_at = clock_wall_usec();
         record_end(x);
-        execution_count(sb, -1);
+        if (!x->idle)
+                execution_count(sb, -1);
         sandbox_update_running(sb);
         execution_input_free(x);
         journal_ended(x);
@@ -382,6 +391,7 @@ void execution_on_failed(Execution *x, const GuestExecFailed *f) {
                 execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
         } else if (strcmp(f->step, "workdir") == 0) {
                 (void) snprintf(message, sizeof(message), "cannot change to directory '%s': %s", f->detail, strerror(f->error));
+                x->cwd_error = f->error;
                 execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
         } else {
                 (void) snprintf(message, sizeof(message), "cannot start the command: %s: %s%s%s", f->step, f->detail,

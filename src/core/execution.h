@@ -31,6 +31,7 @@ typedef struct ExecutionSpec {
         bool stdin_open;     /* a pipe; else it reads nothing */
         bool pty;
         uint16_t columns, rows;
+        bool channel;        /* has one: execution_open_channel(); what it prints is read there and not from journals. Not in the store */
         bool of_template; /* what a sandbox of it starts with (startup.h): no caller has asked for it */
         bool background; /* told to people who list; the daemon treats all alike */
         char *tag;
@@ -43,6 +44,15 @@ typedef struct ExecutionJournal {
         bool truncated;
 } ExecutionJournal;
 
+/* What PID 1 keeps of the channel, copied: descriptors that are the callee's. error: positive errno, and there are none. Once. */
+typedef enum ExecutionChannelEnd {
+        EXECUTION_CHANNEL_LINK,
+        EXECUTION_CHANNEL_OUT,
+        EXECUTION_CHANNEL_ERR,
+        _EXECUTION_CHANNEL_MAX,
+} ExecutionChannelEnd;
+typedef void (*ExecutionChannelOpened)(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata);
+
 struct Execution {
         Sandbox *sandbox;
         uint64_t number;
@@ -54,6 +64,7 @@ struct Execution {
         int signal;     /* 0: none */
         char *message;  /* for a person, when it was not its own end; may be NULL */
         int pid;        /* inside */
+        int cwd_error;  /* positive errno: it never ran, because it could not begin in its directory. Not in the store */
         bool unconfirmed; /* from the store, and its PID 1 has not been heard of it yet */
         usec_t started_at, ended_at; /* wall clock */
         int64_t born;     /* when it was asked for, by the clock that does not jump. Not in the store */
@@ -64,6 +75,9 @@ struct Execution {
         bool stdin_closed;
         bool journals_gone; /* removed to make room */
         ExecutionReason kill_reason; /* why we have killed it, if we have: its signal is our doing */
+        bool idle;           /* an interpreter that waits for code: no work, as far as its sandbox is concerned. Not in the store */
+        ExecutionChannelOpened channel_opened; /* NULL: nobody has asked */
+        void *channel_userdata;
         bool journal_listed; /* its bytes count in the total */
         Execution *journal_prev, *journal_next; /* ended ones, oldest first */
 
@@ -104,6 +118,11 @@ uint64_t execution_output_size(const Execution *x, ExecutionStream stream, int o
 
 /* Like pread(). 0: nothing for now, or the end. */
 ssize_t execution_read_output(const Execution *x, ExecutionStream stream, int output_fd, void *buffer, size_t size, uint64_t offset);
+
+/* Of one that has a channel; also of one that has outlived a restart. Not called from within; not at all when it has ended: watch it. One asker at a time: -EBUSY. */
+int execution_open_channel(Execution *x, ExecutionChannelOpened opened, void *userdata);
+void execution_forget_channel(Execution *x); /* the asker has gone */
+void execution_set_idle(Execution *x, bool idle);
 
 /* signal 9 kills the whole tree. 1: sent, 0: it has ended already (which is an answer, not an error). */
 int execution_signal(Execution *x, int signal);

@@ -34,6 +34,7 @@ struct FileOp {
         FileOperation operation;
         uint64_t limit; /* entries that may come; 0: any number */
         uint64_t n_entries;
+        bool detailed;
         bool stands; /* a watch, after its END */
         bool paused;
         bool busy;  /* a handler may be running: the memory stays until it has returned */
@@ -60,7 +61,7 @@ static const struct {
         [FILE_COPY]   = { .entries = 1, .changes = true },
         [FILE_CHMOD]  = { .entries = 1, .changes = true },
         [FILE_REMOVE] = { .entries = 0, .changes = true },
-        [FILE_WATCH]  = { .entries = 0, .relative = true, .events = true },
+        [FILE_WATCH]  = { .entries = ANY_NUMBER, .relative = true, .events = true },
         [FILE_PACK]   = { .entries = ANY_NUMBER, .descriptor = true, .relative = true },
         [FILE_UNPACK] = { .entries = 0, .changes = true },
 };
@@ -136,7 +137,9 @@ static bool entry_is_right(const FileOp *op, const FileEntry *e, int fd) {
 
         if (entries != ANY_NUMBER ? op->n_entries >= entries : op->limit > 0 && op->n_entries >= op->limit)
                 return false;
-        if (!path_is_right(op, e->path) || (e->hard && !is_relative(e->target)))
+        if (rules[op->operation].events && !(op->stands && op->detailed))
+                return false;
+        if (op->detailed != e->detailed || !path_is_right(op, e->path) || (e->hard && !is_relative(e->target)))
                 return false;
         if (rules[op->operation].descriptor && S_ISREG(e->mode) && !e->hard)
                 return fd >= 0 && descriptor_is_right(fd);
@@ -317,6 +320,7 @@ int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *ha
                 .data_fd = -EBADF,
                 .operation = (FileOperation) request->operation,
                 .limit = request->operation == FILE_LIST ? request->limit : 0,
+                .detailed = request->flags & FILE_DETAILS,
         };
         r = ask(op, sb, request);
         if (r < 0) {

@@ -84,6 +84,9 @@ void execution_on_failed(Execution *x, const GuestExecFailed *f);
 void execution_on_exited(Execution *x, const GuestExited *e);
 void execution_unfollow(Execution *x);
 
+/* channel.c */
+void execution_on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX]); /* x may be NULL */
+
 /* input.c */
 void execution_on_stdin(Execution *x, int error, int fd);
 void execution_input_free(Execution *x);

@@ -80,6 +80,11 @@ static int open_stdio(Command *c, const GuestExec *exec, int fds[static _SHIM_DE
                 return 0;
         }
         stdio[0] = fds[SHIM_STDIN]; /* none: ours is /dev/null */
+        if (exec->flags & GUEST_EXEC_CHANNEL) {
+                stdio[1] = fds[SHIM_STREAM_OUT];
+                stdio[2] = fds[SHIM_STREAM_ERR];
+                return stdio[1] < 0 || stdio[2] < 0 || fds[SHIM_CHANNEL] < 0 ? -EBADF : 0;
+        }
         for (int i = 0; i < 2; i++) {
                 int r = open_output(c->journals + i, c->writers + i);
                 if (r < 0)
@@ -120,11 +125,12 @@ SpawnSpec command_spec(const ShimSetting *setting, uid_t uid, gid_t gid, uint64_
 }
 
 static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, const Strings *strings,
-                const int stdio[static 3], SpawnFailure *ret_failure) {
+                const int stdio[static 3], int channel_fd, SpawnFailure *ret_failure) {
         const GuestExec *exec = &slot->exec;
         SpawnSpec spec = command_spec(setting, exec->uid, exec->gid, exec->nofile, slot->nproc, strings);
 
         memcpy(spec.stdio, stdio, sizeof(spec.stdio));
+        spec.channel_fd = channel_fd;
         spec.terminal = exec->flags & GUEST_EXEC_PTY;
         return spawn(&spec, ret_failure);
 }
@@ -155,13 +161,14 @@ int command_start(Command *c, const ShimSetting *setting, const ShimSlot *slot, 
                 *ret_failure = (SpawnFailure) { .step = "pipe", .error = -r };
         else {
                 c->started = clock_usec();
-                r = spawn_command(setting, slot, &parsed, stdio, ret_failure);
+                r = spawn_command(setting, slot, &parsed, stdio, fds[SHIM_CHANNEL], ret_failure);
         }
         if (r < 0)
                 keep_detail(ret_failure);
         else
                 c->pid = r;
-        fds[SHIM_STDIN] = fd_close(fds[SHIM_STDIN]);
+        for (ShimDescriptor i = SHIM_STDIN; i < _SHIM_DESCRIPTOR_MAX; i++)
+                fds[i] = fd_close(fds[i]);
         strings_done(&parsed);
         return MIN_OF(r, 0);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,8 +33,15 @@ static int find(const Executions *x, uint64_t exec) {
         return -ESRCH;
 }
 
+static void close_ends(Execution *e) {
+        e->input_fd = fd_close(e->input_fd);
+        for (ChannelEnd k = 0; k < _CHANNEL_END_MAX; k++)
+                e->channel[k] = fd_close(e->channel[k]);
+}
+
 static void release(Executions *x, size_t i) {
-        x->list[i] = (Execution) { .input_fd = fd_close(x->list[i].input_fd) };
+        close_ends(x->list + i);
+        x->list[i] = (Execution) { .input_fd = -EBADF, .channel = { -EBADF, -EBADF, -EBADF } };
         atomic_store(&record_of(x, i)->untold, 0);
         atomic_store(&record_of(x, i)->state, RECORD_FREE);
         while (x->n > 0 && !x->list[x->n - 1].taken)
@@ -67,6 +75,7 @@ static int take(Executions *x, const GuestExec *exec) {
         x->list[i] = (Execution) {
                 .exec = exec->exec,
                 .input_fd = -EBADF,
+                .channel = { -EBADF, -EBADF, -EBADF },
                 .taken = true,
                 .terminal = exec->flags & GUEST_EXEC_PTY,
         };
@@ -105,6 +114,24 @@ static int open_input(int *ret_ours, int fds[static _SHIM_DESCRIPTOR_MAX]) {
         return *ret_ours < 0 ? *ret_ours : 0;
 }
 
+/* The pipes may be opened again by the guest (/dev/stdout), the socket needs nothing. */
+static int open_channel(int ours[static _CHANNEL_END_MAX], int fds[static _SHIM_DESCRIPTOR_MAX]) {
+        int pair[2], r;
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+                return -errno;
+        fds[SHIM_CHANNEL] = pair[1];
+        ours[CHANNEL_LINK] = r = private_fd_consume(pair[0]);
+        for (int i = 0; r >= 0 && i < 2; i++) {
+                if (pipe2(pair, O_CLOEXEC) < 0)
+                        return -errno;
+                (void) fchmod(pair[1], 0622);
+                fds[SHIM_STREAM_OUT + i] = pair[1];
+                ours[CHANNEL_OUT + i] = r = private_fd_consume(pair[0]);
+        }
+        return r < 0 ? r : 0;
+}
+
 /* An id that is ours would make a guest our equal; one that is not mapped is nobody. */
 static int check_ids(const Executions *x, const GuestExec *exec) {
         const InitServe *serve = x->pool.setting.serve;
@@ -136,6 +163,10 @@ static int start_taken(Executions *x, size_t i, const GuestExec *exec, int fds[s
                 *ret_step = "pipe";
                 r = open_input(&e->input_fd, fds);
         }
+        if (r >= 0 && exec->flags & GUEST_EXEC_CHANNEL) {
+                *ret_step = "channel";
+                r = open_channel(e->channel, fds);
+        }
         if (r < 0)
                 return r;
         *ret_step = "fork";
@@ -151,12 +182,13 @@ static int fail(const GuestExec *exec, int r, const char *step, GuestExecFailed 
 int execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
                 GuestExecFailed *ret_failed) {
         bool terminal = exec->flags & GUEST_EXEC_PTY, blob = exec->flags & GUEST_EXEC_BLOB;
-        int all[_SHIM_DESCRIPTOR_MAX] = { connection_fd, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF }, i, r;
+        int all[_SHIM_DESCRIPTOR_MAX] = SHIM_DESCRIPTORS_NONE, i, r;
         const char *step;
         size_t n = 0;
 
         if (n_fds != (terminal ? 1u : 2u) + (blob ? 1u : 0u))
                 return -EBADMSG;
+        all[SHIM_CONNECTION] = connection_fd;
         all[SHIM_OUT] = fds[n++];
         if (!terminal)
                 all[SHIM_ERR] = fds[n++];
@@ -171,8 +203,8 @@ int execution_start(Executions *x, int connection_fd, const GuestExec *exec, con
                 return fail(exec, i, "executions", ret_failed);
 
         r = start_taken(x, (size_t) i, exec, all, &step);
-        (void) fd_close(all[SHIM_STDIN]);
-        (void) fd_close(all[SHIM_MASTER]);
+        for (ShimDescriptor k = SHIM_STDIN; k < _SHIM_DESCRIPTOR_MAX; k++)
+                (void) fd_close(all[k]);
         if (r < 0) {
                 release(x, (size_t) i);
                 return fail(exec, r, step, ret_failed);
@@ -215,6 +247,13 @@ int execution_input(const Executions *x, uint64_t exec) {
         return x->list[i].input_closed ? -EBADF : x->list[i].input_fd;
 }
 
+const int *execution_channel(const Executions *x, uint64_t exec, int *ret_error) {
+        int i = find(x, exec);
+
+        *ret_error = i < 0 ? -ESRCH : x->list[i].channel[CHANNEL_LINK] < 0 ? -EBADF : 0;
+        return *ret_error < 0 ? NULL : x->list[i].channel;
+}
+
 void execution_close_input(Executions *x, uint64_t exec) {
         int i = find(x, exec);
         Execution *e;
@@ -235,7 +274,7 @@ void execution_forget(Executions *x, uint64_t exec) {
         if (i < 0 || state_of(x, (size_t) i) != RECORD_ENDED)
                 return;
         x->list[i].forgotten = true;
-        x->list[i].input_fd = fd_close(x->list[i].input_fd);
+        close_ends(x->list + i);
         if (!pool_has(&x->pool, i))
                 release(x, (size_t) i);
 }

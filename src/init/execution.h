@@ -8,9 +8,18 @@
 #include "init/link.h"
 #include "init/pool.h"
 
+/* The daemon's ends of what a command with a channel has. */
+typedef enum ChannelEnd {
+        CHANNEL_LINK,
+        CHANNEL_OUT,
+        CHANNEL_ERR,
+        _CHANNEL_END_MAX,
+} ChannelEnd;
+
 typedef struct Execution {
         uint64_t exec;
         int input_fd; /* the pipe's writing end, or the terminal's other side; -EBADF: none, or closed */
+        int channel[_CHANNEL_END_MAX]; /* -EBADF: has none */
         bool taken;
         bool terminal;
         bool input_closed;
@@ -36,6 +45,9 @@ void execution_forget(Executions *x, uint64_t exec);
 
 /* A descriptor that stays ours; -ESRCH: no such execution, or it has ended; -EBADF: closed, or never was. */
 int execution_input(const Executions *x, uint64_t exec);
+
+/* Copies stay ours; as above. NULL: -ESRCH or -EBADF in ret_error. */
+const int *execution_channel(const Executions *x, uint64_t exec, int *ret_error);
 
 /* To whatever is left of any of them. */
 void executions_signal(Executions *x, int signal_number);

@@ -60,7 +60,7 @@ static int mkdir_with_parents(const GuestFile *q, MadeDirectories *made) {
 
 int op_mkdir(FileJob *job, uint64_t *ret_count) {
         const GuestFile *q = job->request;
-        MadeDirectories made = { 0 };
+        MadeDirectories made = MADE_DIRECTORIES_FOR(q);
         struct stat st;
         int r = mkdir_with_parents(q, &made);
 

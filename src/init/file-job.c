@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "init/file-detail.h"
 #include "wire/channel.h"
 
 #define NSEC_PER_SEC INT64_C(1000000000)
@@ -85,6 +86,24 @@ static int64_t to_nsec(const struct timespec *t) {
         return nsec;
 }
 
+/* Details are looked up by the whole path. */
+static int add_details(FileJob *job, const struct stat *st, FileEntry *e) {
+        char path[FILE_PATH_BYTES];
+        const char *top = job->request->path;
+        size_t n = strlen(top);
+
+        while (n > 0 && top[n - 1] == '/')
+                n--;
+        if (e->path[0] == '/' || e->path[0] == '\0') {
+                detail_fill(e->path[0] != '\0' ? e->path : top, st, e);
+                return 0;
+        }
+        if ((size_t) snprintf(path, sizeof(path), "%.*s/%s", (int) n, top, e->path) >= sizeof(path))
+                return -ENAMETOOLONG;
+        detail_fill(path, st, e);
+        return 0;
+}
+
 int job_send_entry(FileJob *job, const char *path, const char *target, const struct stat *st, int fd) {
         FileMessage m = {
                 .type = FILE_ENTRY,
@@ -106,6 +125,12 @@ int job_send_entry(FileJob *job, const char *path, const char *target, const str
         if (target && target[0] != '\0') {
                 (void) snprintf(m.entry.target, sizeof(m.entry.target), "%s", target);
                 m.entry.hard = !S_ISLNK(st->st_mode);
+        }
+        if (job->request->flags & FILE_DETAILS) {
+                int r = add_details(job, st, &m.entry);
+
+                if (r < 0)
+                        return r;
         }
         return job_send(job, &m, fd);
 }

@@ -166,7 +166,7 @@ static int move_across(FileJob *job, const Place *from, const Place *to) {
 int op_move(FileJob *job, uint64_t *ret_count) {
         const GuestFile *q = job->request;
         _cleanup_place_ Place from = PLACE_NONE, to = PLACE_NONE;
-        MadeDirectories made = { 0 };
+        MadeDirectories made = MADE_DIRECTORIES_FOR(q);
         struct stat st;
         int r;
 

@@ -134,6 +134,33 @@ int place_find_file(const char *path, bool follow, Place *ret) {
         return -ELOOP;
 }
 
+static int make_owned(const MadeDirectories *made) {
+        _cleanup_place_ Place place = PLACE_NONE;
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+        int r;
+
+        /* A directory that is there is told from one that is made by the kernel, links too. */
+        if (stat(made->path, &st) >= 0)
+                return -EEXIST;
+        r = place_find(made->path, &place);
+        if (r < 0)
+                return r;
+        if (mkdirat(place.dirfd, place.name, DIRECTORY_MODE) < 0)
+                return -errno;
+        fd = openat(place.dirfd, place.name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        r = fd < 0 ? -errno : fd_chown(fd, made->owner, made->group);
+        if (r < 0)
+                (void) unlinkat(place.dirfd, place.name, AT_REMOVEDIR);
+        return r;
+}
+
+static int make_one(const MadeDirectories *made) {
+        if (made->owned)
+                return make_owned(made);
+        return mkdir(made->path, DIRECTORY_MODE) < 0 ? -errno : 0;
+}
+
 int directories_make(const char *path, bool parents_only, MadeDirectories *ret) {
         size_t length = strlen(path), name, name_length;
 
@@ -153,7 +180,7 @@ int directories_make(const char *path, bool parents_only, MadeDirectories *ret) 
                 if ((saved != '/' && saved != '\0') || end[-1] == '/')
                         continue;
                 *end = '\0';
-                r = mkdir(ret->path, DIRECTORY_MODE) < 0 ? -errno : 0;
+                r = make_one(ret);
                 *end = saved;
                 if (r == 0) {
                         ret->n++;

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "base/fd.h"
-#include "wire/guest.h"
+#include "wire/file.h"
 
 typedef struct Place {
         int dirfd; /* O_PATH */
@@ -35,7 +35,12 @@ typedef struct MadeDirectories {
         char path[FILE_PATH_BYTES];
         size_t first; /* length of the shortest path that was made; 0: none */
         unsigned n;
+        bool owned; /* each is given away as it is made */
+        uint32_t owner, group;
 } MadeDirectories;
+
+/* What a request says of those on the way. */
+#define MADE_DIRECTORIES_FOR(q) { .owned = (q)->flags & FILE_OWN_PARENTS, .owner = (q)->owner, .group = (q)->group }
 
 int directories_make(const char *path, bool parents_only, MadeDirectories *ret);
 void directories_unmake(MadeDirectories *made);

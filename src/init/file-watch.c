@@ -36,15 +36,31 @@ typedef struct Watch {
         size_t begin, end;
 } Watch;
 
+/* What it is now, ahead of the event; what has gone meanwhile has none. */
+static int tell_entry(Watch *w, FileEventKind kind, const FileEvent *e) {
+        const char *relative = kind == FILE_RENAMED ? e->target : e->path;
+        char path[FILE_PATH_BYTES];
+        struct stat st;
+
+        if (!(w->job->request->flags & FILE_DETAILS) || kind == FILE_REMOVED || kind == FILE_OVERFLOW ||
+            (kind == FILE_RENAMED && relative[0] == '\0'))
+                return 0;
+        if ((size_t) snprintf(path, sizeof(path), "%s/%s", w->top, relative) >= sizeof(path) || lstat(path, &st) < 0)
+                return 0;
+        return job_send_entry(w->job, relative, /* target= */ NULL, &st, -EBADF);
+}
+
 static int tell(Watch *w, FileEventKind kind, bool directory, const char *path, const char *target) {
         FileMessage m = { .type = FILE_EVENT, .event = { .kind = (uint8_t) kind, .directory = directory } };
+        int r;
 
         (void) snprintf(m.event.path, sizeof(m.event.path), "%s", path);
         (void) snprintf(m.event.target, sizeof(m.event.target), "%s", target);
         if (kind == FILE_MODIFIED && w->last.kind == kind && strcmp(w->last.path, m.event.path) == 0)
                 return 0;
         w->last = m.event;
-        return job_send(w->job, &m, -EBADF);
+        r = tell_entry(w, kind, &m.event);
+        return r < 0 ? r : job_send(w->job, &m, -EBADF);
 }
 
 static int tell_in(Watch *w, FileEventKind kind, bool directory, int node, const char *name) {
@@ -105,18 +121,16 @@ static int cover_below(Watch *w, int node, int fd, bool report) {
                         walk_skip(&walk);
                         continue;
                 }
-                r = report ? tell_found(w, &walk, parent) : job_alive(w->job);
-                if (r < 0)
-                        return r;
-                if (!S_ISDIR(walk.st.st_mode))
-                        continue;
                 nodes[walk.depth] = WATCHED_NONE;
-                if (parent != WATCHED_NONE) {
+                if (S_ISDIR(walk.st.st_mode) && parent != WATCHED_NONE) {
                         r = add_watch(w, parent, walk.name, nodes + walk.depth);
                         if (r < 0)
                                 return r;
                 }
-                if (nodes[walk.depth] == WATCHED_NONE)
+                r = report ? tell_found(w, &walk, parent) : job_alive(w->job);
+                if (r < 0)
+                        return r;
+                if (S_ISDIR(walk.st.st_mode) && nodes[walk.depth] == WATCHED_NONE)
                         walk_skip(&walk);
         }
         return r;
@@ -196,6 +210,14 @@ static int on_appeared(Watch *w, int node, const struct inotify_event *e) {
 
         if (seen_take(&w->seen, e->wd, e->name))
                 return 0;
+        if (directory && w->recursive) {
+                int child;
+
+                /* Before it is told: who hears of it and writes into it at once shall be heard of as well. */
+                r = add_watch(w, node, e->name, &child);
+                if (r < 0)
+                        return r;
+        }
         r = tell_in(w, FILE_CREATED, directory, node, e->name);
         if (r < 0 || !directory || !w->recursive)
                 return r;
@@ -210,6 +232,8 @@ static int on_disappeared(Watch *w, int node, const struct inotify_event *e) {
                 if (child != WATCHED_NONE)
                         watched_forget(&w->dirs, child);
         }
+        if ((e->mask & IN_MOVED_FROM) && (w->job->request->flags & FILE_LEAVERS))
+                return tell_in(w, FILE_RENAMED, e->mask & IN_ISDIR, node, e->name);
         return tell_in(w, FILE_REMOVED, e->mask & IN_ISDIR, node, e->name);
 }
 
@@ -341,6 +365,8 @@ static int watch_open(Watch *w, const GuestFile *q) {
 
         if (stat(q->path, &st) < 0)
                 return -errno;
+        if ((q->flags & FILE_DIRECTORY) && !S_ISDIR(st.st_mode))
+                return -ENOTDIR;
         (void) strcpy(w->top, q->path);
         n = strlen(w->top);
         while (n > 0 && w->top[n - 1] == '/')

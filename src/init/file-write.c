@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "init/file-detail.h"
 #include "init/file-place.h"
 
 #define CHUNK_SIZE   (256 * 1024)
@@ -78,7 +79,7 @@ static ssize_t take_some(int from, int to, bool *splices) {
         return r < 0 ? r : n;
 }
 
-static int draft_fill(Draft *d, const FileJob *job) {
+static int take_all(int to, const FileJob *job) {
         bool splices = true;
 
         for (;;) {
@@ -95,7 +96,7 @@ static int draft_fill(Draft *d, const FileJob *job) {
                 }
                 if (fds[1].revents)
                         return -EPIPE;
-                n = take_some(job->data_fd, d->fd, &splices);
+                n = take_some(job->data_fd, to, &splices);
                 if (n == 0)
                         return 0;
                 if (n < 0 && n != -EAGAIN && n != -EINTR)
@@ -123,7 +124,9 @@ static int draft_dress(Draft *d, const FileJob *job) {
                         return -errno;
         } else if (d->replaces && job->root)
                 (void) fchown(d->fd, d->old.st_uid, d->old.st_gid); /* an id that is not mapped cannot be given */
-        return fchmod(d->fd, mode) < 0 ? -errno : 0;
+        if (fchmod(d->fd, mode) < 0)
+                return -errno;
+        return q->flags & FILE_SET_LABELS ? labels_replace(d->fd, q->labels, q->labels_size) : 0;
 }
 
 static int draft_publish(Draft *d, const FileJob *job) {
@@ -138,17 +141,99 @@ static int draft_publish(Draft *d, const FileJob *job) {
         return 0;
 }
 
+/* A file that is written where it is. What was not there before goes again when it is given up; what was, keeps what it has got by then. */
+typedef struct Opened {
+        Place place;
+        int fd;
+        bool fresh, done;
+        MadeDirectories parents;
+} Opened;
+
+static void opened_done(Opened *o) {
+        struct stat ours, there;
+
+        if (o->fresh && !o->done && fstat(o->fd, &ours) >= 0 &&
+            fstatat(o->place.dirfd, o->place.name, &there, AT_SYMLINK_NOFOLLOW) >= 0 && ours.st_ino == there.st_ino &&
+            ours.st_dev == there.st_dev)
+                (void) unlinkat(o->place.dirfd, o->place.name, 0);
+        if (!o->done)
+                directories_unmake(&o->parents);
+        (void) fd_close(o->fd);
+        place_done(&o->place);
+}
+
+/* Not O_CREAT for what is there: the kernel has rules about that in directories like /tmp (fs.protected_regular). */
+static int opened_open(Opened *o, const GuestFile *q) {
+        const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+        struct stat st;
+        int r;
+
+        r = place_find_file(q->path, /* follow= */ true, &o->place);
+        if (r == -ENOENT && (q->flags & FILE_PARENTS)) {
+                r = directories_make(q->path, /* parents_only= */ true, &o->parents);
+                if (r >= 0)
+                        r = place_find_file(q->path, /* follow= */ true, &o->place);
+        }
+        if (r < 0)
+                return r;
+        o->fresh = fstatat(o->place.dirfd, o->place.name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+        /* Looked at before it is opened: to open a pipe or a device can do something to who is at its other end. */
+        if (!o->fresh && mode_check_regular(st.st_mode) < 0)
+                return mode_check_regular(st.st_mode);
+        o->fd = openat(o->place.dirfd, o->place.name, flags | (o->fresh ? O_CREAT | O_EXCL : 0), MODE_DEFAULT);
+        if (o->fd < 0) {
+                r = -errno;
+                o->fresh = false;
+                return r;
+        }
+        return fstat(o->fd, &st) < 0 ? -errno : mode_check_regular(st.st_mode);
+}
+
+static int opened_prepare(Opened *o, const GuestFile *q) {
+        if ((q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE) && fchown(o->fd, q->owner, q->group) < 0)
+                return -errno;
+        if (q->mode != FILE_MODE_NONE && fchmod(o->fd, q->mode & 07777) < 0)
+                return -errno;
+        return ftruncate(o->fd, 0) < 0 && !fd_is_made_up(o->fd) ? -errno : 0;
+}
+
+static int write_in_place(FileJob *job, uint64_t *ret_count) {
+        const GuestFile *q = job->request;
+        _cleanup_(opened_done) Opened o = { .place = PLACE_NONE, .fd = -EBADF, .parents = MADE_DIRECTORIES_FOR(q) };
+        struct stat st;
+        int r;
+
+        r = opened_open(&o, q);
+        if (r >= 0)
+                r = opened_prepare(&o, q);
+        if (r >= 0)
+                r = take_all(o.fd, job);
+        if (r >= 0)
+                r = await_commit(job);
+        if (r >= 0 && (q->flags & FILE_SET_LABELS))
+                r = labels_replace(o.fd, q->labels, q->labels_size);
+        if (r < 0)
+                return r;
+        o.done = true;
+        if (fstat(o.fd, &st) < 0)
+                return -errno;
+        *ret_count = !o.fresh;
+        return job_send_entry(job, q->path, /* target= */ NULL, &st, -EBADF);
+}
+
 int op_write(FileJob *job, uint64_t *ret_count) {
-        _cleanup_(draft_done) Draft d = { .place = PLACE_NONE, .fd = -EBADF };
+        _cleanup_(draft_done) Draft d = { .place = PLACE_NONE, .fd = -EBADF, .parents = MADE_DIRECTORIES_FOR(job->request) };
         struct stat st;
         int r;
 
         if (job->data_fd < 0)
                 return -EPROTO;
+        if (job->request->flags & FILE_IN_PLACE)
+                return write_in_place(job, ret_count);
         r = draft_open(&d, job->request);
         if (r < 0)
                 return r;
-        r = draft_fill(&d, job);
+        r = take_all(d.fd, job);
         if (r < 0)
                 return r;
         r = await_commit(job);

@@ -124,7 +124,7 @@ static int run_forked(Pool *p, int32_t record, const GuestExec *exec, const int 
 
 /* Parked before it is born: whoever claims it at once finds the channel there. */
 void pool_warm(Pool *p) {
-        static const int none[_SHIM_DESCRIPTOR_MAX] = { -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF };
+        static const int none[_SHIM_DESCRIPTOR_MAX] = SHIM_DESCRIPTORS_NONE;
         ShimSlot *slot = slot_of(p, 0);
         uid_t uid = p->setting.serve->uid;
 

@@ -100,6 +100,26 @@ static bool on_stdin_open(Serve *s, const Request *q) {
         return true;
 }
 
+static bool on_channel_open(Serve *s, const Request *q) {
+        GuestMessage answer = { .type = GUEST_CHANNEL };
+        int error;
+        const int *fds = execution_channel(&s->executions, q->message->exec_id, &error);
+
+        answer.stdin_ = (GuestStdin) { .exec = q->message->exec_id, .error = -error };
+        if (fds)
+                link_answer_fds(&s->link, &answer, fds, _CHANNEL_END_MAX);
+        else
+                link_answer(&s->link, &answer, -EBADF);
+        return true;
+}
+
+/* Those of our own session are helpers of ours, whatever a number may mean by now. */
+static bool on_kill(Serve *s, const Request *q) {
+        if (getsid(q->message->kill.pid) != getsid(0))
+                (void) kill(q->message->kill.pid, q->message->kill.signal);
+        return true;
+}
+
 static bool on_stdin_close(Serve *s, const Request *q) {
         execution_close_input(&s->executions, q->message->exec_id);
         return true;
@@ -163,6 +183,8 @@ static const struct {
         [GUEST_FILE]        = { on_file,           2 },
         [GUEST_NETWORK]     = { on_network,        0 },
         [GUEST_SOCKET]      = { on_socket,         0 },
+        [GUEST_CHANNEL_OPEN] = { on_channel_open,  0 },
+        [GUEST_KILL]        = { on_kill,           0 },
 };
 
 static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) {

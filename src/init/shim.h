@@ -24,8 +24,13 @@ typedef enum ShimDescriptor {
         SHIM_BLOB,
         SHIM_STDIN, /* the reading end of a pipe, or the terminal */
         SHIM_MASTER,
+        SHIM_CHANNEL,    /* with a channel: the command's descriptor 3 */
+        SHIM_STREAM_OUT, /* … 1 */
+        SHIM_STREAM_ERR, /* … and 2 */
         _SHIM_DESCRIPTOR_MAX,
 } ShimDescriptor;
+
+#define SHIM_DESCRIPTORS_NONE { -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF, -EBADF }
 
 /* What holds for all shims of a sandbox. */
 typedef struct ShimSetting {

@@ -1,6 +1,7 @@
 #include "init/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include "confine/seccomp.h"
 
 #define SPAWN_STACK_SIZE (64 * 1024)
+#define CHANNEL_FD       3
 
 typedef struct Child {
         const SpawnSpec *spec;
@@ -42,6 +44,9 @@ static int step_stdio(Child *c) {
         for (int i = 0; i < 3; i++)
                 if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
                         return -errno;
+        /* Already there: then only the mark that closes it has to go. */
+        if (c->spec->channel_fd > 2 && (c->spec->channel_fd == CHANNEL_FD ? fcntl(CHANNEL_FD, F_SETFD, 0) : dup2(c->spec->channel_fd, CHANNEL_FD)) < 0)
+                return -errno;
         if (c->spec->terminal && ioctl(c->spec->terminal_fd, TIOCSCTTY, 0) < 0)
                 return -errno;
         return 0;
@@ -52,7 +57,9 @@ static int step_rlimits(Child *c) {
 }
 
 static int step_bounding(Child *c) {
-        return c->spec->prepared ? 0 : caps_drop_bounding(caps_init(), c->spec->capabilities);
+        uint64_t have = c->spec->bounding ? c->spec->bounding : caps_init();
+
+        return c->spec->prepared ? 0 : caps_drop_bounding(have, c->spec->capabilities);
 }
 
 static int step_ids(Child *c) {
@@ -127,18 +134,30 @@ static const struct {
         { "exec",         step_exec         },
 };
 
-static int child_main(void *arg) {
-        Child *c = arg;
-
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+static int take_steps(Child *c, size_t n) {
+        for (size_t i = 0; i < n; i++) {
                 int r = steps[i].function(c);
                 if (r < 0) {
                         c->failure.step = steps[i].name;
                         c->failure.error = -r;
-                        _exit(127);
+                        return r;
                 }
         }
+        return 0;
+}
+
+static int child_main(void *arg) {
+        (void) take_steps(arg, ELEMENTSOF(steps));
         _exit(127);
+}
+
+int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure) {
+        Child c = { .spec = spec };
+        int r = take_steps(&c, ELEMENTSOF(steps) - 1);
+
+        if (r < 0)
+                *ret_failure = c.failure;
+        return r;
 }
 
 pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure) {

@@ -21,11 +21,13 @@ typedef struct SpawnSpec {
         gid_t gid;
         bool single_id;        /* one id only: it is ours already, and setgroups is closed */
         uint64_t capabilities; /* what the guest keeps */
+        uint64_t bounding;     /* what may still be in the bounding set; 0: what PID 1 has */
         GuestRlimits rlimits;
         bool seccomp;
         unsigned seccomp_flags;
         bool no_processes; /* it and its threads are all */
         int stdio[3]; /* what becomes 0–2; -EBADF: stays */
+        int channel_fd; /* becomes 3; below 3: none */
         bool terminal;   /* it gets a controlling terminal: */
         int terminal_fd; /* 0: what stdio[0] is; else another */
         bool prepared; /* done once for many: default actions of signals, common limits, bounding set, groups */
@@ -39,3 +41,7 @@ typedef struct SpawnFailure {
 
 /* Returns the pid, or a negative errno with the failure filled in. */
 pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure);
+
+/* The same steps but for the last, in a process that is there already and goes on: what becomes of a zygote's child (zygote/enter.c). There is no way back from
+ * a failure but to end. */
+int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure);

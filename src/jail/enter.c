@@ -268,6 +268,8 @@ static int enter_landlock(Enter *e, Error *reterr) {
                 return 0;
         if (e->spec->rules && e->spec->rules->flags & RULES_SEALED)
                 r = landlock_confine_sealed((const char *const *) e->writable.items, e->writable.n);
+        else if (e->spec->enterable)
+                r = landlock_confine_to_root_unscoped();
         else
                 r = landlock_confine_to_root();
         if (r < 0)

@@ -151,7 +151,9 @@ static int explain_clone(int r, Error *reterr) {
 
 /* The kernel charges what a user namespace uses (inotify instances, pending signals, …) to whoever made it. That shall not
  * be root, whose share one guest could use up, but an id of the sandbox. Files are still opened as root: clone3 checks
- * the right to the cgroup. */
+ * the right to the cgroup.
+ * Its owner has all rights in it from outside, and only from there. Nobody on the host has ids of a sandbox but a zygote's child on its way in, which then is
+ * its user already. */
 static int become_owner(uid_t owner) {
         if (owner != 0 && syscall(SYS_setresuid, -1, owner, -1) < 0)
                 return -errno;
@@ -167,17 +169,18 @@ static bool has_netns_ahead(const JailSpec *spec) {
         return spec->detached && spec->network.netns_fd >= 0;
 }
 
-static pid_t clone_as_owner(Jail *j, const struct clone_args *args) {
+static pid_t clone_as_owner(Jail *j, const JailSpec *spec, const struct clone_args *args) {
+        uid_t owner = j->id_base != 0 && spec->enterable ? j->id_base + spec->uid : j->id_base;
         pid_t pid;
         int r;
 
-        r = become_owner(j->id_base);
+        r = become_owner(owner);
         if (r < 0)
                 return r;
         pid = (pid_t) syscall(SYS_clone3, args, sizeof(*args));
         if (pid < 0)
                 pid = -errno;
-        if (pid != 0 && become_root_again(j->id_base) < 0)
+        if (pid != 0 && become_root_again(owner) < 0)
                 abort(); /* the saved id is root: it cannot be refused */
         return pid;
 }
@@ -205,7 +208,7 @@ static pid_t clone_into(Jail *j, const JailSpec *spec) {
                 if (r < 0)
                         return r;
         }
-        pid = clone_as_owner(j, &args);
+        pid = clone_as_owner(j, spec, &args);
         if (pid != 0 && has_netns_ahead(spec) && net_enter(spec->home_netns_fd) < 0)
                 abort(); /* what we would do from here on, we would do in a guest's network */
         return pid;
@@ -287,7 +290,7 @@ static void jail_abort(Jail *j, const JailSpec *spec) {
 
 /* Who asks for a way through the gate asks for walls beside it: without them there is no such sandbox. */
 static int make_network(Jail *j, const JailSpec *spec, int userns_fd, Network *ret, Error *reterr) {
-        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .hub_fd = -EBADF };
+        const NetRequest request = { .shape = spec->network.shape, .userns_fd = userns_fd, .open_ports = spec->enterable, .hub_fd = -EBADF };
         int r;
 
         if ((j->missing & GUARD_BIT(GUARD_NETNS)) || has_netns_ahead(spec))

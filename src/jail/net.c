@@ -77,7 +77,7 @@ static int make(const NetRequest *q, Network *n, Error *reterr) {
         r = net_loopback_up();
         if (r < 0)
                 return error_set(reterr, r, "cannot bring loopback up: %m");
-        if (q->userns_fd < 0) {
+        if (q->userns_fd < 0 || q->open_ports) {
                 r = file_write(AT_FDCWD, PORTS_FILE, "0");
                 if (r < 0)
                         return error_set(reterr, r, "cannot write %s: %m", PORTS_FILE);

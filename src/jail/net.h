@@ -13,6 +13,7 @@
  * Must not know: how it is handed over, what is done with the sockets. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ size_t net_shape_fds(SpawnNetwork shape);
 typedef struct NetRequest {
         SpawnNetwork shape;
         int userns_fd;    /* whose it shall be: only a member can make it. -EBADF: the host's; guests have no right over it then */
+        bool open_ports;  /* one that is a sandbox's own: ports below 1024 are everybody's in it too */
         const char *id;   /* linked: the interface in the hub is named after it */
         uint32_t address; /* linked: its own, host byte order */
         int hub_fd;       /* linked: -EBADF: a new one */

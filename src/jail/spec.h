@@ -90,6 +90,7 @@ typedef struct JailSpec {
         int home_netns_fd;    /* with a network namespace that was: our own, to come back to */
         int dev_fd;           /* the shared part of /dev (dev.h); likewise */
         int etc_fd;           /* furnished: the shared /etc (sharedetc.h); likewise */
+        bool enterable;       /* a zygote's child (zygote/enter.c) may come in: all namespaces belong to the sandbox's own, and that to its user */
 
         /* Not detached: called when a network with sockets was made and the sandbox still waits for it; whoever answers for it begins
          * here. The descriptors stay ours; arg is jail_start()'s. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/macro.h"
 
@@ -42,3 +43,5 @@ size_t utf8_prefix(const void *data, size_t size, bool *ret_cut);
 
 #define BASE64_SIZE(n) (((n) + 2) / 3 * 4)
 void base64_encode(const void *data, size_t size, char *ret); /* BASE64_SIZE(size) characters, not terminated */
+#define BASE64_ROOM(n) ((n) / 4 * 3 + 3) /* bytes that n letters may stand for, at most */
+ssize_t base64_read(const char *text, size_t size, uint8_t *ret); /* the bytes; -EBADMSG */

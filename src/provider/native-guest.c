@@ -182,6 +182,16 @@ static void on_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_f
                         fd, g->native->provider.userdata);
 }
 
+static void on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, error = m->stdin_.error;
+
+        if (error == 0 && n_fds != _EXECUTION_CHANNEL_MAX)
+                error = EPROTO;
+        for (ExecutionChannelEnd i = 0; error == 0 && i < _EXECUTION_CHANNEL_MAX; i++)
+                ends[i] = TAKE_FD(fds[i]);
+        g->native->provider.events->exec_channel(g->sandbox, m->stdin_.exec, error, ends, g->native->provider.userdata);
+}
+
 static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         if (g->state != GUEST_ADOPTING)
                 return;
@@ -200,6 +210,7 @@ static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessag
         [GUEST_EXEC_FAILED] = on_exec_failed,
         [GUEST_EXITED] = on_exited,
         [GUEST_STDIN] = on_stdin,
+        [GUEST_CHANNEL] = on_channel,
         [GUEST_END] = on_end,
         [GUEST_STOPPED] = on_stopped,
         [GUEST_SOCKETS] = native_on_sockets,

@@ -158,6 +158,8 @@ static int check_guards(GuardSet allowed, Error *reterr) {
 static int check_network(const SpawnCreate *c, bool privileged, Error *reterr) {
         if (c->network >= _SPAWN_NETWORK_MAX)
                 return error_set(reterr, -EINVAL, "there is no network %u", c->network);
+        if (c->zygote && (c->network == SPAWN_NETWORK_LINKED || c->uid == 0 || c->rules.flags & RULES_SEALED))
+                return error_set(reterr, -EINVAL, "no zygote enters a sandbox in a group's network, of root, or with sealed paths");
         if (c->network != SPAWN_NETWORK_LINKED)
                 return c->address == 0 ? 0 : error_set(reterr, -EINVAL, "an address is for a sandbox in a group's network only");
         if (!privileged)

@@ -8,6 +8,7 @@
 #include "spawner/ground.h"
 #include "spawner/inside.h"
 #include "spawner/task.h"
+#include "spawner/zygote.h"
 
 #define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
 
@@ -43,6 +44,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *ne
                 .home_netns_fd = s->ahead.home_netns_fd,
                 .dev_fd = s->ahead.dev_fd,
                 .etc_fd = -EBADF,
+                .enterable = q->zygote && s->privileged,
         };
 
         memcpy(spec.id, q->id, sizeof(spec.id));
@@ -88,6 +90,10 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
                 .hub_fd = c->hub_fd,
         };
 
+        if (c->request.zygote && s->privileged) { /* its own, which the jail makes: who enters has no right to the host's */
+                ret->shape = request.shape;
+                return 0;
+        }
         if (request.shape == SPAWN_NETWORK_LINKED)
                 return s->ahead.home_netns_fd < 0 ? error_set(reterr, -EOPNOTSUPP, "/proc/self/ns/net cannot be opened") :
                                                     net_make(&request, ret, reterr);
@@ -152,6 +158,8 @@ void creation_run(Spawner *s, const Creation *c) {
                 return;
         }
         r = start(s, c, child, &error);
+        if (c->request.zygote)
+                zygotes_expect(s, c->request.template_name);
         if (r >= 0)
                 return;
 

@@ -20,6 +20,7 @@
 #include "base/path.h"
 #include "jail/userns.h"
 #include "spawner/keeper.h"
+#include "spawner/zygote.h"
 #include "base/title.h"
 
 #define CHANNEL_FD   3 /* where it ends up */
@@ -65,6 +66,10 @@ static int apply_storage_size(SpawnerOptions *o, const char *value, Error *reter
                         error_set(reterr, -EINVAL, "--storage-size: '%s' is no number of bytes", value) : 0;
 }
 
+static int apply_zygote(SpawnerOptions *o, const char *value, Error *reterr) {
+        return zygote_add(&o->zygotes, value, reterr);
+}
+
 static const struct {
         const char *name;
         int (*apply)(SpawnerOptions *o, const char *value, Error *reterr);
@@ -74,6 +79,7 @@ static const struct {
         { "--template", apply_template },
         { "--state-dir", apply_state_dir },
         { "--storage-size", apply_storage_size },
+        { "--zygote", apply_zygote },
 };
 
 static int apply_option(SpawnerOptions *o, const char *name, const char *value, Error *reterr) {

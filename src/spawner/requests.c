@@ -7,6 +7,7 @@
 #include "spawner/spawner.h"
 #include "spawner/task.h"
 #include "spawner/trees.h"
+#include "spawner/zygote.h"
 
 static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Creation c = {
@@ -107,6 +108,7 @@ static const struct {
         [SPAWN_RECLAIM] = { reclaim, 0, 0, true  },
         [SPAWN_LIST]    = { list,    0, 0, false },
         [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
+        [SPAWN_ZYGOTE]  = { zygote_ask, 1, 1, false },
 };
 
 void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_fds) {

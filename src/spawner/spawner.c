@@ -19,6 +19,7 @@
 #include "spawner/image.h"
 #include "spawner/task.h"
 #include "spawner/trees.h"
+#include "spawner/zygote.h"
 #include "base/title.h"
 #include "wire/channel.h"
 #include "wire/codec.h"
@@ -26,7 +27,7 @@
 #define BATCH      16 /* requests in a row, before anybody else has a turn */
 #define SWEEP_USEC (100 * USEC_PER_MSEC)
 
-enum { FD_CHANNEL, FD_SIGNAL, FD_CHILDREN, _FD_MAX = FD_CHILDREN + IMAGES_MAX + TREES_RUNNING_MAX };
+enum { FD_CHANNEL, FD_SIGNAL, FD_CHILDREN, _FD_MAX = FD_CHILDREN + IMAGES_MAX + TREES_RUNNING_MAX + ZYGOTES_MAX + ZYGOTE_FORKS_MAX };
 
 void spawner_bind_to_keeper(const Spawner *s) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->keeper)
@@ -116,7 +117,7 @@ static void sweep(Spawner *s) {
 }
 
 static bool takes_requests(const Spawner *s) {
-        return outbox_is_empty(&s->outbox) && s->n_tasks < TASKS_MAX && s->n_images < IMAGES_MAX;
+        return outbox_is_empty(&s->outbox) && s->n_tasks < TASKS_MAX && s->n_images < IMAGES_MAX && !zygotes_are_busy(s);
 }
 
 /* Whoever wrote it may wait for an answer, if only its serial can be read. */
@@ -199,9 +200,11 @@ static void loop(Spawner *s) {
                 size_t n_images = image_poll(s, fds + FD_CHILDREN);
                 struct pollfd *trees = fds + FD_CHILDREN + n_images;
                 size_t n_trees = tree_jobs_poll(s, trees);
+                struct pollfd *zygotes = trees + n_trees;
+                size_t n_zygotes = zygotes_poll(s, zygotes);
 
-                usec_t due = ahead_wants(&s->ahead) ? 0 : MIN_OF(task_next(s), s->sweep);
-                int n = ppoll(fds, FD_CHILDREN + n_images + n_trees, until(due, &time), NULL);
+                usec_t wake = MIN_OF(task_next(s), s->sweep), due = ahead_wants(&s->ahead) ? 0 : MIN_OF(wake, zygotes_next(s));
+                int n = ppoll(fds, FD_CHILDREN + n_images + n_trees + n_zygotes, until(due, &time), NULL);
 
                 if (n < 0) {
                         if (errno == EINTR)
@@ -215,9 +218,11 @@ static void loop(Spawner *s) {
                         on_signal(s);
                 image_handle(s, fds + FD_CHILDREN, n_images);
                 tree_jobs_handle(s, trees, n_trees);
+                zygotes_handle(s, zygotes, n_zygotes);
                 if (fds[FD_CHANNEL].revents)
                         on_channel(s, fds[FD_CHANNEL].revents);
                 task_run_due(s);
+                zygotes_run_due(s);
                 sweep(s);
         }
 }
@@ -254,10 +259,12 @@ int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
         outbox_init(&s.outbox, options->channel_fd);
         tree_jobs_init(&s);
         (void) program_path("cove-sudo", &s.sudo_program);
+        zygotes_init(&s);
 
         if (lost)
                 forget_requests(&s);
         say_hello(&s);
         loop(&s);
+        zygotes_end(&s);
         return EXIT_SUCCESS;
 }

@@ -6,7 +6,8 @@
  *       └─ cove-spawner the worker: one loop, one thread; everything below is its own
  *           ├─ cove-init    PID 1 of each sandbox; outlives the worker and everybody above
  *           ├─ cove-disk    image.h: makes a disk image while the loop goes on
- *           └─ cove-depot, cove-trees    trees.h: work on trees that outlive sandboxes
+ *           ├─ cove-depot, cove-trees    trees.h: work on trees that outlive sandboxes
+ *           └─ python3 …    zygote.h: interpreters that stand ready
  *
  * The worker waits for nobody: what takes time is a task (task.h) that is looked at again. What it knows is a convenience
  * and may be lost with it: everything that must be found again has a cgroup with its id in the name.
@@ -27,14 +28,26 @@
 typedef struct Task Task;
 typedef struct Image Image;
 typedef struct TreeJob TreeJob;
+typedef struct Zygotes Zygotes;
 
 #define TREES_RUNNING_MAX 24 /* children that work on trees */
 #define TREE_RUNS_MAX     8  /* of these, programs that may take long */
+
+typedef struct ZygoteLine {
+        char *template_name, *language;
+        char *imports; /* names of modules, with commas between; may be "" */
+} ZygoteLine;
+
+typedef struct ZygoteLines {
+        ZygoteLine *items;
+        size_t n;
+} ZygoteLines;
 
 typedef struct SpawnerOptions {
         int channel_fd;
         char *instance;
         Templates templates;
+        ZygoteLines zygotes;
         char *state_dir; /* where the depot is; NULL: there is none */
         uint64_t storage_bytes; /* of the depot's image; 0: as it is, or as the disk has room */
 } SpawnerOptions;
@@ -51,6 +64,7 @@ typedef struct Spawner {
         Task *tasks;
         Image *images;
         size_t n_tasks, n_images;
+        Zygotes *zygotes; /* NULL: there are none */
         Depot depot; /* the trees that outlive sandboxes */
         bool depot_tried; /* what could be made of it, was */
         bool depot_busy;  /* somebody opens or sweeps it: everybody waits */

@@ -1,17 +1,63 @@
 #include "wire/file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "wire/codec.h"
 
 #define ERROR_MAX 4095 /* the kernel's */
+#define DETAILED  2u   /* beside `hard`: details follow */
+
+bool file_labels_next(const uint8_t *labels, size_t size, size_t *offset, const char **ret_key, const char **ret_value) {
+        const char *texts[2];
+
+        for (size_t i = 0; i < 2; i++) {
+                const uint8_t *end = *offset < size ? memchr(labels + *offset, 0, size - *offset) : NULL;
+
+                if (!end)
+                        return false;
+                texts[i] = (const char *) labels + *offset;
+                *offset = (size_t) (end - labels) + 1;
+        }
+        *ret_key = texts[0];
+        *ret_value = texts[1];
+        return true;
+}
+
+bool file_labels_check(const uint8_t *labels, size_t size) {
+        const char *key, *value;
+        size_t offset = 0;
+
+        if (size > FILE_LABELS_MAX)
+                return false;
+        while (offset < size)
+                if (!file_labels_next(labels, size, &offset, &key, &value) || key[0] == '\0')
+                        return false;
+        return true;
+}
+
+static void put_details(WireWriter *w, const FileEntry *e) {
+        wire_put_uint(w, e->target_mode, 4);
+        wire_put_string(w, e->owner, FILE_NAME_BYTES);
+        wire_put_string(w, e->group, FILE_NAME_BYTES);
+        wire_put_bytes(w, e->labels, e->labels_size);
+}
+
+static bool get_details(WireReader *r, FileEntry *e) {
+        e->detailed = true;
+        e->target_mode = (uint32_t) wire_get_uint(r, 4);
+        wire_get_string(r, e->owner, FILE_NAME_BYTES);
+        wire_get_string(r, e->group, FILE_NAME_BYTES);
+        wire_get_bytes(r, &e->labels, &e->labels_size);
+        return !r->failed && file_labels_check(e->labels, e->labels_size);
+}
 
 static void put_entry(WireWriter *w, const FileMessage *m) {
         const FileEntry *e = &m->entry;
 
         wire_put_string(w, e->path, FILE_PATH_BYTES);
         wire_put_string(w, e->target, FILE_PATH_BYTES);
-        wire_put_uint(w, e->hard, 1);
+        wire_put_uint(w, e->hard | (e->detailed ? DETAILED : 0u), 1);
         wire_put_uint(w, e->mode, 4);
         wire_put_uint(w, e->uid, 4);
         wire_put_uint(w, e->gid, 4);
@@ -20,14 +66,18 @@ static void put_entry(WireWriter *w, const FileMessage *m) {
         wire_put_uint(w, e->device, 8);
         wire_put_uint(w, (uint64_t) e->mtime_nsec, 8);
         wire_put_uint(w, (uint64_t) e->ctime_nsec, 8);
+        if (e->detailed)
+                put_details(w, e);
 }
 
 static bool get_entry(WireReader *r, FileMessage *m) {
         FileEntry *e = &m->entry;
+        uint64_t flags;
 
         wire_get_string(r, e->path, FILE_PATH_BYTES);
         wire_get_string(r, e->target, FILE_PATH_BYTES);
-        e->hard = (uint8_t) wire_get_uint(r, 1);
+        flags = wire_get_uint(r, 1);
+        e->hard = flags & 1;
         e->mode = (uint32_t) wire_get_uint(r, 4);
         e->uid = (uint32_t) wire_get_uint(r, 4);
         e->gid = (uint32_t) wire_get_uint(r, 4);
@@ -36,7 +86,9 @@ static bool get_entry(WireReader *r, FileMessage *m) {
         e->device = wire_get_uint(r, 8);
         e->mtime_nsec = (int64_t) wire_get_uint(r, 8);
         e->ctime_nsec = (int64_t) wire_get_uint(r, 8);
-        return e->hard <= 1 && e->size <= INT64_MAX;
+        if (flags > (m->type == FILE_ENTRY ? 1 | DETAILED : 1) || e->size > INT64_MAX)
+                return false;
+        return !(flags & DETAILED) || get_details(r, e);
 }
 
 static void put_count(WireWriter *w, const FileMessage *m) {

@@ -15,7 +15,8 @@
  *
  * Any of them: FAILED, last message; of a watch that breaks, too.
  * END counts: LIST entries (above the request's limit: there is more), PACK and UNPACK entries, WRITE 1 when a file was replaced,
- * MKDIR directories made, REMOVE, COPY and CHMOD things.
+ * MKDIR directories made (0: it was there), REMOVE, COPY and CHMOD things.
+ * FILE_DETAILS: each ENTRY says more (FileEntry.detailed), and a WATCH has one before each EVENT whose thing is still there.
  * A single file is packed by its own name. Files that the kernel makes up (/proc) come as copies, with their true size.
  * Pure encode and decode. */
 #pragma once
@@ -29,6 +30,7 @@
 #define FILE_DATA_MAX    61440
 #define FILE_MODE_NONE   UINT32_MAX
 #define FILE_ID_NONE     UINT32_MAX
+#define FILE_NAME_BYTES  64
 
 typedef enum FileOperation {
         FILE_STAT = 1,
@@ -52,6 +54,12 @@ typedef enum FileFlags {
         FILE_NO_REPLACE = 1 << 2,  /* write, move, copy: -EEXIST */
         FILE_MISSING_OK = 1 << 3,  /* remove */
         FILE_NO_FOLLOW = 1 << 4,   /* stat */
+        FILE_DETAILS = 1 << 5,     /* all that send entries but pack */
+        FILE_IN_PLACE = 1 << 6,    /* write: into the file that is there, as a program would, step by step: links, mode and watchers stay. Not atomic */
+        FILE_OWN_PARENTS = 1 << 7, /* with parents: what is made on the way gets the owner and group as well */
+        FILE_SET_LABELS = 1 << 8,  /* write: those of the request take the place of all there are */
+        FILE_DIRECTORY = 1 << 9,   /* watch: -ENOTDIR for anything else */
+        FILE_LEAVERS = 1 << 10,    /* watch: what is moved out of the tree is RENAMED to "", not REMOVED */
 } FileFlags;
 
 typedef enum FileType {
@@ -74,6 +82,13 @@ typedef struct FileEntry {
         uint64_t size;
         uint64_t inode, device;
         int64_t mtime_nsec, ctime_nsec;
+
+        /* Entries with details. The target of a link is then where it leads in the end, absolute; the link itself, when that is nowhere. */
+        bool detailed;
+        uint32_t target_mode; /* of what a link leads to; 0: nothing */
+        char owner[FILE_NAME_BYTES], group[FILE_NAME_BYTES]; /* by the sandbox's own files; "": it has no name */
+        const uint8_t *labels; /* file_labels_check(); points into the message */
+        size_t labels_size;
 } FileEntry;
 
 typedef struct FileFailure {
@@ -111,6 +126,12 @@ typedef struct FileMessage {
                 } bytes; /* data */
         };
 } FileMessage;
+
+/* Labels are extended attributes of one prefix, which nobody else writes: "key\0value\0…", keys without the prefix. */
+#define FILE_LABEL_PREFIX "user.e2b."
+bool file_labels_check(const uint8_t *labels, size_t size);
+/* The pair at the offset, which is moved on; false: that was the last. */
+bool file_labels_next(const uint8_t *labels, size_t size, size_t *offset, const char **ret_key, const char **ret_value);
 
 ssize_t file_encode(const FileMessage *message, uint8_t *buffer, size_t size);
 int file_decode(const uint8_t *data, size_t size, FileMessage *ret); /* data points into the message; -EBADMSG */

@@ -8,7 +8,7 @@
 
 #define ERROR_MAX      4095 /* the kernel's */
 #define SIGNAL_MAX     64
-#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY)
+#define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY | GUEST_EXEC_CHANNEL)
 
 static void put_nothing(WireWriter *w, const GuestMessage *m) {
 }
@@ -29,6 +29,8 @@ static bool get_number(WireReader *r, GuestMessage *m) {
 
 static bool exec_is_sane(const GuestExec *e) {
         if (e->flags & ~(uint32_t) EXEC_FLAGS_ALL)
+                return false;
+        if (e->flags & GUEST_EXEC_CHANNEL && e->flags & GUEST_EXEC_PTY)
                 return false;
         return e->flags & GUEST_EXEC_BLOB ? e->strings_size == 0 : e->strings_size <= GUEST_INLINE_MAX;
 }
@@ -84,6 +86,17 @@ static bool get_signal(WireReader *r, GuestMessage *m) {
         return m->signal.signal > 0 && m->signal.signal <= SIGNAL_MAX;
 }
 
+static void put_kill(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, (uint32_t) m->kill.pid, 4);
+        wire_put_uint(w, (uint32_t) m->kill.signal, 4);
+}
+
+static bool get_kill(WireReader *r, GuestMessage *m) {
+        m->kill.pid = (int32_t) wire_get_uint(r, 4);
+        m->kill.signal = (int32_t) wire_get_uint(r, 4);
+        return m->kill.pid > 1 && m->kill.signal > 0 && m->kill.signal <= SIGNAL_MAX;
+}
+
 static void put_resize(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, m->resize.exec, 8);
         wire_put_uint(w, m->resize.columns, 2);
@@ -111,12 +124,16 @@ static void put_file(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, f->limit, 8);
         wire_put_string(w, f->path, FILE_PATH_BYTES);
         wire_put_string(w, f->target, FILE_PATH_BYTES);
+        if (f->flags & FILE_SET_LABELS)
+                wire_put_bytes(w, f->labels, f->labels_size);
 }
 
 static bool get_file(WireReader *r, GuestMessage *m) {
         GuestFile *f = &m->file;
 
         f->path[0] = f->target[0] = '\0';
+        f->labels = NULL;
+        f->labels_size = 0;
         f->operation = (uint16_t) wire_get_uint(r, 2);
         f->flags = (uint32_t) wire_get_uint(r, 4);
         f->uid = (uint32_t) wire_get_uint(r, 4);
@@ -128,7 +145,9 @@ static bool get_file(WireReader *r, GuestMessage *m) {
         f->limit = wire_get_uint(r, 8);
         wire_get_string(r, f->path, FILE_PATH_BYTES);
         wire_get_string(r, f->target, FILE_PATH_BYTES);
-        return f->operation >= FILE_STAT && f->operation < _FILE_OPERATION_MAX;
+        if (f->flags & FILE_SET_LABELS)
+                wire_get_bytes(r, &f->labels, &f->labels_size);
+        return f->operation >= FILE_STAT && f->operation < _FILE_OPERATION_MAX && file_labels_check(f->labels, f->labels_size);
 }
 
 static void put_started(WireWriter *w, const GuestMessage *m) {
@@ -276,6 +295,8 @@ static const struct {
         [GUEST_FILE]        = { put_file,        get_file        },
         [GUEST_NETWORK]     = { put_nothing,     get_nothing     },
         [GUEST_SOCKET]      = { put_socket,      get_socket      },
+        [GUEST_CHANNEL_OPEN] = { put_number,     get_number      },
+        [GUEST_KILL]        = { put_kill,        get_kill        },
         [GUEST_READY]       = { put_number,      get_number      },
         [GUEST_STARTED]     = { put_started,     get_started     },
         [GUEST_EXEC_FAILED] = { put_exec_failed, get_exec_failed },
@@ -285,6 +306,7 @@ static const struct {
         [GUEST_STOPPED]     = { put_nothing,     get_nothing     },
         [GUEST_SOCKETS]     = { put_sockets,     get_sockets     },
         [GUEST_SOCKET_MADE] = { put_socket_made, get_socket_made },
+        [GUEST_CHANNEL]     = { put_stdin,       get_stdin       },
 };
 
 ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size) {

@@ -41,6 +41,8 @@ typedef enum GuestType {
         GUEST_FILE, /* file.h; + descriptors: the worker's channel, and for data a pipe */
         GUEST_NETWORK, /* answered by SOCKETS */
         GUEST_SOCKET,  /* a socket of the sandbox's network; answered by SOCKET_MADE */
+        GUEST_CHANNEL_OPEN, /* answered by CHANNEL with copies of what PID 1 keeps of it; again after each restart of coved */
+        GUEST_KILL,         /* a process inside that is no execution, by its number */
 
         /* init → coved */
         GUEST_READY = 96, /* + descriptor: the root directory, by name only (O_PATH): for statfs */
@@ -52,6 +54,7 @@ typedef enum GuestType {
         GUEST_STOPPED,
         GUEST_SOCKETS,     /* + descriptors, by shape. Gated: TCP listener, DNS socket, UDP socket; linked: DNS socket, the hub */
         GUEST_SOCKET_MADE, /* + descriptor when error is 0 */
+        GUEST_CHANNEL,     /* + descriptors when error is 0: the channel, what comes from its stdout, from its stderr */
         _GUEST_TYPE_MAX,
 } GuestType;
 
@@ -60,6 +63,8 @@ typedef enum GuestExecFlags {
         GUEST_EXEC_STDIN = 1 << 1, /* a pipe as stdin, held open until STDIN_CLOSE; else /dev/null */
         GUEST_EXEC_BLOB = 1 << 2,  /* the strings come in a descriptor after the journals */
         GUEST_EXEC_STAY = 1 << 3,  /* what it takes to run another one stays ready behind it, however long */
+        GUEST_EXEC_CHANNEL = 1 << 4, /* descriptor 3 is one end of a stream socket, 1 and 2 are pipes; PID 1 keeps the other ends, and nothing goes into
+                                      * the journals. Not with a terminal */
 } GuestExecFlags;
 
 /* Descriptors, in this order: journal of stdout (or of the terminal), journal of stderr (not for a terminal), strings (with
@@ -81,6 +86,11 @@ typedef struct GuestSignal {
         uint64_t exec;
         int32_t signal; /* KILL goes to the whole tree, however far it has forked away; others to the process group */
 } GuestSignal;
+
+typedef struct GuestKill {
+        int32_t pid; /* inside, never PID 1 */
+        int32_t signal;
+} GuestKill;
 
 typedef struct GuestResize {
         uint64_t exec;
@@ -138,6 +148,7 @@ typedef struct GuestSocketMade {
 } GuestSocketMade;
 
 #define FILE_PATH_BYTES 4096
+#define FILE_LABELS_MAX 4096
 
 /* See file.h for the rest of the conversation. */
 typedef struct GuestFile {
@@ -150,12 +161,14 @@ typedef struct GuestFile {
         uint64_t limit; /* list: entries at most */
         char path[FILE_PATH_BYTES];
         char target[FILE_PATH_BYTES]; /* move, copy */
+        const uint8_t *labels; /* with FILE_SET_LABELS */
+        size_t labels_size;
 } GuestFile;
 
 typedef struct GuestMessage {
         GuestType type;
         union {
-                uint64_t exec_id; /* stdin_open, stdin_close, forget */
+                uint64_t exec_id; /* stdin_open, stdin_close, forget, channel_open */
                 uint64_t grace_usec; /* stop */
                 GuestExec exec;
                 GuestSignal signal;
@@ -165,7 +178,8 @@ typedef struct GuestMessage {
                 GuestStarted started;
                 GuestExecFailed exec_failed;
                 GuestExited exited;
-                GuestStdin stdin_;
+                GuestStdin stdin_; /* stdin, channel */
+                GuestKill kill;
                 uint8_t shape; /* sockets: SpawnNetwork */
                 GuestSocket socket;
                 GuestSocketMade socket_made;

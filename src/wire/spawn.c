@@ -46,6 +46,7 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
         wire_put_string(w, c->id, SPAWN_ID_MAX);
         wire_put_string(w, c->template_name, SPAWN_NAME_MAX);
         wire_put_string(w, c->layer, sizeof(c->layer));
+        wire_put_uint(w, c->zygote, 1);
         wire_put_uint(w, c->kept, 1);
         wire_put_string(w, c->hostname, SPAWN_NAME_MAX);
         wire_put_string(w, c->workdir, SPAWN_PATH_MAX);
@@ -65,11 +66,13 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
 
 static bool get_create(WireReader *r, SpawnMessage *m) {
         SpawnCreate *c = &m->create;
-        uint64_t kept, sudo;
+        uint64_t zygote, kept, sudo;
 
         wire_get_string(r, c->id, SPAWN_ID_MAX);
         wire_get_string(r, c->template_name, SPAWN_NAME_MAX);
         wire_get_string(r, c->layer, sizeof(c->layer));
+        zygote = wire_get_uint(r, 1);
+        c->zygote = zygote == 1;
         kept = wire_get_uint(r, 1);
         c->kept = kept == 1;
         wire_get_string(r, c->hostname, SPAWN_NAME_MAX);
@@ -85,7 +88,7 @@ static bool get_create(WireReader *r, SpawnMessage *m) {
         c->allow_missing = wire_get_uint(r, 8);
         c->network = (uint8_t) wire_get_uint(r, 1);
         c->address = (uint32_t) wire_get_uint(r, 4);
-        return kept <= 1 && sudo <= 1 && c->network < _SPAWN_NETWORK_MAX && get_volumes(r, c) && rules_get(r, &c->rules);
+        return zygote <= 1 && kept <= 1 && sudo <= 1 && c->network < _SPAWN_NETWORK_MAX && get_volumes(r, c) && rules_get(r, &c->rules);
 }
 
 static void put_id(WireWriter *w, const SpawnMessage *m) {
@@ -140,6 +143,44 @@ static bool get_done(WireReader *r, SpawnMessage *m) {
         return true;
 }
 
+static void put_zygote(WireWriter *w, const SpawnMessage *m) {
+        const SpawnZygote *z = &m->zygote;
+
+        wire_put_string(w, z->id, SPAWN_ID_MAX);
+        wire_put_string(w, z->template_name, SPAWN_NAME_MAX);
+        wire_put_string(w, z->language, SPAWN_NAME_MAX);
+        wire_put_uint(w, z->gid, 4);
+        wire_put_uint(w, z->nofile, 8);
+        wire_put_uint(w, z->nproc, 8);
+        wire_put_uint(w, z->file_bytes, 8);
+        wire_put_uint(w, z->no_processes, 1);
+}
+
+static bool get_zygote(WireReader *r, SpawnMessage *m) {
+        SpawnZygote *z = &m->zygote;
+        uint64_t no_processes;
+
+        wire_get_string(r, z->id, SPAWN_ID_MAX);
+        wire_get_string(r, z->template_name, SPAWN_NAME_MAX);
+        wire_get_string(r, z->language, SPAWN_NAME_MAX);
+        z->gid = (uint32_t) wire_get_uint(r, 4);
+        z->nofile = wire_get_uint(r, 8);
+        z->nproc = wire_get_uint(r, 8);
+        z->file_bytes = wire_get_uint(r, 8);
+        no_processes = wire_get_uint(r, 1);
+        z->no_processes = no_processes == 1;
+        return no_processes <= 1;
+}
+
+static void put_forked(WireWriter *w, const SpawnMessage *m) {
+        wire_put_uint(w, (uint32_t) m->forked.pid, 4);
+}
+
+static bool get_forked(WireReader *r, SpawnMessage *m) {
+        m->forked.pid = (int32_t) wire_get_uint(r, 4);
+        return m->forked.pid > 0;
+}
+
 static void put_tree(WireWriter *w, const SpawnMessage *m) {
         tree_put(w, &m->tree);
 }
@@ -190,6 +231,7 @@ static const struct {
         [SPAWN_LIST]      = { put_nothing,    get_nothing   },
         [SPAWN_TREE]      = { put_tree,       get_tree      },
         [SPAWN_RECLAIM]   = { put_id,         get_id        },
+        [SPAWN_ZYGOTE]    = { put_zygote,     get_zygote    },
         [SPAWN_HELLO]     = { put_hello,      get_hello     },
         [SPAWN_CREATED]   = { put_created,    get_created   },
         [SPAWN_DONE]      = { put_done,       get_done      },
@@ -197,6 +239,7 @@ static const struct {
         [SPAWN_ITEM]      = { put_id,         get_id        },
         [SPAWN_END]       = { put_nothing,    get_nothing   },
         [SPAWN_TREE_ITEM] = { put_tree_item,  get_tree_item },
+        [SPAWN_FORKED]    = { put_forked,     get_forked    },
 };
 
 ssize_t spawn_encode(const SpawnMessage *message, uint8_t *buffer, size_t size) {

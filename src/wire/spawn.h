@@ -37,6 +37,7 @@ typedef enum SpawnType {
         SPAWN_LIST, /* every id that has a cgroup of this instance */
         SPAWN_TREE, /* tree.h; + descriptors for a RUN */
         SPAWN_RECLAIM, /* the memory of a frozen one goes to swap, or back to its files, as far as there is room; DONE when that is over */
+        SPAWN_ZYGOTE, /* + descriptor: the channel of the new process. A zygote's child goes into a sandbox that was made so that it can: FORKED */
 
         /* spawner → coved */
         SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */
@@ -46,6 +47,7 @@ typedef enum SpawnType {
         SPAWN_ITEM,
         SPAWN_END,
         SPAWN_TREE_ITEM, /* of a TREE_LIST */
+        SPAWN_FORKED,    /* it has every wall of a command, and goes on by what comes over its channel */
         _SPAWN_TYPE_MAX,
 } SpawnType;
 
@@ -59,6 +61,7 @@ typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
         char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" and "base" are always there */
         char layer[TREE_NAME_MAX + 1]; /* TREE_LAYER that takes the template's place; "": none */
+        bool zygote; /* a zygote's child may enter it */
         bool kept; /* its writable layer is TREE_DISK of its id, which is there already: new, or of a former life, or copied */
         char hostname[SPAWN_NAME_MAX];
         char workdir[SPAWN_PATH_MAX];
@@ -74,6 +77,16 @@ typedef struct SpawnCreate {
         SpawnVolume volumes[SPAWN_VOLUMES_MAX];
         Rules rules;
 } SpawnCreate;
+
+/* FAILED with EOPNOTSUPP: no zygote is ready for that, or the sandbox was not made for it. */
+typedef struct SpawnZygote {
+        char id[SPAWN_ID_MAX];
+        char template_name[SPAWN_NAME_MAX]; /* which zygote */
+        char language[SPAWN_NAME_MAX];
+        uint32_t gid; /* the user is the sandbox's own */
+        uint64_t nofile, nproc, file_bytes; /* rlimits.h, as of a command; file_bytes 0: as it is */
+        bool no_processes;
+} SpawnZygote;
 
 typedef struct SpawnHello {
         bool privileged;
@@ -93,6 +106,10 @@ typedef struct SpawnDone {
         int32_t status; /* as wait(2) gives it: of a TREE_RUN */
         uint64_t bytes; /* TREE_USAGE */
 } SpawnDone;
+
+typedef struct SpawnForked {
+        int32_t pid; /* inside */
+} SpawnForked;
 
 typedef struct SpawnTreeItem {
         TreeRef ref;
@@ -115,6 +132,8 @@ typedef struct SpawnMessage {
                 SpawnDone done;
                 TreeRequest tree;
                 SpawnTreeItem tree_item;
+                SpawnZygote zygote;
+                SpawnForked forked;
                 SpawnFailure failure;
         };
 } SpawnMessage;

@@ -1,14 +1,19 @@
-/* zygote.h: inside a zygote: how a loaded interpreter becomes a process of a sandbox.
+/* zygote.h: what cove-zygote.so is to the interpreter that loads it (zygote.py).
  *
- * The spawner starts cove-zygote for each line of `zygotes:`: own namespaces with the template as a read-only root, no network, an id of its own in the
- * host's user namespace (which owns the user namespaces of the sandboxes that it may enter, and nothing else on the machine), no capability, no_new_privs, a filter.
- * It becomes the interpreter, loads the modules, and serves its socket:
- *
- *      spawner   FORK + descriptors: user, mount, pid, network, ipc, uts, cgroup namespaces; the channel
- *      zygote    fork; CHILD with its pid
- *      spawner   puts it into the sandbox's cgroups; GO
- *      child     enters the namespaces, forks once more (the pid namespace), takes the command's walls: ids, capabilities, rlimits, Landlock, seccomp; STARTED; the driver
- *
- * A child that cannot take one of them exits and never returns to the interpreter.
+ * The spawner (spawner/zygote.h) starts an interpreter for each line of `zygotes:`: in namespaces of its own, but for the user's and the pids' (a process enters
+ * those only from outside), with a template's files read-only as its root, no network, no /proc, an id that nobody has, CAP_SETUID and CAP_SETGID fenced to ids of
+ * sandboxes by its filter, no_new_privs. It loads the modules, and serves its socket (protocol.h); children become processes of sandboxes (enter.h).
  * Must not know: the daemon, contexts. */
 #pragma once
+
+#define ZYGOTE_EXPORT __attribute__((visibility("default")))
+
+/* Says that all is loaded, and forks on request. Returns in children only, which are in their sandboxes then; ends the zygote when the spawner has gone. */
+ZYGOTE_EXPORT void cove_zygote_serve(void);
+
+/* In a child. The one or the other. */
+ZYGOTE_EXPORT void cove_zygote_started(void);
+ZYGOTE_EXPORT void cove_zygote_stale(void); /* what was loaded is not what the sandbox has: it ends */
+
+/* The interpreter's part, and the driver of contexts that is loaded ahead: texts, terminated. */
+ZYGOTE_EXPORT extern const char cove_zygote_script[], cove_zygote_driver[];

@@ -127,6 +127,13 @@ class Daemon:
         if not wait_for(listening, START_SECONDS) or not self.url:
             raise AssertionError(f"the daemon did not come up: {' '.join(self.child.args)}\n{self.log()}")
 
+    def tls_port(self):
+        """Where it listens for TLS, as it says."""
+        found = re.findall(rb"https://[^ ]*:([0-9]+)", self.log_path.read_bytes())
+        if not found:
+            raise AssertionError(f"the daemon does not listen for TLS\n{self.log()}")
+        return int(found[-1])
+
     def wait_until_ready(self, seconds=START_SECONDS):
         """Listens, and has taken stock of what was there before."""
         def ready():

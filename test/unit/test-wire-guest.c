@@ -55,6 +55,10 @@ static const GuestMessage file = {
                 .target = "/c",
         },
 };
+static const GuestMessage file_labels = {
+        .type = GUEST_FILE,
+        .file = { .operation = FILE_WRITE, .flags = FILE_SET_LABELS, .path = "/a", .labels = (const uint8_t *) "a\0b\0", .labels_size = 4 },
+};
 static const GuestMessage file_bare = { .type = GUEST_FILE, .file = { .operation = FILE_STAT } };
 static const GuestMessage ready = { .type = GUEST_READY, .ready = { .guards_missing = UINT64_MAX - 1 } };
 static const GuestMessage started = { .type = GUEST_STARTED, .started = { .exec = 7, .pid = 12, .flags = GUEST_EXEC_PTY } };
@@ -79,6 +83,9 @@ static const GuestMessage exited = {
         },
 };
 static const GuestMessage stdin_ = { .type = GUEST_STDIN, .stdin_ = { .exec = 7, .error = ESRCH } };
+static const GuestMessage channel_open = { .type = GUEST_CHANNEL_OPEN, .exec_id = 7 };
+static const GuestMessage channel = { .type = GUEST_CHANNEL, .stdin_ = { .exec = 7, .error = EBADF } };
+static const GuestMessage kill_15 = { .type = GUEST_KILL, .kill = { .pid = 12, .signal = 15 } };
 static const GuestMessage end = { .type = GUEST_END };
 static const GuestMessage stopped = { .type = GUEST_STOPPED };
 static const GuestMessage network = { .type = GUEST_NETWORK };
@@ -113,6 +120,7 @@ static const struct {
         { "stop",        &stop,        8                                   },
         { "file",        &file,        38 + 2 + 4 + 2 + 2                  },
         { "file bare",   &file_bare,   38 + 2 + 2                          },
+        { "file labels", &file_labels, 38 + 2 + 2 + 2 + 4 + 4              },
         { "ready",       &ready,       8                                   },
         { "started",     &started,     16                                  },
         { "exec failed", &exec_failed, 12 + 2 + 4 + 2 + 12                 },
@@ -125,6 +133,9 @@ static const struct {
         { "socket udp",  &socket_udp,  8 + 1 + 2 * 16 + 2 * 2              },
         { "sockets",     &sockets,     1                                   },
         { "socket made", &socket_made, 12                                  },
+        { "channel open", &channel_open, 8                                 },
+        { "channel",     &channel,     12                                  },
+        { "kill",        &kill_15,     8                                   },
 };
 
 static uint8_t buffer[GUEST_MESSAGE_MAX + 1], again[GUEST_MESSAGE_MAX];
@@ -262,7 +273,7 @@ TEST(unknown_types) {
                         check_refused("type", bytes, sizeof(bytes));
         }
         check_result("encode", guest_encode(&(GuestMessage) { .type = _GUEST_TYPE_MAX }, again, sizeof(again)), -EINVAL);
-        check_result("encode", guest_encode(&(GuestMessage) { .type = GUEST_SOCKET + 1 }, again, sizeof(again)), -EINVAL);
+        check_result("encode", guest_encode(&(GuestMessage) { .type = GUEST_KILL + 1 }, again, sizeof(again)), -EINVAL);
 }
 
 TEST(reserved_is_zero) {
@@ -283,7 +294,8 @@ TEST(values_out_of_range) {
                 size_t at;
                 uint8_t value;
         } rows[] = {
-                { "unknown flag of an exec",   &exec,        HEADER + 8,           16   },
+                { "unknown flag of an exec",   &exec,        HEADER + 8,           32   },
+                { "channel and terminal",      &exec,        HEADER + 8,           GUEST_EXEC_PTY | GUEST_EXEC_CHANNEL },
                 { "blob and strings",          &exec,        HEADER + 8,           GUEST_EXEC_BLOB },
                 { "signal 0",                  &signal_9,    HEADER + 8,           0    },
                 { "signal 65",                 &signal_9,    HEADER + 8,           65   },
@@ -294,7 +306,7 @@ TEST(values_out_of_range) {
                 { "NUL in a path",             &file,        HEADER + 38 + 2 + 1,  0    },
                 { "pid below zero",            &started,     HEADER + 8 + 3,       0xff },
                 { "pid 0",                     &started,     HEADER + 8,           0    },
-                { "unknown flag of a start",   &started,     HEADER + 12,          16   },
+                { "unknown flag of a start",   &started,     HEADER + 12,          32   },
                 { "error 0",                   &exec_failed, HEADER + 8,           0    },
                 { "error of 256 × 16",         &exec_failed, HEADER + 8 + 1,       16   },
                 { "NUL in a step",             &exec_failed, HEADER + 12 + 2 + 1,  0    },
@@ -314,6 +326,10 @@ TEST(values_out_of_range) {
                 { "socket of no kind",         &socket_tcp,  HEADER + 8,           0    },
                 { "socket of unknown kind",    &socket_tcp,  HEADER + 8,           3    },
                 { "error of a socket",         &socket_made, HEADER + 8 + 3,       0xff },
+                { "kill of PID 1",             &kill_15,     HEADER,               1    },
+                { "kill of a group",           &kill_15,     HEADER + 3,           0xff },
+                { "kill with signal 0",        &kill_15,     HEADER + 4,           0    },
+                { "error of a channel",        &channel,     HEADER + 8 + 3,       0xff },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -65,6 +65,8 @@ ApiRequest *connect_request(const ConnectCall *c); /* with q->sandbox */
 /* Basic authorization's user, decoded; NULL: none was named. */
 const char *connect_user(const ConnectCall *c);
 bool connect_deadline(const ConnectCall *c, usec_t *ret_usec); /* Connect-Timeout-Ms */
+void connect_unbound(ConnectCall *c); /* a stream ends at its deadline, unless its method sees to that itself */
+void connect_hold(ConnectCall *c, bool held); /* client stream: no more messages for now; and on again */
 
 /* The handler's own; destroy is called once, when the call is over however it ended: answered, or its client is gone. */
 void connect_set_state(ConnectCall *c, void *state, void (*destroy)(ConnectCall *c, void *state));
@@ -72,7 +74,7 @@ void *connect_state(const ConnectCall *c);
 
 /* Unary and client stream: the answer. */
 int connect_answer(ConnectCall *c, const ProtobufCMessage *response);
-/* Of any kind, also in the middle of a stream: its last word. */
+/* Of any kind, also in the middle of a stream: its last word. Never 0: -ECANCELED when it went well, so that `return connect_error(…)` reads as it should. */
 int connect_error(ConnectCall *c, ConnectCode code, const char *format, ...) _printf_(3, 4);
 int connect_errno(ConnectCall *c, int r, const char *text);
 

@@ -11,7 +11,9 @@
  * daemon's key and the sandbox's id (token.c), so that they are the same after every restart and stored nowhere. What the dialect knows of a sandbox and the
  * core does not (record.c) is one JSON text of the sandbox (SandboxSpec.dialect), which nobody else reads.
  *
- *      target.c        which sandbox and port, by headers, token, host name or signature; waking it
+ *      target.c        which sandbox and port, by headers, token, host name (host.c) or signature; who may
+ *      wake.c          one that is paused goes on first
+ *      proxy.c         ports that are served inside; what E2B's proxy says when it cannot
  *      record.c        what was said at its creation, and the dialect's own JSON for it
  *      token.c         access tokens, traffic tokens, signatures of files
  *      connect*.c      Connect-RPC (connect.h), messages in proto/
@@ -31,6 +33,7 @@
 #define E2B_ENVD_VERSION     "0.6.13"
 #define E2B_CLIENT_ID        "6532622b" /* what programs expect to be there, and nothing uses */
 #define E2B_TOKEN_MAX        96
+#define E2B_ID_MAX           63 /* of an id that somebody asks for; ours have SANDBOX_ID_LENGTH */
 
 /* Tables of routes; each ends with a line without method. */
 extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[]; /* in api_tables: their paths are nobody else's */
@@ -40,6 +43,16 @@ extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];              
 int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) _printf_(3, 4);
 int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_errno(), in that shape */
 int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */
+int e2b_complaints(ApiRequest *q, const JsonComplaints *c); /* 400 with the first of them */
+/* The collected body by the fields; others are nobody's business: SDKs grow. Has answered (400) when it is negative. */
+int e2b_read(ApiRequest *q, const JsonField *fields, size_t n, void *target);
+
+/* What every route of the dialect has. */
+int e2b_refuse(ApiRequest *q, unsigned status, const char *message);
+bool e2b_enabled(const Manager *m);
+#define E2B_ROUTE .refuse = e2b_refuse, .served = e2b_enabled
+#define E2B_BODY_MAX ((size_t) 4 << 20)
+#define E2B_JSON .body = HTTP_BODY_COLLECT, .body_max = E2B_BODY_MAX
 
 /* record.c */
 typedef struct E2bRecord {
@@ -51,12 +64,17 @@ typedef struct E2bRecord {
         bool no_internet;       /* allow_internet_access: false */
         char *mask_host;        /* network.maskRequestHost; NULL: none */
         json_t *network;        /* as it was sent, without passwords; NULL: none */
-        usec_t resumed_at;      /* wall clock; 0: never was paused */
 } E2bRecord;
 
 void e2b_record_done(E2bRecord *r);
 int e2b_record_read(const Sandbox *sb, E2bRecord *ret); /* of one that another surface has made: the defaults */
 int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store */
+char *e2b_record_print(const E2bRecord *r);             /* for a spec; the caller frees. NULL: out of memory */
+
+/* A moment of the life that the dialect sees. */
+bool e2b_is_paused(const Sandbox *sb);   /* or stopped: nothing of it answers */
+usec_t e2b_started_at(const Sandbox *sb); /* wall clock; a resume sets it anew */
+usec_t e2b_end_at(const Sandbox *sb);    /* paused: since when; 0: never ends */
 
 json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api);        /* "Sandbox": answer of create, connect, fork */
 json_t *e2b_listed_json(const Sandbox *sb, const Api *api);         /* "ListedSandbox" */
@@ -66,22 +84,53 @@ Sandbox *e2b_find_sandbox(ApiRequest *q, const char *id);           /* the calle
 /* token.c: "<id>_<48 hexadecimal digits>", so that a token alone says whose it is. */
 void e2b_access_token(const Api *api, const char *id, char ret[static E2B_TOKEN_MAX]);
 void e2b_traffic_token(const Api *api, const char *id, char ret[static E2B_TOKEN_MAX]);
-bool e2b_token_matches(const char *given, const char *wanted); /* in constant time */
+bool e2b_token_matches(const char *given, const char *wanted); /* in constant time; given may be NULL */
+bool e2b_token_is_of(const char *token, char ret_id[static SANDBOX_ID_LENGTH + 1]); /* whose it says that it is, if it has the form of one */
 /* "v1_…" over path, operation ("read", "write"), user and token; expires NULL: never. */
 int e2b_file_signature(const char *path, const char *operation, const char *user, const char *token, const char *expires, char **ret);
 
 /* target.c */
 typedef struct E2bTarget {
-        char id[SANDBOX_ID_LENGTH + 1];
+        char id[E2B_ID_MAX + 1];
         uint16_t port;
         bool by_host; /* the host's name said it */
 } E2bTarget;
 
-/* 1: it is for a sandbox; 0: it is not; -EINVAL: has been answered (400, as E2B's proxy does). */
+/* 1: it is for a sandbox; 0: it is not; negative: has been answered (400, as E2B's proxy does; 401: a signature of nobody). */
 int e2b_target_find(ApiRequest *q, E2bTarget *ret);
-/* Sends it on its way: sets q->sandbox, q->who and the route, or answers (502, 403, …); 0, or negative when it was answered. A sandbox that is paused and may be
- * woken is, first. */
-int e2b_target_admit(ApiRequest *q, const E2bTarget *t, const ApiRoute *const **ret_tables);
+/* Sends it on its way: sets q->route, q->who and whom it is about, or answers (502, 403, …); 0, or negative when it was answered. q->sandbox is set when the
+ * handler is called: a sandbox that is paused and may be woken is, first (wake.c). */
+int e2b_target_admit(ApiRequest *q, const E2bTarget *t);
+
+/* What stands behind the two ports that are ours: tables.c. */
+extern const ApiRoute *const e2b_envd_tables[], *const e2b_interpreter_tables[];
+
+/* proxy.c: {"sandboxId", "message", "port", "code"}, as E2B's proxy says it; port 0: none. A person's browser gets a page. */
+int e2b_proxy_answer(ApiRequest *q, unsigned status, json_t *body); /* takes the body */
+int e2b_proxy_refuse(ApiRequest *q, unsigned status, const char *id, uint16_t port, const char *message);
+int e2b_proxy_missing(ApiRequest *q, const char *id); /* 502: there is no such sandbox, or it does not run */
+int e2b_proxy_admit(ApiRequest *q, const E2bTarget *t, const E2bRecord *record); /* a port that something inside listens on */
+
+/* wake.c: ApiRequest.prepare of all that is for a sandbox. */
+int e2b_wake(ApiRequest *q);
+/* Whether it can be asked something now, or after it was woken. */
+bool e2b_is_awake(const Sandbox *sb);
+bool e2b_may_wake(const Sandbox *sb, const E2bRecord *record);
+
+/* templates-resolve.c: what a templateID is: "base", an alias, "name", "name:tag", "team/name:tag", or a snapshot's id or name. */
+typedef struct E2bTemplate {
+        char *name;               /* as the core calls it; NULL: it is a snapshot */
+        struct Snapshot *snapshot; /* borrowed until the loop turns */
+        uint32_t cpu_milli;       /* of its sandboxes, as its build was told; 0: nothing was said */
+        uint64_t memory_bytes;
+} E2bTemplate;
+void e2b_template_done(E2bTemplate *t);
+/* 0; -ENOENT: has answered 404 "template 'x' not found"; other errors have been answered too. */
+int e2b_template_resolve(ApiRequest *q, const char *template_id, E2bTemplate *ret);
+
+/* snapshots.c: DELETE /templates/{id} of a snapshot. 0: it was one, and is answered (now or later). -ENOENT: it is none; nothing was answered. */
+int e2b_snapshot_delete(ApiRequest *q, const char *template_id);
+struct Snapshot *e2b_snapshot_find(ApiRequest *q, const char *template_id); /* by "id", "id:default", "name", "team/name:default"; NULL: none */
 
 /* networks: what the dialect says of them, as our policy. json: {allowOut, denyOut, rules, …}; NULL: nothing was said. ret: a policy's JSON for api/policy.h. */
 int e2b_network_policy(const json_t *network, bool internet, json_t **ret, Error *reterr);

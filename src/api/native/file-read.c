@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "api/native/files.h"
+#include "api/range.h"
 #include "base/fd.h"
-#include "base/parse.h"
 
 #define FILE_TYPE "application/octet-stream"
 
@@ -31,46 +31,6 @@ static void reader_destroy(ApiRequest *q, bool answered) {
         (void) fd_close(f->fd);
         free(f);
         q->state = NULL;
-}
-
-typedef enum RangeKind {
-        RANGE_NONE, /* none, or of a form that may be ignored: the answer is all of it */
-        RANGE_PART,
-        RANGE_BEYOND,
-} RangeKind;
-
-/* "bytes=10-19", "bytes=10-", "bytes=-5": one range. RFC 9110, section 14.2: what is no such thing is ignored. */
-static RangeKind parse_range(const char *text, uint64_t size, uint64_t *ret_first, uint64_t *ret_length) {
-        uint64_t first = 0, last = UINT64_MAX;
-        char part[24];
-        const char *dash;
-        size_t n;
-
-        if (!text || strncmp(text, "bytes=", 6) != 0)
-                return RANGE_NONE;
-        text += 6;
-        dash = strchr(text, '-');
-        n = dash ? (size_t) (dash - text) : 0;
-        if (!dash || n >= sizeof(part) || (n == 0 && dash[1] == '\0'))
-                return RANGE_NONE;
-        (void) snprintf(part, sizeof(part), "%.*s", (int) n, text);
-        if (n > 0 && parse_uint64(part, 0, UINT64_MAX, &first) < 0)
-                return RANGE_NONE;
-        if (dash[1] && parse_uint64(dash + 1, 0, UINT64_MAX, &last) < 0)
-                return RANGE_NONE;
-        if (n == 0) { /* the last so many */
-                if (last == 0 || size == 0)
-                        return RANGE_BEYOND;
-                first = size - MIN_OF(last, size);
-                last = UINT64_MAX;
-        }
-        if (last < first)
-                return RANGE_NONE;
-        if (first >= size)
-                return RANGE_BEYOND;
-        *ret_first = first;
-        *ret_length = MIN_OF(last, size - 1) - first + 1;
-        return RANGE_PART;
 }
 
 static void add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
@@ -99,7 +59,7 @@ static void answer_whole(FileReader *f) {
         uint64_t first, length;
 
         add_format(f->q, "Accept-Ranges", "bytes");
-        switch (parse_range(http_header(f->q->http, "Range"), f->entry.size, &first, &length)) {
+        switch (range_parse(http_header(f->q->http, "Range"), f->entry.size, &first, &length)) {
         case RANGE_PART:
                 add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1,
                                 f->entry.size);

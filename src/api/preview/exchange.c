@@ -18,6 +18,7 @@ static void exchange_free(PreviewExchange *x) {
         (void) fd_close(x->fd);
         text_done(&x->out);
         free(x->in);
+        free(x->access.host);
         free(x);
 }
 
@@ -42,7 +43,9 @@ void preview_exchange_watch(PreviewExchange *x) {
 static void fail(PreviewExchange *x, unsigned status, const char *code, const char *message) {
         x->phase = PREVIEW_ENDED;
         x->in_ended = true;
-        if (!x->q->answered)
+        if (!x->q->answered && x->access.refuse)
+                (void) x->access.refuse(x->q, &x->target);
+        else if (!x->q->answered)
                 (void) preview_refuse(x->q, status, code, NULL, "port %u of sandbox %s %s", x->target.port, x->target.id, message);
         else
                 http_request_continue(x->q->http);
@@ -218,7 +221,7 @@ static PreviewExchange *exchange_new(ApiRequest *q, const PreviewTarget *t) {
 
 static void on_handle(ApiRequest *q) {
         PreviewExchange *x = q->state;
-        Sandbox *sb = find_sandbox(q, &x->target, &x->access);
+        Sandbox *sb = x->access.refuse ? q->sandbox : find_sandbox(q, &x->target, &x->access);
         int r;
 
         if (check_sandbox(q, sb, &x->target) != 1)
@@ -312,5 +315,18 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
                 return -ENOMEM;
         }
         x->access = access;
+        return 0;
+}
+
+int preview_proxy(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access) {
+        PreviewExchange *x = exchange_new(q, t);
+
+        q->route = &preview_route;
+        (void) snprintf(q->shown_path, sizeof(q->shown_path), "/preview/%s/%u/", t->id, t->port);
+        if (!x) {
+                free(access->host);
+                return -ENOMEM;
+        }
+        x->access = *access;
         return 0;
 }

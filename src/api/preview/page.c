@@ -8,7 +8,7 @@
 #include "api/accept.h"
 #include "api/preview/preview.h"
 
-static bool wants_html(const ApiRequest *q) {
+bool preview_wants_page(const ApiRequest *q) {
         static const char *const types[] = { "application/json", "text/html" };
         const char *accept = http_header(q->http, "Accept");
 
@@ -32,7 +32,7 @@ static void put_escaped(Text *t, const char *s) {
                 }
 }
 
-static int answer_page(ApiRequest *q, unsigned status, const char *message, const char *hint) {
+int preview_page(ApiRequest *q, unsigned status, const char *message, const char *hint) {
         _cleanup_text_ Text t = TEXT_INIT(8192);
 
         text_put_string(&t, "<!doctype html><meta charset=utf-8><meta name=viewport content=\"width=device-width\"><title>cove: ");
@@ -56,5 +56,5 @@ int preview_refuse(ApiRequest *q, unsigned status, const char *code, const char 
         (void) vsnprintf(message, sizeof(message), format, ap);
         va_end(ap);
         (void) http_add_header(q->http, "Cache-Control", "no-store");
-        return wants_html(q) ? answer_page(q, status, message, hint) : api_error(q, status, code, hint, "%s", message);
+        return preview_wants_page(q) ? preview_page(q, status, message, hint) : api_error(q, status, code, hint, "%s", message);
 }

@@ -63,15 +63,22 @@ void preview_path_url(const ApiRequest *q, const char *id, uint16_t port, const 
 typedef struct PreviewAccess {
         bool by_link;   /* in the query: give it a cookie */
         bool by_key;    /* in the header */
+        /* Of another surface, which has looked for itself who may, and sets q->sandbox: */
+        int (*refuse)(ApiRequest *q, const PreviewTarget *t); /* what it says when nobody inside answers; NULL: all of this is ours */
+        char *host;                                           /* what is told inside instead of the host that was asked for; NULL: that one. Owned */
 } PreviewAccess;
 int preview_may(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret);
 /* The value of one cookie; false: there is none of that name. */
 bool preview_cookie(const char *header, const char *name, char *ret, size_t size);
 
 /* page.c */
+bool preview_wants_page(const ApiRequest *q); /* a person's browser */
+int preview_page(ApiRequest *q, unsigned status, const char *message, const char *hint);
 int preview_refuse(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);
 
 /* exchange.c: the route that all of them have. */
 extern const ApiRoute preview_route;
 /* Called with the request that preview_find() found one in; as admit() of surface.c. */
 int preview_admit(ApiRequest *q, const PreviewTarget *t);
+/* For a surface with rules of its own. Takes access->host always. t->rest: as preview_target_parse() leaves it. */
+int preview_proxy(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access);

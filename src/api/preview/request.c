@@ -20,6 +20,8 @@ static bool is_one_of(const char *name, const char *const *list) {
 static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "TE", "Trailer", "Transfer-Encoding",
                                     "Upgrade", "Expect", "Content-Length", "X-API-KEY", "X-Forwarded-For", "X-Forwarded-Host",
                                     "X-Forwarded-Proto", "X-Forwarded-Prefix", NULL };
+/* What opens the door of another surface; and the name, which that says in its own way. */
+static const char *const theirs[] = { "Host", "X-Access-Token", "E2b-Traffic-Access-Token", NULL };
 
 static bool is_upgrade(const ApiRequest *q) {
         return http_header(q->http, "Upgrade") && !http_header(q->http, "Content-Length") && !http_header(q->http, "Transfer-Encoding");
@@ -56,6 +58,8 @@ static int pass_header(const char *name, const char *value, void *userdata) {
         PreviewExchange *x = userdata;
 
         if (is_one_of(name, ours) || (x->access.by_key && strcasecmp(name, "Authorization") == 0))
+                return 0;
+        if (x->access.refuse && is_one_of(name, theirs))
                 return 0;
         if (strcasecmp(name, "Referer") == 0 && strstr(value, PREVIEW_QUERY "="))
                 return 0;
@@ -111,13 +115,22 @@ static void put_forwarded(PreviewExchange *x) {
         n = strcspn(peer, "]");
         peer[peer[0] == '[' ? n : strcspn(peer, ":")] = '\0';
         put_header(&x->out, "X-Forwarded-For", peer + (peer[0] == '['));
-        put_header(&x->out, "X-Forwarded-Proto", "http");
+        put_header(&x->out, "X-Forwarded-Proto", http_is_secure(x->q->http) ? "https" : "http");
         if (host)
                 put_header(&x->out, "X-Forwarded-Host", host);
         if (x->target.by_host)
                 return;
         (void) snprintf(prefix, sizeof(prefix), "/preview/%s/%u", x->target.id, x->target.port);
         put_header(&x->out, "X-Forwarded-Prefix", prefix);
+}
+
+/* As E2B's proxy has it: the name as it was asked for and nothing more, or another one and, beside it, the real one. */
+static void put_host(PreviewExchange *x) {
+        const char *asked = http_header(x->q->http, "Host");
+
+        put_header(&x->out, "Host", x->access.host ? x->access.host : asked ? asked : "localhost");
+        if (x->access.host && asked)
+                put_header(&x->out, "X-Forwarded-Host", asked);
 }
 
 static void put_framing(PreviewExchange *x) {
@@ -142,8 +155,11 @@ int preview_request_put(PreviewExchange *x) {
         text_put_string(&x->out, x->target.rest[0] ? x->target.rest : "/");
         preview_put_query(x->q, &x->out);
         text_put_string(&x->out, " HTTP/1.1\r\n");
+        if (x->access.refuse)
+                put_host(x);
         (void) http_header_each(x->q->http, pass_header, x);
-        put_forwarded(x);
+        if (!x->access.refuse)
+                put_forwarded(x);
         put_framing(x);
         text_put_string(&x->out, "\r\n");
         return x->out.error;

@@ -1,0 +1,285 @@
+/* target.c: which sandbox and port a request is for, and whether it may go there.
+ *
+ * In this order: a host's name that says both; headers that say both, under any other name (E2B's proxy looks at them where the name cannot say it; here the daemon
+ * may have a name of its own); a token, which says whose it is; a signature, which has to be tried. What no one of them leads to a sandbox is for the control plane.
+ *
+ * Names below previews.domain are those of native previews too, and those are private. So which rules there are depends on whom it is about: a sandbox that this
+ * surface has made follows E2B's (ports are everybody's, unless network.allowPublicTraffic was false), all others the native ones. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/e2b/host.h"
+#include "api/router.h"
+#include "config/config.h"
+
+#define ID_HEADER      "E2b-Sandbox-Id"
+#define PORT_HEADER    "E2b-Sandbox-Port"
+#define TOKEN_HEADER   "X-Access-Token"
+#define TRAFFIC_HEADER "e2b-traffic-access-token"
+
+static const char unauthorized[] = "unauthorized access, please provide a valid access token or method signing if supported";
+
+/* Who is nobody's yet is not there for anybody. */
+static Sandbox *find(const ApiRequest *q, const char *id) {
+        Sandbox *sb = NULL;
+
+        HASH_FIND_STR(q->manager->sandboxes, id, sb);
+        return sb && !sb->pooled ? sb : NULL;
+}
+
+static int refuse_text(ApiRequest *q, const char *text) {
+        char line[64];
+        int n = snprintf(line, sizeof(line), "%s\n", text);
+
+        q->answered = true;
+        (void) http_answer(q->http, 400, "text/plain; charset=utf-8", line, (size_t) n);
+        return -EINVAL;
+}
+
+static int refuse_address(ApiRequest *q, int r) {
+        return refuse_text(q, r == -ENXIO ? "Invalid host" : r == -ERANGE ? "Invalid sandbox port" : "Invalid sandbox ID");
+}
+
+static int by_headers(ApiRequest *q, E2bTarget *ret) {
+        const char *id = http_header(q->http, ID_HEADER), *port = http_header(q->http, PORT_HEADER);
+        bool has_id = id && *id, has_port = port && *port;
+
+        if (!has_id && !has_port)
+                return 0;
+        if (!has_id || !has_port)
+                return refuse_text(q, "missing header");
+        if (e2b_port_read(port, strlen(port), &ret->port) < 0)
+                return refuse_address(q, -ERANGE);
+        if (!e2b_id_is_possible(id, strlen(id)))
+                return refuse_address(q, -EINVAL);
+        (void) snprintf(ret->id, sizeof(ret->id), "%s", id);
+        return 1;
+}
+
+/* Old programs say it with some requests only, and their token with all. */
+static bool by_token(const ApiRequest *q, E2bTarget *ret) {
+        char id[SANDBOX_ID_LENGTH + 1];
+
+        if (!e2b_token_is_of(http_header(q->http, TOKEN_HEADER), id))
+                return false;
+        (void) snprintf(ret->id, sizeof(ret->id), "%s", id);
+        ret->port = E2B_ENVD_PORT;
+        return true;
+}
+
+static bool is_signed_by(const ApiRequest *q, const Sandbox *sb, const char *operation, const char *signature) {
+        _cleanup_free_ char *wanted = NULL;
+        char token[E2B_TOKEN_MAX];
+
+        e2b_access_token(q->api, sb->id, token);
+        return e2b_file_signature(http_query(q->http, "path"), operation, http_query(q->http, "username"), token,
+                               http_query(q->http, "signature_expiration"), &wanted) >= 0 &&
+               e2b_token_matches(signature, wanted);
+}
+
+/* The one search there is: a URL that somebody was given, without a name in it that leads anywhere. */
+static int by_signature(ApiRequest *q, E2bTarget *ret) {
+        const char *signature = http_query(q->http, "signature"), *method = http_method(q->http);
+
+        if (!signature || strcmp(http_path(q->http), "/files") != 0)
+                return 0;
+        for (Sandbox *sb = q->manager->sandboxes; sb; sb = sb->hh.next)
+                if (!sb->pooled && !sandbox_status_is_ended(sb->status) &&
+                                is_signed_by(q, sb, strcmp(method, "POST") == 0 ? "write" : "read", signature)) {
+                        (void) snprintf(ret->id, sizeof(ret->id), "%s", sb->id);
+                        ret->port = E2B_ENVD_PORT;
+                        return 1;
+                }
+        (void) e2b_error(q, 401, "invalid signature");
+        return -EACCES;
+}
+
+static bool is_ours(uint16_t port) {
+        return port == E2B_ENVD_PORT || port == E2B_INTERPRETER_PORT;
+}
+
+/* A native preview: nothing that this surface has made, below the name that those have. Of what is not there any more nobody knows who made it: then the name says
+ * it alone. */
+static bool is_preview(const ApiRequest *q, const char *host, const E2bTarget *t) {
+        const Config *settings = q->manager->settings;
+        const Sandbox *sb = find(q, t->id);
+
+        if (is_ours(t->port) || !e2b_host_is_below(host, settings->previews.domain))
+                return false;
+        return sb ? !sb->spec.dialect : !settings->e2b.domain[0] || !e2b_host_is_below(host, settings->e2b.domain);
+}
+
+static int by_host(ApiRequest *q, E2bTarget *ret) {
+        const char *host = http_header(q->http, "Host");
+        int r = host ? e2b_host_read(host, ret) : 0;
+
+        if (r == 0)
+                return 0;
+        if (r < 0)
+                return e2b_host_is_below(host, q->manager->settings->previews.domain) ? 0 : refuse_address(q, r);
+        return !is_preview(q, host, ret);
+}
+
+static bool is_named_otherwise(const ApiRequest *q) {
+        const char *host = http_header(q->http, "Host");
+        E2bTarget t;
+
+        return host && e2b_host_read(host, &t) != 0;
+}
+
+int e2b_target_find(ApiRequest *q, E2bTarget *ret) {
+        E2bTarget t = { 0 };
+        int r;
+
+        if (!q->api->rooms.previews || !e2b_enabled(q->manager)) /* previews: who has the key that tokens are made with */
+                return 0;
+        r = by_host(q, &t);
+        if (r == 0 && is_named_otherwise(q))
+                return 0;
+        if (r == 0)
+                r = by_headers(q, &t);
+        if (r == 0)
+                r = by_token(q, &t) ? 1 : by_signature(q, &t);
+        if (r > 0)
+                *ret = t;
+        return r;
+}
+
+/* Who may. */
+
+/* What E2B's control plane says to envd, and nobody else. */
+static bool is_reserved(const char *path) {
+        static const char *const reserved[] = { "/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade" };
+
+        for (size_t i = 0; i < ELEMENTSOF(reserved); i++)
+                if (strcmp(path, reserved[i]) == 0)
+                        return true;
+        return false;
+}
+
+static int refuse_reserved(ApiRequest *q) {
+        (void) e2b_proxy_answer(q, 404,
+                        json_pack("{s:s, s:s, s:i}", "message",
+                                        "This endpoint is reserved for the E2B control plane and is not reachable through the sandbox URL", "path",
+                                        http_path(q->http), "code", 404));
+        return -ENOENT;
+}
+
+static int check_traffic(ApiRequest *q, const Sandbox *sb) {
+        const char *given = http_header(q->http, TRAFFIC_HEADER);
+        char wanted[E2B_TOKEN_MAX];
+
+        e2b_traffic_token(q->api, sb->id, wanted);
+        if (e2b_token_matches(given, wanted))
+                return 0;
+        q->gave_secret = given && *given;
+        (void) e2b_proxy_refuse(q, 403, sb->id, /* port= */ 0,
+                        given && *given ? "Sandbox is secured with traffic access token. Provided token in header '" TRAFFIC_HEADER "' is invalid"
+                                        : "Sandbox is secured with traffic access token. Token header '" TRAFFIC_HEADER "' is missing");
+        return -EACCES;
+}
+
+static bool has_token(const ApiRequest *q, const Sandbox *sb) {
+        char wanted[E2B_TOKEN_MAX];
+
+        e2b_access_token(q->api, sb->id, wanted);
+        return e2b_token_matches(http_header(q->http, TOKEN_HEADER), wanted);
+}
+
+/* Files have signatures instead, which their handler looks at; of the interpreter's requests only this one carries a token. */
+static bool wants_token(const ApiRequest *q, uint16_t port) {
+        const char *path = http_path(q->http), *method = http_method(q->http);
+
+        if (port == E2B_INTERPRETER_PORT)
+                return strcmp(path, "/execute") == 0;
+        if (port != E2B_ENVD_PORT)
+                return false;
+        return strcmp(path, "/health") != 0 && !(strcmp(path, "/files") == 0 && (strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0));
+}
+
+static int check_access(ApiRequest *q, const Sandbox *sb, const E2bTarget *t, const E2bRecord *record) {
+        if (record->private_traffic && t->port != E2B_ENVD_PORT && check_traffic(q, sb) < 0)
+                return -EACCES;
+        if (record->secure && wants_token(q, t->port) && !has_token(q, sb)) {
+                q->gave_secret = http_header(q->http, TOKEN_HEADER) != NULL;
+                (void) e2b_error(q, 401, "%s", unauthorized);
+                return -EACCES;
+        }
+        return 0;
+}
+
+/* Nobody may wake what they could not ask anything else. */
+static int check_waking(ApiRequest *q, const Sandbox *sb, const E2bTarget *t, const E2bRecord *record) {
+        if (t->port != E2B_ENVD_PORT || !record->secure || has_token(q, sb))
+                return 0;
+        (void) e2b_proxy_refuse(q, 403, sb->id, /* port= */ 0,
+                        "This sandbox can't be resumed with the credentials provided. Check your access token and try again.");
+        return -EACCES;
+}
+
+static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
+        RouterMatch m;
+        int r = router_find(tables, http_method(q->http), http_path(q->http), &m);
+
+        if (r < 0) {
+                if (m.allow[0])
+                        (void) http_add_header(q->http, "Allow", m.allow);
+                (void) e2b_error(q, r == -EPERM ? 405 : 404, "there is no %s %s", http_method(q->http), http_path(q->http));
+                return r;
+        }
+        q->route = m.route;
+        memcpy(q->parameters, m.parameters, sizeof(q->parameters));
+        return 0;
+}
+
+/* Whoever has what opens it acts for its owner, on it alone. */
+static void become_owner(ApiRequest *q, const Sandbox *sb) {
+        (void) snprintf(q->tenant, sizeof(q->tenant), "%s", sb->spec.tenant ? sb->spec.tenant : "");
+        q->who = (Principal) { .scope = SCOPE_USE, .tenant = q->tenant[0] ? q->tenant : NULL };
+        (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);
+        api_about(q, sb, /* x= */ NULL);
+}
+
+/* Of one that another surface has made nothing was said that would open it. */
+static int read_record(const Sandbox *sb, E2bRecord *ret) {
+        int r = e2b_record_read(sb, ret);
+
+        if (r >= 0 && !sb->spec.dialect)
+                ret->secure = ret->private_traffic = true;
+        return r;
+}
+
+int e2b_target_admit(ApiRequest *q, const E2bTarget *t) {
+        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        Sandbox *sb = find(q, t->id);
+        int r;
+
+        if (t->port == E2B_ENVD_PORT && is_reserved(http_path(q->http)))
+                return refuse_reserved(q);
+        if (q->manager->recovering) {
+                (void) http_add_header(q->http, "Retry-After", "1");
+                (void) e2b_error(q, 503, "the daemon has just started and looks for its sandboxes: try again in a second");
+                return -EAGAIN;
+        }
+        r = sb ? read_record(sb, &record) : 0;
+        if (r < 0) {
+                (void) e2b_errno(q, r, NULL);
+                return r;
+        }
+        if (!sb || !(e2b_is_awake(sb) || e2b_may_wake(sb, &record))) {
+                (void) e2b_proxy_missing(q, t->id);
+                return -ENOENT;
+        }
+        r = check_access(q, sb, t, &record);
+        if (r >= 0 && !e2b_is_awake(sb))
+                r = check_waking(q, sb, t, &record);
+        if (r < 0)
+                return r;
+        become_owner(q, sb);
+        q->prepare = e2b_wake;
+        if (!is_ours(t->port))
+                return e2b_proxy_admit(q, t, &record);
+        return find_route(q, t->port == E2B_ENVD_PORT ? e2b_envd_tables : e2b_interpreter_tables);
+}

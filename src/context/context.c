@@ -1,0 +1,376 @@
+/* context.c: one context, from its beginning to its end.
+ *
+ * Nothing is freed and nobody is told from within a call: what has to be done is noted, and `later` does it. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "context/internal.h"
+
+#define READY_USEC   (60 * USEC_PER_SEC)
+#define RUBBISH_MAX  1000
+#define ARGS_MAX     16
+
+static const ContextLinkHandlers link_handlers;
+
+static void waiter_free(ContextEntry *e, ContextWaiter *w) {
+        DL_DELETE(e->waiters, w);
+        DL_DELETE2(e->contexts->waiters, w, all_prev, all_next);
+        free(w);
+}
+
+static void tell_waiters(ContextEntry *e, const Error *error) {
+        while (e->waiters) {
+                ContextWaiter w = *e->waiters;
+
+                waiter_free(e, e->waiters);
+                if (w.done)
+                        w.done(error ? NULL : &e->x, error, w.userdata);
+        }
+}
+
+static void let_go(ContextEntry *e) {
+        e->deadline = sd_event_source_disable_unref(e->deadline);
+        context_link_close(&e->link);
+        if (e->execution) {
+                execution_forget_channel(e->execution);
+                execution_unwatch(&e->watch);
+        }
+}
+
+ContextEntry *context_entry_free(ContextEntry *e) {
+        let_go(e);
+        while (e->waiters)
+                waiter_free(e, e->waiters);
+        sd_event_source_disable_unref(e->later);
+        DL_DELETE(e->seat->entries, e);
+        free(e->x.cwd);
+        free(e);
+        return NULL;
+}
+
+static int on_later(sd_event_source *source, void *userdata) {
+        ContextEntry *e = userdata;
+        ContextSeat *s = e->seat;
+
+        if (e->state == CONTEXT_OVER) {
+                Error error = { .code = e->error ? e->error : -EPIPE };
+
+                (void) snprintf(error.text, sizeof(error.text), "%s", e->why);
+                e->later = sd_event_source_unref(e->later);
+                tell_waiters(e, &error);
+                (void) context_entry_free(e);
+                context_seat_release(s);
+                return 0;
+        }
+        if (e->state == CONTEXT_STANDS)
+                tell_waiters(e, NULL);
+        if (e->state == CONTEXT_STANDS)
+                context_runs_next(e);
+        return 0;
+}
+
+void context_entry_wake(ContextEntry *e) {
+        (void) sd_event_source_set_enabled(e->later, SD_EVENT_ONESHOT);
+}
+
+static void kill_process(ContextEntry *e) {
+        if (e->execution)
+                (void) execution_signal(e->execution, SIGKILL);
+        else if (e->pid > 0)
+                (void) sandbox_kill_process(e->x.sandbox, e->pid, SIGKILL);
+        if (e->execution)
+                execution_set_idle(e->execution, false); /* what dies is not to be overlooked */
+        e->pid = 0;
+}
+
+void context_entry_over(ContextEntry *e, const char *format, ...) {
+        va_list args;
+
+        if (e->state == CONTEXT_OVER)
+                return;
+        va_start(args, format);
+        (void) vsnprintf(e->why, sizeof(e->why), format, args);
+        va_end(args);
+        e->state = CONTEXT_OVER;
+        kill_process(e);
+        let_go(e);
+        e->execution = NULL;
+        context_runs_fail(e, -EPIPE, e->why);
+        context_entry_wake(e);
+}
+
+/* What it says. */
+
+static void on_ready(ContextEntry *e) {
+        if (e->state != CONTEXT_BEGINNING)
+                return;
+        e->state = CONTEXT_STANDS;
+        e->deadline = sd_event_source_disable_unref(e->deadline);
+        if (e->execution)
+                execution_set_idle(e->execution, true);
+        context_entry_wake(e);
+}
+
+static void on_synced(ContextEntry *e, const json_t *event) {
+        if (e->state != CONTEXT_ADOPTING || strcmp(json_string_value(json_object_get(event, "token")), e->token) != 0)
+                return;
+        e->state = CONTEXT_STANDS;
+        e->deadline = sd_event_source_disable_unref(e->deadline);
+        context_runs_resumed(e, (uint64_t) json_integer_value(json_object_get(event, "count")));
+        context_entry_wake(e);
+}
+
+static ContextEntry *entry_of(ContextLink *l) {
+        return (ContextEntry *) ((char *) l - offsetof(ContextEntry, link));
+}
+
+static void on_line(ContextLink *l, const char *line, size_t size) {
+        ContextEntry *e = entry_of(l);
+        _cleanup_json_ json_t *event = NULL;
+        const char *type;
+        uint64_t run;
+
+        if (context_event_read(line, size, e->x.sandbox->mask, &event, &run) < 0) {
+                if (e->state == CONTEXT_STANDS && ++e->rubbish > RUBBISH_MAX)
+                        context_entry_over(e, "the interpreter's driver spoke rubbish and was killed");
+                return;
+        }
+        type = json_string_value(json_object_get(event, "type"));
+        if (strcmp(type, "ready") == 0)
+                on_ready(e);
+        else if (strcmp(type, "synced") == 0)
+                on_synced(e, event);
+        else if (e->state == CONTEXT_STANDS)
+                context_runs_event(e, event, run);
+}
+
+static void on_stream(ContextLink *l, bool is_stderr, const char *data, size_t size) {
+        ContextEntry *e = entry_of(l);
+
+        if (e->state == CONTEXT_BEGINNING && is_stderr) /* the interpreter's own complaint, if it does not come to anything */
+                (void) snprintf(e->complaint, sizeof(e->complaint), "%.*s", (int) MIN_OF(size, sizeof(e->complaint) - 1), data);
+        context_runs_stream(e, is_stderr, data, size);
+}
+
+/* The words come with the execution's end, when there is one; its channel may be the first to tell. */
+static void on_closed(ContextLink *l) {
+        ContextEntry *e = entry_of(l);
+
+        if (e->execution && !execution_ended(e->execution)) {
+                context_link_close(l);
+                e->closing = true;
+                (void) execution_signal(e->execution, SIGKILL);
+                return;
+        }
+        context_entry_over(e, "the interpreter has ended; its state is gone");
+}
+
+static const ContextLinkHandlers link_handlers = { .line = on_line, .stream = on_stream, .closed = on_closed };
+
+/* The end of its execution. */
+
+static void explain_end(ContextEntry *e, const Execution *x, char *ret, size_t size) {
+        const char *complaint = e->complaint[0] ? strrchr(e->complaint, '\n') : NULL;
+
+        if (x->reason == EXECUTION_REASON_NOT_FOUND) {
+                e->error = -EOPNOTSUPP;
+                (void) snprintf(ret, size, "the template has no %s: install %s in it, or take another template", e->language->program, e->language->cure);
+        } else if (x->reason == EXECUTION_REASON_EXITED && !e->closing && e->state == CONTEXT_BEGINNING)
+                (void) snprintf(ret, size, "%s ended with code %d before it could run anything%s%.200s", e->language->program, x->exit_code,
+                                e->complaint[0] ? ": " : "", complaint && complaint[1] ? complaint + 1 : e->complaint);
+        else if (x->reason == EXECUTION_REASON_MEMORY)
+                (void) snprintf(ret, size, "the interpreter was killed for want of memory; its state is gone");
+        else if (x->message && x->reason != EXECUTION_REASON_EXITED && x->reason != EXECUTION_REASON_SIGNALED)
+                (void) snprintf(ret, size, "%.390s", x->message);
+        else if (x->exit_code >= 0)
+                (void) snprintf(ret, size, "the interpreter has ended with code %d; its state is gone", x->exit_code);
+        else
+                (void) snprintf(ret, size, "the interpreter was ended by signal %d; its state is gone", x->signal);
+}
+
+static void on_execution(Execution *x, void *userdata) {
+        ContextEntry *e = userdata;
+        char text[400];
+
+        if (!execution_ended(x))
+                return;
+        if (context_link_is_open(&e->link))
+                context_link_finish(&e->link); /* what it has said to the last */
+        if (e->state == CONTEXT_OVER)
+                return;
+        explain_end(e, x, text, sizeof(text));
+        execution_unwatch(&e->watch);
+        e->execution = NULL;
+        context_entry_over(e, "%s", text);
+}
+
+/* Beginning. */
+
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+        ContextEntry *e = userdata;
+
+        context_entry_over(e, "the interpreter did not become ready in %u seconds", (unsigned) (READY_USEC / USEC_PER_SEC));
+        return 0;
+}
+
+static int send_source(ContextEntry *e) {
+        char header[24];
+        const char *source;
+        size_t size;
+        int r = context_language_source(e->language, &source, &size);
+
+        if (r < 0)
+                return r;
+        (void) snprintf(header, sizeof(header), "%zu\n", size);
+        r = context_link_send(&e->link, header, strlen(header));
+        return r < 0 ? r : context_link_send(&e->link, source, size);
+}
+
+/* A newline first: the one before us may have been cut off in the middle of a line. */
+static int send_sync(ContextEntry *e) {
+        uint64_t random;
+        char line[64];
+        int n;
+
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+                return -EIO;
+        (void) snprintf(e->token, sizeof(e->token), "%016" PRIx64, random);
+        n = snprintf(line, sizeof(line), "\nsync%c%s\n", CONTEXT_SEPARATOR, e->token);
+        return context_link_send(&e->link, line, (size_t) n);
+}
+
+static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+        ContextEntry *e = userdata;
+        int r = -error;
+
+        if (error == 0)
+                r = context_link_open(&e->link, fds);
+        e->link.mask = (const Mask *const *) &e->x.sandbox->mask;
+        if (r >= 0)
+                r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
+        if (r < 0 && r != -ESRCH) /* … then its end is about to be told */
+                context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
+}
+
+static int attach(ContextEntry *e, Execution *x) {
+        int r;
+
+        e->execution = x;
+        e->watch = (ExecutionWatch) { .changed = on_execution, .userdata = e };
+        r = execution_watch(x, &e->watch);
+        if (r >= 0)
+                r = execution_open_channel(x, on_channel, e);
+        if (r >= 0)
+                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+        return r;
+}
+
+int context_entry_start(ContextEntry *e, Error *reterr) {
+        ExecutionSpec spec = { .args = STRV_INIT(ARGS_MAX), .env = STRV_INIT(ARGS_MAX), .env_is_ours = true, .has_timeout = true, .background = true, .channel = true };
+        char tag[sizeof(CONTEXT_TAG) + CONTEXT_ID_MAX];
+        Execution *x = NULL;
+        int r = 0;
+
+        (void) snprintf(tag, sizeof(tag), "%s%s", CONTEXT_TAG, e->x.id);
+        for (size_t i = 0; r >= 0 && e->language->args[i]; i++)
+                r = strv_push(&spec.args, e->language->args[i]);
+        if (r >= 0)
+                r = strv_push(&spec.args, e->language->name);
+        spec.tag = strdup(tag);
+        spec.cwd = strdup(e->x.cwd);
+        spec.has_user = e->spec.has_user;
+        spec.uid = e->spec.uid;
+        spec.gid = e->spec.gid;
+        if (r >= 0 && (!spec.tag || !spec.cwd))
+                r = -ENOMEM;
+        r = r < 0 ? error_set(reterr, r, "out of memory") : execution_start(e->x.sandbox, &spec, &x, reterr);
+        execution_spec_done(&spec);
+        if (r < 0)
+                return r;
+        e->state = CONTEXT_BEGINNING;
+        e->complaint[0] = '\0';
+        e->closing = false;
+        r = attach(e, x);
+        return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
+}
+
+int context_entry_adopt(ContextEntry *e, Execution *x) {
+        e->state = CONTEXT_ADOPTING;
+        return attach(e, x);
+}
+
+int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata) {
+        ContextWaiter *w = calloc(1, sizeof(*w));
+
+        if (!w)
+                return -ENOMEM;
+        *w = (ContextWaiter) { .done = done, .userdata = userdata };
+        DL_APPEND(e->waiters, w);
+        DL_APPEND2(e->contexts->waiters, w, all_prev, all_next);
+        context_entry_wake(e);
+        return 0;
+}
+
+int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, const ContextSpec *spec, ContextEntry **ret, Error *reterr) {
+        ContextEntry *e = calloc(1, sizeof(*e));
+        int r;
+
+        if (!e)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        *e = (ContextEntry) {
+                .x = { .language = l->name, .sandbox = s->sandbox, .created_at = clock_wall_usec(), .cwd = strdup(spec->cwd) },
+                .contexts = s->contexts,
+                .seat = s,
+                .language = l,
+                .spec = *spec,
+        };
+        (void) snprintf(e->x.id, sizeof(e->x.id), "%s", id);
+        context_link_init(&e->link, &link_handlers, s->contexts->manager->event);
+        r = e->x.cwd ? sd_event_add_defer(s->contexts->manager->event, &e->later, on_later, e) : -ENOMEM;
+        if (r >= 0)
+                r = sd_event_source_set_enabled(e->later, SD_EVENT_OFF);
+        DL_APPEND(s->entries, e);
+        if (r < 0) {
+                (void) context_entry_free(e);
+                return error_set(reterr, r, "cannot make a context: %m");
+        }
+        e->spec.cwd = e->x.cwd;
+        *ret = e;
+        return 0;
+}
+
+/* What others ask. */
+
+void context_end(Context *x) {
+        context_entry_over((ContextEntry *) x, "the context was removed");
+}
+
+void context_restart(Context *x, ContextDone done, void *userdata) {
+        ContextEntry *e = (ContextEntry *) x;
+        Error error = { 0 };
+        int r;
+
+        context_runs_fail(e, -EPIPE, "the context was restarted");
+        kill_process(e);
+        let_go(e);
+        e->execution = NULL;
+        x->n_runs = 0;
+        x->warm = false;
+        r = context_entry_wait(e, done, userdata);
+        if (r >= 0)
+                r = context_entry_start(e, &error);
+        if (r < 0) {
+                e->error = r;
+                context_entry_over(e, "%s", error.text[0] ? error.text : strerror(-r));
+        }
+}

@@ -1,0 +1,274 @@
+/* contexts.c: all contexts of a daemon, by sandbox; those that have outlived a restart are found by their executions. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <utlist.h>
+
+#include "base/log.h"
+#include "context/internal.h"
+
+#define ADOPT_EVERY    (50 * USEC_PER_MSEC)
+#define DEFAULT_PREFIX "default-"
+#define HOME_DEFAULT   "/home/user"
+
+static ContextSeat *seat_free(ContextSeat *s) {
+        while (s->entries) {
+                ContextEntry *e = s->entries;
+
+                context_runs_fail(e, -EPIPE, "the sandbox has ended");
+                (void) context_entry_free(e);
+        }
+        sandbox_unwatch(&s->watch);
+        HASH_DEL(s->contexts->seats, s);
+        free(s);
+        return NULL;
+}
+
+static bool has_processes(const Sandbox *sb) {
+        return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || (sb->status == SANDBOX_PAUSED && !sb->parked);
+}
+
+/* Executions are told their ends before this; a context that is none may be left. */
+static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+        ContextSeat *s = userdata;
+        ContextEntry *e, *next;
+
+        if (x || has_processes(sb))
+                return;
+        DL_FOREACH_SAFE(s->entries, e, next)
+                context_entry_over(e, "the sandbox has ended");
+        if (!sandbox_status_is_ended(sb->status) && sb->status != SANDBOX_TERMINATING)
+                return;
+        s->gone = true;
+        sandbox_unwatch(&s->watch);
+        context_seat_release(s);
+}
+
+void context_seat_release(ContextSeat *s) {
+        if (s->gone && !s->entries)
+                (void) seat_free(s);
+}
+
+/* Adoption. */
+
+static const ContextLanguage *language_of(const Execution *x) {
+        return x->spec.args.n > 0 ? context_language_find(x->spec.args.items[x->spec.args.n - 1]) : NULL;
+}
+
+static int adopt_one(ContextSeat *s, Execution *x) {
+        const ContextLanguage *l = language_of(x);
+        const char *id = x->spec.tag + strlen(CONTEXT_TAG);
+        ContextSpec spec = { .cwd = x->spec.cwd ? x->spec.cwd : "/", .has_user = x->spec.has_user, .uid = x->spec.uid, .gid = x->spec.gid };
+        ContextEntry *e;
+        Error error = { 0 };
+        int r;
+
+        if (!l || strlen(id) > CONTEXT_ID_MAX || context_find(s->contexts, s->sandbox, id))
+                return 0;
+        r = context_entry_new(s, id, l, &spec, &e, &error);
+        if (r < 0)
+                return r;
+        e->x.created_at = x->started_at;
+        r = context_entry_adopt(e, x);
+        if (r < 0)
+                (void) context_entry_free(e);
+        return r;
+}
+
+static int by_number(const void *a, const void *b) {
+        const Execution *const *x = a, *const *y = b;
+
+        return (*x)->number < (*y)->number ? -1 : 1;
+}
+
+static void adopt_all(ContextSeat *s) {
+        Execution *x, *next, *found[CONTEXTS_MAX];
+        size_t n = 0;
+
+        s->adopted = true;
+        HASH_ITER(hh, s->sandbox->executions, x, next)
+                if (!execution_ended(x) && x->spec.tag && strncmp(x->spec.tag, CONTEXT_TAG, strlen(CONTEXT_TAG)) == 0 && n < CONTEXTS_MAX)
+                        found[n++] = x;
+        qsort(found, n, sizeof(found[0]), by_number);
+        for (size_t i = 0; i < n; i++)
+                if (adopt_one(s, found[i]) < 0)
+                        log_warning("sandbox %s: context %s cannot be taken up", s->id, found[i]->spec.tag);
+}
+
+int context_seat_get(Contexts *c, Sandbox *sb, ContextSeat **ret) {
+        ContextSeat *s;
+
+        HASH_FIND_STR(c->seats, sb->id, s);
+        if (!s) {
+                s = calloc(1, sizeof(*s));
+                if (!s)
+                        return -ENOMEM;
+                s->contexts = c;
+                s->sandbox = sb;
+                memcpy(s->id, sb->id, sizeof(s->id));
+                s->watch = (SandboxWatch) { .changed = on_sandbox, .userdata = s };
+                sandbox_watch(sb, &s->watch);
+                HASH_ADD_STR(c->seats, id, s);
+        }
+        *ret = s;
+        return 0;
+}
+
+/* What has outlived the daemon was running for somebody who is not there any more: it is spoken with at once, and not when somebody asks. */
+static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
+        Contexts *c = userdata;
+        Sandbox *sb, *next;
+        ContextSeat *s;
+
+        if (c->manager->recovering) {
+                (void) sd_event_source_set_time_relative(source, ADOPT_EVERY);
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        }
+        HASH_ITER(hh, c->manager->sandboxes, sb, next)
+                if (sb->executions && has_processes(sb) && context_seat_get(c, sb, &s) >= 0 && !s->adopted)
+                        adopt_all(s);
+        return 0;
+}
+
+int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
+        Contexts *c = calloc(1, sizeof(*c));
+        int r;
+
+        if (!c)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        c->manager = m;
+        r = sd_event_add_time_relative(m->event, &c->adopt, CLOCK_MONOTONIC, 0, 0, on_adopt, c);
+        if (r < 0) {
+                free(c);
+                return error_set(reterr, r, "cannot make a timer: %m");
+        }
+        *ret = c;
+        return 0;
+}
+
+Contexts *contexts_free(Contexts *c) {
+        ContextSeat *s, *next;
+
+        if (!c)
+                return NULL;
+        HASH_ITER(hh, c->seats, s, next)
+                (void) seat_free(s);
+        sd_event_source_disable_unref(c->adopt);
+        free(c);
+        return NULL;
+}
+
+/* Asking. */
+
+Context *context_find(Contexts *c, const Sandbox *sb, const char *id) {
+        ContextSeat *s;
+        ContextEntry *e;
+
+        HASH_FIND_STR(c->seats, sb->id, s);
+        if (!s)
+                return NULL;
+        DL_FOREACH(s->entries, e)
+                if (e->state != CONTEXT_OVER && strcmp(e->x.id, id) == 0)
+                        return &e->x;
+        return NULL;
+}
+
+size_t context_list(Contexts *c, const Sandbox *sb, Context *ret[static CONTEXTS_MAX]) {
+        ContextSeat *s;
+        ContextEntry *e;
+        size_t n = 0;
+
+        HASH_FIND_STR(c->seats, sb->id, s);
+        if (!s)
+                return 0;
+        DL_FOREACH(s->entries, e)
+                if (e->state != CONTEXT_OVER && n < CONTEXTS_MAX)
+                        ret[n++] = &e->x;
+        return n;
+}
+
+void context_default_id(const char *language, char ret[static CONTEXT_ID_MAX + 1]) {
+        (void) snprintf(ret, CONTEXT_ID_MAX + 1, DEFAULT_PREFIX "%s", language);
+}
+
+const char *context_default_language(const char *id) {
+        if (strncmp(id, DEFAULT_PREFIX, strlen(DEFAULT_PREFIX)) != 0)
+                return NULL;
+        return context_language(id + strlen(DEFAULT_PREFIX));
+}
+
+static int make_id(char ret[static CONTEXT_ID_MAX + 1]) {
+        uint8_t b[16];
+
+        if (getrandom(b, sizeof(b), 0) != sizeof(b))
+                return -EIO;
+        (void) snprintf(ret, CONTEXT_ID_MAX + 1, "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6] & 15u,
+                        b[7], b[8] & 15u, b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+        return 0;
+}
+
+/* Where code begins to run when nobody says: where its user is at home. */
+static const char *default_cwd(const Sandbox *sb) {
+        if (sb->spec.workdir)
+                return sb->spec.workdir;
+        return sb->spec.uid == 1000 && sb->spec.template_name && strcmp(sb->spec.template_name, "base") == 0 ? HOME_DEFAULT : "/workspace";
+}
+
+static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
+        const ContextLanguage *l = context_language_find(spec->language);
+        ContextSpec filled = *spec;
+        Context *all[CONTEXTS_MAX];
+        ContextSeat *s;
+        ContextEntry *e;
+        int r;
+
+        if (!l)
+                return error_set(reterr, -EINVAL, "there is no language '%.40s'", spec->language);
+        if (context_list(c, sb, all) >= CONTEXTS_MAX)
+                return error_set(reterr, -E2BIG, "the sandbox has %d contexts already, which is as many as it may have: remove one", CONTEXTS_MAX);
+        r = context_seat_get(c, sb, &s);
+        if (r < 0)
+                return error_set(reterr, r, "out of memory");
+        if (!filled.cwd)
+                filled.cwd = default_cwd(sb);
+        s->adopted = true;
+        r = context_entry_new(s, id, l, &filled, &e, reterr);
+        if (r < 0)
+                return r;
+        r = context_entry_wait(e, done, userdata);
+        if (r >= 0)
+                r = context_entry_start(e, reterr);
+        if (r < 0)
+                (void) context_entry_free(e);
+        return r;
+}
+
+int context_begin(Contexts *c, Sandbox *sb, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
+        char id[CONTEXT_ID_MAX + 1];
+        int r = make_id(id);
+
+        return r < 0 ? error_set(reterr, r, "cannot make an id: %m") : begin(c, sb, id, spec, done, userdata, reterr);
+}
+
+int context_default(Contexts *c, Sandbox *sb, const char *language, ContextDone done, void *userdata, Error *reterr) {
+        const ContextSpec spec = { .language = language };
+        char id[CONTEXT_ID_MAX + 1];
+        Context *x;
+
+        context_default_id(language, id);
+        x = context_find(c, sb, id);
+        if (!x)
+                return begin(c, sb, id, &spec, done, userdata, reterr);
+        return context_entry_wait((ContextEntry *) x, done, userdata) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
+}
+
+void contexts_forget_caller(Contexts *c, void *userdata) {
+        ContextWaiter *w;
+
+        DL_FOREACH2(c->waiters, w, all_next)
+                if (w->userdata == userdata)
+                        w->done = NULL;
+}

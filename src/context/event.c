@@ -1,0 +1,178 @@
+/* event.c: one line of a driver, as what surfaces pass on. Whoever wrote it may have been anybody inside. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "context/internal.h"
+
+typedef enum Shape {
+        SHAPE_STRING,
+        SHAPE_TEXT,   /* a string in which values are hidden */
+        SHAPE_BOOL,
+        SHAPE_NUMBER,
+        SHAPE_OBJECT,
+        SHAPE_ANY,
+} Shape;
+
+typedef struct Member {
+        const char *name;
+        Shape shape;
+} Member;
+
+static const Member stream_members[] = { { "text", SHAPE_TEXT } };
+static const Member result_members[] = {
+        { "text", SHAPE_TEXT },     { "html", SHAPE_TEXT },   { "markdown", SHAPE_TEXT }, { "svg", SHAPE_TEXT },       { "png", SHAPE_STRING },
+        { "jpeg", SHAPE_STRING },   { "pdf", SHAPE_STRING },  { "latex", SHAPE_TEXT },    { "json", SHAPE_ANY },       { "javascript", SHAPE_TEXT },
+        { "data", SHAPE_ANY },      { "chart", SHAPE_OBJECT }, { "extra", SHAPE_OBJECT }, { "is_main_result", SHAPE_BOOL },
+};
+static const Member error_members[] = { { "name", SHAPE_TEXT }, { "value", SHAPE_TEXT }, { "traceback", SHAPE_TEXT } };
+static const Member synced_members[] = { { "token", SHAPE_STRING }, { "count", SHAPE_NUMBER } };
+
+static const struct {
+        const char *type;
+        const Member *members;
+        size_t n;
+} types[] = {
+        { "stdout",           stream_members, ELEMENTSOF(stream_members) },
+        { "stderr",           stream_members, ELEMENTSOF(stream_members) },
+        { "result",           result_members, ELEMENTSOF(result_members) },
+        { "error",            error_members,  ELEMENTSOF(error_members)  },
+        { "end_of_execution", NULL,           0                          },
+        { "ready",            NULL,           0                          },
+        { "synced",           synced_members, ELEMENTSOF(synced_members) },
+};
+
+static bool has_shape(const json_t *v, Shape shape) {
+        switch (shape) {
+        case SHAPE_STRING:
+        case SHAPE_TEXT: return json_is_string(v);
+        case SHAPE_BOOL: return json_is_boolean(v);
+        case SHAPE_NUMBER: return json_is_integer(v) && json_integer_value(v) >= 0;
+        case SHAPE_OBJECT: return json_is_object(v);
+        case SHAPE_ANY: return true;
+        }
+        return false;
+}
+
+/* A copy of it, with the mask's values hidden wherever a string is. Depth is bounded by the parser's. */
+static json_t *hidden(const json_t *v, const Mask *mask) {
+        const char *key;
+        json_t *copy, *member;
+        size_t i;
+
+        if (json_is_string(v)) {
+                _cleanup_free_ char *text = malloc(json_string_length(v) + 1);
+                size_t shown;
+
+                if (!text)
+                        return NULL;
+                memcpy(text, json_string_value(v), json_string_length(v));
+                if (mask_apply(mask, text, json_string_length(v), &shown) < 0)
+                        return NULL;
+                return json_stringn_nocheck(text, json_string_length(v)); /* stars in place of bytes: looked at below */
+        }
+        if (json_is_array(v)) {
+                copy = json_array();
+                json_array_foreach((json_t *) v, i, member)
+                        (void) json_array_append_new(copy, hidden(member, mask));
+                return copy;
+        }
+        if (json_is_object(v)) {
+                copy = json_object();
+                json_object_foreach((json_t *) v, key, member)
+                        (void) json_object_set_new(copy, key, hidden(member, mask));
+                return copy;
+        }
+        return json_incref((json_t *) v);
+}
+
+static json_t *member_value(json_t *v, Shape shape, const Mask *mask) {
+        bool plain = shape == SHAPE_STRING || shape == SHAPE_BOOL || shape == SHAPE_NUMBER;
+
+        return plain || !mask || mask_is_empty(mask) ? json_incref(v) : hidden(v, mask);
+}
+
+static int fill(json_t *to, const json_t *from, const Member *members, size_t n, const Mask *mask) {
+        for (size_t i = 0; i < n; i++) {
+                json_t *v = json_object_get(from, members[i].name), *copy;
+
+                if (!v || json_is_null(v))
+                        continue;
+                if (!has_shape(v, members[i].shape))
+                        return -EBADMSG;
+                copy = member_value(v, members[i].shape, mask);
+                if (!copy || json_object_set_new(to, members[i].name, copy) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+/* What surfaces may count on. */
+static int complete(json_t *event, const char *type) {
+        int r = 0;
+
+        if (strcmp(type, "result") == 0) {
+                if (!json_object_get(event, "extra"))
+                        r = json_object_set_new(event, "extra", json_object());
+                if (r >= 0 && !json_object_get(event, "is_main_result"))
+                        r = json_object_set_new(event, "is_main_result", json_false());
+        } else if (strcmp(type, "error") == 0) {
+                for (size_t i = 0; i < ELEMENTSOF(error_members) && r >= 0; i++)
+                        if (!json_object_get(event, error_members[i].name))
+                                r = json_object_set_new(event, error_members[i].name, json_string(""));
+        } else if (strcmp(type, "stdout") == 0 || strcmp(type, "stderr") == 0) {
+                if (!json_object_get(event, "text"))
+                        return -EBADMSG;
+                r = json_object_set_new(event, "timestamp", json_time(clock_wall_usec()));
+        } else if (strcmp(type, "synced") == 0 && !json_object_get(event, "token"))
+                return -EBADMSG;
+        return r < 0 ? -ENOMEM : 0;
+}
+
+int context_event_read(const char *line, size_t size, const Mask *mask, json_t **ret, uint64_t *ret_run) {
+        _cleanup_json_ json_t *from = json_loadb(line, size, JSON_ALLOW_NUL, NULL), *event = NULL;
+        const char *type = json_string_value(json_object_get(from, "type"));
+        const json_t *run = json_object_get(from, "run");
+        int r;
+
+        if (!type || (run && !has_shape(run, SHAPE_NUMBER)))
+                return -EBADMSG;
+        for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+                if (strcmp(types[i].type, type) != 0)
+                        continue;
+                event = json_pack("{s:s}", "type", types[i].type);
+                r = event ? fill(event, from, types[i].members, types[i].n, mask) : -ENOMEM;
+                if (r >= 0)
+                        r = complete(event, types[i].type);
+                if (r < 0)
+                        return r;
+                *ret = TAKE_PTR(event);
+                *ret_run = run ? (uint64_t) json_integer_value(run) : 0;
+                return 0;
+        }
+        return -EBADMSG;
+}
+
+json_t *context_event_stream(bool is_stderr, const char *data, size_t size) {
+        return json_pack("{s:s,s:s%,s:o}", "type", is_stderr ? "stderr" : "stdout", "text", data, size, "timestamp", json_time(clock_wall_usec()));
+}
+
+json_t *context_event_error(const char *name, const char *value) {
+        return json_pack("{s:s,s:s,s:s,s:s}", "type", "error", "name", name, "value", value, "traceback", "");
+}
+
+int context_request_put(Text *t, const char *field) {
+        if (t->size > 0)
+                text_put(t, &(char) { CONTEXT_SEPARATOR }, 1);
+        for (const char *p = field; *p;) {
+                size_t n = strcspn(p, "\\\n\x1e");
+
+                text_put(t, p, n);
+                p += n;
+                if (*p)
+                        text_put_string(t, *p == '\\' ? "\\\\" : *p == '\n' ? "\\n" : "\\0036");
+                p += *p != '\0';
+        }
+        return t->error;
+}

@@ -1,0 +1,48 @@
+/* channel.c: the other end of an execution that is spoken with.
+ *
+ * PID 1 keeps it, so that the daemon's death does not end the conversation; a copy comes when somebody wants to speak. */
+
+#include <errno.h>
+
+#include "base/fd.h"
+#include "core/internal.h"
+
+int execution_open_channel(Execution *x, ExecutionChannelOpened opened, void *userdata) {
+        Provider *p = x->sandbox->manager->provider;
+        int r;
+
+        if (execution_ended(x))
+                return -ESRCH;
+        if (x->channel_opened)
+                return -EBUSY;
+        r = p->ops->send(p, x->sandbox, &(GuestMessage) { .type = GUEST_CHANNEL_OPEN, .exec_id = x->number }, NULL, 0);
+        if (r < 0)
+                return r;
+        x->channel_opened = opened;
+        x->channel_userdata = userdata;
+        return 0;
+}
+
+void execution_forget_channel(Execution *x) {
+        x->channel_opened = NULL;
+}
+
+void execution_on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX]) {
+        ExecutionChannelOpened opened = x ? x->channel_opened : NULL;
+
+        if (!opened) {
+                for (ExecutionChannelEnd i = 0; i < _EXECUTION_CHANNEL_MAX; i++)
+                        (void) fd_close(fds[i]);
+                return;
+        }
+        x->channel_opened = NULL;
+        opened(x, error, fds, x->channel_userdata);
+}
+
+int sandbox_kill_process(Sandbox *sb, int pid, int signal) {
+        Provider *p = sb->manager->provider;
+        GuestMessage m = { .type = GUEST_KILL };
+
+        m.kill = (GuestKill) { .pid = pid, .signal = signal };
+        return p->ops->send(p, sb, &m, NULL, 0);
+}

@@ -1,0 +1,271 @@
+/* zygote-start.c: a process that becomes an interpreter: a list of steps, each a right less.
+ *
+ * It stays in the host's user namespace, for from no other can it enter those of sandboxes, and in the host's pid namespace, for the same reason; where it has
+ * no /proc to see anything of it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "base/title.h"
+#include "confine/caps.h"
+#include "confine/rlimits.h"
+#include "confine/seccomp.h"
+#include "jail/ids.h"
+#include "spawner/zygote-internal.h"
+#include "wire/channel.h"
+
+#define LIBRARY      "cove-zygote.so"
+#define MEMORY_MAX   (UINT64_C(4) << 30)
+#define PIDS_MAX     256
+#define DISK_UNUSED  (UINT64_C(1) << 20)
+#define CAPABILITIES (CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID))
+
+/* What an interpreter is started with: it finds the rest in the library. */
+static const struct {
+        const char *language, *program, *code;
+} interpreters[] = {
+        { "python", "/usr/bin/python3",
+          "import ctypes as c,sys;l=c.PyDLL('" ZYGOTE_DIRECTORY "/" ZYGOTE_LIBRARY "');t=lambda n:c.string_at(c.addressof(c.c_char.in_dll(l,'cove_zygote_'+n)));"
+          "exec(compile(t('script'),'<cove>','exec'),{'__name__':'cove_zygote','library':l,'pythonapi':c.pythonapi,'source':t('driver'),'names':sys.argv[1:]})" },
+};
+
+/* Alone in its thread, and nothing from around us. */
+static char *const environment[] = {
+        (char *) "PATH=/usr/local/bin:/usr/bin:/bin", (char *) "HOME=/tmp", (char *) "LANG=C.UTF-8", (char *) "OPENBLAS_NUM_THREADS=1",
+        (char *) "OMP_NUM_THREADS=1", (char *) "MKL_NUM_THREADS=1", (char *) "NUMEXPR_NUM_THREADS=1", (char *) "MPLBACKEND=Agg",
+        (char *) "MPLCONFIGDIR=/tmp/matplotlib", NULL,
+};
+
+typedef struct Beginning {
+        const Spawner *s;
+        const ZygoteLine *line;
+        const Cgroup *cgroup;
+        const char *directory; /* of the template; NULL: the host's */
+        char *library;
+        int socket_fd, holder_fd;
+        uid_t id;
+        Error error;
+} Beginning;
+
+static int step_bind(Beginning *b) {
+        return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setsid() < 0 ? -errno : 0;
+}
+
+static int step_group(Beginning *b) {
+        int fds[_CGROUP_CONTROLLER_MAX];
+        char path[CGROUP_PATH_MAX + 16];
+
+        if (b->cgroup->version == CGROUP_V2) {
+                (void) snprintf(path, sizeof(path), "%s/cgroup.procs", b->cgroup->dirs[0].path);
+                return file_write(AT_FDCWD, path, "0");
+        }
+        return cgroup_enter(fds, cgroup_enter_fds(b->cgroup, fds));
+}
+
+/* Its children are guests, whom the kernel may take; and it can be had anew. */
+static int step_oom(Beginning *b) {
+        return file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0");
+}
+
+static int step_namespaces(Beginning *b) {
+        if (unshare(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
+                return -errno;
+        return sethostname("zygote", strlen("zygote")) < 0 ? -errno : 0;
+}
+
+static int step_root(Beginning *b) {
+        return zygote_take_root(b->directory, b->library, &b->error);
+}
+
+static int step_keyring(Beginning *b) {
+        return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS ? -errno : 0;
+}
+
+static int step_limits(Beginning *b) {
+        return rlimits_apply_common();
+}
+
+/* 0–2, for complaints, its socket, and what holds its id. */
+static int step_descriptors(Beginning *b) {
+        int socket = fcntl(b->socket_fd, F_DUPFD_CLOEXEC, 16), holder = fcntl(b->holder_fd, F_DUPFD_CLOEXEC, 16);
+
+        if (socket < 0 || holder < 0 || dup2(socket, ZYGOTE_SOCKET_FD) < 0 || dup2(holder, ZYGOTE_SOCKET_FD + 1) < 0)
+                return -errno;
+        return kernel_close_range(ZYGOTE_SOCKET_FD + 2, ~0u, 0) < 0 ? -errno : 0;
+}
+
+static int step_signals(Beginning *b) {
+        sigset_t none;
+
+        for (int signal_number = 1; signal_number < _NSIG; signal_number++)
+                (void) sigaction(signal_number, &(struct sigaction) { .sa_handler = SIG_DFL }, NULL);
+        (void) sigemptyset(&none);
+        (void) umask(022);
+        return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
+}
+
+static int step_ids(Beginning *b) {
+        int r = caps_drop_bounding(CAPS_ALL, CAPABILITIES);
+
+        if (r < 0)
+                return r;
+        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 || syscall(SYS_setresgid, b->id, b->id, b->id) < 0 ||
+                        syscall(SYS_setresuid, b->id, b->id, b->id) < 0)
+                return -errno;
+        return caps_set_kept(CAPABILITIES);
+}
+
+/* Its own end was cleared by the change of ids. */
+static int step_privileges(Beginning *b) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+                return -errno;
+        return 0;
+}
+
+static int step_filter(Beginning *b) {
+        return seccomp_load_zygote();
+}
+
+static int step_exec(Beginning *b) {
+        char *argv[ZYGOTE_IMPORTS_MAX + 8], *imports = strdup(b->line->imports), *save = NULL;
+        size_t n = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(interpreters); i++) {
+                if (strcmp(interpreters[i].language, b->line->language) != 0)
+                        continue;
+                argv[n++] = (char *) interpreters[i].program;
+                argv[n++] = (char *) "-u";
+                argv[n++] = (char *) "-c";
+                argv[n++] = (char *) interpreters[i].code;
+        }
+        for (char *name = imports ? strtok_r(imports, ",", &save) : NULL; name && n < ELEMENTSOF(argv) - 1; name = strtok_r(NULL, ",", &save))
+                argv[n++] = name;
+        argv[n] = NULL;
+        if (!argv[0])
+                return -ENOENT;
+        (void) execve(argv[0], argv, environment);
+        return -errno;
+}
+
+static const struct {
+        const char *name;
+        int (*function)(Beginning *b);
+} steps[] = {
+        { "session",     step_bind        },
+        { "cgroup",      step_group       },
+        { "oom-score",   step_oom         },
+        { "namespaces",  step_namespaces  },
+        { "root",        step_root        }, /* from here on it sees the template's files, and no other */
+        { "keyring",     step_keyring     },
+        { "rlimits",     step_limits      }, /* as guests have them: what is lower here, is lower there */
+        { "descriptors", step_descriptors },
+        { "signals",     step_signals     },
+        { "ids",         step_ids         }, /* nobody, but with the right to be a sandbox's user */
+        { "privileges",  step_privileges  },
+        { "seccomp",     step_filter      }, /* which says whose */
+        { "exec",        step_exec        },
+};
+
+static _noreturn_ void begin_main(Beginning *b) {
+        title_set("cove-zygote");
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                int r = steps[i].function(b);
+
+                if (r >= 0)
+                        continue;
+                if (b->error.code == 0)
+                        (void) error_set(&b->error, r, "%m");
+                log_error("zygote %s/%s: %s: %s", b->line->template_name, b->line->language, steps[i].name, b->error.text);
+                break;
+        }
+        _exit(1);
+}
+
+static void group_name(size_t number, char ret[static 32]) {
+        (void) snprintf(ret, 32, "zygote-%zu", number); /* no id of a sandbox: in nobody's list */
+}
+
+static int make_group(const Spawner *s, size_t number, Cgroup *ret, Error *reterr) {
+        const JailLimits limits = { .memory_bytes = MEMORY_MAX, .pids = PIDS_MAX, .disk_bytes = DISK_UNUSED };
+        GuardSet missing = 0;
+        char name[32];
+        int r;
+
+        group_name(number, name);
+        r = cgroup_plan_lasting(s->options->instance, name, ret, reterr);
+        return r < 0 ? r : cgroup_make(ret, &limits, &missing, reterr);
+}
+
+void zygote_remove_group(const Spawner *s, size_t number) {
+        Cgroup cg = CGROUP_EMPTY;
+        char name[32];
+
+        group_name(number, name);
+        if (cgroup_plan_lasting(s->options->instance, name, &cg, /* reterr= */ NULL) >= 0)
+                (void) cgroup_remove(&cg, 200 * USEC_PER_MSEC);
+}
+
+static int prepare(Beginning *b, size_t number, Cgroup *cg, int *ret_fds, Error *reterr) {
+        int r = program_path(LIBRARY, &b->library);
+
+        if (r < 0)
+                return error_set(reterr, r, "cannot find " LIBRARY ": is the installation complete?");
+        r = id_range_claim(&b->id, &b->holder_fd, reterr);
+        if (r >= 0)
+                r = make_group(b->s, number, cg, reterr);
+        if (r < 0)
+                return r;
+        r = channel_pair(ret_fds);
+        return r < 0 ? error_set(reterr, r, "cannot make a channel: %m") : 0;
+}
+
+int zygote_start(const Spawner *s, const ZygoteLine *line, size_t number, Cgroup *cg, pid_t *ret_pid, int *ret_fd, Error *reterr) {
+        Beginning b = {
+                .s = s,
+                .line = line,
+                .cgroup = cg,
+                .directory = template_find(&s->options->templates, line->template_name)->directory,
+                .holder_fd = -EBADF,
+        };
+        pid_t worker = getpid(), pid = -1;
+        int fds[2] = { -EBADF, -EBADF }, r;
+
+        r = prepare(&b, number, cg, fds, reterr);
+        if (r >= 0) {
+                b.socket_fd = fds[1];
+                pid = fork();
+                if (pid == 0) {
+                        if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != worker)
+                                _exit(1);
+                        begin_main(&b);
+                }
+                r = pid < 0 ? error_set(reterr, -errno, "cannot fork: %m") : 0;
+        }
+        cgroup_close(cg);
+        (void) fd_close(b.holder_fd);
+        (void) fd_close(fds[1]);
+        free(b.library);
+        if (r < 0) {
+                (void) fd_close(fds[0]);
+                return r;
+        }
+        *ret_pid = pid;
+        *ret_fd = fds[0];
+        return 0;
+}

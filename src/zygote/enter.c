@@ -1,0 +1,244 @@
+/* enter.c: from a zygote to a process of a sandbox.
+ *
+ *      zygote   vfork ─ waits ────────────────────────────────┐
+ *      C1       memory and pids cgroups · ids · namespaces · fork · ends
+ *      C2                                                     other cgroups · time · descriptors · keyring · the walls of a command · the interpreter
+ *
+ * C1 shares the zygote's memory, so that it is copied once; the kernel's OOM killer passes over such a one. It is in no group that could stop or slow it down, for
+ * the zygote waits for it. There is no undo: who cannot take a step tells which, and ends. */
+
+#include "zygote/enter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "confine/caps.h"
+#include "confine/landlock.h"
+#include "confine/seccomp.h"
+#include "init/spawn.h"
+#include "wire/channel.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+#define REPORT_FD (ZYGOTE_CHANNEL_FD + 1)
+#define TIME_FD   (ZYGOTE_CHANNEL_FD + 2)
+#define FIRST_FREE_FD (ZYGOTE_CHANNEL_FD + 3)
+#define AWAY_FD   64
+
+static int report_fd = -EBADF;
+
+static int report(const ZygoteReport *r) {
+        return channel_send_bytes(report_fd, r, sizeof(*r), NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void zygote_fail(const char *step, int error) {
+        ZygoteReport r = { .event = ZYGOTE_FAILED, .error = error };
+
+        (void) snprintf(r.step, sizeof(r.step), "%s", step);
+        (void) report(&r);
+        _exit(1);
+}
+
+/* Nobody waits for it any more: it has no business here. */
+void zygote_started(void) {
+        if (report(&(ZygoteReport) { .event = ZYGOTE_STARTED, .pid = getpid() }) < 0)
+                _exit(1);
+        report_fd = fd_close(report_fd);
+}
+
+static int enter_cgroups(const int *fds, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (write(fds[i], "0", 1) < 0)
+                        return -errno;
+        return 0;
+}
+
+/* C1. In the host's user namespace, with the zygote's id; the zygote's memory. */
+
+static int first_cgroups(const ZygoteFork *f, const int *fds) {
+        return enter_cgroups(fds + ZYGOTE_FD_TASKS, f->n_early);
+}
+
+/* Raw calls: the C library's would look for threads. From here on we own the sandbox's user namespace. */
+static int first_ids(const ZygoteFork *f, const int *fds) {
+        if (syscall(SYS_setresgid, f->gid, f->gid, f->gid) < 0 || syscall(SYS_setresuid, f->uid, f->uid, f->uid) < 0)
+                return -errno;
+        return 0;
+}
+
+static int first_namespaces(const ZygoteFork *f, const int *fds) {
+        static const int kinds[ZYGOTE_TIME] = {
+                [ZYGOTE_USER] = CLONE_NEWUSER, [ZYGOTE_PID] = CLONE_NEWPID,       [ZYGOTE_IPC] = CLONE_NEWIPC,  [ZYGOTE_UTS] = CLONE_NEWUTS,
+                [ZYGOTE_NET] = CLONE_NEWNET,   [ZYGOTE_CGROUP] = CLONE_NEWCGROUP, [ZYGOTE_MOUNT] = CLONE_NEWNS,
+        };
+
+        for (int i = 0; i < ZYGOTE_TIME; i++)
+                if (setns(fds[ZYGOTE_FD_NAMESPACES + i], kinds[i]) < 0)
+                        return -errno;
+        return 0;
+}
+
+/* C2. A process of the sandbox's pid namespace, with all capabilities over the sandbox and none beyond. */
+
+static int then_cgroups(const ZygoteFork *f, const int *fds) {
+        uint8_t go;
+
+        if (f->waits) {
+                if (report(&(ZygoteReport) { .event = ZYGOTE_ENTERED }) < 0)
+                        return -EPIPE;
+                return recv(report_fd, &go, 1, 0) == 1 ? 0 : -EPIPE;
+        }
+        return enter_cgroups(fds + ZYGOTE_FD_TASKS + f->n_early, (size_t) (f->n_tasks - f->n_early));
+}
+
+static int move_to(int fd, int place) {
+        return dup3(fd, place, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+/* Out of each other's way first, then into place; all else is closed. */
+static int then_descriptors(const ZygoteFork *f, const int *fds) {
+        int channel = fcntl(fds[ZYGOTE_FD_CHANNEL], F_DUPFD_CLOEXEC, AWAY_FD), told = fcntl(report_fd, F_DUPFD_CLOEXEC, AWAY_FD),
+            time = fcntl(fds[ZYGOTE_FD_NAMESPACES + ZYGOTE_TIME], F_DUPFD_CLOEXEC, AWAY_FD), null, r;
+
+        if (channel < 0 || told < 0 || time < 0)
+                return -errno;
+        r = move_to(channel, ZYGOTE_CHANNEL_FD);
+        if (r >= 0)
+                r = move_to(told, REPORT_FD);
+        if (r >= 0)
+                r = move_to(time, TIME_FD);
+        if (r < 0)
+                return r;
+        report_fd = REPORT_FD;
+        null = open("/dev/null", O_RDWR | O_CLOEXEC); /* the sandbox's */
+        if (null < 0)
+                return -errno;
+        for (int i = 0; i < 3; i++)
+                if (dup2(null, i) < 0)
+                        return -errno;
+        return kernel_close_range(FIRST_FREE_FD, ~0u, 0) < 0 ? -errno : 0;
+}
+
+static int then_time(const ZygoteFork *f, const int *fds) {
+        int r = setns(TIME_FD, CLONE_NEWTIME) < 0 ? -errno : 0;
+
+        (void) close(TIME_FD);
+        return r;
+}
+
+static int then_keyring(const ZygoteFork *f, const int *fds) {
+        return syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS ? -errno : 0;
+}
+
+static int then_landlock(const ZygoteFork *f, const int *fds) {
+        int r = landlock_probe();
+
+        return r == -EOPNOTSUPP ? 0 : r < 0 ? r : landlock_confine_to_root_unscoped();
+}
+
+static int then_settle(const ZygoteFork *f, const int *fds) {
+        return seccomp_load_settled(f->inside_uid, f->inside_gid);
+}
+
+/* The list is the command's own. Its ids it has already, and the filter lets it have no others. */
+static int then_walls(const ZygoteFork *f, const int *fds) {
+        const SpawnSpec spec = {
+                .workdir = "/",
+                .single_id = true,
+                .bounding = CAPS_ALL,
+                .rlimits = {
+                        .nofile = f->nofile,
+                        .nproc = f->nproc,
+                        .file_bytes = f->file_bytes,
+                        .data_bytes = RLIMIT_VALUE_UNSET,
+                        .cpu_seconds = RLIMIT_VALUE_UNSET,
+                },
+                .seccomp = true,
+                .no_processes = f->no_processes,
+                .stdio = { -EBADF, -EBADF, -EBADF },
+        };
+        SpawnFailure failure;
+        int r = spawn_confine(&spec, &failure);
+
+        if (r < 0)
+                zygote_fail(failure.step, failure.error);
+        return 0;
+}
+
+/* As after an exec: what is the process's own, its user may look at. */
+static int then_dumpable(const ZygoteFork *f, const int *fds) {
+        return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+typedef struct Step {
+        const char *name;
+        int (*function)(const ZygoteFork *f, const int *fds);
+} Step;
+
+static const Step first[] = {
+        { "cgroups",    first_cgroups    }, /* before anything is copied: it counts */
+        { "ids",        first_ids        },
+        { "namespaces", first_namespaces },
+};
+
+static const Step then[] = {
+        { "cgroups",     then_cgroups     },
+        { "descriptors", then_descriptors }, /* nothing of the zygote's, and of its mounts, is open from here on */
+        { "time",        then_time        },
+        { "keyring",     then_keyring     },
+        { "landlock",    then_landlock    },
+        { "settle",      then_settle      },
+        { "walls",       then_walls       }, /* as init/spawn.c has them; the filter is the last */
+        { "dumpable",    then_dumpable    }, /* when there is nothing to see but what the guest may */
+};
+
+static void take(const Step *steps, size_t n, const ZygoteFork *f, const int *fds) {
+        for (size_t i = 0; i < n; i++) {
+                int r = steps[i].function(f, fds);
+
+                if (r < 0)
+                        zygote_fail(steps[i].name, -r);
+        }
+}
+
+/* The zygote waits, and C1 is on its stack: this frame must stay until it ends. */
+static void enter_and_fork(const ZygoteFork *f, const int *fds) {
+        pid_t pid;
+
+        take(first, ELEMENTSOF(first), f, fds);
+        pid = fork();
+        if (pid < 0)
+                zygote_fail("fork", errno);
+        if (pid > 0)
+                _exit(0);
+        take(then, ELEMENTSOF(then), f, fds);
+}
+
+bool zygote_enter(const ZygoteFork *f, const int *fds) {
+        pid_t pid;
+
+        report_fd = fds[ZYGOTE_FD_REPORT];
+        pid = vfork();
+        if (pid == 0) {
+                enter_and_fork(f, fds); /* comes back as C2, with a stack of its own */
+                return true;
+        }
+        if (pid < 0) {
+                ZygoteReport r = { .event = ZYGOTE_FAILED, .error = errno, .step = "vfork" };
+                (void) report(&r);
+        }
+        report_fd = -EBADF;
+        return false;
+}

@@ -1,0 +1,94 @@
+"""sdk: E2B's published SDK against a daemon: what it takes to be reached by it.
+
+    modules()             test/compat/e2b/node_modules, installed from the lock file when it is not there
+    plain(daemon, key)    the environment of a program that speaks plain HTTP over loopback
+    wildcard(daemon, …)   … of one that speaks TLS and knows sandboxes by their names below a domain
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import covetest  # noqa: E402
+
+HERE = Path(__file__).resolve().parent.parent / "compat" / "e2b"
+DOMAIN = "sbx.test"
+NPM_SECONDS = 300
+
+
+def modules():
+    """The packages, as the lock file has them. A copy below build/ so that the tree stays clean."""
+    place = covetest.cove_path().resolve().parent.parent / "compat-e2b"
+    lock = (HERE / "package-lock.json").read_bytes()
+    stamp = place / "lock"
+    if stamp.exists() and stamp.read_bytes() == lock:
+        return place
+    if not shutil.which("npm") or not shutil.which("node"):
+        covetest.skip("no node or npm here", "script/setup")
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE / name, place)
+    done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=place, capture_output=True, text=True, timeout=NPM_SECONDS)
+    if done.returncode != 0:
+        raise AssertionError(f"npm ci failed\n{done.stdout}\n{done.stderr}")
+    stamp.write_bytes(lock)
+    return place
+
+
+def work(place):
+    """The programs beside their packages: node looks for those upwards from the program itself."""
+    for name in ("drive.mjs", "dnshook.cjs"):
+        if (HERE / name).exists():
+            shutil.copy(HERE / name, place)
+    shutil.rmtree(place / "cases", ignore_errors=True)
+    shutil.copytree(HERE / "cases", place / "cases")
+    return place
+
+
+def clean():
+    """Without what a caller may have set for another server."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("E2B_") and k not in ("NODE_OPTIONS", "NODE_EXTRA_CA_CERTS")}
+
+
+def plain(daemon, key):
+    url = f"http://127.0.0.1:{daemon.url[1]}"
+    return {**clean(), "E2B_API_KEY": key, "E2B_API_URL": url, "E2B_SANDBOX_URL": url, "E2B_VOLUME_API_URL": url}
+
+
+def wildcard(key, port, certificates, place):
+    return {**clean(), "E2B_API_KEY": key, "E2B_DOMAIN": f"{DOMAIN}:{port}", "NODE_EXTRA_CA_CERTS": str(certificates / "ca.pem"),
+            "NODE_OPTIONS": f"--require {place / 'dnshook.cjs'}"}
+
+
+def names(place):
+    done = subprocess.run(["node", "drive.mjs", "--list"], cwd=place, capture_output=True, text=True, timeout=60, env={**clean(), "E2B_API_KEY": "e2b_00"})
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done.stdout.split()
+
+
+def drive(place, environment, *chosen, seconds=280):
+    """name → what was told of it; a case that nothing was told of is not in it."""
+    child = subprocess.Popen(["node", "drive.mjs", *chosen], cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        out, err = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        out, err = child.communicate()
+        err += f"\nnot done after {seconds} s"
+    found = {}
+    for line in out.splitlines():
+        try:
+            told = json.loads(line)
+        except ValueError:
+            err += f"\n{line}"
+            continue
+        found[told["name"]] = told
+    return found, err
