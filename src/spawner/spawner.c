@@ -202,7 +202,7 @@ static void loop(Spawner *s) {
                 struct pollfd *zygotes = trees + n_trees;
                 size_t n_zygotes = zygotes_poll(s, zygotes);
 
-                usec_t due = ahead_wants(&s->ahead) ? 0 : MIN_OF(MIN_OF(task_next(s), s->sweep), zygotes_next(s));
+                usec_t wake = MIN_OF(task_next(s), s->sweep), due = ahead_wants(&s->ahead) ? 0 : MIN_OF(wake, zygotes_next(s));
                 int n = ppoll(fds, FD_CHILDREN + n_images + n_trees + n_zygotes, until(due, &time), NULL);
 
                 if (n < 0) {
