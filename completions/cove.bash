@@ -37,7 +37,7 @@ _cove_value() {
     FILE | PATH | SRC:DST* | DST=SRC | FILE\|-) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$2")) ;;
     DIR | host\|DIR | DIR\[:TARGET\]) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$2")) ;;
     STATUS) COMPREPLY=($(compgen -W "initializing ready running paused stopped terminating completed failed terminated" -- "$2")) ;;
-    WHAT) COMPREPLY=($(compgen -W "kill pause" -- "$2")) ;;
+    WHAT) COMPREPLY=($(compgen -W "kill pause park" -- "$2")) ;;
     commit\|discard) COMPREPLY=($(compgen -W "commit discard" -- "$2")) ;;
     SCOPE) COMPREPLY=($(compgen -W "read use admin" -- "$2")) ;;
     none\|host) COMPREPLY=($(compgen -W "none host" -- "$2")) ;;

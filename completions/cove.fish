@@ -88,7 +88,7 @@ function __cove_values
         case STATUS
             printf '%s\n' initializing ready running paused stopped terminating completed failed terminated
         case WHAT
-            printf '%s\n' kill pause
+            printf '%s\n' kill pause park
         case 'commit|discard'
             printf '%s\n' commit discard
         case SCOPE

@@ -103,7 +103,7 @@ static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, c
 static const char *template_root(const Manager *m, const char *name) {
         size_t n = strlen(name);
 
-        if (strcmp(name, "host") == 0)
+        if (template_builtin(name))
                 return "/";
         for (size_t i = 0; m->config.templates && i < m->config.templates->n; i++) {
                 const char *item = m->config.templates->items[i];

@@ -30,12 +30,14 @@ typedef struct ApiRooms {
         struct Images *images;       /* templates */
         struct Builds *builds;       /* … that are built here */
         struct StateRoom *state;     /* snapshots, forks, volumes */
+        struct Contexts *contexts;   /* interpreters that stay */
         struct Recorder *recorder;   /* what went into sandboxes */
 } ApiRooms;
 
 typedef struct ApiConfig {
         const char *address; /* NULL: no TCP */
         bool public;         /* addresses beyond loopback are allowed */
+        const char *tls_address, *tls_certificate, *tls_key; /* NULL: no TLS */
         const char *socket_path;
         unsigned connections_max;
         unsigned idle_seconds;
@@ -49,6 +51,7 @@ int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr);
 int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr);
 Api *api_free(Api *a);
 const char *api_address(const Api *a); /* NULL: no TCP */
+const char *api_tls_address(const Api *a); /* NULL: no TLS */
 void api_quiesce(Api *a);
 
 /* The table of routes as JSON: what the contract test compares with docs/openapi.yaml. */

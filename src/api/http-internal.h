@@ -27,10 +27,12 @@
 #include <microhttpd.h>
 
 #include "api/http.h"
+#include "api/https.h"
 #include "base/clock.h"
 
 typedef struct HttpListener HttpListener;
 typedef struct HttpConnection HttpConnection;
+typedef struct HttpTls HttpTls;
 
 /* MHD's memory of one connection: the head of a request, and while answering, the chunk that is under way. MHD clears all of
  * it after every request, so more would cost each of them time. */
@@ -130,6 +132,11 @@ struct HttpListener {
         HttpConnection *finished; /* their clients will send no more */
         HttpRequest *flows[_HTTP_FLOW_MAX];
         bool again;
+
+        Https *https; /* the server's; NULL: what comes is not encrypted. Else MHD does not listen, and gets its connections from http-tls.c */
+        sd_event_source *accept, *accept_again;
+        HttpTls *tls;
+        unsigned n_handshakes;
 };
 
 struct HttpServer {
@@ -140,8 +147,9 @@ struct HttpServer {
         usec_t idle_usec;
         size_t header_max;
         bool quiesced;
-        char *address;
-        HttpListener *listeners[2];
+        char *address, *tls_address;
+        Https *https;
+        HttpListener *listeners[3];
 };
 
 /* http-listen.c: sockets. The caller closes them. */
@@ -151,6 +159,11 @@ int http_listen_unix(const char *path, Error *reterr);
 /* http.c */
 void http_listener_wake(HttpListener *l);
 void http_set_flow(HttpRequest *r, HttpFlow flow);
+
+/* http-tls.c */
+int http_tls_attach(HttpListener *l);
+void http_tls_quiesce(HttpListener *l); /* takes no more connections */
+void http_tls_detach(HttpListener *l);
 
 /* http-connection.c */
 void http_connection_notify(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_ConnectionNotificationCode code);

@@ -209,6 +209,10 @@ int http_header_each(const HttpRequest *r, int (*each)(const char *name, const c
         return e.result;
 }
 
+bool http_is_secure(const HttpRequest *r) {
+        return r->connection->listener->https != NULL;
+}
+
 bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid) {
         if (!r->connection->is_unix)
                 return false;

@@ -130,13 +130,12 @@ static void on_log(void *cls, const char *format, va_list ap) {
 }
 
 static int listener_start(HttpListener *l, Error *reterr) {
+        const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
         const HttpServer *s = l->server;
 
         l->daemon = MHD_start_daemon(
-                        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-                        http_on_request, l,
+                        flags | (l->https ? MHD_USE_NO_LISTEN_SOCKET : 0), 0, NULL, NULL, http_on_request, l,
                         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, so that it hears of the others */
-                        MHD_OPTION_LISTEN_SOCKET, l->fd,
                         MHD_OPTION_NOTIFY_CONNECTION, http_connection_notify, l,
                         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, l,
                         MHD_OPTION_UNESCAPE_CALLBACK, http_unescape_nothing, NULL,
@@ -145,6 +144,7 @@ static int listener_start(HttpListener *l, Error *reterr) {
                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned) (s->idle_usec / USEC_PER_SEC),
                         MHD_OPTION_STRICT_FOR_CLIENT, 1,
                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                        l->https ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, l->fd, /* the last: it is not always there */
                         MHD_OPTION_END);
         if (!l->daemon)
                 return error_set(reterr, -EIO, "cannot start the HTTP server");
@@ -159,6 +159,8 @@ static int listener_attach(HttpListener *l, Error *reterr) {
         if (!info)
                 return error_set(reterr, -EIO, "the HTTP server has no epoll descriptor");
         r = http_hangups_attach(l);
+        if (r >= 0 && l->https)
+                r = http_tls_attach(l);
         if (r >= 0)
                 r = sd_event_add_io(event, &l->io, info->epoll_fd, EPOLLIN, on_io, l);
         if (r >= 0)
@@ -192,6 +194,7 @@ static HttpListener *listener_free(HttpListener *l) {
                 continue_requests(l);
                 MHD_stop_daemon(l->daemon);
         }
+        http_tls_detach(l);
         http_hangups_detach(l);
         l->io = sd_event_source_disable_unref(l->io);
         l->timer = sd_event_source_disable_unref(l->timer);
@@ -203,7 +206,7 @@ static HttpListener *listener_free(HttpListener *l) {
 }
 
 /* Takes the socket. */
-static int listener_new(HttpServer *s, int fd, const char *socket_path, HttpListener **ret, Error *reterr) {
+static int listener_new(HttpServer *s, int fd, const char *socket_path, Https *https, HttpListener **ret, Error *reterr) {
         HttpListener *l = calloc(1, sizeof(*l));
         int r;
 
@@ -213,6 +216,7 @@ static int listener_new(HttpServer *s, int fd, const char *socket_path, HttpList
         }
         l->server = s;
         l->fd = fd;
+        l->https = https;
         l->hangups_fd = -EBADF;
         *ret = l; /* freed with the server */
         if (socket_path) {
@@ -229,8 +233,11 @@ static int listener_new(HttpServer *s, int fd, const char *socket_path, HttpList
 void http_sockets_close(HttpSockets *s) {
         s->tcp_fd = fd_close(s->tcp_fd);
         s->unix_fd = fd_close(s->unix_fd);
+        s->tls_fd = fd_close(s->tls_fd);
         free(s->address);
-        s->address = NULL;
+        free(s->tls_address);
+        s->address = s->tls_address = NULL;
+        s->https = https_free(s->https);
 }
 
 int http_sockets_open(const HttpConfig *config, HttpSockets *ret, Error *reterr) {
@@ -240,6 +247,15 @@ int http_sockets_open(const HttpConfig *config, HttpSockets *ret, Error *reterr)
                 s.tcp_fd = http_listen_tcp(config->address, config->loopback_only, &s.address, reterr);
                 if (s.tcp_fd < 0)
                         return s.tcp_fd;
+        }
+        if (config->tls_address) {
+                int r = https_new(config->tls_certificate, config->tls_key, &s.https, reterr);
+
+                if (r < 0)
+                        return error_prefix(reterr, r, "TLS");
+                s.tls_fd = http_listen_tcp(config->tls_address, config->loopback_only, &s.tls_address, reterr);
+                if (s.tls_fd < 0)
+                        return s.tls_fd;
         }
         if (config->socket_path) {
                 s.unix_fd = http_listen_unix(config->socket_path, reterr);
@@ -264,12 +280,19 @@ static int server_listen(HttpServer *s, const HttpConfig *config, HttpSockets *a
         }
         s->address = TAKE_PTR(sockets->address);
         if (sockets->tcp_fd >= 0) {
-                r = listener_new(s, TAKE_FD(sockets->tcp_fd), NULL, next++, reterr);
+                r = listener_new(s, TAKE_FD(sockets->tcp_fd), /* socket_path= */ NULL, /* https= */ NULL, next++, reterr);
+                if (r < 0)
+                        return r;
+        }
+        s->tls_address = TAKE_PTR(sockets->tls_address);
+        s->https = TAKE_PTR(sockets->https);
+        if (sockets->tls_fd >= 0) {
+                r = listener_new(s, TAKE_FD(sockets->tls_fd), /* socket_path= */ NULL, s->https, next++, reterr);
                 if (r < 0)
                         return r;
         }
         if (sockets->unix_fd >= 0) {
-                r = listener_new(s, TAKE_FD(sockets->unix_fd), config->socket_path, next, reterr);
+                r = listener_new(s, TAKE_FD(sockets->unix_fd), config->socket_path, /* https= */ NULL, next, reterr);
                 if (r < 0)
                         return r;
         }
@@ -307,6 +330,8 @@ HttpServer *http_server_free(HttpServer *s) {
         for (size_t i = 0; i < ELEMENTSOF(s->listeners); i++)
                 listener_free(s->listeners[i]);
         sd_event_unref(s->event);
+        https_free(s->https);
+        free(s->tls_address);
         free(s->address);
         free(s);
         return NULL;
@@ -316,6 +341,16 @@ const char *http_server_address(const HttpServer *s) {
         return s->address;
 }
 
+const char *http_server_tls_address(const HttpServer *s) {
+        return s->tls_address;
+}
+
+int http_server_read_certificate(HttpServer *s, Error *reterr) {
+        int r = s->https ? https_read_again(s->https, reterr) : 0;
+
+        return r < 0 ? r : s->https != NULL;
+}
+
 void http_server_quiesce(HttpServer *s) {
         s->quiesced = true;
         for (size_t i = 0; i < ELEMENTSOF(s->listeners); i++) {
@@ -323,6 +358,7 @@ void http_server_quiesce(HttpServer *s) {
 
                 if (!l || l->fd < 0)
                         continue;
+                http_tls_quiesce(l);
                 (void) MHD_quiesce_daemon(l->daemon);
                 listener_close_socket(l);
         }

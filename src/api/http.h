@@ -1,6 +1,6 @@
 /* http.h: the one door to libmicrohttpd.
  *
- * Listens on TCP and on a unix socket, in the daemon's one event loop, without a thread. Gives the surfaces requests and takes
+ * Listens on TCP, plain and with TLS (https.h), and on a unix socket, in the daemon's one event loop, without a thread. Gives the surfaces requests and takes
  * answers: whole, from a file, or as a stream that stops and goes on. Limits on headers, bodies, connections and idle time are
  * kept here.
  * Must not know: any route, JSON, sandboxes.
@@ -52,17 +52,20 @@ typedef void (*HttpRoute)(HttpRequest *r, HttpPlan *plan, void *userdata);
 
 /* Opened ahead, by somebody who may do more than the server: a port below 1024, a directory that is root's. */
 typedef struct HttpSockets {
-        int tcp_fd, unix_fd; /* -EBADF: none */
-        char *address;
+        int tcp_fd, unix_fd, tls_fd; /* -EBADF: none */
+        char *address, *tls_address;
+        struct Https *https; /* certificate and key of tls_fd */
 } HttpSockets;
 
-#define HTTP_SOCKETS_EMPTY { .tcp_fd = -EBADF, .unix_fd = -EBADF }
+#define HTTP_SOCKETS_EMPTY { .tcp_fd = -EBADF, .unix_fd = -EBADF, .tls_fd = -EBADF }
 
 typedef struct HttpConfig {
         const char *address; /* "127.0.0.1:8787", "[::1]:0"; NULL: no TCP */
         bool loopback_only;  /* refuse an address that others can reach */
+        const char *tls_address; /* NULL: no TLS */
+        const char *tls_certificate, *tls_key; /* files */
         const char *socket_path; /* NULL: none */
-        unsigned connections_max;
+        unsigned connections_max; /* of each listener */
         unsigned idle_seconds;
         size_t header_max;
 } HttpConfig;
@@ -77,6 +80,9 @@ int http_server_new(sd_event *event, const HttpConfig *config, HttpSockets *sock
 HttpServer *http_server_free(HttpServer *s);
 /* Where TCP listens, with the real port: "127.0.0.1:8787"; NULL: nowhere. */
 const char *http_server_address(const HttpServer *s);
+const char *http_server_tls_address(const HttpServer *s); /* likewise, with TLS */
+/* Certificate and key once more, for connections from now on; when it fails, the old ones stay. 0: there are none, 1: read. */
+int http_server_read_certificate(HttpServer *s, Error *reterr);
 /* Takes no connections any more; those there are may finish. */
 void http_server_quiesce(HttpServer *s);
 
@@ -88,6 +94,7 @@ int http_header_each(const HttpRequest *r, int (*each)(const char *name, const c
 /* Query, decoded; NULL: absent, "" : present without value. -EILSEQ values (NUL inside) are refused with 400 before route(). */
 const char *http_query(const HttpRequest *r, const char *name);
 int http_query_each(const HttpRequest *r, int (*each)(const char *name, const char *value, void *userdata), void *userdata);
+bool http_is_secure(const HttpRequest *r);
 bool http_peer_is_unix(const HttpRequest *r, uid_t *ret_uid);
 /* "127.0.0.1:4711", "[::1]:4711", "unix". */
 void http_peer_print(const HttpRequest *r, char *ret, size_t size);

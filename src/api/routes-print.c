@@ -82,8 +82,12 @@ int api_print_routes(FILE *to) {
         size_t n = 0;
 
         for (const ApiRoute *const *table = api_tables; *table; table++)
-                for (const ApiRoute *route = *table; route->method; route++, n++)
+                for (const ApiRoute *route = *table; route->method; route++) {
+                        if (route->refuse)
+                                continue; /* of a dialect: what it looks like is said elsewhere */
+                        n++;
                         (void) json_array_append_new(list, route_json(route));
+                }
         if (json_array_size(list) != n)
                 return -ENOMEM;
         if (json_dumpf(list, to, JSON_INDENT(1)) < 0 || fputc('\n', to) < 0 || fflush(to) < 0)

@@ -139,6 +139,16 @@ int api_errno(ApiRequest *q, int r, const char *text) {
         return api_error(q, 500, "internal", NULL, "%s", words ? words : strerror(-r));
 }
 
+unsigned api_errno_status(int r, const char **ret_message) {
+        for (size_t i = 0; i < ELEMENTSOF(errors); i++)
+                if (errors[i].error == -r) {
+                        *ret_message = errors[i].message;
+                        return errors[i].status;
+                }
+        *ret_message = strerror(-r);
+        return 500;
+}
+
 /* What came with the request. */
 
 int api_read_checked(ApiRequest *q, void *target, ApiCheck check) {
@@ -450,6 +460,10 @@ static int admit(ApiRequest *q) {
         if (q->api->rooms.previews && preview_find(q, &preview) != 0)
                 return preview_admit(q, &preview);
         r = router_find(api_tables, http_method(q->http), http_path(q->http), &m);
+        if (r >= 0 && m.route->served && !m.route->served(q->manager)) {
+                router_match_done(&m);
+                r = -ENOENT;
+        }
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));

@@ -19,6 +19,7 @@ struct Api {
         Manager *manager;
         ApiRooms rooms;
         HttpServer *server;
+        struct FsWatchers *watchers; /* of E2B's dialect */
         uid_t owner, self; /* on the unix socket these users and root are admins */
 };
 
@@ -38,6 +39,7 @@ typedef struct ApiRoute {
         const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
         const JsonField *fields; /* of the body, for the contract test; NULL: no JSON body */
         const size_t *n_fields; /* where their number is: a constant of another file is none to the compiler */
+        bool (*served)(const Manager *m); /* whether the configuration has it; NULL: always */
 } ApiRoute;
 
 struct ApiRequest {
@@ -92,6 +94,7 @@ int api_error_list(ApiRequest *q, unsigned status, const char *code, const char 
 int api_complaints(ApiRequest *q, const JsonComplaints *c);                  /* 400 with all of them */
 /* By errno: the table of errors. text may come from an Error. */
 int api_errno(ApiRequest *q, int r, const char *text);
+unsigned api_errno_status(int r, const char **ret_message); /* the same table, for who has another form; the message for which nobody said more */
 
 /* Reads the collected body by the route's fields; answers and returns < 0 when it will not do. */
 int api_read(ApiRequest *q, void *target);

@@ -10,8 +10,10 @@
 #include <utlist.h>
 
 #include "base/fd.h"
+#include "build/book.h"
 #include "build/internal.h"
 #include "build/recipe.h"
+#include "core/secret.h"
 #include "image/names.h"
 #include "json/json.h"
 
@@ -24,6 +26,15 @@ void build_request_done(BuildRequest *q) {
         free(q->text);
         free(q->recipe);
         free(q->target);
+        free(q->steps);
+        for (size_t i = 0; i < q->n_archives; i++) {
+                free(q->archives[i].name);
+                (void) fd_close(q->archives[i].fd);
+        }
+        free(q->archives);
+        if (q->auth)
+                secret_wipe(q->auth, strlen(q->auth));
+        free(q->auth);
         strv_done(&q->arguments);
         free(q->policy);
         q->context_fd = fd_close(q->context_fd);
@@ -50,6 +61,9 @@ static Build *build_free(Build *b) {
         free(b->stages);
         plan_free(b->plan);
         context_free(b->context);
+        for (size_t i = 0; b->contexts && i < b->request.n_archives; i++)
+                context_free(b->contexts[i]);
+        free(b->contexts);
         build_request_done(&b->request);
         free(b->tenant);
         strv_done(&b->names);
@@ -117,7 +131,9 @@ void build_fail_step(Build *b, int r, const char *format, ...) {
         if (vasprintf(&text, format, ap) < 0)
                 text = NULL;
         va_end(ap);
-        if (step)
+        if (step && b->request.steps && step->kind == PLAN_RUN && !step->becomes) /* those who sent steps look for these words */
+                (void) error_set(&error, r, "%s:%u: RUN: failed to run command '%.160s': %s", b->file, step->line, step->words.items[0], text ? text : "out of memory");
+        else if (step)
                 (void) error_set(&error, r, "%s:%u: %s: %s", b->file, step->line, plan_kind_name(step->kind), text ? text : "out of memory");
         else
                 (void) error_set(&error, r, "%s:%u: FROM: %s", b->file, b->plan ? b->plan->stages[b->stage].line : 0, text ? text : "out of memory");
@@ -171,7 +187,7 @@ static int check_name(const Manager *m, BuildRequest *q, Error *reterr) {
 static int check_request(const BuildRequest *q, Error *reterr) {
         if (q->recipe && !recipe_find(q->recipe))
                 return error_set(reterr, -EINVAL, "there is no recipe '%.64s': `cove template recipes` lists them", q->recipe);
-        if (!q->recipe && !q->text && q->context_fd < 0)
+        if (!q->recipe && !q->text && !q->steps && q->context_fd < 0)
                 return error_set(reterr, -EINVAL, "nothing to build: neither a context nor a text");
         return 0;
 }
@@ -262,6 +278,11 @@ int builds_new(Images *i, Manager *m, Builds **ret, Error *reterr) {
                 free(b);
                 return error_set(reterr, r, "cannot watch over builds: %m");
         }
+        r = build_book_open(b, reterr);
+        if (r < 0) {
+                (void) builds_free(b);
+                return r;
+        }
         *ret = b;
         return 0;
 }
@@ -275,6 +296,7 @@ Builds *builds_free(Builds *b) {
                 making_set_cancel(x->making, NULL, NULL);
                 (void) build_free(x);
         }
+        build_book_close(b);
         sd_event_source_disable_unref(b->sweep);
         free(b);
         return NULL;

@@ -62,6 +62,7 @@ typedef struct SelectionRequest {
         char *const *sources;
         size_t n_sources;
         bool literal;              /* no patterns */
+        bool keep_links;           /* a link that is named itself is copied, and not what it leads to */
         const char *destination;   /* absolute; "/" at its end: a directory */
         bool destination_is_directory; /* there is one of that name */
         bool unpack;               /* ADD */

@@ -42,6 +42,7 @@ struct Builds {
         Images *images;
         Manager *manager;
         Build *list;
+        struct BuildRecord *records;
         sd_event_source *sweep;
 };
 
@@ -57,6 +58,8 @@ struct Build {
         const char *file; /* for complaints */
         Plan *plan;
         Context *context;
+        Context **contexts; /* of the request's archives, in their order */
+        size_t n_surveyed;
         BuildStage *stages;
         size_t stage; /* the one that is built */
         size_t n_steps, n_done; /* for the headers: [3/12] */
@@ -113,6 +116,8 @@ void build_abandon(Build *b); /* what is under way: nobody hears of it any more 
 
 /* read.c: the first thing that is done */
 void build_read(Build *b);
+/* Where the files of a COPY are: the context, or the archive that it names. -ENOENT: it did not come along. */
+int build_files(const Build *b, const PlanStep *step, const Context **ret, int *ret_fd, Error *reterr);
 
 /* stage.c */
 void stages_begin(Build *b);
@@ -161,6 +166,7 @@ typedef struct BuildCopy {
         char *destination;  /* absolute; a slash at its end says directory */
         char *directory;    /* the same without that slash */
         bool is_directory;  /* there is one */
+        int archive;        /* with its files; borrowed */
         bool has_owner, has_mode;
         Account owner;
         uint32_t mode;
@@ -173,6 +179,10 @@ BuildCopy *build_copy_free(BuildCopy *c);
 /* The options of the archive program for its owner and mode; `keep`: owners stay as they are when none was said. */
 void copy_options(const BuildCopy *c, bool keep, char owner[static 32], char mode[static 16], const char **arguments, size_t *n);
 void copy_from(Build *b); /* step-from.c: out of another stage */
+
+/* book.c, lines.c: records of builds hear of their makings. */
+void build_record_changed(Making *making, void *userdata);
+void build_record_scan(struct BuildRecord *record, const Making *making, const MakingInfo *info, usec_t at); /* lines that have come since the last time */
 
 /* finish.c */
 void build_finish(Build *b);

@@ -64,6 +64,9 @@ static void step_done(PlanStep *s) {
         free(s->from_text);
         free(s->chown);
         free(s->chmod);
+        free(s->archive);
+        free(s->user);
+        free(s->becomes);
 }
 
 static void stage_done(PlanStage *s) {
@@ -73,6 +76,9 @@ static void stage_done(PlanStage *s) {
         free(s->name);
         free(s->base);
         free(s->text);
+        free(s->user);
+        free(s->workdir);
+        strv_done(&s->shell);
 }
 
 Plan *plan_free(Plan *p) {

@@ -1,6 +1,6 @@
 /* plan.h: what a build will do, before anything of it is done.
  *
- * A Dockerfile (dockerfile.h) and a recipe (recipe.h) both become this: stages, each with a base and steps. A step is as it was written: its variables are replaced when its turn
+ * A Dockerfile (dockerfile.h), a recipe (recipe.h) and a list of steps (steps.h) all become this: stages, each with a base and steps. A step is as it was written: its variables are replaced when its turn
  * comes (scope.h), because their values depend on the base's environment, which nobody knows yet. FROM is the exception: it may only name what was said before the first stage.
  * Pure. Must not know: sandboxes, images, files, the loop. */
 #pragma once
@@ -55,10 +55,15 @@ typedef struct PlanStep {
         char *text;  /* as written, on one line, for people */
         bool exec;   /* RUN, CMD, ENTRYPOINT: words are the program and its arguments; else words has one: a line for the shell */
         Strv words;  /* COPY, ADD: sources and, last, the destination */
-        bool literal; /* of COPY: the words are what they are, no variables and no patterns: a recipe's */
+        bool literal; /* of COPY: the words are what they are, no variables and no patterns: a recipe's. Of ENV: quotes are no quotes */
         char *chown, *chmod; /* COPY, ADD; NULL: nothing was said */
         char *from_text; /* COPY --from= as written; NULL: the context's files are meant */
         int from;    /* … the stage that it is; -1: the context */
+        char *archive; /* COPY: which of the archives that came along its files are in; NULL: the context */
+        char *user;  /* RUN: who runs it, whoever the stage's user is; NULL: that one */
+        char *becomes; /* RUN: who the stage's user is afterwards; NULL: who it was */
+        bool own;    /* COPY, WORKDIR: what is made belongs to the stage's user, and not to root */
+        bool force;  /* is done, with all that follow, whatever the cache has */
         PlanFile *files;
         size_t n_files; /* RUN, COPY, ADD */
 } PlanStep;
@@ -67,6 +72,8 @@ typedef struct PlanStage {
         char *name;  /* AS; NULL: none */
         char *base;  /* an image, or "host" and the like; NULL: the stage `parent` */
         int parent;  /* -1: base */
+        char *user, *workdir; /* where the base says nothing; NULL: root, and "/" */
+        Strv shell;  /* as by SHELL; empty: { "/bin/sh", "-c" } */
         unsigned line;
         char *text;
         PlanStep *steps;

@@ -1,4 +1,4 @@
-/* read.c: what is to be built: the files that came along, the Dockerfile or recipe among them, the plan. */
+/* read.c: what is to be built: the files that came along, the Dockerfile, recipe or steps, the plan. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "build/dockerfile.h"
 #include "build/internal.h"
 #include "build/recipe.h"
+#include "build/steps.h"
 
 #define DOCKERFILE "Dockerfile"
 #define RECIPE     "cove-template.yaml"
@@ -52,10 +53,12 @@ static void warn_arguments(Build *b) {
                 making_log(b->making, "warning: %s", b->plan->warnings.items[i]);
 }
 
-static void read_plan(Build *b, const char *text, size_t size, bool recipe) {
+typedef int (*PlanParse)(const char *text, size_t size, const PlanOptions *options, Plan **ret, Error *reterr);
+
+static void read_plan(Build *b, const char *text, size_t size, PlanParse parse) {
         const PlanOptions options = { .file = b->file, .target = b->request.target, .arguments = &b->request.arguments };
         Error error = { 0 };
-        int r = (recipe ? recipe_parse : dockerfile_parse)(text, size, &options, &b->plan, &error);
+        int r = parse(text, size, &options, &b->plan, &error);
 
         if (r >= 0) {
                 b->stages = calloc(b->plan->n_stages, sizeof(*b->stages));
@@ -89,7 +92,7 @@ static void read_file(Build *b) {
                 return;
         }
         b->file = f->path;
-        read_plan(b, f->data, f->size, is_yaml(f->path));
+        read_plan(b, f->data, f->size, is_yaml(f->path) ? recipe_parse : dockerfile_parse);
 }
 
 static void read_text(Build *b) {
@@ -101,7 +104,7 @@ static void read_text(Build *b) {
                 return;
         }
         b->file = recipe ? recipe->name : b->request.file ? b->request.file : looks_like_recipe(text) ? RECIPE : DOCKERFILE;
-        read_plan(b, text, strlen(text), recipe || is_yaml(b->file) || looks_like_recipe(text));
+        read_plan(b, text, strlen(text), recipe || is_yaml(b->file) || looks_like_recipe(text) ? recipe_parse : dockerfile_parse);
 }
 
 static char *load(int fd, size_t *ret) {
@@ -119,30 +122,98 @@ static char *load(int fd, size_t *ret) {
         return data;
 }
 
-static void on_surveyed(Build *b) {
+static Context *take_survey(Build *b) {
         _cleanup_close_ int fd = TAKE_FD(b->writable_fd);
         size_t size = 0;
         char *text = load(fd, &size);
+        Context *c = NULL;
         Error error = { 0 };
-        int r;
 
-        if (!text) {
+        if (!text)
                 (void) error_set(&error, -E2BIG, "the context has too many files");
+        if (!text || context_parse(text, size, &c, &error) < 0) {
+                build_fail(b, &error);
+                return NULL;
+        }
+        return c;
+}
+
+static void survey(Build *b, const char *const *arguments, int fd, BuildThen then) {
+        Error error = { 0 };
+
+        b->writable_fd = memfd_create("cove-survey", MFD_CLOEXEC);
+        if (b->writable_fd < 0 || helper_run(b, &(HelperRequest) { .arguments = arguments, .in = fd, .out = b->writable_fd, .list = -EBADF }) < 0) {
+                if (b->ending)
+                        return;
+                (void) error_set(&error, -EIO, "cannot look at the files that came along");
                 build_fail(b, &error);
                 return;
         }
-        r = context_parse(text, size, &b->context, &error);
-        if (r < 0)
-                build_fail(b, &error);
+        making_progress(b->making, "context", 0, 0);
+        helpers_wait(b, then);
+}
+
+/* Steps: each archive for itself. */
+
+static void next_archive(Build *b);
+
+static void on_archive(Build *b) {
+        Context *c = take_survey(b);
+
+        if (!c)
+                return;
+        b->contexts[b->n_surveyed++] = c;
+        next_archive(b);
+}
+
+static void next_archive(Build *b) {
+        static const char *const arguments[] = { "survey", NULL };
+
+        if (b->n_surveyed < b->request.n_archives)
+                survey(b, arguments, b->request.archives[b->n_surveyed].fd, on_archive);
         else
+                read_plan(b, b->request.steps, strlen(b->request.steps), steps_parse);
+}
+
+static void read_steps(Build *b) {
+        static const Error no_memory = { -ENOMEM, "out of memory" };
+
+        b->file = STEPS_FILE;
+        b->contexts = calloc(b->request.n_archives + 1, sizeof(*b->contexts));
+        if (b->contexts)
+                next_archive(b);
+        else
+                build_fail(b, &no_memory);
+}
+
+int build_files(const Build *b, const PlanStep *step, const Context **ret, int *ret_fd, Error *reterr) {
+        *ret = b->context;
+        *ret_fd = b->request.context_fd;
+        if (!step->archive)
+                return 0;
+        for (size_t i = 0; i < b->request.n_archives; i++)
+                if (strcmp(b->request.archives[i].name, step->archive) == 0) {
+                        *ret = b->contexts[i];
+                        *ret_fd = b->request.archives[i].fd;
+                        return 0;
+                }
+        return error_set(reterr, -ENOENT, "the files %.16s… did not come along", step->archive);
+}
+
+static void on_surveyed(Build *b) {
+        b->context = take_survey(b);
+        if (b->context)
                 read_text(b);
 }
 
 void build_read(Build *b) {
         const char *arguments[12] = { "survey", "--ignore", ".dockerignore" };
         size_t n = 3;
-        Error error = { 0 };
 
+        if (b->request.steps) {
+                read_steps(b);
+                return;
+        }
         if (b->request.context_fd < 0) {
                 read_text(b);
                 return;
@@ -153,14 +224,5 @@ void build_read(Build *b) {
                 arguments[n++] = "--take";
                 arguments[n++] = RECIPE;
         }
-        b->writable_fd = memfd_create("cove-survey", MFD_CLOEXEC);
-        if (b->writable_fd < 0 || helper_run(b, &(HelperRequest) { .arguments = arguments, .in = b->request.context_fd, .out = b->writable_fd, .list = -EBADF }) < 0) {
-                if (b->ending)
-                        return;
-                (void) error_set(&error, -EIO, "cannot look at the context");
-                build_fail(b, &error);
-                return;
-        }
-        making_progress(b->making, "context", 0, 0);
-        helpers_wait(b, on_surveyed);
+        survey(b, arguments, b->request.context_fd, on_surveyed);
 }

@@ -152,6 +152,8 @@ int scope_key(const BuildScope *s, const Plan *plan, const PlanStep *step, const
                 add(&h, s->workdir);
                 add(&h, step->chown);
                 add(&h, step->chmod);
+                if (step->own || step->user) /* what was remembered before there were such stays good */
+                        add(&h, step->user ? step->user : s->user ? s->user : "root");
                 r = add_words(&h, s, plan, step, reterr);
                 if (r < 0)
                         return r;

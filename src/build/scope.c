@@ -164,7 +164,8 @@ static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, St
         for (size_t i = 0; r >= 0 && i < step->words.n; i++) {
                 char *value = NULL;
 
-                r = scope_expand(s, plan, step->words.items[i], &value, reterr);
+                r = step->literal ? expand_text(step->words.items[i], /* escape= */ '\0', look_up, s, &value, reterr) :
+                                scope_expand(s, plan, step->words.items[i], &value, reterr);
                 if (r >= 0)
                         r = strv_push_take(&done, value);
                 if (r < 0)
@@ -265,6 +266,9 @@ int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Str
 
         switch (step->kind) {
         case PLAN_RUN:
+                if (step->becomes && text_set(&s->user, step->becomes) < 0)
+                        return error_set(reterr, -ENOMEM, "out of memory");
+                return 1;
         case PLAN_COPY:
         case PLAN_ADD: return 1;
         case PLAN_ENV: r = apply_pairs(s, plan, step, &s->env, reterr); break;

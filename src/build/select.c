@@ -136,7 +136,7 @@ static int find_source(Chooser *k, const char *source) {
                 const ContextMember *m = context_find(k->c, path);
 
                 if (m && (m->type == 'd' || !m->ignored))
-                        m = follow(k->c, m);
+                        m = k->request->keep_links ? m : follow(k->c, m);
                 else
                         m = NULL;
                 return m ? found_add(k, m) : no_such(k, source, path);

@@ -78,7 +78,7 @@ bool build_is_spawners(const Manager *m, const char *name) {
         for (size_t i = 0; list && i < list->n; i++)
                 if (strncmp(list->items[i], name, strlen(name)) == 0 && list->items[i][strlen(name)] == '=')
                         return true;
-        return strcmp(name, "host") == 0;
+        return template_builtin(name) != NULL;
 }
 
 static int take_parent(Build *b, const BuildStage *parent) {
@@ -110,14 +110,16 @@ void stage_begin(Build *b, BuildThen then) {
         } else {
                 r = scope_init(&s->scope);
                 if (r >= 0 && build_is_spawners(b->manager, p->base)) {
-                        r = sandbox_text_set(&s->base, p->base);
+                        const char *builtin = template_builtin(p->base);
+
+                        r = sandbox_text_set(&s->base, builtin ? builtin : p->base);
                         if (r >= 0)
                                 r = set_base_key(s, "");
                         if (r >= 0)
                                 build_continue(b, b->then_based);
                 } else if (r >= 0) {
                         b->waiting = true;
-                        r = images_get(b->images, b->making, p->base, on_image, b, &error);
+                        r = images_get(b->images, b->making, p->base, b->request.auth, on_image, b, &error);
                         if (r < 0)
                                 b->waiting = false;
                 }

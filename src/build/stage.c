@@ -95,7 +95,8 @@ static void next_step(Build *b) {
 static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, char ret[static CONTEXT_HASH_HEX], Error *reterr) {
         _cleanup_(strv_done) Strv sources = STRV_INIT(PLAN_WORDS_MAX);
         Selection selection = { 0 };
-        int r = 0;
+        const Context *files;
+        int fd, r;
 
         ret[0] = '\0';
         if ((step->kind != PLAN_COPY && step->kind != PLAN_ADD) || (step->words.n < 2 && step->from < 0))
@@ -104,6 +105,7 @@ static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, c
                 memcpy(ret, b->stages[step->from].key, CONTEXT_HASH_HEX);
                 return 0;
         }
+        r = build_files(b, step, &files, &fd, reterr);
         for (size_t i = 0; r >= 0 && i + 1 < step->words.n; i++) {
                 char *word = NULL;
 
@@ -114,7 +116,7 @@ static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, c
                         free(word);
         }
         if (r >= 0)
-                r = context_select(b->context, &(SelectionRequest) { .sources = sources.items, .n_sources = sources.n, .literal = step->literal,
+                r = context_select(files, &(SelectionRequest) { .sources = sources.items, .n_sources = sources.n, .literal = step->literal, .keep_links = step->archive,
                                 .destination = "/x/", .destination_is_directory = true, .unpack = step->kind == PLAN_ADD }, &selection, reterr);
         if (r >= 0)
                 memcpy(ret, selection.hash, sizeof(selection.hash));
@@ -150,7 +152,11 @@ static void look_in_cache(Build *b) {
         BuildStage *s = build_stage(b);
         char snapshot[TREE_NAME_MAX + 1];
 
-        for (size_t i = b->request.no_cache ? 0 : plan_stage(b)->n_steps; i > 0; i--)
+        size_t n = 0;
+
+        while (!b->request.no_cache && n < plan_stage(b)->n_steps && !plan_stage(b)->steps[n].force)
+                n++;
+        for (size_t i = n; i > 0; i--)
                 if (s->keys[i - 1][0] && images_cache_get(b->images, b->tenant ? b->tenant : "", s->keys[i - 1], snapshot) > 0) {
                         memcpy(s->snapshot, snapshot, sizeof(snapshot));
                         memcpy(s->key, s->keys[i - 1], SCOPE_KEY_SIZE);
@@ -184,7 +190,20 @@ static void next_key(Build *b) {
 static void stage_based(Build *b) {
         BuildStage *s = build_stage(b);
 
-        if (!strv_get_env(&s->scope.env, "PATH") && strv_push(&s->scope.env, DEFAULT_PATH) < 0) { /* so that ENV PATH=/x:$PATH means something */
+        const PlanStage *p = plan_stage(b);
+        int r = 0;
+
+        if (!strv_get_env(&s->scope.env, "PATH")) /* so that ENV PATH=/x:$PATH means something */
+                r = strv_push(&s->scope.env, DEFAULT_PATH);
+        if (r >= 0 && p->user && !s->scope.user)
+                r = sandbox_text_set(&s->scope.user, p->user);
+        if (r >= 0 && p->workdir && strcmp(s->scope.workdir, "/") == 0)
+                r = sandbox_text_set(&s->scope.workdir, p->workdir);
+        if (p->shell.n > 0)
+                strv_done(&s->scope.shell);
+        for (size_t i = 0; r >= 0 && i < p->shell.n; i++)
+                r = strv_push(&s->scope.shell, p->shell.items[i]);
+        if (r < 0) {
                 build_fail_step(b, -ENOMEM, "out of memory");
                 return;
         }

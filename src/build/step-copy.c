@@ -106,7 +106,7 @@ static void next_archive(Build *b) {
         copy_options(c, /* keep= */ true, owner, mode, arguments, &n);
         arguments[n] = c->directory + 1;
         if (helper_run(b, &(HelperRequest) { .arguments = (const char *const[]) { "member", c->selection.unpacked.items[c->next++], NULL },
-                        .in = b->request.context_fd, .out = pipes[1], .list = -EBADF }) >= 0)
+                        .in = c->archive, .out = pipes[1], .list = -EBADF }) >= 0)
                 (void) helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = pipes[0],
                         .out = -EBADF, .list = -EBADF });
         (void) fd_close(pipes[0]);
@@ -147,7 +147,7 @@ static void copy_files(Build *b) {
                 return;
         }
         copy_options(c, /* keep= */ false, owner, mode, arguments, &n);
-        if (helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = b->request.context_fd,
+        if (helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = c->archive,
                         .out = -EBADF, .list = map }) >= 0)
                 helpers_wait(b, next_archive);
 }
@@ -156,13 +156,15 @@ static void choose(Build *b) {
         const PlanStep *step = build_step(b);
         BuildCopy *c = b->copy;
         Sandbox *sb = build_sandbox(b, b->stage);
+        const Context *files;
         Error error = { 0 };
-        int r = 0;
+        int r;
 
         if (!sb)
                 return;
-        if (c->sources.n > 0)
-                r = context_select(b->context, &(SelectionRequest) { .sources = c->sources.items, .n_sources = c->sources.n, .literal = step->literal,
+        r = build_files(b, step, &files, &c->archive, &error);
+        if (r >= 0 && c->sources.n > 0)
+                r = context_select(files, &(SelectionRequest) { .sources = c->sources.items, .n_sources = c->sources.n, .literal = step->literal, .keep_links = step->archive,
                                 .destination = c->destination, .destination_is_directory = c->is_directory, .unpack = step->kind == PLAN_ADD },
                                 &c->selection, &error);
         if (r < 0) {
@@ -195,12 +197,14 @@ static void look(Build *b) {
 }
 
 static void with_accounts(Build *b) {
+        const BuildScope *scope = &build_stage(b)->scope;
+        const PlanStep *step = build_step(b);
         _cleanup_free_ char *text = NULL;
         Error error = { 0 };
-        int r = scope_expand(&build_stage(b)->scope, b->plan, build_step(b)->chown, &text, &error);
+        int r = step->chown ? scope_expand(scope, b->plan, step->chown, &text, &error) : 0;
 
         if (r >= 0)
-                r = build_find_account(b, text, /* chown= */ true, &b->copy->owner, &error);
+                r = build_find_account(b, text ? text : scope->user ? scope->user : "0", /* chown= */ true, &b->copy->owner, &error);
         if (r < 0) {
                 build_fail_step(b, r, "--chown: %s", error.text);
                 return;
@@ -263,7 +267,7 @@ void step_copy(Build *b) {
         }
         if (r < 0)
                 build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
-        else if (step->chown)
+        else if (step->chown || step->own)
                 op_accounts(b, with_accounts);
         else
                 look(b);

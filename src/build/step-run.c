@@ -97,8 +97,10 @@ static void judge(Build *b, const Execution *x) {
                 { EXECUTION_REASON_DISK, "failed with its disk full (build.disk of cove.yaml)" },
                 { EXECUTION_REASON_SANDBOX_ENDED, "was killed with its sandbox" },
         };
-        const char *last = b->last_line[0] ? b->last_line : NULL, *text = build_step(b)->text + strlen("RUN ");
+        const char *last = b->last_line[0] ? b->last_line : NULL, *text = build_step(b)->text;
 
+        if (strncmp(text, "RUN ", strlen("RUN ")) == 0)
+                text += strlen("RUN ");
         for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
                 if (x->reason == reasons[i].reason) {
                         build_fail_step(b, -ECHILD, "'%.120s' %s", text, reasons[i].words);
@@ -189,10 +191,13 @@ int build_find_account(Build *b, const char *text, bool chown, Account *ret, Err
 
 static void with_accounts(Build *b) {
         BuildStage *s = build_stage(b);
+        const char *user = build_step(b)->user;
         Error error = { 0 };
-        int r = build_find_account(b, s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, &error);
+        int r = build_find_account(b, user ? user : s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, &error);
 
-        if (r < 0)
+        if (r == -ENOENT && user)
+                build_fail_step(b, r, "command failed: unauthenticated: invalid username: '%s'", user);
+        else if (r < 0)
                 build_fail_step(b, r, "USER: %s", error.text);
         else
                 start(b);
@@ -202,10 +207,28 @@ void step_run(Build *b) {
         op_accounts(b, with_accounts);
 }
 
-/* WORKDIR makes its directory, which belongs to root, as docker has it. */
+/* WORKDIR makes its directory, which belongs to root, as docker has it; or to the user, where the step says so. */
+
+static void make_own_workdir(Build *b) {
+        BuildStage *s = build_stage(b);
+        Sandbox *sb = build_sandbox(b, b->stage);
+        Error error = { 0 };
+        int r;
+
+        if (!sb)
+                return;
+        r = build_find_account(b, s->scope.user ? s->scope.user : "0", /* chown= */ false, &s->account, &error);
+        if (r < 0)
+                build_fail_step(b, r, "USER: %s", error.text);
+        else
+                op_mkdir(b, sb, s->scope.workdir, &s->account, stage_step_done);
+}
+
 void step_workdir(Build *b) {
         Sandbox *sb = build_sandbox(b, b->stage);
 
-        if (sb)
+        if (build_step(b)->own)
+                op_accounts(b, make_own_workdir);
+        else if (sb)
                 op_mkdir(b, sb, build_stage(b)->scope.workdir, /* owner= */ NULL, stage_step_done);
 }

@@ -87,6 +87,11 @@ static int apply_persistent(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
+static int apply_sudo(void *target, const char *value, Error *reterr) {
+        json_put_true(&((CreateOptions *) target)->request, "sudo");
+        return 0;
+}
+
 static int apply_record(void *target, const char *value, Error *reterr) {
         json_put_true(&((CreateOptions *) target)->request, "record");
         return 0;
@@ -233,11 +238,12 @@ static const Option create_options[] = {
         { "exec-timeout", 0,   "TIME",      "for commands that name none (default 5m)", apply_exec_timeout },
         { "output-limit", 0,   "SIZE",      "what is kept of each stream of a command\n(default 64M)", apply_output_limit },
         { "timeout",      0,   "TIME",      "life of the sandbox (default: for ever)", apply_timeout },
-        { "on-timeout",   0,   "WHAT",      "kill (default), or pause", apply_on_timeout },
+        { "on-timeout",   0,   "WHAT",      "kill (default), pause, or park (with its disk only)", apply_on_timeout },
         { "env",          'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
         { "env-file",     0,   "FILE",      "lines of NAME=VALUE", apply_env_file },
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
+        { "sudo",         0,   NULL,        "the user may become root inside (sudo)", apply_sudo },
         { "template",     0,   "NAME",      "what / starts from (default: the host's /usr)", apply_template },
         { "record",       0,   NULL,        "keep what goes in, for `cove replay`", apply_record },
         { "persistent",   0,   NULL,        "keep its disk: it can be parked, forked, restored,\nand outlives the machine's restart", apply_persistent },

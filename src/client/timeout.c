@@ -15,7 +15,7 @@ typedef struct TimeoutOptions {
 APPLY_TEXT(TimeoutOptions, on_timeout)
 
 static const Option timeout_options[] = {
-        { "on-timeout", 0, "WHAT", "kill, or pause (default: as it was)", apply_on_timeout },
+        { "on-timeout", 0, "WHAT", "kill, pause, or park (default: as it was)", apply_on_timeout },
         COMMON_OPTIONS,
 };
 

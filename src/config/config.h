@@ -201,6 +201,17 @@ typedef struct ZygoteConfig {
         Strv imports;
 } ZygoteConfig;
 
+typedef struct E2bConfig { /* e2b: */
+        bool enabled;          /* true */
+        char template_name[128]; /* what "base" is: base */
+        char profile[PROFILE_NAME_MAX + 1]; /* of its sandboxes; "": the usual limits */
+        char domain[254];      /* under which sandboxes are reached by name, as it is told; "": none is told */
+        bool internet;         /* what is public can be reached where nothing else is said: true */
+        uint64_t disk_bytes;   /* where disks are kept, and no profile says it: 1 GB */
+        usec_t timeout_usec;   /* of a sandbox for which none is said: 5 min */
+        usec_t timeout_max_usec; /* 24 h */
+} E2bConfig;
+
 typedef struct Config {
         char *path;      /* NULL: defaults */
         usec_t read_at;
@@ -228,6 +239,7 @@ typedef struct Config {
         ImagesConfig images;
         RecordingConfig recording;
         BuildConfig build;
+        E2bConfig e2b;
 } Config;
 
 /* What there is without a file. */

@@ -26,6 +26,14 @@ static const Config defaults = {
                 .queue_max = 10000,
                 .disk_reserve_bytes = MB(256),
         },
+        .e2b = {
+                .enabled = true,
+                .template_name = "base",
+                .internet = true,
+                .disk_bytes = GB(1),
+                .timeout_usec = MINUTES(5),
+                .timeout_max_usec = HOURS(24),
+        },
         .agents = {
                 .attempts_max = 3,
                 .backoff_usec = SECONDS(1),

@@ -22,11 +22,17 @@ static const PoolConfig pool_defaults = {
         .adaptive = true,
 };
 
+static const char *const networks[] = { "none", "egress", NULL };
+
 const Field pool_fields[] = {
         { "template", &type_name, offsetof(PoolConfig, template_name),
           "default: the profile's, else host", .room = sizeof(pool_defaults.template_name), .example = "host" },
         { "profile", &type_name, offsetof(PoolConfig, profile),
           "without: for callers who name none", .room = sizeof(pool_defaults.profile), .example = "IMPLEMENTATION" },
+        { "network", &type_choice, offsetof(PoolConfig, gated),
+          "egress: made with a way out through the gate, for callers who say what they reach; none: as the profile's policy says", .words = networks },
+        { "persistent", &type_bool, offsetof(PoolConfig, persistent), "their disks are kept, also where the profile does not say it" },
+        { "disk", &type_size, offsetof(PoolConfig, disk_bytes), "instead of the profile's; 0: as that says" },
         { "minSize", &type_uint, offsetof(PoolConfig, min_size), "stand ready at least", .max = 10000 },
         { "maxSize", &type_uint, offsetof(PoolConfig, max_size), "idle, being made and in use together", .min = 1, .max = 10000 },
         { "maxIdleTime", &type_milliseconds, offsetof(PoolConfig, max_idle_usec),

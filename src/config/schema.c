@@ -207,6 +207,20 @@ static const Field build_fields[] = {
         { 0 },
 };
 
+static const Field e2b_fields[] = {
+        { "enabled", &type_bool, AT(E2bConfig, enabled), "answer programs that are written for E2B" },
+        { "template", &type_name, AT(E2bConfig, template_name), "what they mean by the template 'base'", .room = sizeof(((E2bConfig *) NULL)->template_name) },
+        { "profile", &type_name, AT(E2bConfig, profile), "limits and policy of their sandboxes; none: those that sandboxes have without one",
+          .room = sizeof(((E2bConfig *) NULL)->profile), .example = "IMPLEMENTATION" },
+        { "domain", &type_name, AT(E2bConfig, domain), "PORT-ID.DOMAIN leads to a port inside, and clients are told so; none: they ask where they have asked",
+          .room = sizeof(((E2bConfig *) NULL)->domain), .example = "sandboxes.example.org" },
+        { "internet", &type_bool, AT(E2bConfig, internet), "sandboxes whose maker says nothing about it reach what is public, through the gate" },
+        { "disk", &type_size, AT(E2bConfig, disk_bytes), "of a sandbox, where disks are kept and no profile says it", .min = MB },
+        { "timeout", &type_duration, AT(E2bConfig, timeout_usec), "how long a sandbox lives for which nothing is said", .min = 1, .max = 365 * DAY },
+        { "maxTimeout", &type_duration, AT(E2bConfig, timeout_max_usec), "the most that may be asked for", .min = 1, .max = 3650 * DAY },
+        { 0 },
+};
+
 #define SECTION(the_name, member, the_help, table) \
         { the_name, &type_section, offsetof(Config, member), the_help, .fields = table }
 
@@ -233,6 +247,7 @@ const Field schema_fields[] = {
         SECTION("secrets", secrets, "secrets that others keep", secrets_fields),
         SECTION("images", images, "templates: registries, size, what is kept", images_fields),
         SECTION("recording", recording, "what goes into sandboxes, for a replay", recording_fields),
+        SECTION("e2b", e2b, "programs that are written for E2B", e2b_fields),
         SECTION("build", build, "what steps of `cove template build` may use", build_fields),
         { "daemon", &type_daemon, 0, "options of `cove serve`, by the same names; taken at the start only" },
         { 0 },

@@ -205,8 +205,8 @@ static int make_id(char ret[static CONTEXT_ID_MAX + 1]) {
 
         if (getrandom(b, sizeof(b), 0) != sizeof(b))
                 return -EIO;
-        (void) snprintf(ret, CONTEXT_ID_MAX + 1, "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6] & 15,
-                        b[7], b[8] & 15, b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+        (void) snprintf(ret, CONTEXT_ID_MAX + 1, "%02x%02x%02x%02x-%02x%02x-4%01x%02x-a%01x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6] & 15u,
+                        b[7], b[8] & 15u, b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
         return 0;
 }
 

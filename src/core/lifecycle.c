@@ -1,5 +1,6 @@
 /* lifecycle.c: pause, resume, stop, start, timeout: what a caller may ask of a live sandbox. */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/internal.h"
@@ -133,6 +134,21 @@ int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "cannot write the timeout: %m");
         return sandbox_arm_timers(sb);
+}
+
+int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
+        char *before = sb->spec.dialect;
+        int r;
+
+        sb->spec.dialect = text ? strdup(text) : NULL;
+        r = text && !sb->spec.dialect ? -ENOMEM : store_sandbox_update_all(sb->manager->store, sb);
+        if (r < 0) {
+                free(sb->spec.dialect);
+                sb->spec.dialect = before;
+                return error_set(reterr, r, "cannot write it down: %m");
+        }
+        free(before);
+        return 0;
 }
 
 void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {

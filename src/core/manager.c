@@ -31,6 +31,7 @@ static int load_sandbox(Sandbox *row, void *userdata) {
         sb->created_at = row->created_at;
         sb->changed_at = row->changed_at;
         sb->ready_at = row->ready_at;
+        sb->resumed_at = row->resumed_at;
         sb->ended_at = row->ended_at;
         sb->expires_at = row->expires_at;
         sb->claimed_at = row->claimed_at;

@@ -15,6 +15,10 @@ SpawnNetwork network_shape(uint8_t mode) {
         return mode < ELEMENTSOF(shapes) ? shapes[mode] : SPAWN_NETWORK_NONE;
 }
 
+uint8_t network_mode_gated(void) {
+        return 2; /* egress */
+}
+
 void manager_set_network(Manager *m, const NetworkKeeper *keeper) {
         m->network = keeper;
 }

@@ -35,6 +35,7 @@ static inline bool sandbox_has_network(const Sandbox *sb) {
 
 /* What of a mode is built into a sandbox; what it may be used for can change. */
 SpawnNetwork network_shape(uint8_t mode);
+uint8_t network_mode_gated(void); /* the mode that stands at the gate, and by itself lets nothing out */
 
 /* The keeper's answers. error NULL: well. */
 void network_prepared(Sandbox *sb, const Error *error);

@@ -157,6 +157,8 @@ static int make_spec(const Pool *pool, SandboxSpec *ret) {
         ret->uid = pool->shape.uid;
         ret->gid = pool->shape.gid;
         ret->network = pool->shape.network;
+        ret->persistent = pool->shape.persistent;
+        ret->sudo = pool->shape.sudo;
         r = copy_text(&ret->template_name, pool->shape.template_name);
         if (r >= 0)
                 r = copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
@@ -168,6 +170,8 @@ static int make_spec(const Pool *pool, SandboxSpec *ret) {
                 r = copy_text(&ret->layer, pool->shape.layer);
         if (r >= 0)
                 r = copy_text(&ret->base, pool->shape.base);
+        if (r >= 0)
+                r = copy_text(&ret->snapshot, pool->shape.snapshot);
         return r >= 0 ? copy_text(&ret->digest, pool->shape.digest) : r;
 }
 

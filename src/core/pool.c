@@ -12,6 +12,7 @@
 #include "core/network.h"
 #include "core/pool-internal.h"
 #include "core/template.h"
+#include "core/trees.h"
 
 #define WORKDIR_DEFAULT "/workspace"
 
@@ -21,16 +22,17 @@ static bool text_equal(const char *a, const char *b, const char *nothing) {
         return strcmp(a && *a ? a : nothing, b && *b ? b : nothing) == 0;
 }
 
-/* A disk has a name, which is its sandbox's: one that is nobody's has none. */
-static bool has_trees(const SandboxSpec *s) {
-        return s->persistent || s->n_volumes > 0;
+/* A disk is made with its sandbox and keeps its name when that gets an owner. What somebody else has given it, or what it began as, is not made ahead. */
+static bool has_others_trees(const SandboxSpec *s) {
+        return s->n_volumes > 0 || s->scratch[0];
 }
 
 static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
-        return !has_trees(a) && !has_trees(b) && text_equal(a->layer, b->layer, "") &&
+        return !has_others_trees(a) && !has_others_trees(b) && a->persistent == b->persistent && text_equal(a->snapshot, b->snapshot, "") &&
+                        text_equal(a->layer, b->layer, "") &&
                         text_equal(a->base, b->base, "") &&
                         text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
-                        a->uid == b->uid && a->gid == b->gid && a->limits.memory_bytes == b->limits.memory_bytes &&
+                        a->uid == b->uid && a->gid == b->gid && a->sudo == b->sudo && a->limits.memory_bytes == b->limits.memory_bytes &&
                         a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
                         a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
                         network_shape(a->network) != SPAWN_NETWORK_LINKED; /* nobody's group */
@@ -53,8 +55,11 @@ static int make_shape(Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *
                 r = profile_apply(profile, ret);
         if (r >= 0 && network_shape(ret->network) == SPAWN_NETWORK_LINKED)
                 return error_set(reterr, -EINVAL, "its profile is for networks between sandboxes, and one that is nobody's can be in none");
-        if (r >= 0 && has_trees(ret))
-                return error_set(reterr, -EINVAL, "its profile is persistent, and a sandbox that is nobody's has no disk that could be kept");
+        ret->persistent |= c->persistent;
+        if (c->disk_bytes > 0)
+                ret->limits.disk_bytes = c->disk_bytes;
+        if (c->gated && !ret->policy)
+                ret->network = network_mode_gated();
         if (r >= 0) { /* the pool's own word counts */
                 free(ret->template_name);
                 ret->template_name = strdup(c->template_name[0] ? c->template_name : "host");
@@ -65,8 +70,8 @@ static int make_shape(Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *
         r = template_apply(m, ret, /* user_given= */ false, /* workdir_given= */ profile && profile->workdir, reterr);
         if (r < 0)
                 return r;
-        if (has_trees(ret))
-                return error_set(reterr, -EINVAL, "its template begins with a disk, and a sandbox that is nobody's has none that could be kept");
+        if (ret->persistent && !trees_have_disks(m, reterr))
+                return error_prefix(reterr, -EOPNOTSUPP, "its disks cannot be kept");
         return enforce_settle(m, ret, reterr);
 }
 

@@ -24,6 +24,9 @@ typedef struct PoolConfig {
         usec_t max_lifetime_usec;     /* 3600 s, of one that nobody claims */
         usec_t acquire_timeout_usec;  /* 30 s */
         usec_t eviction_interval_usec; /* 60 s */
+        bool gated;                   /* those of no profile's policy stand at the gate, where it can be said later what they reach */
+        bool persistent;              /* their disks are kept, also where no profile says it */
+        uint64_t disk_bytes;          /* 0: as the profile says */
         bool adaptive;                /* how many wait ready follows the demand, between min and max; default true */
 } PoolConfig;
 

@@ -242,6 +242,8 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
         become(sb, status);
         if (status == SANDBOX_READY && sb->ready_at == 0)
                 sb->ready_at = sb->changed_at;
+        if (before == SANDBOX_PAUSED && (status == SANDBOX_READY || status == SANDBOX_RUNNING))
+                sb->resumed_at = sb->changed_at;
         if (sandbox_status_is_ended(status))
                 sb->ended_at = sb->changed_at;
         set_reason(sb, reason);

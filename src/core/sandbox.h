@@ -53,7 +53,9 @@ typedef struct SandboxSpec {
         Strv env;
         char *workdir;
         uint32_t uid, gid;
+        bool sudo;        /* its user may become root inside, by asking PID 1 */
         char *metadata; /* a JSON object, as text */
+        char *dialect;  /* what the surface by which it was made must remember of it: its own text, which nobody else reads; NULL: nothing */
         bool critical;
         usec_t timeout_usec; /* 0: none */
         OnTimeout on_timeout;
@@ -105,6 +107,7 @@ struct Sandbox {
         char *reason;           /* why the status is what it is, for a person; may be NULL */
         usec_t created_at, changed_at; /* wall clock, microseconds since 1970 */
         usec_t ready_at;        /* 0: never was */
+        usec_t resumed_at;      /* after the last pause; 0: never was paused */
         usec_t ended_at;        /* 0: has not */
         usec_t expires_at;      /* wall clock; 0: never */
         int64_t born;           /* as created_at, by the clock that does not jump; may lie before the machine's start. Not in the store */
@@ -209,6 +212,8 @@ int sandbox_kill_process(Sandbox *sb, int pid, int signal);
 
 /* From now on; 0: never. */
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
+/* Its surface has something else to remember. Also to the store; on failure it is as before. */
+int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr);
 
 /* A call whose asker has gone: its done function is not called any more. */
 void sandbox_forget_caller(Sandbox *sb, void *userdata);

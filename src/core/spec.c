@@ -23,6 +23,7 @@ static const size_t texts[] = {
         offsetof(SandboxSpec, task_id),    offsetof(SandboxSpec, group),   offsetof(SandboxSpec, metadata),
         offsetof(SandboxSpec, policy),     offsetof(SandboxSpec, layer),   offsetof(SandboxSpec, digest),
         offsetof(SandboxSpec, snapshot),   offsetof(SandboxSpec, parent),  offsetof(SandboxSpec, base),
+        offsetof(SandboxSpec, dialect),
 };
 
 static char **text_at(const SandboxSpec *spec, size_t i) {

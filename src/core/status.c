@@ -49,6 +49,7 @@ static const char *const execution_texts[_EXECUTION_REASON_MAX] = {
 static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
         [ON_TIMEOUT_KILL]  = "kill",
         [ON_TIMEOUT_PAUSE] = "pause",
+        [ON_TIMEOUT_PARK]  = "park",
 };
 
 #define TO(status) (1u << SANDBOX_##status)

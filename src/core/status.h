@@ -72,6 +72,7 @@ ExecutionReason execution_reason_from_name(const char *name);
 typedef enum OnTimeout {
         ON_TIMEOUT_KILL,
         ON_TIMEOUT_PAUSE,
+        ON_TIMEOUT_PARK, /* paused with its disk only: what runs ends */
         _ON_TIMEOUT_MAX,
         _ON_TIMEOUT_INVALID = -EINVAL,
 } OnTimeout;

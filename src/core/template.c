@@ -13,12 +13,27 @@ void manager_set_templates(Manager *m, const TemplateKeeper *keeper) {
         m->templates = keeper;
 }
 
-/* "host", and those of --template NAME=DIR. */
+const char *template_builtin(const char *name) {
+        static const struct {
+                const char *name, *means;
+        } list[] = {
+                { TEMPLATE_HOST,       TEMPLATE_HOST },
+                { TEMPLATE_BASE,       TEMPLATE_BASE },
+                { TEMPLATE_BASE_ALIAS, TEMPLATE_BASE },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(list); i++)
+                if (strcmp(list[i].name, name) == 0)
+                        return list[i].means;
+        return NULL;
+}
+
+/* Those, and those of --template NAME=DIR. */
 static bool is_own(const Manager *m, const char *name) {
         const Strv *list = m->config.templates;
         size_t n = strlen(name);
 
-        if (strcmp(name, "host") == 0)
+        if (template_builtin(name))
                 return true;
         for (size_t i = 0; list && i < list->n; i++)
                 if (strncmp(list->items[i], name, n) == 0 && list->items[i][n] == '=')
@@ -28,7 +43,7 @@ static bool is_own(const Manager *m, const char *name) {
 
 static int refuse_unknown(const Manager *m, const char *name, Error *reterr) {
         const Strv *list = m->config.templates;
-        char names[NAMES_MAX] = "host";
+        char names[NAMES_MAX] = TEMPLATE_HOST ", " TEMPLATE_BASE;
         size_t used = strlen(names);
 
         for (size_t i = 0; list && i < list->n && used + 64 < sizeof(names); i++)
@@ -116,12 +131,28 @@ int template_check(const Manager *m, const char *tenant, const char *name, Error
         return is_own(m, name) ? 0 : find(m, tenant, name, &view, reterr);
 }
 
+/* What stands on "base" has its user and his home, and he may become root. */
+static int apply_base(SandboxSpec *spec, bool workdir_given) {
+        if (strcmp(sandbox_spec_base(spec), TEMPLATE_BASE) != 0 || spec->layer)
+                return 0;
+        spec->sudo = true;
+        if (workdir_given || spec->workdir)
+                return 0;
+        return set_text(&spec->workdir, spec->uid == 0 ? "/root" : "/home/user");
+}
+
 int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_given, Error *reterr) {
         TemplateView view = { 0 };
-        const char *name = spec->template_name;
-        int r;
+        const char *name = spec->template_name, *builtin = name ? template_builtin(name) : NULL;
+        int r = 0;
 
-        if (!name || is_own(m, name) || spec->layer || spec->base) /* of a snapshot: what it stood on is known */
+        if (builtin && name != builtin)
+                r = set_text(&spec->template_name, builtin);
+        if (r >= 0 && builtin)
+                r = apply_base(spec, workdir_given);
+        if (r < 0)
+                return error_set(reterr, r, "template '%s': %m", builtin);
+        if (!name || builtin || is_own(m, name) || spec->layer || spec->base) /* of a snapshot: what it stood on is known */
                 return 0;
         r = find(m, spec->tenant, name, &view, reterr);
         if (r < 0)
@@ -131,6 +162,8 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
                 return error_prefix(reterr, -EOPNOTSUPP, "template '%s'", name);
         }
         r = apply(spec, &view, user_given, workdir_given);
+        if (r >= 0)
+                r = apply_base(spec, workdir_given);
         return r < 0 ? error_set(reterr, r, "template '%s': %m", name) : 0;
 }
 

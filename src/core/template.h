@@ -1,12 +1,20 @@
 /* template.h: where the core asks what a template is.
  *
- * `template` of a create is a word; those the spawner was started with ("host", --template) the core knows by itself. For all others somebody hangs himself into the
+ * `template` of a create is a word; those the spawner was started with ("host", "base", --template) the core knows by itself. For all others somebody hangs himself into the
  * manager (image/image.h). A sandbox, a snapshot and a build hold the layers that they stand on, by rows that its keeper can read: a layer that is named
  * by one is never removed.
  * Must not know: images, registries, how templates are made. */
 #pragma once
 
 #include "core/sandbox.h"
+
+/* Made of nothing but the host: "host" is its files, "base" the same with what agents expect, for the user `user`, who may become root. */
+#define TEMPLATE_HOST "host"
+#define TEMPLATE_BASE "base"
+#define TEMPLATE_BASE_ALIAS "code-interpreter-v1" /* what others call the same */
+
+/* One of these two; NULL: another. */
+const char *template_builtin(const char *name);
 
 typedef struct TemplateView { /* borrowed until the loop turns */
         const char *name, *tag; /* as it is called now */
@@ -30,7 +38,7 @@ typedef struct TemplateKeeper {
 
 void manager_set_templates(Manager *m, const TemplateKeeper *keeper); /* NULL: there is none any more */
 
-/* For surfaces, before a create: fills layer, digest, snapshot, persistent, env, workdir and user of the spec where the caller has said nothing. -ENOENT: no such template;
+/* For surfaces, before a create: fills layer, digest, snapshot, persistent, sudo, env, workdir and user of the spec where the caller has said nothing. -ENOENT: no such template;
  * the text names those there are, if they are few, and the nearest. */
 int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_given, Error *reterr);
 

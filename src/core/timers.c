@@ -32,17 +32,29 @@ void sandbox_timers_free(Sandbox *sb) {
         sb->timers = NULL;
 }
 
+/* One that cannot be parked is not let run on: its time is up. */
+static void on_parked(Sandbox *sb, const Error *error, void *userdata) {
+        if (!error || sb->status == SANDBOX_PAUSED || sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)
+                return;
+        log_error("sandbox %s: cannot be paused to disk at its timeout: %s", sb->id, error->text);
+        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
+}
+
 /* Pausing takes the timeout's place for good: it comes back when somebody sets one. */
 static void expire_live(Sandbox *sb) {
+        static const SandboxParking parking = { .end_processes = true, .why = EXECUTION_REASON_PARKED, .reason = "timeout" };
+
         sandbox_event(sb, "timeout", NULL, "%s", on_timeout_name(sb->spec.on_timeout));
         sb->expires_at = 0;
         (void) store_sandbox_update(sb->manager->store, sb);
-        if (sb->spec.on_timeout == ON_TIMEOUT_PAUSE) {
-                if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING)
-                        sandbox_pause(sb, NULL, NULL);
+        if (sb->spec.on_timeout == ON_TIMEOUT_KILL)
+                sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
+        else if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
                 return;
-        }
-        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
+        else if (sb->spec.on_timeout == ON_TIMEOUT_PARK)
+                sandbox_park(sb, &parking, on_parked, NULL);
+        else
+                sandbox_pause(sb, NULL, NULL);
 }
 
 static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {

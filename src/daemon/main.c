@@ -116,6 +116,9 @@ static ApiConfig api_config(const Daemon *d) {
         return (ApiConfig) {
                 .address = strcmp(d->options.listen, "none") == 0 ? NULL : d->options.listen,
                 .public = d->options.public,
+                .tls_address = d->options.tls_listen,
+                .tls_certificate = d->options.tls_cert,
+                .tls_key = d->options.tls_key,
                 .socket_path = d->options.socket_path,
                 .connections_max = (unsigned) d->options.connections_max,
                 .idle_seconds = (unsigned) d->options.idle_seconds,
@@ -299,9 +302,11 @@ static int step_api(Daemon *d, Error *reterr) {
 }
 
 static int step_tell(Daemon *d, Error *reterr) {
-        const char *address = api_address(d->api);
+        const char *address = api_address(d->api), *tls = api_tls_address(d->api);
 
         if (log_json) { /* all lines are alike then */
+                if (tls)
+                        log_notice("listening on https://%s", tls);
                 log_notice("listening on http://%s, socket %s, admin token in %s/admin.token, running as %s, instance %s",
                                 address ? address : "", d->options.socket_path, d->options.state_dir, d->identity.name, d->state.instance);
                 (void) sd_notify(0, "READY=1");
@@ -309,6 +314,8 @@ static int step_tell(Daemon *d, Error *reterr) {
         }
         if (address)
                 printf("cove: listening on http://%s\n", address);
+        if (tls)
+                printf("cove: listening on https://%s\n", tls);
         printf("cove: socket %s\n", d->options.socket_path);
         printf("cove: admin token in %s/admin.token, running as %s, instance %s\n", d->options.state_dir, d->identity.name,
                         d->state.instance);

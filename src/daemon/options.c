@@ -14,6 +14,7 @@
 #include "jail/guard.h"
 
 #define LISTEN_DEFAULT      "127.0.0.1:8787"
+#define TLS_LISTEN_DEFAULT  "127.0.0.1:8443"
 #define STATE_OF_ROOT       "/var/lib/cove"
 #define STATE_OF_USER       ".local/share/cove"
 #define USER_DEFAULT        "cove"
@@ -21,7 +22,7 @@
 #define KEEP_ENDED_DEFAULT  (24 * 3600 * USEC_PER_SEC)
 #define SANDBOXES_DEFAULT   10000
 #define CONNECTIONS_DEFAULT 4096
-#define IDLE_DEFAULT        60
+#define IDLE_DEFAULT        620 /* more than what stands in front of us keeps its connections for, mostly 600 */
 #define TEMPLATES_MAX       64
 
 static int replace(char **target, const char *value, Error *reterr) {
@@ -67,20 +68,35 @@ static int apply_socket(void *target, const char *value, Error *reterr) {
 }
 
 /* Absolute, but not resolved: a link may lead elsewhere when it is read again. */
-static int apply_config(void *target, const char *value, Error *reterr) {
-        DaemonOptions *o = target;
+static int apply_file(char **target, const char *name, const char *value, Error *reterr) {
         _cleanup_free_ char *here = NULL, *path = NULL;
 
         if (!*value)
-                return error_set(reterr, -EINVAL, "--config: a file is wanted");
+                return error_set(reterr, -EINVAL, "--%s: a file is wanted", name);
         if (value[0] == '/')
-                return replace(&o->config_file, value, reterr);
+                return replace(target, value, reterr);
         here = getcwd(NULL, 0);
         if (!here || asprintf(&path, "%s/%s", here, value) < 0) {
                 path = NULL;
-                return error_set(reterr, -ENOMEM, "--config: cannot find out where '%s' is", value);
+                return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
         }
-        return replace(&o->config_file, path, reterr);
+        return replace(target, path, reterr);
+}
+
+static int apply_config(void *target, const char *value, Error *reterr) {
+        return apply_file(&((DaemonOptions *) target)->config_file, "config", value, reterr);
+}
+
+static int apply_tls_cert(void *target, const char *value, Error *reterr) {
+        return apply_file(&((DaemonOptions *) target)->tls_cert, "tls-cert", value, reterr);
+}
+
+static int apply_tls_key(void *target, const char *value, Error *reterr) {
+        return apply_file(&((DaemonOptions *) target)->tls_key, "tls-key", value, reterr);
+}
+
+static int apply_tls_listen(void *target, const char *value, Error *reterr) {
+        return replace(&((DaemonOptions *) target)->tls_listen, value, reterr);
 }
 
 static int apply_check_config(void *target, const char *value, Error *reterr) {
@@ -250,6 +266,9 @@ static int apply_secret_key_fd(void *target, const char *value, Error *reterr) {
 
 static const Option options[] = {
         { "listen", 0, "ADDRESS:PORT", "TCP address (default " LISTEN_DEFAULT "; port 0: any free one; none: no TCP)", apply_listen },
+        { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", apply_tls_cert },
+        { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", apply_tls_key },
+        { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", apply_tls_listen },
         { "public", 0, NULL, "allow an address that other machines can reach", apply_public },
         { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", apply_state },
         { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", apply_socket },
@@ -261,7 +280,7 @@ static const Option options[] = {
         { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", apply_keep_ended },
         { "max-sandboxes", 0, "N", "at the same time (default 10000)", apply_max_sandboxes },
         { "max-connections", 0, "N", "at the same time (default 4096)", apply_max_connections },
-        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 60)", apply_idle },
+        { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", apply_idle },
         { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", apply_allow_missing },
         { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", apply_secret_key_fd },
         { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
@@ -350,9 +369,20 @@ static bool find_config(DaemonOptions *o) {
         return o->config_file && access(o->config_file, F_OK) == 0;
 }
 
+static int check_tls(DaemonOptions *o, Error *reterr) {
+        if ((o->tls_cert != NULL) != (o->tls_key != NULL))
+                return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: one is of no use without the other");
+        if (o->tls_listen && !o->tls_cert)
+                return error_set(reterr, -EINVAL, "--tls-listen: say --tls-cert FILE and --tls-key FILE too");
+        return o->tls_cert && !o->tls_listen ? replace(&o->tls_listen, TLS_LISTEN_DEFAULT, reterr) : 0;
+}
+
 static int fill_defaults(DaemonOptions *o, Error *reterr) {
         const char *home = getenv("HOME");
+        int r = check_tls(o, reterr);
 
+        if (r < 0)
+                return r;
         if (!o->listen && !(o->listen = strdup(LISTEN_DEFAULT)))
                 return error_set(reterr, -ENOMEM, "out of memory");
         if (!o->user && !(o->user = strdup(USER_DEFAULT)))
@@ -420,6 +450,9 @@ int daemon_options_parse(DaemonOptions *o, int argc, char **argv, Config **ret_s
 
 void daemon_options_done(DaemonOptions *o) {
         free(o->listen);
+        free(o->tls_cert);
+        free(o->tls_key);
+        free(o->tls_listen);
         free(o->state_dir);
         free(o->socket_path);
         free(o->config_file);

@@ -17,6 +17,8 @@ enum { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 typedef struct DaemonOptions {
         char *listen;     /* "none": no TCP */
+        char *tls_cert, *tls_key; /* files, absolute; NULL: no TLS */
+        char *tls_listen; /* NULL: the default */
         char *state_dir;
         char *socket_path; /* NULL: <state>/cove.sock */
         char *config_file; /* absolute; also if there is none at the usual place. NULL: no such place */

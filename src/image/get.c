@@ -169,7 +169,7 @@ static int get_scratch(Images *i, Making *k, ImageDone done, void *userdata, Err
         return ingest_start(i, k, &(IngestRequest) { .source = SCRATCH, .in_fd = fd }, done, userdata, reterr);
 }
 
-int images_get(Images *i, Making *k, const char *text, ImageDone done, void *userdata, Error *reterr) {
+int images_get(Images *i, Making *k, const char *text, const char *auth, ImageDone done, void *userdata, Error *reterr) {
         ReferenceName reference;
         char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         bool is_reference = reference_name(text, &reference, /* reterr= */ NULL) >= 0;
@@ -188,6 +188,6 @@ int images_get(Images *i, Making *k, const char *text, ImageDone done, void *use
         (void) snprintf(full, sizeof(full), "%s:%s", reference.name.name, reference.name.tag);
         return ingest_start(i, k,
                         &(IngestRequest) { .reference = text, .name = images_is_reserved(i, reference.name.name) ? NULL : full, .only_free_name = !image,
-                                        .source = reference.full, .in_fd = -EBADF },
+                                        .auth = auth, .source = reference.full, .in_fd = -EBADF },
                         done, userdata, reterr);
 }

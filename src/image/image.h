@@ -145,10 +145,12 @@ typedef void (*ImageDone)(const Image *image, const Error *error, void *userdata
 
 /* Digest or NAME[:TAG]; NULL: there is none. Borrowed until the loop turns. */
 const Image *images_find(Images *i, const char *tenant, const char *name);
-/* FROM: the one that is there, or pulled into this making's log. */
-int images_get(Images *i, Making *k, const char *reference, ImageDone done, void *userdata, Error *reterr);
+/* FROM: the one that is there, or pulled into this making's log. auth: as of a pull. */
+int images_get(Images *i, Making *k, const char *reference, const char *auth, ImageDone done, void *userdata, Error *reterr);
 /* Takes the image's contents; its layer or snapshot tree is there. Points NAME:TAG at it, in one transaction. */
 int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *image, Error *reterr);
+/* Another name for what is there. -ENOENT: there is no such image. */
+int images_tag(Images *i, const char *tenant, const char *name_and_tag, const char *digest, Error *reterr);
 /* A layer out of what a persistent sandbox, standing on a layer, has changed: copied parent, flatten, publish. chain: its name, given by the caller (hex). */
 int images_flatten(Images *i, Making *k, const char *parent_layer, TreeKind disk_kind, const char *disk_name, const char *chain, ImageDone done, void *userdata, Error *reterr);
 

@@ -30,7 +30,7 @@ bool images_is_reserved(const Images *i, const char *name) {
         const Strv *list = i->manager->config.templates;
         size_t n = strlen(name);
 
-        if (strcmp(name, "host") == 0)
+        if (template_builtin(name))
                 return true;
         for (size_t k = 0; list && k < list->n; k++)
                 if (strncmp(list->items[k], name, n) == 0 && list->items[k][n] == '=')

@@ -179,6 +179,27 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
         return r < 0 ? error_set(reterr, r, "cannot write template '%.100s' down: %s", name_and_tag ? name_and_tag : "", strerror(-r)) : 0;
 }
 
+int images_tag(Images *i, const char *tenant, const char *name_and_tag, const char *digest, Error *reterr) {
+        StoreTemplate row = { .updated_at = clock_wall_usec() };
+        ImageEntry *e = images_entry(i, digest);
+        TemplateName name;
+        int r = images_check_name(i, name_and_tag, &name, reterr);
+
+        if (r < 0)
+                return r;
+        if (!e)
+                return error_set(reterr, -ENOENT, "there is no image '%.80s' any more", digest);
+        row.tenant = strdup(tenant ? tenant : "");
+        row.name = strdup(name.name);
+        row.tag = strdup(name.tag);
+        memcpy(row.digest, e->image.digest, sizeof(row.digest));
+        r = row.tenant && row.name && row.tag ? store_template_put(i->manager->store, &row) : -ENOMEM;
+        if (r >= 0)
+                r = keep_name(i, &row, e);
+        store_template_done(&row);
+        return r < 0 ? error_set(reterr, r, "cannot write template '%.100s' down: %s", name_and_tag, strerror(-r)) : 0;
+}
+
 /* Snapshots that belong to images and to the cache. */
 
 int images_snapshot_announce(Images *i, const char *name) {

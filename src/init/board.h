@@ -20,6 +20,7 @@
 
 #define BOARD_RECORDS   5120 /* executions that run, or that coved has not forgotten */
 #define BOARD_SHIMS     1024 /* executions that run */
+#define BOARD_SUDO      128  /* commands that somebody has asked PID 1 for, and what they have left behind */
 #define BOARD_NO_RECORD (-1)
 
 typedef enum RecordState {
@@ -49,6 +50,7 @@ typedef enum ShimState {
 
 typedef struct ShimSlot {
         _Atomic uint32_t state;
+        _Atomic int32_t pid;      /* its own; 0: none */
         _Atomic int32_t record;   /* BOARD_NO_RECORD: it does not touch any */
         _Atomic uint64_t signals; /* bit n: signal n + 1 is for the execution. SIGUSR1 tells the shim to look */
         GuestExec exec;           /* its strings come another way */
@@ -56,9 +58,25 @@ typedef struct ShimSlot {
         uint32_t descriptors;     /* bit n: descriptor n of ShimDescriptor came along */
 } ShimSlot;
 
+typedef enum SudoSlotState {
+        SUDO_SLOT_FREE,
+        SUDO_SLOT_TAKEN, /* by the door (sudo.h), for a steward that it is about to fork */
+        SUDO_SLOT_DONE,  /* its steward ends, with nothing left below it */
+} SudoSlotState;
+
+typedef struct SudoSlot {
+        _Atomic uint32_t state;
+        _Atomic int32_t pid;      /* of the steward, which writes it first of all; 0: not yet */
+        _Atomic int32_t record;   /* of the execution that has asked; BOARD_NO_RECORD: none that is known */
+        _Atomic uint64_t exec;    /* its number: records are used again */
+        _Atomic uint64_t signals; /* as those of a shim */
+} SudoSlot;
+
 typedef struct Board {
         _Atomic uint32_t watched;  /* PID 1 wants to hear of every change: shims send it SIGUSR1 */
         _Atomic uint32_t n_parked;
+        _Atomic uint64_t nofile; /* of the newest execution: all of a sandbox have the same */
+        SudoSlot sudo[BOARD_SUDO];
         ShimSlot shims[BOARD_SHIMS];
         Record records[BOARD_RECORDS];
 } Board;

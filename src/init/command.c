@@ -2,16 +2,47 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "confine/caps.h"
-#include "init/strings.h"
 
 uint64_t command_capabilities(uid_t uid) {
         return uid == 0 ? caps_guest_root() : 0;
+}
+
+/* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not
+ * dumpable; what a guest may see of us while we are is nothing either, for it lacks a capability that we have. */
+static int reset_oom(void) {
+        int r;
+
+        if (prctl(PR_SET_DUMPABLE, 1) < 0)
+                return -errno;
+        r = file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0");
+        if (prctl(PR_SET_DUMPABLE, 0) < 0)
+                return -errno;
+        return r;
+}
+
+SpawnFailure command_prepare(const ShimSetting *setting, uid_t uid) {
+        int r;
+
+        if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+                return (SpawnFailure) { .step = "subreaper", .error = errno };
+        r = setting->reset_oom ? reset_oom() : 0;
+        if (r < 0)
+                return (SpawnFailure) { .step = "oom-score", .error = -r };
+        r = caps_drop_bounding(caps_init(), command_capabilities(uid));
+        if (r < 0)
+                return (SpawnFailure) { .step = "bounding-set", .error = -r };
+        if (!setting->serve->single_id && setgroups(0, NULL) < 0)
+                return (SpawnFailure) { .step = "ids", .error = errno };
+        return (SpawnFailure) { 0 };
 }
 
 static void prepare_journals(Command *c, const GuestExec *exec, GuestExited *counters,
@@ -69,33 +100,38 @@ static int parse_strings(const GuestExec *exec, const uint8_t *strings, int blob
         return strings_parse(strings, exec->strings_size, exec->n_args, exec->n_env, exec->uid, ret);
 }
 
-static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, const Strings *strings,
-                const int stdio[static 3], int channel_fd, SpawnFailure *ret_failure) {
-        const GuestExec *exec = &slot->exec;
-        const SpawnSpec spec = {
+SpawnSpec command_spec(const ShimSetting *setting, uid_t uid, gid_t gid, uint64_t nofile, uint64_t nproc, const Strings *strings) {
+        return (SpawnSpec) {
                 .argv = strings->argv,
                 .envp = strings->envp,
                 .path = strings->path,
                 .workdir = *strings->workdir ? strings->workdir : setting->serve->workdir,
-                .uid = exec->uid,
-                .gid = exec->gid,
+                .uid = uid,
+                .gid = gid,
                 .single_id = setting->serve->single_id,
-                .capabilities = command_capabilities(exec->uid),
+                .capabilities = command_capabilities(uid),
                 .rlimits = {
-                        .nofile = exec->nofile,
+                        .nofile = nofile,
                         .data_bytes = setting->limit_memory ? setting->serve->memory_bytes : RLIMIT_VALUE_UNSET,
-                        .nproc = setting->limit_pids || !setting->serve->single_id ? slot->nproc : RLIMIT_VALUE_UNSET,
+                        .nproc = setting->limit_pids || !setting->serve->single_id ? nproc : RLIMIT_VALUE_UNSET,
                         .cpu_seconds = RLIMIT_VALUE_UNSET,
                         .file_bytes = setting->serve->file_size_max,
                 },
                 .seccomp = false, /* PID 1 has raised it for us all */
                 .no_processes = setting->serve->no_processes,
-                .stdio = { stdio[0], stdio[1], stdio[2] },
-                .channel_fd = channel_fd,
-                .terminal = exec->flags & GUEST_EXEC_PTY,
+                .stdio = { -EBADF, -EBADF, -EBADF },
                 .prepared = true,
         };
+}
 
+static pid_t spawn_command(const ShimSetting *setting, const ShimSlot *slot, const Strings *strings,
+                const int stdio[static 3], int channel_fd, SpawnFailure *ret_failure) {
+        const GuestExec *exec = &slot->exec;
+        SpawnSpec spec = command_spec(setting, exec->uid, exec->gid, exec->nofile, slot->nproc, strings);
+
+        memcpy(spec.stdio, stdio, sizeof(spec.stdio));
+        spec.channel_fd = channel_fd;
+        spec.terminal = exec->flags & GUEST_EXEC_PTY;
         return spawn(&spec, ret_failure);
 }
 

@@ -9,6 +9,7 @@
 #include "init/journal.h"
 #include "init/shim.h"
 #include "init/spawn.h"
+#include "init/strings.h"
 
 typedef struct Command {
         pid_t pid; /* 0: has ended */
@@ -27,6 +28,13 @@ typedef struct Command {
 
 /* Capabilities of every command of that user. */
 uint64_t command_capabilities(uid_t uid);
+
+/* What holds for all commands of that kind (root's, or others'), done once in the process that will start them and keeps what they leave behind. Its own
+ * bounding set is theirs from here on. error is 0 when it went well. */
+SpawnFailure command_prepare(const ShimSetting *setting, uid_t uid);
+
+/* The walls of a command, whoever asks for it; descriptors and terminal are still to be said. */
+SpawnSpec command_spec(const ShimSetting *setting, uid_t uid, gid_t gid, uint64_t nofile, uint64_t nproc, const Strings *strings);
 
 /* Takes what it needs of the descriptors, also when it fails. The journals count in `counters`. */
 int command_start(Command *c, const ShimSetting *setting, const ShimSlot *slot, GuestExited *counters,

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "init/pty.h"
+#include "init/sudo.h"
 
 #define CTRL_D "\x04"
 
@@ -344,6 +345,7 @@ void execution_lost(Executions *x, int32_t i) {
         Record *record = record_of(x, (size_t) i);
         uint32_t state = atomic_load(&record->state);
 
+        sudo_signal(x->pool.setting.board, i, record->exited.exec, SIGKILL);
         if (state == RECORD_STARTING || state == RECORD_RUNNING) {
                 record->exited.wait_status = SIGKILL;
                 record->exited.wall_usec = clock_usec() - record->started_at;

@@ -26,6 +26,7 @@ static void fill_slot(const Pool *p, size_t i, int32_t record, const GuestExec *
         ShimSlot *slot = slot_of(p, i);
 
         slot->exec = *exec;
+        atomic_store(&p->setting.board->nofile, exec->nofile);
         slot->descriptors = 0;
         for (int k = 0; k < _SHIM_DESCRIPTOR_MAX; k++)
                 if (fds[k] >= 0)
@@ -177,6 +178,7 @@ int pool_reaped(Pool *p, pid_t pid, int32_t *ret_record) {
                 if (shim->pid != pid)
                         continue;
                 (void) claim(p, i); /* killed while it was parked */
+                atomic_store(&slot_of(p, i)->pid, 0);
                 *ret_record = atomic_exchange(&slot_of(p, i)->record, BOARD_NO_RECORD);
                 *shim = (PoolShim) { .channel_fd = fd_close(shim->channel_fd) };
                 while (p->n > 0 && p->shims[p->n - 1].pid == 0)

@@ -20,6 +20,7 @@
 #include "init/execution.h"
 #include "init/network.h"
 #include "init/stop.h"
+#include "init/sudo.h"
 #include "init/worker.h"
 #include "jail/guard.h"
 #include "wire/channel.h"
@@ -35,6 +36,7 @@ typedef struct Serve {
         Link link;
         Stop stop;
         NetworkFds network;
+        Sudo sudo;
         bool to_tell;  /* something may be untold */
         bool no_room;  /* … and waits for the reader; until then we read nothing either */
         bool end_list; /* END is due when everything has been told */
@@ -252,6 +254,8 @@ static void on_child(Serve *s, pid_t pid, int status) {
                         (void) kill(pid, SIGCONT);
                 return;
         }
+        if (sudo_reaped(&s->sudo, pid, status))
+                stop_orphans(&s->stop);
         if (pool_reaped(&s->executions.pool, pid, &record) == 0 || record == BOARD_NO_RECORD)
                 return;
         stop_orphans(&s->stop);
@@ -301,7 +305,7 @@ static void tell(Serve *s) {
 }
 
 static int poll_timeout(const Serve *s) {
-        usec_t next = stop_next(&s->stop), now;
+        usec_t next = MIN_OF(stop_next(&s->stop), sudo_next(&s->sudo)), now;
 
         if (next == USEC_INFINITY)
                 return -1;
@@ -315,6 +319,7 @@ static _noreturn_ void loop(Serve *s) {
                         { .fd = s->signal_fd,       .events = POLLIN                         },
                         { .fd = s->spec->listen_fd, .events = POLLIN                         },
                         { .fd = s->link.fd,         .events = s->no_room ? POLLOUT : POLLIN  },
+                        { .fd = sudo_poll(&s->sudo), .events = POLLIN                        },
                 };
 
                 if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0)
@@ -325,6 +330,8 @@ static _noreturn_ void loop(Serve *s) {
                         on_link(s);
                 if (fds[1].revents)
                         on_connect(s);
+                if (fds[3].revents)
+                        sudo_open_door(&s->sudo);
                 if (stop_step(&s->stop, &s->executions))
                         s->stopped = s->to_tell = true;
                 if (s->to_tell || s->link.held_size > 0)
@@ -367,6 +374,9 @@ static Serve *serve_new(const InitServe *spec) {
                 .limit_pids = spec->guards_missing & GUARD_BIT(GUARD_PIDS),
                 .reset_oom = begin_is_spared_by_oom(),
         };
+        r = sudo_init(&s->sudo, setting);
+        if (r < 0)
+                fail(spec, "sudo", -r);
         return s;
 }
 

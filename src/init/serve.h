@@ -10,7 +10,9 @@
  *      PID 1 (cove-init)       one poll loop: connection, listening socket, signals, time
  *       ├─ cove-shim           one per execution: output into its journals, time limit, end of the whole tree
  *       │   └─ COMMAND         and whatever it forks, however far away
- *       └─ worker              one per file operation (worker.h) */
+ *       ├─ worker              one per file operation (worker.h)
+ *       ├─ cove-door           while somebody within asks for commands of another user (sudo.h)
+ *       └─ cove-steward        one per such command */
 #pragma once
 
 #include <stdbool.h>
@@ -34,6 +36,7 @@ typedef struct InitServe {
         uint64_t pids, memory_bytes; /* limits of the sandbox, for rlimits where no cgroup counts */
         uint64_t file_size_max;      /* of each file that commands and file operations write; 0: no limit */
         bool no_processes;           /* commands make none */
+        bool sudo;                   /* whoever asks from within gets commands of root, or of whom he names (sudo.h) */
 } InitServe;
 
 _noreturn_ void init_serve(const InitServe *spec);

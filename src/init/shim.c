@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "confine/caps.h"
 #include "init/command.h"
+#include "init/sudo.h"
 #include "init/tree.h"
 #include "wire/channel.h"
 
@@ -177,6 +176,7 @@ static void reap(Shim *s) {
 
 static void kill_tree(Shim *s, usec_t now) {
         s->killing = true;
+        sudo_signal(s->setting->board, atomic_load(&s->slot->record), s->slot->exec.exec, SIGKILL);
         (void) tree_kill();
         s->kill_pause = s->kill_pause == 0 ? KILL_AGAIN_FIRST : MIN_OF(2 * s->kill_pause, KILL_AGAIN_MAX);
         s->kill_again = now + s->kill_pause;
@@ -341,35 +341,15 @@ static bool park(Shim *s) {
         return await_next(s);
 }
 
-/* A guest must not be spared by the OOM killer as PID 1 may be. The file belongs to the host's root while we are not
- * dumpable; what a guest may see of us while we are is nothing either, for it lacks a capability that we have. */
-static int reset_oom(void) {
-        int r;
-
-        if (prctl(PR_SET_DUMPABLE, 1) < 0)
-                return -errno;
-        r = file_write(AT_FDCWD, "/proc/self/oom_score_adj", "0");
-        if (prctl(PR_SET_DUMPABLE, 0) < 0)
-                return -errno;
-        return r;
-}
-
 /* What holds for all commands of this shim. */
 static SpawnFailure prepare(const Shim *s) {
         static const struct timeval patience = { .tv_sec = PARK_SEC };
-        int r;
+        SpawnFailure failure;
 
         (void) prctl(PR_SET_NAME, "cove-shim");
-        if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-                return (SpawnFailure) { .step = "subreaper", .error = errno };
-        r = s->setting->reset_oom ? reset_oom() : 0;
-        if (r < 0)
-                return (SpawnFailure) { .step = "oom-score", .error = -r };
-        r = caps_drop_bounding(caps_init(), command_capabilities(s->slot->exec.uid));
-        if (r < 0)
-                return (SpawnFailure) { .step = "bounding-set", .error = -r };
-        if (!s->setting->serve->single_id && setgroups(0, NULL) < 0)
-                return (SpawnFailure) { .step = "ids", .error = errno };
+        failure = command_prepare(s->setting, s->slot->exec.uid);
+        if (failure.error != 0)
+                return failure;
         if (setsockopt(s->channel_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
                 return (SpawnFailure) { .step = "channel", .error = errno };
         return (SpawnFailure) { 0 };
@@ -380,6 +360,7 @@ void shim_main(const ShimSetting *setting, ShimSlot *slot, int channel_fd, const
         Shim s = { .setting = setting, .slot = slot, .channel_fd = channel_fd, .strings = strings };
 
         memcpy(s.fds, fds, sizeof(s.fds));
+        atomic_store(&slot->pid, getpid());
         s.broken = prepare(&s);
         if (!strings && !await_next(&s))
                 _exit(0);

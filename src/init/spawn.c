@@ -47,7 +47,7 @@ static int step_stdio(Child *c) {
         /* Already there: then only the mark that closes it has to go. */
         if (c->spec->channel_fd > 2 && (c->spec->channel_fd == CHANNEL_FD ? fcntl(CHANNEL_FD, F_SETFD, 0) : dup2(c->spec->channel_fd, CHANNEL_FD)) < 0)
                 return -errno;
-        if (c->spec->terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+        if (c->spec->terminal && ioctl(c->spec->terminal_fd, TIOCSCTTY, 0) < 0)
                 return -errno;
         return 0;
 }

@@ -28,7 +28,8 @@ typedef struct SpawnSpec {
         bool no_processes; /* it and its threads are all */
         int stdio[3]; /* what becomes 0–2; -EBADF: stays */
         int channel_fd; /* becomes 3; below 3: none */
-        bool terminal; /* stdio[0] becomes the controlling terminal */
+        bool terminal;   /* it gets a controlling terminal: */
+        int terminal_fd; /* 0: what stdio[0] is; else another */
         bool prepared; /* done once for many: default actions of signals, common limits, bounding set, groups */
 } SpawnSpec;
 

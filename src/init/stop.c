@@ -2,9 +2,15 @@
 
 #include <signal.h>
 
+#include "init/sudo.h"
 #include "init/tree.h"
 
 #define AGAIN_USEC (20 * USEC_PER_MSEC)
+
+static void signal_all(Executions *x, int signal_number) {
+        executions_signal(x, signal_number);
+        sudo_signal_all(x->pool.setting.board, signal_number);
+}
 
 void stop_begin(Stop *s, Executions *x, usec_t grace_usec) {
         usec_t now = clock_usec();
@@ -13,7 +19,7 @@ void stop_begin(Stop *s, Executions *x, usec_t grace_usec) {
         s->killing = false;
         s->deadline = grace_usec < USEC_INFINITY - now ? now + grace_usec : USEC_INFINITY;
         if (grace_usec > 0)
-                executions_signal(x, SIGTERM);
+                signal_all(x, SIGTERM);
 }
 
 void stop_orphans(Stop *s) {
@@ -47,7 +53,7 @@ bool stop_step(Stop *s, Executions *x) {
                 s->deadline = USEC_INFINITY;
         }
         if (s->killing)
-                executions_signal(x, SIGKILL);
+                signal_all(x, SIGKILL);
         if (s->killing || s->orphans) /* those without a shim are ours: nobody else could end them */
                 s->orphans = tree_kill() != 0;
         s->again = s->killing || s->orphans ? now + AGAIN_USEC : USEC_INFINITY;

@@ -245,6 +245,15 @@ int tree_signal(int signal_number) {
         return r;
 }
 
+pid_t tree_parent(pid_t pid) {
+        _cleanup_close_ int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char name[16];
+        Process p;
+
+        (void) snprintf(name, sizeof(name), "%d", pid);
+        return proc_fd >= 0 && process_read(proc_fd, name, &p) ? p.parent : 0;
+}
+
 int tree_count_guests(void) {
         pid_t session = getsid(0);
         Scan scan;

@@ -19,5 +19,8 @@ int tree_kill(void);
 /* Sends each of them a signal; returns how many there were. */
 int tree_signal(int signal_number);
 
+/* Whose child that process is; 0: it is gone, or nobody's. */
+pid_t tree_parent(pid_t pid);
+
 /* How many of the sandbox's processes are alive and no helper of ours: whether below us or not. */
 int tree_count_guests(void);

@@ -80,6 +80,9 @@ static const char *const bound_for_root[] = {
 };
 const FurnitureList furniture_bound = LIST(bound), furniture_bound_for_user = LIST(bound_for_user), furniture_bound_for_root = LIST(bound_for_root);
 
+static const char *const skeleton[] = { ".bash_logout", ".bashrc", ".profile" };
+const FurnitureList furniture_skeleton = LIST(skeleton);
+
 static const char *const names[] = { "etc/hosts", "etc/hostname", "etc/resolv.conf" };
 const FurnitureList furniture_names = LIST(names);
 

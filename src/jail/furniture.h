@@ -38,6 +38,15 @@ extern const FurnitureList furniture_copied, furniture_copied_for_root;
 extern const FurnitureList furniture_links;
 extern const FurnitureList furniture_bound, furniture_bound_for_user, furniture_bound_for_root;
 
+/* On a furnished one: of /etc/skel into the user's home; and a name for python3 where the host has none. */
+extern const FurnitureList furniture_skeleton;
+#define FURNITURE_HOME   "home/user/"
+#define FURNITURE_PYTHON "/usr/bin/python"
+#define FURNITURE_PYTHON_TARGET "python3"
+
+/* Where a sandbox whose user may become root finds the program for it: a bind, over whatever is there. */
+#define FURNITURE_SUDO "/usr/bin/sudo"
+
 /* Written by us, new in every life of a sandbox: how it finds names. */
 extern const FurnitureList furniture_names;
 

@@ -94,7 +94,7 @@ int hostetc_open(const JailSpec *spec, int host_root_fd, bool (*writable)(const 
         if (r < 0)
                 return r;
         ret->has_dpkg = writable("var/lib/dpkg", arg);
-        if (spec->uid != 0)
+        if (!jail_is_for_root(spec))
                 return open_all(host_root_fd, &furniture_bound_for_user, writable, arg, ret, reterr);
         return open_all(host_root_fd, &furniture_bound_for_root, writable, arg, ret, reterr);
 }
@@ -130,8 +130,16 @@ static int attach_all(const JailSpec *spec, const HostEtc *etc, Error *reterr) {
         return 0;
 }
 
+static uid_t user_uid(const JailSpec *spec) {
+        return spec->uid ? spec->uid : USER_UID_DEFAULT;
+}
+
+static gid_t user_gid(const JailSpec *spec) {
+        return spec->gid ? spec->gid : USER_UID_DEFAULT;
+}
+
 static int write_names(const JailSpec *spec, Error *reterr) {
-        unsigned uid = spec->uid ? spec->uid : USER_UID_DEFAULT, gid = spec->gid ? spec->gid : USER_UID_DEFAULT;
+        unsigned uid = user_uid(spec), gid = user_gid(spec);
         char text[2048];
         int r;
 
@@ -141,6 +149,36 @@ static int write_names(const JailSpec *spec, Error *reterr) {
                 return r;
         (void) snprintf(text, sizeof(text), "%s" FURNITURE_USER_LINE "%u:\n", furniture_group, gid);
         return write_file(spec, "/etc/group", text, reterr);
+}
+
+/* What a user of the host would find in a new home; his own, to be changed. */
+static int fill_home(const JailSpec *spec, int host_root_fd, bool single_id, Error *reterr) {
+        for (size_t i = 0; i < furniture_skeleton.n; i++) {
+                _cleanup_close_ int from = -EBADF, to = -EBADF;
+                char source[64], target[64];
+                struct stat st;
+                int r;
+
+                (void) snprintf(source, sizeof(source), "etc/skel/%s", furniture_skeleton.items[i]);
+                from = openat(host_root_fd, source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+                if (from < 0 || fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPY_MAX)
+                        continue;
+                (void) snprintf(target, sizeof(target), "/home/user/%s", furniture_skeleton.items[i]);
+                to = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+                r = to < 0 ? -errno : fd_copy(from, to);
+                if (r >= 0 && !single_id && fchown(to, user_uid(spec), user_gid(spec)) < 0)
+                        r = -errno;
+                if (r < 0 && !jail_forgives(spec, r))
+                        return error_set(reterr, r, "%s", target);
+        }
+        return 0;
+}
+
+/* Scripts say `python`, and not every host has one of that name. */
+static int name_python(const JailSpec *spec, Error *reterr) {
+        if (faccessat(AT_FDCWD, FURNITURE_PYTHON, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || access("/usr/bin/python3", F_OK) < 0)
+                return 0;
+        return symlink(FURNITURE_PYTHON_TARGET, FURNITURE_PYTHON) < 0 && !jail_forgives(spec, -errno) ? error_set(reterr, -errno, FURNITURE_PYTHON) : 0;
 }
 
 typedef int (*PerPath)(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr);
@@ -154,7 +192,7 @@ static int for_each(PerPath function, const JailSpec *spec, int host_root_fd, co
         return 0;
 }
 
-int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, Error *reterr) {
+int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, bool single_id, Error *reterr) {
         int r;
 
         r = write_names(spec, reterr);
@@ -167,13 +205,16 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, Er
         if (r < 0)
                 return r;
         r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
-        if (r >= 0 && spec->uid == 0)
+        if (r >= 0 && jail_is_for_root(spec))
                 r = for_each(copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr);
         if (r >= 0)
                 r = attach_all(spec, etc, reterr);
         if (r < 0)
                 return r;
-        if (spec->uid == 0 && etc->has_dpkg && !jail_is_kept(spec))
+        if (jail_is_for_root(spec) && etc->has_dpkg && !jail_is_kept(spec))
                 (void) truncate("/" FURNITURE_EMPTIED, 0);
-        return 0;
+        if (!spec->furnished)
+                return 0;
+        r = fill_home(spec, host_root_fd, single_id, reterr);
+        return r < 0 ? r : name_python(spec, reterr);
 }

@@ -30,4 +30,4 @@ int hostetc_open(const JailSpec *spec, int host_root_fd, bool (*writable)(const 
 void hostetc_done(HostEtc *etc);
 
 /* host_root_fd: the host's root directory, which needs not be attached any more. */
-int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, Error *reterr);
+int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, bool single_id, Error *reterr);

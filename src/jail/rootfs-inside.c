@@ -187,6 +187,8 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = make_places(fs, spec, reterr);
         if (r >= 0)
+                r = bootid_make(&fs->boot, reterr);
+        if (r >= 0)
                 r = dev_fill(fs->dev_shared, &fs->dev_tree, reterr);
         if (r >= 0)
                 r = proc_make(&fs->proc_tree, reterr);
@@ -249,7 +251,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
                 const FurnitureDirectory *d = furniture_directories + i;
                 int r = 0;
 
-                if ((d->flags & FURNITURE_FOR_ROOT) && (spec->uid != 0 || jail_has_template(spec)))
+                if ((d->flags & FURNITURE_FOR_ROOT) && (!jail_is_for_root(spec) || jail_has_template(spec)))
                         continue;
                 if (d->flags & FURNITURE_OURS) {
                         r = make_ours(d->path, d->mode);
@@ -318,7 +320,7 @@ static int complete_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = copy_links(fs, spec, reterr);
         if (r >= 0)
-                r = hostetc_setup(spec, fs->host_root_fd, &fs->host_etc, reterr);
+                r = hostetc_setup(spec, fs->host_root_fd, &fs->host_etc, /* single_id= */ !fs->privileged, reterr);
         hostetc_done(&fs->host_etc);
         return r;
 }
@@ -329,14 +331,36 @@ static int complete_template(const Rootfs *fs, const JailSpec *spec, Error *rete
         return r < 0 ? r : names_adapt(spec, reterr);
 }
 
+/* Over whatever is there, but for a link, which would lead elsewhere. Before /proc is: nothing that we hold open can be reached by a name. */
+static int attach_sudo(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        struct stat st;
+        int r = 0;
+
+        if (fs->sudo_tree < 0)
+                return 0;
+        if (lstat(FURNITURE_SUDO, &st) < 0 || !S_ISREG(st.st_mode)) {
+                (void) dir_make_parents(FURNITURE_SUDO, 0755);
+                if (unlink(FURNITURE_SUDO) < 0 && errno != ENOENT)
+                        r = -errno;
+                else if (mknod(FURNITURE_SUDO, S_IFREG | 0755, 0) < 0)
+                        r = -errno;
+        }
+        if (r >= 0)
+                r = tree_attach(fs->sudo_tree, AT_FDCWD, FURNITURE_SUDO);
+        return r < 0 && !jail_forgives(spec, r) ? error_set(reterr, r, FURNITURE_SUDO) : 0;
+}
+
 int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r = jail_has_template(spec) ? complete_template(fs, spec, reterr) : complete_host(fs, spec, reterr);
 
         fs->host_root_fd = fd_close(fs->host_root_fd);
+        if (r >= 0)
+                r = attach_sudo(fs, spec, reterr);
         if (r < 0)
                 return r;
         r = dev_attach(fs->dev_tree, reterr);
         if (r < 0)
                 return r;
-        return proc_attach(fs->proc_tree, reterr);
+        r = proc_attach(fs->proc_tree, reterr);
+        return r < 0 ? r : bootid_attach(&fs->boot, reterr);
 }

@@ -40,6 +40,8 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .dev_shared = -EBADF,
                 .dev_tree = -EBADF,
                 .proc_tree = -EBADF,
+                .boot = { .tree = -EBADF },
+                .sudo_tree = -EBADF,
                 .privileged = privileged,
         };
         for (size_t i = 0; i < JAIL_VOLUMES_MAX; i++)
@@ -48,7 +50,7 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 add_lower(fs, "");
         } else {
                 add_host_lowers(fs, &furniture_overlays);
-                if (spec->uid == 0 && privileged)
+                if (jail_is_for_root(spec) && privileged)
                         add_host_lowers(fs, &furniture_overlays_for_root);
         }
         if (spec->n_binds > 0) {
@@ -78,6 +80,8 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->dev_shared = fd_close(fs->dev_shared);
         fs->dev_tree = fd_close(fs->dev_tree);
         fs->proc_tree = fd_close(fs->proc_tree);
+        fs->boot.tree = fd_close(fs->boot.tree);
+        fs->sudo_tree = fd_close(fs->sudo_tree);
 }
 
 static int open_lowers(Rootfs *fs, const JailSpec *spec, Error *reterr) {
@@ -131,6 +135,13 @@ static int open_volumes(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         return 0;
 }
 
+static int open_sudo(Rootfs *fs, const JailSpec *spec, Error *reterr) {
+        if (!spec->sudo || !spec->sudo_program)
+                return 0;
+        fs->sudo_tree = tree_clone(AT_FDCWD, spec->sudo_program, !fs->privileged);
+        return fs->sudo_tree < 0 ? error_set(reterr, fs->sudo_tree, "cannot open '%s': %m", spec->sudo_program) : 0;
+}
+
 static int open_disk(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
         if (fs->backing == DISK_IMAGE && spec->detached && spec->disk_fd >= 0) {
                 fs->disk_tree = fcntl(spec->disk_fd, F_DUPFD_CLOEXEC, 3);
@@ -157,6 +168,8 @@ int rootfs_open(Rootfs *fs, const JailSpec *spec, uid_t base, Error *reterr) {
                 r = open_binds(fs, spec, reterr);
         if (r >= 0)
                 r = open_volumes(fs, spec, reterr);
+        if (r >= 0)
+                r = open_sudo(fs, spec, reterr);
         if (r < 0)
                 return r;
         if (spec->detached && spec->dev_fd >= 0) {
@@ -253,6 +266,13 @@ int rootfs_restrict(Rootfs *fs, const JailSpec *spec, int userns_fd, uid_t base,
                 r = tree_restrict(fs->dev_shared, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, userns_fd, false);
                 if (r < 0)
                         return error_set(reterr, r, "cannot restrict /dev: %m");
+        }
+        if (r >= 0 && fs->sudo_tree >= 0) {
+                r = tree_restrict(fs->sudo_tree, LOWER_ATTRIBUTES, userns_fd, !fs->privileged);
+                if (r == -EINVAL && userns_fd >= 0) /* a file system without id maps: it is nobody's, and is executed all the same */
+                        r = tree_restrict(fs->sudo_tree, LOWER_ATTRIBUTES, -EBADF, false);
+                if (r < 0)
+                        return error_set(reterr, r, "cannot restrict '%s': %m", spec->sudo_program);
         }
         return r < 0 ? r : restrict_disk(fs, userns_fd, reterr);
 }

@@ -69,6 +69,9 @@ typedef struct JailSpec {
         int keep_fd;          /* that directory, opened */
         uid_t uid;            /* of the guest, inside */
         gid_t gid;
+        bool sudo;            /* he may become root by asking PID 1, with the program at: */
+        const char *sudo_program; /* host path; NULL: none is put there */
+        bool furnished;       /* on the host's template: what root expects is there for any user, who may become root, and a home with its files */
         bool net_host;
         Network network;      /* its shape, unless net_host; with a namespace that was made ahead (net.h), if it is detached */
         JailLimits limits;
@@ -96,6 +99,11 @@ typedef struct JailSpec {
 /* Its root directory is a template's as a whole: one lower layer for "/". */
 static inline bool jail_has_template(const JailSpec *spec) {
         return spec->template_dir || (spec->trees && spec->trees->layer_fd >= 0);
+}
+
+/* Packages are installed and users made in it: by its user, or by whom that becomes. */
+static inline bool jail_is_for_root(const JailSpec *spec) {
+        return spec->uid == 0 || spec->furnished;
 }
 
 /* Somebody may have lived on the writable layer before: nothing in it can be trusted, and what is there is not made again. */

@@ -36,6 +36,9 @@ typedef struct Note {
         SandboxUsage last;
         double cpu_percent, memory_share, cpu_share; /* shares: of its limits; 0 without one */
         double byte_seconds; /* memory, integrated up to sampled_at */
+        ObserveMoment *moments; /* past.c */
+        unsigned n_moments;
+        usec_t moment_step, remembered_at; /* monotonic */
         UT_hash_handle hh;
 } Note;
 
@@ -93,6 +96,8 @@ Note *note_get(Observe *o, const Sandbox *sb); /* makes it; NULL: no memory */
 Note *note_find(Observe *o, const Sandbox *sb);
 void note_remove(Observe *o, const Sandbox *sb);
 void notes_free(Observe *o);
+Note *note_free(Note *n);
+void note_remember(Note *n, const SandboxUsage *usage, usec_t now);
 void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t now);
 int sampler_start(Observe *o);
 

@@ -41,6 +41,14 @@ typedef struct ObserveSummary {
 void observe_summary(Observe *o, Metric m, const char *label, WindowSpan span, ObserveSummary *ret);
 double observe_count(Observe *o, Metric m, const char *label, const char *second, WindowSpan span); /* what a counter has grown by; NULL: any */
 
+/* What a live sandbox has used, the oldest first; borrowed until the loop turns. While nothing happens in it, nothing is added. */
+typedef struct ObserveMoment {
+        usec_t at; /* wall clock */
+        double cpu_percent; /* of one core */
+        uint64_t memory_bytes, disk_bytes;
+} ObserveMoment;
+size_t observe_past(Observe *o, const Sandbox *sb, const ObserveMoment **ret);
+
 /* Objects of the API. -ENOENT: no such agent type was ever seen. */
 json_t *observe_health_json(Observe *o);
 json_t *observe_metrics_json(Observe *o, WindowSpan span, const char *agent_type);

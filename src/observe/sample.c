@@ -43,7 +43,7 @@ void note_remove(Observe *o, const Sandbox *sb) {
 
         if (n) {
                 HASH_DEL(o->notes, n);
-                free(n);
+                note_free(n);
         }
 }
 
@@ -52,7 +52,7 @@ void notes_free(Observe *o) {
 
         HASH_ITER(hh, o->notes, n, next) {
                 HASH_DEL(o->notes, n);
-                free(n);
+                note_free(n);
         }
 }
 
@@ -79,6 +79,7 @@ void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t 
         }
         n->last = *usage;
         n->sampled_at = now;
+        note_remember(n, usage, now);
 }
 
 static bool sample(Observe *o, Note *n) {
@@ -89,7 +90,7 @@ static bool sample(Observe *o, Note *n) {
         HASH_FIND_STR(o->manager->sandboxes, n->id, sb);
         if (!sb) { /* went without a word */
                 HASH_DEL(o->notes, n);
-                free(n);
+                note_free(n);
                 return false;
         }
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING)

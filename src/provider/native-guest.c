@@ -359,6 +359,7 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
                 .create = {
                         .uid = sb->spec.uid,
                         .gid = sb->spec.gid,
+                        .sudo = sb->spec.sudo,
                         .memory_bytes = sb->spec.limits.memory_bytes,
                         .disk_bytes = sb->spec.limits.disk_bytes,
                         .cpu_milli = sb->spec.limits.cpu_milli,

@@ -10,7 +10,6 @@
 #include "jail/ids.h"
 #include "spawner/ground.h"
 
-#define HOST_TEMPLATE "host"
 #define ID_INSIDE_MAX 65532 /* the next one is PID 1's, and then comes nobody */
 #define HOSTNAME_MAX  63
 #define MEMORY_MIN    (UINT64_C(4) << 20)
@@ -22,11 +21,16 @@
 #define GROUP_NETWORK UINT32_C(0x0ad50000) /* 10.213.0.0/16 */
 #define GROUP_HOSTS   UINT32_C(0x0000ffff)
 
-static const Template host_template = { .name = (char *) HOST_TEMPLATE };
+/* Those that need nothing but the host. */
+static const Template builtin[] = {
+        { .name = (char *) "host" },
+        { .name = (char *) "base", .furnished = true },
+};
 
 const Template *template_find(const Templates *t, const char *name) {
-        if (strcmp(name, HOST_TEMPLATE) == 0)
-                return &host_template;
+        for (size_t i = 0; i < ELEMENTSOF(builtin); i++)
+                if (strcmp(builtin[i].name, name) == 0)
+                        return builtin + i;
         for (size_t i = 0; i < t->n; i++)
                 if (strcmp(t->items[i].name, name) == 0)
                         return t->items + i;

@@ -9,6 +9,7 @@
 typedef struct Template {
         char *name;
         char *directory; /* NULL: the host's own /usr */
+        bool furnished;  /* JailSpec */
 } Template;
 
 typedef struct Templates {

@@ -14,14 +14,18 @@
 
 static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
         const SpawnCreate *q = &c->request;
+        const Template *t = template_find(&s->options->templates, q->template_name);
         JailSpec spec = {
-                .template_dir = template_find(&s->options->templates, q->template_name)->directory,
+                .template_dir = t->directory,
+                .furnished = t->furnished,
                 .trees = trees,
                 .hostname = q->hostname,
                 .workdir = q->workdir,
                 .keep_fd = -EBADF,
                 .uid = q->uid,
                 .gid = q->gid,
+                .sudo = q->sudo,
+                .sudo_program = s->sudo_program,
                 .network = *network,
                 .limits = {
                         .memory_bytes = q->memory_bytes,

@@ -23,5 +23,6 @@ void inside_main(const JailInside *inside, void *arg) {
                 .memory_bytes = spec->limits.memory_bytes,
                 .file_size_max = spec->rules->file_size_max,
                 .no_processes = spec->rules->flags & RULES_NO_PROCESSES,
+                .sudo = spec->sudo,
         });
 }

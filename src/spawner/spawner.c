@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "jail/userns.h"
 #include "spawner/image.h"
 #include "spawner/task.h"
@@ -257,6 +258,7 @@ int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
         ahead_init(&s.ahead, s.privileged);
         outbox_init(&s.outbox, options->channel_fd);
         tree_jobs_init(&s);
+        (void) program_path("cove-sudo", &s.sudo_program);
         zygotes_init(&s);
 
         if (lost)

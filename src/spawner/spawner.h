@@ -69,6 +69,7 @@ typedef struct Spawner {
         bool depot_tried; /* what could be made of it, was */
         bool depot_busy;  /* somebody opens or sweeps it: everybody waits */
         int tree_program_fd; /* cove-tree */
+        char *sudo_program;  /* cove-sudo: its path; NULL: it is not installed */
         TreeJob *tree_jobs;  /* who waits and who runs */
         size_t n_tree_jobs, n_tree_running[2]; /* of these: others, programs */
         void *trees_written; /* names of scratch that a program was given to write into: a tree of <search.h> */

@@ -37,24 +37,45 @@ static int copy_links(int to, const FurnitureList *list) {
         return 0;
 }
 
-/* What the jail has put into the guest's /etc: the same files, of those that the host lets everybody read. */
+/* What the host lets everybody read. */
+static int copy_file(int to, const char *from, const char *name) {
+        _cleanup_close_ int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -EBADF;
+        char place[128];
+        struct stat st;
+        int r;
+
+        if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH) || st.st_size > COPY_MAX)
+                return 0;
+        (void) snprintf(place, sizeof(place), PLACE "/%s", name);
+        r = dir_make_parents(place, 0755);
+        if (r < 0)
+                return r;
+        out = openat(to, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+        return out < 0 ? -errno : fd_copy(in, out);
+}
+
+/* What the jail has put into the guest's /etc: the same files. */
 static int copy_files(int to, const FurnitureList *list) {
-        for (size_t i = 0; i < list->n; i++) {
-                char path[128], place[128];
-                _cleanup_close_ int in = -EBADF, out = -EBADF;
-                struct stat st;
+        int r = 0;
+
+        for (size_t i = 0; i < list->n && r >= 0; i++) {
+                char from[128];
+
+                (void) snprintf(from, sizeof(from), "/%s", list->items[i]);
+                r = copy_file(to, from, list->items[i]);
+        }
+        return r;
+}
+
+/* As a new home has them. */
+static int copy_skeleton(int to) {
+        for (size_t i = 0; i < furniture_skeleton.n; i++) {
+                char from[64], place[64];
                 int r;
 
-                (void) snprintf(path, sizeof(path), "/%s", list->items[i]);
-                (void) snprintf(place, sizeof(place), PLACE "/%s", list->items[i]);
-                in = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-                if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & S_IROTH) || st.st_size > COPY_MAX)
-                        continue;
-                r = dir_make_parents(place, 0755);
-                if (r < 0)
-                        return r;
-                out = openat(to, list->items[i], O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-                r = out < 0 ? -errno : fd_copy(in, out);
+                (void) snprintf(from, sizeof(from), "/etc/skel/%s", furniture_skeleton.items[i]);
+                (void) snprintf(place, sizeof(place), FURNITURE_HOME "%s", furniture_skeleton.items[i]);
+                r = copy_file(to, from, place);
                 if (r < 0)
                         return r;
         }
@@ -68,7 +89,9 @@ static int copy_etc(int to) {
                 r = copy_links(to, &furniture_links);
         if (r >= 0)
                 r = copy_files(to, &furniture_copied);
-        return r < 0 ? r : copy_files(to, &furniture_copied_for_root);
+        if (r >= 0)
+                r = copy_files(to, &furniture_copied_for_root);
+        return r < 0 ? r : copy_skeleton(to);
 }
 
 static int attach_lower(const Lower *lower) {

@@ -1,9 +1,9 @@
-/* fork.c: many out of one, all or none.
+/* fork.c: many out of one, all or none, or each for itself.
  *
  *      copy       of a live one's disk, into scratch
  *      acquire    each of them, from it or from the snapshot, all at once
  *      → all      scratch goes: each has a copy
- *      → one not  those that are there go too
+ *      → one not  those that are there go too, unless each stands for itself
  *
  * A spawner that dies in between takes scratch with it: those that had no copy yet fail, and so do all. */
 
@@ -22,6 +22,7 @@ typedef struct ForkChild {
         Acquisition *acquisition;
         char id[SANDBOX_ID_LENGTH + 1];
         bool asked;
+        Error error; /* its own, where each stands for itself */
 } ForkChild;
 
 struct Fork {
@@ -39,6 +40,7 @@ struct Fork {
         bool cancelled;
         Error error;
         ForkDone done;
+        ForkEachDone each; /* instead */
         void *userdata;
         Fork *prev, *next;
 };
@@ -86,11 +88,35 @@ static void undo(Fork *f) {
                 delete_child(f, f->children + i);
 }
 
+/* A copy that failed is everybody's failure. */
+static void tell_each(Fork *f) {
+        Sandbox **list = calloc(f->n, sizeof(*list));
+        Error *errors = calloc(f->n, sizeof(*errors));
+
+        for (size_t i = 0; list && errors && i < f->n; i++) {
+                const ForkChild *c = f->children + i;
+
+                list[i] = c->id[0] ? state_sandbox(f->state, c->id) : NULL;
+                errors[i] = c->error.code < 0 ? c->error : f->error;
+                if (!list[i] && errors[i].code == 0)
+                        (void) error_set(errors + i, -ESTALE, "it was deleted while the others were made");
+        }
+        if (!list || !errors)
+                undo(f);
+        f->each(list, errors, list && errors ? f->n : 0, f->userdata);
+        free(list);
+        free(errors);
+}
+
 static void tell(Fork *f) {
         Sandbox **list = NULL;
 
         if (f->cancelled)
                 return;
+        if (f->each) {
+                tell_each(f);
+                return;
+        }
         if (f->error.code == 0) {
                 list = calloc(f->n, sizeof(*list));
                 if (!list)
@@ -123,7 +149,10 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
         Fork *f = c->fork;
 
         c->acquisition = NULL;
-        if (error) {
+        if (error && f->each) {
+                c->error = *error;
+                f->n_made++; /* it has been heard of */
+        } else if (error) {
                 if (f->error.code == 0)
                         f->error = *error;
         } else if (result->existing) {
@@ -211,8 +240,8 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
         return f;
 }
 
-int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata, Fork **ret,
-                Error *reterr) {
+static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, ForkEachDone each, void *userdata,
+                Fork **ret, Error *reterr) {
         Fork *f, *still;
         int r;
 
@@ -224,6 +253,7 @@ int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sand
                 return error_set(reterr, -ENOMEM, "out of memory");
         f->wait_usec = wait_usec;
         f->done = done;
+        f->each = each;
         f->userdata = userdata;
         r = check_names(s, f, reterr);
         if (r >= 0 && of) {
@@ -247,6 +277,15 @@ int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sand
                 still = still->next;
         *ret = still;
         return 0;
+}
+
+int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata, Fork **ret,
+                Error *reterr) {
+        return begin(s, who, of, from, specs, n, wait_usec, done, /* each= */ NULL, userdata, ret, reterr);
+}
+
+int state_fork_each(State *s, const Principal *who, Sandbox *of, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkEachDone done, void *userdata, Fork **ret, Error *reterr) {
+        return begin(s, who, of, /* from= */ NULL, specs, n, wait_usec, /* done= */ NULL, done, userdata, ret, reterr);
 }
 
 void fork_cancel(Fork *f) {

@@ -84,6 +84,10 @@ typedef struct Fork Fork;
 typedef void (*ForkDone)(Sandbox *const *list, size_t n, const Error *error, void *userdata);
 int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from /* one of them */, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata,
                 Fork **ret /* NULL: it is over */, Error *reterr);
+/* The same of a live one, each for itself: where list[i] is NULL, errors[i] says why. What keeps all of them from being begun is the call's error. */
+typedef void (*ForkEachDone)(Sandbox *const *list, const Error *errors, size_t n, void *userdata);
+int state_fork_each(State *s, const Principal *who, Sandbox *of, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkEachDone done, void *userdata, Fork **ret /* NULL: it is over */,
+                Error *reterr);
 void fork_cancel(Fork *f); /* the asker has gone: what was made goes too */
 
 /* Its disk becomes what the snapshot is; what runs in it ends. One that was parked stays so. */

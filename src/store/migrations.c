@@ -166,6 +166,9 @@ static const char *const migrations[] = {
         schema_state,
         schema_images,
         schema_volumes,
+        schema_dialect,
+        schema_builds,
+        schema_sudo,
 };
 
 const Migrations store_migrations = { migrations, ELEMENTSOF(migrations) };

@@ -13,4 +13,7 @@ extern const char schema_secrets[];
 extern const char schema_policies[];
 extern const char schema_state[];
 extern const char schema_volumes[];
+extern const char schema_sudo[];
 extern const char schema_images[];
+extern const char schema_dialect[];
+extern const char schema_builds[];

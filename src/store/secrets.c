@@ -2,7 +2,9 @@
 
 #include <errno.h>
 
+#include "base/macro.h"
 #include "store/statement.h"
+#include "store/tables.h"
 
 static int bind_text(sqlite3_stmt *st, int i, const char *text) {
         return text ? sqlite3_bind_text(st, i, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, i);
@@ -120,4 +122,40 @@ int store_given_add(Store *s, const char *sandbox, const uint8_t *sealed, size_t
 
 int store_given_each(Store *s, SecretEach each, void *userdata) {
         return each_row(s, STATEMENT_GIVEN_SELECT, SQLITE_OK, each, userdata, /* wanted= */ false);
+}
+
+/* Notes. */
+
+static const Field secret_note_table_fields[] = {
+        FIELD("tenant",   borrowed, SecretNote, tenant),
+        FIELD("name",     borrowed, SecretNote, name),
+        FIELD("version",  uint64,   SecretNote, version),
+        FIELD("metadata", borrowed, SecretNote, metadata),
+};
+TABLE(secret_note_table, "secret_note", 2);
+
+typedef struct NoteEach {
+        SecretNoteEach each;
+        void *userdata;
+        bool any;
+} NoteEach;
+
+static int note_row(Store *s, sqlite3_stmt *st, void *userdata) {
+        NoteEach *e = userdata;
+        SecretNote note = { 0 };
+        int r = table_load(&secret_note_table, st, 0, &note);
+
+        e->any = true;
+        return r < 0 ? r : e->each(&note, e->userdata);
+}
+
+int store_secret_note_put(Store *s, const SecretNote *note) {
+        return statement_write(s, STATEMENT_SECRET_NOTE_PUT, &secret_note_table, secret_note_table.n_fields, note);
+}
+
+int store_secret_note_find(Store *s, const char *tenant, const char *name, SecretNoteEach each, void *userdata) {
+        NoteEach e = { each, userdata, false };
+        int r = statement_each(s, STATEMENT_SECRET_NOTE_FIND, bind_texts(s->statements[STATEMENT_SECRET_NOTE_FIND], tenant, name), note_row, &e);
+
+        return r >= 0 && !e.any ? -ENOENT : r;
 }

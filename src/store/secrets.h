@@ -25,6 +25,16 @@ int store_secret_clear(Store *s); /* all of them */
 /* All of them, and the check value. What was given is emptied: that something was stays known. */
 int store_secret_delete_all(Store *s);
 
+/* What is said about a secret beside its value; it goes with the secret. */
+typedef struct SecretNote {
+        const char *tenant, *name;
+        uint64_t version;     /* counts its values */
+        const char *metadata; /* JSON; NULL: none */
+} SecretNote;
+typedef int (*SecretNoteEach)(const SecretNote *note, void *userdata);
+int store_secret_note_put(Store *s, const SecretNote *note);
+int store_secret_note_find(Store *s, const char *tenant, const char *name, SecretNoteEach each, void *userdata); /* -ENOENT */
+
 /* The check value; each gets a row without names. -ENOENT: there is none. */
 int store_vault_get(Store *s, SecretEach each, void *userdata);
 int store_vault_put(Store *s, const uint8_t *sealed, size_t size);

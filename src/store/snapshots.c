@@ -46,6 +46,8 @@ static const Field snapshot_table_fields[] = {
         FIELD("digest",            text,    Snapshot, spec.digest),
         FIELD("volumes",           volumes, Snapshot, spec),
         FIELD("record",            bool,    Snapshot, spec.record),
+        FIELD("dialect",           text,    Snapshot, spec.dialect),
+        FIELD("sudo",              bool,    Snapshot, spec.sudo),
         FIELD("timeout_usec",      uint64,  Snapshot, spec.timeout_usec),
         FIELD("on_timeout",        named,   Snapshot, spec.on_timeout, .names = &on_timeout_names),
 };

@@ -282,6 +282,16 @@ static const struct {
                                               " ended_at = excluded.ended_at" },
         [STATEMENT_MAKING_DELETE] = { .delete = &making_table },
         [STATEMENT_MAKING_SELECT] = { .select = &making_table, .tail = "ORDER BY serial" },
+
+        [STATEMENT_BUILD_PUT]    = { .insert = &build_table,
+                                     .tail = "ON CONFLICT (id) DO UPDATE SET making = excluded.making, status = excluded.status, error = excluded.error,"
+                                             " digest = excluded.digest, ended_at = excluded.ended_at" },
+        [STATEMENT_BUILD_DELETE] = { .delete = &build_table },
+        [STATEMENT_BUILD_SELECT] = { .select = &build_table, .tail = "ORDER BY serial" },
+
+        [STATEMENT_SECRET_NOTE_PUT]  = { .insert = &secret_note_table,
+                                         .tail = "ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, metadata = excluded.metadata" },
+        [STATEMENT_SECRET_NOTE_FIND] = { .select = &secret_note_table, .tail = "WHERE tenant = ?1 AND name = ?2" },
 };
 
 /* A result that is not here is taken by its low byte, the primary code, and else is an I/O error. */

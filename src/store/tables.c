@@ -55,6 +55,8 @@ static const Field sandbox_table_fields[] = {
         FIELD("parent",            text,   Sandbox, spec.parent),
         FIELD("volumes",           volumes, Sandbox, spec),
         FIELD("record",            bool,   Sandbox, spec.record),
+        FIELD("dialect",           text,   Sandbox, spec.dialect),
+        FIELD("sudo",              bool,   Sandbox, spec.sudo),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
@@ -79,6 +81,7 @@ static const Field sandbox_state_table_fields[] = {
         FIELD("cpu_others_usec", uint64, Sandbox, cpu_others_usec),
         FIELD("parked",          bool,   Sandbox, parked),
         FIELD("cpu_before_usec", uint64, Sandbox, cpu_before_usec),
+        FIELD("resumed_at",      uint64, Sandbox, resumed_at),
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 

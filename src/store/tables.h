@@ -43,6 +43,8 @@ extern const Table layer_table;           /* StoreLayer */
 extern const Table image_snapshot_table;  /* StoreImageSnapshot */
 extern const Table build_cache_table;     /* StoreCache */
 extern const Table making_table;          /* StoreMaking */
+extern const Table build_table;           /* BuildRecord */
+extern const Table secret_note_table;     /* SecretNote */
 
 typedef struct LedgerRow {
         const char *sandbox;

@@ -110,12 +110,36 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
         return DISK_BEFORE;
 }
 
+/* Something of ours lay there, or leads to what is there. */
+static bool is_place_of_ours(const char *path, const struct stat *st) {
+        if (strcmp(path, FURNITURE_SUDO + 1) == 0)
+                return S_ISREG(st->st_mode) && st->st_size == 0;
+        return strcmp(path, FURNITURE_PYTHON + 1) == 0 && S_ISLNK(st->st_mode) && st->st_size == strlen(FURNITURE_PYTHON_TARGET);
+}
+
+/* Of /etc/skel; whose it is now is the user. */
+static DiskJudgement judge_home(int base, const char *path, const DeltaSide *now, DeltaSide *ret) {
+        size_t n = strlen(FURNITURE_HOME);
+
+        if (strncmp(path, FURNITURE_HOME, n) != 0 || !has(&furniture_skeleton, path + n) || !now)
+                return DISK_GUEST;
+        *ret = (DeltaSide) { .dirfd = base, .name = path };
+        if (fstatat(base, path, &ret->st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(ret->st.st_mode))
+                return DISK_GUEST;
+        ret->st.st_uid = now->st.st_uid;
+        ret->st.st_gid = now->st.st_gid;
+        ret->st.st_mode = S_IFREG | 0644;
+        return DISK_BEFORE;
+}
+
 DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSide *now, DeltaSide *ret) {
         DiskJudgement j = DISK_GUEST;
 
         if (has(&furniture_names, path))
                 return DISK_NOTHING;
         if (strcmp(path, FURNITURE_EMPTIED) == 0 && now && now->st.st_size == 0)
+                return DISK_NOTHING;
+        if (now && is_place_of_ours(path, &now->st))
                 return DISK_NOTHING;
         if (now && S_ISDIR(now->st.st_mode))
                 j = judge_directory(on_host, path, &now->st, ret);
@@ -128,7 +152,8 @@ DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSi
                 }
         if (is_place(path) && now && S_ISREG(now->st.st_mode) && now->st.st_size == 0)
                 return DISK_NOTHING; /* the place of a bind */
-        return judge_copy(base, path, ret);
+        j = judge_home(base, path, now, ret);
+        return j == DISK_GUEST ? judge_copy(base, path, ret) : j;
 }
 
 bool disk_upper_name(const char *path, char *ret, size_t size) {

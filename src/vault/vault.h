@@ -48,6 +48,11 @@ typedef int (*VaultEach)(const VaultEntry *e, void *userdata);
 int vault_each(Vault *v, const char *tenant, VaultEach each, void *userdata, Error *reterr); /* NULL: of all */
 int vault_find(Vault *v, const char *tenant, const char *name, VaultEach each, void *userdata, Error *reterr); /* -ENOENT */
 
+/* What is said about a secret beside its value, for surfaces that have such things: how often it was set, counted by them, and a JSON object. -ENOENT: nothing was said. */
+typedef int (*VaultNote)(uint64_t version, const char *metadata, void *userdata); /* metadata NULL: none */
+int vault_get_note(Vault *v, const char *tenant, const char *name, VaultNote each, void *userdata);
+int vault_set_note(Vault *v, const char *tenant, const char *name, uint64_t version, const char *metadata);
+
 /* The caller wipes and frees (vault_wipe()); terminated. -ENOENT: "secret \"x\" does not exist; …cure". "env:NAME" is fine too. */
 int vault_get(Vault *v, const char *tenant, const char *name, char **ret, size_t *ret_size, Error *reterr);
 void vault_wipe(char *value, size_t size);

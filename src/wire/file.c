@@ -6,6 +6,7 @@
 #include "wire/codec.h"
 
 #define ERROR_MAX 4095 /* the kernel's */
+#define DETAILED  2u   /* beside `hard`: details follow */
 
 bool file_labels_next(const uint8_t *labels, size_t size, size_t *offset, const char **ret_key, const char **ret_value) {
         const char *texts[2];
@@ -56,7 +57,7 @@ static void put_entry(WireWriter *w, const FileMessage *m) {
 
         wire_put_string(w, e->path, FILE_PATH_BYTES);
         wire_put_string(w, e->target, FILE_PATH_BYTES);
-        wire_put_uint(w, e->hard, 1);
+        wire_put_uint(w, e->hard | (e->detailed ? DETAILED : 0u), 1);
         wire_put_uint(w, e->mode, 4);
         wire_put_uint(w, e->uid, 4);
         wire_put_uint(w, e->gid, 4);
@@ -71,10 +72,12 @@ static void put_entry(WireWriter *w, const FileMessage *m) {
 
 static bool get_entry(WireReader *r, FileMessage *m) {
         FileEntry *e = &m->entry;
+        uint64_t flags;
 
         wire_get_string(r, e->path, FILE_PATH_BYTES);
         wire_get_string(r, e->target, FILE_PATH_BYTES);
-        e->hard = (uint8_t) wire_get_uint(r, 1);
+        flags = wire_get_uint(r, 1);
+        e->hard = flags & 1;
         e->mode = (uint32_t) wire_get_uint(r, 4);
         e->uid = (uint32_t) wire_get_uint(r, 4);
         e->gid = (uint32_t) wire_get_uint(r, 4);
@@ -83,9 +86,9 @@ static bool get_entry(WireReader *r, FileMessage *m) {
         e->device = wire_get_uint(r, 8);
         e->mtime_nsec = (int64_t) wire_get_uint(r, 8);
         e->ctime_nsec = (int64_t) wire_get_uint(r, 8);
-        if (e->hard > 1 || e->size > INT64_MAX)
+        if (flags > (m->type == FILE_ENTRY ? 1 | DETAILED : 1) || e->size > INT64_MAX)
                 return false;
-        return m->type != FILE_ENTRY || wire_reader_at_end(r) || get_details(r, e);
+        return !(flags & DETAILED) || get_details(r, e);
 }
 
 static void put_count(WireWriter *w, const FileMessage *m) {

@@ -132,6 +132,8 @@ static bool get_file(WireReader *r, GuestMessage *m) {
         GuestFile *f = &m->file;
 
         f->path[0] = f->target[0] = '\0';
+        f->labels = NULL;
+        f->labels_size = 0;
         f->operation = (uint16_t) wire_get_uint(r, 2);
         f->flags = (uint32_t) wire_get_uint(r, 4);
         f->uid = (uint32_t) wire_get_uint(r, 4);

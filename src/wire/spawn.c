@@ -52,6 +52,7 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
         wire_put_string(w, c->workdir, SPAWN_PATH_MAX);
         wire_put_uint(w, c->uid, 4);
         wire_put_uint(w, c->gid, 4);
+        wire_put_uint(w, c->sudo, 1);
         wire_put_uint(w, c->memory_bytes, 8);
         wire_put_uint(w, c->disk_bytes, 8);
         wire_put_uint(w, c->cpu_milli, 4);
@@ -65,7 +66,7 @@ static void put_create(WireWriter *w, const SpawnMessage *m) {
 
 static bool get_create(WireReader *r, SpawnMessage *m) {
         SpawnCreate *c = &m->create;
-        uint64_t zygote, kept;
+        uint64_t zygote, kept, sudo;
 
         wire_get_string(r, c->id, SPAWN_ID_MAX);
         wire_get_string(r, c->template_name, SPAWN_NAME_MAX);
@@ -78,6 +79,8 @@ static bool get_create(WireReader *r, SpawnMessage *m) {
         wire_get_string(r, c->workdir, SPAWN_PATH_MAX);
         c->uid = (uint32_t) wire_get_uint(r, 4);
         c->gid = (uint32_t) wire_get_uint(r, 4);
+        sudo = wire_get_uint(r, 1);
+        c->sudo = sudo == 1;
         c->memory_bytes = wire_get_uint(r, 8);
         c->disk_bytes = wire_get_uint(r, 8);
         c->cpu_milli = (uint32_t) wire_get_uint(r, 4);
@@ -85,7 +88,7 @@ static bool get_create(WireReader *r, SpawnMessage *m) {
         c->allow_missing = wire_get_uint(r, 8);
         c->network = (uint8_t) wire_get_uint(r, 1);
         c->address = (uint32_t) wire_get_uint(r, 4);
-        return zygote <= 1 && kept <= 1 && c->network < _SPAWN_NETWORK_MAX && get_volumes(r, c) && rules_get(r, &c->rules);
+        return zygote <= 1 && kept <= 1 && sudo <= 1 && c->network < _SPAWN_NETWORK_MAX && get_volumes(r, c) && rules_get(r, &c->rules);
 }
 
 static void put_id(WireWriter *w, const SpawnMessage *m) {

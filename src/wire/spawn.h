@@ -59,13 +59,14 @@ typedef struct SpawnVolume {
 
 typedef struct SpawnCreate {
         char id[SPAWN_ID_MAX];
-        char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" is always there */
+        char template_name[SPAWN_NAME_MAX]; /* one of those the spawner was started with; "host" and "base" are always there */
         char layer[TREE_NAME_MAX + 1]; /* TREE_LAYER that takes the template's place; "": none */
         bool zygote; /* a zygote's child may enter it */
         bool kept; /* its writable layer is TREE_DISK of its id, which is there already: new, or of a former life, or copied */
         char hostname[SPAWN_NAME_MAX];
         char workdir[SPAWN_PATH_MAX];
         uint32_t uid, gid;
+        bool sudo; /* the guest may become root inside, by asking PID 1 */
         uint64_t memory_bytes, disk_bytes;
         uint32_t cpu_milli; /* 0: no quota */
         uint32_t pids;

@@ -203,11 +203,11 @@ class Spawner:
             size = struct.unpack_from("<H", body, 2)[0]
             found[body[4:4 + size].decode()] = struct.unpack_from("<Q", body, 4 + size)[0]
 
-    def create(self, network=NONE, address=0, hub=None, uid=1000, template="host", fds=None, layer="", kept=False, volumes=(), name=None):
+    def create(self, network=NONE, address=0, hub=None, uid=1000, template="host", fds=None, layer="", kept=False, volumes=(), name=None, sudo=False):
         name = name or make_id()
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(self.run_dir / f"{name}.sock"))
-        body = (text(name) + text(template) + text(layer) + bytes([kept]) + text("box") + text("/workspace") + struct.pack("<IIQQIIQ", uid, uid, 512 << 20, 256 << 20, 0, 128, 0) +
+        body = (text(name) + text(template) + text(layer) + bytes([kept]) + text("box") + text("/workspace") + struct.pack("<II?QQIIQ", uid, uid, sudo, 512 << 20, 256 << 20, 0, 128, 0) +
                 struct.pack("<BI", network, address) +
                 bytes([len(volumes)]) + b"".join(text(volume) + text(target) + bytes([writable]) for volume, target, writable in volumes) +
                 struct.pack("<BQI", 0, 0, 0))

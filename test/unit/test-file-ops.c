@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
@@ -343,6 +344,204 @@ TEST(watch_until_freed) {
         check_uint("kind", h.event.kind, FILE_CREATED);
         check_true("freed", !h.op);
         finish(&h);
+}
+
+/* What has labels is asked of the file system once: a tmpfs before Linux 6.6 has none. */
+static bool has_labels(const char *path) {
+        return setxattr(path, FILE_LABEL_PREFIX "probe", "1", 1, 0) >= 0 && removexattr(path, FILE_LABEL_PREFIX "probe") >= 0;
+}
+
+static void on_labels(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        Heard *h = userdata;
+        const char *key, *value;
+        size_t offset = 0;
+
+        on_entry(op, entry, fd, userdata);
+        h->path[0] = '\0';
+        while (file_labels_next(entry->labels, entry->labels_size, &offset, &key, &value)) {
+                size_t n = strlen(h->path);
+
+                (void) snprintf(h->path + n, sizeof(h->path) - n, "%s=%s;", key, value);
+        }
+}
+
+static void run_labels(Heard *h, const GuestFile *q) {
+        static const FileOpHandlers with_labels = { .entry = on_labels };
+        Error error = { 0 };
+
+        *h = (Heard) { .fd = -EBADF };
+        check_result("start", fileop_start(&sandbox, q, &with_labels, h, &h->op, &error), 0);
+        if (q->operation == FILE_WRITE)
+                check_result("commit", fileop_commit(h->op), 0);
+        RUN_UNTIL(h->n_entries > 0);
+        finish(h);
+}
+
+TEST(details) {
+        GuestFile q = request(FILE_STAT, "details", FILE_DETAILS | FILE_NO_FOLLOW);
+        Heard h = { .fd = -EBADF };
+
+        unit_write_text(q.path, "x");
+        check_int("chown", chown(q.path, 0, 54321), 0);
+        run(&h, &q);
+        check_result("stat", h.error, 0);
+        check_true("detailed", h.entry.detailed);
+        check_string("owner", h.entry.owner, "root");
+        check_string("group", h.entry.group, "");
+
+        check_int("symlink", symlink("details", unit_path("link")), 0);
+        check_int("symlink", symlink("link", unit_path("link2")), 0);
+        q = request(FILE_STAT, "link2", FILE_DETAILS | FILE_NO_FOLLOW);
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_true("link", S_ISLNK(h.entry.mode));
+        check_uint("mode of the target", h.entry.target_mode, S_IFREG | 0600);
+        check_string("where it leads", strrchr(h.entry.target, '/'), "/details");
+        check_true("absolute", h.entry.target[0] == '/');
+
+        check_int("unlink", unlink(unit_path("details")), 0);
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_uint("nowhere", h.entry.target_mode, 0);
+        check_string("itself", h.entry.target, q.path);
+}
+
+TEST(labels_are_replaced) {
+        static const uint8_t two[] = "author\0me\0Stage\0one", one[] = "author\0you";
+        GuestFile q = request(FILE_WRITE, "labelled", FILE_DETAILS | FILE_SET_LABELS | FILE_IN_PLACE);
+        Heard h;
+
+        unit_write_text(q.path, "");
+        if (!has_labels(q.path))
+                unit_skip("the file system of the test has no user attributes: set TMPDIR to one that does");
+        if (!manager.event)
+                check_true("loop", sd_event_new(&manager.event) >= 0);
+        for (int in_place = 1; in_place >= 0; in_place--) {
+                q.flags = FILE_DETAILS | FILE_SET_LABELS | (in_place ? FILE_IN_PLACE : 0);
+                q.labels = two;
+                q.labels_size = sizeof(two);
+                run_labels(&h, &q);
+                check_part("two", h.path, "author=me;");
+                check_part("two", h.path, "Stage=one;");
+                q.labels = one;
+                q.labels_size = sizeof(one);
+                run_labels(&h, &q);
+                check_string("one", h.path, "author=you;");
+                q.labels_size = 0;
+                run_labels(&h, &q);
+                check_string("none", h.path, "");
+        }
+        check_int("from inside", setxattr(q.path, FILE_LABEL_PREFIX "k", "v", 1, 0), 0);
+        check_int("no text", setxattr(q.path, FILE_LABEL_PREFIX "nul", "\0v", 2, 0), 0);
+        q = request(FILE_STAT, "labelled", FILE_DETAILS);
+        run_labels(&h, &q);
+        check_string("from inside", h.path, "k=v;");
+}
+
+TEST(in_place) {
+        GuestFile q = request(FILE_WRITE, "place/deep/f", FILE_IN_PLACE | FILE_PARENTS | FILE_OWN_PARENTS);
+        Heard h = { .fd = -EBADF };
+        struct stat st, before;
+
+        q.owner = 1000;
+        q.group = 1001;
+        write_through(&h, &q, "first");
+        check_result("write", h.error, 0);
+        check_uint("created", h.count, 0);
+        check_int("stat", stat(unit_path("place"), &st), 0);
+        check_uint("parent's owner", st.st_uid, 1000);
+        check_uint("parent's mode", st.st_mode & 07777, 0755);
+        check_int("stat", stat(q.path, &before), 0);
+        check_uint("group", before.st_gid, 1001);
+        check_uint("mode", before.st_mode & 07777, 0644);
+
+        check_int("chmod", chmod(q.path, 0640), 0);
+        check_int("symlink", symlink("deep/f", unit_path("place/link")), 0);
+        q = request(FILE_WRITE, "place/link", FILE_IN_PLACE);
+        q.owner = 7;
+        h = (Heard) { .fd = -EBADF };
+        write_through(&h, &q, "2nd");
+        check_result("through the link", h.error, 0);
+        check_uint("replaced", h.count, 1);
+        check_content("place/deep/f", "2nd");
+        check_int("stat", stat(unit_path("place/deep/f"), &st), 0);
+        check_true("the same file", st.st_ino == before.st_ino);
+        check_uint("mode stays", st.st_mode & 07777, 0640);
+        check_uint("owner", st.st_uid, 7);
+        check_int("lstat", lstat(q.path, &st), 0);
+        check_true("still a link", S_ISLNK(st.st_mode));
+
+        check_result("a directory", run_simple(FILE_WRITE, "place", FILE_IN_PLACE), -EISDIR);
+        check_int("fifo", mkfifo(unit_path("place/pipe"), 0600), 0);
+        check_result("a pipe", run_simple(FILE_WRITE, "place/pipe", FILE_IN_PLACE), -EOPNOTSUPP);
+}
+
+TEST(in_place_given_up) {
+        GuestFile q = request(FILE_WRITE, "given/up", FILE_IN_PLACE | FILE_PARENTS);
+        Heard h = { .fd = -EBADF };
+
+        start(&h, &q);
+        check_result("data", fd_write_all(fileop_data_fd(h.op), "half", 4), 0);
+        (void) sd_event_run(manager.event, 50 * USEC_PER_MSEC);
+        finish(&h);
+        check_int("file", access(unit_path("given"), F_OK), -1);
+}
+
+TEST(parents_have_owners) {
+        GuestFile q = request(FILE_MKDIR, "own/a/b", FILE_PARENTS | FILE_OWN_PARENTS);
+        Heard h = { .fd = -EBADF };
+        struct stat st;
+
+        q.owner = q.group = 1000;
+        run(&h, &q);
+        check_uint("made", h.count, 3);
+        check_int("stat", stat(unit_path("own/a"), &st), 0);
+        check_uint("owner", st.st_uid, 1000);
+        check_int("stat", stat(unit_path("own/a/b"), &st), 0);
+        check_uint("owner", st.st_uid, 1000);
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_result("again", h.error, 0);
+        check_uint("there already", h.count, 0);
+
+        unit_write_text(unit_path("own/f"), "x");
+        q = request(FILE_MOVE, "own/f", FILE_PARENTS | FILE_OWN_PARENTS);
+        q.owner = 5;
+        (void) snprintf(q.target, sizeof(q.target), "%s", unit_path("own/new/g"));
+        h = (Heard) { .fd = -EBADF };
+        run(&h, &q);
+        check_result("move", h.error, 0);
+        check_int("stat", stat(unit_path("own/new"), &st), 0);
+        check_uint("owner", st.st_uid, 5);
+        check_int("stat", stat(q.target, &st), 0);
+        check_uint("the thing's stays", st.st_uid, 0);
+}
+
+TEST(watch_with_details) {
+        GuestFile q = request(FILE_WATCH, "shown", FILE_RECURSIVE | FILE_DETAILS | FILE_DIRECTORY | FILE_LEAVERS);
+        Heard h = { .fd = -EBADF };
+
+        check_int("mkdir", mkdir(q.path, 0755), 0);
+        start(&h, &q);
+        RUN_UNTIL(h.n_ends > 0);
+        unit_write_text(unit_path("shown/f"), "");
+        RUN_UNTIL(h.n_events > 0);
+        check_true("entry", h.n_entries > 0);
+        check_string("entry", h.entry.path, "f");
+        check_string("owner", h.entry.owner, "root");
+
+        /* Who writes into a directory as soon as it was told of is heard of. */
+        check_int("mkdir", mkdir(unit_path("shown/d"), 0755), 0);
+        RUN_UNTIL(strcmp(h.event.path, "d") == 0);
+        unit_write_text(unit_path("shown/d/f"), "x");
+        RUN_UNTIL(strcmp(h.event.path, "d/f") == 0 && h.event.kind == FILE_MODIFIED);
+
+        check_int("away", rename(unit_path("shown/d/f"), unit_path("elsewhere")), 0);
+        RUN_UNTIL(h.event.kind == FILE_RENAMED);
+        check_string("left", h.event.path, "d/f");
+        check_string("for nowhere", h.event.target, "");
+        finish(&h);
+        check_result("a file", run_simple(FILE_WATCH, "elsewhere", FILE_DIRECTORY), -ENOTDIR);
 }
 
 TEST(watch_ends_with_what_it_watches) {

@@ -449,6 +449,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0x21686d472a846cd5), /* state */
                 UINT64_C(0x6c4e677c77337be5), /* images */
                 UINT64_C(0xf5e5feab83416aad), /* volumes */
+                UINT64_C(0xe55177799ddb1013), /* dialect */
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));

@@ -22,6 +22,14 @@ static const FileMessage put = {
         .type = FILE_PUT,
         .entry = { .path = "b", .target = "a", .hard = 1, .mode = S_IFREG | 0755, .mtime_nsec = INT64_MIN },
 };
+static const FileMessage detailed = {
+        .type = FILE_ENTRY,
+        .entry = {
+                .path = "link", .target = "/home/user/x", .mode = S_IFLNK | 0777, .detailed = true, .target_mode = S_IFREG | 0600, .owner = "user", .group = "\xff",
+                .labels = (const uint8_t *) "author\0me\0empty\0", .labels_size = 17,
+        },
+};
+static const FileMessage detailed_bare = { .type = FILE_ENTRY, .entry = { .path = "x", .mode = S_IFREG, .detailed = true } };
 static const FileMessage end = { .type = FILE_END, .count = UINT64_MAX };
 static const FileMessage failed = { .type = FILE_FAILED, .failure = { .error = ENOSPC, .path = "/home/user/x" } };
 static const FileMessage failed_bare = { .type = FILE_FAILED, .failure = { .error = 4095 } };
@@ -38,6 +46,8 @@ static const struct {
         const FileMessage *message;
 } samples[] = {
         { "entry",       &entry       },
+        { "detailed",    &detailed    },
+        { "no details",  &detailed_bare },
         { "put",         &put         },
         { "end",         &end         },
         { "failed",      &failed      },
@@ -69,6 +79,12 @@ static void check_entry(const char *what, const FileEntry *found, const FileEntr
         check_uint(what, found->device, expected->device);
         check_int(what, found->mtime_nsec, expected->mtime_nsec);
         check_int(what, found->ctime_nsec, expected->ctime_nsec);
+        check_int(what, found->detailed, expected->detailed);
+        check_uint(what, found->target_mode, expected->target_mode);
+        check_string(what, found->owner, expected->owner);
+        check_string(what, found->group, expected->group);
+        check_uint(what, found->labels_size, expected->labels_size);
+        check_true(what, found->labels_size == 0 || memcmp(found->labels, expected->labels, found->labels_size) == 0);
 }
 
 static void check_message(const char *what, const FileMessage *found, const FileMessage *expected) {
@@ -256,4 +272,46 @@ TEST(the_largest_messages_fit) {
         memset(m.entry.path, 'p', sizeof(m.entry.path) - 1);
         memset(m.entry.target, 't', sizeof(m.entry.target) - 1);
         check_true("entry", encode(&m) <= FILE_MESSAGE_MAX);
+}
+
+TEST(labels) {
+        static const struct {
+                const char *bytes;
+                size_t size;
+                bool right;
+        } rows[] = {
+                { "",                0,  true  },
+                { "a\0b\0",          4,  true  },
+                { "a\0\0b\0c\0",     7,  true  },
+                { "a\0b",            3,  false },
+                { "a\0",             2,  false },
+                { "\0b\0",           3,  false },
+                { "a\0b\0c\0",       6,  false },
+        };
+        static uint8_t many[FILE_LABELS_MAX + 1];
+        const char *key, *value;
+        size_t offset = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+                check_int(rows[i].bytes, file_labels_check((const uint8_t *) rows[i].bytes, rows[i].size), rows[i].right);
+        memset(many, 'x', sizeof(many));
+        many[1] = many[sizeof(many) - 1] = 0;
+        check_true("too many", !file_labels_check(many, sizeof(many)));
+        check_true("first", file_labels_next((const uint8_t *) "a\0b\0c\0d\0", 8, &offset, &key, &value));
+        check_true("second", file_labels_next((const uint8_t *) "a\0b\0c\0d\0", 8, &offset, &key, &value));
+        check_string("key", key, "c");
+        check_string("value", value, "d");
+        check_true("last", !file_labels_next((const uint8_t *) "a\0b\0c\0d\0", 8, &offset, &key, &value));
+}
+
+TEST(only_entries_have_details) {
+        FileMessage m = detailed;
+        size_t n;
+
+        m.type = FILE_PUT;
+        n = encode(&m);
+        check_refused("put", buffer, n);
+        n = encode(&detailed);
+        buffer[n - 1] = 'x'; /* the last label never ends */
+        check_refused("labels", buffer, n);
 }

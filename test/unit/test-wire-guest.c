@@ -55,6 +55,10 @@ static const GuestMessage file = {
                 .target = "/c",
         },
 };
+static const GuestMessage file_labels = {
+        .type = GUEST_FILE,
+        .file = { .operation = FILE_WRITE, .flags = FILE_SET_LABELS, .path = "/a", .labels = (const uint8_t *) "a\0b\0", .labels_size = 4 },
+};
 static const GuestMessage file_bare = { .type = GUEST_FILE, .file = { .operation = FILE_STAT } };
 static const GuestMessage ready = { .type = GUEST_READY, .ready = { .guards_missing = UINT64_MAX - 1 } };
 static const GuestMessage started = { .type = GUEST_STARTED, .started = { .exec = 7, .pid = 12, .flags = GUEST_EXEC_PTY } };
@@ -116,6 +120,7 @@ static const struct {
         { "stop",        &stop,        8                                   },
         { "file",        &file,        38 + 2 + 4 + 2 + 2                  },
         { "file bare",   &file_bare,   38 + 2 + 2                          },
+        { "file labels", &file_labels, 38 + 2 + 2 + 2 + 4 + 4              },
         { "ready",       &ready,       8                                   },
         { "started",     &started,     16                                  },
         { "exec failed", &exec_failed, 12 + 2 + 4 + 2 + 12                 },

@@ -23,6 +23,7 @@ static const SpawnMessage create = {
                 .workdir = "/workspace",
                 .uid = 1000,
                 .gid = 1001,
+                .sudo = true,
                 .memory_bytes = UINT64_C(512) << 20,
                 .disk_bytes = UINT64_C(256) << 20,
                 .cpu_milli = 1500,
@@ -155,6 +156,7 @@ TEST(create_keeps_its_fields) {
         check_string("working directory", m.create.workdir, create.create.workdir);
         check_uint("uid", m.create.uid, create.create.uid);
         check_uint("gid", m.create.gid, create.create.gid);
+        check_true("sudo", m.create.sudo);
         check_uint("memory", m.create.memory_bytes, create.create.memory_bytes);
         check_uint("disk", m.create.disk_bytes, create.create.disk_bytes);
         check_uint("cpu", m.create.cpu_milli, create.create.cpu_milli);

@@ -34,7 +34,7 @@ static int read_signed(json_t *j, int64_t min, int64_t max, int64_t *ret) {
                 value = json_integer_value(j);
         else if (json_is_real(j)) {
                 real = json_real_value(j);
-                if (real != floor(real) || fabs(real) > 9007199254740992.0)
+                if (real > floor(real) || fabs(real) > 9007199254740992.0)
                         return -EBADMSG;
                 value = (int64_t) real;
         } else if (text && *text && !strpbrk(text, " \t\n\r\f\v+")) {

@@ -2,9 +2,10 @@
 
 #include "api/e2b/connect.h"
 
-extern const ConnectMethod process_methods[];
+extern const ConnectMethod filesystem_methods[], process_methods[];
 
 const ConnectMethod *const connect_tables[] = {
+        filesystem_methods,
         process_methods,
         NULL,
 };

@@ -43,6 +43,16 @@ extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];              
 int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) _printf_(3, 4);
 int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_errno(), in that shape */
 int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */
+int e2b_complaints(ApiRequest *q, const JsonComplaints *c); /* 400 with the first of them */
+/* The collected body by the fields; others are nobody's business: SDKs grow. Has answered (400) when it is negative. */
+int e2b_read(ApiRequest *q, const JsonField *fields, size_t n, void *target);
+
+/* What every route of the dialect has. */
+int e2b_refuse(ApiRequest *q, unsigned status, const char *message);
+bool e2b_enabled(const Manager *m);
+#define E2B_ROUTE .refuse = e2b_refuse, .served = e2b_enabled
+#define E2B_BODY_MAX ((size_t) 4 << 20)
+#define E2B_JSON .body = HTTP_BODY_COLLECT, .body_max = E2B_BODY_MAX
 
 /* record.c */
 typedef struct E2bRecord {
@@ -54,12 +64,17 @@ typedef struct E2bRecord {
         bool no_internet;       /* allow_internet_access: false */
         char *mask_host;        /* network.maskRequestHost; NULL: none */
         json_t *network;        /* as it was sent, without passwords; NULL: none */
-        usec_t resumed_at;      /* wall clock; 0: never was paused */
 } E2bRecord;
 
 void e2b_record_done(E2bRecord *r);
 int e2b_record_read(const Sandbox *sb, E2bRecord *ret); /* of one that another surface has made: the defaults */
 int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store */
+char *e2b_record_print(const E2bRecord *r);             /* for a spec; the caller frees. NULL: out of memory */
+
+/* A moment of the life that the dialect sees. */
+bool e2b_is_paused(const Sandbox *sb);   /* or stopped: nothing of it answers */
+usec_t e2b_started_at(const Sandbox *sb); /* wall clock; a resume sets it anew */
+usec_t e2b_end_at(const Sandbox *sb);    /* paused: since when; 0: never ends */
 
 json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api);        /* "Sandbox": answer of create, connect, fork */
 json_t *e2b_listed_json(const Sandbox *sb, const Api *api);         /* "ListedSandbox" */
@@ -101,6 +116,21 @@ int e2b_wake(ApiRequest *q);
 /* Whether it can be asked something now, or after it was woken. */
 bool e2b_is_awake(const Sandbox *sb);
 bool e2b_may_wake(const Sandbox *sb, const E2bRecord *record);
+
+/* templates-resolve.c: what a templateID is: "base", an alias, "name", "name:tag", "team/name:tag", or a snapshot's id or name. */
+typedef struct E2bTemplate {
+        char *name;               /* as the core calls it; NULL: it is a snapshot */
+        struct Snapshot *snapshot; /* borrowed until the loop turns */
+        uint32_t cpu_milli;       /* of its sandboxes, as its build was told; 0: nothing was said */
+        uint64_t memory_bytes;
+} E2bTemplate;
+void e2b_template_done(E2bTemplate *t);
+/* 0; -ENOENT: has answered 404 "template 'x' not found"; other errors have been answered too. */
+int e2b_template_resolve(ApiRequest *q, const char *template_id, E2bTemplate *ret);
+
+/* snapshots.c: DELETE /templates/{id} of a snapshot. 0: it was one, and is answered (now or later). -ENOENT: it is none; nothing was answered. */
+int e2b_snapshot_delete(ApiRequest *q, const char *template_id);
+struct Snapshot *e2b_snapshot_find(ApiRequest *q, const char *template_id); /* by "id", "id:default", "name", "team/name:default"; NULL: none */
 
 /* networks: what the dialect says of them, as our policy. json: {allowOut, denyOut, rules, …}; NULL: nothing was said. ret: a policy's JSON for api/policy.h. */
 int e2b_network_policy(const json_t *network, bool internet, json_t **ret, Error *reterr);

@@ -28,6 +28,11 @@ EnvdLookup *envd_lookup_cancel(EnvdLookup *l);
 /* Absolute and clean: "" → the working directory; "~", "~/x" → home; relative → below home. -EINVAL: "~other", too long, a NUL. */
 int envd_path(const EnvdUser *user, const char *workdir, const char *text, char **ret);
 
+/* filesystem-watchers.c: what clients watch without a stream; the surface's, made with it. */
+typedef struct FsWatchers FsWatchers;
+FsWatchers *fs_watchers_new(void);
+FsWatchers *fs_watchers_free(FsWatchers *all);
+
 /* An operation on behalf of a user: done by root inside, as envd does it, and what it makes is the user's. Where a sandbox has one user only, by that one. */
 void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, GuestFile *ret);
 /* The request's sandbox, looked up again: it may have gone while something was waited for. NULL: it has. */

@@ -54,8 +54,8 @@ int envd_files_allow(ApiRequest *q, const char *operation) {
                 (void) e2b_errno(q, r, NULL);
                 return r;
         }
-        if (!record.secure)
-                return 0;
+        if (!record.secure && q->sandbox->spec.dialect)
+                return 0; /* of one that another surface has made nothing was said that would open it */
         e2b_access_token(q->api, q->sandbox->id, token);
         if (given && given[0] != '\0')
                 return e2b_token_matches(given, token) ? 0 : refuse(q, "access token present in header but does not match");
@@ -68,7 +68,7 @@ void envd_files_refuse_user(ApiRequest *q, int r, const char *name) {
         if (r == -ENOENT)
                 (void) e2b_error(q, 401, "error looking up user '%s': user: unknown user %s", name ? name : "", name ? name : "");
         else if (r == -EPIPE || r == -ESTALE)
-                (void) e2b_error(q, 502, "The sandbox was not found");
+                (void) e2b_proxy_missing(q, q->sandbox_id);
         else
                 (void) e2b_errno(q, r, NULL);
 }

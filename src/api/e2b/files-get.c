@@ -127,7 +127,7 @@ static void refuse_file(Download *d, int error) {
         else if (error == -ENOTDIR || error == -ELOOP || error == -ENAMETOOLONG)
                 (void) e2b_error(d->q, 400, "error checking if path exists '%s': stat %s: %s", d->path, d->path, envd_strerror(-error));
         else if (error == -EPIPE || error == -ESTALE)
-                (void) e2b_error(d->q, 502, "The sandbox was not found");
+                (void) e2b_proxy_missing(d->q, d->q->sandbox_id);
         else if (error == -EACCES || error == -EPERM)
                 (void) e2b_error(d->q, 403, "error opening file '%s': open %s: %s", d->path, d->path, envd_strerror(-error));
         else
@@ -173,6 +173,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
 }
 
 void envd_files_get(ApiRequest *q) {
+        EnvdLookup *lookup = NULL;
         Error error = { 0 };
         Download *d;
         int r;
@@ -192,7 +193,9 @@ void envd_files_get(ApiRequest *q) {
         d->fd = -EBADF;
         q->state = d;
         q->destroy = download_destroy;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, d, &d->lookup, &error);
+        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, d, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);
+        else if (lookup)
+                d->lookup = lookup; /* else it is over already */
 }

@@ -70,7 +70,7 @@ static int read_pty(Start *s, const Process__PTY *pty, Error *reterr) {
         if (!pty)
                 return 0;
         if (cols > UINT16_MAX || rows > UINT16_MAX)
-                return error_set(reterr, -EINVAL, "pty.size: more than %u columns or rows", UINT16_MAX);
+                return error_set(reterr, -EINVAL, "pty.size: more than %d columns or rows", UINT16_MAX);
         s->spec.pty = true;
         s->spec.columns = (uint16_t) (cols ? cols : COLUMNS);
         s->spec.rows = (uint16_t) (rows ? rows : ROWS);

@@ -82,9 +82,10 @@ static int send_start(Stream *s) {
 }
 
 static int send_data(Stream *s, ExecutionStream stream, uint8_t *data, size_t size) {
-        Process__ProcessEvent__DataEvent output = PROCESS__PROCESS_EVENT__DATA_EVENT__INIT;
         Process__ProcessEvent event = PROCESS__PROCESS_EVENT__INIT;
+        Process__ProcessEvent__DataEvent output;
 
+        process__process_event__data_event__init(&output);
         output.output_case = s->pty              ? PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_PTY :
                              stream == STREAM_STDOUT ? PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_STDOUT :
                                                        PROCESS__PROCESS_EVENT__DATA_EVENT__OUTPUT_STDERR;

@@ -169,7 +169,7 @@ static void update(ConnectCall *c, const ProtobufCMessage *request) {
                 return;
         if (m->pty && m->pty->size) {
                 if (m->pty->size->cols > UINT16_MAX || m->pty->size->rows > UINT16_MAX) {
-                        (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "pty.size: more than %u columns or rows", UINT16_MAX);
+                        (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "pty.size: more than %d columns or rows", UINT16_MAX);
                         return;
                 }
                 r = execution_resize(x, (uint16_t) m->pty->size->cols, (uint16_t) m->pty->size->rows);

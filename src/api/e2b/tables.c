@@ -3,6 +3,7 @@
 #include "api/e2b/e2b.h"
 
 const ApiRoute *const e2b_envd_tables[] = {
+        e2b_envd_routes,
         NULL,
 };
 

@@ -100,11 +100,15 @@ static bool is_ours(uint16_t port) {
         return port == E2B_ENVD_PORT || port == E2B_INTERPRETER_PORT;
 }
 
-/* A native preview: nothing that this surface has made, below the name that those have. */
+/* A native preview: nothing that this surface has made, below the name that those have. Of what is not there any more nobody knows who made it: then the name says
+ * it alone. */
 static bool is_preview(const ApiRequest *q, const char *host, const E2bTarget *t) {
+        const Config *settings = q->manager->settings;
         const Sandbox *sb = find(q, t->id);
 
-        return e2b_host_is_below(host, q->manager->settings->previews.domain) && !is_ours(t->port) && !(sb && sb->spec.dialect);
+        if (is_ours(t->port) || !e2b_host_is_below(host, settings->previews.domain))
+                return false;
+        return sb ? !sb->spec.dialect : !settings->e2b.domain[0] || !e2b_host_is_below(host, settings->e2b.domain);
 }
 
 static int by_host(ApiRequest *q, E2bTarget *ret) {
@@ -129,7 +133,7 @@ int e2b_target_find(ApiRequest *q, E2bTarget *ret) {
         E2bTarget t = { 0 };
         int r;
 
-        if (!q->api->rooms.previews) /* who has the key that tokens are made with */
+        if (!q->api->rooms.previews || !e2b_enabled(q->manager)) /* previews: who has the key that tokens are made with */
                 return 0;
         r = by_host(q, &t);
         if (r == 0 && is_named_otherwise(q))

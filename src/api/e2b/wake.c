@@ -50,19 +50,13 @@ static void wake_fail(Wake *w) {
         (void) e2b_proxy_missing(q, q->sandbox_id);
 }
 
-/* What it was like before is no reason to end it at once. */
-static void remember(Sandbox *sb) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
-        Error error = { 0 };
+/* Its time was over, or nearly. */
+static void give_time(Sandbox *sb) {
         usec_t timeout = MAX_OF(sb->spec.timeout_usec, TIMEOUT_MIN);
+        Error error = { 0 };
 
         if (sandbox_set_timeout(sb, timeout, &error) < 0)
-                log_warning("sandbox %s: cannot set the timeout after it was woken, ignoring: %s", sb->id, error.text);
-        if (!sb->spec.dialect || e2b_record_read(sb, &record) < 0)
-                return;
-        record.resumed_at = clock_wall_usec();
-        if (e2b_record_write(sb, &record) < 0)
-                log_warning("sandbox %s: cannot write down that it was woken, ignoring", sb->id);
+                log_warning("sandbox %s: cannot give it time after it was woken, ignoring: %s", sb->id, error.text);
 }
 
 static void wake_go_on(Wake *w) {
@@ -70,7 +64,7 @@ static void wake_go_on(Wake *w) {
         Sandbox *sb = w->watch.sandbox;
 
         if (w->starter)
-                remember(sb);
+                give_time(sb);
         q->sandbox = sb;
         wake_stop(q);
         api_proceed(q);

@@ -80,6 +80,7 @@ static int inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
         inherit_text(&spec->task_id, &base->task_id);
         inherit_text(&spec->workdir, &base->workdir);
         inherit_text(&spec->metadata, &base->metadata);
+        inherit_text(&spec->dialect, &base->dialect);
         inherit_volumes(spec, base);
         if (!b->user.given) {
                 spec->uid = base->uid;
@@ -91,6 +92,7 @@ static int inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
                 spec->on_timeout = base->on_timeout;
         spec->critical = base->critical;
         spec->record |= base->record;
+        spec->sudo = base->sudo;
         b->inherits = true;
         return inherit_env(&spec->env, &base->env);
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/make.h"
 #include "api/native/create.h"
 #include "api/native/sandbox.h"
 #include "api/native/values.h"
-#include "api/policy.h"
 #include "base/path.h"
 #include "config/config.h"
 #include "core/limits.h"
@@ -170,6 +170,7 @@ const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
         { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      }, \
         { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             }, \
+        { "sudo",           native_field_flag,       offsetof(CreateBody, sudo), JSON_NULLABLE                             }, \
         { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
         { "critical",       native_field_flag,       offsetof(CreateBody, critical), JSON_NULLABLE                          }, \
         { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                }, \
@@ -206,43 +207,16 @@ static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         if (!b->spec.template_name)
                 return -ENOMEM;
         r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
+        if (b->sudo != NATIVE_FLAG_UNSAID) /* a word against the template's counts */
+                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
         return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
-}
-
-/* The agent type is a label and no profile: who wants the limits of one says so. */
-static int apply_profile(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
-        const Config *settings = q->manager->settings;
-        const Profile *p = b->spec.profile ? profile_find(settings, b->spec.profile) : NULL;
-        Error error = { 0 };
-
-        if (p)
-                return profile_apply(p, &b->spec);
-        if (!b->spec.profile)
-                return 0;
-        (void) profile_unknown(settings, b->spec.profile, &error);
-        return json_complain(c, "profile", "%s", error.text);
-}
-
-static int apply_policy(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
-        const NetworkConfig *network = &q->manager->settings->network;
-        const Profile *profile = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
-        const ApiPolicyRequest request = {
-                .policy = b->policy,
-                .network = b->network,
-                .of_profile = b->spec.policy,
-                .may_loosen = principal_may_loosen(&q->who),
-                .requests_max = profile ? profile->network_requests : 0,
-                .said = &b->limits,
-                .reachable = network->reachable,
-                .n_reachable = network->n_reachable,
-        };
-
-        return api_policy_apply(&request, &b->spec, c);
 }
 
 static void settle_unsaid(CreateBody *b) {
         if (b->persistent != NATIVE_FLAG_UNSAID)
                 b->spec.persistent = b->persistent == NATIVE_FLAG_ON;
+        if (b->sudo != NATIVE_FLAG_UNSAID)
+                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
         if (b->critical != NATIVE_FLAG_UNSAID)
                 b->spec.critical = b->critical == NATIVE_FLAG_ON;
         if (b->spec.timeout_usec == USEC_INFINITY)
@@ -260,7 +234,7 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 return -ENOMEM;
         r = native_create_inherit(q, b, c);
         if (r >= 0 && !b->inherits_profile)
-                r = apply_profile(q, b, c);
+                r = api_make_profile(q, &b->spec, c); /* the agent type is a label and no profile: who wants the limits of one says so */
         if (r < 0)
                 return r;
         limits_lay_over(&b->spec.limits, &b->limits);
@@ -269,7 +243,9 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
         }
-        r = b->inherits_policy ? 0 : apply_policy(q, b, c);
+        if (b->spec.on_timeout == ON_TIMEOUT_PARK && !b->spec.persistent && json_complain(c, "onTimeout", "only what is persistent can be parked: say \"persistent\": true") < 0)
+                return -ENOMEM;
+        r = b->inherits_policy ? 0 : api_make_policy(q, b->policy, b->network, &b->limits, &b->spec, c);
         if (r >= 0)
                 r = native_create_volumes(q, b, c);
         return r < 0 || b->inherits ? r : check_template(q, b, c);

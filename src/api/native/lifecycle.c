@@ -27,7 +27,7 @@ int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, voi
         OnTimeout o = text ? on_timeout_from_name(text) : _ON_TIMEOUT_INVALID;
 
         if (o < 0)
-                return json_complain(c, name, "must be 'kill' or 'pause'");
+                return json_complain(c, name, "must be 'kill', 'pause' or 'park'");
         *(OnTimeout *) (void *) ((char *) target + f->offset) = o;
         return 0;
 }
@@ -96,6 +96,10 @@ void native_sandbox_timeout(ApiRequest *q) {
 
         if (api_read(q, &body) < 0)
                 return;
+        if (body.on_timeout == ON_TIMEOUT_PARK && !sb->spec.persistent) {
+                (void) api_error(q, 400, "invalid", "make it with \"persistent\": true", "onTimeout: the sandbox's disk goes with its processes: it cannot be parked");
+                return;
+        }
         sb->spec.on_timeout = body.on_timeout; /* is written with the time */
         r = sandbox_set_timeout(sb, body.timeout_usec, &error);
         if (r < 0) {

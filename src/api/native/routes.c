@@ -1,5 +1,6 @@
 /* routes.c: every route of the native surface. docs/openapi.yaml says the same, and test/api/contract compares. */
 
+#include "api/e2b/e2b.h"
 #include "api/native/routes.h"
 
 const JsonField native_empty_fields[1];
@@ -97,5 +98,13 @@ const ApiRoute *const api_tables[] = {
         state_routes,
         volumes_routes,
         changes_routes,
+<<<<<<< HEAD
+        contexts_routes,
+=======
+        e2b_control_routes,
+        e2b_template_routes,
+        e2b_volume_routes,
+        e2b_secret_routes,
+>>>>>>> main
         NULL,
 };

@@ -180,6 +180,7 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         put(&o, "critical", json_boolean(spec->critical));
         put(&o, "workdir", json_text_or_null(workdir_of(sb)));
         put(&o, "user", user_json(spec->uid, spec->gid));
+        put(&o, "sudo", json_boolean(spec->sudo));
         put(&o, "limits", native_limits_json(&spec->limits));
         put(&o, "env", env_json(&spec->env));
         put(&o, "metadata", metadata_json(spec->metadata));

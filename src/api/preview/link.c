@@ -60,10 +60,10 @@ static const char *server_of(const ApiRequest *q) {
 }
 
 void preview_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]) {
-        (void) snprintf(ret, PREVIEW_URL_MAX, "http://%u-%s.%s%s/%s%s", port, id, q->manager->settings->previews.domain, port_of(server_of(q)),
+        (void) snprintf(ret, PREVIEW_URL_MAX, "%s://%u-%s.%s%s/%s%s", http_is_secure(q->http) ? "https" : "http", port, id, q->manager->settings->previews.domain, port_of(server_of(q)),
                         token ? "?" PREVIEW_QUERY "=" : "", token ? token : "");
 }
 
 void preview_path_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]) {
-        (void) snprintf(ret, PREVIEW_URL_MAX, "http://%.200s/preview/%s/%u%s%s/", server_of(q), id, port, token ? "~" : "", token ? token : "");
+        (void) snprintf(ret, PREVIEW_URL_MAX, "%s://%.200s/preview/%s/%u%s%s/", http_is_secure(q->http) ? "https" : "http", server_of(q), id, port, token ? "~" : "", token ? token : "");
 }

@@ -115,7 +115,7 @@ static void put_forwarded(PreviewExchange *x) {
         n = strcspn(peer, "]");
         peer[peer[0] == '[' ? n : strcspn(peer, ":")] = '\0';
         put_header(&x->out, "X-Forwarded-For", peer + (peer[0] == '['));
-        put_header(&x->out, "X-Forwarded-Proto", "http");
+        put_header(&x->out, "X-Forwarded-Proto", http_is_secure(x->q->http) ? "https" : "http");
         if (host)
                 put_header(&x->out, "X-Forwarded-Host", host);
         if (x->target.by_host)

@@ -1,0 +1,114 @@
+/* error.c: answers that every service of the dialect has in common. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/e2b/e2b.h"
+#include "base/log.h"
+#include "config/config.h"
+
+bool e2b_enabled(const Manager *m) {
+        return m->settings->e2b.enabled;
+}
+
+int e2b_refuse(ApiRequest *q, unsigned status, const char *message) {
+        return api_answer(q, status, json_pack("{s:i, s:o}", "code", (int) status, "message", json_text_or_null(message ? message : "")));
+}
+
+int e2b_error(ApiRequest *q, unsigned status, const char *format, ...) {
+        _cleanup_free_ char *message = NULL;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&message, format, ap);
+        va_end(ap);
+        if (n < 0)
+                message = NULL;
+        return e2b_refuse(q, status, message ? message : "out of memory");
+}
+
+int e2b_errno(ApiRequest *q, int r, const char *text) {
+        const char *message;
+        unsigned status = api_errno_status(r, &message);
+
+        if (text && *text)
+                message = text;
+        if (status >= 500)
+                log_error("%s %s: %s", http_method(q->http), http_path(q->http), message);
+        return e2b_refuse(q, status, message);
+}
+
+int e2b_empty(ApiRequest *q, unsigned status) {
+        q->answered = true;
+        return http_answer(q->http, status, /* type= */ NULL, "", 0);
+}
+
+int e2b_complaints(ApiRequest *q, const JsonComplaints *c) {
+        json_t *first = json_array_get(c->list, 0);
+
+        return e2b_error(q, 400, "%s: %s", json_string_value(json_object_get(first, "field")), json_string_value(json_object_get(first, "message")));
+}
+
+static bool is_known(const JsonField *fields, size_t n, const char *key) {
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(fields[i].name, key) == 0)
+                        return true;
+        return false;
+}
+
+static void drop_unknown(json_t *object, const JsonField *fields, size_t n) {
+        const char *key;
+        json_t *value;
+        void *next;
+
+        json_object_foreach_safe(object, next, key, value)
+                if (!is_known(fields, n, key))
+                        (void) json_object_del(object, key);
+}
+
+/* An empty body is an empty object. */
+static json_t *load(ApiRequest *q) {
+        json_error_t error;
+        json_t *document;
+        size_t size;
+        const char *text = http_body(q->http, &size);
+
+        while (size > 0 && strchr(" \t\r\n", *text)) {
+                text++;
+                size--;
+        }
+        document = size == 0 ? json_object() : json_loadb(text, size, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
+        if (!document && size > 0)
+                (void) e2b_error(q, 400, "the body is not JSON: %s (line %d, column %d)", error.text, error.line, error.column);
+        else if (!document)
+                (void) e2b_errno(q, -ENOMEM, NULL);
+        else if (!json_is_object(document)) {
+                (void) e2b_error(q, 400, "the body must be a JSON object");
+                json_decref(document);
+                return NULL;
+        }
+        return document;
+}
+
+int e2b_read(ApiRequest *q, const JsonField *fields, size_t n, void *target) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        _cleanup_json_ json_t *document = load(q);
+        const JsonField all = { .fields = fields, .n_fields = n };
+        int r;
+
+        if (!document)
+                return -EINVAL;
+        drop_unknown(document, fields, n);
+        r = json_field_object(&all, document, "", target, &c);
+        if (r < 0)
+                (void) e2b_errno(q, r, NULL);
+        else if (json_has_complaints(&c)) {
+                (void) e2b_complaints(q, &c);
+                r = -EINVAL;
+        }
+        return r;
+}

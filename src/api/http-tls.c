@@ -1,0 +1,340 @@
+/* http-tls.c: connections that are encrypted.
+ *
+ * MHD does not see TLS: it gets one end of a pair of sockets, and what is between the other end and the client is here. So all that is known about
+ * connections (http-connection.c: who leaves, who only says no more; http-body.c: answers in the middle of a body; the bare socket after an upgrade) is the
+ * same for both, and whole.
+ *
+ *      client ── TCP ── [ TLS · here ] ── pair ── MHD
+ *
+ * What one side cannot take yet is kept, and nothing more is read of the other meanwhile. MHD hears of a connection when its handshake is over: who never
+ * finishes that costs no connection of others. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "api/http-internal.h"
+#include "base/fd.h"
+#include "base/log.h"
+
+#define PIECE_MAX      ((size_t) 16 << 10) /* of TLS: one record */
+#define HANDSHAKE_USEC (30 * USEC_PER_SEC)
+#define ACCEPT_MAX     64 /* in a row */
+#define RETRY_USEC     USEC_PER_SEC
+
+/* Of one direction: what was read and could not be passed on. */
+typedef struct Held {
+        uint8_t *data;
+        size_t begin, end;
+} Held;
+
+struct HttpTls {
+        HttpListener *listener;
+        HttpsSession *session;
+        struct sockaddr_storage peer;
+        socklen_t peer_size;
+        int client_fd, inner_fd; /* inner: -EBADF during the handshake */
+        sd_event_source *client, *inner, *deadline;
+        uint32_t client_events, inner_events;
+        Held in, out; /* from the client, to it */
+        bool in_over, out_over;
+        bool inner_gone; /* MHD has closed it: only what is left to be sent keeps us */
+        HttpTls *prev, *next;
+};
+
+static void tls_drop(HttpTls *t) {
+        HttpListener *l = t->listener;
+
+        DL_DELETE(l->tls, t);
+        if (t->inner_fd < 0)
+                l->n_handshakes--;
+        t->client = sd_event_source_disable_unref(t->client);
+        t->inner = sd_event_source_disable_unref(t->inner);
+        t->deadline = sd_event_source_disable_unref(t->deadline);
+        https_session_free(t->session);
+        (void) fd_close(t->client_fd);
+        (void) fd_close(t->inner_fd);
+        free(t->in.data);
+        free(t->out.data);
+        free(t);
+}
+
+static bool is_held(const Held *h) {
+        return h->begin < h->end;
+}
+
+static int hold(Held *h, const uint8_t *data, size_t size) {
+        h->data = malloc(size); /* only while there is something: most connections are idle */
+        if (!h->data)
+                return -ENOMEM;
+        memcpy(h->data, data, size);
+        h->begin = 0;
+        h->end = size;
+        return 0;
+}
+
+static void held_pass(Held *h, size_t n) {
+        h->begin += n;
+        if (is_held(h))
+                return;
+        free(h->data);
+        *h = (Held) { 0 };
+}
+
+/* How much was taken. Who has closed takes everything: nobody will miss it. */
+static ssize_t pass_in(HttpTls *t, const uint8_t *data, size_t size) {
+        ssize_t n = t->inner_gone ? (ssize_t) size : send(t->inner_fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (n >= 0)
+                return n;
+        return errno == EAGAIN || errno == EINTR ? 0 : errno == EPIPE || errno == ECONNRESET ? (ssize_t) size : -errno;
+}
+
+static ssize_t pass_out(HttpTls *t, const uint8_t *data, size_t size) {
+        size_t done = 0;
+
+        while (done < size) {
+                ssize_t n = https_write(t->session, data + done, size - done);
+
+                if (n == -EAGAIN)
+                        break;
+                if (n < 0)
+                        return n;
+                done += (size_t) n;
+        }
+        return (ssize_t) done;
+}
+
+typedef ssize_t (*Pass)(HttpTls *t, const uint8_t *data, size_t size);
+
+/* What was held first, then what was read just now. */
+static int pass(HttpTls *t, Held *h, Pass function, const uint8_t *data, size_t size) {
+        ssize_t n;
+
+        if (is_held(h)) {
+                n = function(t, h->data + h->begin, h->end - h->begin);
+                if (n > 0)
+                        held_pass(h, (size_t) n);
+                return n < 0 ? (int) n : 0;
+        }
+        n = function(t, data, size);
+        if (n < 0 || (size_t) n == size)
+                return n < 0 ? (int) n : 0;
+        return hold(h, data + n, size - (size_t) n);
+}
+
+static int turn_in(HttpTls *t) {
+        uint8_t data[PIECE_MAX];
+        int r = is_held(&t->in) ? pass(t, &t->in, pass_in, NULL, 0) : 0;
+
+        while (r >= 0 && !is_held(&t->in) && !t->in_over) {
+                ssize_t n = https_read(t->session, data, sizeof(data));
+
+                if (n == -EAGAIN)
+                        break;
+                if (n < 0)
+                        return (int) n;
+                if (n == 0) { /* as if the connection had been half closed: whether somebody waits for an answer is found out elsewhere */
+                        t->in_over = true;
+                        (void) shutdown(t->inner_fd, SHUT_WR);
+                        break;
+                }
+                r = pass(t, &t->in, pass_in, data, (size_t) n);
+        }
+        return r;
+}
+
+static int turn_out(HttpTls *t) {
+        uint8_t data[PIECE_MAX];
+        int r = is_held(&t->out) ? pass(t, &t->out, pass_out, NULL, 0) : 0;
+
+        while (r >= 0 && !is_held(&t->out) && !t->out_over) {
+                ssize_t n = recv(t->inner_fd, data, sizeof(data), MSG_DONTWAIT);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0 && errno == EAGAIN)
+                        break;
+                if (n < 0)
+                        return -errno;
+                if (n == 0) {
+                        t->out_over = true;
+                        https_say_over(t->session);
+                        (void) shutdown(t->client_fd, SHUT_WR);
+                        break;
+                }
+                r = pass(t, &t->out, pass_out, data, (size_t) n);
+        }
+        return r;
+}
+
+static void watch_one(sd_event_source *s, uint32_t *watched, uint32_t events) {
+        if (*watched == events)
+                return;
+        *watched = events;
+        (void) sd_event_source_set_io_events(s, events);
+}
+
+static void watch(HttpTls *t) {
+        bool write = is_held(&t->out) || https_wants_write(t->session);
+
+        watch_one(t->client, &t->client_events, (write ? EPOLLOUT : 0) | (is_held(&t->in) || t->in_over ? 0 : EPOLLIN));
+        watch_one(t->inner, &t->inner_events, (is_held(&t->in) ? EPOLLOUT : 0) | (is_held(&t->out) || t->out_over ? 0 : EPOLLIN));
+}
+
+static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        HttpTls *t = userdata;
+        int r, k;
+
+        if (fd == t->client_fd && (revents & (EPOLLERR | EPOLLHUP))) {
+                tls_drop(t);
+                return 0;
+        }
+        if (fd == t->inner_fd && (revents & (EPOLLERR | EPOLLHUP))) {
+                t->inner_gone = true;
+                (void) sd_event_source_set_enabled(t->inner, SD_EVENT_OFF); /* it would be told of again and again */
+        }
+        r = turn_in(t);
+        k = turn_out(t);
+        if (r < 0 || k < 0 || (t->out_over && (t->inner_gone || t->in_over)))
+                tls_drop(t);
+        else
+                watch(t);
+        return 0;
+}
+
+/* MHD takes its end, also when it refuses it. */
+static int hand_over(HttpTls *t) {
+        HttpListener *l = t->listener;
+        int pair[2];
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+                return -errno;
+        t->inner_fd = pair[0];
+        l->n_handshakes--;
+        if (MHD_add_connection(l->daemon, pair[1], (struct sockaddr *) &t->peer, t->peer_size) != MHD_YES)
+                return -ECONNREFUSED;
+        http_listener_wake(l);
+        t->deadline = sd_event_source_disable_unref(t->deadline);
+        t->inner_events = EPOLLIN;
+        return sd_event_add_io(l->server->event, &t->inner, t->inner_fd, EPOLLIN, on_turn, t);
+}
+
+static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        HttpTls *t = userdata;
+        int r;
+
+        if (t->inner_fd >= 0)
+                return on_turn(source, fd, revents, t);
+        r = https_handshake(t->session);
+        if (r == -EAGAIN) {
+                watch_one(t->client, &t->client_events, https_wants_write(t->session) ? EPOLLOUT : EPOLLIN);
+                return 0;
+        }
+        if (r >= 0)
+                r = hand_over(t);
+        if (r < 0) {
+                log_debug("tls: a connection came to nothing: %s", strerror(-r));
+                tls_drop(t);
+                return 0;
+        }
+        return on_turn(source, fd, 0, t); /* what has come with the last word of the handshake */
+}
+
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+        tls_drop(userdata);
+        return 0;
+}
+
+/* The oldest of those who have not finished their handshake goes, when there are as many as connections may be. */
+static void make_room(HttpListener *l) {
+        HttpTls *t, *next;
+
+        if (l->n_handshakes <= l->server->connections_max)
+                return;
+        DL_FOREACH_SAFE(l->tls, t, next)
+                if (t->inner_fd < 0) {
+                        tls_drop(t);
+                        return;
+                }
+}
+
+/* Takes fd. */
+static void tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *peer, socklen_t size) {
+        sd_event *event = l->server->event;
+        HttpTls *t = calloc(1, sizeof(*t));
+
+        if (!t) {
+                (void) fd_close(fd);
+                return;
+        }
+        *t = (HttpTls) { .listener = l, .client_fd = fd, .inner_fd = -EBADF, .peer = *peer, .peer_size = size, .client_events = EPOLLIN };
+        DL_APPEND(l->tls, t);
+        l->n_handshakes++;
+        if (https_accept(l->https, fd, &t->session) < 0 || sd_event_add_io(event, &t->client, fd, EPOLLIN, on_handshake, t) < 0 ||
+                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, HANDSHAKE_USEC, USEC_PER_SEC, on_deadline, t) < 0) {
+                tls_drop(t);
+                return;
+        }
+        make_room(l);
+}
+
+/* Without descriptors an accept fails again and again, and the socket stays ready. */
+static void rest(HttpListener *l) {
+        log_warning("tls: cannot take connections for now: %m");
+        (void) sd_event_source_set_enabled(l->accept, SD_EVENT_OFF);
+        if (sd_event_source_set_time_relative(l->accept_again, RETRY_USEC) >= 0)
+                (void) sd_event_source_set_enabled(l->accept_again, SD_EVENT_ONESHOT);
+}
+
+static int on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
+        HttpListener *l = userdata;
+
+        if (l->fd >= 0)
+                (void) sd_event_source_set_enabled(l->accept, SD_EVENT_ON);
+        return 0;
+}
+
+static int on_accept(sd_event_source *source, int listening, uint32_t revents, void *userdata) {
+        HttpListener *l = userdata;
+
+        for (unsigned i = 0; i < ACCEPT_MAX; i++) {
+                struct sockaddr_storage peer;
+                socklen_t size = sizeof(peer);
+                int fd = accept4(listening, (struct sockaddr *) &peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+                if (fd >= 0) {
+                        tls_begin(l, fd, &peer, size);
+                        continue;
+                }
+                if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+                        rest(l);
+                if (errno != ECONNABORTED && errno != EINTR)
+                        break;
+        }
+        return 0;
+}
+
+int http_tls_attach(HttpListener *l) {
+        sd_event *event = l->server->event;
+        int r = sd_event_add_io(event, &l->accept, l->fd, EPOLLIN, on_accept, l);
+
+        if (r >= 0)
+                r = sd_event_add_time_relative(event, &l->accept_again, CLOCK_MONOTONIC, RETRY_USEC, 0, on_rested, l);
+        return r < 0 ? r : sd_event_source_set_enabled(l->accept_again, SD_EVENT_OFF);
+}
+
+void http_tls_quiesce(HttpListener *l) {
+        l->accept = sd_event_source_disable_unref(l->accept);
+        l->accept_again = sd_event_source_disable_unref(l->accept_again);
+}
+
+void http_tls_detach(HttpListener *l) {
+        http_tls_quiesce(l);
+        while (l->tls)
+                tls_drop(l->tls);
+}

@@ -1,0 +1,158 @@
+#include "api/make.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/policy.h"
+#include "config/config.h"
+#include "core/profile.h"
+#include "core/secrets.h"
+#include "core/startup.h"
+#include "core/template.h"
+#include "observe/otlp.h"
+
+int api_make_profile(ApiRequest *q, SandboxSpec *spec, JsonComplaints *c) {
+        const Config *settings = q->manager->settings;
+        const Profile *p = spec->profile ? profile_find(settings, spec->profile) : NULL;
+        Error error = { 0 };
+
+        if (p)
+                return profile_apply(p, spec);
+        if (!spec->profile)
+                return 0;
+        (void) profile_unknown(settings, spec->profile, &error);
+        return json_complain(c, "profile", "%s", error.text);
+}
+
+int api_make_policy(ApiRequest *q, json_t *policy, json_t *network, const SandboxLimits *said, SandboxSpec *spec, JsonComplaints *c) {
+        const NetworkConfig *settings = &q->manager->settings->network;
+        const Profile *profile = spec->profile ? profile_find(q->manager->settings, spec->profile) : NULL;
+        const ApiPolicyRequest request = {
+                .policy = policy,
+                .network = network,
+                .of_profile = spec->policy,
+                .may_loosen = principal_may_loosen(&q->who),
+                .requests_max = profile ? profile->network_requests : 0,
+                .said = said,
+                .reachable = settings->reachable,
+                .n_reachable = settings->n_reachable,
+        };
+
+        return api_policy_apply(&request, spec, c);
+}
+
+typedef struct Creation {
+        ApiMaking told; /* to whoever asked */
+        ApiMade made;
+        Acquisition *acquisition;       /* under way */
+        char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
+        bool ours;                      /* made for this request, and without a name */
+        char *start, *ready;            /* what the template brings along; NULL: nothing */
+        Startup *startup;               /* under way */
+} Creation;
+
+static Sandbox *sandbox_of(const ApiRequest *q, const Creation *k) {
+        Sandbox *sb;
+
+        HASH_FIND_STR(q->manager->sandboxes, k->id, sb);
+        return sb;
+}
+
+static void creation_destroy(ApiRequest *q, bool answered) {
+        Creation *k = q->state;
+        Sandbox *sb = sandbox_of(q, k);
+
+        if (k->startup)
+                startup_cancel(k->startup);
+        if (k->acquisition)
+                acquisition_cancel(k->acquisition);
+        else if (sb && k->ours && !answered && !q->manager->stopping)
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        strv_done(&k->told.references);
+        free(k->told.tenant);
+        free(k->start);
+        free(k->ready);
+        free(k);
+        q->state = NULL;
+}
+
+/* What does not start is of no use to anybody; the answer says what it said. */
+static void start_failed(ApiRequest *q, Sandbox *sb, int code, const char *text) {
+        Creation *k = q->state;
+        Error error = { 0 };
+
+        (void) error_set(&error, code, "%s", text);
+        k->told.failed = MAKE_PROGRAM;
+        if (sb)
+                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        k->made(q, NULL, &k->told, &error);
+}
+
+static void on_started(int r, const char *text, void *userdata) {
+        ApiRequest *q = userdata;
+        Creation *k = q->state;
+        Sandbox *sb = sandbox_of(q, k);
+
+        k->startup = NULL;
+        if (r >= 0 && sb)
+                k->made(q, sb, &k->told, NULL);
+        else
+                start_failed(q, sb, r < 0 ? r : -ESTALE, r < 0 ? text : "the sandbox was removed while its template's program was started");
+}
+
+static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+        Creation *k = q->state;
+        Error failure = { 0 };
+
+        k->acquisition = NULL;
+        if (error) {
+                k->made(q, NULL, &k->told, error);
+                return;
+        }
+        memcpy(k->id, sb->id, sizeof(k->id));
+        api_about(q, sb, /* x= */ NULL);
+        k->told.existing = result->existing;
+        if (!result->existing)
+                otlp_set_parent(q->api->rooms.otlp, sb->id, http_header(q->http, "traceparent"));
+        if (result->existing || !k->start)
+                k->made(q, sb, &k->told, NULL);
+        else if (startup_begin(sb, k->start, k->ready, on_started, q, &k->startup, &failure) < 0)
+                start_failed(q, sb, failure.code, failure.text);
+}
+
+/* The spec is the core's as soon as it is asked. */
+static void keep_references(ApiMaking *m, const SandboxSpec *spec) {
+        m->references = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
+        for (size_t i = 0; i < spec->env.n; i++)
+                if (secret_reference(spec->env.items[i]))
+                        (void) strv_push(&m->references, spec->env.items[i]);
+        if (m->references.n > 0 && spec->tenant)
+                m->tenant = strdup(spec->tenant);
+}
+
+void api_make_sandbox(ApiRequest *q, SandboxSpec *spec, bool with_program, usec_t wait_usec, ApiMade made) {
+        Creation *k = calloc(1, sizeof(*k));
+        Acquisition *a = NULL;
+        Error error = { 0 };
+        int r;
+
+        if (!k) {
+                made(q, NULL, &(ApiMaking) { 0 }, &(Error) { -ENOMEM, "out of memory" });
+                return;
+        }
+        k->made = made;
+        k->ours = !spec->name;
+        keep_references(&k->told, spec);
+        q->state = k;
+        q->destroy = creation_destroy;
+        r = with_program ? template_program(q->manager, spec->tenant, spec->template_name, &k->start, &k->ready) : 0;
+        if (r < 0)
+                (void) error_set(&error, r, "out of memory");
+        else
+                r = manager_acquire(q->manager, &q->who, spec, wait_usec, on_acquired, q, &a, &error);
+        if (r < 0)
+                made(q, NULL, &k->told, &error);
+        k->acquisition = a;
+}

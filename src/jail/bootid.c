@@ -1,0 +1,69 @@
+#include "jail/bootid.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "jail/tree.h"
+
+#define PLACE "/proc/sys/kernel/random/boot_id"
+#define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+/* As the kernel makes its own: RFC 4122, version 4. */
+void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH + 1]) {
+        char *p = ret;
+
+        for (int i = 0; i < 16; i++) {
+                unsigned b = bytes[i];
+
+                if (i == 6)
+                        b = (b & 0x0f) | 0x40;
+                if (i == 8)
+                        b = (b & 0x3f) | 0x80;
+                p += snprintf(p, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b);
+        }
+}
+
+/* In memory where the disk is kept. The name is one that nobody could have put there before. The kernel attaches no file that has lost
+ * its name already. */
+static int make_file(const char *name, const char *text) {
+        _cleanup_close_ int fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+        int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+
+        return r < 0 ? r : tree_clone(AT_FDCWD, name, /* recursive= */ false);
+}
+
+int bootid_make(BootId *ret, Error *reterr) {
+        _cleanup_close_ int tree = -EBADF;
+        char id[BOOTID_LENGTH + 1], text[BOOTID_LENGTH + 2], place[80];
+        uint8_t bytes[16];
+        int r;
+
+        if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+                return error_set(reterr, -EIO, "random bytes for the boot id");
+        bootid_format(bytes, id);
+        (void) snprintf(text, sizeof(text), "%s\n", id);
+        (void) snprintf(ret->name, sizeof(ret->name), ".boot-%s", id);
+        (void) snprintf(place, sizeof(place), "shm/%s", ret->name);
+        tree = make_file(place, text);
+        if (tree < 0)
+                return error_set(reterr, tree, "boot id");
+        r = tree_restrict(tree, ATTRIBUTES, /* userns_fd= */ -EBADF, /* recursive= */ false);
+        if (r < 0)
+                return error_set(reterr, r, "boot id");
+        ret->tree = TAKE_FD(tree);
+        return 0;
+}
+
+int bootid_attach(const BootId *b, Error *reterr) {
+        char place[80];
+        int r = faccessat(AT_FDCWD, PLACE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : tree_attach(b->tree, AT_FDCWD, PLACE);
+
+        if (r < 0)
+                return error_set(reterr, r, PLACE);
+        (void) snprintf(place, sizeof(place), "/dev/shm/%s", b->name);
+        return unlink(place) < 0 ? error_set(reterr, -errno, "%s", place) : 0;
+}

@@ -1,0 +1,54 @@
+/* past.c: what a live sandbox has used, from its beginning until now, in a fixed number of moments.
+ *
+ * When there are too many, every other one goes, and from then on they are taken half as often: so the whole of its life is there, however long it is, in the same
+ * room. Not in the store: it goes with the sandbox, and with the daemon. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "observe/internal.h"
+
+#define MOMENTS_MAX 128
+#define STEP_FIRST  (5 * USEC_PER_SEC)
+
+static void thin_out(Note *n) {
+        unsigned kept = 0;
+
+        for (unsigned i = 0; i < n->n_moments; i += 2)
+                n->moments[kept++] = n->moments[i];
+        n->n_moments = kept;
+        n->moment_step *= 2;
+}
+
+void note_remember(Note *n, const SandboxUsage *usage, usec_t now) {
+        if (n->n_moments > 0 && now - n->remembered_at < n->moment_step)
+                return;
+        if (!n->moments) {
+                n->moments = calloc(MOMENTS_MAX, sizeof(*n->moments));
+                n->moment_step = STEP_FIRST;
+        }
+        if (!n->moments)
+                return;
+        if (n->n_moments == MOMENTS_MAX)
+                thin_out(n);
+        n->moments[n->n_moments++] = (ObserveMoment) {
+                .at = clock_wall_usec(),
+                .cpu_percent = n->cpu_percent,
+                .memory_bytes = usage->has_memory ? usage->memory_bytes : 0,
+                .disk_bytes = usage->has_disk ? usage->disk_bytes : 0,
+        };
+        n->remembered_at = now;
+}
+
+Note *note_free(Note *n) {
+        free(n->moments);
+        free(n);
+        return NULL;
+}
+
+size_t observe_past(Observe *o, const Sandbox *sb, const ObserveMoment **ret) {
+        const Note *n = o ? note_find(o, sb) : NULL;
+
+        *ret = n ? n->moments : NULL;
+        return n ? n->n_moments : 0;
+}

@@ -1,0 +1,32 @@
+/* options.h: the command line, as sudo's own users write it. Pure. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef enum SudoAction {
+        SUDO_DO_RUN,
+        SUDO_DO_NOTHING, /* -v, -k: there is nothing to be refreshed or forgotten */
+        SUDO_DO_LIST,
+        SUDO_DO_VERSION,
+        SUDO_DO_HELP,
+} SudoAction;
+
+typedef struct SudoOptions {
+        SudoAction action;
+        const char *user, *group; /* NULL: root, and that user's */
+        const char *directory;    /* NULL: as it is */
+        const char *keep;         /* --preserve-env=LIST; NULL: none */
+        bool keep_all;            /* -E */
+        bool set_home;            /* -H */
+        bool login, shell, background;
+        char *const *assignments; /* NAME=value, in front of the command */
+        size_t n_assignments;
+        char *const *command; /* ends with NULL */
+        size_t n_command;
+} SudoOptions;
+
+/* -EINVAL: the error says what is wrong. What asks for a password is taken and means nothing. */
+int sudo_options_parse(int argc, char *const *argv, SudoOptions *ret, Error *reterr);

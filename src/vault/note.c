@@ -1,0 +1,25 @@
+/* note.c: what is said about a secret beside its value. */
+
+#include "store/secrets.h"
+#include "vault/internal.h"
+
+typedef struct Reader {
+        VaultNote each;
+        void *userdata;
+} Reader;
+
+static int on_note(const SecretNote *note, void *userdata) {
+        Reader *k = userdata;
+
+        return k->each(note->version, note->metadata, k->userdata);
+}
+
+int vault_get_note(Vault *v, const char *tenant, const char *name, VaultNote each, void *userdata) {
+        Reader k = { each, userdata };
+
+        return store_secret_note_find(v->manager->store, tenant, name, on_note, &k);
+}
+
+int vault_set_note(Vault *v, const char *tenant, const char *name, uint64_t version, const char *metadata) {
+        return store_secret_note_put(v->manager->store, &(SecretNote) { .tenant = tenant, .name = name, .version = version, .metadata = metadata });
+}
