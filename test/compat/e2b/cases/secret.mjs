@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Secret, SecretNotFoundError } from 'e2b'
 
-const name = `COMPAT_${Math.random().toString(36).slice(2).toUpperCase()}`
+const name = `compat_${Math.random().toString(36).slice(2)}`
 
 export async function their_life() {
   const made = await Secret.create(name, 'value one', { metadata: { a: 'b' } })
