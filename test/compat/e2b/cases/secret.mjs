@@ -10,7 +10,7 @@ export async function their_life() {
   assert.equal(JSON.stringify(made).includes('value one'), false)
   assert.equal(await Secret.exists(name), true)
   const again = await Secret.update(name, 'value two')
-  assert.ok(again.currentVersion > made.currentVersion)
+  assert.ok(again.version > made.version)
   assert.equal((await Secret.getInfo(name)).name, name)
   const paginator = Secret.list()
   const all = []
