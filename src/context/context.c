@@ -48,6 +48,9 @@ static void let_go(ContextEntry *e) {
 }
 
 ContextEntry *context_entry_free(ContextEntry *e) {
+        e->zygote = zygote_cancel(e->zygote);
+        if (e->counted)
+                context_entry_set_idle(e, true);
         let_go(e);
         while (e->waiters)
                 waiter_free(e, e->waiters);
@@ -83,7 +86,20 @@ void context_entry_wake(ContextEntry *e) {
         (void) sd_event_source_set_enabled(e->later, SD_EVENT_ONESHOT);
 }
 
+/* An execution counts from its start; what a zygote has borne, while it runs something. */
+void context_entry_set_idle(ContextEntry *e, bool idle) {
+        if (e->execution)
+                execution_set_idle(e->execution, idle);
+        else if (e->counted == idle) {
+                e->counted = !idle;
+                sandbox_count_work(e->x.sandbox, idle ? -1 : 1);
+        }
+}
+
 static void kill_process(ContextEntry *e) {
+        e->zygote = zygote_cancel(e->zygote);
+        if (e->counted)
+                context_entry_set_idle(e, true);
         if (e->execution)
                 (void) execution_signal(e->execution, SIGKILL);
         else if (e->pid > 0)
@@ -116,8 +132,7 @@ static void on_ready(ContextEntry *e) {
                 return;
         e->state = CONTEXT_STANDS;
         e->deadline = sd_event_source_disable_unref(e->deadline);
-        if (e->execution)
-                execution_set_idle(e->execution, true);
+        context_entry_set_idle(e, true);
         context_entry_wake(e);
 }
 
@@ -255,7 +270,6 @@ static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNE
 
         if (error == 0)
                 r = context_link_open(&e->link, fds);
-        e->link.mask = (const Mask *const *) &e->x.sandbox->mask;
         if (r >= 0)
                 r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
         if (r >= 0 && e->state == CONTEXT_ADOPTING && e->language->by_signal)
@@ -267,6 +281,7 @@ static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNE
 static int attach(ContextEntry *e, Execution *x) {
         int r;
 
+        e->deadline = sd_event_source_disable_unref(e->deadline);
         e->execution = x;
         e->watch = (ExecutionWatch) { .changed = on_execution, .userdata = e };
         r = execution_watch(x, &e->watch);
@@ -277,7 +292,7 @@ static int attach(ContextEntry *e, Execution *x) {
         return r;
 }
 
-int context_entry_start(ContextEntry *e, Error *reterr) {
+static int start_execution(ContextEntry *e, Error *reterr) {
         ExecutionSpec spec = { .args = STRV_INIT(ARGS_MAX), .env = STRV_INIT(ARGS_MAX), .env_is_ours = true, .has_timeout = true, .background = true, .channel = true };
         char tag[sizeof(CONTEXT_TAG) + CONTEXT_ID_MAX];
         Execution *x = NULL;
@@ -299,11 +314,49 @@ int context_entry_start(ContextEntry *e, Error *reterr) {
         execution_spec_done(&spec);
         if (r < 0)
                 return r;
+        r = attach(e, x);
+        return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
+}
+
+/* What it could not do, PID 1 can: then it takes as long as an interpreter's start. */
+static void on_zygote(int r, int fd, int pid, const Error *error, void *userdata) {
+        int fds[_EXECUTION_CHANNEL_MAX] = { fd, -EBADF, -EBADF };
+        ContextEntry *e = userdata;
+        Error own = { 0 };
+
+        e->zygote = NULL;
+        if (r < 0)
+                r = start_execution(e, &own);
+        else {
+                e->pid = pid;
+                e->x.warm = true;
+                r = context_link_open(&e->link, fds);
+                if (r >= 0)
+                        r = send_source(e);
+        }
+        if (r < 0) {
+                e->error = r;
+                context_entry_over(e, "%s", own.text[0] ? own.text : strerror(-r));
+        }
+}
+
+static int start_zygote(ContextEntry *e) {
+        const Sandbox *sb = e->x.sandbox;
+        Error error = { 0 };
+        int r;
+
+        r = zygote_fork(e->x.sandbox, e->language->name, e->spec.has_user ? e->spec.uid : sb->spec.uid, e->spec.has_user ? e->spec.gid : sb->spec.gid, e->x.cwd, on_zygote, e,
+                        &e->zygote, &error);
+        if (r >= 0)
+                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+        return r;
+}
+
+int context_entry_start(ContextEntry *e, Error *reterr) {
         e->state = CONTEXT_BEGINNING;
         e->complaint[0] = '\0';
         e->closing = false;
-        r = attach(e, x);
-        return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
+        return start_zygote(e) >= 0 ? 0 : start_execution(e, reterr);
 }
 
 int context_entry_adopt(ContextEntry *e, Execution *x) {
@@ -338,6 +391,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
         };
         (void) snprintf(e->x.id, sizeof(e->x.id), "%s", id);
         context_link_init(&e->link, &link_handlers, s->contexts->manager->event);
+        e->link.mask = (const Mask *const *) &s->sandbox->mask;
         r = e->x.cwd ? sd_event_add_defer(s->contexts->manager->event, &e->later, on_later, e) : -ENOMEM;
         if (r >= 0)
                 r = sd_event_source_set_enabled(e->later, SD_EVENT_OFF);

@@ -13,6 +13,7 @@
 
 #include "context/context.h"
 #include "context/link.h"
+#include "core/zygote.h"
 
 #define CONTEXT_TAG       "context:"
 #define CONTEXT_SEPARATOR '\x1e'
@@ -65,7 +66,9 @@ struct ContextEntry {
         ContextSpec spec; /* cwd is x.cwd */
         Execution *execution; /* NULL: has none, or it has ended */
         ExecutionWatch watch;
-        int pid; /* of one that is no execution; 0 */
+        ZygoteCall *zygote;   /* is being forked */
+        int pid; /* of one that was forked from a zygote, and is no execution; 0 */
+        bool counted; /* as work of its sandbox */
         ContextLink link;
         ContextWaiter *waiters;
         ContextRun *runs; /* the first one runs, when x.busy */
@@ -112,6 +115,7 @@ int context_entry_start(ContextEntry *e, Error *reterr);
 int context_entry_adopt(ContextEntry *e, Execution *x);
 int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata); /* at once, when it stands, but not from within */
 void context_entry_over(ContextEntry *e, const char *format, ...) _printf_(2, 3); /* ends it and all that wait for it */
+void context_entry_set_idle(ContextEntry *e, bool idle);
 void context_entry_wake(ContextEntry *e); /* looks at what there is to do, but not from within */
 
 /* run.c */
