@@ -30,6 +30,7 @@ typedef struct ApiRooms {
         struct Images *images;       /* templates */
         struct Builds *builds;       /* … that are built here */
         struct StateRoom *state;     /* snapshots, forks, volumes */
+        struct Contexts *contexts;   /* interpreters that stay */
         struct Recorder *recorder;   /* what went into sandboxes */
 } ApiRooms;
 

@@ -136,7 +136,6 @@ static int listener_start(HttpListener *l, Error *reterr) {
         l->daemon = MHD_start_daemon(
                         flags | (l->https ? MHD_USE_NO_LISTEN_SOCKET : 0), 0, NULL, NULL, http_on_request, l,
                         MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, /* first, so that it hears of the others */
-                        MHD_OPTION_LISTEN_SOCKET, l->https ? MHD_INVALID_SOCKET : l->fd,
                         MHD_OPTION_NOTIFY_CONNECTION, http_connection_notify, l,
                         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, l,
                         MHD_OPTION_UNESCAPE_CALLBACK, http_unescape_nothing, NULL,
@@ -145,6 +144,7 @@ static int listener_start(HttpListener *l, Error *reterr) {
                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned) (s->idle_usec / USEC_PER_SEC),
                         MHD_OPTION_STRICT_FOR_CLIENT, 1,
                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                        l->https ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, l->fd, /* the last: it is not always there */
                         MHD_OPTION_END);
         if (!l->daemon)
                 return error_set(reterr, -EIO, "cannot start the HTTP server");

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "cli/basis.h"
 #include "cli/criu.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -98,6 +99,12 @@ static void print_table(const Probe *p, const struct utsname *host) {
         print_finding(&depot, DEPOT_NAME, DEPOT_PURPOSE);
         printf("\nprocesses\n");
         print_finding(&criu, CRIU_NAME, CRIU_PURPOSE);
+        printf("\ntemplate base\n");
+        for (size_t i = 0; i < basis_n_items; i++) {
+                const Finding f = basis_find(basis_items + i, /* root= */ "");
+
+                print_finding(&f, basis_items[i].name, basis_items[i].purpose);
+        }
         printf("\nlevel: %s (%s)\n", probe_level_name(p->level), level_words[p->level]);
 }
 
@@ -134,6 +141,13 @@ static int print_json(const Probe *p, const struct utsname *host) {
         json_end_list(&w);
         json_begin_list(&w, "processes");
         write_finding(&w, &criu, CRIU_NAME, CRIU_PURPOSE);
+        json_end_list(&w);
+        json_begin_list(&w, "base");
+        for (size_t i = 0; i < basis_n_items; i++) {
+                const Finding f = basis_find(basis_items + i, /* root= */ "");
+
+                write_finding(&w, &f, basis_items[i].name, basis_items[i].purpose);
+        }
         json_end_list(&w);
         json_end_object(&w);
         return json_finish(&w, STDOUT_FILENO);

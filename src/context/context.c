@@ -191,7 +191,7 @@ static void explain_end(ContextEntry *e, const Execution *x, char *ret, size_t s
         else if (x->reason == EXECUTION_REASON_MEMORY)
                 (void) snprintf(ret, size, "the interpreter was killed for want of memory; its state is gone");
         else if (x->message && x->reason != EXECUTION_REASON_EXITED && x->reason != EXECUTION_REASON_SIGNALED)
-                (void) snprintf(ret, size, "%.200s", x->message);
+                (void) snprintf(ret, size, "%.390s", x->message);
         else if (x->exit_code >= 0)
                 (void) snprintf(ret, size, "the interpreter has ended with code %d; its state is gone", x->exit_code);
         else

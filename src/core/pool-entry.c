@@ -158,6 +158,7 @@ static int make_spec(const Pool *pool, SandboxSpec *ret) {
         ret->gid = pool->shape.gid;
         ret->network = pool->shape.network;
         ret->persistent = pool->shape.persistent;
+        ret->sudo = pool->shape.sudo;
         r = copy_text(&ret->template_name, pool->shape.template_name);
         if (r >= 0)
                 r = copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/macro.h"
 #include "base/program.h"
+#include "context/context.h"
 #include "core/admission.h"
 #include "core/pool.h"
 #include "daemon/reaper.h"
@@ -157,6 +158,10 @@ static int open_builds(Rooms *r, Error *reterr) {
         return builds_new(r->api.images, r->manager, &r->api.builds, reterr);
 }
 
+static int open_contexts(Rooms *r, Error *reterr) {
+        return contexts_new(r->manager, &r->api.contexts, reterr);
+}
+
 static int open_recorder(Rooms *r, Error *reterr) {
         return recorder_new(r->manager, &r->api.recorder, reterr);
 }
@@ -176,6 +181,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_recorder, /* before anything can go in */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
         open_state,
+        open_contexts, /* takes up what has outlived the one before us when all sandboxes have been looked for */
         open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */
         open_reaper,  /* tells those */
@@ -194,6 +200,7 @@ int rooms_open(Rooms *r, Error *reterr) {
 void rooms_close(Rooms *r) {
         if (r->manager)
                 manager_unobserve_all(r->manager);
+        contexts_free(r->api.contexts);
         state_free(r->api.state);
         gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);

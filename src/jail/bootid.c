@@ -27,22 +27,18 @@ void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH
         }
 }
 
-/* In memory where the disk is kept. The name is one that nobody could have put there before. */
+/* In memory where the disk is kept. The name is one that nobody could have put there before. The kernel attaches no file that has lost
+ * its name already. */
 static int make_file(const char *name, const char *text) {
         _cleanup_close_ int fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
-        int r, tree;
+        int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
-        if (fd < 0)
-                return -errno;
-        r = fd_write_all(fd, text, strlen(text));
-        tree = r < 0 ? r : tree_clone(AT_FDCWD, name, /* recursive= */ false);
-        (void) unlink(name);
-        return tree;
+        return r < 0 ? r : tree_clone(AT_FDCWD, name, /* recursive= */ false);
 }
 
-int bootid_make(int *ret_tree, Error *reterr) {
+int bootid_make(BootId *ret, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
-        char id[BOOTID_LENGTH + 1], text[BOOTID_LENGTH + 2], name[BOOTID_LENGTH + 16];
+        char id[BOOTID_LENGTH + 1], text[BOOTID_LENGTH + 2], place[80];
         uint8_t bytes[16];
         int r;
 
@@ -50,19 +46,24 @@ int bootid_make(int *ret_tree, Error *reterr) {
                 return error_set(reterr, -EIO, "random bytes for the boot id");
         bootid_format(bytes, id);
         (void) snprintf(text, sizeof(text), "%s\n", id);
-        (void) snprintf(name, sizeof(name), "shm/.boot-%s", id);
-        tree = make_file(name, text);
+        (void) snprintf(ret->name, sizeof(ret->name), ".boot-%s", id);
+        (void) snprintf(place, sizeof(place), "shm/%s", ret->name);
+        tree = make_file(place, text);
         if (tree < 0)
                 return error_set(reterr, tree, "boot id");
         r = tree_restrict(tree, ATTRIBUTES, /* userns_fd= */ -EBADF, /* recursive= */ false);
         if (r < 0)
                 return error_set(reterr, r, "boot id");
-        *ret_tree = TAKE_FD(tree);
+        ret->tree = TAKE_FD(tree);
         return 0;
 }
 
-int bootid_attach(int tree, Error *reterr) {
-        int r = tree_attach(tree, AT_FDCWD, PLACE);
+int bootid_attach(const BootId *b, Error *reterr) {
+        char place[80];
+        int r = faccessat(AT_FDCWD, PLACE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : tree_attach(b->tree, AT_FDCWD, PLACE);
 
-        return r < 0 && r != -ENOENT ? error_set(reterr, r, PLACE) : 0;
+        if (r < 0)
+                return error_set(reterr, r, PLACE);
+        (void) snprintf(place, sizeof(place), "/dev/shm/%s", b->name);
+        return unlink(place) < 0 ? error_set(reterr, -errno, "%s", place) : 0;
 }

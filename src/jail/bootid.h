@@ -14,8 +14,12 @@
 
 void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH + 1]);
 
-/* A read-only file that has no name, as a detached tree. */
-int bootid_make(int *ret_tree, Error *reterr);
+typedef struct BootId {
+        int tree;      /* a read-only file, detached; -EBADF: none */
+        char name[64]; /* of that file, in what becomes /dev/shm, until it is in its place */
+} BootId;
 
-/* Over the kernel's; nothing where it has none. */
-int bootid_attach(int tree, Error *reterr);
+int bootid_make(BootId *ret, Error *reterr);
+
+/* Over the kernel's, and from there on without a name of its own. Nothing where the kernel has none. */
+int bootid_attach(const BootId *b, Error *reterr);

@@ -11,7 +11,6 @@
 
 #include "base/dirs.h"
 #include "base/fd.h"
-#include "jail/bootid.h"
 #include "jail/content.h"
 #include "jail/dev.h"
 #include "jail/furniture.h"
@@ -188,7 +187,7 @@ int rootfs_make_layer(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = make_places(fs, spec, reterr);
         if (r >= 0)
-                r = bootid_make(&fs->boot_tree, reterr);
+                r = bootid_make(&fs->boot, reterr);
         if (r >= 0)
                 r = dev_fill(fs->dev_shared, &fs->dev_tree, reterr);
         if (r >= 0)
@@ -363,5 +362,5 @@ int rootfs_complete(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r < 0)
                 return r;
         r = proc_attach(fs->proc_tree, reterr);
-        return r < 0 ? r : bootid_attach(fs->boot_tree, reterr);
+        return r < 0 ? r : bootid_attach(&fs->boot, reterr);
 }

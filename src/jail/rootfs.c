@@ -40,7 +40,7 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 .dev_shared = -EBADF,
                 .dev_tree = -EBADF,
                 .proc_tree = -EBADF,
-                .boot_tree = -EBADF,
+                .boot = { .tree = -EBADF },
                 .sudo_tree = -EBADF,
                 .privileged = privileged,
         };
@@ -80,7 +80,7 @@ void rootfs_done(Rootfs *fs, const JailSpec *spec) {
         fs->dev_shared = fd_close(fs->dev_shared);
         fs->dev_tree = fd_close(fs->dev_tree);
         fs->proc_tree = fd_close(fs->proc_tree);
-        fs->boot_tree = fd_close(fs->boot_tree);
+        fs->boot.tree = fd_close(fs->boot.tree);
         fs->sudo_tree = fd_close(fs->sudo_tree);
 }
 

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "jail/bootid.h"
 #include "jail/disk.h"
 #include "jail/hostetc.h"
 #include "jail/spec.h"
@@ -49,7 +50,7 @@ typedef struct Rootfs {
         int host_root_fd;
         int dev_shared;  /* a copy of the shared part of /dev; -EBADF: it is made inside */
         int dev_tree, proc_tree; /* what goes to /dev and /proc */
-        int boot_tree;   /* bootid.h */
+        BootId boot;
         int sudo_tree;   /* what goes to FURNITURE_SUDO; -EBADF: nothing */
         bool lived_in;   /* the disk had a guest before */
         bool privileged; /* else the guest has one id only: nothing can be given to another */

@@ -1,4 +1,4 @@
-/* The sudo of sandboxes: its command line, the environment that it makes, and the boot id's form. */
+/* The template base: the sudo of its sandboxes (command line, environment), what it takes of the host, the boot id's form. */
 #include "unit.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/strv.h"
+#include "cli/basis.h"
 #include "jail/bootid.h"
 #include "sudo/environment.h"
 #include "sudo/options.h"
@@ -144,6 +145,17 @@ TEST(shells) {
         check_string("the caller's", command.items[0], "/bin/zsh");
         strv_done(&command);
         strv_done(&env);
+}
+
+/* What `cove doctor` says of the template base: a host with nothing lacks all of it, with a cure for each. */
+TEST(basis) {
+        for (size_t i = 0; i < basis_n_items; i++) {
+                Finding f = basis_find(basis_items + i, "/nowhere");
+
+                check_true(basis_items[i].name, !f.ok);
+                check_part(basis_items[i].name, f.cure, basis_items[i].package);
+        }
+        check_true("python3", basis_find(&(BasisItem) { .places = (const char *const[]) { "/proc", NULL } }, "").ok);
 }
 
 TEST(boot_id) {

@@ -173,6 +173,10 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
                 r = api_make_profile(q, spec, c);
         if (r < 0 || json_has_complaints(c))
                 return r;
+        if (!spec->profile && t->cpu_milli) /* a profile is the operator's word */
+                spec->limits.cpu_milli = t->cpu_milli;
+        if (!spec->profile && t->memory_bytes)
+                spec->limits.memory_bytes = t->memory_bytes;
         spec->persistent |= trees_have_disks(q->manager, NULL);
         if (!spec->profile) {
                 spec->limits.exec_timeout_usec = 0; /* a command says by itself how long it may take */

@@ -121,6 +121,8 @@ bool e2b_may_wake(const Sandbox *sb, const E2bRecord *record);
 typedef struct E2bTemplate {
         char *name;               /* as the core calls it; NULL: it is a snapshot */
         struct Snapshot *snapshot; /* borrowed until the loop turns */
+        uint32_t cpu_milli;       /* of its sandboxes, as its build was told; 0: nothing was said */
+        uint64_t memory_bytes;
 } E2bTemplate;
 void e2b_template_done(E2bTemplate *t);
 /* 0; -ENOENT: has answered 404 "template 'x' not found"; other errors have been answered too. */

@@ -10,7 +10,7 @@
 #include "core/secret.h"
 #include "core/template.h"
 
-#define TEAM "default" /* of those who belong to no tenant */
+#define TEAM "team" /* of those who belong to no tenant */
 
 const char *e2b_own_tenant(const ApiRequest *q) {
         return q->who.tenant ? q->who.tenant : "";

@@ -74,6 +74,13 @@ void e2b_upload_begin(ApiRequest *q);
 ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size);
 
 /* Handlers. */
+void e2b_secret_list(ApiRequest *q);
+void e2b_secret_create(ApiRequest *q);
+void e2b_secret_get(ApiRequest *q);
+void e2b_secret_update(ApiRequest *q);
+void e2b_secret_delete(ApiRequest *q);
+void e2b_team_list(ApiRequest *q);
+void e2b_health(ApiRequest *q);
 void e2b_template_list(ApiRequest *q);
 void e2b_template_get(ApiRequest *q);
 void e2b_template_patch(ApiRequest *q);

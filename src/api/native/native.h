@@ -44,6 +44,17 @@ void native_snapshot_fork(ApiRequest *q);
 extern const JsonField native_snapshot_fields[], native_fork_fields[], native_restore_fields[], native_pause_fields[];
 extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_restore_n_fields, native_pause_n_fields;
 
+/* contexts.c */
+void native_context_list(ApiRequest *q);
+void native_context_create(ApiRequest *q);
+void native_context_get(ApiRequest *q);
+void native_context_delete(ApiRequest *q);
+void native_context_restart(ApiRequest *q);
+void native_context_interrupt(ApiRequest *q);
+void native_context_run(ApiRequest *q);
+extern const JsonField native_context_fields[], native_code_fields[];
+extern const size_t native_context_n_fields, native_code_n_fields;
+
 /* changes.c */
 void native_changes(ApiRequest *q);
 void native_changes_tar(ApiRequest *q);

@@ -98,6 +98,10 @@ const ApiRoute *const api_tables[] = {
         state_routes,
         volumes_routes,
         changes_routes,
+        contexts_routes,
         e2b_control_routes,
+        e2b_template_routes,
+        e2b_volume_routes,
+        e2b_secret_routes,
         NULL,
 };

@@ -28,3 +28,4 @@ extern const ApiRoute templates_routes[];
 extern const ApiRoute state_routes[];
 extern const ApiRoute volumes_routes[];
 extern const ApiRoute changes_routes[];
+extern const ApiRoute contexts_routes[];
