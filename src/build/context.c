@@ -119,7 +119,7 @@ static int compare(const void *a, const void *b) {
         return strcmp(((const ContextMember *) a)->path, ((const ContextMember *) b)->path);
 }
 
-const ContextMember *context_find(const Context *c, const char *path) {
+const ContextMember *build_context_find(const Context *c, const char *path) {
         const ContextMember key = { .path = (char *) path };
 
         return c->n > 0 ? bsearch(&key, c->members, c->n, sizeof(key), compare) : NULL;

@@ -44,7 +44,7 @@ static inline void context_freep(Context **c) {
 #define _cleanup_context_ _cleanup_(context_freep)
 
 const ContextFile *context_file(const Context *c, const char *path); /* NULL */
-const ContextMember *context_find(const Context *c, const char *path);
+const ContextMember *build_context_find(const Context *c, const char *path);
 size_t context_below(const Context *c, const char *directory, size_t *ret_n); /* the first that lies in it, and how many do: they stand together */
 
 /* What one COPY or ADD does with them. */

@@ -99,7 +99,7 @@ static const ContextMember *follow(const Context *c, const ContextMember *m) {
                         clean[n] = '\0';
                         p += part + (p[part] == '/');
                 }
-                m = context_find(c, clean);
+                m = build_context_find(c, clean);
         }
         return m;
 }
@@ -110,7 +110,7 @@ static int no_such(Chooser *k, const char *source, const char *path) {
 
         if (!k->c)
                 return error_set(k->reterr, -ENOENT, "'%.200s': no files came with this build", source);
-        if (context_find(k->c, path))
+        if (build_context_find(k->c, path))
                 return error_set(k->reterr, -ENOENT, "'%.200s' is left out by .dockerignore", source);
         for (size_t i = 0; i < k->c->n && k->c->n < 10000; i++)
                 if (word_is_nearer(path, k->c->members[i].path, &best))
@@ -133,7 +133,7 @@ static int find_source(Chooser *k, const char *source) {
         if (*path == '\0')
                 return found_add(k, &top);
         if (k->request->literal || pattern_is_plain(path)) {
-                const ContextMember *m = context_find(k->c, path);
+                const ContextMember *m = build_context_find(k->c, path);
 
                 if (m && (m->type == 'd' || !m->ignored))
                         m = k->request->keep_links ? m : follow(k->c, m);

@@ -154,7 +154,7 @@ TEST(hashes) {
         free(show(c, "a.txt", "/x/", false, false, one));
         free(show(c, "b.txt", "/x/", false, false, two));
         check_true("names count", strcmp(one, two) != 0);
-        mode = (char *) context_find(c, "a.txt");
+        mode = (char *) build_context_find(c, "a.txt");
         ((ContextMember *) (void *) mode)->mode = 0600;
         free(show(c, "a.txt", "/x/", false, false, two));
         check_true("modes count", strcmp(one, two) != 0);
