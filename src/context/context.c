@@ -258,6 +258,8 @@ static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNE
         e->link.mask = (const Mask *const *) &e->x.sandbox->mask;
         if (r >= 0)
                 r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
+        if (r >= 0 && e->state == CONTEXT_ADOPTING && e->language->by_signal)
+                (void) execution_signal(x, SIGINT);
         if (r < 0 && r != -ESRCH) /* … then its end is about to be told */
                 context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
 }
