@@ -57,6 +57,7 @@ static void read_root(Reader *r, const YamlNode *root, Config *c) {
         network_finish(r, c);
         profiles_finish(r, c, root); /* after the network, which their policies want */
         pools_finish(r, c, root); /* after the profiles, which they name */
+        zygotes_finish(r, c, root);
         alerts_finish(r, c, root);
         check_artifacts(r, c, root);
         check_secrets(r, c, root);

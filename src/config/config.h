@@ -195,6 +195,12 @@ typedef struct BuildConfig { /* build: */
         uint64_t context_bytes_max; /* 2 GB */
 } BuildConfig;
 
+typedef struct ZygoteConfig {
+        char template_name[64];
+        char language[64];
+        Strv imports;
+} ZygoteConfig;
+
 typedef struct E2bConfig { /* e2b: */
         bool enabled;          /* true */
         char template_name[128]; /* what "base" is: base */
@@ -216,6 +222,8 @@ typedef struct Config {
         size_t n_profiles;
         PoolConfig *pools;
         size_t n_pools;
+        ZygoteConfig *zygotes; /* taken at the start only */
+        size_t n_zygotes;
         AgentsConfig agents;
         CleanupConfig cleanup;
         AlertsConfig alerts;

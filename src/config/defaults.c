@@ -165,6 +165,7 @@ Config *config_free(Config *c) {
         strv_done(&c->daemon);
         free(c->profiles);
         free(c->pools);
+        zygotes_free(c);
         free(c->agents.webhook_secret);
         free(c->alerts.channels);
         free(c->alerts.overrides);

@@ -231,6 +231,8 @@ const Field schema_fields[] = {
           .flags = FIELD_ITEMS, .fields = profile_fields, .fresh = profile_fresh, .example = "REVIEW" },
         { "pools", &type_pools, 0, "sandboxes that are made ahead of demand; bare numbers are milliseconds", .flags = FIELD_LIST,
           .fields = pool_fields, .fresh = pool_fresh },
+        { "zygotes", &type_zygotes, 0, "interpreters with modules loaded, forked into sandboxes; taken at the start only", .flags = FIELD_LIST,
+          .fields = zygote_fields, .fresh = zygote_fresh },
         SECTION("agents", agents, "agent executions", agents_fields),
         SECTION("cleanup", cleanup, "sweeps, health checks, reconciliation", cleanup_fields),
         SECTION("alerts", alerts, "rules, and where alerts go", alerts_fields),

@@ -66,11 +66,13 @@ extern const FieldType type_name;                                   /* char[room
 extern const FieldType type_word, type_choice;                      /* an enum; a bool that is one of two words */
 extern const FieldType type_strings, type_env, type_headers;        /* Strv */
 extern const FieldType type_section;                                /* by its fields */
-extern const FieldType type_profiles, type_pools, type_channels, type_routes, type_rules, type_daemon, type_policy;
+extern const FieldType type_profiles, type_pools, type_zygotes, type_channels, type_routes, type_rules, type_daemon, type_policy;
 
-extern const Field schema_fields[], profile_fields[], pool_fields[], alerts_fields[], network_fields[];
+extern const Field schema_fields[], profile_fields[], pool_fields[], zygote_fields[], alerts_fields[], network_fields[];
 const void *profile_fresh(void);
 const void *pool_fresh(void);
+const void *zygote_fresh(void);
+void zygotes_free(Config *c);
 
 /* A map by its fields: unknown keys, keys that say the same twice. */
 void read_fields(Reader *r, const Field *fields, const YamlNode *map, const char *where, void *target);
@@ -96,6 +98,7 @@ void network_finish(Reader *r, Config *c);
 void policy_finish(Reader *r, Profile *p);
 void profiles_finish(Reader *r, Config *c, const YamlNode *root);
 void pools_finish(Reader *r, Config *c, const YamlNode *root);
+void zygotes_finish(Reader *r, Config *c, const YamlNode *root);
 void alerts_finish(Reader *r, Config *c, const YamlNode *root);
 int alerts_route_defaults(AlertsConfig *a, const bool told[static _SEVERITY_MAX]);
 

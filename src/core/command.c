@@ -68,6 +68,10 @@ int command_environment(const Execution *x, Strv *ret, Error *reterr) {
         return secrets_resolve(x->sandbox, ret, reterr);
 }
 
+static const char *working_directory(const Execution *x) {
+        return x->spec.cwd ? x->spec.cwd : x->sandbox->spec.workdir ? x->sandbox->spec.workdir : WORKDIR_DEFAULT;
+}
+
 static size_t strings_size(const char *cwd, const Strv *args, const Strv *env) {
         size_t size = strlen(cwd) + 1;
 
@@ -100,6 +104,31 @@ static int make_blob(const char *data, size_t size) {
         if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
                 return -errno;
         return TAKE_FD(fd);
+}
+
+int command_surroundings(const Execution *x, int *ret_fd, Error *reterr) {
+        static const Strv none = STRV_INIT(0);
+        _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
+        const char *cwd = working_directory(x);
+        char *strings;
+        size_t size;
+        int r;
+
+        r = command_environment(x, &env, reterr);
+        if (r < 0)
+                return r;
+        size = strings_size(cwd, &none, &env);
+        strings = malloc(size);
+        if (!strings)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        put_strings(cwd, &none, &env, strings);
+        r = make_blob(strings, size);
+        secret_wipe(strings, size);
+        free(strings);
+        if (r < 0)
+                return error_set(reterr, r, "cannot pass the environment on: %m");
+        *ret_fd = r;
+        return 0;
 }
 
 static void fill(const Execution *x, GuestExec *e) {
@@ -145,7 +174,7 @@ static int send_strings(Execution *x, GuestExec *e, const char *strings, const i
 }
 
 int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
-        const char *cwd = x->spec.cwd ? x->spec.cwd : x->sandbox->spec.workdir ? x->sandbox->spec.workdir : WORKDIR_DEFAULT;
+        const char *cwd = working_directory(x);
         size_t size = strings_size(cwd, &x->spec.args, env);
         char *strings;
         GuestExec e;

@@ -205,6 +205,10 @@ static void on_tree_done(uint64_t token, int wait_status, uint64_t bytes, const 
         trees_on_done(userdata, token, wait_status, bytes, error);
 }
 
+static void on_zygote(uint64_t token, int pid, const Error *error, void *userdata) {
+        zygote_on_done(userdata, token, pid, error);
+}
+
 const ProviderEvents core_provider_events = {
         .up = on_up,
         .created = on_created,
@@ -224,4 +228,5 @@ const ProviderEvents core_provider_events = {
         .socket = on_socket,
         .tree_item = on_tree_item,
         .tree_done = on_tree_done,
+        .zygote = on_zygote,
 };

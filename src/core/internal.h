@@ -131,6 +131,10 @@ void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t byte
 void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, const Error *error);
 void tree_calls_free(Manager *m); /* nobody is told any more */
 
+/* zygote.c */
+void zygote_on_done(Manager *m, uint64_t token, int pid, const Error *error);
+void zygote_calls_free(Manager *m);
+
 /* recover.c */
 void recover_start(Manager *m); /* when the provider is up */
 void recovery_free(Manager *m);

@@ -157,6 +157,7 @@ Manager *manager_free(Manager *m) {
                 sandbox_free(sb);
         acquisitions_free(m);
         tree_calls_free(m);
+        zygote_calls_free(m);
         m->tallies = tallies_free(m->tallies);
         journals_free(m);
         sd_event_unref(m->event);

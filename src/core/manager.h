@@ -71,6 +71,8 @@ struct Manager {
         int (*read_policy)(const char *text, struct Enforce *ret, Error *reterr); /* enforce.h; NULL: nobody can */
         const struct TemplateKeeper *templates; /* template.h; NULL: only the spawner's own */
         struct TreeCalls *tree_calls; /* trees.h */
+        struct ZygoteCall *zygote_calls; /* zygote.h */
+        uint64_t last_zygote;
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
         const struct CoreRecorder *recorder; /* recorder.h; NULL: nothing is recorded */
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */

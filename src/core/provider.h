@@ -8,6 +8,7 @@
 #include "core/execution.h"
 #include "core/sandbox.h"
 #include "wire/guest.h"
+#include "wire/spawn.h"
 #include "wire/tree.h"
 
 typedef struct Provider Provider;
@@ -43,6 +44,7 @@ typedef struct ProviderEvents {
         void (*network)(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata); /* as guest.h's SOCKETS; fds are the callee's to close */
         void (*socket)(Sandbox *sb, uint64_t token, int error, int fd, void *userdata); /* fd is the callee's to close */
         void (*tree_item)(uint64_t token, const TreeRef *ref, uint64_t bytes, void *userdata);
+        void (*zygote)(uint64_t token, int pid, const Error *error, void *userdata); /* error NULL: its child is in the sandbox */
         void (*tree_done)(uint64_t token, int wait_status, uint64_t bytes, const Error *error, void *userdata);
 } ProviderEvents;
 
@@ -65,6 +67,7 @@ typedef struct ProviderOps {
         /* trees.h is the door to these. The answer by tree_done() with the token, after tree_item() for a LIST. fds: four for a RUN, else NULL; copied */
         int (*tree)(Provider *p, const TreeRequest *request, const int *fds, uint64_t token);
         int (*tree_cancel)(Provider *p, uint64_t token);
+        int (*zygote)(Provider *p, const SpawnZygote *request, const int fds[static _EXECUTION_CHANNEL_MAX], uint64_t token); /* zygote.h; copied. NULL: cannot */
         void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
         Provider *(*free)(Provider *p);
 } ProviderOps;

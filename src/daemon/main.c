@@ -140,6 +140,7 @@ static int step_spawner(Daemon *d, Error *reterr) {
                 .instance = d->state.instance,
                 .templates = &d->options.templates,
                 .state_dir = d->options.state_dir,
+                .settings = d->settings,
                 .storage_bytes = d->settings->storage.bytes,
         };
 

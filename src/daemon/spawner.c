@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #define CHANNEL_FD     3
 #define ARGUMENTS_MAX  256
 #define CHANNEL_BUFFER (4 << 20)
+#define ZYGOTE_TEXT_MAX 2400
 
 static int push_arguments(Strv *argv, const char *program, const SpawnerArguments *a) {
         char bytes[32];
@@ -38,6 +40,47 @@ static int push_arguments(Strv *argv, const char *program, const SpawnerArgument
                 r = strv_push(argv, "--template");
                 if (r >= 0)
                         r = strv_push(argv, a->templates->items[i]);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static bool is_template(const SpawnerArguments *a, const char *name) {
+        size_t n = strlen(name);
+
+        if (strcmp(name, "host") == 0 || strcmp(name, "base") == 0)
+                return true;
+        for (size_t i = 0; i < a->templates->n; i++)
+                if (strncmp(a->templates->items[i], name, n) == 0 && a->templates->items[i][n] == '=')
+                        return true;
+        return false;
+}
+
+/* A zygote runs what its template has, on the host's side of the walls. What a tenant has pulled or built is no such thing. */
+static int push_zygote(Strv *argv, const SpawnerArguments *a, const ZygoteConfig *z, Error *reterr) {
+        char text[ZYGOTE_TEXT_MAX];
+        size_t at;
+        int r;
+
+        if (!is_template(a, z->template_name))
+                return error_set(reterr, -EINVAL,
+                                "zygotes: '%s' is neither host, nor base, nor a directory that the daemon was started with (--template %s=DIR); there are no zygotes of what "
+                                "was pulled or built",
+                                z->template_name, z->template_name);
+        at = (size_t) snprintf(text, sizeof(text), "%s:%s:", z->template_name, z->language);
+        for (size_t i = 0; i < z->imports.n && at < sizeof(text); i++)
+                at += (size_t) snprintf(text + at, sizeof(text) - at, "%s%s", i > 0 ? "," : "", z->imports.items[i]);
+        r = at < sizeof(text) ? strv_push(argv, "--zygote") : -E2BIG;
+        if (r >= 0)
+                r = strv_push(argv, text);
+        return r < 0 ? error_set(reterr, r, "zygotes: cannot be passed on: %m") : 0;
+}
+
+static int push_zygotes(Strv *argv, const SpawnerArguments *a, Error *reterr) {
+        for (size_t i = 0; i < a->settings->n_zygotes; i++) {
+                int r = push_zygote(argv, a, a->settings->zygotes + i, reterr);
+
                 if (r < 0)
                         return r;
         }
@@ -69,7 +112,7 @@ static int run(char *const *argv, int channel) {
 int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         _cleanup_free_ char *program = NULL;
-        _cleanup_(strv_done) Strv argv = STRV_INIT(ARGUMENTS_MAX);
+        _cleanup_(strv_done) Strv argv = STRV_INIT(ARGUMENTS_MAX), zygotes = STRV_INIT(ARGUMENTS_MAX);
         int fds[2], r, size = CHANNEL_BUFFER;
 
         r = program_path("cove-spawner", &program);
@@ -85,7 +128,12 @@ int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         (void) setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
         (void) setsockopt(theirs, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 
+        r = push_zygotes(&zygotes, a, reterr);
+        if (r < 0)
+                return r;
         r = push_arguments(&argv, program, a);
+        for (size_t i = 0; r >= 0 && i < zygotes.n; i++)
+                r = strv_push(&argv, zygotes.items[i]);
         if (r >= 0)
                 r = run(argv.items, theirs);
         if (r < 0)

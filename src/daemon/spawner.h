@@ -5,11 +5,13 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "config/config.h"
 
 typedef struct SpawnerArguments {
         const char *instance;
         const Strv *templates;
         const char *state_dir;
+        const Config *settings; /* its zygotes */
         uint64_t storage_bytes; /* of the depot; 0: as the disk has room */
 } SpawnerArguments;
 

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/enforce.h"
+#include "core/zygote.h"
 #include "provider/native-internal.h"
 #include "wire/channel.h"
 #include "wire/message.h"
@@ -374,6 +375,7 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         if (!enforce)
                 return error_set(reterr, -EINVAL, "its policy cannot be read");
         m.create.rules = enforce->rules;
+        m.create.zygote = zygote_serves(sb->manager, &sb->spec) && !(enforce->rules.flags & RULES_SEALED);
         r = fill_trees(&sb->spec, &m.create);
         if (r < 0)
                 return error_set(reterr, r, "cannot ask for its volumes: %m");

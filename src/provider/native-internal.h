@@ -14,7 +14,7 @@ typedef struct NativeRequest {
         uint32_t serial;
         SpawnMessage message;
         Sandbox *sandbox; /* NULL: nobody cares any more, or it is about an id only */
-        uint64_t token;   /* of a tree call; 0: nobody waits for it */
+        uint64_t token;   /* of a call about trees, or of a zygote; 0: nobody waits for it */
         UT_hash_handle hh; /* by serial */
 } NativeRequest;
 
@@ -59,6 +59,7 @@ typedef struct NativeGuest {
 
 /* native-spawner.c */
 int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds);
+int native_request_token(Native *n, SpawnType type, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds);
 int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 void native_forget_requests(Native *n, Sandbox *sb);
@@ -81,6 +82,10 @@ int native_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_
 int native_tree_cancel(Provider *p, uint64_t token);
 void native_tree_hello(Native *n, const SpawnHello *hello);
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
+
+/* native-zygote.c */
+int native_zygote(Provider *p, const SpawnZygote *request, const int fds[static _EXECUTION_CHANNEL_MAX], uint64_t token);
+void native_on_zygote_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-network.c */
 void native_network_shape(const Sandbox *sb, SpawnCreate *ret);

@@ -48,8 +48,12 @@ int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandb
         return request(n, type, message, sb, /* token= */ 0, fds, n_fds);
 }
 
+int native_request_token(Native *n, SpawnType type, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds) {
+        return request(n, type, message, /* sb= */ NULL, token, fds, n_fds);
+}
+
 int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds) {
-        return request(n, SPAWN_TREE, message, /* sb= */ NULL, token, fds, n_fds);
+        return native_request_token(n, SPAWN_TREE, message, token, fds, n_fds);
 }
 
 void native_forget_requests(Native *n, Sandbox *sb) {
@@ -136,6 +140,7 @@ static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *
         [SPAWN_LIST] = on_list_answer,
         [SPAWN_TREE] = native_on_tree_answer,
         [SPAWN_RECLAIM] = on_reclaim_answer,
+        [SPAWN_ZYGOTE] = native_on_zygote_answer,
 };
 
 static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
@@ -152,6 +157,7 @@ static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds,
 static void ask_again(Native *n) {
         static const SpawnFailure losses[_SPAWN_TYPE_MAX] = {
                 [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
+                [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
                 [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
         };
         uint32_t last = n->serial;

@@ -125,6 +125,7 @@ static const ProviderOps native_ops = {
         .socket = native_socket,
         .tree = native_tree,
         .tree_cancel = native_tree_cancel,
+        .zygote = native_zygote,
         .release = native_guest_release,
         .free = native_free,
 };
