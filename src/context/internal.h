@@ -13,6 +13,7 @@
 
 #include "context/context.h"
 #include "context/link.h"
+#include "core/zygote.h"
 
 #define CONTEXT_TAG       "context:"
 #define CONTEXT_SEPARATOR '\x1e'
@@ -65,7 +66,8 @@ struct ContextEntry {
         ContextSpec spec; /* cwd is x.cwd */
         Execution *execution; /* NULL: has none, or it has ended */
         ExecutionWatch watch;
-        int pid; /* of one that is no execution; 0 */
+        ZygoteCall *zygote; /* it is being forked; NULL */
+        int pid; /* of one that was, and is no execution; 0 */
         ContextLink link;
         ContextWaiter *waiters;
         ContextRun *runs; /* the first one runs, when x.busy */
@@ -89,7 +91,7 @@ struct ContextSeat {
         Sandbox *sandbox;
         SandboxWatch watch;
         ContextEntry *entries; /* oldest first */
-        bool adopted, gone;
+        bool gone;
         UT_hash_handle hh;
 };
 
@@ -98,6 +100,7 @@ struct Contexts {
         ContextSeat *seats;
         ContextWaiter *waiters; /* in all contexts */
         sd_event_source *adopt;
+        bool adopted; /* all that has outlived the daemon before us */
 };
 
 /* contexts.c */

@@ -11,25 +11,26 @@ import socket
 import sys
 
 CHANNEL = 3
+AT_START = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)}
 
 
 def load(names):
-    """The chosen modules; what each is, to be looked at again inside."""
-    loaded = {}
+    """The chosen modules; what each of them and the interpreter is, to be looked at again inside."""
     for name in names:
         __import__(name)
-        top = name.partition(".")[0]
-        loaded[top] = look(top)
-    return loaded
+    return {name: look(name) for name in {"", "os", *(name.partition(".")[0] for name in names)}}
 
 
 def look(name):
-    """Which file an import would take, and whether it is still the same."""
-    spec = importlib.machinery.PathFinder.find_spec(name)
-    if spec is None or not spec.origin or not os.path.isfile(spec.origin):
-        return spec and spec.origin
-    found = os.stat(spec.origin)
-    return spec.origin, found.st_size, found.st_mtime_ns
+    """Which file an import would take, and what tells whether it is still the same; "": the interpreter."""
+    path = sys.executable
+    if name:
+        spec = importlib.machinery.PathFinder.find_spec(name)
+        path = spec and spec.origin
+    if not path or not os.path.isfile(path):
+        return path
+    found = os.stat(path)
+    return path, found.st_size, found.st_mtime_ns
 
 
 def load_driver(source):
@@ -57,6 +58,7 @@ def read_surroundings():
     if len(fds) != 1:
         sys.exit(1)
     with open(fds[0], "rb") as file:
+        file.seek(0)  # it is where its writer has left it
         return [os.fsdecode(text) for text in file.read().split(b"\0")[:-1]]
 
 
@@ -92,8 +94,8 @@ def read_driver():
 def settle(pythonapi):
     """What the fork has copied and each must have for itself. random and others that have asked for it are told by the interpreter."""
     pythonapi.PyOS_AfterFork_Child()
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, action in AT_START.items():
+        signal.signal(number, action)
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
         numpy.random.seed()
