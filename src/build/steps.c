@@ -18,7 +18,7 @@
 #define ADD_USER                                                                                                           \
         "id -u %1$s >/dev/null 2>&1 || useradd -m -s \"$(command -v bash || echo /bin/sh)\" %1$s 2>/dev/null || "          \
         "adduser -D %1$s || { echo 'there is no user %1$s, and no program to add one'; exit 1; }; "                        \
-        "[ -d /home/%1$s ] || [ %1$s = root ] || { mkdir -p /home/%1$s && chown %1$s: /home/%1$s; }"
+        "[ %1$s = root ] || { mkdir -p /home/%1$s && chown %1$s: /home/%1$s; }"
 
 typedef struct Reader {
         const PlanOptions *options;

@@ -256,6 +256,8 @@ static void speak(ContextEntry *e, int r, int fds[static _EXECUTION_CHANNEL_MAX]
         e->link.mask = (const Mask *const *) &e->x.sandbox->mask;
         if (r >= 0)
                 r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
+        if (r >= 0 && e->state == CONTEXT_ADOPTING && e->execution && e->language->by_signal)
+                (void) execution_signal(e->execution, SIGINT);
         if (r < 0 && r != -ESRCH) /* … then its end is about to be told */
                 context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
 }

@@ -49,7 +49,7 @@ const char *context_language(const char *name);
 
 typedef struct ContextSpec {
         const char *language; /* canonical */
-        const char *cwd;      /* NULL: the user's home, else the working directory */
+        const char *cwd;      /* NULL: the sandbox's working directory */
         uint32_t uid, gid;    /* the sandbox's own, when has_user is not set */
         bool has_user;
 } ContextSpec;

@@ -12,7 +12,7 @@
 
 #define ADOPT_EVERY    (50 * USEC_PER_MSEC)
 #define DEFAULT_PREFIX "default-"
-#define HOME_DEFAULT   "/home/user"
+#define WORKDIR_DEFAULT "/workspace"
 
 static ContextSeat *seat_free(ContextSeat *s) {
         while (s->entries) {
@@ -78,6 +78,19 @@ static int adopt_one(ContextSeat *s, Execution *x) {
         return r;
 }
 
+static bool is_kept(const Execution *x) {
+        return !execution_ended(x) && x->spec.tag && strncmp(x->spec.tag, CONTEXT_TAG, strlen(CONTEXT_TAG)) == 0;
+}
+
+static bool has_kept(const Sandbox *sb) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (is_kept(x))
+                        return true;
+        return false;
+}
+
 static int by_number(const void *a, const void *b) {
         const Execution *const *x = a, *const *y = b;
 
@@ -88,9 +101,8 @@ static void adopt_all(ContextSeat *s) {
         Execution *x, *next, *found[CONTEXTS_MAX];
         size_t n = 0;
 
-        s->adopted = true;
         HASH_ITER(hh, s->sandbox->executions, x, next)
-                if (!execution_ended(x) && x->spec.tag && strncmp(x->spec.tag, CONTEXT_TAG, strlen(CONTEXT_TAG)) == 0 && n < CONTEXTS_MAX)
+                if (is_kept(x) && n < CONTEXTS_MAX)
                         found[n++] = x;
         qsort(found, n, sizeof(found[0]), by_number);
         for (size_t i = 0; i < n; i++)
@@ -117,19 +129,31 @@ int context_seat_get(Contexts *c, Sandbox *sb, ContextSeat **ret) {
         return 0;
 }
 
+/* NULL: it has none. */
+static ContextSeat *seat_of(Contexts *c, const Sandbox *sb) {
+        ContextSeat *s;
+
+        HASH_FIND_STR(c->seats, sb->id, s);
+        if (s || c->adopted || c->manager->recovering || !has_processes(sb) || !has_kept(sb))
+                return s;
+        if (context_seat_get(c, (Sandbox *) sb, &s) < 0)
+                return NULL;
+        adopt_all(s);
+        return s;
+}
+
 /* What has outlived the daemon was running for somebody who is not there any more: it is spoken with at once, and not when somebody asks. */
 static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
         Contexts *c = userdata;
         Sandbox *sb, *next;
-        ContextSeat *s;
 
         if (c->manager->recovering) {
                 (void) sd_event_source_set_time_relative(source, ADOPT_EVERY);
                 return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
         }
         HASH_ITER(hh, c->manager->sandboxes, sb, next)
-                if (sb->executions && has_processes(sb) && context_seat_get(c, sb, &s) >= 0 && !s->adopted)
-                        adopt_all(s);
+                (void) seat_of(c, sb);
+        c->adopted = true;
         return 0;
 }
 
@@ -140,7 +164,7 @@ int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
         c->manager = m;
-        r = sd_event_add_time_relative(m->event, &c->adopt, CLOCK_MONOTONIC, 0, 0, on_adopt, c);
+        r = sd_event_add_time_relative(m->event, &c->adopt, CLOCK_MONOTONIC, 0, 1, on_adopt, c);
         if (r < 0) {
                 free(c);
                 return error_set(reterr, r, "cannot make a timer: %m");
@@ -164,10 +188,9 @@ Contexts *contexts_free(Contexts *c) {
 /* Asking. */
 
 Context *context_find(Contexts *c, const Sandbox *sb, const char *id) {
-        ContextSeat *s;
+        ContextSeat *s = seat_of(c, sb);
         ContextEntry *e;
 
-        HASH_FIND_STR(c->seats, sb->id, s);
         if (!s)
                 return NULL;
         DL_FOREACH(s->entries, e)
@@ -177,11 +200,10 @@ Context *context_find(Contexts *c, const Sandbox *sb, const char *id) {
 }
 
 size_t context_list(Contexts *c, const Sandbox *sb, Context *ret[static CONTEXTS_MAX]) {
-        ContextSeat *s;
+        ContextSeat *s = seat_of(c, sb);
         ContextEntry *e;
         size_t n = 0;
 
-        HASH_FIND_STR(c->seats, sb->id, s);
         if (!s)
                 return 0;
         DL_FOREACH(s->entries, e)
@@ -210,13 +232,6 @@ static int make_id(char ret[static CONTEXT_ID_MAX + 1]) {
         return 0;
 }
 
-/* Where code begins to run when nobody says: where its user is at home. */
-static const char *default_cwd(const Sandbox *sb) {
-        if (sb->spec.workdir)
-                return sb->spec.workdir;
-        return sb->spec.uid == 1000 && sb->spec.template_name && strcmp(sb->spec.template_name, "base") == 0 ? HOME_DEFAULT : "/workspace";
-}
-
 static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
         const ContextLanguage *l = context_language_find(spec->language);
         ContextSpec filled = *spec;
@@ -233,8 +248,7 @@ static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *sp
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         if (!filled.cwd)
-                filled.cwd = default_cwd(sb);
-        s->adopted = true;
+                filled.cwd = sb->spec.workdir ? sb->spec.workdir : WORKDIR_DEFAULT;
         r = context_entry_new(s, id, l, &filled, &e, reterr);
         if (r < 0)
                 return r;

@@ -91,7 +91,7 @@ struct ContextSeat {
         Sandbox *sandbox;
         SandboxWatch watch;
         ContextEntry *entries; /* oldest first */
-        bool adopted, gone;
+        bool gone;
         UT_hash_handle hh;
 };
 
@@ -100,6 +100,7 @@ struct Contexts {
         ContextSeat *seats;
         ContextWaiter *waiters; /* in all contexts */
         sd_event_source *adopt;
+        bool adopted; /* all that has outlived the daemon before us */
 };
 
 /* contexts.c */

@@ -1,5 +1,7 @@
 #include "jail/furniture.h"
 
+#include <stdio.h>
+
 #include "base/macro.h"
 
 #define LIST(array) { array, ELEMENTSOF(array) }
@@ -12,6 +14,9 @@ static const char *const overlays_for_root[] = {
         "var/lib/dpkg",
 };
 const FurnitureList furniture_overlays = LIST(overlays), furniture_overlays_for_root = LIST(overlays_for_root);
+
+static const char *const overlays_beside[] = { "var/lib/dpkg" };
+const FurnitureList furniture_overlays_beside = LIST(overlays_beside);
 
 const FurnitureDirectory furniture_directories[] = {
         { "/dev",                            0755,  FURNITURE_OURS     },
@@ -116,3 +121,11 @@ const char furniture_group[] =
 const char furniture_nsswitch[] =
         "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
         "networks: files\nprotocols: files\nservices: files\nethers: files\n";
+
+void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid) {
+        (void) snprintf(ret, size, "%s" FURNITURE_USER_LINE "%u:%u:user:/home/user:/bin/bash\n", furniture_passwd, uid, gid);
+}
+
+void furniture_write_group(char *ret, size_t size, gid_t gid) {
+        (void) snprintf(ret, size, "%s" FURNITURE_USER_LINE "%u:\n", furniture_group, gid);
+}

@@ -17,6 +17,10 @@ typedef struct FurnitureList {
  * made as links. Those for root guest root expects to change: packages put things there; for others they are plain read-only binds. */
 extern const FurnitureList furniture_overlays, furniture_overlays_for_root;
 
+/* Where those for root in /etc are one, with everything else that is there (sharedetc.h), and what is beside it then. */
+#define FURNITURE_SHARED "etc"
+extern const FurnitureList furniture_overlays_beside;
+
 typedef enum FurnitureFlags {
         FURNITURE_FOR_USER = 1 << 0, /* belongs to the guest's user */
         FURNITURE_FOR_ROOT = 1 << 1, /* only guest root has use for it: installing packages, making users */
@@ -53,6 +57,8 @@ extern const FurnitureList furniture_names;
 /* Texts of ours; behind the first two comes one line for the guest's user, "user:*:" and numbers. */
 #define FURNITURE_USER_LINE "user:*:"
 extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[];
+void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
+void furniture_write_group(char *ret, size_t size, gid_t gid);
 
 /* Names users and groups of the host, which are not there, and dpkg refuses to work then: emptied. */
 #define FURNITURE_EMPTIED "var/lib/dpkg/statoverride"

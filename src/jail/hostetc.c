@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "jail/furniture.h"
 #include "jail/names.h"
+#include "jail/sharedetc.h"
 #include "jail/tree.h"
 
 #define USER_UID_DEFAULT 1000
@@ -89,11 +90,13 @@ static int open_all(int host_root_fd, const FurnitureList *paths, bool (*writabl
 
 int hostetc_open(const JailSpec *spec, int host_root_fd, bool (*writable)(const char *path, const void *arg), const void *arg, HostEtc *ret,
                 Error *reterr) {
-        int r = open_all(host_root_fd, &furniture_bound, writable, arg, ret, reterr);
+        int r = jail_has_shared_etc(spec) ? 0 : open_all(host_root_fd, &furniture_bound, writable, arg, ret, reterr);
 
         if (r < 0)
                 return r;
         ret->has_dpkg = writable("var/lib/dpkg", arg);
+        if (jail_has_shared_etc(spec))
+                return 0;
         if (!jail_is_for_root(spec))
                 return open_all(host_root_fd, &furniture_bound_for_user, writable, arg, ret, reterr);
         return open_all(host_root_fd, &furniture_bound_for_root, writable, arg, ret, reterr);
@@ -138,16 +141,23 @@ static gid_t user_gid(const JailSpec *spec) {
         return spec->gid ? spec->gid : USER_UID_DEFAULT;
 }
 
-static int write_names(const JailSpec *spec, Error *reterr) {
-        unsigned uid = user_uid(spec), gid = user_gid(spec);
+static int write_names(const JailSpec *spec, bool lived_in, Error *reterr) {
         char text[2048];
         int r;
 
-        (void) snprintf(text, sizeof(text), "%s" FURNITURE_USER_LINE "%u:%u:user:/home/user:/bin/bash\n", furniture_passwd, uid, gid);
+        if (jail_has_shared_etc(spec)) {
+                if (user_uid(spec) == SHAREDETC_USER && user_gid(spec) == SHAREDETC_USER)
+                        return 0;
+                if (lived_in)
+                        return 0;
+                (void) unlink("/etc/passwd");
+                (void) unlink("/etc/group");
+        }
+        furniture_write_passwd(text, sizeof(text), user_uid(spec), user_gid(spec));
         r = write_file(spec, "/etc/passwd", text, reterr);
         if (r < 0)
                 return r;
-        (void) snprintf(text, sizeof(text), "%s" FURNITURE_USER_LINE "%u:\n", furniture_group, gid);
+        furniture_write_group(text, sizeof(text), user_gid(spec));
         return write_file(spec, "/etc/group", text, reterr);
 }
 
@@ -192,29 +202,39 @@ static int for_each(PerPath function, const JailSpec *spec, int host_root_fd, co
         return 0;
 }
 
-int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, bool single_id, Error *reterr) {
+static int take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        int r = for_each(copy_one, spec, host_root_fd, &furniture_copied, reterr);
+
+        if (r >= 0)
+                r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
+        return r >= 0 && jail_is_for_root(spec) ? for_each(copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr) : r;
+}
+
+/* Nothing to copy up where there is nothing in it. */
+static void empty_overrides(void) {
+        struct stat st;
+
+        if (stat("/" FURNITURE_EMPTIED, &st) == 0 && st.st_size > 0)
+                (void) truncate("/" FURNITURE_EMPTIED, 0);
+}
+
+int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, const HostEtcSetting *setting, Error *reterr) {
         int r;
 
-        r = write_names(spec, reterr);
+        r = write_names(spec, setting->lived_in, reterr);
         if (r < 0)
                 return r;
         r = names_make(spec, host_root_fd, reterr);
-        if (r < 0)
-                return r;
-        r = for_each(copy_one, spec, host_root_fd, &furniture_copied, reterr);
-        if (r < 0)
-                return r;
-        r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
-        if (r >= 0 && jail_is_for_root(spec))
-                r = for_each(copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr);
+        if (r >= 0 && !jail_has_shared_etc(spec))
+                r = take_files(spec, host_root_fd, reterr);
         if (r >= 0)
                 r = attach_all(spec, etc, reterr);
         if (r < 0)
                 return r;
         if (jail_is_for_root(spec) && etc->has_dpkg && !jail_is_kept(spec))
-                (void) truncate("/" FURNITURE_EMPTIED, 0);
+                empty_overrides();
         if (!spec->furnished)
                 return 0;
-        r = fill_home(spec, host_root_fd, single_id, reterr);
+        r = setting->lived_in ? 0 : fill_home(spec, host_root_fd, setting->single_id, reterr);
         return r < 0 ? r : name_python(spec, reterr);
 }

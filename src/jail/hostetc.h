@@ -29,5 +29,10 @@ int hostetc_open(const JailSpec *spec, int host_root_fd, bool (*writable)(const 
                 Error *reterr);
 void hostetc_done(HostEtc *etc);
 
+typedef struct HostEtcSetting {
+        bool single_id; /* nothing can be given to another */
+        bool lived_in;  /* the disk had a guest before */
+} HostEtcSetting;
+
 /* host_root_fd: the host's root directory, which needs not be attached any more. */
-int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, bool single_id, Error *reterr);
+int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, const HostEtcSetting *setting, Error *reterr);

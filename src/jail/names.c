@@ -9,6 +9,7 @@
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "jail/furniture.h"
+#include "jail/sharedetc.h"
 
 /* Any address would do in a gated network, where all of them end in the same socket; in a linked one it is just this one. One
  * that answers within a moment or not at all: patience is for the way behind it. */
@@ -39,20 +40,24 @@ static ssize_t file_read_regular(const char *path, char *ret, size_t size) {
 /* The network is this life's, not the former one's. One that says so already is left alone: a full disk has no room for another. */
 static int write_resolver(const JailSpec *spec, const char *text, Error *reterr) {
         char there[256];
-        ssize_t n = jail_is_kept(spec) ? file_read_regular("/etc/resolv.conf", there, sizeof(there)) : -ENOENT;
+        bool may_be_there = jail_is_kept(spec) || jail_has_shared_etc(spec);
+        ssize_t n = may_be_there ? file_read_regular("/etc/resolv.conf", there, sizeof(there)) : -ENOENT;
 
         if (n >= 0 && strcmp(there, text) == 0)
                 return 0;
-        if (jail_is_kept(spec) && unlink("/etc/resolv.conf") < 0 && !jail_forgives(spec, -errno))
+        if (may_be_there && unlink("/etc/resolv.conf") < 0 && !jail_forgives(spec, -errno))
                 return error_set(reterr, -errno, "/etc/resolv.conf");
         return write_file(spec, "/etc/resolv.conf", text, reterr);
+}
+
+void names_write_hosts(char *ret, size_t size, const char *hostname) {
+        (void) snprintf(ret, size, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", hostname);
 }
 
 static int write_hosts(const JailSpec *spec, Error *reterr) {
         char text[512];
 
-        (void) snprintf(text, sizeof(text),
-                        "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 %s\n", spec->hostname);
+        names_write_hosts(text, sizeof(text), spec->hostname);
         return write_file(spec, "/etc/hosts", text, reterr);
 }
 
@@ -70,18 +75,33 @@ static int copy_resolver(int host_root_fd, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/etc/resolv.conf") : 0;
 }
 
-int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
+static int write_own(const JailSpec *spec, Error *reterr) {
         char text[128];
         int r;
 
+        if (jail_has_shared_etc(spec)) { /* of another name than this one's */
+                (void) unlink("/etc/hosts");
+                (void) unlink("/etc/hostname");
+        }
         r = write_hosts(spec, reterr);
         if (r < 0)
                 return r;
         (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
         r = write_file(spec, "/etc/hostname", text, reterr);
-        if (r < 0)
+        if (r < 0 || jail_has_shared_etc(spec))
                 return r;
-        r = write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+        return write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+}
+
+/* All of it is there already, in what such sandboxes share. */
+static bool is_shared(const JailSpec *spec) {
+        return jail_has_shared_etc(spec) && strcmp(spec->hostname, SHAREDETC_HOSTNAME) == 0;
+}
+
+int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        int r;
+
+        r = is_shared(spec) ? 0 : write_own(spec, reterr);
         if (r < 0)
                 return r;
         if (spec->net_host)
@@ -89,7 +109,7 @@ int names_make(const JailSpec *spec, int host_root_fd, Error *reterr) {
         if (spec->network.shape != SPAWN_NETWORK_NONE)
                 return write_resolver(spec, resolver, reterr);
         /* With loopback alone there is no resolver to name; a lookup then fails at once. */
-        return write_resolver(spec, "# no network\n", reterr);
+        return write_resolver(spec, NAMES_NO_NETWORK, reterr);
 }
 
 int names_adapt(const JailSpec *spec, Error *reterr) {

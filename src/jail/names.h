@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "jail/spec.h"
 
+#define NAMES_NO_NETWORK "# no network\n"
+void names_write_hosts(char *ret, size_t size, const char *hostname);
+
 /* host_root_fd: where the host's own resolv.conf is, for who has the host's network. */
 int names_make(const JailSpec *spec, int host_root_fd, Error *reterr);
 

@@ -320,7 +320,7 @@ static int complete_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = copy_links(fs, spec, reterr);
         if (r >= 0)
-                r = hostetc_setup(spec, fs->host_root_fd, &fs->host_etc, /* single_id= */ !fs->privileged, reterr);
+                r = hostetc_setup(spec, fs->host_root_fd, &fs->host_etc, &(HostEtcSetting) { .single_id = !fs->privileged, .lived_in = fs->lived_in }, reterr);
         hostetc_done(&fs->host_etc);
         return r;
 }

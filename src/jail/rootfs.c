@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,10 @@ int rootfs_init(Rootfs *fs, const JailSpec *spec, bool privileged) {
                 add_lower(fs, "");
         } else {
                 add_host_lowers(fs, &furniture_overlays);
-                if (jail_is_for_root(spec) && privileged)
+                if (jail_has_shared_etc(spec) && privileged) {
+                        add_lower(fs, FURNITURE_SHARED);
+                        add_host_lowers(fs, &furniture_overlays_beside);
+                } else if (jail_is_for_root(spec) && privileged)
                         add_host_lowers(fs, &furniture_overlays_for_root);
         }
         if (spec->n_binds > 0) {
@@ -93,6 +97,12 @@ static int open_lowers(Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         fs->lowers[i].tree = disk_open_tree(spec->trees->layer_fd, "the template's layer", reterr);
                         if (fs->lowers[i].tree < 0)
                                 return fs->lowers[i].tree;
+                        continue;
+                }
+                if (jail_has_shared_etc(spec) && strcmp(fs->lowers[i].path, FURNITURE_SHARED) == 0) {
+                        fs->lowers[i].tree = dev_copy_shared(spec->etc_fd);
+                        if (fs->lowers[i].tree < 0)
+                                return error_set(reterr, fs->lowers[i].tree, "cannot copy the shared /etc: %m");
                         continue;
                 }
                 if (!source) {

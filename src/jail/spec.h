@@ -89,6 +89,7 @@ typedef struct JailSpec {
         int disk_fd;          /* a disk image that was made ahead (disk.h); -EBADF: none */
         int home_netns_fd;    /* with a network namespace that was: our own, to come back to */
         int dev_fd;           /* the shared part of /dev (dev.h); likewise */
+        int etc_fd;           /* furnished: the shared /etc (sharedetc.h); likewise */
         bool enterable;       /* a zygote's child (zygote/enter.c) may come in: all namespaces belong to the sandbox's own, and that to its user */
 
         /* Not detached: called when a network with sockets was made and the sandbox still waits for it; whoever answers for it begins
@@ -104,6 +105,11 @@ static inline bool jail_has_template(const JailSpec *spec) {
 /* Packages are installed and users made in it: by its user, or by whom that becomes. */
 static inline bool jail_is_for_root(const JailSpec *spec) {
         return spec->uid == 0 || spec->furnished;
+}
+
+/* Its /etc is an overlay of one that all of its kind share; else it is put together inside. */
+static inline bool jail_has_shared_etc(const JailSpec *spec) {
+        return spec->furnished && spec->detached && spec->etc_fd >= 0 && !jail_has_template(spec);
 }
 
 /* Somebody may have lived on the writable layer before: nothing in it can be trusted, and what is there is not made again. */

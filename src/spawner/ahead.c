@@ -11,7 +11,8 @@
 void ahead_init(Ahead *a, bool privileged) {
         Error error = { 0 };
 
-        *a = (Ahead) { .home_netns_fd = -EBADF, .dev_fd = -EBADF };
+        *a = (Ahead) { .home_netns_fd = -EBADF, .dev_fd = -EBADF, .etc = SHAREDETC_EMPTY };
+        a->etc_tried = !privileged;
         if (!privileged)
                 return;
         a->stocks[SPAWN_NETWORK_NONE].wanted = true;
@@ -36,7 +37,17 @@ static int next_shape(const Ahead *a) {
 }
 
 bool ahead_wants(const Ahead *a) {
-        return next_shape(a) >= 0;
+        return next_shape(a) >= 0 || !a->etc_tried;
+}
+
+int ahead_etc(Ahead *a, Error *reterr) {
+        int r;
+
+        if (a->home_netns_fd < 0) /* nothing is made ahead */
+                return -EBADF;
+        a->etc_tried = true;
+        r = sharedetc_get(&a->etc, reterr);
+        return r < 0 ? r : a->etc.tree;
 }
 
 void ahead_make_one(Ahead *a) {
@@ -45,8 +56,12 @@ void ahead_make_one(Ahead *a) {
         Error error = { 0 };
         AheadStock *s;
 
-        if (shape < 0)
+        if (shape < 0) {
+                if (!a->etc_tried && ahead_etc(a, &error) < 0)
+                        log_debug("/etc of template base: %s", error.text);
+                a->etc_tried = true;
                 return;
+        }
         s = a->stocks + shape;
         request.shape = (SpawnNetwork) shape;
         if (net_make(&request, s->networks + s->n, &error) < 0) {

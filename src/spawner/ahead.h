@@ -1,7 +1,7 @@
 /* ahead.h: what sandboxes will need, made before they are asked for.
  *
  * A few network namespaces, which take the kernel longer than all the rest, made while nobody waits, gated ones (net.h) from the
- * first time that one was asked for; and the shared part of /dev, made once. Only for the host's root. A sandbox that finds nothing here makes its own.
+ * first time that one was asked for; and the shared part of /dev, made once, and the /etc of template base, made anew when the host's has changed. Only for the host's root. A sandbox that finds nothing here makes its own.
  * Must not know: any sandbox. */
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "jail/net.h"
+#include "jail/sharedetc.h"
 
 #define AHEAD_NETWORKS_MAX 8
 
@@ -24,6 +25,8 @@ typedef struct Ahead {
         AheadStock stocks[_SPAWN_NETWORK_MAX]; /* of linked ones there are none: they are made for somebody */
         int home_netns_fd; /* our own; -EBADF: nothing is made ahead */
         int dev_fd;        /* -EBADF: each makes its own */
+        SharedEtc etc;     /* of template base */
+        bool etc_tried;
 } Ahead;
 
 void ahead_init(Ahead *a, bool privileged);
@@ -31,6 +34,9 @@ void ahead_init(Ahead *a, bool privileged);
 /* Makes one thing more, if there is one to make. Takes half a millisecond. */
 bool ahead_wants(const Ahead *a);
 void ahead_make_one(Ahead *a);
+
+/* For template base; stays ours. -EBADF with no error: each makes its own. */
+int ahead_etc(Ahead *a, Error *reterr);
 
 /* The caller owns it. Without a namespace, but of that shape: there is none. */
 Network ahead_take_network(Ahead *a, SpawnNetwork shape);

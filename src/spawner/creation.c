@@ -43,6 +43,7 @@ static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *ne
                 .disk_fd = c->disk_fd,
                 .home_netns_fd = s->ahead.home_netns_fd,
                 .dev_fd = s->ahead.dev_fd,
+                .etc_fd = -EBADF,
                 .enterable = q->zygote && s->privileged,
         };
 
@@ -102,6 +103,16 @@ static int get_network(Spawner *s, const Creation *c, Network *ret, Error *reter
         return 0;
 }
 
+/* A disk that has begun with a shared /etc goes on with one: there is no other way for those who keep theirs. */
+static int take_etc(Spawner *s, JailSpec *spec, Error *reterr) {
+        int r = spec->furnished && !jail_has_template(spec) ? ahead_etc(&s->ahead, reterr) : -EBADF;
+
+        if (r < 0 && r != -EBADF)
+                return r;
+        spec->etc_fd = r;
+        return 0;
+}
+
 static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
         static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
         _cleanup_(net_done) Network network = NETWORK_EMPTY;
@@ -116,6 +127,9 @@ static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
         if (r < 0)
                 return r;
         spec = make_spec(s, c, &network, ground_is_needed(&c->request) ? &trees : NULL);
+        r = take_etc(s, &spec, reterr);
+        if (r < 0)
+                return r;
         r = jail_start(&spec, no_stdio, inside_main, &spec, &jail, reterr);
         spawner_bind_to_keeper(s);
         if (r < 0)

@@ -157,7 +157,7 @@ DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSi
 }
 
 bool disk_upper_name(const char *path, char *ret, size_t size) {
-        if (!has(&furniture_overlays, path) && !has(&furniture_overlays_for_root, path))
+        if (!has(&furniture_overlays, path) && !has(&furniture_overlays_for_root, path) && strcmp(path, FURNITURE_SHARED) != 0)
                 return false;
         (void) snprintf(ret, size, "upper-%s", path);
         for (char *p = ret; *p; p++)

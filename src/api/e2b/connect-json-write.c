@@ -164,7 +164,7 @@ static void write_entry(Text *t, const ProtobufCMessage *entry) {
 }
 
 static void write_list(Text *t, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f) {
-        const uint8_t *items = *(uint8_t *const *) member(m, f->offset);
+        const void *items = *(void *const *) member(m, f->offset);
         size_t n = *(const size_t *) member(m, f->quantifier_offset), size = value_size(f);
         bool map = connect_is_map(f);
 
@@ -173,9 +173,9 @@ static void write_list(Text *t, const ProtobufCMessage *m, const ProtobufCFieldD
                 if (i > 0)
                         text_put_string(t, ",");
                 if (map)
-                        write_entry(t, *(ProtobufCMessage *const *) (items + i * size));
+                        write_entry(t, ((ProtobufCMessage *const *) items)[i]);
                 else
-                        write_value(t, f, items + i * size);
+                        write_value(t, f, (const uint8_t *) items + i * size);
         }
         text_put_string(t, map ? "}" : "]");
 }

@@ -132,9 +132,7 @@ typedef struct SecretBody {
 
 static void body_done(SecretBody *b) {
         free(b->name);
-        if (b->value)
-                vault_wipe(b->value, b->size);
-        free(b->value);
+        vault_wipe(b->value, b->size);
         free(b->metadata);
 }
 

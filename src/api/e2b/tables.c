@@ -8,5 +8,6 @@ const ApiRoute *const e2b_envd_tables[] = {
 };
 
 const ApiRoute *const e2b_interpreter_tables[] = {
+        e2b_interpreter_routes,
         NULL,
 };

@@ -92,27 +92,45 @@ void e2b_volume_stat(ApiRequest *q) {
 
 /* PATCH …/path */
 
-typedef struct ChangeBody {
-        uint32_t uid, gid, mode;
-} ChangeBody;
+/* 1: it is there; 0: it is not; -EINVAL. */
+static int read_number(const json_t *body, const char *name, json_int_t max, uint32_t *ret) {
+        const json_t *v = json_object_get(body, name);
 
-static const JsonField change_fields[] = {
-        { "uid",  json_field_uint32, offsetof(ChangeBody, uid),  JSON_NULLABLE, .max = UINT16_MAX },
-        { "gid",  json_field_uint32, offsetof(ChangeBody, gid),  JSON_NULLABLE, .max = UINT16_MAX },
-        { "mode", json_field_uint32, offsetof(ChangeBody, mode), JSON_NULLABLE, .max = MODE_MAX },
-};
+        if (!v || json_is_null(v))
+                return 0;
+        if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > max)
+                return -EINVAL;
+        *ret = (uint32_t) json_integer_value(v);
+        return 1;
+}
+
+static int read_change(ApiRequest *q, GuestFile *g) {
+        size_t size;
+        const char *text = http_body(q->http, &size);
+        _cleanup_json_ json_t *body = json_loadb(text, size, 0, NULL);
+        int uid, gid, mode;
+
+        if (!json_is_object(body))
+                return -EINVAL;
+        uid = read_number(body, "uid", UINT16_MAX, &g->owner);
+        gid = read_number(body, "gid", UINT16_MAX, &g->group);
+        mode = read_number(body, "mode", MODE_MAX, &g->mode);
+        return uid < 0 || gid < 0 || mode < 0 ? -EINVAL : uid + gid + mode;
+}
 
 void e2b_volume_change(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = take_entry, .end = on_stat };
-        ChangeBody b = { .uid = FILE_ID_NONE, .gid = FILE_ID_NONE, .mode = FILE_MODE_NONE };
         VolumeCall *k = e2b_volume_call(q, FILE_CHMOD);
+        int n;
 
-        if (!k || e2b_read(q, change_fields, ELEMENTSOF(change_fields), &b) < 0)
+        if (!k)
                 return;
-        k->request.owner = b.uid;
-        k->request.group = b.gid;
-        k->request.mode = b.mode;
-        if (b.uid == FILE_ID_NONE && b.gid == FILE_ID_NONE && b.mode == FILE_MODE_NONE) /* nothing to change: as it is */
+        n = read_change(q, &k->request);
+        if (n < 0) {
+                (void) e2b_volume_refuse(q, 400, "the body must be {uid, gid, mode}: numbers, up to 65535, and of a mode up to 4095");
+                return;
+        }
+        if (n == 0) /* nothing to change: as it is */
                 k->request.operation = FILE_STAT;
         e2b_volume_begin(k, &handlers);
 }

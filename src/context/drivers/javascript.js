@@ -328,11 +328,26 @@ function isExpression(statement) {
     return parses(`async () => (${text}\n)`);
 }
 
+// import() as what a script may do: a call of ours.
+function ownImports(code) {
+    const list = tokens(code);
+    let out = '', from = 0;
+    list.forEach((token, i) => {
+        const before = list[i - 1];
+        if (token.text !== 'import' || !list[i + 1] || list[i + 1].text !== '(' || (before && before.text === '.'))
+            return;
+        out += code.slice(from, token.at) + '__cove_import__';
+        from = token.end;
+    });
+    return out + code.slice(from);
+}
+
 // The code as the body of a function that waits, whose value is that of the last expression.
 function rewrite(code) {
     // Imports are no statements of a script: they are set apart first.
     const marked = code.replace(/^[ \t]*import\s+(?!\()[^;'"]*?(['"])[^'"\n]*\1[^\n;]*;?|^[ \t]*import\s*(['"])[^'"\n]*\2\s*;?/gm, (line) => importOf(line) || line);
-    const parts = statements(marked, tokens(marked), IN_ASYNC);
+    const own = ownImports(marked);
+    const parts = statements(own, tokens(own), IN_ASYNC);
     const hoisted = [], out = [];
     let value = false;
 
@@ -401,7 +416,7 @@ async function evaluate(code, isTypescript) {
         rewritten = null;
     }
     // What cannot be rewritten is run as it is: then the language itself says what is wrong with it.
-    const script = new vm.Script(rewritten || source, { filename: name, importModuleDynamically: load });
+    const script = new vm.Script(rewritten || source, { filename: name });
     const value = script.runInThisContext({ breakOnSigint: true });
     if (!rewritten)
         return { value };
@@ -429,7 +444,7 @@ function errorEvent(error) {
     if (error && error.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED')
         return { name: 'KeyboardInterrupt', value: '', traceback: 'KeyboardInterrupt' };
     const stack = known ? String(error.stack || error.message) : util.inspect(error);
-    const rows = stack.split('\n').filter((row) => !/\(?(node:internal|<cove>|evalmachine|\[eval\])|at (new Script|evaluate|interruptible|run) \(/.test(row));
+    const rows = stack.split('\n').filter((row) => !/\(?(node:|<cove>|evalmachine|\[eval\])|at (new Script|evaluate|interruptible|run) \(/.test(row));
     return { name: known ? String(error.name || 'Error') : 'Error', value: known ? String(error.message) : util.inspect(error), traceback: rows.join('\n') };
 }
 
@@ -474,7 +489,15 @@ function reader() {
     const { parentPort, workerData } = require('worker_threads');
     const files = require('fs');
     const running = new Int32Array(workerData.state);
-    let rest = '';
+    let rest = '', told = 0;
+    const terminate = () => {
+        try {
+            const { Session } = require('inspector');
+            const session = new Session();
+            session.connectToMainThread();
+            session.post('Runtime.terminateExecution', () => session.disconnect());
+        } catch { /* a node without it: the daemon will end us */ }
+    };
     const decoder = new (require('string_decoder').StringDecoder)('utf8');
     const buffer = Buffer.alloc(1 << 16);
 
@@ -499,8 +522,12 @@ function reader() {
                 continue;
             const fields = line.split('\x1e').map(unescape);
             const meant = fields[0] === 'interrupt' ? Number(fields[1]) : fields[0] === 'sync' ? Atomics.load(running, 0) : 0;
-            if (meant !== 0 && meant === Atomics.load(running, 0))
+            if (meant !== 0 && meant === Atomics.load(running, 0)) {
                 process.kill(process.pid, 'SIGINT');
+                if (meant === told)
+                    terminate(); // it was told before: it loops behind an await, where no signal reaches it
+                told = meant;
+            }
             parentPort.postMessage(fields);
         }
     }

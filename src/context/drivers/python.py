@@ -1119,6 +1119,9 @@ class Driver:
         hooks = {"matplotlib.pyplot": self.take_pyplot, "PIL.Image": self.take_images,
                  "IPython.core.display_functions": self.take_display}
         os.environ.setdefault("MPLBACKEND", "Agg")
+        rc = "/usr/share/matplotlib/mpl-data/matplotlibrc"
+        if os.path.exists(rc) and not os.path.exists("/etc/matplotlibrc"):  # where Debian's looks, and what a template may not have
+            os.environ.setdefault("MATPLOTLIBRC", rc)
         for name, hook in hooks.items():
             if name in sys.modules:
                 hook(sys.modules[name])

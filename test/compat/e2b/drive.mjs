@@ -22,6 +22,12 @@ async function load() {
   return groups
 }
 
+// Some of the SDK's errors have the stack of their caller, without a word of what is wrong.
+function told(e) {
+  const words = `${e?.name ?? 'Error'}: ${e?.message ?? e}`
+  return e?.stack?.startsWith(words) ? e.stack : `${words}\n${e?.stack ?? ''}`
+}
+
 function tell(line) {
   process.stdout.write(JSON.stringify(line) + '\n')
 }
@@ -44,7 +50,7 @@ async function attempt(name, f) {
     await within(f(), PATIENCE_MS)
     tell({ name, ok: true, ms: Date.now() - began })
   } catch (e) {
-    tell({ name, ok: false, ms: Date.now() - began, error: `${e?.stack ?? e}` })
+    tell({ name, ok: false, ms: Date.now() - began, error: told(e) })
   }
 }
 
@@ -54,11 +60,11 @@ async function runGroup(group) {
   try {
     await within((async () => group.before?.())(), PATIENCE_MS)
   } catch (e) {
-    for (const [name] of chosen) tell({ name: `${group.name}.${name}`, ok: false, ms: 0, error: `before: ${e?.stack ?? e}` })
+    for (const [name] of chosen) tell({ name: `${group.name}.${name}`, ok: false, ms: 0, error: `before: ${told(e)}` })
     return
   }
   for (const [name, f] of chosen) await attempt(`${group.name}.${name}`, f)
-  await within((async () => group.after?.())(), PATIENCE_MS).catch((e) => tell({ name: `${group.name}.after`, ok: false, ms: 0, error: `${e?.stack ?? e}` }))
+  await within((async () => group.after?.())(), PATIENCE_MS).catch((e) => tell({ name: `${group.name}.after`, ok: false, ms: 0, error: told(e) }))
 }
 
 const groups = await load()

@@ -203,7 +203,7 @@ export async function network_can_be_changed() {
 
 export async function a_client_object() {
   const client = new E2B({ apiKey: process.env.E2B_API_KEY })
-  const s = await client.sandbox.create({ metadata: { mark }, timeoutMs: 60_000 })
+  const s = await client.Sandbox.create({ metadata: { mark }, timeoutMs: 60_000 })
   assert.equal((await s.commands.run('echo bound')).stdout, 'bound\n')
   await s.kill()
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Secret, SecretNotFoundError } from 'e2b'
 
-const name = `COMPAT_${Math.random().toString(36).slice(2).toUpperCase()}`
+const name = `compat_${Math.random().toString(36).slice(2)}`
 
 export async function their_life() {
   const made = await Secret.create(name, 'value one', { metadata: { a: 'b' } })
@@ -10,7 +10,7 @@ export async function their_life() {
   assert.equal(JSON.stringify(made).includes('value one'), false)
   assert.equal(await Secret.exists(name), true)
   const again = await Secret.update(name, 'value two')
-  assert.ok(again.currentVersion > made.currentVersion)
+  assert.ok(again.version > made.version)
   assert.equal((await Secret.getInfo(name)).name, name)
   const paginator = Secret.list()
   const all = []

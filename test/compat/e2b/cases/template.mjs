@@ -15,7 +15,7 @@ export async function build_with_files_and_commands() {
     .fromBaseImage()
     .setEnvs({ BUILT: 'yes' })
     .copy('app.txt', '/app/app.txt')
-    .makeDir('/app/made')
+    .makeDir('/app/made', { user: 'root' })
     .runCmd('echo ran-$BUILT > /app/ran.txt', { user: 'root' })
     .setWorkdir('/app')
   const info = await Template.build(template, name, { onBuildLogs: (l) => void logs.push(l.message), cpuCount: 1, memoryMB: 512 })
