@@ -41,6 +41,7 @@ static void tell_waiters(ContextEntry *e, const Error *error) {
 
 static void let_go(ContextEntry *e) {
         e->deadline = sd_event_source_disable_unref(e->deadline);
+        e->zygote = zygote_cancel(e->zygote);
         context_link_close(&e->link);
         if (e->execution) {
                 execution_forget_channel(e->execution);
@@ -265,18 +266,19 @@ static int send_sync(ContextEntry *e) {
         return context_link_send(&e->link, line, (size_t) n);
 }
 
-static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
-        ContextEntry *e = userdata;
-        int r = -error;
-
-        if (error == 0)
+static void speak(ContextEntry *e, int r, int fds[static _EXECUTION_CHANNEL_MAX]) {
+        if (r >= 0)
                 r = context_link_open(&e->link, fds);
         if (r >= 0)
                 r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
-        if (r >= 0 && e->state == CONTEXT_ADOPTING && e->language->by_signal)
-                (void) execution_signal(x, SIGINT);
+        if (r >= 0 && e->state == CONTEXT_ADOPTING && e->execution && e->language->by_signal)
+                (void) execution_signal(e->execution, SIGINT);
         if (r < 0 && r != -ESRCH) /* … then its end is about to be told */
                 context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
+}
+
+static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+        speak(userdata, -error, fds);
 }
 
 static int attach(ContextEntry *e, Execution *x) {
@@ -319,37 +321,35 @@ static int start_execution(ContextEntry *e, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
 }
 
-/* What it could not do, PID 1 can: then it takes as long as an interpreter's start. */
-static void on_zygote(int r, int fd, int pid, const Error *error, void *userdata) {
-        int fds[_EXECUTION_CHANNEL_MAX] = { fd, -EBADF, -EBADF };
+/* A zygote that is not there, or whose modules are not what the sandbox has by now, is no loss but of time. */
+static void on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, const Error *error, void *userdata) {
         ContextEntry *e = userdata;
-        Error own = { 0 };
+        Error failure = { 0 };
 
         e->zygote = NULL;
-        if (r < 0)
-                r = start_execution(e, &own);
-        else {
+        if (r >= 0) {
                 e->pid = pid;
                 e->x.warm = true;
-                r = context_link_open(&e->link, fds);
-                if (r >= 0)
-                        r = send_source(e);
+                speak(e, 0, fds);
+                return;
         }
+        e->deadline = sd_event_source_disable_unref(e->deadline);
+        r = start_execution(e, &failure);
         if (r < 0) {
                 e->error = r;
-                context_entry_over(e, "%s", own.text[0] ? own.text : strerror(-r));
+                context_entry_over(e, "%s", failure.text);
         }
 }
 
-static int start_zygote(ContextEntry *e) {
-        const Sandbox *sb = e->x.sandbox;
-        Error error = { 0 };
-        int r;
+static int start_forked(ContextEntry *e) {
+        const SandboxSpec *spec = &e->x.sandbox->spec;
+        int r = zygote_fork(e->x.sandbox, e->language->name, e->spec.has_user ? e->spec.uid : spec->uid, e->spec.has_user ? e->spec.gid : spec->gid, e->x.cwd, on_forked, e,
+                        &e->zygote, /* reterr= */ NULL);
 
-        r = zygote_fork(e->x.sandbox, e->language->name, e->spec.has_user ? e->spec.uid : sb->spec.uid, e->spec.has_user ? e->spec.gid : sb->spec.gid, e->x.cwd, on_zygote, e,
-                        &e->zygote, &error);
         if (r >= 0)
                 r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+        if (r < 0)
+                e->zygote = zygote_cancel(e->zygote);
         return r;
 }
 
@@ -357,7 +357,7 @@ int context_entry_start(ContextEntry *e, Error *reterr) {
         e->state = CONTEXT_BEGINNING;
         e->complaint[0] = '\0';
         e->closing = false;
-        return start_zygote(e) >= 0 ? 0 : start_execution(e, reterr);
+        return start_forked(e) >= 0 ? 0 : start_execution(e, reterr);
 }
 
 int context_entry_adopt(ContextEntry *e, Execution *x) {

@@ -66,8 +66,8 @@ struct ContextEntry {
         ContextSpec spec; /* cwd is x.cwd */
         Execution *execution; /* NULL: has none, or it has ended */
         ExecutionWatch watch;
-        ZygoteCall *zygote;   /* is being forked */
-        int pid; /* of one that was forked from a zygote, and is no execution; 0 */
+        ZygoteCall *zygote; /* it is being forked; NULL */
+        int pid; /* of one that was, and is no execution; 0 */
         bool counted; /* as work of its sandbox */
         ContextLink link;
         ContextWaiter *waiters;

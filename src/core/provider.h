@@ -67,7 +67,7 @@ typedef struct ProviderOps {
         /* trees.h is the door to these. The answer by tree_done() with the token, after tree_item() for a LIST. fds: four for a RUN, else NULL; copied */
         int (*tree)(Provider *p, const TreeRequest *request, const int *fds, uint64_t token);
         int (*tree_cancel)(Provider *p, uint64_t token);
-        int (*zygote)(Provider *p, const SpawnZygote *request, int channel_fd, uint64_t token); /* zygote.h; copied. NULL: cannot */
+        int (*zygote)(Provider *p, const SpawnZygote *request, const int fds[static _EXECUTION_CHANNEL_MAX], uint64_t token); /* zygote.h; copied. NULL: cannot */
         void (*release)(Provider *p, Sandbox *sb); /* our memory of it, not the thing */
         Provider *(*free)(Provider *p);
 } ProviderOps;

@@ -1,10 +1,13 @@
 #include "core/zygote.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include "base/fd.h"
@@ -19,8 +22,8 @@
 struct ZygoteCall {
         Manager *manager;
         uint64_t token;
-        int fd; /* our end of the channel */
-        ZygoteDone done; /* NULL: has gone */
+        int fds[_EXECUTION_CHANNEL_MAX]; /* our ends */
+        ZygoteDone done;
         void *userdata;
         ZygoteCall *prev, *next;
 };
@@ -40,28 +43,50 @@ bool zygote_serves(const Manager *m, const SandboxSpec *spec) {
                !m->provider->one_user && network_shape(spec->network) != SPAWN_NETWORK_LINKED;
 }
 
-/* What its child shall have around it waits in its channel, where nobody reads before it is in the sandbox. */
-static int open_channel(Sandbox *sb, uint32_t uid, uint32_t gid, const char *cwd, int ret_fds[static 2], Error *reterr) {
-        const Execution asked = { .sandbox = sb, .spec = { .cwd = (char *) cwd, .uid = uid, .gid = gid, .has_user = true } };
-        _cleanup_close_ int ours = -EBADF, theirs = -EBADF, surroundings = -EBADF;
-        int fds[2], r;
-
-        r = command_surroundings(&asked, &surroundings, reterr);
-        if (r < 0)
-                return r;
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-                return error_set(reterr, -errno, "cannot make a channel: %m");
-        ours = fds[0];
-        theirs = fds[1];
-        r = channel_send_bytes(ours, "", 1, &surroundings, 1, MSG_NOSIGNAL);
-        if (r < 0)
-                return error_set(reterr, r, "cannot write to a new channel: %m");
-        ret_fds[0] = TAKE_FD(ours);
-        ret_fds[1] = TAKE_FD(theirs);
-        return 0;
+static void close_ends(int fds[static _EXECUTION_CHANNEL_MAX]) {
+        for (int i = 0; i < _EXECUTION_CHANNEL_MAX; i++)
+                fds[i] = fd_close(fds[i]);
 }
 
-static int ask(Sandbox *sb, const ZygoteConfig *line, uint32_t gid, const Enforce *enforce, int channel, uint64_t token) {
+/* A mode, so that the guest may open /dev/stdout again, to write. */
+static int make_pipe(int *ret_ours, int *ret_theirs) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        (void) fchmod(fds[1], 0622);
+        *ret_ours = fds[0];
+        *ret_theirs = fds[1];
+        return fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static int make_ends(int ours[static _EXECUTION_CHANNEL_MAX], int theirs[static _EXECUTION_CHANNEL_MAX]) {
+        int fds[2], r = 0;
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+                return -errno;
+        ours[EXECUTION_CHANNEL_LINK] = fds[0];
+        theirs[EXECUTION_CHANNEL_LINK] = fds[1];
+        if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+                return -errno;
+        for (int i = EXECUTION_CHANNEL_OUT; i < _EXECUTION_CHANNEL_MAX && r >= 0; i++)
+                r = make_pipe(ours + i, theirs + i);
+        return r;
+}
+
+/* What its child shall have around it waits in its channel, where nobody reads before it is in the sandbox. */
+static int send_surroundings(Sandbox *sb, uint32_t uid, uint32_t gid, const char *cwd, int channel, Error *reterr) {
+        const Execution asked = { .sandbox = sb, .spec = { .cwd = (char *) cwd, .uid = uid, .gid = gid, .has_user = true } };
+        _cleanup_close_ int surroundings = -EBADF;
+        int r = command_surroundings(&asked, &surroundings, reterr);
+
+        if (r < 0)
+                return r;
+        r = channel_send_bytes(channel, "", 1, &surroundings, 1, MSG_NOSIGNAL);
+        return r < 0 ? error_set(reterr, r, "cannot write to a new channel: %m") : 0;
+}
+
+static int ask(Sandbox *sb, const ZygoteConfig *line, uint32_t gid, const Enforce *enforce, const int *fds, uint64_t token) {
         Provider *p = sb->manager->provider;
         SpawnZygote q = {
                 .gid = gid,
@@ -74,50 +99,60 @@ static int ask(Sandbox *sb, const ZygoteConfig *line, uint32_t gid, const Enforc
         (void) snprintf(q.id, sizeof(q.id), "%s", sb->id);
         (void) snprintf(q.template_name, sizeof(q.template_name), "%s", line->template_name);
         (void) snprintf(q.language, sizeof(q.language), "%s", line->language);
-        return p->ops->zygote(p, &q, channel, token);
+        return p->ops->zygote(p, &q, fds, token);
 }
 
-static ZygoteCall *call_new(Manager *m, int fd, ZygoteDone done, void *userdata) {
+static ZygoteCall *call_new(Manager *m, ZygoteDone done, void *userdata) {
         ZygoteCall *c = calloc(1, sizeof(*c));
 
         if (!c)
                 return NULL;
-        *c = (ZygoteCall) { .manager = m, .token = ++m->last_zygote, .fd = fd, .done = done, .userdata = userdata };
+        *c = (ZygoteCall) { .manager = m, .token = ++m->last_zygote, .fds = { -EBADF, -EBADF, -EBADF }, .done = done, .userdata = userdata };
         DL_APPEND(m->zygote_calls, c);
         return c;
 }
 
 static ZygoteCall *call_free(ZygoteCall *c) {
         DL_DELETE(c->manager->zygote_calls, c);
-        (void) fd_close(c->fd);
+        close_ends(c->fds);
         free(c);
         return NULL;
 }
 
-int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, const char *cwd, ZygoteDone done, void *userdata, ZygoteCall **ret, Error *reterr) {
-        const ZygoteConfig *line = find_line(sb->manager, &sb->spec, language);
-        const Enforce *enforce = sandbox_enforce(sb);
-        _cleanup_close_ int theirs = -EBADF;
-        int fds[2], r;
-        ZygoteCall *c;
-
-        if (!line || !enforce || !zygote_serves(sb->manager, &sb->spec) || uid != sb->spec.uid || gid == 0 || enforce->rules.flags & RULES_SEALED)
+static int check(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, const Enforce *enforce, Error *reterr) {
+        if (!enforce || !find_line(sb->manager, &sb->spec, language) || !zygote_serves(sb->manager, &sb->spec) || uid != sb->spec.uid || gid == 0 ||
+                        enforce->rules.flags & RULES_SEALED)
                 return error_set(reterr, -EOPNOTSUPP, "there is no zygote for %s in this sandbox", language);
         if (!sandbox_can_run(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
-        r = open_channel(sb, uid, gid, cwd, fds, reterr);
+        return 0;
+}
+
+int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, const char *cwd, ZygoteDone done, void *userdata, ZygoteCall **ret, Error *reterr) {
+        const Enforce *enforce = sandbox_enforce(sb);
+        int theirs[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, r;
+        ZygoteCall *c;
+
+        r = check(sb, language, uid, gid, enforce, reterr);
         if (r < 0)
                 return r;
-        theirs = fds[1];
-        c = call_new(sb->manager, fds[0], done, userdata);
-        if (!c) {
-                (void) fd_close(fds[0]);
+        c = call_new(sb->manager, done, userdata);
+        if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        r = make_ends(c->fds, theirs);
+        if (r < 0)
+                (void) error_set(reterr, r, "cannot make a channel: %m");
+        else
+                r = send_surroundings(sb, uid, gid, cwd, c->fds[EXECUTION_CHANNEL_LINK], reterr);
+        if (r >= 0) {
+                r = ask(sb, find_line(sb->manager, &sb->spec, language), gid, enforce, theirs, c->token);
+                if (r < 0)
+                        (void) error_set(reterr, r, "cannot ask the spawner: %m");
         }
-        r = ask(sb, line, gid, enforce, theirs, c->token);
+        close_ends(theirs);
         if (r < 0) {
                 call_free(c);
-                return error_set(reterr, r, "cannot ask the spawner: %m");
+                return r;
         }
         *ret = c;
         return 0;
@@ -129,16 +164,20 @@ ZygoteCall *zygote_cancel(ZygoteCall *c) {
 }
 
 void zygote_on_done(Manager *m, uint64_t token, int pid, const Error *error) {
+        int fds[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF };
+        ZygoteDone done;
+        void *userdata;
         ZygoteCall *c;
 
         DL_SEARCH_SCALAR(m->zygote_calls, c, token, token);
         if (!c)
                 return;
-        if (error)
-                c->done(error->code, -EBADF, 0, error, c->userdata);
-        else
-                c->done(0, TAKE_FD(c->fd), pid, NULL, c->userdata);
+        done = c->done;
+        userdata = c->userdata;
+        for (int i = 0; i < _EXECUTION_CHANNEL_MAX && !error; i++)
+                fds[i] = TAKE_FD(c->fds[i]);
         call_free(c);
+        done(error ? error->code : 0, fds, pid, error, userdata);
 }
 
 void zygote_calls_free(Manager *m) {

@@ -6,12 +6,13 @@
  * Must not know: what is said over the channel, HTTP. */
 #pragma once
 
+#include "core/execution.h"
 #include "core/sandbox.h"
 
 typedef struct ZygoteCall ZygoteCall;
 
-/* r 0: fd is the channel's other end, the caller's; pid: inside. Once, not from within. */
-typedef void (*ZygoteDone)(int r, int fd, int pid, const Error *error, void *userdata);
+/* r 0: fds are the other ends of its channel, stdout and stderr (ExecutionChannelEnd), the caller's; pid: inside. Once, not from within. */
+typedef void (*ZygoteDone)(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, const Error *error, void *userdata);
 
 /* -EOPNOTSUPP: there is none for this sandbox's template and language, or it is not ready: begin one the ordinary way. cwd, env: as the child shall have them. */
 int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, const char *cwd, ZygoteDone done, void *userdata, ZygoteCall **ret, Error *reterr);

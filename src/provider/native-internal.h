@@ -84,7 +84,7 @@ void native_tree_hello(Native *n, const SpawnHello *hello);
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-zygote.c */
-int native_zygote(Provider *p, const SpawnZygote *request, int channel_fd, uint64_t token);
+int native_zygote(Provider *p, const SpawnZygote *request, const int fds[static _EXECUTION_CHANNEL_MAX], uint64_t token);
 void native_on_zygote_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-network.c */

@@ -4,8 +4,8 @@
 
 #include "provider/native-internal.h"
 
-int native_zygote(Provider *p, const SpawnZygote *request, int channel_fd, uint64_t token) {
-        return native_request_token((Native *) p, SPAWN_ZYGOTE, &(SpawnMessage) { .zygote = *request }, token, &channel_fd, 1);
+int native_zygote(Provider *p, const SpawnZygote *request, const int fds[static _EXECUTION_CHANNEL_MAX], uint64_t token) {
+        return native_request_token((Native *) p, SPAWN_ZYGOTE, &(SpawnMessage) { .zygote = *request }, token, fds, _EXECUTION_CHANNEL_MAX);
 }
 
 void native_on_zygote_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {

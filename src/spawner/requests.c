@@ -108,7 +108,7 @@ static const struct {
         [SPAWN_RECLAIM] = { reclaim, 0, 0, true  },
         [SPAWN_LIST]    = { list,    0, 0, false },
         [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
-        [SPAWN_ZYGOTE]  = { zygote_ask, 1, 1, false },
+        [SPAWN_ZYGOTE]  = { zygote_ask, 3, 3, false },
 };
 
 void spawner_handle(Spawner *s, const SpawnMessage *request, int *fds, size_t n_fds) {

@@ -79,6 +79,7 @@ static int take_directory(const char *directory, Error *reterr) {
 }
 
 static int take_template(const char *directory, Error *reterr) {
+        struct mount_attr top = { .attr_clr = MOUNT_ATTR_RDONLY }; /* of our own memory; places are made in it, and then it is shut too */
         _cleanup_close_ int tree = -EBADF;
         int r;
 
@@ -90,7 +91,11 @@ static int take_template(const char *directory, Error *reterr) {
         tree = tree_host_open(reterr);
         if (tree < 0)
                 return tree;
-        r = tree_attach(tree, AT_FDCWD, PLACE);
+        r = tree_restrict(tree, READ_ONLY, -EBADF, /* recursive= */ true);
+        if (r >= 0 && kernel_mount_setattr(tree, "", AT_EMPTY_PATH, &top) < 0)
+                r = -errno;
+        if (r >= 0)
+                r = tree_attach(tree, AT_FDCWD, PLACE);
         return r < 0 ? error_set(reterr, r, "cannot put the host's directories in place: %m") : 0;
 }
 

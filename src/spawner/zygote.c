@@ -24,6 +24,7 @@
 #define ENTRY_MAX   (10 * USEC_PER_SEC)
 #define NPROC_MAX   4194303
 #define NOFILE_MAX  1048576
+#define CHANNEL_ENDS (ZYGOTE_FD_NAMESPACES - ZYGOTE_FD_CHANNEL)
 
 static const char *const languages[] = { "python" };
 
@@ -265,7 +266,7 @@ static Zygote *find(const Spawner *s, const char *template_name, const char *lan
         return NULL;
 }
 
-static int send_fork(const Zygote *z, const SpawnZygote *q, const ZygoteDoor *d, int channel, int report) {
+static int send_fork(const Zygote *z, const SpawnZygote *q, const ZygoteDoor *d, const int *channel, int report) {
         uid_t base = d->owner - d->owner % ID_RANGE_SIZE;
         ZygoteFork f = {
                 .uid = d->owner,
@@ -283,7 +284,7 @@ static int send_fork(const Zygote *z, const SpawnZygote *q, const ZygoteDoor *d,
         int fds[ZYGOTE_FD_TASKS + ZYGOTE_TASKS_MAX];
 
         fds[ZYGOTE_FD_REPORT] = report;
-        fds[ZYGOTE_FD_CHANNEL] = channel;
+        memcpy(fds + ZYGOTE_FD_CHANNEL, channel, CHANNEL_ENDS * sizeof(int));
         memcpy(fds + ZYGOTE_FD_NAMESPACES, d->namespaces, sizeof(d->namespaces));
         memcpy(fds + ZYGOTE_FD_TASKS, d->tasks, d->n_tasks * sizeof(int));
         return channel_send_bytes(z->fd, &f, sizeof(f), fds, ZYGOTE_FD_TASKS + d->n_tasks, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -297,7 +298,7 @@ static int check(const SpawnZygote *q, Error *reterr) {
         return r;
 }
 
-static int go(Spawner *s, const SpawnMessage *m, int channel, Error *reterr) {
+static int go(Spawner *s, const SpawnMessage *m, const int *channel, Error *reterr) {
         const Zygote *z = find(s, m->zygote.template_name, m->zygote.language);
         ZygoteEntry *e = s->zygotes ? s->zygotes->entries : NULL;
         int report[2], r;
@@ -334,7 +335,7 @@ void zygote_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         int r = check(&m->zygote, &error);
 
         if (r >= 0)
-                r = go(s, m, fds[0], &error);
+                r = go(s, m, fds, &error);
         if (r < 0)
                 spawner_answer_failed(s, m->serial, &error);
 }

@@ -8,7 +8,7 @@
 
 int channel_pair(int ret_fds[static 2]);
 
-#define CHANNEL_FDS_MAX 16
+#define CHANNEL_FDS_MAX 20
 
 /* One datagram. The descriptors stay the caller's. Flags are those of send(2); -EAGAIN only with MSG_DONTWAIT. */
 int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags);

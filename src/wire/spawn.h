@@ -37,7 +37,7 @@ typedef enum SpawnType {
         SPAWN_LIST, /* every id that has a cgroup of this instance */
         SPAWN_TREE, /* tree.h; + descriptors for a RUN */
         SPAWN_RECLAIM, /* the memory of a frozen one goes to swap, or back to its files, as far as there is room; DONE when that is over */
-        SPAWN_ZYGOTE, /* + descriptor: the channel of the new process. A zygote's child goes into a sandbox that was made so that it can: FORKED */
+        SPAWN_ZYGOTE, /* + descriptors: channel, stdout and stderr of the new process. A zygote's child goes into a sandbox that was made so that it can: FORKED */
 
         /* spawner → coved */
         SPAWN_HELLO = 32, /* first message of each spawner process, serial 0: whatever was under way before it, is lost */

@@ -103,31 +103,29 @@ static int then_cgroups(const ZygoteFork *f, const int *fds) {
         return enter_cgroups(fds + ZYGOTE_FD_TASKS + f->n_early, (size_t) (f->n_tasks - f->n_early));
 }
 
-static int move_to(int fd, int place) {
-        return dup3(fd, place, O_CLOEXEC) < 0 ? -errno : 0;
-}
-
 /* Out of each other's way first, then into place; all else is closed. */
 static int then_descriptors(const ZygoteFork *f, const int *fds) {
-        int channel = fcntl(fds[ZYGOTE_FD_CHANNEL], F_DUPFD_CLOEXEC, AWAY_FD), told = fcntl(report_fd, F_DUPFD_CLOEXEC, AWAY_FD),
-            time = fcntl(fds[ZYGOTE_FD_NAMESPACES + ZYGOTE_TIME], F_DUPFD_CLOEXEC, AWAY_FD), null, r;
+        const struct {
+                int fd, place, flags;
+        } kept[] = {
+                { open("/dev/null", O_RDWR | O_CLOEXEC), STDIN_FILENO, 0 }, /* the sandbox's */
+                { fds[ZYGOTE_FD_OUT], STDOUT_FILENO, 0 },
+                { fds[ZYGOTE_FD_ERR], STDERR_FILENO, 0 },
+                { fds[ZYGOTE_FD_CHANNEL], ZYGOTE_CHANNEL_FD, O_CLOEXEC },
+                { report_fd, REPORT_FD, O_CLOEXEC },
+                { fds[ZYGOTE_FD_NAMESPACES + ZYGOTE_TIME], TIME_FD, O_CLOEXEC },
+        };
+        int away[ELEMENTSOF(kept)];
 
-        if (channel < 0 || told < 0 || time < 0)
-                return -errno;
-        r = move_to(channel, ZYGOTE_CHANNEL_FD);
-        if (r >= 0)
-                r = move_to(told, REPORT_FD);
-        if (r >= 0)
-                r = move_to(time, TIME_FD);
-        if (r < 0)
-                return r;
-        report_fd = REPORT_FD;
-        null = open("/dev/null", O_RDWR | O_CLOEXEC); /* the sandbox's */
-        if (null < 0)
-                return -errno;
-        for (int i = 0; i < 3; i++)
-                if (dup2(null, i) < 0)
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++) {
+                away[i] = fcntl(kept[i].fd, F_DUPFD_CLOEXEC, AWAY_FD);
+                if (away[i] < 0)
                         return -errno;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(kept); i++)
+                if (dup3(away[i], kept[i].place, kept[i].flags) < 0)
+                        return -errno;
+        report_fd = REPORT_FD;
         return kernel_close_range(FIRST_FREE_FD, ~0u, 0) < 0 ? -errno : 0;
 }
 

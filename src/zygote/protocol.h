@@ -1,7 +1,7 @@
 /* protocol.h: what the spawner and a zygote say to each other, over a SOCK_SEQPACKET pair, as it lies in memory: both are of one build.
  *
  *      zygote    READY, once, when everything is loaded
- *      spawner   ZygoteFork + descriptors: report, channel, the namespaces in the order below, files to enter cgroups (v1)
+ *      spawner   ZygoteFork + descriptors: report, channel, stdout, stderr, the namespaces in the order below, files to enter cgroups (v1)
  *
  * and over the report, a pair of its own for each child, which ends with it:
  *
@@ -36,7 +36,7 @@ typedef enum ZygoteNamespace {
         _ZYGOTE_NAMESPACE_MAX,
 } ZygoteNamespace;
 
-enum { ZYGOTE_FD_REPORT, ZYGOTE_FD_CHANNEL, ZYGOTE_FD_NAMESPACES, ZYGOTE_FD_TASKS = ZYGOTE_FD_NAMESPACES + _ZYGOTE_NAMESPACE_MAX };
+enum { ZYGOTE_FD_REPORT, ZYGOTE_FD_CHANNEL, ZYGOTE_FD_OUT, ZYGOTE_FD_ERR, ZYGOTE_FD_NAMESPACES, ZYGOTE_FD_TASKS = ZYGOTE_FD_NAMESPACES + _ZYGOTE_NAMESPACE_MAX };
 
 #define ZYGOTE_TASKS_MAX 6
 

@@ -300,6 +300,10 @@ class Daemon:
     def _named(self, name):
         return next((pid for pid, found in self.processes().items() if found == name), None)
 
+    def zygotes(self):
+        """Interpreters that stand ready."""
+        return [pid for pid in self.processes() if is_of_a_zygote(read(f"/proc/{pid}/cgroup").decode())]
+
     @property
     def keeper(self):
         return self._named("cove-keeper")
@@ -391,8 +395,8 @@ class Daemon:
         def look():
             nonlocal left
             reap_orphans(known={d.child.pid for d in _daemons if d.child})
-            left = [f"cgroup {path}" for path in self.cgroups()]
-            keep = {self.pid, self.child.pid, *self.spawners(), self.gate}
+            left = [f"cgroup {path}" for path in self.cgroups() if not is_of_a_zygote(path)]
+            keep = {self.pid, self.child.pid, *self.spawners(), *self.zygotes(), self.gate}
             left += [f"process {pid} {name}: {command_of(pid)}" for pid, name in self.processes().items() if pid not in keep]
             left += [f"file {path}" for path in self.files() if is_of_a_sandbox(path)]
             left += [f"network namespace {inode}, kept by {name}" for inode, name in self.strange_namespaces().items()]
@@ -427,6 +431,10 @@ class Daemon:
 
 # A sandbox's id as a whole part of a name: its directory, its socket, its journals.
 OF_A_SANDBOX = re.compile(r"(^|[/.-])[a-z][a-z0-9]{20}([/.-]|$)")
+
+
+def is_of_a_zygote(path):
+    return "-zygote-" in path
 
 
 def is_of_a_sandbox(path):

@@ -207,7 +207,7 @@ class Spawner:
         name = name or make_id()
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(self.run_dir / f"{name}.sock"))
-        body = (text(name) + text(template) + text(layer) + bytes([kept]) + text("box") + text("/workspace") + struct.pack("<II?QQIIQ", uid, uid, sudo, 512 << 20, 256 << 20, 0, 128, 0) +
+        body = (text(name) + text(template) + text(layer) + bytes([False, kept]) + text("box") + text("/workspace") + struct.pack("<II?QQIIQ", uid, uid, sudo, 512 << 20, 256 << 20, 0, 128, 0) +
                 struct.pack("<BI", network, address) +
                 bytes([len(volumes)]) + b"".join(text(volume) + text(target) + bytes([writable]) for volume, target, writable in volumes) +
                 struct.pack("<BQI", 0, 0, 0))

@@ -451,6 +451,7 @@ TEST(migrations_are_not_edited) {
                 UINT64_C(0xf5e5feab83416aad), /* volumes */
                 UINT64_C(0xe55177799ddb1013), /* dialect */
                 UINT64_C(0x1ff5b00a7c618f60), /* builds */
+                UINT64_C(0x175358870cf27ca8), /* sudo */
         };
 
         check_uint("migrations", store_migrations.n, ELEMENTSOF(sums));

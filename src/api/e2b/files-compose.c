@@ -146,7 +146,8 @@ static int wait_writable(Compose *c) {
                 if (r < 0)
                         return r;
         }
-        return sd_event_source_set_enabled(c->writable, SD_EVENT_ONESHOT);
+        r = sd_event_source_set_enabled(c->writable, SD_EVENT_ONESHOT);
+        return r < 0 ? r : 0;
 }
 
 /* As much as the pipe takes. 1: that was all of it, 0: not now. */

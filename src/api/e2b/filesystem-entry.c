@@ -11,6 +11,9 @@
 #define ENTRIES_FIRST 64
 #define NSEC_PER_SEC  INT64_C(1000000000)
 
+/* Clients know file systems where a directory has a size that is never 0; on ours an empty one has none. */
+#define DIRECTORY_SIZE 4096
+
 /* As Go prints a mode: a letter for each thing that is set, "-" when none is, and nine for the permissions. */
 void fs_permissions(uint32_t mode, char ret[static 16]) {
         static const char bits[] = "rwxrwxrwx";
@@ -141,7 +144,7 @@ static int fill_entry(Filesystem__EntryInfo *i, const FileEntry *e, const char *
         i->has_type = i->has_size = i->has_mode = true;
         i->type = type_of(link ? e->target_mode : e->mode);
         i->mode = (link ? e->target_mode : e->mode) & 0777;
-        i->size = (int64_t) e->size;
+        i->size = S_ISDIR(e->mode) && e->size == 0 ? DIRECTORY_SIZE : (int64_t) e->size;
         return add_labels(i, e);
 }
 

@@ -122,7 +122,7 @@ static bool is_denied(const Lists *l, const EgressRange *r) {
 static void put_everything(json_t *allow, const Lists *l) {
         static const char *const all[] = { ALL_TRAFFIC, "::/0" };
 
-        (void) json_array_append_new(allow, json_string("*"));
+        (void) json_array_append_new(allow, json_pack("{s:s, s:[s], s:[s, s, s, s]}", "domain", "*", "ports", "1-65535", "protocols", "http", "https", "tcp", "udp"));
         for (size_t i = 0; i < ELEMENTSOF(all); i++) {
                 EgressRange r;
 
