@@ -41,6 +41,9 @@ typedef struct Context {
         bool warm; /* forked from a zygote, or begun ahead */
 } Context;
 
+/* Whether an execution is one's process: in lists of what callers have started it has no place. */
+bool context_is_execution(const Execution *x);
+
 int contexts_new(Manager *m, Contexts **ret, Error *reterr);
 Contexts *contexts_free(Contexts *c);
 
