@@ -61,7 +61,7 @@ BuildRecord *build_record_find(Builds *b, const char *id); /* anybody's; NULL: n
 const BuildRecord *build_record_of(Builds *b, const char *tenant, const char *name, const char *digest);
 /* The newest first. tenant, name: NULL: any. each < 0 ends it. */
 int build_records_each(Builds *b, const char *tenant, const char *name, int (*each)(BuildRecord *record, void *userdata), void *userdata);
-/* The template goes: what is under way for it ends, and nothing of its builds is kept. */
+/* The template goes, or all of a tenant's (name NULL): what is under way for it ends, and nothing of its builds is kept. */
 void build_records_forget(Builds *b, const char *tenant, const char *name);
 
 /* Lines of the log from the n-th on, at most max; returns how many there were. text: without its end of line, and no longer than BUILD_LINE_MAX. */

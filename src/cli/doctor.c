@@ -13,6 +13,7 @@
 #include "cli/criu.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "cli/zygote.h"
 #include "depot/depot.h"
 #include "jail/probe.h"
 
@@ -87,6 +88,7 @@ static Finding probe_depot(const Probe *p) {
 static void print_table(const Probe *p, const struct utsname *host) {
         const Finding depot = probe_depot(p);
         const Finding criu = probe_criu();
+        const Finding zygote = probe_zygote(p->privileged);
 
         printf("kernel %s, %s, cgroup %s\n\n", host->release, p->privileged ? "root" : "plain user",
                         cgroup_names[p->cgroup]);
@@ -99,6 +101,7 @@ static void print_table(const Probe *p, const struct utsname *host) {
         print_finding(&depot, DEPOT_NAME, DEPOT_PURPOSE);
         printf("\nprocesses\n");
         print_finding(&criu, CRIU_NAME, CRIU_PURPOSE);
+        print_finding(&zygote, ZYGOTE_NAME, ZYGOTE_PURPOSE);
         printf("\ntemplate base\n");
         for (size_t i = 0; i < basis_n_items; i++) {
                 const Finding f = basis_find(basis_items + i, /* root= */ "");
@@ -121,6 +124,7 @@ static void write_finding(JsonWriter *w, const Finding *f, const char *name, con
 static int print_json(const Probe *p, const struct utsname *host) {
         const Finding depot = probe_depot(p);
         const Finding criu = probe_criu();
+        const Finding zygote = probe_zygote(p->privileged);
         JsonWriter w = { 0 };
 
         json_begin_object(&w, /* key= */ NULL);
@@ -141,6 +145,7 @@ static int print_json(const Probe *p, const struct utsname *host) {
         json_end_list(&w);
         json_begin_list(&w, "processes");
         write_finding(&w, &criu, CRIU_NAME, CRIU_PURPOSE);
+        write_finding(&w, &zygote, ZYGOTE_NAME, ZYGOTE_PURPOSE);
         json_end_list(&w);
         json_begin_list(&w, "base");
         for (size_t i = 0; i < basis_n_items; i++) {

@@ -49,6 +49,9 @@ static void let_go(ContextEntry *e) {
 }
 
 ContextEntry *context_entry_free(ContextEntry *e) {
+        e->zygote = zygote_cancel(e->zygote);
+        if (e->counted)
+                context_entry_set_idle(e, true);
         let_go(e);
         while (e->waiters)
                 waiter_free(e, e->waiters);
@@ -84,7 +87,20 @@ void context_entry_wake(ContextEntry *e) {
         (void) sd_event_source_set_enabled(e->later, SD_EVENT_ONESHOT);
 }
 
+/* An execution counts from its start; what a zygote has borne, while it runs something. */
+void context_entry_set_idle(ContextEntry *e, bool idle) {
+        if (e->execution)
+                execution_set_idle(e->execution, idle);
+        else if (e->counted == idle) {
+                e->counted = !idle;
+                sandbox_count_work(e->x.sandbox, idle ? -1 : 1);
+        }
+}
+
 static void kill_process(ContextEntry *e) {
+        e->zygote = zygote_cancel(e->zygote);
+        if (e->counted)
+                context_entry_set_idle(e, true);
         if (e->execution)
                 (void) execution_signal(e->execution, SIGKILL);
         else if (e->pid > 0)
@@ -117,8 +133,7 @@ static void on_ready(ContextEntry *e) {
                 return;
         e->state = CONTEXT_STANDS;
         e->deadline = sd_event_source_disable_unref(e->deadline);
-        if (e->execution)
-                execution_set_idle(e->execution, true);
+        context_entry_set_idle(e, true);
         context_entry_wake(e);
 }
 
@@ -253,7 +268,6 @@ static int send_sync(ContextEntry *e) {
 static void speak(ContextEntry *e, int r, int fds[static _EXECUTION_CHANNEL_MAX]) {
         if (r >= 0)
                 r = context_link_open(&e->link, fds);
-        e->link.mask = (const Mask *const *) &e->x.sandbox->mask;
         if (r >= 0)
                 r = e->state == CONTEXT_ADOPTING ? send_sync(e) : send_source(e);
         if (r >= 0 && e->state == CONTEXT_ADOPTING && e->execution && e->language->by_signal)
@@ -269,6 +283,7 @@ static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNE
 static int attach(ContextEntry *e, Execution *x) {
         int r;
 
+        e->deadline = sd_event_source_disable_unref(e->deadline);
         e->execution = x;
         e->watch = (ExecutionWatch) { .changed = on_execution, .userdata = e };
         r = execution_watch(x, &e->watch);
@@ -376,6 +391,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
         };
         (void) snprintf(e->x.id, sizeof(e->x.id), "%s", id);
         context_link_init(&e->link, &link_handlers, s->contexts->manager->event);
+        e->link.mask = (const Mask *const *) &s->sandbox->mask;
         r = e->x.cwd ? sd_event_add_defer(s->contexts->manager->event, &e->later, on_later, e) : -ENOMEM;
         if (r >= 0)
                 r = sd_event_source_set_enabled(e->later, SD_EVENT_OFF);

@@ -78,8 +78,12 @@ static int adopt_one(ContextSeat *s, Execution *x) {
         return r;
 }
 
+bool context_is_execution(const Execution *x) {
+        return x->spec.tag && strncmp(x->spec.tag, CONTEXT_TAG, strlen(CONTEXT_TAG)) == 0;
+}
+
 static bool is_kept(const Execution *x) {
-        return !execution_ended(x) && x->spec.tag && strncmp(x->spec.tag, CONTEXT_TAG, strlen(CONTEXT_TAG)) == 0;
+        return !execution_ended(x) && context_is_execution(x);
 }
 
 static bool has_kept(const Sandbox *sb) {

@@ -68,6 +68,7 @@ struct ContextEntry {
         ExecutionWatch watch;
         ZygoteCall *zygote; /* it is being forked; NULL */
         int pid; /* of one that was, and is no execution; 0 */
+        bool counted; /* as work of its sandbox */
         ContextLink link;
         ContextWaiter *waiters;
         ContextRun *runs; /* the first one runs, when x.busy */
@@ -114,6 +115,7 @@ int context_entry_start(ContextEntry *e, Error *reterr);
 int context_entry_adopt(ContextEntry *e, Execution *x);
 int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata); /* at once, when it stands, but not from within */
 void context_entry_over(ContextEntry *e, const char *format, ...) _printf_(2, 3); /* ends it and all that wait for it */
+void context_entry_set_idle(ContextEntry *e, bool idle);
 void context_entry_wake(ContextEntry *e); /* looks at what there is to do, but not from within */
 
 /* run.c */

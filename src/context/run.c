@@ -114,8 +114,7 @@ static int start(ContextEntry *e, ContextRun *run) {
         e->x.busy = true;
         e->x.n_runs++;
         e->interrupts = 0;
-        if (e->execution)
-                execution_set_idle(e->execution, false);
+        context_entry_set_idle(e, false);
         if (run->timeout_usec > 0)
                 (void) sd_event_add_time_relative(e->contexts->manager->event, &run->timer, CLOCK_MONOTONIC, run->timeout_usec, 0, on_timeout, run);
         event = json_pack("{s:s,s:I}", "type", "number_of_executions", "execution_count", (json_int_t) e->x.n_runs);
@@ -142,8 +141,7 @@ static void end_current(ContextEntry *e) {
         e->deadline = sd_event_source_disable_unref(e->deadline);
         e->interrupts = 0;
         e->x.busy = false;
-        if (e->execution)
-                execution_set_idle(e->execution, true);
+        context_entry_set_idle(e, true);
         DL_DELETE(e->runs, run);
         finish(run, 0, NULL); /* may have asked for the next, or ended all */
 }
@@ -194,8 +192,7 @@ void context_runs_fail(ContextEntry *e, int r, const char *text) {
 void context_runs_resumed(ContextEntry *e, uint64_t count) {
         e->x.n_runs = count;
         e->x.busy = false;
-        if (e->execution)
-                execution_set_idle(e->execution, true);
+        context_entry_set_idle(e, true);
 }
 
 /* Asking. */

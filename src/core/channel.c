@@ -39,6 +39,11 @@ void execution_on_channel(Execution *x, int error, int fds[static _EXECUTION_CHA
         opened(x, error, fds, x->channel_userdata);
 }
 
+void sandbox_count_work(Sandbox *sb, int change) {
+        execution_count(sb, change);
+        sandbox_update_running(sb);
+}
+
 int sandbox_kill_process(Sandbox *sb, int pid, int signal) {
         Provider *p = sb->manager->provider;
         GuestMessage m = { .type = GUEST_KILL };

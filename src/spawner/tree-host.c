@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "jail/furniture.h"
 #include "jail/rootfs.h"
+#include "jail/sharedetc.h"
 #include "jail/tree.h"
 #include "spawner/tree-job.h"
 
@@ -54,19 +55,6 @@ static int copy_file(int to, const char *from, const char *name) {
         return out < 0 ? -errno : fd_copy(in, out);
 }
 
-/* What the jail has put into the guest's /etc: the same files. */
-static int copy_files(int to, const FurnitureList *list) {
-        int r = 0;
-
-        for (size_t i = 0; i < list->n && r >= 0; i++) {
-                char from[128];
-
-                (void) snprintf(from, sizeof(from), "/%s", list->items[i]);
-                r = copy_file(to, from, list->items[i]);
-        }
-        return r;
-}
-
 /* As a new home has them. */
 static int copy_skeleton(int to) {
         for (size_t i = 0; i < furniture_skeleton.n; i++) {
@@ -82,16 +70,14 @@ static int copy_skeleton(int to) {
         return 0;
 }
 
-static int copy_etc(int to) {
-        int r = mkdirat(to, "etc", 0755) < 0 && errno != EEXIST ? -errno : 0;
+/* What the jail has put into the guest's /etc: as sandboxes of template base have it, which is more than those of the host have, and the same. */
+static int attach_etc(Error *reterr) {
+        _cleanup_(sharedetc_done) SharedEtc etc = SHAREDETC_EMPTY;
+        int r = sharedetc_get(&etc, reterr);
 
-        if (r >= 0)
-                r = copy_links(to, &furniture_links);
-        if (r >= 0)
-                r = copy_files(to, &furniture_copied);
-        if (r >= 0)
-                r = copy_files(to, &furniture_copied_for_root);
-        return r < 0 ? r : copy_skeleton(to);
+        if (r >= 0 && mkdir(PLACE "/etc", 0755) < 0 && errno != EEXIST)
+                r = -errno;
+        return r < 0 ? r : tree_attach(etc.tree, AT_FDCWD, PLACE "/etc");
 }
 
 static int attach_lower(const Lower *lower) {
@@ -112,10 +98,12 @@ static int assemble(const Rootfs *fs, Error *reterr) {
 
         if (r >= 0)
                 r = copy_links(top, &furniture_overlays);
+        if (r >= 0)
+                r = copy_skeleton(top);
+        if (r >= 0)
+                r = attach_etc(reterr);
         for (size_t i = 0; r >= 0 && i < fs->n_lowers; i++)
                 r = attach_lower(fs->lowers + i);
-        if (r >= 0)
-                r = copy_etc(top);
         if (r >= 0)
                 r = tree_clone(AT_FDCWD, PLACE, /* recursive= */ true);
         return r < 0 ? error_set(reterr, r, "cannot put the host's directories together: %m") : r;

@@ -42,7 +42,7 @@ static const struct {
 } interpreters[] = {
         { "python", "/usr/bin/python3",
           "import ctypes as c,sys;l=c.PyDLL('" ZYGOTE_DIRECTORY "/" ZYGOTE_LIBRARY "');t=lambda n:c.string_at(c.addressof(c.c_char.in_dll(l,'cove_zygote_'+n)));"
-          "exec(compile(t('script'),'<cove>','exec'),{'__name__':'cove_zygote','library':l,'pythonapi':c.pythonapi,'source':t('driver'),'names':sys.argv[1:]})" },
+          "exec(compile(t('script'),'<cove>','exec'),{'__name__':'cove_zygote','library':l,'ctypes':c,'source':t('driver'),'names':sys.argv[1:]})" },
 };
 
 /* Alone in its thread, and nothing from around us. */

@@ -44,6 +44,17 @@ void cove_zygote_serve(void) {
         }
 }
 
+int cove_zygote_receive(void) {
+        size_t size, n_fds = 0;
+        int fd = -EBADF, r;
+        char byte;
+
+        do
+                r = channel_receive_bytes(ZYGOTE_CHANNEL_FD, 0, &byte, 1, &size, &fd, 1, &n_fds);
+        while (r == -EINTR);
+        return r == 1 && n_fds == 1 ? fd : -EBADF;
+}
+
 void cove_zygote_started(void) {
         zygote_started();
 }

@@ -11,6 +11,9 @@
 /* Says that all is loaded, and forks on request. Returns in children only, which are in their sandboxes then; ends the zygote when the spawner has gone. */
 ZYGOTE_EXPORT void cove_zygote_serve(void);
 
+/* In a child: the descriptor that is the first thing in its channel. Negative: there is none. */
+ZYGOTE_EXPORT int cove_zygote_receive(void);
+
 /* In a child. The one or the other. */
 ZYGOTE_EXPORT void cove_zygote_started(void);
 ZYGOTE_EXPORT void cove_zygote_stale(void); /* what was loaded is not what the sandbox has: it ends */

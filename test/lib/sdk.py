@@ -42,6 +42,13 @@ def modules():
     return place
 
 
+def with_tls(daemon):
+    """A daemon that has not been started, with a certificate for the names below DOMAIN; ca.pem is beside it."""
+    subprocess.run([str(HERE / "certs"), str(daemon.place)], check=True, capture_output=True)
+    daemon.options += ["--tls-listen", "127.0.0.1:0", "--tls-cert", str(daemon.place / "cert.pem"), "--tls-key", str(daemon.place / "key.pem")]
+    return daemon
+
+
 def work(place):
     """The programs beside their packages: node looks for those upwards from the program itself."""
     for name in ("drive.mjs", "dnshook.cjs"):

@@ -231,6 +231,14 @@ TEST(pools_that_will_not_do) {
         bad("pools: {a: b}\n", "F:1:8: section pools must be a list, not a map of keys\n");
 }
 
+TEST(zygotes_that_will_not_do) {
+        bad("zygotes:\n- {imports: [numpy, 'os; import x']}\n- {template: host, language: perl}\n- {template: base}\n",
+            "F:2:13: zygote 1: 'os; import x' cannot be the name of a module\n"
+            "F:3:30: zygote 2: there are none for 'perl'; there are for python\n"
+            "F:4:3: zygote 3 has the same template 'base' and language 'python' as zygote 1\n");
+        bad("zygotes: {a: b}\n", "F:1:10: section zygotes must be a list, not a map of keys\n");
+}
+
 TEST(alerts_that_will_not_do) {
         static const char *const rules[] = { "active_high", "memory_low", NULL };
         const ConfigHooks hooks = { .alert_rules = rules };

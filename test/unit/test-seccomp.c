@@ -690,6 +690,88 @@ static void test_no_setid_file_is_left(void **state) {
         run_setid_in_new_directory(/* flags= */ 0, 3); /* what the flag is for: without it chmod does it */
 }
 
+/* A zygote's. As root of the host, who could be anybody. */
+
+static int errno_of(long r) {
+        return r < 0 ? errno : 0;
+}
+
+static int be_a_zygote(void *userdata) {
+        const struct {
+                int found, wanted;
+        } results[] = {
+                { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : -seccomp_load_zygote(), 0 },
+                { errno_of(syscall(SYS_setuid, 0)), EPERM },
+                { errno_of(syscall(SYS_setuid, 0x40000000)), EPERM },
+                { errno_of(syscall(SYS_setgid, 1000)), EPERM },
+                { errno_of(syscall(SYS_setreuid, -1, 0)), EPERM },
+                { errno_of(syscall(SYS_setregid, 0, 0)), EPERM },
+                { errno_of(syscall(SYS_setfsuid, 0)), EPERM },
+                { errno_of(syscall(SYS_setfsgid, 0)), EPERM },
+                { errno_of(syscall(SYS_setgroups, 0, NULL)), EPERM },
+                { errno_of(syscall(SYS_setresuid, 0, 0, 0)), EPERM },
+                { errno_of(syscall(SYS_setresuid, 1000, 1000, 1000)), EPERM },
+                { errno_of(syscall(SYS_setresuid, 0x40000000, 0x40000000, 0)), EPERM },
+                { errno_of(syscall(SYS_setresuid, -1, 0x40000000, -1)), EPERM },
+                { errno_of(syscall(SYS_setresuid, 0x80000000, 0x80000000, 0x80000000)), EPERM },
+                { errno_of(syscall(SYS_setresgid, 0x3fffffff, 0x40000000, 0x40000000)), EPERM },
+                { errno_of(syscall(SYS_unshare, CLONE_NEWNS)), EPERM },
+                { errno_of(syscall(SYS_mount, NULL, NULL, NULL, 0, NULL)), EPERM },
+                { errno_of(syscall(SYS_keyctl, 0, 0, 0)), EPERM },
+                { errno_of(syscall(SYS_setns, -1, 0)), EBADF },
+                { errno_of(syscall(SYS_setresgid, 0x40001000, 0x40001000, 0x40001000)), geteuid() == 0 ? 0 : EPERM },
+                { errno_of(syscall(SYS_setresuid, 0x40001000, 0x40001000, 0x40001000)), getgid() == 0x40001000 ? 0 : EPERM },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(results); i++)
+                if (results[i].found != results[i].wanted)
+                        return 100 + (int) i;
+        return 0;
+}
+
+static void test_zygote(void **state) {
+        assert_exited(run_in_child(be_a_zygote, NULL), 0);
+}
+
+/* … and what its child becomes: told what the kernel would tell. */
+static int be_settled(void *userdata) {
+        const uid_t uid = getuid();
+        const gid_t gid = getgid();
+        const struct {
+                int found, wanted;
+        } results[] = {
+                { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : -seccomp_load_zygote(), 0 },
+                { -seccomp_load_settled(uid, gid), 0 },
+                { -seccomp_load(0), 0 },
+                { errno_of(syscall(SYS_setuid, uid)), 0 },
+                { errno_of(syscall(SYS_setuid, uid + 1)), EPERM },
+                { errno_of(syscall(SYS_setgid, gid)), 0 },
+                { errno_of(syscall(SYS_setgid, gid + 1)), EPERM },
+                { errno_of(syscall(SYS_setreuid, -1, uid)), 0 },
+                { errno_of(syscall(SYS_setreuid, uid + 1, -1)), EPERM },
+                { errno_of(syscall(SYS_setregid, gid, -1)), 0 },
+                { errno_of(syscall(SYS_setregid, -1, gid + 1)), EPERM },
+                { errno_of(syscall(SYS_setresuid, uid, -1, uid)), 0 },
+                { errno_of(syscall(SYS_setresuid, -1, -1, -1)), 0 },
+                { errno_of(syscall(SYS_setresuid, uid, uid, uid + 1)), EPERM },
+                { errno_of(syscall(SYS_setresuid, uid + 1, uid, uid)), EPERM },
+                { errno_of(syscall(SYS_setresgid, gid, gid, gid)), 0 },
+                { errno_of(syscall(SYS_setresgid, gid, gid + 1, gid)), EPERM },
+                { errno_of(syscall(SYS_setns, -1, 0)), EPERM },
+                { errno_of(syscall(SYS_keyctl, 1, NULL)), EPERM },
+                { (int) getuid(), (int) uid },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(results); i++)
+                if (results[i].found != results[i].wanted)
+                        return 100 + (int) i;
+        return 0;
+}
+
+static void test_settled(void **state) {
+        assert_exited(run_in_child(be_settled, NULL), 0);
+}
+
 static int load_without_nnp(void *userdata) {
         if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
                 return 1;
@@ -740,6 +822,8 @@ int main(void) {
                 cmocka_unit_test(test_i386_dies),
                 cmocka_unit_test(test_x32_dies),
 #endif
+                cmocka_unit_test(test_zygote),
+                cmocka_unit_test(test_settled),
                 cmocka_unit_test(test_thread_and_shell),
                 cmocka_unit_test(test_stacks),
                 cmocka_unit_test(test_no_setid_file_is_left),

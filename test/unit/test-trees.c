@@ -272,6 +272,12 @@ TEST(a_template_fills_what_the_caller_left_open) {
         check_result("host", apply_template(&w, "host", NULL, false, &spec, &error), 0);
         check_true("nothing", !spec.layer && !spec.base && !spec.persistent);
         sandbox_spec_done(&spec);
+        check_result("base", apply_template(&w, "code-interpreter-v1", NULL, false, &spec, &error), 0);
+        check_string("by its other name", spec.template_name, "base");
+        check_string("base is the spawner's", sandbox_spec_base(&spec), "base");
+        check_string("home", spec.workdir, "/home/user");
+        check_true("sudo", spec.sudo && !spec.layer && !spec.persistent);
+        sandbox_spec_done(&spec);
         check_result("nobody keeps any", apply_template(&w, "img:1", NULL, false, &spec, &error), -ENOENT);
         sandbox_spec_done(&spec);
 

@@ -18,6 +18,7 @@ static const SpawnMessage create = {
                 .id = ID,
                 .template_name = "host",
                 .layer = LAYER,
+                .zygote = true,
                 .kept = true,
                 .hostname = "box",
                 .workdir = "/workspace",
@@ -49,6 +50,12 @@ static const SpawnMessage destroy = { .type = SPAWN_DESTROY, .serial = 7, .id = 
 static const SpawnMessage freeze = { .type = SPAWN_FREEZE, .serial = 8, .id = ID };
 static const SpawnMessage thaw = { .type = SPAWN_THAW, .serial = UINT32_MAX, .id = ID };
 static const SpawnMessage reclaim = { .type = SPAWN_RECLAIM, .serial = 18, .id = ID };
+static const SpawnMessage zygote = {
+        .type = SPAWN_ZYGOTE,
+        .serial = 19,
+        .zygote = { .id = ID, .template_name = "base", .language = "python", .gid = 1000, .nofile = 1024, .nproc = 512, .file_bytes = 1 << 20, .no_processes = true },
+};
+static const SpawnMessage forked = { .type = SPAWN_FORKED, .serial = 20, .forked = { .pid = 4 } };
 static const SpawnMessage list = { .type = SPAWN_LIST, .serial = 9 };
 static const SpawnMessage hello = { .type = SPAWN_HELLO, .hello = { .privileged = true, .cgroup_version = 2, .depot = 1, .depot_reason = "no btrfs" } };
 static const SpawnMessage created = {
@@ -94,6 +101,8 @@ static const struct {
         { "freeze",      &freeze      },
         { "thaw",        &thaw        },
         { "reclaim",     &reclaim     },
+        { "zygote",      &zygote      },
+        { "forked",      &forked      },
         { "list",        &list        },
         { "hello",       &hello       },
         { "created",     &created     },
@@ -144,6 +153,7 @@ TEST(create_keeps_its_fields) {
         check_string("id", m.create.id, create.create.id);
         check_string("template", m.create.template_name, create.create.template_name);
         check_string("layer", m.create.layer, LAYER);
+        check_true("zygote", m.create.zygote);
         check_true("kept", m.create.kept);
         check_uint("volumes", m.create.n_volumes, 2);
         check_string("first volume", m.create.volumes[0].name, "data");
@@ -349,7 +359,7 @@ TEST(oversized) {
 TEST(unknown_type) {
         for (unsigned type = 0; type < 512; type++) {
                 const uint8_t buffer[HEADER] = { (uint8_t) type, (uint8_t) (type >> 8) };
-                bool known = (type >= SPAWN_CREATE && type <= SPAWN_RECLAIM) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
+                bool known = (type >= SPAWN_CREATE && type <= SPAWN_ZYGOTE) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
                 SpawnMessage m;
                 char what[32];
 

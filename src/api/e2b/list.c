@@ -205,6 +205,16 @@ static bool is_there(const Sandbox *sb) {
         return !sb->pooled && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sandbox_status_is_ended(sb->status);
 }
 
+/* Made for a build, or to look into a volume: nobody has asked for those. */
+static bool is_helper(const Sandbox *sb) {
+        static const char *const marks[] = { "{\"templateBuild\":", "{\"volumeFiles\":" };
+
+        for (size_t i = 0; sb->spec.metadata && i < ELEMENTSOF(marks); i++)
+                if (strncmp(sb->spec.metadata, marks[i], strlen(marks[i])) == 0)
+                        return true;
+        return false;
+}
+
 static bool filter_fits(const Filter *f, const Sandbox *sb) {
         const char *tenant = f->request->who.tenant;
 
@@ -214,7 +224,7 @@ static bool filter_fits(const Filter *f, const Sandbox *sb) {
                 return false;
         if (f->started_after > 0 && e2b_started_at(sb) / USEC_PER_MSEC < f->started_after / USEC_PER_MSEC)
                 return false;
-        return template_fits(f, sb) && metadata_fits(f, sb);
+        return !is_helper(sb) && template_fits(f, sb) && metadata_fits(f, sb);
 }
 
 static int by_start(const void *a, const void *b) {

@@ -1,6 +1,7 @@
 /* process.c: the methods of process.Process, which processes there are, and what is asked of one at once. */
 
 #include "api/e2b/process.h"
+#include "context/context.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +45,7 @@ Execution *process_find(ConnectCall *c, const Process__ProcessSelector *selector
                 return NULL;
         }
         HASH_ITER(hh, connect_request(c)->sandbox->executions, x, next)
-                if (fits(x, selector) && (ended_too ? is_remembered(x) : !execution_ended(x)) && is_better(x, found))
+                if (fits(x, selector) && !context_is_execution(x) && (ended_too ? is_remembered(x) : !execution_ended(x)) && is_better(x, found))
                         found = x;
         return found ? found : not_found(c, selector);
 }
@@ -144,7 +145,7 @@ static void list(ConnectCall *c, const ProtobufCMessage *request) {
         int r = infos && all ? 0 : -ENOMEM;
 
         HASH_ITER(hh, sb->executions, x, next) {
-                if (r < 0 || execution_ended(x) || x->pid <= 0 || x->spec.args.n == 0)
+                if (r < 0 || execution_ended(x) || x->pid <= 0 || x->spec.args.n == 0 || context_is_execution(x))
                         continue;
                 infos[n] = &all[n].info;
                 r = list_one(all + n++, x);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/native/native.h"
+#include "build/book.h"
 #include "core/admission.h"
 #include "core/tally.h"
 
@@ -147,6 +148,8 @@ void native_tenant_delete(ApiRequest *q) {
                 return;
         }
         r = access_tenant_remove(q->manager->access, q->parameters[0], &error);
+        if (r >= 0 && q->api->rooms.builds) /* whoever gets the name next must not inherit */
+                build_records_forget(q->api->rooms.builds, q->parameters[0], /* name= */ NULL);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
