@@ -19,6 +19,7 @@
 #define READY_USEC   (60 * USEC_PER_SEC)
 #define RUBBISH_MAX  1000
 #define ARGS_MAX     16
+#define EXIT_NOT_FOUND 127 /* a shell's word for it */
 
 static const ContextLinkHandlers link_handlers;
 
@@ -198,7 +199,7 @@ static const ContextLinkHandlers link_handlers = { .line = on_line, .stream = on
 static void explain_end(ContextEntry *e, const Execution *x, char *ret, size_t size) {
         const char *complaint = e->complaint[0] ? strrchr(e->complaint, '\n') : NULL;
 
-        if (x->reason == EXECUTION_REASON_NOT_FOUND) {
+        if (x->reason == EXECUTION_REASON_NOT_FOUND || (e->state == CONTEXT_BEGINNING && x->exit_code == EXIT_NOT_FOUND)) {
                 e->error = -EOPNOTSUPP;
                 (void) snprintf(ret, size, "the template has no %s: install %s in it, or take another template", e->language->program, e->language->cure);
         } else if (x->reason == EXECUTION_REASON_EXITED && !e->closing && e->state == CONTEXT_BEGINNING)

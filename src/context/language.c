@@ -30,11 +30,20 @@ static const char *const bash_args[] = {
         NULL,
 };
 
+static const char *const java_args[] = {
+        "/bin/sh", "-c",
+        "read -r n <&3 && d=$(mktemp -d) && head -c \"$n\" <&3 >\"$d/Java.java\" || exit 1\n"
+        "command -v java >/dev/null || exit 127\n"
+        "exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jshell --add-opens java.base/java.io=ALL-UNNAMED \"$d/Java.java\" \"$d\"",
+        NULL,
+};
+
 static const ContextLanguage languages[] = {
         { "python",     { "py", "python3" },   "python3", python_args, "python.py",     "python3" },
         { "javascript", { "js", "node" },      "node",    node_args,   "javascript.js", "nodejs"  },
         { "typescript", { "ts" },              "node",    node_args,   "javascript.js", "nodejs and the typescript module (node-typescript, or npm install typescript)" },
         { "bash",       { "sh", "shell" },     "bash",    bash_args,   "bash.sh",       "bash", .by_signal = true },
+        { "java",       { "jshell" },          "java",    java_args,   "Java.java",     "a Java development kit (default-jdk-headless), 17 or newer" },
 };
 
 const ContextLanguage *context_language_find(const char *name) {
