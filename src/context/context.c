@@ -148,7 +148,7 @@ static void on_synced(ContextEntry *e, const json_t *event) {
 }
 
 static ContextEntry *entry_of(ContextLink *l) {
-        return (ContextEntry *) ((char *) l - offsetof(ContextEntry, link));
+        return (ContextEntry *) (void *) ((char *) l - offsetof(ContextEntry, link));
 }
 
 static void on_line(ContextLink *l, const char *line, size_t size) {

@@ -135,7 +135,7 @@ TEST(each_tenant_sees_its_own_before_everybodys) {
         put_image(i, "", "tools", A, A);
         put_image(i, "red", "tools", B, A);
         for (int round = 0; round < 2; round++) {
-                check_string("red", digest_of(i, "red", "base:latest"), "sha256:" B);
+                check_string("red", digest_of(i, "red", "tools:latest"), "sha256:" B);
                 check_string("blue", digest_of(i, "blue", "tools"), "sha256:" A);
                 check_string("nobody", digest_of(i, NULL, "tools"), "sha256:" A);
                 check_string("by digest", digest_of(i, "red", "3e23e8160039"), "sha256:" B);
@@ -147,9 +147,9 @@ TEST(each_tenant_sees_its_own_before_everybodys) {
         check_uint("bytes", info.bytes, 100);
         check_uint("shared", info.shared_bytes, 100);
         check_string("env", info.image->config.env.items[0], "X=1");
-        check_result("near", images_get_info(i, "blue", "bsae", &info, &error), -ENOENT);
-        check_part("guess", error.text, "did you mean 'base:latest'");
-        check_result("tag", images_get_info(i, "blue", "base:2", &info, &error), -ENOENT);
+        check_result("near", images_get_info(i, "blue", "tolos", &info, &error), -ENOENT);
+        check_part("guess", error.text, "did you mean 'tools:latest'");
+        check_result("tag", images_get_info(i, "blue", "tools:2", &info, &error), -ENOENT);
         check_result("not theirs", images_remove(i, "blue", "tools", &error), -EPERM);
         check_result("theirs", images_remove(i, "red", "tools", &error), 0);
         check_string("everybody's again", digest_of(i, "red", "tools"), "sha256:" A);
