@@ -88,11 +88,12 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
 
 static const struct {
         const char *path, *text;
-        bool with_user;
+        bool with_user, for_root;
 } texts[] = {
-        { "etc/passwd",        furniture_passwd,   true  },
-        { "etc/group",         furniture_group,    true  },
-        { "etc/nsswitch.conf", furniture_nsswitch, false },
+        { "etc/passwd",        furniture_passwd,   true,  false },
+        { "etc/group",         furniture_group,    true,  false },
+        { "etc/nsswitch.conf", furniture_nsswitch, false, false },
+        { "etc/profile",       furniture_profile,  false, true  }, /* not everybody has had it: that it is not there says nothing */
 };
 
 /* Copies and links are those of the host, as it is now. */
@@ -173,6 +174,8 @@ int disk_each_furniture(const char *directory, int (*function)(const char *name,
         for (size_t i = 0; i < furniture_copied.n + ELEMENTSOF(texts) && r >= 0; i++) {
                 const char *path = i < furniture_copied.n ? furniture_copied.items[i] : texts[i - furniture_copied.n].path;
 
+                if (i >= furniture_copied.n && texts[i - furniture_copied.n].for_root)
+                        continue;
                 if (strncmp(path, directory, n) == 0 && path[n] == '/' && !strchr(path + n + 1, '/'))
                         r = function(path + n + 1, userdata);
         }
