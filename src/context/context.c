@@ -98,6 +98,15 @@ void context_entry_set_idle(ContextEntry *e, bool idle) {
         }
 }
 
+/* What it takes to find it again: contexts.c reads it. */
+static void keep(ContextEntry *e) {
+        char text[SANDBOX_KEPT_TEXT_MAX];
+        int n = snprintf(text, sizeof(text), "%s%c%s%c%s", e->x.id, CONTEXT_SEPARATOR, e->x.language, CONTEXT_SEPARATOR, e->x.cwd);
+
+        if (n > 0 && (size_t) n < sizeof(text) && context_link_is_open(&e->link))
+                (void) sandbox_keep_channel(e->x.sandbox, e->pid, e->link.fds, text);
+}
+
 static void kill_process(ContextEntry *e) {
         e->zygote = zygote_cancel(e->zygote);
         if (e->counted)
@@ -106,6 +115,8 @@ static void kill_process(ContextEntry *e) {
                 (void) execution_signal(e->execution, SIGKILL);
         else if (e->pid > 0)
                 (void) sandbox_kill_process(e->x.sandbox, e->pid, SIGKILL);
+        if (e->pid > 0)
+                (void) sandbox_keep_channel(e->x.sandbox, e->pid, NULL, "");
         if (e->execution)
                 execution_set_idle(e->execution, false); /* what dies is not to be overlooked */
         e->pid = 0;
@@ -331,6 +342,7 @@ static void on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, co
                 e->pid = pid;
                 e->x.warm = true;
                 speak(e, 0, fds);
+                keep(e);
                 return;
         }
         e->deadline = sd_event_source_disable_unref(e->deadline);
@@ -363,6 +375,20 @@ int context_entry_start(ContextEntry *e, Error *reterr) {
 int context_entry_adopt(ContextEntry *e, Execution *x) {
         e->state = CONTEXT_ADOPTING;
         return attach(e, x);
+}
+
+int context_entry_adopt_kept(ContextEntry *e, int pid, int fds[static _EXECUTION_CHANNEL_MAX]) {
+        int r;
+
+        e->state = CONTEXT_ADOPTING;
+        e->pid = pid;
+        e->x.warm = true;
+        r = context_link_open(&e->link, fds);
+        if (r >= 0)
+                r = send_sync(e);
+        if (r >= 0)
+                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+        return r;
 }
 
 int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata) {

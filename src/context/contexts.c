@@ -114,6 +114,31 @@ static void adopt_all(ContextSeat *s) {
                         log_warning("sandbox %s: context %s cannot be taken up", s->id, found[i]->spec.tag);
 }
 
+/* What a zygote has borne, and PID 1 has kept for us: one after the other, until there is none. */
+static void on_kept(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata) {
+        char words[SANDBOX_KEPT_TEXT_MAX], *id = words, *language, *cwd;
+        ContextSpec spec = { 0 };
+        ContextSeat *s;
+        ContextEntry *e;
+        Error error = { 0 };
+
+        if (pid == 0 || !has_processes(sb))
+                return;
+        (void) sandbox_ask_kept(sb, number + 1);
+        (void) snprintf(words, sizeof(words), "%s", text);
+        language = strchr(words, CONTEXT_SEPARATOR);
+        cwd = language ? strchr(language + 1, CONTEXT_SEPARATOR) : NULL;
+        if (!cwd || context_seat_get(userdata, sb, &s) < 0)
+                return;
+        *language++ = *cwd++ = '\0';
+        spec.cwd = cwd;
+        if (!context_language_find(language) || strlen(id) > CONTEXT_ID_MAX || context_find(userdata, sb, id) ||
+                        context_entry_new(s, id, context_language_find(language), &spec, &e, &error) < 0)
+                return;
+        if (context_entry_adopt_kept(e, pid, fds) < 0)
+                (void) context_entry_free(e);
+}
+
 int context_seat_get(Contexts *c, Sandbox *sb, ContextSeat **ret) {
         ContextSeat *s;
 
@@ -156,7 +181,10 @@ static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
                 return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
         }
         HASH_ITER(hh, c->manager->sandboxes, sb, next)
-                (void) seat_of(c, sb);
+                if (has_processes(sb)) {
+                        (void) seat_of(c, sb);
+                        (void) sandbox_ask_kept(sb, 0);
+                }
         c->adopted = true;
         return 0;
 }
@@ -186,7 +214,9 @@ int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
                 return error_set(reterr, r, "cannot make a timer: %m");
         }
         c->warmer = (PoolWarmer) { .warm = warm, .forget = forget_warming, .userdata = c };
+        c->keeper = (ChannelKeeper) { .kept = on_kept, .userdata = c };
         m->warmer = &c->warmer;
+        m->channels = &c->keeper;
         *ret = c;
         return 0;
 }
@@ -199,6 +229,7 @@ Contexts *contexts_free(Contexts *c) {
         HASH_ITER(hh, c->seats, s, next)
                 (void) seat_free(s);
         c->manager->warmer = NULL;
+        c->manager->channels = NULL;
         sd_event_source_disable_unref(c->adopt);
         free(c);
         return NULL;

@@ -104,6 +104,7 @@ struct Contexts {
         ContextSeat *seats;
         ContextWaiter *waiters; /* in all contexts */
         PoolWarmer warmer;
+        ChannelKeeper keeper;
         sd_event_source *adopt;
         bool adopted; /* all that has outlived the daemon before us */
 };
@@ -117,6 +118,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
 ContextEntry *context_entry_free(ContextEntry *e); /* tells nobody */
 int context_entry_start(ContextEntry *e, Error *reterr);
 int context_entry_adopt(ContextEntry *e, Execution *x);
+int context_entry_adopt_kept(ContextEntry *e, int pid, int fds[static _EXECUTION_CHANNEL_MAX]); /* takes the descriptors */
 int context_entry_wait(ContextEntry *e, ContextDone done, void *userdata); /* at once, when it stands, but not from within */
 void context_entry_over(ContextEntry *e, const char *format, ...) _printf_(2, 3); /* ends it and all that wait for it */
 void context_entry_set_idle(ContextEntry *e, bool idle);

@@ -167,6 +167,15 @@ static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[stati
         execution_on_channel(execution_by_number(sb, exec), error, fds);
 }
 
+static void on_kept(Sandbox *sb, const GuestKept *what, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+        const ChannelKeeper *k = sb->manager->channels;
+
+        if (k)
+                k->kept(sb, what->number, what->pid, what->text, fds, k->userdata);
+        for (ExecutionChannelEnd i = 0; i < _EXECUTION_CHANNEL_MAX; i++)
+                (void) fd_close(fds[i]);
+}
+
 static void on_exec_stdin(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata) {
         Execution *x = execution_by_number(sb, exec);
 
@@ -222,6 +231,7 @@ const ProviderEvents core_provider_events = {
         .exec_exited = on_exec_exited,
         .exec_stdin = on_exec_stdin,
         .exec_channel = on_exec_channel,
+        .kept = on_kept,
         .adopted = on_adopted,
         .listed = on_listed,
         .network = on_network,

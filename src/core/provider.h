@@ -39,6 +39,7 @@ typedef struct ProviderEvents {
         void (*exec_exited)(Sandbox *sb, const GuestExited *e, void *userdata);
         void (*exec_stdin)(Sandbox *sb, uint64_t exec, int error, int fd, void *userdata); /* fd is the callee's to close */
         void (*exec_channel)(Sandbox *sb, uint64_t exec, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata); /* likewise */
+        void (*kept)(Sandbox *sb, const GuestKept *what, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata); /* likewise */
         void (*adopted)(Sandbox *sb, const Error *error, void *userdata); /* after exec_started/exec_exited for all it knows; error: it is gone */
         void (*listed)(const char *id, void *userdata); /* NULL: that was the last */
         void (*network)(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata); /* as guest.h's SOCKETS; fds are the callee's to close */

@@ -209,6 +209,15 @@ void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata);
 void sandbox_finish(Sandbox *sb, SandboxStatus end_status, const char *reason);
 /* What a command of this user has around it, secrets and all: secrets_strv_done() frees it. */
 int sandbox_environment(Sandbox *sb, uint32_t uid, Strv *ret, Error *reterr);
+/* The other end of a channel that a process inside has which is no execution: PID 1 keeps a copy of it, with words of the caller's, also after a restart of ours. fds NULL: not any more.
+ * What is kept is asked for by number, from 0 on, and told to whoever has hung itself into the manager; pid 0: there is none of that number. Who wants the descriptors takes them. */
+#define SANDBOX_KEPT_TEXT_MAX 512 /* with its NUL */
+typedef struct ChannelKeeper {
+        void (*kept)(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata); /* as many as a channel of an execution has */
+        void *userdata;
+} ChannelKeeper;
+int sandbox_keep_channel(Sandbox *sb, int pid, const int *fds, const char *text);
+int sandbox_ask_kept(Sandbox *sb, unsigned number);
 /* Work inside that is no execution has begun (1) or ended (-1): it counts like one. */
 void sandbox_count_work(Sandbox *sb, int change);
 /* A process inside that is no execution, by its number there. */

@@ -18,6 +18,7 @@
 #include "confine/seccomp.h"
 #include "init/begin.h"
 #include "init/execution.h"
+#include "init/kept.h"
 #include "init/network.h"
 #include "init/stop.h"
 #include "init/sudo.h"
@@ -42,6 +43,7 @@ typedef struct Serve {
         bool end_list; /* END is due when everything has been told */
         bool stopped;  /* STOPPED is due */
         Executions executions;
+        Kept kept;
         GuestMessage request; /* here, and not on the stack of a loop that never returns: messages are large */
         uint8_t buffer[GUEST_MESSAGE_MAX];
 } Serve;
@@ -110,6 +112,25 @@ static bool on_channel_open(Serve *s, const Request *q) {
                 link_answer_fds(&s->link, &answer, fds, _CHANNEL_END_MAX);
         else
                 link_answer(&s->link, &answer, -EBADF);
+        return true;
+}
+
+static bool on_keep(Serve *s, const Request *q) {
+        if (q->n_fds == GUEST_KEPT_FDS)
+                (void) kept_put(&s->kept, &q->message->kept, q->fds);
+        else
+                kept_forget(&s->kept, q->message->kept.pid);
+        return q->n_fds == 0 || q->n_fds == GUEST_KEPT_FDS;
+}
+
+static bool on_kept_ask(Serve *s, const Request *q) {
+        const KeptChannel *one = kept_at(&s->kept, (size_t) q->message->exec_id);
+        GuestMessage answer = { .type = GUEST_KEPT };
+
+        answer.kept = (GuestKept) { .number = (uint32_t) q->message->exec_id, .pid = one ? one->pid : 0 };
+        if (one)
+                memcpy(answer.kept.text, one->text, sizeof(answer.kept.text));
+        link_answer_fds(&s->link, &answer, one ? one->fds : NULL, one ? GUEST_KEPT_FDS : 0);
         return true;
 }
 
@@ -184,6 +205,8 @@ static const struct {
         [GUEST_NETWORK]     = { on_network,        0 },
         [GUEST_SOCKET]      = { on_socket,         0 },
         [GUEST_CHANNEL_OPEN] = { on_channel_open,  0 },
+        [GUEST_KEEP]        = { on_keep,           GUEST_KEPT_FDS },
+        [GUEST_KEPT_ASK]    = { on_kept_ask,       0 },
         [GUEST_KILL]        = { on_kill,           0 },
 };
 

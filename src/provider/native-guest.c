@@ -193,6 +193,17 @@ static void on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n
         g->native->provider.events->exec_channel(g->sandbox, m->stdin_.exec, error, ends, g->native->provider.userdata);
 }
 
+static void on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+        int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF };
+        GuestKept what = m->kept;
+
+        if (n_fds != _EXECUTION_CHANNEL_MAX)
+                what.pid = 0;
+        for (ExecutionChannelEnd i = 0; what.pid > 0 && i < _EXECUTION_CHANNEL_MAX; i++)
+                ends[i] = TAKE_FD(fds[i]);
+        g->native->provider.events->kept(g->sandbox, &what, ends, g->native->provider.userdata);
+}
+
 static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         if (g->state != GUEST_ADOPTING)
                 return;
@@ -212,6 +223,7 @@ static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessag
         [GUEST_EXITED] = on_exited,
         [GUEST_STDIN] = on_stdin,
         [GUEST_CHANNEL] = on_channel,
+        [GUEST_KEPT] = on_kept,
         [GUEST_END] = on_end,
         [GUEST_STOPPED] = on_stopped,
         [GUEST_SOCKETS] = native_on_sockets,

@@ -97,6 +97,20 @@ static bool get_kill(WireReader *r, GuestMessage *m) {
         return m->kill.pid > 1 && m->kill.signal > 0 && m->kill.signal <= SIGNAL_MAX;
 }
 
+static void put_kept(WireWriter *w, const GuestMessage *m) {
+        wire_put_uint(w, m->kept.number, 4);
+        wire_put_uint(w, (uint32_t) m->kept.pid, 4);
+        wire_put_string(w, m->kept.text, GUEST_KEPT_TEXT_MAX);
+}
+
+static bool get_kept(WireReader *r, GuestMessage *m) {
+        m->kept.text[0] = '\0';
+        m->kept.number = (uint32_t) wire_get_uint(r, 4);
+        m->kept.pid = (int32_t) wire_get_uint(r, 4);
+        wire_get_string(r, m->kept.text, GUEST_KEPT_TEXT_MAX);
+        return m->kept.pid > 1 || (m->type == GUEST_KEPT && m->kept.pid == 0);
+}
+
 static void put_resize(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, m->resize.exec, 8);
         wire_put_uint(w, m->resize.columns, 2);
@@ -296,6 +310,8 @@ static const struct {
         [GUEST_NETWORK]     = { put_nothing,     get_nothing     },
         [GUEST_SOCKET]      = { put_socket,      get_socket      },
         [GUEST_CHANNEL_OPEN] = { put_number,     get_number      },
+        [GUEST_KEEP]        = { put_kept,        get_kept        },
+        [GUEST_KEPT_ASK]    = { put_number,      get_number      },
         [GUEST_KILL]        = { put_kill,        get_kill        },
         [GUEST_READY]       = { put_number,      get_number      },
         [GUEST_STARTED]     = { put_started,     get_started     },
@@ -307,6 +323,7 @@ static const struct {
         [GUEST_SOCKETS]     = { put_sockets,     get_sockets     },
         [GUEST_SOCKET_MADE] = { put_socket_made, get_socket_made },
         [GUEST_CHANNEL]     = { put_stdin,       get_stdin       },
+        [GUEST_KEPT]        = { put_kept,        get_kept        },
 };
 
 ssize_t guest_encode(const GuestMessage *message, uint8_t *buffer, size_t size) {

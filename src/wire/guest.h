@@ -42,6 +42,8 @@ typedef enum GuestType {
         GUEST_NETWORK, /* answered by SOCKETS */
         GUEST_SOCKET,  /* a socket of the sandbox's network; answered by SOCKET_MADE */
         GUEST_CHANNEL_OPEN, /* answered by CHANNEL with copies of what PID 1 keeps of it; again after each restart of coved */
+        GUEST_KEEP,         /* + descriptors as CHANNEL: the daemon's ends of a process's that is no execution, for as long as that lives; without: to be forgotten */
+        GUEST_KEPT_ASK,     /* for the one of that number, from 0 on; answered by KEPT */
         GUEST_KILL,         /* a process inside that is no execution, by its number */
 
         /* init → coved */
@@ -55,6 +57,7 @@ typedef enum GuestType {
         GUEST_SOCKETS,     /* + descriptors, by shape. Gated: TCP listener, DNS socket, UDP socket; linked: DNS socket, the hub */
         GUEST_SOCKET_MADE, /* + descriptor when error is 0 */
         GUEST_CHANNEL,     /* + descriptors when error is 0: the channel, what comes from its stdout, from its stderr */
+        GUEST_KEPT,        /* + descriptors, copies of what was kept; pid 0: there is none of that number */
         _GUEST_TYPE_MAX,
 } GuestType;
 
@@ -91,6 +94,16 @@ typedef struct GuestKill {
         int32_t pid; /* inside, never PID 1 */
         int32_t signal;
 } GuestKill;
+
+#define GUEST_KEPT_MAX      32  /* of a sandbox */
+#define GUEST_KEPT_TEXT_MAX 512 /* with its NUL */
+#define GUEST_KEPT_FDS      3
+
+typedef struct GuestKept {
+        uint32_t number; /* kept: as it was asked for */
+        int32_t pid;     /* inside */
+        char text[GUEST_KEPT_TEXT_MAX]; /* the daemon's own words for it */
+} GuestKept;
 
 typedef struct GuestResize {
         uint64_t exec;
@@ -168,7 +181,7 @@ typedef struct GuestFile {
 typedef struct GuestMessage {
         GuestType type;
         union {
-                uint64_t exec_id; /* stdin_open, stdin_close, forget, channel_open */
+                uint64_t exec_id; /* stdin_open, stdin_close, forget, channel_open, kept_ask */
                 uint64_t grace_usec; /* stop */
                 GuestExec exec;
                 GuestSignal signal;
@@ -180,6 +193,7 @@ typedef struct GuestMessage {
                 GuestExited exited;
                 GuestStdin stdin_; /* stdin, channel */
                 GuestKill kill;
+                GuestKept kept; /* keep, kept */
                 uint8_t shape; /* sockets: SpawnNetwork */
                 GuestSocket socket;
                 GuestSocketMade socket_made;

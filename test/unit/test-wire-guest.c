@@ -86,6 +86,10 @@ static const GuestMessage stdin_ = { .type = GUEST_STDIN, .stdin_ = { .exec = 7,
 static const GuestMessage channel_open = { .type = GUEST_CHANNEL_OPEN, .exec_id = 7 };
 static const GuestMessage channel = { .type = GUEST_CHANNEL, .stdin_ = { .exec = 7, .error = EBADF } };
 static const GuestMessage kill_15 = { .type = GUEST_KILL, .kill = { .pid = 12, .signal = 15 } };
+static const GuestMessage keep = { .type = GUEST_KEEP, .kept = { .pid = 12, .text = "words" } };
+static const GuestMessage kept_ask = { .type = GUEST_KEPT_ASK, .exec_id = 3 };
+static const GuestMessage kept = { .type = GUEST_KEPT, .kept = { .number = 3, .pid = 12, .text = "words" } };
+static const GuestMessage kept_none = { .type = GUEST_KEPT, .kept = { .number = 4 } };
 static const GuestMessage end = { .type = GUEST_END };
 static const GuestMessage stopped = { .type = GUEST_STOPPED };
 static const GuestMessage network = { .type = GUEST_NETWORK };
@@ -136,6 +140,10 @@ static const struct {
         { "channel open", &channel_open, 8                                 },
         { "channel",     &channel,     12                                  },
         { "kill",        &kill_15,     8                                   },
+        { "keep",        &keep,        8 + 2 + 5                           },
+        { "kept ask",    &kept_ask,    8                                   },
+        { "kept",        &kept,        8 + 2 + 5                           },
+        { "kept none",   &kept_none,   8 + 2                               },
 };
 
 static uint8_t buffer[GUEST_MESSAGE_MAX + 1], again[GUEST_MESSAGE_MAX];
@@ -326,6 +334,8 @@ TEST(values_out_of_range) {
                 { "socket of no kind",         &socket_tcp,  HEADER + 8,           0    },
                 { "socket of unknown kind",    &socket_tcp,  HEADER + 8,           3    },
                 { "error of a socket",         &socket_made, HEADER + 8 + 3,       0xff },
+                { "keep of nobody",            &keep,        HEADER + 4,           0    },
+                { "kept of PID 1",             &kept,        HEADER + 4,           1    },
                 { "kill of PID 1",             &kill_15,     HEADER,               1    },
                 { "kill of a group",           &kill_15,     HEADER + 3,           0xff },
                 { "kill with signal 0",        &kill_15,     HEADER + 4,           0    },
