@@ -52,7 +52,7 @@ _cove_operand() {
     local -a place
     mapfile -t place < <(_cove_place)
     case $verb:$number in
-    inspect:1 | fork:1 | restore:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1 | replay:1)
+    inspect:1 | fork:1 | restore:1 | pause:* | resume:* | stop:* | start:* | rm:* | timeout:1 | ports:1 | url:1 | network:1 | logs:1 | stats:* | exec:1 | code:1 | shell:1 | ps:1 | attach:1 | wait:1 | why:1 | replay:1)
         COMPREPLY=($(compgen -W "$("$cove" ls --names "${place[@]}" 2>/dev/null)" -- "$cur"))
         ;;
     restore:2) COMPREPLY=($(compgen -W "$("$cove" snapshot ls -q "${place[@]}" 2>/dev/null)" -- "$cur")) ;;

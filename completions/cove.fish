@@ -105,7 +105,7 @@ function __cove_operand
     set -l verb (commandline -opc)[2]
     set -l operands (__cove_operands)
     switch $verb:(math (count $operands) + 1)
-        case inspect:1 fork:1 restore:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 ports:1 url:1 network:1 logs:1 'stats:*' exec:1 shell:1 ps:1 attach:1 wait:1 why:1 replay:1
+        case inspect:1 fork:1 restore:1 'pause:*' 'resume:*' 'stop:*' 'start:*' 'rm:*' timeout:1 ports:1 url:1 network:1 logs:1 'stats:*' exec:1 code:1 shell:1 ps:1 attach:1 wait:1 why:1 replay:1
             __cove_sandboxes
         case inspect:2 logs:2 attach:2 wait:2
             $cove ps -aq $operands[1] (__cove_place) 2>/dev/null

@@ -19,6 +19,7 @@
 #define READY_USEC   (60 * USEC_PER_SEC)
 #define RUBBISH_MAX  1000
 #define ARGS_MAX     16
+#define EXIT_NOT_FOUND 127 /* a shell's word for it */
 
 static const ContextLinkHandlers link_handlers;
 
@@ -147,7 +148,7 @@ static void on_synced(ContextEntry *e, const json_t *event) {
 }
 
 static ContextEntry *entry_of(ContextLink *l) {
-        return (ContextEntry *) ((char *) l - offsetof(ContextEntry, link));
+        return (ContextEntry *) (void *) ((char *) l - offsetof(ContextEntry, link));
 }
 
 static void on_line(ContextLink *l, const char *line, size_t size) {
@@ -198,7 +199,7 @@ static const ContextLinkHandlers link_handlers = { .line = on_line, .stream = on
 static void explain_end(ContextEntry *e, const Execution *x, char *ret, size_t size) {
         const char *complaint = e->complaint[0] ? strrchr(e->complaint, '\n') : NULL;
 
-        if (x->reason == EXECUTION_REASON_NOT_FOUND) {
+        if (x->reason == EXECUTION_REASON_NOT_FOUND || (e->state == CONTEXT_BEGINNING && x->exit_code == EXIT_NOT_FOUND)) {
                 e->error = -EOPNOTSUPP;
                 (void) snprintf(ret, size, "the template has no %s: install %s in it, or take another template", e->language->program, e->language->cure);
         } else if (x->reason == EXECUTION_REASON_EXITED && !e->closing && e->state == CONTEXT_BEGINNING)
@@ -389,6 +390,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
                 .language = l,
                 .spec = *spec,
         };
+        e->unowned = e->x.warm = s->sandbox->pooled;
         (void) snprintf(e->x.id, sizeof(e->x.id), "%s", id);
         context_link_init(&e->link, &link_handlers, s->contexts->manager->event);
         e->link.mask = (const Mask *const *) &s->sandbox->mask;
@@ -422,6 +424,7 @@ void context_restart(Context *x, ContextDone done, void *userdata) {
         e->execution = NULL;
         x->n_runs = 0;
         x->warm = false;
+        e->unowned = x->sandbox->pooled;
         r = context_entry_wait(e, done, userdata);
         if (r >= 0)
                 r = context_entry_start(e, &error);

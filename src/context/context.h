@@ -2,7 +2,7 @@
  *
  * A context is a process inside its sandbox, a driver of ours in the language itself (drivers/, built into the daemon) that speaks JSON lines over a descriptor which
  * PID 1 keeps the other end of (guest.h, CHANNEL). So a context outlives the daemon like every execution. It is begun by PID 1, or forked from a zygote
- * (core/zygote.h) where there is one for its language and template, which costs no interpreter's start.
+ * (core/zygote.h) where there is one for its language and template, which costs no interpreter's start; the other end of such a one is the daemon's, and it goes with it.
  * The other end is the guest's: everything that comes from it is checked and bounded like any stranger's words.
  *
  * What a driver says of one run, one object a line, in order; the surfaces pass it on:

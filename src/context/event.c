@@ -70,7 +70,8 @@ static json_t *hidden(const json_t *v, const Mask *mask) {
                 memcpy(text, json_string_value(v), json_string_length(v));
                 if (mask_apply(mask, text, json_string_length(v), &shown) < 0)
                         return NULL;
-                return json_stringn_nocheck(text, json_string_length(v)); /* stars in place of bytes: looked at below */
+                copy = json_stringn(text, json_string_length(v));
+                return copy ? copy : json_string("*"); /* a value that begins or ends within a character */
         }
         if (json_is_array(v)) {
                 copy = json_array();

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -34,6 +35,7 @@ typedef struct Journals {
         Execution *ended; /* oldest first */
         size_t n_spares;  /* they are called "spare-0" and so on */
         sd_event_source *stock; /* runs when the loop is idle */
+        sd_event_source *anchor;
 } Journals;
 
 static const char *const suffixes[_STREAM_MAX] = {
@@ -93,6 +95,16 @@ static int add_stock(Manager *m) {
         return r >= 0 ? sd_event_source_set_enabled(m->journals->stock, SD_EVENT_OFF) : r;
 }
 
+static int on_nothing(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+        return 0;
+}
+
+/* All followers of journals share one inotify instance, which the loop would close with the last of them; and the kernel lets that wait until nobody can
+ * look at a removed watch any more, for up to 20 ms. So there is always one more. */
+static int add_anchor(Manager *m) {
+        return sd_event_add_inotify_fd(m->event, &m->journals->anchor, m->journals->box_fd, IN_DELETE_SELF, on_nothing, NULL);
+}
+
 int journals_new(Manager *m, Error *reterr) {
         int r;
 
@@ -111,6 +123,8 @@ int journals_new(Manager *m, Error *reterr) {
         }
         m->journals = j;
         r = add_stock(m);
+        if (r >= 0)
+                r = add_anchor(m);
         return r < 0 ? error_set(reterr, r, "cannot listen to the loop: %m") : 0;
 }
 
@@ -125,6 +139,7 @@ void journals_free(Manager *m) {
                 (void) unlinkat(j->box_fd, name, 0);
         }
         sd_event_source_disable_unref(j->stock);
+        sd_event_source_disable_unref(j->anchor);
         (void) fd_close(j->box_fd);
         free(j);
         m->journals = NULL;

@@ -61,8 +61,7 @@ static const char *const copied[] = {
 static const char *const copied_for_root[] = {
         "etc/adduser.conf", "etc/apt/sources.list", "etc/apt/trusted.gpg", "etc/ca-certificates.conf",
         "etc/debconf.conf", "etc/debian_version", "etc/default/useradd", "etc/deluser.conf",
-        "etc/ld.so.cache", "etc/ld.so.conf", "etc/login.defs", "etc/mke2fs.conf", "etc/profile",
-        "etc/timezone",
+        "etc/ld.so.cache", "etc/ld.so.conf", "etc/login.defs", "etc/mke2fs.conf", "etc/timezone",
 };
 const FurnitureList furniture_copied = LIST(copied), furniture_copied_for_root = LIST(copied_for_root);
 
@@ -121,6 +120,23 @@ const char furniture_group[] =
 const char furniture_nsswitch[] =
         "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n"
         "networks: files\nprotocols: files\nservices: files\nethers: files\n";
+
+/* Says what Debian's says. Bash knows who it is without a process that is asked: every command of a client that wants a login shell begins with this file. */
+const char furniture_profile[] =
+        "if [ \"${EUID:-$(id -u)}\" -eq 0 ]; then\n"
+        "  PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
+        "else\n"
+        "  PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games\n"
+        "fi\n"
+        "export PATH\n"
+        "\n"
+        "if [ -n \"${PS1-}\" ] && [ -n \"${BASH-}\" ] && [ -f /etc/bash.bashrc ]; then\n"
+        "  . /etc/bash.bashrc\n"
+        "fi\n"
+        "for i in /etc/profile.d/*.sh; do\n"
+        "  [ ! -r \"$i\" ] || . \"$i\"\n"
+        "done\n"
+        "unset i\n";
 
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid) {
         (void) snprintf(ret, size, "%s" FURNITURE_USER_LINE "%u:%u:user:/home/user:/bin/bash\n", furniture_passwd, uid, gid);

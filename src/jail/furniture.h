@@ -56,7 +56,7 @@ extern const FurnitureList furniture_names;
 
 /* Texts of ours; behind the first two comes one line for the guest's user, "user:*:" and numbers. */
 #define FURNITURE_USER_LINE "user:*:"
-extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[];
+extern const char furniture_passwd[], furniture_group[], furniture_nsswitch[], furniture_profile[];
 void furniture_write_passwd(char *ret, size_t size, uid_t uid, gid_t gid);
 void furniture_write_group(char *ret, size_t size, gid_t gid);
 

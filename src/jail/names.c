@@ -90,7 +90,8 @@ static int write_own(const JailSpec *spec, Error *reterr) {
         r = write_file(spec, "/etc/hostname", text, reterr);
         if (r < 0 || jail_has_shared_etc(spec))
                 return r;
-        return write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+        r = write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+        return r < 0 || !jail_is_for_root(spec) ? r : write_file(spec, "/etc/profile", furniture_profile, reterr);
 }
 
 /* All of it is there already, in what such sandboxes share. */

@@ -173,6 +173,8 @@ static int put_texts(int to) {
         char text[2048];
         int r = put_text(to, "nsswitch.conf", furniture_nsswitch);
 
+        if (r >= 0)
+                r = put_text(to, "profile", furniture_profile);
         if (r < 0)
                 return r;
         furniture_write_passwd(text, sizeof(text), SHAREDETC_USER, SHAREDETC_USER);

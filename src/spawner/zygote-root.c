@@ -31,7 +31,7 @@ static bool is_ours(const char *name) {
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
                 if (strcmp(name, names[i]) == 0)
                         return true;
-        return strcmp(name, ZYGOTE_DIRECTORY + 1) == 0;
+        return strcmp(name, &ZYGOTE_DIRECTORY[1]) == 0;
 }
 
 /* Files beside the directories of a root are nothing that an interpreter needs. */

@@ -22,62 +22,10 @@
 #define DELAY_MIN   (1 * USEC_PER_SEC)
 #define DELAY_MAX   (60 * USEC_PER_SEC)
 #define ENTRY_MAX   (10 * USEC_PER_SEC)
+#define LAST_WAIT   (200 * USEC_PER_MSEC)
 #define NPROC_MAX   4194303
 #define NOFILE_MAX  1048576
 #define CHANNEL_ENDS (ZYGOTE_FD_NAMESPACES - ZYGOTE_FD_CHANNEL)
-
-static const char *const languages[] = { "python" };
-
-static bool is_module_name(const char *name) {
-        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-
-        return n > 0 && n < SPAWN_NAME_MAX && name[n] == '\0' && name[0] != '.';
-}
-
-static int check_line(const ZygoteLine *line, Error *reterr) {
-        _cleanup_free_ char *imports = strdup(line->imports);
-        char *save = NULL;
-        bool known = false;
-        size_t n = 0;
-
-        if (!imports)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        for (size_t i = 0; i < ELEMENTSOF(languages); i++)
-                known |= strcmp(languages[i], line->language) == 0;
-        if (!known)
-                return error_set(reterr, -EINVAL, "--zygote: there is none for '%s'", line->language);
-        for (const char *name = strtok_r(imports, ",", &save); name; name = strtok_r(NULL, ",", &save))
-                if (!is_module_name(name) || ++n > ZYGOTE_IMPORTS_MAX)
-                        return error_set(reterr, -EINVAL, "--zygote: '%s' is no name of a module, or one too many", name);
-        return 0;
-}
-
-int zygote_add(ZygoteLines *lines, const char *text, Error *reterr) {
-        _cleanup_free_ char *template_name = strdup(text), *language = NULL, *imports = NULL;
-        char *sign = template_name ? strchr(template_name, ':') : NULL, *second = sign ? strchr(sign + 1, ':') : NULL;
-        ZygoteLine *bigger, line;
-        int r;
-
-        if (!second)
-                return error_set(reterr, -EINVAL, "--zygote: '%s' is not TEMPLATE:LANGUAGE:MODULE,MODULE…", text);
-        *sign = *second = '\0';
-        language = strdup(sign + 1);
-        imports = strdup(second + 1);
-        bigger = reallocarray(lines->items, lines->n + 1, sizeof(*lines->items));
-        if (bigger)
-                lines->items = bigger;
-        if (!language || !imports || !bigger)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        line = (ZygoteLine) { .template_name = template_name, .language = language, .imports = imports };
-        r = lines->n >= ZYGOTES_MAX ? error_set(reterr, -E2BIG, "--zygote: more than %d", ZYGOTES_MAX) : check_line(&line, reterr);
-        if (r < 0)
-                return r;
-        lines->items[lines->n++] = line;
-        TAKE_PTR(template_name);
-        TAKE_PTR(language);
-        TAKE_PTR(imports);
-        return 0;
-}
 
 void zygotes_init(Spawner *s) {
         const ZygoteLines *lines = &s->options->zygotes;
@@ -86,7 +34,7 @@ void zygotes_init(Spawner *s) {
                 return;
         s->zygotes = calloc(1, sizeof(*s->zygotes));
         for (size_t i = 0; s->zygotes && i < lines->n; i++) {
-                zygote_remove_group(s, i); /* of a former worker's, which died with it */
+                zygote_remove_group(s, i, LAST_WAIT); /* of a former worker's, which died with it */
                 if (template_find(&s->options->templates, lines->items[i].template_name))
                         s->zygotes->items[s->zygotes->n++] = (Zygote) { .line = lines->items + i, .fd = -EBADF, .due = USEC_INFINITY };
                 else
@@ -111,7 +59,7 @@ static void lose(Spawner *s, Zygote *z, const char *why) {
         z->state = ZYGOTE_ABSENT;
         z->delay = z->started > 0 && now - z->started > LIVED_WELL ? DELAY_MIN : z->delay == 0 ? DELAY_MIN : MIN_OF(2 * z->delay, DELAY_MAX);
         z->due = z->wanted ? now + z->delay : USEC_INFINITY;
-        zygote_remove_group(s, number_of(s, z));
+        zygote_remove_group(s, number_of(s, z), /* patience= */ 0); /* what is left of it is looked at before the next beginning */
         log_warning("zygote %s/%s (%s): %s; another one in %llu s", z->line->template_name, z->line->language, z->line->imports, why,
                         (unsigned long long) (z->delay / USEC_PER_SEC));
 }
@@ -121,6 +69,7 @@ static void begin(Spawner *s, Zygote *z) {
         int r;
 
         z->started = clock_usec();
+        zygote_remove_group(s, number_of(s, z), /* patience= */ 0);
         z->cgroup = (Cgroup) CGROUP_EMPTY;
         r = zygote_start(s, z->line, number_of(s, z), &z->cgroup, &z->pid, &z->fd, &error);
         spawner_bind_to_keeper(s);
@@ -151,7 +100,7 @@ void zygotes_end(Spawner *s) {
                 if (z->pid > 0) {
                         (void) kill(z->pid, SIGKILL);
                         (void) waitpid(z->pid, NULL, 0);
-                        zygote_remove_group(s, i);
+                        zygote_remove_group(s, i, LAST_WAIT);
                 }
         }
 }

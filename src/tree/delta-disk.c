@@ -88,11 +88,12 @@ static void make_text(const char *ours, bool with_user, const DeltaSide *now, De
 
 static const struct {
         const char *path, *text;
-        bool with_user;
+        bool with_user, for_root;
 } texts[] = {
-        { "etc/passwd",        furniture_passwd,   true  },
-        { "etc/group",         furniture_group,    true  },
-        { "etc/nsswitch.conf", furniture_nsswitch, false },
+        { "etc/passwd",        furniture_passwd,   true,  false },
+        { "etc/group",         furniture_group,    true,  false },
+        { "etc/nsswitch.conf", furniture_nsswitch, false, false },
+        { "etc/profile",       furniture_profile,  false, true  }, /* not everybody has had it: that it is not there says nothing */
 };
 
 /* Copies and links are those of the host, as it is now. */
@@ -112,9 +113,9 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
 
 /* Something of ours lay there, or leads to what is there. */
 static bool is_place_of_ours(const char *path, const struct stat *st) {
-        if (strcmp(path, FURNITURE_SUDO + 1) == 0)
+        if (strcmp(path, &FURNITURE_SUDO[1]) == 0)
                 return S_ISREG(st->st_mode) && st->st_size == 0;
-        return strcmp(path, FURNITURE_PYTHON + 1) == 0 && S_ISLNK(st->st_mode) && st->st_size == strlen(FURNITURE_PYTHON_TARGET);
+        return strcmp(path, &FURNITURE_PYTHON[1]) == 0 && S_ISLNK(st->st_mode) && st->st_size == strlen(FURNITURE_PYTHON_TARGET);
 }
 
 /* Of /etc/skel; whose it is now is the user. */
@@ -173,6 +174,8 @@ int disk_each_furniture(const char *directory, int (*function)(const char *name,
         for (size_t i = 0; i < furniture_copied.n + ELEMENTSOF(texts) && r >= 0; i++) {
                 const char *path = i < furniture_copied.n ? furniture_copied.items[i] : texts[i - furniture_copied.n].path;
 
+                if (i >= furniture_copied.n && texts[i - furniture_copied.n].for_root)
+                        continue;
                 if (strncmp(path, directory, n) == 0 && path[n] == '/' && !strchr(path + n + 1, '/'))
                         r = function(path + n + 1, userdata);
         }

@@ -151,6 +151,11 @@ def rehearse():
     json.loads(json.dumps({"type": "rehearsal", "text": "\u00e9", "n": [1, 2.5, None, True]}, ensure_ascii=False))
 
 
+def fill():
+    """What is free between objects of the allocator's pages: a child's own objects then lie together, on pages of their own, and not each on another one of these."""
+    return [bytes(size - 33) for size in range(48, 513, 16) for _ in range(1500)], [n / 7 for n in range(20000)]
+
+
 def main(library, ctypes, source, names):
     sys.path[:] = [path for path in sys.path if path]  # "": where the caller is
     driver = load_driver(source)
@@ -163,6 +168,7 @@ def main(library, ctypes, source, names):
     # Looked up here: what is made in a child is its own. Likewise every page that it writes to, if only to count a reference.
     forked, receive, started, stale = ctypes.pythonapi.PyOS_AfterFork_Child, library.cove_zygote_receive, library.cove_zygote_started, library.cove_zygote_stale
     gc.collect()
+    filler = fill()
     gc.freeze()  # a collection would write to every object, and unshare its page
     ctypes.pythonapi.PyOS_BeforeFork()
     library.cove_zygote_serve()
@@ -177,6 +183,7 @@ def main(library, ctypes, source, names):
         stale()
     started()
     read_driver(source, driver)["serve"](CHANNEL)
+    del filler  # not before: that would write to all of its pages
 
 
 main(library, ctypes, source, names)

@@ -114,7 +114,7 @@ static void check_round(const ProtobufCMessageDescriptor *d, const char *in, con
         check_string(in, json_of(m), out);
         n = protobuf_c_message_pack(m, one);
         again = protobuf_c_message_unpack(d, NULL, n, one);
-        check_true("unpacked", again);
+        check_true("unpacked", again != NULL);
         check_string("the same", json_of(again), out);
         check_uint("size", protobuf_c_message_pack(again, two), n);
         check_true("bytes", memcmp(one, two, n) == 0);
@@ -276,7 +276,7 @@ TEST(json_too_many_values) {
         Error error = { 0 };
         size_t n;
 
-        check_true("memory", text);
+        check_true("memory", text != NULL);
         n = (size_t) sprintf(text, "{\"x\":[");
         for (size_t i = 0; i < N / 2; i++, n += 2)
                 memcpy(text + n, "0,", 2);

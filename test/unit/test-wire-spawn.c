@@ -101,8 +101,8 @@ static const struct {
         { "freeze",      &freeze      },
         { "thaw",        &thaw        },
         { "reclaim",     &reclaim     },
-        { "zygote",     &zygote     },
-        { "forked",     &forked     },
+        { "zygote",      &zygote      },
+        { "forked",      &forked      },
         { "list",        &list        },
         { "hello",       &hello       },
         { "created",     &created     },
@@ -359,7 +359,7 @@ TEST(oversized) {
 TEST(unknown_type) {
         for (unsigned type = 0; type < 512; type++) {
                 const uint8_t buffer[HEADER] = { (uint8_t) type, (uint8_t) (type >> 8) };
-                bool known = (type >= SPAWN_CREATE && type <= SPAWN_RECLAIM) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
+                bool known = (type >= SPAWN_CREATE && type <= SPAWN_ZYGOTE) || (type >= SPAWN_HELLO && type < _SPAWN_TYPE_MAX);
                 SpawnMessage m;
                 char what[32];
 

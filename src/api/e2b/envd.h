@@ -21,7 +21,7 @@ typedef struct EnvdUser {
 typedef struct EnvdLookup EnvdLookup;
 /* r: 0; -ENOENT: there is no such user; else a negative errno. Once; possibly before the call returns. */
 typedef void (*EnvdLookupDone)(int r, const EnvdUser *user, void *userdata);
-/* name NULL or "": the sandbox's own. ret is NULL when done has been called already. */
+/* name NULL or "": the sandbox's own. ret is NULL when done has been called already; else it is the caller's to free, by the function below, done or not (also from within done). */
 int envd_user_lookup(Sandbox *sb, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **ret, Error *reterr);
 EnvdLookup *envd_lookup_cancel(EnvdLookup *l);
 

@@ -197,7 +197,6 @@ static bool find_sandbox_again(ConnectCall *c) {
 static void on_user(int r, const EnvdUser *user, void *userdata) {
         Start *s = userdata;
 
-        s->lookup = NULL;
         if (!find_sandbox_again(s->call))
                 connect_break(s->call);
         else if (r == -ENOENT)
