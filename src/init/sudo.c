@@ -84,12 +84,18 @@ bool sudo_reaped(Sudo *s, pid_t pid, int status) {
         return false;
 }
 
-/* A number is not given to another process that soon after its end: they go round all of them first. */
+/* A number is not given to another process that soon after its end: they go round all of them first.
+ * Who is to end dies with its steward, and is not ended by it: that one may stand still in what its client has sent (a descriptor that blocks whoever drops
+ * it), and nothing but this reaches it then. What it looked after is PID 1's from then on, which ends it (sudo_reaped). */
 static void signal_slot(SudoSlot *slot, int signal_number) {
         pid_t pid = atomic_load(&slot->pid);
 
         if (pid <= 0 || atomic_load(&slot->state) != SUDO_SLOT_TAKEN)
                 return;
+        if (signal_number == SIGKILL) {
+                (void) kill(pid, SIGKILL);
+                return;
+        }
         (void) atomic_fetch_or(&slot->signals, UINT64_C(1) << (signal_number - 1));
         (void) kill(pid, SIGUSR1);
 }
