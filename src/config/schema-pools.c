@@ -24,7 +24,7 @@ static const PoolConfig pool_defaults = {
 };
 
 static void parse_contexts(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        unsigned *mask = (unsigned *) ((char *) target + f->offset);
+        unsigned *mask = (unsigned *) (void *) ((char *) target + f->offset);
 
         if (v->kind != YAML_LIST) {
                 reader_complain(r, v->place, "'%s' in %s must be %s", f->name, where, f->type->words);
@@ -45,7 +45,7 @@ static void parse_contexts(Reader *r, const Field *f, const YamlNode *v, const c
 }
 
 static json_t *show_contexts(const Field *f, const void *target) {
-        unsigned mask = *(const unsigned *) ((const char *) target + f->offset);
+        unsigned mask = *(const unsigned *) (const void *) ((const char *) target + f->offset);
         json_t *list = json_array();
 
         for (unsigned i = 0; context_words[i]; i++)
