@@ -23,6 +23,7 @@
 
 #define PIECE_MAX      ((size_t) 16 << 10) /* of TLS: one record */
 #define HANDSHAKE_USEC (30 * USEC_PER_SEC)
+#define LEAVE_USEC     (120 * USEC_PER_SEC) /* for what is left when MHD has closed: it is nobody's connection any more, and is not counted */
 #define ACCEPT_MAX     64 /* in a row */
 #define RETRY_USEC     USEC_PER_SEC
 
@@ -186,6 +187,18 @@ static void watch(HttpTls *t) {
         watch_one(t->inner, &t->inner_events, (is_held(&t->in) ? EPOLLOUT : 0) | (is_held(&t->out) || t->out_over ? 0 : EPOLLIN));
 }
 
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+        tls_drop(userdata);
+        return 0;
+}
+
+/* It would be told of again and again. */
+static int leave(HttpTls *t) {
+        t->inner_gone = true;
+        (void) sd_event_source_set_enabled(t->inner, SD_EVENT_OFF);
+        return t->deadline ? 0 : sd_event_add_time_relative(t->listener->server->event, &t->deadline, CLOCK_MONOTONIC, LEAVE_USEC, USEC_PER_SEC, on_deadline, t);
+}
+
 static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         HttpTls *t = userdata;
         int r, k;
@@ -194,9 +207,9 @@ static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *user
                 tls_drop(t);
                 return 0;
         }
-        if (fd == t->inner_fd && (revents & (EPOLLERR | EPOLLHUP))) {
-                t->inner_gone = true;
-                (void) sd_event_source_set_enabled(t->inner, SD_EVENT_OFF); /* it would be told of again and again */
+        if (fd == t->inner_fd && (revents & (EPOLLERR | EPOLLHUP)) && leave(t) < 0) {
+                tls_drop(t);
+                return 0;
         }
         r = turn_in(t);
         k = turn_out(t);
@@ -243,11 +256,6 @@ static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void 
                 return 0;
         }
         return on_turn(source, fd, 0, t); /* what has come with the last word of the handshake */
-}
-
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
-        tls_drop(userdata);
-        return 0;
 }
 
 /* The oldest of those who have not finished their handshake goes, when there are as many as connections may be. */

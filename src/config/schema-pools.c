@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "config/schema.h"
+#include "core/warmer.h"
 
 #define POOLS_MAX 100
 #define WHERE_MAX 64
@@ -21,6 +22,39 @@ static const PoolConfig pool_defaults = {
         .eviction_interval_usec = 60 * USEC_PER_SEC,
         .adaptive = true,
 };
+
+static void parse_contexts(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+        unsigned *mask = (unsigned *) ((char *) target + f->offset);
+
+        if (v->kind != YAML_LIST) {
+                reader_complain(r, v->place, "'%s' in %s must be %s", f->name, where, f->type->words);
+                return;
+        }
+        *mask = 0;
+        for (const YamlNode *item = v->items; item; item = item->next) {
+                unsigned i = 0;
+
+                while (context_words[i] && (item->kind != YAML_TEXT || strcmp(context_words[i], item->text) != 0))
+                        i++;
+                if (context_words[i])
+                        *mask |= 1u << i;
+                else
+                        reader_complain(r, item->place, "'%s' in %s: there is no language '%.40s'; there are python, javascript, typescript, bash, r and java", f->name, where,
+                                        item->kind == YAML_TEXT ? item->text : "?");
+        }
+}
+
+static json_t *show_contexts(const Field *f, const void *target) {
+        unsigned mask = *(const unsigned *) ((const char *) target + f->offset);
+        json_t *list = json_array();
+
+        for (unsigned i = 0; context_words[i]; i++)
+                if (mask & 1u << i)
+                        (void) json_array_append_new(list, json_string(context_words[i]));
+        return list;
+}
+
+static const FieldType type_contexts = { "a list of languages", parse_contexts, show_contexts, NULL };
 
 static const char *const networks[] = { "none", "egress", NULL };
 
@@ -42,6 +76,7 @@ const Field pool_fields[] = {
           "how long a caller waits for one", .max = 86400 },
         { "evictionInterval", &type_milliseconds, offsetof(PoolConfig, eviction_interval_usec),
           "how often idle ones are looked at", .min = 0.01, .max = 86400 },
+        { "contexts", &type_contexts, offsetof(PoolConfig, contexts), "interpreters that are begun ahead: [python]" },
         { "adaptive", &type_bool, offsetof(PoolConfig, adaptive),
           "how many stand ready follows the demand, between minSize and maxSize" },
         { 0 },

@@ -148,7 +148,7 @@ static void on_synced(ContextEntry *e, const json_t *event) {
 }
 
 static ContextEntry *entry_of(ContextLink *l) {
-        return (ContextEntry *) ((char *) l - offsetof(ContextEntry, link));
+        return (ContextEntry *) (void *) ((char *) l - offsetof(ContextEntry, link));
 }
 
 static void on_line(ContextLink *l, const char *line, size_t size) {
@@ -390,6 +390,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
                 .language = l,
                 .spec = *spec,
         };
+        e->unowned = e->x.warm = s->sandbox->pooled;
         (void) snprintf(e->x.id, sizeof(e->x.id), "%s", id);
         context_link_init(&e->link, &link_handlers, s->contexts->manager->event);
         e->link.mask = (const Mask *const *) &s->sandbox->mask;
@@ -423,6 +424,7 @@ void context_restart(Context *x, ContextDone done, void *userdata) {
         e->execution = NULL;
         x->n_runs = 0;
         x->warm = false;
+        e->unowned = x->sandbox->pooled;
         r = context_entry_wait(e, done, userdata);
         if (r >= 0)
                 r = context_entry_start(e, &error);

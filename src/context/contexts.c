@@ -161,6 +161,18 @@ static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+/* For pools. */
+
+static int warm(Sandbox *sb, const char *language, Warmed warmed, void *asker, void *userdata, Error *reterr) {
+        if (!context_language(language))
+                return error_set(reterr, -EINVAL, "there is no language '%.40s'", language);
+        return context_default(userdata, sb, language, warmed, asker, reterr);
+}
+
+static void forget_warming(void *asker, void *userdata) {
+        contexts_forget_caller(userdata, asker);
+}
+
 int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
         Contexts *c = calloc(1, sizeof(*c));
         int r;
@@ -173,6 +185,8 @@ int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
                 free(c);
                 return error_set(reterr, r, "cannot make a timer: %m");
         }
+        c->warmer = (PoolWarmer) { .warm = warm, .forget = forget_warming, .userdata = c };
+        m->warmer = &c->warmer;
         *ret = c;
         return 0;
 }
@@ -184,6 +198,7 @@ Contexts *contexts_free(Contexts *c) {
                 return NULL;
         HASH_ITER(hh, c->seats, s, next)
                 (void) seat_free(s);
+        c->manager->warmer = NULL;
         sd_event_source_disable_unref(c->adopt);
         free(c);
         return NULL;

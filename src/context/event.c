@@ -132,7 +132,7 @@ static int complete(json_t *event, const char *type) {
 }
 
 int context_event_read(const char *line, size_t size, const Mask *mask, json_t **ret, uint64_t *ret_run) {
-        _cleanup_json_ json_t *from = json_loadb(line, size, JSON_ALLOW_NUL, NULL), *event = NULL;
+        _cleanup_json_ json_t *from = json_count_values(line, size) > JSON_VALUES_MAX ? NULL : json_loadb(line, size, JSON_ALLOW_NUL, NULL), *event = NULL;
         const char *type = json_string_value(json_object_get(from, "type"));
         const json_t *run = json_object_get(from, "run");
         int r;

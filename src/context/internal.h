@@ -4,6 +4,7 @@
  * are separated by 0x1e, and within a field a backslash, a newline and 0x1e are written `\\`, `\n` and `\0036`, so that a shell can read it too (printf %b):
  *
  *      run N CODE NAME=VALUE…     answered by events with "run": N, the last one end_of_execution
+ *      env NAME=VALUE…            for all that follow: it was begun before it was somebody's
  *      interrupt N                if N is what runs
  *      sync TOKEN                 after a restart of the daemon: what runs is interrupted; {"type":"synced","token":…,"count":runs so far}
  *
@@ -13,6 +14,7 @@
 
 #include "context/context.h"
 #include "context/link.h"
+#include "core/warmer.h"
 #include "core/zygote.h"
 
 #define CONTEXT_TAG       "context:"
@@ -68,6 +70,7 @@ struct ContextEntry {
         ExecutionWatch watch;
         ZygoteCall *zygote; /* it is being forked; NULL */
         int pid; /* of one that was, and is no execution; 0 */
+        bool unowned; /* begun in a sandbox that was nobody's: its environment is not its owner's yet */
         bool counted; /* as work of its sandbox */
         ContextLink link;
         ContextWaiter *waiters;
@@ -100,6 +103,7 @@ struct Contexts {
         Manager *manager;
         ContextSeat *seats;
         ContextWaiter *waiters; /* in all contexts */
+        PoolWarmer warmer;
         sd_event_source *adopt;
         bool adopted; /* all that has outlived the daemon before us */
 };

@@ -30,6 +30,20 @@ static const char *const bash_args[] = {
         NULL,
 };
 
+/* R opens what has a name, and a socket has none: cat is between. */
+static const char *const r_args[] = {
+        "/bin/bash", "-c",
+        "command -v R >/dev/null || exit 127\n"
+        "export EDITOR=${EDITOR:-vi} PAGER=${PAGER:-cat}\n"
+        "exec 4< <(trap '' INT; exec cat <&3) 5> >(trap '' INT; exec cat >&3)\n"
+        "exec 3>&-\n"
+        "exec R --no-echo --no-restore --no-save -e '"
+        "requests <- file(\"/dev/fd/4\", \"rb\"); told <- file(\"/dev/fd/5\", \"wb\")\n"
+        "n <- as.integer(readLines(requests, n = 1)); s <- rawToChar(readBin(requests, \"raw\", n)); Encoding(s) <- \"UTF-8\"\n"
+        "eval(parse(text = s, keep.source = FALSE)); assign(\"requests\", requests, .cove); assign(\"told\", told, .cove)\n"
+        "rm(requests, told, n, s); .cove$serve()'",
+        NULL,
+};
 static const char *const java_args[] = {
         "/bin/sh", "-c",
         "read -r n <&3 && d=$(mktemp -d) && head -c \"$n\" <&3 >\"$d/Java.java\" || exit 1\n"
@@ -43,6 +57,7 @@ static const ContextLanguage languages[] = {
         { "javascript", { "js", "node" },      "node",    node_args,   "javascript.js", "nodejs"  },
         { "typescript", { "ts" },              "node",    node_args,   "javascript.js", "nodejs and the typescript module (node-typescript, or npm install typescript)" },
         { "bash",       { "sh", "shell" },     "bash",    bash_args,   "bash.sh",       "bash", .by_signal = true },
+        { "r",          { "R", "rscript" },    "R",       r_args,      "r.R",           "r-base-core", .by_signal = true },
         { "java",       { "jshell" },          "java",    java_args,   "Java.java",     "a Java development kit (default-jdk-headless), 17 or newer" },
 };
 

@@ -12,6 +12,16 @@
 #define READ_SIZE ((size_t) 64 << 10)
 #define PIECE_MAX ((size_t) 64 << 10) /* of a pipe, in one event */
 #define TURNS_MAX 16                  /* reads before others get a turn */
+#define DRAIN_MAX 32                  /* reads: more than a pipe or a socket holds; who has been left behind may write for ever */
+#define HELD_FREE ((size_t) 1 << 20)  /* of a line that is not finished: every link may have so much */
+#define HELD_MAX  ((size_t) 256 << 20) /* all of them together: guests say how much that is */
+
+static size_t held; /* by all links */
+
+static void count_held(ContextLink *l) {
+        held += l->in.size - l->held;
+        l->held = l->in.size;
+}
 
 void context_link_init(ContextLink *l, const ContextLinkHandlers *handlers, sd_event *event) {
         *l = (ContextLink) {
@@ -38,7 +48,8 @@ void context_link_close(ContextLink *l) {
         text_done(&l->out);
         for (int i = 0; i < 2; i++)
                 text_done(&l->pending[i]);
-        l->in.size = l->out.size = 0;
+        l->in.size = l->out.size = l->scanned = 0;
+        count_held(l);
         l->skipping = false;
         l->epoch++;
 }
@@ -95,10 +106,13 @@ static bool give_lines(ContextLink *l) {
         size_t from = 0;
 
         while (from < l->in.size && !l->paused) {
-                char *line = l->in.data + from, *end = memchr(line, '\n', l->in.size - from);
+                char *line = l->in.data + from, *end = memchr(line + l->scanned, '\n', l->in.size - from - l->scanned);
 
-                if (!end)
+                if (!end) {
+                        l->scanned = l->in.size - from;
                         break;
+                }
+                l->scanned = 0;
                 *end = '\0';
                 from = (size_t) (end + 1 - l->in.data);
                 if (!l->skipping && end > line)
@@ -109,9 +123,16 @@ static bool give_lines(ContextLink *l) {
         }
         if (from > 0)
                 text_consume(&l->in, from);
+        if (l->skipping && l->scanned == l->in.size)
+                l->in.size = l->scanned = 0;
         if (l->in.size == 0)
                 text_done(&l->in);
+        count_held(l);
         return true;
+}
+
+static bool is_too_long(const ContextLink *l) {
+        return l->in.size + READ_SIZE > CONTEXT_EVENT_MAX || (l->in.size > HELD_FREE && held + READ_SIZE > HELD_MAX);
 }
 
 /* -EPIPE: the other end has gone; -EAGAIN: nothing for now; 0: there was something. */
@@ -119,8 +140,9 @@ static int read_link(ContextLink *l) {
         char *room;
         ssize_t n;
 
-        if (l->in.size + READ_SIZE > CONTEXT_EVENT_MAX) {
-                l->in.size = 0;
+        if (is_too_long(l)) {
+                text_done(&l->in);
+                l->scanned = 0;
                 l->skipping = true;
         }
         room = text_extend(&l->in, READ_SIZE);
@@ -262,7 +284,7 @@ void context_link_drain(ContextLink *l, bool final) {
         uint64_t epoch = l->epoch;
 
         for (int which = 0; which < 2; which++) {
-                while (read_stream(l, which)) {
+                for (unsigned i = 0; i < DRAIN_MAX && read_stream(l, which); i++) {
                         give_stream(l, which, /* final= */ false);
                         if (l->epoch != epoch)
                                 return;
@@ -279,7 +301,7 @@ void context_link_finish(ContextLink *l) {
         uint64_t epoch = l->epoch;
 
         l->paused = false;
-        while (give_lines(l) && l->epoch == epoch && read_link(l) == 0)
+        for (unsigned i = 0; i < DRAIN_MAX && give_lines(l) && l->epoch == epoch && read_link(l) == 0; i++)
                 ;
         if (l->epoch == epoch)
                 context_link_drain(l, /* final= */ true);

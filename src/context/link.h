@@ -1,6 +1,7 @@
 /* link.h: lines to and from a driver, and what its program prints.
  *
- * Never waits; what cannot be written yet is kept up to a ceiling. Lines are bounded: a longer one is dropped whole. What comes from the pipes is given on as UTF-8, in
+ * Never waits; what cannot be written yet is kept up to a ceiling. Lines are bounded: a longer one is dropped whole, and so is a long one while the unfinished ones of
+ * all links together are too much. What comes from the pipes is given on as UTF-8, in
  * pieces; a character that is not all there yet waits for its rest.
  * Must not know: what lines mean. */
 #pragma once
@@ -27,6 +28,8 @@ struct ContextLink {
         sd_event_source *io[_EXECUTION_CHANNEL_MAX];
         sd_event_source *kick;
         Text in, out;
+        size_t scanned;  /* of in: there is no end of a line in it */
+        size_t held;     /* of in: what was counted */
         Text pending[2]; /* of the pipes: what must wait */
         bool skipping;   /* the rest of a line that was too long */
         bool paused;

@@ -102,11 +102,37 @@ static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
 
 /* One after the other. */
 
+/* What its owner's sandbox has in its environment; not before there is one. */
+static int tell_environment(ContextEntry *e) {
+        _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
+        Text t = TEXT_INIT(4 * CONTEXT_CODE_MAX);
+        Error error = { 0 };
+        int r;
+
+        if (!e->unowned || e->x.sandbox->pooled)
+                return 0;
+        r = sandbox_environment(e->x.sandbox, e->spec.has_user ? e->spec.uid : e->x.sandbox->spec.uid, &env, &error);
+        if (r < 0)
+                return r;
+        (void) context_request_put(&t, "env");
+        for (size_t i = 0; i < env.n; i++)
+                (void) context_request_put(&t, env.items[i]);
+        text_put_string(&t, "\n");
+        r = t.error < 0 ? t.error : context_link_send(&e->link, t.data, t.size);
+        if (t.data)
+                explicit_bzero(t.data, t.size);
+        text_done(&t);
+        e->unowned = r < 0;
+        return r;
+}
+
 static int start(ContextEntry *e, ContextRun *run) {
         _cleanup_json_ json_t *event = NULL;
         int r;
 
-        r = context_link_send(&e->link, run->request, run->request_size);
+        r = tell_environment(e);
+        if (r >= 0)
+                r = context_link_send(&e->link, run->request, run->request_size);
         if (r < 0)
                 return r;
         explicit_bzero(run->request, run->request_size);

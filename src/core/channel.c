@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/fd.h"
+#include "core/command.h"
 #include "core/internal.h"
 
 int execution_open_channel(Execution *x, ExecutionChannelOpened opened, void *userdata) {
@@ -37,6 +38,12 @@ void execution_on_channel(Execution *x, int error, int fds[static _EXECUTION_CHA
         }
         x->channel_opened = NULL;
         opened(x, error, fds, x->channel_userdata);
+}
+
+int sandbox_environment(Sandbox *sb, uint32_t uid, Strv *ret, Error *reterr) {
+        const Execution asked = { .sandbox = sb, .spec = { .uid = uid, .has_user = true } };
+
+        return command_environment(&asked, ret, reterr);
 }
 
 void sandbox_count_work(Sandbox *sb, int change) {

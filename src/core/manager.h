@@ -73,6 +73,7 @@ struct Manager {
         struct TreeCalls *tree_calls; /* trees.h */
         struct ZygoteCall *zygote_calls; /* zygote.h */
         uint64_t last_zygote;
+        const struct PoolWarmer *warmer; /* warmer.h; NULL: there are no interpreters */
         const struct SecretKeeper *secrets; /* secrets.h; NULL: there are none */
         const struct CoreRecorder *recorder; /* recorder.h; NULL: nothing is recorded */
         struct KernelListing *listing; /* reap.h: somebody wants to know what is in the kernel */

@@ -8,6 +8,7 @@
 #include "core/admission.h"
 #include "core/pool-internal.h"
 #include "core/probe.h"
+#include "core/warmer.h"
 
 #define CHECKS_AT_ONCE 4
 
@@ -21,9 +22,14 @@ void pool_entry_move(PoolEntry *e, PoolEntryState state) {
         pool->n[state]++;
 }
 
+const char *const context_words[] = { "python", "javascript", "typescript", "bash", "r", "java", NULL };
+
 void pool_entry_forget(PoolEntry *e) {
+        const PoolWarmer *w = e->pool->pools->manager->warmer;
         Pool *pool = e->pool;
 
+        if (e->warming && w)
+                w->forget(e, w->userdata);
         sandbox_unwatch(&e->watch);
         sandbox_probe_forget(e->sandbox, e);
         DL_DELETE(pool->entries[e->state], e);
@@ -66,25 +72,65 @@ static void forget_costs(Sandbox *sb) {
                 sb->cpu_others_usec = usage.cpu_usec;
 }
 
-static void on_probed(Sandbox *sb, bool healthy, const char *text, _unused_ usec_t duration, void *userdata) {
-        PoolEntry *e = userdata;
-        Pool *pool = e->pool;
+static void become_idle(PoolEntry *e) {
         usec_t took = clock_usec() - e->born, now = clock_wall_usec();
+        Sandbox *sb = e->sandbox;
+        Pool *pool = e->pool;
 
-        if (!healthy) {
-                pool_failed(pool, text);
-                pool_entry_end(e, "unhealthy");
-                return;
-        }
         forget_costs(sb);
-        if (e->state != ENTRY_PROBING)
-                return; /* looked at once more */
         e->idle_since = clock_usec();
         pool_entry_move(e, ENTRY_IDLE);
         pool_made(pool, took);
         observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, now > sb->created_at ? now - sb->created_at : 0);
         pools_refill(pool->pools);
         admission_wake(sb->manager->admission); /* somebody may be waiting for just this */
+}
+
+static void warm(PoolEntry *e);
+
+static void on_warmed(_unused_ struct Context *x, const Error *error, void *asker) {
+        PoolEntry *e = asker;
+
+        e->warming = false;
+        if (!error) {
+                warm(e);
+                return;
+        }
+        pool_failed(e->pool, error->text);
+        pool_entry_end(e, "its interpreter cannot be begun");
+}
+
+/* Interpreters, one after the other; then it counts. */
+static void warm(PoolEntry *e) {
+        const PoolWarmer *w = e->pool->pools->manager->warmer;
+        unsigned lacking = e->pool->config.contexts & ~e->warmed;
+        Error error = { 0 };
+        int i, r;
+
+        if (lacking == 0 || !w) {
+                become_idle(e);
+                return;
+        }
+        i = __builtin_ctz(lacking);
+        e->warmed |= 1u << i;
+        e->warming = true;
+        r = w->warm(e->sandbox, context_words[i], on_warmed, e, w->userdata, &error);
+        if (r < 0)
+                on_warmed(NULL, &error, e);
+}
+
+static void on_probed(Sandbox *sb, bool healthy, const char *text, _unused_ usec_t duration, void *userdata) {
+        PoolEntry *e = userdata;
+
+        if (!healthy) {
+                pool_failed(e->pool, text);
+                pool_entry_end(e, "unhealthy");
+                return;
+        }
+        if (e->state == ENTRY_PROBING && !e->warming)
+                warm(e);
+        else
+                forget_costs(sb); /* looked at once more */
 }
 
 static void probe(PoolEntry *e) {

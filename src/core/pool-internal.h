@@ -28,6 +28,8 @@ typedef struct PoolEntry {
         PoolEntryState state;
         usec_t born, idle_since, checked_at; /* monotonic */
         bool ending; /* we have asked for it */
+        unsigned warmed; /* bit n: of the pool's contexts */
+        bool warming;
         SandboxWatch watch;
         struct PoolEntry *prev, *next; /* of the same state, oldest first */
 } PoolEntry;

@@ -27,6 +27,7 @@ typedef struct PoolConfig {
         bool gated;                   /* those of no profile's policy stand at the gate, where it can be said later what they reach */
         bool persistent;              /* their disks are kept, also where no profile says it */
         uint64_t disk_bytes;          /* 0: as the profile says */
+        unsigned contexts;            /* bit n: context_words[n] of warmer.h is begun before it counts as ready */
         bool adaptive;                /* how many wait ready follows the demand, between min and max; default true */
 } PoolConfig;
 

@@ -207,6 +207,8 @@ void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata);
 /* Its work is done, well or not (completed, failed, terminated): it ends, what runs is killed, and its record stays for a while. Does
  * nothing to one that has ended or is about to. */
 void sandbox_finish(Sandbox *sb, SandboxStatus end_status, const char *reason);
+/* What a command of this user has around it, secrets and all: secrets_strv_done() frees it. */
+int sandbox_environment(Sandbox *sb, uint32_t uid, Strv *ret, Error *reterr);
 /* Work inside that is no execution has begun (1) or ended (-1): it counts like one. */
 void sandbox_count_work(Sandbox *sb, int change);
 /* A process inside that is no execution, by its number there. */

@@ -25,6 +25,7 @@
 #include "wire/channel.h"
 #include "wire/sudo.h"
 
+#define NOFILE_UNTOLD 4096 /* before the first execution has told: whoever asks was forked from a zygote. As core/spec.c has it for those who say nothing */
 #define CLIENT_FD        3
 #define SIGNAL_FD        4
 #define ASIDE_FD         10
@@ -236,6 +237,7 @@ static void give_terminal(const Steward *s, const SudoRun *q, int fd) {
 }
 
 static void start(Steward *s, const SudoRun *q, const int *fds) {
+        uint64_t nofile;
         size_t n = 3;
         int terminal_fd = q->flags & SUDO_TERMINAL ? fds[n++] : 0, r;
         SpawnFailure failure;
@@ -251,7 +253,8 @@ static void start(Steward *s, const SudoRun *q, const int *fds) {
                 fail(s, &failure);
         if (q->flags & SUDO_TERMINAL)
                 give_terminal(s, q, terminal_fd);
-        spec = command_spec(&s->setting, q->uid, q->gid, atomic_load(&s->setting.board->nofile), s->setting.serve->pids, &strings);
+        nofile = atomic_load(&s->setting.board->nofile);
+        spec = command_spec(&s->setting, q->uid, q->gid, nofile != 0 ? nofile : NOFILE_UNTOLD, s->setting.serve->pids, &strings);
         memcpy(spec.stdio, fds, sizeof(spec.stdio));
         spec.terminal = q->flags & SUDO_TERMINAL;
         spec.terminal_fd = terminal_fd;

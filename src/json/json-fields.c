@@ -389,6 +389,8 @@ int json_read(const char *text, size_t size, const JsonField *fields, size_t n, 
         _cleanup_json_ json_t *document = NULL;
         json_error_t error;
 
+        if (json_count_values(text, size) > JSON_VALUES_MAX)
+                return error_set(reterr, -EBADMSG, "the body has more than %d values", JSON_VALUES_MAX);
         if (is_blank(text, size))
                 document = json_object();
         else

@@ -87,3 +87,18 @@ char *json_print(json_t *j, size_t *ret_size) {
         *ret_size = t.size - 1;
         return TAKE_PTR(t.data);
 }
+
+size_t json_count_values(const char *text, size_t size) {
+        bool quoted = false;
+        size_t n = 0;
+
+        for (size_t i = 0; i < size; i++) {
+                if (quoted && text[i] == '\\')
+                        i++;
+                else if (text[i] == '"')
+                        quoted = !quoted;
+                else if (!quoted && (text[i] == '{' || text[i] == '[' || text[i] == ','))
+                        n++;
+        }
+        return n;
+}

@@ -16,6 +16,11 @@
 
 #define _cleanup_json_ _cleanup_(json_decrefp) /* jansson's own */
 
+/* How many values a text has, at most: what stands between them is counted, outside of strings. One of two letters is a hundred bytes when it was parsed, so
+ * whoever takes long texts from strangers looks before. */
+#define JSON_VALUES_MAX 500000
+size_t json_count_values(const char *text, size_t size);
+
 typedef enum JsonFieldFlags {
         JSON_MANDATORY = 1 << 0,
         JSON_NULLABLE = 1 << 1, /* null is as good as absent */

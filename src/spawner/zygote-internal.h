@@ -39,7 +39,7 @@ struct Zygotes {
 
 /* zygote-start.c: a process that becomes the interpreter. Its socket's other end is *ret_fd. */
 int zygote_start(const Spawner *s, const ZygoteLine *line, size_t number, Cgroup *cg, pid_t *ret_pid, int *ret_fd, Error *reterr);
-void zygote_remove_group(const Spawner *s, size_t number);
+void zygote_remove_group(const Spawner *s, size_t number, usec_t patience);
 
 /* zygote-root.c: situation: a process of its own that may be what it likes. Its root becomes the template's files, read-only, and what a zygote needs. */
 int zygote_take_root(const char *directory, const char *library, Error *reterr);

@@ -212,13 +212,13 @@ static int make_group(const Spawner *s, size_t number, Cgroup *ret, Error *reter
         return r < 0 ? r : cgroup_make(ret, &limits, &missing, reterr);
 }
 
-void zygote_remove_group(const Spawner *s, size_t number) {
+void zygote_remove_group(const Spawner *s, size_t number, usec_t patience) {
         Cgroup cg = CGROUP_EMPTY;
         char name[32];
 
         group_name(number, name);
         if (cgroup_plan_lasting(s->options->instance, name, &cg, /* reterr= */ NULL) >= 0)
-                (void) cgroup_remove(&cg, 200 * USEC_PER_MSEC);
+                (void) cgroup_remove(&cg, patience);
 }
 
 static int prepare(Beginning *b, size_t number, Cgroup *cg, int *ret_fds, Error *reterr) {

@@ -22,6 +22,7 @@
 #define DELAY_MIN   (1 * USEC_PER_SEC)
 #define DELAY_MAX   (60 * USEC_PER_SEC)
 #define ENTRY_MAX   (10 * USEC_PER_SEC)
+#define LAST_WAIT   (200 * USEC_PER_MSEC)
 #define NPROC_MAX   4194303
 #define NOFILE_MAX  1048576
 #define CHANNEL_ENDS (ZYGOTE_FD_NAMESPACES - ZYGOTE_FD_CHANNEL)
@@ -33,7 +34,7 @@ void zygotes_init(Spawner *s) {
                 return;
         s->zygotes = calloc(1, sizeof(*s->zygotes));
         for (size_t i = 0; s->zygotes && i < lines->n; i++) {
-                zygote_remove_group(s, i); /* of a former worker's, which died with it */
+                zygote_remove_group(s, i, LAST_WAIT); /* of a former worker's, which died with it */
                 if (template_find(&s->options->templates, lines->items[i].template_name))
                         s->zygotes->items[s->zygotes->n++] = (Zygote) { .line = lines->items + i, .fd = -EBADF, .due = USEC_INFINITY };
                 else
@@ -58,7 +59,7 @@ static void lose(Spawner *s, Zygote *z, const char *why) {
         z->state = ZYGOTE_ABSENT;
         z->delay = z->started > 0 && now - z->started > LIVED_WELL ? DELAY_MIN : z->delay == 0 ? DELAY_MIN : MIN_OF(2 * z->delay, DELAY_MAX);
         z->due = z->wanted ? now + z->delay : USEC_INFINITY;
-        zygote_remove_group(s, number_of(s, z));
+        zygote_remove_group(s, number_of(s, z), /* patience= */ 0); /* what is left of it is looked at before the next beginning */
         log_warning("zygote %s/%s (%s): %s; another one in %llu s", z->line->template_name, z->line->language, z->line->imports, why,
                         (unsigned long long) (z->delay / USEC_PER_SEC));
 }
@@ -68,6 +69,7 @@ static void begin(Spawner *s, Zygote *z) {
         int r;
 
         z->started = clock_usec();
+        zygote_remove_group(s, number_of(s, z), /* patience= */ 0);
         z->cgroup = (Cgroup) CGROUP_EMPTY;
         r = zygote_start(s, z->line, number_of(s, z), &z->cgroup, &z->pid, &z->fd, &error);
         spawner_bind_to_keeper(s);
@@ -98,7 +100,7 @@ void zygotes_end(Spawner *s) {
                 if (z->pid > 0) {
                         (void) kill(z->pid, SIGKILL);
                         (void) waitpid(z->pid, NULL, 0);
-                        zygote_remove_group(s, i);
+                        zygote_remove_group(s, i, LAST_WAIT);
                 }
         }
 }

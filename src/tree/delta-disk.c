@@ -113,9 +113,9 @@ static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
 
 /* Something of ours lay there, or leads to what is there. */
 static bool is_place_of_ours(const char *path, const struct stat *st) {
-        if (strcmp(path, FURNITURE_SUDO + 1) == 0)
+        if (strcmp(path, &FURNITURE_SUDO[1]) == 0)
                 return S_ISREG(st->st_mode) && st->st_size == 0;
-        return strcmp(path, FURNITURE_PYTHON + 1) == 0 && S_ISLNK(st->st_mode) && st->st_size == strlen(FURNITURE_PYTHON_TARGET);
+        return strcmp(path, &FURNITURE_PYTHON[1]) == 0 && S_ISLNK(st->st_mode) && st->st_size == strlen(FURNITURE_PYTHON_TARGET);
 }
 
 /* Of /etc/skel; whose it is now is the user. */

@@ -92,6 +92,11 @@ static int first_namespaces(const ZygoteFork *f, const int *fds) {
 
 /* C2. A process of the sandbox's pid namespace, with all capabilities over the sandbox and none beyond. */
 
+/* As the change of ids has made it, unless the host was told otherwise. */
+static int then_closed(const ZygoteFork *f, const int *fds) {
+        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
+}
+
 static int then_cgroups(const ZygoteFork *f, const int *fds) {
         uint8_t go;
 
@@ -192,6 +197,7 @@ static const Step first[] = {
 };
 
 static const Step then[] = {
+        { "closed",      then_closed      }, /* first: from its first moment somebody inside could name it */
         { "cgroups",     then_cgroups     },
         { "descriptors", then_descriptors }, /* nothing of the zygote's, and of its mounts, is open from here on */
         { "time",        then_time        },

@@ -257,7 +257,7 @@ TEST(languages) {
         check_true("none", !context_language("cobol"));
         check_string("default", context_default_language("default-ts"), "typescript");
         check_true("no default", !context_default_language("python"));
-        for (const char *const *name = (const char *const[]) { "python", "javascript", "typescript", "bash", "java", NULL }; *name; name++)
+        for (const char *const *name = (const char *const[]) { "python", "javascript", "typescript", "bash", "r", "java", NULL }; *name; name++)
                 check_result(*name, context_language_source(context_language_find(*name), &source, &size), 0);
 }
 

@@ -132,27 +132,27 @@ TEST(each_tenant_sees_its_own_before_everybodys) {
         world_new(&w, "tenants");
         i = open_images(&w);
         put_layer(i, A, "", 100);
-        put_image(i, "", "base", A, A);
-        put_image(i, "red", "base", B, A);
+        put_image(i, "", "tools", A, A);
+        put_image(i, "red", "tools", B, A);
         for (int round = 0; round < 2; round++) {
-                check_string("red", digest_of(i, "red", "base:latest"), "sha256:" B);
-                check_string("blue", digest_of(i, "blue", "base"), "sha256:" A);
-                check_string("nobody", digest_of(i, NULL, "base"), "sha256:" A);
+                check_string("red", digest_of(i, "red", "tools:latest"), "sha256:" B);
+                check_string("blue", digest_of(i, "blue", "tools"), "sha256:" A);
+                check_string("nobody", digest_of(i, NULL, "tools"), "sha256:" A);
                 check_string("by digest", digest_of(i, "red", "3e23e8160039"), "sha256:" B);
                 check_string("of another", digest_of(i, "blue", "3e23e8160039"), "none");
                 images_free(i); /* again, out of the store */
                 i = open_images(&w);
         }
-        check_result("info", images_get_info(i, "blue", "base", &info, &error), 0);
+        check_result("info", images_get_info(i, "blue", "tools", &info, &error), 0);
         check_uint("bytes", info.bytes, 100);
         check_uint("shared", info.shared_bytes, 100);
         check_string("env", info.image->config.env.items[0], "X=1");
-        check_result("near", images_get_info(i, "blue", "bsae", &info, &error), -ENOENT);
-        check_part("guess", error.text, "did you mean 'base:latest'");
-        check_result("tag", images_get_info(i, "blue", "base:2", &info, &error), -ENOENT);
-        check_result("not theirs", images_remove(i, "blue", "base", &error), -EPERM);
-        check_result("theirs", images_remove(i, "red", "base", &error), 0);
-        check_string("everybody's again", digest_of(i, "red", "base"), "sha256:" A);
+        check_result("near", images_get_info(i, "blue", "tolos", &info, &error), -ENOENT);
+        check_part("guess", error.text, "did you mean 'tools:latest'");
+        check_result("tag", images_get_info(i, "blue", "tools:2", &info, &error), -ENOENT);
+        check_result("not theirs", images_remove(i, "blue", "tools", &error), -EPERM);
+        check_result("theirs", images_remove(i, "red", "tools", &error), 0);
+        check_string("everybody's again", digest_of(i, "red", "tools"), "sha256:" A);
         images_free(i);
         world_close(&w);
 }
@@ -167,6 +167,7 @@ TEST(some_names_are_taken) {
         i = open_images(&w);
         check_result("host", images_put(i, "", "host:x", &image, &error), -EINVAL);
         check_part("why", error.text, "started with");
+        check_result("base", images_put(i, "", "base", &image, &error), -EINVAL);
         check_result("bad", images_put(i, "", "Host", &image, &error), -EINVAL);
         images_free(i);
         world_close(&w);

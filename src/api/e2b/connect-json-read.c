@@ -308,27 +308,11 @@ static int read_message(const ProtobufCMessageDescriptor *d, json_t *j, Protobuf
         return 0;
 }
 
-/* How many values there are, at most: what stands between them is counted, outside of texts. */
-static size_t count_values(const char *text, size_t size) {
-        bool quoted = false;
-        size_t n = 0;
-
-        for (size_t i = 0; i < size; i++) {
-                if (quoted && text[i] == '\\')
-                        i++;
-                else if (text[i] == '"')
-                        quoted = !quoted;
-                else if (!quoted && (text[i] == '{' || text[i] == '[' || text[i] == ','))
-                        n++;
-        }
-        return n;
-}
-
 int connect_json_read(const ProtobufCMessageDescriptor *d, const char *text, size_t size, ProtobufCMessage **ret, Error *reterr) {
         _cleanup_json_ json_t *document = NULL;
         json_error_t error;
 
-        if (count_values(text, size) > VALUES_MAX)
+        if (json_count_values(text, size) > VALUES_MAX)
                 return error_set(reterr, -E2BIG, "the message has more than %d values", VALUES_MAX);
         document = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
         if (!document)

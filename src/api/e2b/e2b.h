@@ -78,7 +78,7 @@ usec_t e2b_end_at(const Sandbox *sb);    /* paused: since when; 0: never ends */
 
 json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api);        /* "Sandbox": answer of create, connect, fork */
 json_t *e2b_listed_json(const Sandbox *sb, const Api *api);         /* "ListedSandbox" */
-json_t *e2b_detail_json(const Sandbox *sb, const Api *api);         /* "SandboxDetail" */
+json_t *e2b_detail_json(const Sandbox *sb, const Api *api, const Principal *who); /* "SandboxDetail"; what opens it only for those who may use it */
 Sandbox *e2b_find_sandbox(ApiRequest *q, const char *id);           /* the caller's, of any surface, that has not ended; has answered 404 when NULL */
 
 /* token.c: "<id>_<48 hexadecimal digits>", so that a token alone says whose it is. */

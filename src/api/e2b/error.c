@@ -81,6 +81,10 @@ static json_t *load(ApiRequest *q) {
                 text++;
                 size--;
         }
+        if (json_count_values(text, size) > JSON_VALUES_MAX) {
+                (void) e2b_error(q, 400, "the body has more than %d values", JSON_VALUES_MAX);
+                return NULL;
+        }
         document = size == 0 ? json_object() : json_loadb(text, size, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
         if (!document && size > 0)
                 (void) e2b_error(q, 400, "the body is not JSON: %s (line %d, column %d)", error.text, error.line, error.column);

@@ -14,6 +14,7 @@
 
 #define SOURCES_MAX 1000
 #define PIECE_SIZE  ((size_t) 64 << 10)
+#define TURN_PIECES 64 /* then it is others' turn, however fast the worker takes them */
 #define FILE_MODE   0644
 
 typedef struct Compose {
@@ -56,9 +57,12 @@ static const char *source_text(const Compose *c) {
         return json_string_value(json_array_get(c->sources, c->next));
 }
 
+/* Nothing of it goes on: the request may stay for as long as its caller does not read the answer. */
 static void compose_fail(Compose *c, int error) {
         stop_waiting(c);
+        c->reader = fileop_free(c->reader);
         c->writer = fileop_free(c->writer);
+        c->fd = fd_close(c->fd);
         if (c->q->answered)
                 return;
         if (error == -EPIPE || error == -ESTALE)
@@ -150,11 +154,11 @@ static int wait_writable(Compose *c) {
         return r < 0 ? r : 0;
 }
 
-/* As much as the pipe takes. 1: that was all of it, 0: not now. */
+/* As much as the pipe takes, and as one turn may. 1: that was all of it, 0: not now. */
 static int copy_some(Compose *c) {
         char buffer[PIECE_SIZE];
 
-        for (;;) {
+        for (int i = 0; i < TURN_PIECES; i++) {
                 ssize_t n = pread(c->fd, buffer, sizeof(buffer), (off_t) c->offset), written;
 
                 if (n < 0)
@@ -168,8 +172,9 @@ static int copy_some(Compose *c) {
                         return (int) written;
                 c->offset += (uint64_t) MAX_OF(written, (ssize_t) 0);
                 if (written < n)
-                        return wait_writable(c);
+                        break;
         }
+        return wait_writable(c);
 }
 
 static void copy(Compose *c) {
@@ -191,10 +196,14 @@ static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *
         return 0;
 }
 
+/* The worker may be lying: we read only what cannot make us wait. */
 static void on_source(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Compose *c = userdata;
+        struct stat st;
 
         c->fd = fd_close(c->fd);
+        if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+                fd = fd_close(fd);
         c->fd = fd;
         c->offset = 0;
 }

@@ -16,6 +16,7 @@
 #define WATCHERS_MAX         1024 /* of all sandboxes: each is a process inside */
 #define SANDBOX_WATCHERS_MAX 64
 #define EVENTS_MAX           4096
+#define BYTES_MAX            ((size_t) 1 << 20) /* of a watcher's events: names may be long, and there are many watchers */
 #define UNUSED_USEC          (60 * 60 * USEC_PER_SEC)
 #define ID_SIZE              22 /* "w" and twenty letters */
 
@@ -29,7 +30,7 @@ typedef struct FsWatcher {
         char path[FILE_PATH_BYTES];
         Filesystem__EntryInfo *ahead;
         Filesystem__FilesystemEvent *events[EVENTS_MAX];
-        size_t n_events;
+        size_t n_events, bytes;
         const char *error; /* NULL: none */
         UT_hash_handle hh;
 } FsWatcher;
@@ -41,7 +42,7 @@ struct FsWatchers {
 static void drop_events(FsWatcher *w) {
         for (size_t i = 0; i < w->n_events; i++)
                 filesystem__filesystem_event__free_unpacked(w->events[i], NULL);
-        w->n_events = 0;
+        w->n_events = w->bytes = 0;
 }
 
 static void watcher_free(FsWatcher *w) {
@@ -96,7 +97,7 @@ static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
         FsWatcher *w = userdata;
         int n;
 
-        if (event->kind == FILE_OVERFLOW || w->n_events + 2 > EVENTS_MAX) {
+        if (event->kind == FILE_OVERFLOW || w->n_events + 2 > EVENTS_MAX || w->bytes > BYTES_MAX) {
                 fail(w, "watcher error: fsnotify: queue or buffer overflow");
                 return;
         }
@@ -105,8 +106,10 @@ static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
                 fail(w, "watcher error: out of memory");
                 return;
         }
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
+                w->bytes += filesystem__filesystem_event__get_packed_size(events[i]);
                 w->events[w->n_events++] = events[i];
+        }
 }
 
 static void answer_maker(FsWatcher *w) {
@@ -152,6 +155,19 @@ static int make_id(char ret[static ID_SIZE]) {
         return 0;
 }
 
+/* One that has failed does not hear of its sandbox's end. */
+static void drop_orphans(const Manager *m, FsWatchers *all) {
+        FsWatcher *w, *next;
+
+        HASH_ITER(hh, all->by_id, w, next) {
+                Sandbox *sb = NULL;
+
+                HASH_FIND_STR(m->sandboxes, w->sandbox_id, sb);
+                if (!w->op && !w->maker && (!sb || sandbox_status_is_ended(sb->status)))
+                        watcher_free(w);
+        }
+}
+
 static bool is_full(const FsWatchers *all, const char *sandbox_id) {
         unsigned n = 0;
 
@@ -190,6 +206,7 @@ static void create_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
         FsWatcher *w;
         int r;
 
+        drop_orphans(sb->manager, all);
         if (is_full(all, sb->id)) {
                 (void) connect_error(c->call, CONNECT_RESOURCE_EXHAUSTED, "there are %d watchers already: remove some", SANDBOX_WATCHERS_MAX);
                 return;

@@ -98,14 +98,14 @@ json_t *e2b_listed_json(const Sandbox *sb, const Api *api) {
         return e2b_record_read(sb, &record) < 0 ? NULL : listed_json(sb, &record);
 }
 
-json_t *e2b_detail_json(const Sandbox *sb, const Api *api) {
+json_t *e2b_detail_json(const Sandbox *sb, const Api *api, const Principal *who) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
         json_t *o;
 
         if (e2b_record_read(sb, &record) < 0)
                 return NULL;
         o = listed_json(sb, &record);
-        if (record.secure)
+        if (record.secure && who->scope >= SCOPE_USE)
                 put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
         put(o, "allowInternetAccess", json_boolean(!record.no_internet && sb->spec.network != 0));
         put(o, "domain", domain_json(api));

@@ -48,7 +48,7 @@ void e2b_sandbox_get(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
 
         if (sb)
-                (void) api_answer(q, 200, e2b_detail_json(sb, q->api));
+                (void) api_answer(q, 200, e2b_detail_json(sb, q->api, &q->who));
 }
 
 /* Gone at once: nobody finds it from here on, however long it takes to take down. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "api/e2b/templates.h"
 #include "base/fd.h"
@@ -159,11 +160,28 @@ typedef struct Upload {
         int fd;
         uint64_t size, max;
         char name[NAME_LENGTH + 1];
+        char tenant[ACCESS_NAME_MAX + 1];
+        struct Upload *prev, *next;
 } Upload;
+
+static Upload *arriving; /* nothing of these is in the directory yet, and all of it is on the disk */
+
+/* All at once have no more room than what is kept, and a team's no more than one build. */
+static bool is_room(const Upload *u, size_t more) {
+        uint64_t all = more, own = more;
+        const Upload *other;
+
+        DL_FOREACH(arriving, other) {
+                all += other->size;
+                own += strcmp(other->tenant, u->tenant) == 0 ? other->size : 0;
+        }
+        return all <= u->max * KEPT_FACTOR && own <= u->max;
+}
 
 static void upload_destroy(ApiRequest *q, bool answered) {
         Upload *u = q->state;
 
+        DL_DELETE(arriving, u);
         (void) fd_close(u->fd);
         free(u);
         q->state = NULL;
@@ -204,6 +222,8 @@ void e2b_upload_begin(ApiRequest *q) {
         }
         *u = (Upload) { .max = max };
         name_of(tenant, q->parameters[0], u->name);
+        (void) snprintf(u->tenant, sizeof(u->tenant), "%s", tenant);
+        DL_APPEND(arriving, u);
         u->fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         q->state = u;
         q->destroy = upload_destroy;
@@ -224,6 +244,7 @@ static void upload_end(ApiRequest *q, Upload *u) {
                         r = -errno;
         }
         u->fd = fd_close(u->fd);
+        u->size = 0; /* counted there from now on */
         if (r < 0)
                 (void) e2b_errno(q, r, "cannot keep what came");
         else
@@ -240,11 +261,16 @@ ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size) {
                 upload_end(q, u);
                 return 0;
         }
-        u->size += size;
-        if (u->size > u->max) {
+        if (u->size + size > u->max) {
                 (void) e2b_error(q, 413, "the files have more than %llu bytes (build.maxContext of cove.yaml)", (unsigned long long) u->max);
                 return -EFBIG;
         }
+        if (!is_room(u, size)) {
+                (void) http_add_header(q->http, "Retry-After", "5");
+                (void) e2b_error(q, 503, "files of other builds are on their way, which have all the room there is: send it again when they are through");
+                return -EDQUOT;
+        }
+        u->size += size;
         r = fd_write_all(u->fd, data, size);
         if (r < 0) {
                 (void) e2b_errno(q, r, r == -ENOSPC ? "there is no room for what comes" : "cannot keep what comes");

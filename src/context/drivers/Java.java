@@ -225,6 +225,9 @@ public class Java {
             String[] fields = requests.take();
             if (fields[0].equals("run") && fields.length >= 3)
                 run(Long.parseLong(fields[1]), fields[2], new ArrayList<>(List.of(fields).subList(3, fields.length)));
+            else if (fields[0].equals("env"))
+                for (int i = 1; i < fields.length; i++)
+                    System.setProperty(fields[i].substring(0, fields[i].indexOf('=')), fields[i].substring(fields[i].indexOf('=') + 1));
             else if (fields[0].equals("sync"))
                 send("{\"type\":\"synced\",\"token\":" + quoted(fields[1]) + ",\"count\":" + count + "}");
         }

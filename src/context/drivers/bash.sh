@@ -77,6 +77,12 @@ while IFS=$'\x1e' read -r -u 3 -a __cove_fields || [ -n "$__cove_running" ]; do
                 . /dev/fd/9 9<<<"$__cove_code" 3>&- || __cove_status=$?
                 __cove_end "${__cove_fields[1]}" "$__cove_status"
                 ;;
+        env)
+                for __cove_one in "${__cove_fields[@]:1}"; do
+                        printf -v __cove_one %b "$__cove_one"
+                        export "$__cove_one"
+                done
+                ;;
         sync)
                 printf '{"type":"synced","token":"%s","count":%s}\n' "${__cove_fields[1]}" "$__cove_count" >&3
                 ;;

@@ -546,7 +546,10 @@ async function pump() {
             Atomics.store(shared, 0, Number(fields[1]));
             await run(Number(fields[1]), fields[2], fields.slice(3), language === 'typescript');
             Atomics.store(shared, 0, 0);
-        } else if (fields[0] === 'sync')
+        } else if (fields[0] === 'env')
+            for (const assignment of fields.slice(1))
+                process.env[assignment.slice(0, assignment.indexOf('='))] = assignment.slice(assignment.indexOf('=') + 1);
+        else if (fields[0] === 'sync')
             send({ type: 'synced', token: fields[1], count });
     }
     busy = false;

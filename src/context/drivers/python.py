@@ -957,6 +957,8 @@ class Driver:
                 fields = self.requests.pop(0)
             if fields[0] == "run" and len(fields) >= 3:
                 self.run(int(fields[1]), fields[2], fields[3:])
+            elif fields[0] == "env":
+                os.environ.update(dict(f.split("=", 1) for f in fields[1:]))
             elif fields[0] == "sync" and len(fields) == 2:
                 self.channel.send({"type": "synced", "token": fields[1], "count": self.count})
 
