@@ -1,6 +1,8 @@
 // e2b-sdk.mjs: what E2B's SDK itself takes for things, against whatever E2B_* point to. One line of JSON: name → milliseconds of each round.
 //
-//   node e2b-sdk.mjs ROUNDS LARGE_BYTES [code]
+//   node e2b-sdk.mjs ROUNDS LARGE_BYTES [code] [URL]
+//
+// URL is a server that answers at once, and runs true before it answers to /run: the same two requests as create and the first command, by the same client.
 import { performance } from 'node:perf_hooks'
 import { Sandbox as Plain } from 'e2b'
 import { Sandbox as Interpreter } from '@e2b/code-interpreter'
@@ -8,6 +10,7 @@ import { Sandbox as Interpreter } from '@e2b/code-interpreter'
 const rounds = Number(process.argv[2])
 const large = Number(process.argv[3])
 const withCode = process.argv[4] === 'code'
+const floor = process.argv[5]
 const times = {}
 
 async function timed(name, f) {
@@ -46,7 +49,15 @@ async function codeRounds(round) {
   await p.kill()
 }
 
+const ask = async (path) => (await fetch(floor + path, { method: 'POST', body: '{}' })).text()
+
+async function floorRounds() {
+  await timed('floor: two requests', async () => (await ask('/'), await ask('/')))
+  await timed('floor: two requests, one runs true', async () => (await ask('/'), await ask('/run')))
+}
+
 for (let i = 0; i < rounds + 2; i++) {
+  if (floor) await floorRounds()
   const s = await timed('create', () => Plain.create({ timeoutMs: 600_000 }))
   await timed('first command', () => s.commands.run('true'))
   await timed('command', () => s.commands.run('true'))

@@ -28,7 +28,7 @@
 #define KILL_AGAIN_MAX   (200 * USEC_PER_MSEC)
 #define DISK_FULL_BYTES  (64 * 1024) /* less than this free: no room for another file of any use */
 #define POLL_MAX_MSEC    3600000
-#define UNANNOUNCED_MSEC 1
+#define UNANNOUNCED_MSEC 3 /* a login shell that runs true is over by then */
 
 typedef struct Shim {
         const ShimSetting *setting;

@@ -57,7 +57,8 @@ static int unary_error(ConnectCall *c, ConnectCode code, const char *message) {
 }
 
 static void flush(ConnectCall *c) {
-        http_request_continue(c->q->http);
+        if (!c->begin)
+                http_request_continue(c->q->http);
 }
 
 static int stream_error(ConnectCall *c, ConnectCode code, const char *message) {
@@ -132,13 +133,33 @@ static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, s
         return (ssize_t) n;
 }
 
+static int stream_begin(ConnectCall *c) {
+        int r;
+
+        if (!c->ended || c->broken || c->out.error < 0)
+                return http_answer_stream(c->q->http, 200, stream_type(c), UINT64_MAX, stream_next, c);
+        r = answer_whole(c, 200, stream_type(c), &c->out);
+        c->out.size = c->out.room = 0; /* they are the answer's now */
+        return r;
+}
+
+static int on_begin(sd_event_source *source, void *userdata) {
+        ConnectCall *c = userdata;
+
+        c->begin = sd_event_source_disable_unref(c->begin);
+        (void) stream_begin(c);
+        return 0;
+}
+
+/* After this turn of the loop: the start, the output and the end of a short command come together, and are one answer of a known length and one packet
+ * instead of three. */
 static int stream_start(ConnectCall *c) {
         if (c->started)
                 return 0;
         if (c->q->answered)
                 return -EALREADY;
         c->started = c->q->answered = true;
-        return http_answer_stream(c->q->http, 200, stream_type(c), UINT64_MAX, stream_next, c);
+        return sd_event_add_defer(c->q->manager->event, &c->begin, on_begin, c) < 0 ? stream_begin(c) : 0;
 }
 
 static void restart_keepalive(ConnectCall *c) {
@@ -235,6 +256,7 @@ int connect_keepalive(ConnectCall *c, const ProtobufCMessage *message) {
 
 void connect_answer_done(ConnectCall *c) {
         c->keepalive = sd_event_source_disable_unref(c->keepalive);
+        c->begin = sd_event_source_disable_unref(c->begin);
         connect_unbound(c);
         text_done(&c->out);
         text_done(&c->ping);

@@ -25,6 +25,7 @@ struct ConnectCall {
         bool was_high; /* more than CONNECT_HIGH waited: drained() is due */
         void (*drained)(ConnectCall *c, void *state);
         sd_event_source *deadline, *keepalive;
+        sd_event_source *begin; /* of the answer, when all has been said that is to be said at once */
         Text ping; /* an envelope */
         usec_t ping_usec;
 
