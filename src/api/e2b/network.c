@@ -5,6 +5,7 @@
 
 #include "api/e2b/control.h"
 #include "config/config.h"
+#include "core/profile.h"
 #include "gatekeeper/gatekeeper.h"
 #include "policy/policy.h"
 
@@ -78,18 +79,30 @@ static void on_set(Sandbox *sb, const Error *error, void *userdata) {
                 (void) e2b_empty(q, 204);
 }
 
+/* One that another surface has made stays that: with a record it would have this one's rules, and ports that are everybody's. */
 static int remember(Sandbox *sb, const NetworkBody *b) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
-        int r = e2b_record_read(sb, &record);
+        int r = sb->spec.dialect ? e2b_record_read(sb, &record) : 0;
         json_t *network;
 
-        if (r < 0)
+        if (r < 0 || !sb->spec.dialect)
                 return r;
         network = merge(record.network, b);
         json_decref(record.network);
         record.network = network;
         record.no_internet = b->internet == E2B_OFF;
         return e2b_record_write(sb, &record);
+}
+
+/* A profile's policy is the operator's word, whichever way it is asked to change. */
+static bool is_of_profile(ApiRequest *q, const Sandbox *sb) {
+        const char *name = sb->spec.profile;
+        const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
+
+        if (!p || !p->policy || principal_may_loosen(&q->who))
+                return false;
+        (void) e2b_error(q, 403, "the policy is that of profile '%s': only a key that may loosen can change it", p->name);
+        return true;
 }
 
 void e2b_sandbox_network(ApiRequest *q) {
@@ -100,7 +113,7 @@ void e2b_sandbox_network(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!sb || e2b_read(q, network_fields, ELEMENTSOF(network_fields), &b) < 0)
+        if (!sb || is_of_profile(q, sb) || e2b_read(q, network_fields, ELEMENTSOF(network_fields), &b) < 0)
                 return;
         if (!q->api->rooms.gatekeeper || sb->spec.network == NETWORK_NONE || sb->spec.network == NETWORK_ISOLATED) {
                 (void) e2b_error(q, 400, "the sandbox was made without a way out, and cannot get one");
