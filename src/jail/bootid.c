@@ -1,5 +1,6 @@
 #include "jail/bootid.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,9 +59,16 @@ int bootid_make(BootId *ret, Error *reterr) {
         return 0;
 }
 
+/* Only a kernel that has none goes without: whatever else fails would leave the host's to be read. */
+static int attach_over_the_kernels(int tree) {
+        if (faccessat(AT_FDCWD, PLACE, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? 0 : -errno;
+        return tree_attach(tree, AT_FDCWD, PLACE);
+}
+
 int bootid_attach(const BootId *b, Error *reterr) {
+        int r = attach_over_the_kernels(b->tree);
         char place[80];
-        int r = faccessat(AT_FDCWD, PLACE, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : tree_attach(b->tree, AT_FDCWD, PLACE);
 
         if (r < 0)
                 return error_set(reterr, r, PLACE);
