@@ -19,7 +19,7 @@
 #include "wire/channel.h"
 
 #define MESSAGES_PER_TURN 64 /* then others of the loop have theirs */
-#define PIPE_BYTES        (1024 * 1024)
+#define PIPE_BYTES        (256 * 1024)
 
 #ifndef FUSE_SUPER_MAGIC
 #define FUSE_SUPER_MAGIC 0x65735546
