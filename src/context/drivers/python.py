@@ -907,6 +907,7 @@ class Driver:
         self.there = threading.Condition()
         self.count = 0
         self.loop = None
+        self.cells = {}  # what was run, for tracebacks
         self.shown = []  # figures that this run has shown already
         self.own = serve.__code__.co_filename
         module = types.ModuleType("__main__")
@@ -1019,8 +1020,9 @@ class Driver:
         if found:
             return self.magics.cell(found.group(1), found.group(2), code[found.end():])
         code = dedent(code)
-        import linecache
-        linecache.cache[filename] = (len(code), None, [line + "\n" for line in code.split("\n")], filename)
+        self.cells[filename] = (len(code), None, [line + "\n" for line in code.split("\n")], filename)
+        if "linecache" in sys.modules:
+            self.take_linecache(sys.modules["linecache"])
         tree = parse(code, filename)
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
@@ -1114,12 +1116,16 @@ class Driver:
             return save(image, fp, *args, **options)
         module.Image.save = shown_save
 
+    def take_linecache(self, module):
+        module.cache.update(self.cells)
+        self.cells.clear()
+
     def take_display(self, module):
         module.display = self.display
 
     def install(self):
         hooks = {"matplotlib.pyplot": self.take_pyplot, "PIL.Image": self.take_images,
-                 "IPython.core.display_functions": self.take_display}
+                 "IPython.core.display_functions": self.take_display, "linecache": self.take_linecache}
         os.environ.setdefault("MPLBACKEND", "Agg")
         rc = "/usr/share/matplotlib/mpl-data/matplotlibrc"
         if os.path.exists(rc) and not os.path.exists("/etc/matplotlibrc"):  # where Debian's looks, and what a template may not have
