@@ -406,6 +406,7 @@ TEST(memory_is_integrated_from_samples) {
         check_near("share of the CPU quota", n.cpu_share, 0.5);
         check_near("nothing is known: the limit", note_byte_seconds(NULL, &sb, &(SandboxUsage) { 0 }, 0, &basis), 100 * 20);
         check_string("basis", basis, "limit");
+        free(n.moments);
 }
 
 /* 106: recommendations out of quantiles. */
