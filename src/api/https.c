@@ -94,22 +94,6 @@ static int use_certificates(SSL_CTX *context, const char *path, BIO *in, Error *
         return 0;
 }
 
-static int use_certificate_file(SSL_CTX *context, const char *path, Error *reterr) {
-        _cleanup_free_ char *data = NULL;
-        size_t size;
-        BIO *in;
-        int r = read_file(path, &data, &size, reterr);
-
-        if (r < 0)
-                return r;
-        in = BIO_new_mem_buf(data, (int) size);
-        if (!in)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        r = use_certificates(context, path, in, reterr);
-        BIO_free(in);
-        return r;
-}
-
 /* Nobody is there to be asked. */
 static int no_passphrase(char *ret, int size, int writing, void *userdata) {
         *(bool *) userdata = true;
@@ -132,18 +116,17 @@ static int use_key(SSL_CTX *context, const char *path, BIO *in, Error *reterr) {
         return 0;
 }
 
-static int use_key_file(SSL_CTX *context, const char *path, Error *reterr) {
+/* What was in it does not stay in memory: it may be a key. */
+static int use_file(SSL_CTX *context, const char *path, int (*use)(SSL_CTX *context, const char *path, BIO *in, Error *reterr), Error *reterr) {
         _cleanup_free_ char *data = NULL;
-        size_t size;
+        size_t size = 0;
         BIO *in;
         int r = read_file(path, &data, &size, reterr);
 
         if (r < 0)
                 return r;
         in = BIO_new_mem_buf(data, (int) size);
-        if (!in)
-                return error_set(reterr, -ENOMEM, "out of memory");
-        r = use_key(context, path, in, reterr);
+        r = in ? use(context, path, in, reterr) : error_set(reterr, -ENOMEM, "out of memory");
         BIO_free(in);
         OPENSSL_cleanse(data, size);
         return r;
@@ -177,9 +160,9 @@ int https_read_again(Https *h, Error *reterr) {
 
         if (!context)
                 return refuse(reterr, -EIO, "TLS", "cannot be set up");
-        r = use_certificate_file(context, h->certificate_file, reterr);
+        r = use_file(context, h->certificate_file, use_certificates, reterr);
         if (r >= 0)
-                r = use_key_file(context, h->key_file, reterr);
+                r = use_file(context, h->key_file, use_key, reterr);
         if (r < 0) {
                 SSL_CTX_free(context);
                 return r;

@@ -71,3 +71,26 @@ int path_clean_below(char *path) {
         *to = '\0';
         return 0;
 }
+
+void path_simplify(char *path) {
+        char *to = path;
+
+        for (const char *p = path; *p;) {
+                size_t n;
+
+                p += strspn(p, "/");
+                n = strcspn(p, "/");
+                if (n == 2 && memcmp(p, "..", 2) == 0)
+                        while (to > path && *--to != '/')
+                                ;
+                else if (n > 0 && !(n == 1 && p[0] == '.')) {
+                        *to++ = '/';
+                        memmove(to, p, n);
+                        to += n;
+                }
+                p += n;
+        }
+        if (to == path)
+                *to++ = '/';
+        *to = '\0';
+}

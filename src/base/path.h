@@ -13,3 +13,7 @@ bool path_is_below(const char *path, const char *directory);
 /* A name out of an archive as a path below a directory: no leading slashes, no "." and empty parts; "" is the directory itself.
  * -EXDEV: it leads upwards. In place. */
 int path_clean_below(char *path);
+
+/* One form for one place: absolute, no "//", "." and "..", no slash at the end. As a shell's cd has it, ".." takes back the part before it, be that a link or
+ * not; so what is told is what was done. In place; path has room for "/". */
+void path_simplify(char *path);

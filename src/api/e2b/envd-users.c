@@ -8,6 +8,7 @@
 #include "api/e2b/envd.h"
 #include "base/fd.h"
 #include "base/passwd.h"
+#include "base/path.h"
 #include "core/provider.h"
 
 _Static_assert(sizeof(((EnvdUser *) NULL)->home) >= PASSWD_HOME_BYTES && ENVD_USER_MAX + 1 >= PASSWD_NAME_BYTES, "a line's texts must fit");
@@ -120,30 +121,6 @@ int envd_user_lookup(Sandbox *sb, const char *name, EnvdLookupDone done, void *u
         return 0;
 }
 
-/* As Go's filepath.Clean: no "//", ".", ".."; in place. */
-static void clean_path(char *path) {
-        char *to = path;
-
-        for (const char *p = path; *p;) {
-                size_t n;
-
-                p += strspn(p, "/");
-                n = strcspn(p, "/");
-                if (n == 2 && memcmp(p, "..", 2) == 0)
-                        while (to > path && *--to != '/')
-                                ;
-                else if (n > 0 && !(n == 1 && p[0] == '.')) {
-                        *to++ = '/';
-                        memmove(to, p, n);
-                        to += n;
-                }
-                p += n;
-        }
-        if (to == path)
-                *to++ = '/';
-        *to = '\0';
-}
-
 int envd_path(const EnvdUser *user, const char *workdir, const char *text, char **ret) {
         _cleanup_free_ char *path = NULL;
         int n;
@@ -160,7 +137,7 @@ int envd_path(const EnvdUser *user, const char *workdir, const char *text, char 
                 path = NULL;
                 return -ENOMEM;
         }
-        clean_path(path);
+        path_simplify(path);
         if (strlen(path) >= FILE_PATH_BYTES)
                 return -EINVAL;
         *ret = TAKE_PTR(path);

@@ -7,34 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
+
 #define LIST_DEFAULT 10000
 #define LIST_MAX     100000
 #define DEPTH_MAX    64
-
-/* One form for one place: no "//", "." and "..", no slash at the end. As a shell's cd has it, ".." takes back the part before
- * it, be that a link or not; so what we tell is what was done. In place. */
-static void simplify(char *path) {
-        char *to = path;
-
-        for (const char *p = path; *p;) {
-                size_t n;
-
-                p += strspn(p, "/");
-                n = strcspn(p, "/");
-                if (n == 2 && memcmp(p, "..", 2) == 0)
-                        while (to > path && *--to != '/')
-                                ;
-                else if (n > 0 && !(n == 1 && p[0] == '.')) {
-                        *to++ = '/';
-                        memmove(to, p, n);
-                        to += n;
-                }
-                p += n;
-        }
-        if (to == path)
-                *to++ = '/';
-        *to = '\0';
-}
 
 static int set_path(ApiRequest *q, const char *field, const char *path, char target[static FILE_PATH_BYTES]) {
         _cleanup_free_ char *absolute = NULL;
@@ -46,7 +23,7 @@ static int set_path(ApiRequest *q, const char *field, const char *path, char tar
                 (void) api_errno(q, -ENOMEM, NULL);
                 return -ENOMEM;
         }
-        simplify(absolute);
+        path_simplify(absolute);
         if (strlen(absolute) >= FILE_PATH_BYTES) {
                 (void) api_error(q, 400, "name_too_long", NULL, "%s: '%.64s…' has %zu bytes, a path can have %d", field,
                                 absolute, strlen(absolute), NATIVE_PATH_MAX);
