@@ -8,8 +8,8 @@
 
 #include "api/e2b/connect-frame.h"
 #include "api/e2b/connect-json.h"
-#include "filesystem.pb-c.h"
-#include "process.pb-c.h"
+#include "api/e2b/filesystem.pb-c.h"
+#include "api/e2b/process.pb-c.h"
 
 /* Envelopes. */
 

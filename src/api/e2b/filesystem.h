@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/e2b/envd.h"
-#include "filesystem.pb-c.h"
+#include "api/e2b/filesystem.pb-c.h"
 
 extern const ConnectMethod filesystem_methods[];
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "api/e2b/connect.h"
+#include "api/e2b/process.pb-c.h"
 #include "core/execution.h"
-#include "process.pb-c.h"
 
 #define PROCESS_KEPT_USEC (30 * USEC_PER_SEC) /* an ended one is still told to who comes late */
 #define PROCESS_TEXT_MAX  64
