@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "api/e2b/connect-json.h"
+#include "api/e2b/connect/connect-json.h"
 #include "api/e2b/filesystem.pb-c.h"
 #include "api/e2b/process.pb-c.h"
 
