@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/e2b/envd.h"
+#include "api/e2b/envd/envd.h"
 #include "api/surface.h"
 #include "base/log.h"
 #include "daemon/reload.h"

@@ -21,7 +21,7 @@
 #include "config.h"
 #include "gate/confine.h"
 #include "gate/gate.h"
-#include "gate/pipe.h"
+#include "gate/relay/pipe.h"
 #include "gate/server.h"
 #include "gate/single.h"
 

@@ -9,11 +9,11 @@
 #include "base/log.h"
 #include "gate/address.h"
 #include "gate/ask.h"
-#include "gate/connection.h"
-#include "gate/dns.h"
+#include "gate/dns/dns.h"
 #include "gate/peer.h"
+#include "gate/relay/connection.h"
 #include "gate/sandbox.h"
-#include "gate/tls.h"
+#include "gate/tls/tls.h"
 
 #define SERVERS_MAX   16
 #define REACHABLE_MAX 256

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/http.h"
+#include "gate/http/http.h"
 
 #define NAMES_MAX 4096
 

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "gate/dns.h"
+#include "gate/dns/dns.h"
 #include "gate/sandbox.h"
 
 #define POLICY_MAX (1 << 20)

@@ -12,7 +12,7 @@
 #include "gatekeeper/internal.h"
 #include "vault/vault.h"
 
-/* core/network.c has the same order, and no way to look here. */
+/* core/sandbox/network.c has the same order, and no way to look here. */
 _Static_assert(NETWORK_NONE == 0 && NETWORK_ISOLATED == 1 && NETWORK_EGRESS == 2 && NETWORK_OPEN == 3, "network_shape() is wrong");
 
 Seat *seat_find(Gatekeeper *k, const char *id) {

@@ -25,7 +25,7 @@
 #include "wire/channel.h"
 #include "wire/sudo.h"
 
-#define NOFILE_UNTOLD 4096 /* before the first execution has told: whoever asks was forked from a zygote. As core/spec.c has it for those who say nothing */
+#define NOFILE_UNTOLD 4096 /* before the first execution has told: whoever asks was forked from a zygote. As core/sandbox/spec.c has it for those who say nothing */
 #define CLIENT_FD        3
 #define SIGNAL_FD        4
 #define ASIDE_FD         10

@@ -89,7 +89,7 @@ static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
         (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%u", (unsigned) i);
 }
 
-/* A socket's name is a file, and making one may take long (core/journal.c tells why): some are made ahead and renamed. */
+/* A socket's name is a file, and making one may take long (core/execution/journal.c tells why): some are made ahead and renamed. */
 static int on_idle(sd_event_source *source, void *userdata) {
         Native *n = userdata;
         char id[SANDBOX_ID_LENGTH + 1];

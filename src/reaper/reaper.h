@@ -1,6 +1,6 @@
 /* reaper.h: clean-up that can be trusted.
  *
- * Every sandbox has timers of its own (core/timers.c). This room is for what they miss, in layers that do not rely on each other:
+ * Every sandbox has timers of its own (core/sandbox/timers.c). This room is for what they miss, in layers that do not rely on each other:
  *
  *      sweep       every sweepInterval: what is provably broken or over; batchSize per run, oldest first, none starves
  *      age         every ageInterval: agents' sandboxes that are older than maxAge and than their profile's execution time

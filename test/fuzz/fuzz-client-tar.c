@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "client/tar.h"
+#include "client/files/tar.h"
 
 static void check_entry(const TarEntry *e) {
         static uint8_t head[TAR_HEAD_MAX];

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "client/pack.h"
-#include "client/tar.h"
-#include "client/unpack.h"
+#include "client/files/pack.h"
+#include "client/files/tar.h"
+#include "client/files/unpack.h"
 
 /* Heads. */
 

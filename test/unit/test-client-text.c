@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/base64.h"
-#include "client/copy.h"
+#include "client/execution/verdict.h"
+#include "client/files/copy.h"
+#include "client/http/base64.h"
+#include "client/http/sha1.h"
+#include "client/http/url.h"
+#include "client/http/websocket.h"
 #include "client/human.h"
 #include "client/json.h"
-#include "client/sha1.h"
 #include "client/table.h"
-#include "client/url.h"
-#include "client/verdict.h"
-#include "client/websocket.h"
 
 TEST(spans) {
         static const struct {

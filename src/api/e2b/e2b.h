@@ -12,15 +12,12 @@
  * core does not (record.c) is one JSON text of the sandbox (SandboxSpec.dialect), which nobody else reads.
  *
  *      target.c        which sandbox and port, by headers, token, host name (host.c) or signature; who may
- *      wake.c          one that is paused goes on first
  *      proxy.c         ports that are served inside; what E2B's proxy says when it cannot
- *      record.c        what was said at its creation, and the dialect's own JSON for it
  *      token.c         access tokens, traffic tokens, signatures of files
- *      connect*.c      Connect-RPC (connect.h), messages in proto/
- *      process*.c      process.Process          filesystem*.c   filesystem.Filesystem
- *      files*.c        /files, multipart        envd*.c         the rest of envd, users and paths
- *      sandboxes*.c, list.c, network.c, …       the control plane
- *      templates*.c, volumes*.c, secrets.c      what else there is of it
+ *      connect/        Connect-RPC (connect.h), messages in proto/
+ *      envd/           process*.c: process.Process; filesystem*.c: filesystem.Filesystem; files*.c: /files, multipart; envd*.c: the rest, users and paths
+ *      sandbox/        the control plane; record.c: what was said at a sandbox's creation, and the dialect's own JSON for it; wake.c: one that is paused goes on first
+ *      template/, volume/, secrets.c            what else there is of it
  *      interpreter.c   the protocol of port 49999 over src/context
  *
  * Must not know: namespaces, SQL, how the native surface looks. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/e2b/templates.h"
+#include "api/e2b/template/templates.h"
 #include "base/parse.h"
 #include "core/secret.h"
 #include "vault/vault.h"

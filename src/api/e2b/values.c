@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/e2b/control.h"
+#include "api/e2b/sandbox/control.h"
 
 static void *place(const JsonField *f, void *target) {
         return (char *) target + f->offset;

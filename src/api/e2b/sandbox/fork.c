@@ -1,0 +1,121 @@
+/* fork.c: POST /sandboxes/{id}/fork: more of the same, each with a copy of its disk. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/e2b/sandbox/control.h"
+#include "config/config.h"
+#include "state/state.h"
+
+#define FORKS_MAX 100
+
+typedef struct ForkBody {
+        int64_t timeout, count;
+} ForkBody;
+
+static const JsonField fork_fields[] = {
+        { "timeout", e2b_field_seconds, offsetof(ForkBody, timeout), JSON_NULLABLE },
+        { "count",   e2b_field_seconds, offsetof(ForkBody, count),   JSON_NULLABLE },
+};
+
+typedef struct Forking {
+        Fork *fork; /* under way */
+        Strv ids;   /* made: nobody else can find them */
+        size_t count;
+} Forking;
+
+static void forking_destroy(ApiRequest *q, bool answered) {
+        Forking *k = q->state;
+
+        if (k->fork)
+                fork_cancel(k->fork);
+        for (size_t i = 0; !answered && !q->manager->stopping && i < k->ids.n; i++) {
+                Sandbox *sb;
+
+                HASH_FIND_STR(q->manager->sandboxes, k->ids.items[i], sb);
+                if (sb)
+                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        }
+        strv_done(&k->ids);
+        free(k);
+        q->state = NULL;
+}
+
+static json_t *error_json(const Error *error) {
+        const char *message;
+        unsigned status = api_errno_status(error->code, &message);
+
+        return json_pack("{s:{s:i, s:s}}", "error", "code", (int) status, "message", error->text[0] ? error->text : message);
+}
+
+/* One answer for each, in order. */
+static void on_forked(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
+        ApiRequest *q = userdata;
+        Forking *k = q->state;
+        json_t *all = json_array();
+
+        k->fork = NULL;
+        for (size_t i = 0; i < n; i++) {
+                if (!list[i]) {
+                        (void) json_array_append_new(all, error_json(errors + i));
+                        continue;
+                }
+                (void) strv_push(&k->ids, list[i]->id);
+                (void) json_array_append_new(all, json_pack("{s:o}", "sandbox", e2b_sandbox_json(list[i], q->api)));
+        }
+        (void) api_answer(q, 201, all);
+}
+
+static int make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *specs, size_t n, Error *reterr) {
+        int r = 0;
+
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                r = sandbox_fork_spec(sb, specs + i, reterr);
+                if (r >= 0)
+                        specs[i].timeout_usec = timeout;
+        }
+        return r;
+}
+
+static void begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t timeout) {
+        SandboxSpec *specs = calloc(count, sizeof(*specs));
+        Forking *k = calloc(1, sizeof(*k));
+        Error error = { -ENOMEM, "out of memory" };
+        Fork *f = NULL;
+        int r = specs && k ? make_specs(sb, timeout, specs, count, &error) : -ENOMEM;
+
+        if (k) {
+                k->ids = (Strv) STRV_INIT(FORKS_MAX);
+                q->state = k;
+                q->destroy = forking_destroy;
+        }
+        if (r >= 0)
+                r = state_fork_each(q->api->rooms.state, &q->who, sb, specs, count, USEC_INFINITY, on_forked, q, &f, &error);
+        if (r < 0)
+                e2b_create_failed(q, &error);
+        if (k)
+                k->fork = f;
+        for (size_t i = 0; specs && i < count; i++)
+                sandbox_spec_done(specs + i);
+        free(specs);
+}
+
+void e2b_sandbox_fork(ApiRequest *q) {
+        Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
+        ForkBody b = { .count = 1, .timeout = (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC) };
+        usec_t timeout;
+
+        if (!sb || e2b_read(q, fork_fields, ELEMENTSOF(fork_fields), &b) < 0 || e2b_create_timeout(q, b.timeout, &timeout) < 0)
+                return;
+        if (b.count < 1)
+                (void) e2b_error(q, 400, "Count must be at least 1");
+        else if (b.count > FORKS_MAX)
+                (void) e2b_error(q, 400, "Count must be at most %d", FORKS_MAX);
+        else if (e2b_is_paused(sb))
+                (void) e2b_error(q, 409, "Sandbox %s is paused: connect to it before it is forked", sb->id);
+        else if (!q->api->rooms.state)
+                (void) e2b_error(q, 400, "there are no forks here");
+        else
+                begin(q, sb, (size_t) b.count, timeout);
+}

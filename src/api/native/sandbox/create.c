@@ -1,0 +1,265 @@
+/* create.c: what POST /api/sandbox says. create-made.c has what becomes of it. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/make.h"
+#include "api/native/sandbox/create.h"
+#include "api/native/sandbox/sandbox.h"
+#include "api/native/values.h"
+#include "base/path.h"
+#include "config/config.h"
+#include "core/limits.h"
+#include "core/profile.h"
+#include "core/template.h"
+
+#define MB_MAX       1073741824.0 /* 2^50 bytes */
+#define CPU_MIN      0.001
+#define CPU_MAX      4096
+#define PIDS_MAX     4194303
+#define NOFILE_MAX   1048576
+#define SECONDS_MAX  (10 * 365 * 86400.0)
+#define OUTPUT_MAX   1125899906842624.0
+#define WORKDIR_MAX  1023 /* what the spawner takes */
+#define WAIT_MAX     86400.0
+
+void native_create_init(CreateBody *b) {
+        *b = (CreateBody) { .wait_usec = USEC_INFINITY };
+        sandbox_spec_defaults(&b->spec);
+        limits_unsaid(&b->limits);
+        b->spec.timeout_usec = USEC_INFINITY; /* unsaid, like the next */
+        b->spec.on_timeout = _ON_TIMEOUT_INVALID;
+}
+
+void native_create_done(CreateBody *b) {
+        sandbox_spec_done(&b->spec);
+        json_decref(b->policy);
+        json_decref(b->network);
+        json_decref(b->volumes);
+}
+
+/* Fields that have a form of their own. */
+
+static bool is_name_letter(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_name(const char *text) {
+        size_t n = strlen(text);
+
+        if (n == 0 || !is_name_letter(text[0]) || !is_name_letter(text[n - 1]))
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (!is_name_letter(text[i]) && !strchr("-_.", text[i]))
+                        return false;
+        return true;
+}
+
+static bool looks_like_id(const char *text) {
+        return strlen(text) == SANDBOX_ID_LENGTH && text[0] >= 'a' && text[0] <= 'z' &&
+                        strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == SANDBOX_ID_LENGTH;
+}
+
+/* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
+static bool is_reserved(const char *text) {
+        static const char before[] = "/api/sandbox/";
+
+        for (const ApiRoute *const *table = api_tables; *table; table++)
+                for (const ApiRoute *route = *table; route->method; route++) {
+                        const char *word = route->path + strlen(before);
+                        size_t n = strlen(text);
+
+                        if (strncmp(route->path, before, strlen(before)) == 0 && strncmp(word, text, n) == 0 &&
+                                        (word[n] == '\0' || word[n] == '/'))
+                                return true;
+                }
+        return false;
+}
+
+bool native_name_is_valid(const char *text) {
+        return strlen(text) <= SANDBOX_NAME_MAX && is_name(text) && !is_reserved(text) && !looks_like_id(text);
+}
+
+static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        const char *text = json_string_value(v);
+
+        if (text && *text && strlen(text) == json_string_length(v) && strlen(text) <= SANDBOX_NAME_MAX) {
+                if (!is_name(text))
+                        return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
+                                        text);
+                if (is_reserved(text))
+                        return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
+                if (looks_like_id(text))
+                        return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
+        }
+        return json_field_string(f, v, name, target, c);
+}
+
+static int field_lower(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        char **at = (char **) (void *) ((char *) target + f->offset);
+        int r = json_field_string(f, v, name, target, c);
+
+        for (char *p = r >= 0 ? *at : NULL; p && *p; p++)
+                *p = (char) tolower((unsigned char) *p);
+        return r;
+}
+
+static int field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        double x = json_number_value(v);
+
+        if (!json_is_number(v))
+                return json_complain(c, name, "must be a number of cores, such as 1.5");
+        if (!(x >= f->min && x <= f->max))
+                return json_complain(c, name, "%.15g is out of range (%.15g to %.15g)", x, f->min, f->max);
+        *(uint32_t *) (void *) ((char *) target + f->offset) = (uint32_t) (x * 1000 + 0.5);
+        return 0;
+}
+
+static int field_workdir(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        char **at = (char **) (void *) ((char *) target + f->offset);
+        const char *text = json_string_value(v);
+        char *path;
+        int r;
+
+        if (!text || strlen(text) != json_string_length(v) || strlen(text) > f->max)
+                return json_field_string(f, v, name, target, c); /* which says why not */
+        r = path_normalize(text, &path);
+        if (r == -ENOMEM)
+                return r;
+        if (r < 0)
+                return json_complain(c, name, "'%.100s' must be an absolute path without '..'", text);
+        free(*at);
+        *at = path;
+        return 0;
+}
+
+/* What it may say depends on the rest. */
+static int field_later(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        json_t **at = (json_t **) (void *) ((char *) target + f->offset);
+
+        json_decref(*at);
+        *at = json_incref(v);
+        return 0;
+}
+
+#define LIMIT(field) offsetof(SandboxLimits, field)
+const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
+        { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
+        { "cpuCores",       field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
+        { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
+        { "diskMB",         json_field_megabytes, LIMIT(disk_bytes),        JSON_NULLABLE, .min = 1, .max = MB_MAX },
+        { "pids",           json_field_uint32,    LIMIT(pids),              JSON_NULLABLE, .min = 1, .max = PIDS_MAX },
+        { "timeoutSeconds", json_field_seconds,   LIMIT(exec_timeout_usec), JSON_NULLABLE, .max = SECONDS_MAX },
+        { "outputBytes",    json_field_uint64,    LIMIT(output_bytes),      JSON_NULLABLE, .min = 1, .max = OUTPUT_MAX },
+        { "nofile",         json_field_uint64,    LIMIT(nofile),            JSON_NULLABLE, .min = 3, .max = NOFILE_MAX },
+};
+
+#define SPEC(field) offsetof(CreateBody, spec.field)
+/* All that may be said of a sandbox; a fork says the same of each. */
+#define CREATE_FIELDS \
+        { "name",           field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX }, \
+        { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
+        { "profile",        json_field_string,       SPEC(profile),       JSON_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX }, \
+        { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
+        { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
+        { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE, \
+          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) }, \
+        { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
+        { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      }, \
+        { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             }, \
+        { "sudo",           native_field_flag,       offsetof(CreateBody, sudo), JSON_NULLABLE                             }, \
+        { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
+        { "critical",       native_field_flag,       offsetof(CreateBody, critical), JSON_NULLABLE                          }, \
+        { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                }, \
+        { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    }, \
+        { "persistent",     native_field_flag,       offsetof(CreateBody, persistent), JSON_NULLABLE                       }, \
+        { "snapshot",       json_field_string,       SPEC(snapshot),      JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
+        { "record",         json_field_bool,         SPEC(record),        JSON_NULLABLE                                    }, \
+        { "volumes",        field_later,             offsetof(CreateBody, volumes), JSON_NULLABLE                          }, \
+        { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       }, \
+        { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           }, \
+        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          }, \
+
+
+const JsonField native_sandbox_fields[] = {
+        CREATE_FIELDS
+};
+const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
+
+const JsonField native_fork_fields[] = {
+        { "count", json_field_uint32,  offsetof(ForkBody, count), JSON_NULLABLE, .min = 1, .max = FORK_MAX },
+        { "names", json_field_strings, offsetof(ForkBody, names), JSON_NULLABLE, .max = FORK_MAX },
+        CREATE_FIELDS
+};
+const size_t native_fork_n_fields = ELEMENTSOF(native_fork_fields);
+
+/* What the fields cannot know. */
+
+static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
+        Error error = { 0 };
+        int r;
+
+        if (!b->spec.template_name)
+                b->spec.template_name = strdup("host");
+        if (!b->spec.template_name)
+                return -ENOMEM;
+        r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
+        if (b->sudo != NATIVE_FLAG_UNSAID) /* a word against the template's counts */
+                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
+        return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
+}
+
+static void settle_unsaid(CreateBody *b) {
+        if (b->persistent != NATIVE_FLAG_UNSAID)
+                b->spec.persistent = b->persistent == NATIVE_FLAG_ON;
+        if (b->sudo != NATIVE_FLAG_UNSAID)
+                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
+        if (b->critical != NATIVE_FLAG_UNSAID)
+                b->spec.critical = b->critical == NATIVE_FLAG_ON;
+        if (b->spec.timeout_usec == USEC_INFINITY)
+                b->spec.timeout_usec = 0;
+        if (b->spec.on_timeout == _ON_TIMEOUT_INVALID)
+                b->spec.on_timeout = ON_TIMEOUT_KILL;
+}
+
+int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
+        CreateBody *b = target;
+        int r;
+
+        b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");
+        if (!b->spec.tenant)
+                return -ENOMEM;
+        r = native_create_inherit(q, b, c);
+        if (r >= 0 && !b->inherits_profile)
+                r = api_make_profile(q, &b->spec, c); /* the agent type is a label and no profile: who wants the limits of one says so */
+        if (r < 0)
+                return r;
+        limits_lay_over(&b->spec.limits, &b->limits);
+        settle_unsaid(b);
+        if (b->user.given) {
+                b->spec.uid = b->user.uid;
+                b->spec.gid = b->user.gid;
+        }
+        if (b->spec.on_timeout == ON_TIMEOUT_PARK && !b->spec.persistent && json_complain(c, "onTimeout", "only what is persistent can be parked: say \"persistent\": true") < 0)
+                return -ENOMEM;
+        r = b->inherits_policy ? 0 : api_make_policy(q, b->policy, b->network, &b->limits, &b->spec, c);
+        if (r >= 0)
+                r = native_create_volumes(q, b, c);
+        return r < 0 || b->inherits ? r : check_template(q, b, c);
+}
+
+/* A profile is a ceiling, except for those who may lift it. */
+int native_create_ceiling(ApiRequest *q, const CreateBody *b) {
+        const Profile *p = b->spec.profile ? profile_find(q->manager->settings, b->spec.profile) : NULL;
+        Error error = { 0 };
+        int r = p && !principal_may_loosen(&q->who) ? profile_check(p, &b->spec.limits, &error) : 0;
+
+        if (r >= 0)
+                return 0;
+        observe_security(q->manager, "policy", NULL, "%s", error.text);
+        (void) api_error(q, 403, "beyond_profile", NULL, "%s", error.text);
+        return r;
+}

@@ -1,0 +1,222 @@
+/* volumes.c: volumes: made, listed, removed, and given to sandboxes. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/sandbox/create.h"
+#include "api/native/sandbox/snapshots.h"
+
+#define LIST_DEFAULT 100
+#define LIST_MAX     1000
+#define SIZE_DEFAULT (UINT64_C(1) << 30)
+#define MIB          1048576.0
+
+static Volume *volume_of(ApiRequest *q) {
+        State *s = state_of(q);
+        Volume *v = s ? volume_find(s, &q->who, q->parameters[0]) : NULL;
+
+        if (s && !v)
+                (void) api_error(q, 404, "not_found", NULL, "there is no volume '%.100s'", q->parameters[0]);
+        return v;
+}
+
+static json_t *volume_json(const Volume *v) {
+        json_t *users = json_array();
+
+        for (const VolumeUser *u = v->users; u; u = u->hh.next)
+                (void) json_array_append_new(users, json_string(u->sandbox));
+        return json_pack("{s:s, s:s, s:o, s:f, s:I, s:o, s:o, s:s}",
+                        "id", v->id,
+                        "name", v->name,
+                        "tenant", json_text_or_null(*v->tenant ? v->tenant : NULL),
+                        "sizeMB", (double) v->limit / MIB,
+                        "usedBytes", (json_int_t) v->bytes,
+                        "createdAt", json_time(v->created_at),
+                        "sandboxes", users,
+                        "status", v->missing ? "missing" : "ready");
+}
+
+static void forget(ApiRequest *q, bool answered) {
+        if (q->api->rooms.state)
+                state_forget_caller(q->api->rooms.state, q);
+}
+
+/* POST /api/volumes */
+
+typedef struct VolumeBody {
+        char *name;
+        uint64_t bytes;
+} VolumeBody;
+
+static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        const char *text = json_string_value(v);
+
+        if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
+                return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
+                                VOLUME_NAME_MAX);
+        return json_field_string(f, v, name, target, c);
+}
+
+const JsonField native_volume_fields[] = {
+        { "name",   field_name,           offsetof(VolumeBody, name),  JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
+        { "sizeMB", json_field_megabytes, offsetof(VolumeBody, bytes), JSON_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB },
+};
+const size_t native_volume_n_fields = ELEMENTSOF(native_volume_fields);
+
+/* All of a tenant's together fit into what it may have on disk. */
+static int check_quota(ApiRequest *q, State *s, uint64_t bytes) {
+        const Tenant *t = q->who.tenant ? access_tenant(q->manager->access, q->who.tenant) : NULL;
+        uint64_t sum = bytes;
+
+        if (!t || t->disk_bytes_max == 0)
+                return 0;
+        for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->created_at, v->id))
+                sum += v->limit;
+        if (sum <= t->disk_bytes_max)
+                return 0;
+        (void) api_error(q, 429, "quota", NULL, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
+                        q->who.tenant, (double) t->disk_bytes_max / MIB, (double) sum / MIB);
+        return -EDQUOT;
+}
+
+static void on_made(Volume *v, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+        char place[64];
+
+        if (error) {
+                (void) native_core_error(q, error->code, error->text);
+                return;
+        }
+        (void) snprintf(place, sizeof(place), "/api/volumes/%s", v->id);
+        (void) http_add_header(q->http, "Location", place);
+        (void) api_answer(q, 201, volume_json(v));
+}
+
+void native_volume_make(ApiRequest *q) {
+        VolumeBody b = { .bytes = SIZE_DEFAULT };
+        State *s = state_of(q);
+        Error error = { 0 };
+        int r;
+
+        if (!s || api_read(q, &b) < 0)
+                return;
+        q->destroy = forget;
+        r = check_quota(q, s, b.bytes);
+        if (r >= 0) {
+                r = volume_make(s, q->who.tenant, b.name, b.bytes, on_made, q, &error);
+                if (r < 0)
+                        (void) api_errno(q, r, error.text);
+        }
+        free(b.name);
+}
+
+/* GET: how full they are is asked of all at once. */
+
+static int read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
+        const char *text = http_query(q->http, "cursor");
+        char *end;
+
+        ret_id[0] = '\0';
+        if (!text)
+                return 0;
+        *ret_at = strtoull(text, &end, 16);
+        if (end == text || *end != '-' || strlen(end + 1) != SNAPSHOT_ID_LENGTH)
+                return native_complain(q, "cursor", "'%.100s' is none that was given out", text);
+        memcpy(ret_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
+        return 0;
+}
+
+static json_t *cursor_json(const Volume *v) {
+        char text[64];
+
+        (void) snprintf(text, sizeof(text), "%" PRIx64 "-%s", v->created_at, v->id);
+        return json_string_nocheck(text);
+}
+
+static void answer_list(ApiRequest *q, State *s) {
+        char id[SNAPSHOT_ID_LENGTH + 1];
+        uint64_t limit = LIST_DEFAULT;
+        usec_t at = 0;
+        json_t *list, *more = NULL;
+        Volume *v;
+
+        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || read_cursor(q, &at, id) < 0)
+                return;
+        list = json_array();
+        v = volume_next(s, &q->who, at, id[0] ? id : NULL);
+        while (v) {
+                Volume *next = volume_next(s, &q->who, v->created_at, v->id);
+
+                (void) json_array_append_new(list, volume_json(v));
+                if (next && json_array_size(list) >= limit) {
+                        more = cursor_json(v);
+                        break;
+                }
+                v = next;
+        }
+        (void) api_answer(q, 200, json_pack("{s:o, s:o}", "volumes", list, "nextCursor", more ? more : json_null()));
+}
+
+/* What cannot be measured now is shown as it was. */
+static void on_measured(Volume *none, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+        State *s = q->api->rooms.state;
+        Volume *v;
+
+        if (!q->parameters[0] || !*q->parameters[0]) {
+                answer_list(q, s);
+                return;
+        }
+        v = volume_of(q);
+        if (v)
+                (void) api_answer(q, 200, volume_json(v));
+}
+
+static void measure_and_answer(ApiRequest *q, State *s) {
+        Error error = { 0 };
+
+        q->destroy = forget;
+        if (!volume_next(s, &q->who, 0, NULL) || volumes_measure(s, on_measured, q, &error) < 0)
+                on_measured(NULL, NULL, q);
+}
+
+void native_volume_list(ApiRequest *q) {
+        State *s = state_of(q);
+
+        if (s)
+                measure_and_answer(q, s);
+}
+
+void native_volume_get(ApiRequest *q) {
+        if (volume_of(q))
+                measure_and_answer(q, q->api->rooms.state);
+}
+
+/* DELETE */
+
+static void on_removed(Volume *v, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+
+        if (error)
+                (void) native_core_error(q, error->code, error->text);
+        else
+                (void) api_answer(q, 200, json_pack("{s:s, s:s, s:b}", "id", v->id, "name", v->name, "removed", 1));
+}
+
+void native_volume_delete(ApiRequest *q) {
+        Volume *v = volume_of(q);
+        Error error = { 0 };
+        int r;
+
+        if (!v)
+                return;
+        q->destroy = forget;
+        r = volume_remove(q->api->rooms.state, v, on_removed, q, &error);
+        if (r == -EBUSY)
+                (void) api_error(q, 409, "in_use", NULL, "%s", error.text);
+        else if (r < 0)
+                (void) api_errno(q, r, error.text);
+}
