@@ -82,7 +82,7 @@ struct Run {
         bool parked; /* its lane is closed until it has a sandbox */
         JobStatus end; /* what its status will be, when all is written; JOB_QUEUED: another attempt */
         Acquisition *acquisition;
-        Upload *upload;
+        AgentUpload *upload;
         Execution *execution; /* watched; NULL: none, or its end has been seen */
         int journals[_STREAM_MAX]; /* of the program that has ended; -EBADF: none */
         struct Mask *mask;         /* what must not be shown of them */

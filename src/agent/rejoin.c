@@ -11,7 +11,7 @@
 #include "agent/internal.h"
 #include "store/jobs.h"
 
-static Execution *find_program(Sandbox *sb, const Job *j) {
+static Execution *rejoin_find_program(Sandbox *sb, const Job *j) {
         Execution *x, *next;
 
         HASH_ITER(hh, sb->executions, x, next)
@@ -38,7 +38,7 @@ static void rejoin_program(Run *run, Execution *x) {
 }
 
 static void rejoin_sandbox(Run *run, Sandbox *sb) {
-        Execution *x = find_program(sb, &run->job);
+        Execution *x = rejoin_find_program(sb, &run->job);
 
         memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
         memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));

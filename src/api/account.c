@@ -23,7 +23,7 @@ static const char *file_of(const ApiRequest *q) {
         return http_query(q->http, "path");
 }
 
-static Sandbox *sandbox_of(const ApiRequest *q) {
+static Sandbox *api_account_sandbox_of(const ApiRequest *q) {
         Sandbox *sb = NULL;
 
         if (q->sandbox_id[0])
@@ -60,7 +60,7 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
                 observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
                                 q->actor[0] ? q->actor : "unknown");
         else if ((status == 403 || status == 400) && file && q->sandbox_id[0])
-                observe_security(q->manager, "path-refused", sandbox_of(q), "%s %.200s of '%.200s'", method, q->route->path + strlen("/api/sandbox/{id}"),
+                observe_security(q->manager, "path-refused", api_account_sandbox_of(q), "%s %.200s of '%.200s'", method, q->route->path + strlen("/api/sandbox/{id}"),
                                 file);
 }
 

@@ -34,7 +34,7 @@ int api_answer(ApiRequest *q, unsigned status, json_t *body) {
 }
 
 /* Takes the list of single complaints, which may be NULL. */
-static int answer_error(
+static int surface_answer_error(
                 ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {
         json_t *error;
 
@@ -62,11 +62,11 @@ int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint
         va_end(ap);
         if (n < 0)
                 message = NULL;
-        return answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
+        return surface_answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
 }
 
 int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list) {
-        return answer_error(q, status, code, message, /* hint= */ NULL, list);
+        return surface_answer_error(q, status, code, message, /* hint= */ NULL, list);
 }
 
 int api_complaints(ApiRequest *q, const JsonComplaints *c) {
@@ -76,7 +76,7 @@ int api_complaints(ApiRequest *q, const JsonComplaints *c) {
 
         (void) snprintf(message, sizeof(message), "%s: %s%s", json_string_value(json_object_get(first, "field")),
                         json_string_value(json_object_get(first, "message")), n > 1 ? " (and more, see errors)" : "");
-        return answer_error(q, 400, "invalid", message, NULL, json_incref(c->list));
+        return surface_answer_error(q, 400, "invalid", message, NULL, json_incref(c->list));
 }
 
 static const struct {
@@ -374,7 +374,7 @@ static void handle(ApiRequest *q) {
         q->route->handle(q);
 }
 
-static void on_handle(HttpRequest *r, void *userdata) {
+static void surface_on_handle(HttpRequest *r, void *userdata) {
         ApiRequest *q = userdata;
         int k;
 
@@ -394,7 +394,7 @@ void api_proceed(ApiRequest *q) {
         http_request_continue(q->http);
 }
 
-static ssize_t on_body(HttpRequest *r, const void *data, size_t size, void *userdata) {
+static ssize_t surface_on_body(HttpRequest *r, const void *data, size_t size, void *userdata) {
         ApiRequest *q = userdata;
 
         if (q->answered)
@@ -410,7 +410,7 @@ static void on_answering(HttpRequest *r, unsigned status, void *userdata) {
         account_call(userdata, status);
 }
 
-static void on_closed(HttpRequest *r, bool answered, void *userdata) {
+static void surface_on_closed(HttpRequest *r, bool answered, void *userdata) {
         ApiRequest *q = userdata;
 
         account_call(q, 0);
@@ -441,7 +441,7 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
                 (void) api_errno(q, r, NULL);
 }
 
-static bool is_open(const ApiRequest *q) {
+static bool surface_is_open(const ApiRequest *q) {
         return q->route && (q->route->open || (q->route->opened && q->route->opened(q->manager)));
 }
 
@@ -467,7 +467,7 @@ static int admit(ApiRequest *q) {
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
-        if (!is_open(q))
+        if (!surface_is_open(q))
                 known = api_authenticate(q);
         if (known <= 0) {
                 refuse_stranger(q);
@@ -477,7 +477,7 @@ static int admit(ApiRequest *q) {
                 refuse_path(q, r, &m);
                 return r;
         }
-        if (!is_open(q) || !q->route->while_recovering) {
+        if (!surface_is_open(q) || !q->route->while_recovering) {
                 r = check_rights(q);
                 if (r < 0)
                         return r;
@@ -495,11 +495,11 @@ void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         q->api = api;
         q->manager = api->manager;
         q->began = clock_usec();
-        *plan = (HttpPlan) { .answering = on_answering, .closed = on_closed, .userdata = q };
+        *plan = (HttpPlan) { .answering = on_answering, .closed = surface_on_closed, .userdata = q };
         if (admit(q) < 0)
                 return;
         plan->mode = q->route->body;
         plan->body_max = q->route->body_max;
-        plan->handle = on_handle;
-        plan->body = q->route->data ? on_body : NULL;
+        plan->handle = surface_on_handle;
+        plan->body = q->route->data ? surface_on_body : NULL;
 }

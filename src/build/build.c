@@ -41,7 +41,7 @@ void build_request_done(BuildRequest *q) {
         *q = (BuildRequest) { .context_fd = -EBADF };
 }
 
-static void stage_done(BuildStage *s) {
+static void build_stage_done(BuildStage *s) {
         scope_done(&s->scope);
         scope_done(&s->ahead);
         free(s->base);
@@ -57,7 +57,7 @@ static Build *build_free(Build *b) {
         if (b->builds)
                 DL_DELETE(b->builds->list, b);
         for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
-                stage_done(b->stages + i);
+                build_stage_done(b->stages + i);
         free(b->stages);
         plan_free(b->plan);
         context_free(b->context);
@@ -96,7 +96,7 @@ const PlanStep *build_step(const Build *b) {
 }
 
 /* Sandboxes go, the cache stays. */
-static void end(Build *b) {
+static void build_end(Build *b) {
         for (size_t i = 0; b->stages && i < b->plan->n_stages; i++) {
                 Sandbox *sb = NULL;
 
@@ -118,7 +118,7 @@ void build_fail(Build *b, const Error *error) {
         b->ending = true;
         build_abandon(b);
         b->error = *error;
-        build_continue(b, end);
+        build_continue(b, build_end);
 }
 
 void build_fail_step(Build *b, int r, const char *format, ...) {
@@ -168,7 +168,7 @@ Sandbox *build_sandbox(Build *b, size_t stage) {
 }
 
 /* NAME becomes NAME:TAG. */
-static int check_name(const Manager *m, BuildRequest *q, Error *reterr) {
+static int build_check_name(const Manager *m, BuildRequest *q, Error *reterr) {
         TemplateName name;
         char *full;
         int r = template_name_parse(q->name, &name, reterr);
@@ -184,7 +184,7 @@ static int check_name(const Manager *m, BuildRequest *q, Error *reterr) {
         return 0;
 }
 
-static int check_request(const BuildRequest *q, Error *reterr) {
+static int build_check_request(const BuildRequest *q, Error *reterr) {
         if (q->recipe && !recipe_find(q->recipe))
                 return error_set(reterr, -EINVAL, "there is no recipe '%.64s': `cove template recipes` lists them", q->recipe);
         if (!q->recipe && !q->text && !q->steps && q->context_fd < 0)
@@ -194,10 +194,10 @@ static int check_request(const BuildRequest *q, Error *reterr) {
 
 int build_start(Builds *builds, const Principal *who, BuildRequest *request, Making **ret, Error *reterr) {
         Build *b;
-        int r = check_request(request, reterr);
+        int r = build_check_request(request, reterr);
 
         if (r >= 0)
-                r = check_name(builds->manager, request, reterr);
+                r = build_check_name(builds->manager, request, reterr);
         if (r >= 0)
                 r = images_check_depot(builds->images, reterr);
         if (r < 0 || !trees_have_disks(builds->manager, reterr))

@@ -15,23 +15,23 @@ typedef enum Shape {
         SHAPE_ANY,
 } Shape;
 
-typedef struct Member {
+typedef struct EventMember {
         const char *name;
         Shape shape;
-} Member;
+} EventMember;
 
-static const Member stream_members[] = { { "text", SHAPE_TEXT } };
-static const Member result_members[] = {
+static const EventMember stream_members[] = { { "text", SHAPE_TEXT } };
+static const EventMember result_members[] = {
         { "text", SHAPE_TEXT },     { "html", SHAPE_TEXT },   { "markdown", SHAPE_TEXT }, { "svg", SHAPE_TEXT },       { "png", SHAPE_STRING },
         { "jpeg", SHAPE_STRING },   { "pdf", SHAPE_STRING },  { "latex", SHAPE_TEXT },    { "json", SHAPE_ANY },       { "javascript", SHAPE_TEXT },
         { "data", SHAPE_ANY },      { "chart", SHAPE_OBJECT }, { "extra", SHAPE_OBJECT }, { "is_main_result", SHAPE_BOOL },
 };
-static const Member error_members[] = { { "name", SHAPE_TEXT }, { "value", SHAPE_TEXT }, { "traceback", SHAPE_TEXT } };
-static const Member synced_members[] = { { "token", SHAPE_STRING }, { "count", SHAPE_NUMBER } };
+static const EventMember error_members[] = { { "name", SHAPE_TEXT }, { "value", SHAPE_TEXT }, { "traceback", SHAPE_TEXT } };
+static const EventMember synced_members[] = { { "token", SHAPE_STRING }, { "count", SHAPE_NUMBER } };
 
 static const struct {
         const char *type;
-        const Member *members;
+        const EventMember *members;
         size_t n;
 } types[] = {
         { "stdout",           stream_members, ELEMENTSOF(stream_members) },
@@ -94,7 +94,7 @@ static json_t *member_value(json_t *v, Shape shape, const Mask *mask) {
         return plain || !mask || mask_is_empty(mask) ? json_incref(v) : hidden(v, mask);
 }
 
-static int fill(json_t *to, const json_t *from, const Member *members, size_t n, const Mask *mask) {
+static int event_fill(json_t *to, const json_t *from, const EventMember *members, size_t n, const Mask *mask) {
         for (size_t i = 0; i < n; i++) {
                 json_t *v = json_object_get(from, members[i].name), *copy;
 
@@ -143,7 +143,7 @@ int context_event_read(const char *line, size_t size, const Mask *mask, json_t *
                 if (strcmp(types[i].type, type) != 0)
                         continue;
                 event = json_pack("{s:s}", "type", types[i].type);
-                r = event ? fill(event, from, types[i].members, types[i].n, mask) : -ENOMEM;
+                r = event ? event_fill(event, from, types[i].members, types[i].n, mask) : -ENOMEM;
                 if (r >= 0)
                         r = complete(event, types[i].type);
                 if (r < 0)

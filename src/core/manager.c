@@ -92,7 +92,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         return 0;
 }
 
-static int load(Manager *m, Error *reterr) {
+static int manager_load(Manager *m, Error *reterr) {
         int r = store_sandbox_each(m->store, load_sandbox, m);
 
         if (r >= 0)
@@ -130,7 +130,7 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         if (r >= 0)
                 r = journals_new(m, reterr);
         if (r >= 0)
-                r = load(m, reterr);
+                r = manager_load(m, reterr);
         if (r < 0) {
                 manager_free(m);
                 return r;
@@ -203,7 +203,7 @@ int sandbox_write_ledger(Sandbox *sb) {
         return r;
 }
 
-static int write_down(Sandbox *sb) {
+static int manager_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
@@ -236,14 +236,14 @@ int sandbox_proceed(Sandbox *sb, Error *reterr) {
         return r == 0 ? sandbox_make(sb, reterr) : r;
 }
 
-static int make(Sandbox *sb, Error *reterr) {
+static int manager_make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
 
         r = network_admit(sb, reterr);
         if (r < 0)
                 return r;
-        r = write_down(sb);
+        r = manager_write_down(sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
@@ -274,7 +274,7 @@ Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
 }
 
 /* Takes the spec's contents on success. */
-static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
+static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
         int r = check_ceiling(m, reterr);
@@ -297,7 +297,7 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
         if (r < 0)
                 (void) error_set(reterr, r, "cannot remember the sandbox: %m");
         else
-                r = make(sb, reterr);
+                r = manager_make(sb, reterr);
         if (r < 0) {
                 tally_leave(sb); /* while it has what was counted */
                 network_gone(sb); /* and an address */
@@ -312,7 +312,7 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
 }
 
 int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
-        return create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
+        return core_manager_create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
 }
 
 int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
@@ -331,7 +331,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
                 *ret = sb;
                 return 0;
         }
-        return create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
+        return core_manager_create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {

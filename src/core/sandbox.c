@@ -35,15 +35,15 @@ Sandbox *sandbox_new(Manager *m) {
         return sb;
 }
 
-static void name_key(const char *tenant, const char *name, char *ret, size_t size) {
+static void core_sandbox_name_key(const char *tenant, const char *name, char *ret, size_t size) {
         (void) snprintf(ret, size, "%s/%s", tenant ? tenant : "", name);
 }
 
-static SandboxName *find_name(Manager *m, const char *tenant, const char *name) {
+static SandboxName *core_sandbox_find_name(Manager *m, const char *tenant, const char *name) {
         char key[sizeof(((SandboxName *) NULL)->key)];
         SandboxName *n;
 
-        name_key(tenant, name, key, sizeof(key));
+        core_sandbox_name_key(tenant, name, key, sizeof(key));
         HASH_FIND_STR(m->names, key, n);
         return n;
 }
@@ -53,19 +53,19 @@ int sandbox_register_name(Sandbox *sb) {
 
         if (!sb->spec.name)
                 return 0;
-        if (find_name(sb->manager, sb->spec.tenant, sb->spec.name))
+        if (core_sandbox_find_name(sb->manager, sb->spec.tenant, sb->spec.name))
                 return -EEXIST;
         n = calloc(1, sizeof(*n));
         if (!n)
                 return -ENOMEM;
-        name_key(sb->spec.tenant, sb->spec.name, n->key, sizeof(n->key));
+        core_sandbox_name_key(sb->spec.tenant, sb->spec.name, n->key, sizeof(n->key));
         n->sandbox = sb;
         HASH_ADD_STR(sb->manager->names, key, n);
         return 0;
 }
 
 void manager_forget_name(Manager *m, const SandboxSpec *spec) {
-        SandboxName *n = spec->name ? find_name(m, spec->tenant, spec->name) : NULL;
+        SandboxName *n = spec->name ? core_sandbox_find_name(m, spec->tenant, spec->name) : NULL;
 
         if (!n)
                 return;
@@ -74,7 +74,7 @@ void manager_forget_name(Manager *m, const SandboxSpec *spec) {
 }
 
 static void forget_name(Sandbox *sb) {
-        SandboxName *n = sb->spec.name ? find_name(sb->manager, sb->spec.tenant, sb->spec.name) : NULL;
+        SandboxName *n = sb->spec.name ? core_sandbox_find_name(sb->manager, sb->spec.tenant, sb->spec.name) : NULL;
 
         if (n && n->sandbox == sb)
                 manager_forget_name(sb->manager, &sb->spec);
@@ -92,13 +92,13 @@ Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) 
 
         HASH_FIND_STR(m->sandboxes, id_or_name, sb);
         if (!sb && strlen(id_or_name) <= SANDBOX_NAME_MAX) {
-                n = find_name(m, who->tenant, id_or_name);
+                n = core_sandbox_find_name(m, who->tenant, id_or_name);
                 sb = n ? n->sandbox : NULL;
         }
         return sb && principal_sees(who, sb) ? sb : NULL;
 }
 
-static usec_t since(usec_t then) {
+static usec_t core_sandbox_since(usec_t then) {
         usec_t now = clock_wall_usec();
 
         return now > then ? now - then : 0; /* somebody may have set the calendar back */
@@ -112,7 +112,7 @@ void sandbox_register(Sandbox *sb) {
         Manager *m = sb->manager;
 
         HASH_ADD_STR(m->sandboxes, id, sb);
-        sb->born = (int64_t) (clock_usec() - since(sb->created_at));
+        sb->born = (int64_t) (clock_usec() - core_sandbox_since(sb->created_at));
         tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
         m->newest.at = sb->created_at;
@@ -131,7 +131,7 @@ static void unregister(Sandbox *sb) {
 }
 
 /* The only place where it changes. */
-static void become(Sandbox *sb, SandboxStatus status) {
+static void core_sandbox_become(Sandbox *sb, SandboxStatus status) {
         tally_status(sb, sb->status, status);
         sb->status = status;
         if (!sandbox_status_is_live(status))
@@ -221,13 +221,13 @@ static void set_reason(Sandbox *sb, const char *reason) {
 /* What took how long, where the answer is known by now. */
 static void observe_times(Sandbox *sb, SandboxStatus before) {
         if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY && !sb->pooled) /* that takes a little longer */
-                observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, since(sb->created_at));
+                observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, core_sandbox_since(sb->created_at));
         if (!sandbox_status_is_ended(sb->status))
                 return;
         if (sb->end_began_at != 0)
-                observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, since(sb->end_began_at));
+                observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, core_sandbox_since(sb->end_began_at));
         if (!sb->pooled)
-                observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
+                observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), core_sandbox_since(sandbox_owned_since(sb)));
 }
 
 int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
@@ -239,7 +239,7 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
                                 sandbox_status_name(status));
                 return -EPROTO;
         }
-        become(sb, status);
+        core_sandbox_become(sb, status);
         if (status == SANDBOX_READY && sb->ready_at == 0)
                 sb->ready_at = sb->changed_at;
         if (before == SANDBOX_PAUSED && (status == SANDBOX_READY || status == SANDBOX_RUNNING))
@@ -275,7 +275,7 @@ void sandbox_update_running(Sandbox *sb) {
 
         if (sb->status == status || (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING))
                 return;
-        become(sb, status);
+        core_sandbox_become(sb, status);
 }
 
 /* What its owner has used. */

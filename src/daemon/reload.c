@@ -76,7 +76,7 @@ int reload_add(Reload *l, ReloadTold function, void *userdata) {
         return 0;
 }
 
-static bool has(const Strv *list, const char *text) {
+static bool reload_has(const Strv *list, const char *text) {
         for (size_t i = 0; i < list->n; i++)
                 if (strcmp(list->items[i], text) == 0)
                         return true;
@@ -84,13 +84,13 @@ static bool has(const Strv *list, const char *text) {
 }
 
 /* Names of those in one list that the other does not have in the same words. */
-static int add_missing(const Strv *from, const Strv *in, Strv *names) {
+static int reload_add_missing(const Strv *from, const Strv *in, Strv *names) {
         for (size_t i = 0; i < from->n; i++) {
                 _cleanup_free_ char *name = strndup(from->items[i], strcspn(from->items[i], "="));
 
                 if (!name)
                         return -ENOMEM;
-                if (!has(in, from->items[i]) && !has(names, name)) {
+                if (!reload_has(in, from->items[i]) && !reload_has(names, name)) {
                         int r = strv_push(names, name);
                         if (r < 0)
                                 return r;
@@ -101,8 +101,8 @@ static int add_missing(const Strv *from, const Strv *in, Strv *names) {
 
 static void find_restart(Reload *l, const Config *fresh) {
         strv_done(&l->restart);
-        (void) add_missing(&fresh->daemon, &l->started_with, &l->restart);
-        (void) add_missing(&l->started_with, &fresh->daemon, &l->restart);
+        (void) reload_add_missing(&fresh->daemon, &l->started_with, &l->restart);
+        (void) reload_add_missing(&l->started_with, &fresh->daemon, &l->restart);
         for (size_t i = 0; i < l->restart.n; i++)
                 log_warning("config: '%s' of the section daemon differs from what was started with, and waits for a restart",
                                 l->restart.items[i]);
@@ -128,7 +128,7 @@ static int read_again(Reload *l, Config **ret, Error *reterr) {
         return config_read_with(l->hooks, l->path, on_complaint, l, ret, reterr);
 }
 
-static int fail(Reload *l, int r, const Error *error) {
+static int reload_fail(Reload *l, int r, const Error *error) {
         l->failed_at = clock_wall_usec();
         if (l->complaints.n > 0)
                 (void) error_set(&l->error, r, "%zu %s in '%s': the running configuration stays", l->complaints.n,
@@ -140,7 +140,7 @@ static int fail(Reload *l, int r, const Error *error) {
         return r;
 }
 
-static void replace(Reload *l, Config *fresh) {
+static void reload_replace(Reload *l, Config *fresh) {
         Config *old = *l->settings;
 
         free(l->changes);
@@ -168,11 +168,11 @@ int reload_now(Reload *l) {
         strv_done(&l->complaints);
         r = read_again(l, &fresh, &error);
         if (r < 0)
-                r = fail(l, r, &error);
+                r = reload_fail(l, r, &error);
         else {
                 l->failed_at = 0;
                 l->error = (Error) { 0 };
-                replace(l, fresh);
+                reload_replace(l, fresh);
         }
         (void) sd_notify(0, "READY=1");
         return r;

@@ -112,7 +112,7 @@ static int open_previews(Rooms *r, Error *reterr) {
         return previews_new(r->manager, &r->api.previews, reterr);
 }
 
-static int open_state(Rooms *r, Error *reterr) {
+static int rooms_open_state(Rooms *r, Error *reterr) {
         return state_new(r->manager, &r->api.state, reterr);
 }
 
@@ -180,7 +180,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_builds,
         open_recorder, /* before anything can go in */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
-        open_state,
+        rooms_open_state,
         open_contexts, /* takes up what has outlived the one before us when all sandboxes have been looked for */
         open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */

@@ -14,7 +14,7 @@
 
 /* A file on its way: complete under another name, then in place by one rename. */
 typedef struct Draft {
-        Place place;
+        FilePlace place;
         char name[TEMPORARY_NAME_SIZE]; /* empty: there is none */
         int fd;
         bool replaces;
@@ -28,7 +28,7 @@ static void draft_done(Draft *d) {
                 directories_unmake(&d->parents);
         }
         (void) fd_close(d->fd);
-        place_done(&d->place);
+        file_place_done(&d->place);
 }
 
 static int draft_look(Draft *d, bool no_replace) {
@@ -143,7 +143,7 @@ static int draft_publish(Draft *d, const FileJob *job) {
 
 /* A file that is written where it is. What was not there before goes again when it is given up; what was, keeps what it has got by then. */
 typedef struct Opened {
-        Place place;
+        FilePlace place;
         int fd;
         bool fresh, done;
         MadeDirectories parents;
@@ -159,7 +159,7 @@ static void opened_done(Opened *o) {
         if (!o->done)
                 directories_unmake(&o->parents);
         (void) fd_close(o->fd);
-        place_done(&o->place);
+        file_place_done(&o->place);
 }
 
 /* Not O_CREAT for what is there: the kernel has rules about that in directories like /tmp (fs.protected_regular). */

@@ -30,7 +30,7 @@ bool id_is_valid(const char *id) {
                id[JAIL_ID_LENGTH] == '\0';
 }
 
-static int claim(int fd, uint32_t slot) {
+static int ids_claim(int fd, uint32_t slot) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "cove/id-range/%u", slot);
 
@@ -51,7 +51,7 @@ int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr) {
 
         for (uint32_t i = 0; i < CLAIM_TRIES; i++) {
                 uint32_t slot = (start + i) % ID_RANGE_COUNT;
-                int r = claim(fd, slot);
+                int r = ids_claim(fd, slot);
 
                 if (r == -EADDRINUSE)
                         continue;

@@ -51,7 +51,7 @@ int json_complain(JsonComplaints *c, const char *field, const char *format, ...)
         return json_array_append_new(c->list, entry) < 0 ? -ENOMEM : 0;
 }
 
-static const char *type_words(json_t *v) {
+static const char *json_fields_type_words(json_t *v) {
         switch (json_typeof(v)) {
         case JSON_OBJECT: return "an object";
         case JSON_ARRAY: return "a list";
@@ -64,8 +64,8 @@ static const char *type_words(json_t *v) {
         }
 }
 
-static int complain_type(JsonComplaints *c, const char *name, const char *wanted, json_t *v) {
-        return json_complain(c, name, "must be %s, not %s", wanted, type_words(v));
+static int json_fields_complain_type(JsonComplaints *c, const char *name, const char *wanted, json_t *v) {
+        return json_complain(c, name, "must be %s, not %s", wanted, json_fields_type_words(v));
 }
 
 static void *target_at(const JsonField *f, void *target) {
@@ -83,7 +83,7 @@ int json_field_string(const JsonField *f, json_t *v, const char *name, void *tar
         size_t n = json_string_length(v);
 
         if (!json_is_string(v))
-                return complain_type(c, name, "a string", v);
+                return json_fields_complain_type(c, name, "a string", v);
         if (has_nul(v))
                 return json_complain(c, name, "must not have a NUL byte");
         if ((double) n < f->min)
@@ -101,7 +101,7 @@ int json_field_string(const JsonField *f, json_t *v, const char *name, void *tar
 
 int json_field_bool(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         if (!json_is_boolean(v))
-                return complain_type(c, name, "true or false", v);
+                return json_fields_complain_type(c, name, "true or false", v);
         *(bool *) target_at(f, target) = json_is_true(v);
         return 0;
 }
@@ -115,11 +115,11 @@ static int complain_range(JsonComplaints *c, const char *name, double value, dou
 }
 
 /* 1: a number within the field's bounds; 0: complained. */
-static int read_number(const JsonField *f, json_t *v, const char *name, double most, JsonComplaints *c, double *ret) {
+static int json_fields_read_number(const JsonField *f, json_t *v, const char *name, double most, JsonComplaints *c, double *ret) {
         double x, max = f->max > 0 && f->max < most ? f->max : most, min = f->min > 0 ? f->min : 0;
 
         if (!json_is_number(v))
-                return complain_type(c, name, "a number", v);
+                return json_fields_complain_type(c, name, "a number", v);
         x = json_number_value(v);
         if (!isfinite(x) || x < min || x > max)
                 return complain_range(c, name, x, min, f->max > 0 ? f->max : 0);
@@ -127,9 +127,9 @@ static int read_number(const JsonField *f, json_t *v, const char *name, double m
         return 1;
 }
 
-static int read_whole(const JsonField *f, json_t *v, const char *name, uint64_t most, JsonComplaints *c, uint64_t *ret) {
+static int json_fields_read_whole(const JsonField *f, json_t *v, const char *name, uint64_t most, JsonComplaints *c, uint64_t *ret) {
         double x = 0;
-        int r = read_number(f, v, name, (double) most, c, &x);
+        int r = json_fields_read_number(f, v, name, (double) most, c, &x);
 
         if (r <= 0)
                 return r;
@@ -144,7 +144,7 @@ static int read_whole(const JsonField *f, json_t *v, const char *name, uint64_t 
 
 int json_field_uint64(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         uint64_t x = 0;
-        int r = read_whole(f, v, name, INT64_MAX, c, &x);
+        int r = json_fields_read_whole(f, v, name, INT64_MAX, c, &x);
 
         if (r > 0)
                 *(uint64_t *) target_at(f, target) = x;
@@ -153,7 +153,7 @@ int json_field_uint64(const JsonField *f, json_t *v, const char *name, void *tar
 
 int json_field_uint32(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         uint64_t x = 0;
-        int r = read_whole(f, v, name, UINT32_MAX, c, &x);
+        int r = json_fields_read_whole(f, v, name, UINT32_MAX, c, &x);
 
         if (r > 0)
                 *(uint32_t *) target_at(f, target) = (uint32_t) x;
@@ -162,7 +162,7 @@ int json_field_uint32(const JsonField *f, json_t *v, const char *name, void *tar
 
 int json_field_uint16(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         uint64_t x = 0;
-        int r = read_whole(f, v, name, UINT16_MAX, c, &x);
+        int r = json_fields_read_whole(f, v, name, UINT16_MAX, c, &x);
 
         if (r > 0)
                 *(uint16_t *) target_at(f, target) = (uint16_t) x;
@@ -171,7 +171,7 @@ int json_field_uint16(const JsonField *f, json_t *v, const char *name, void *tar
 
 static int read_scaled(const JsonField *f, json_t *v, const char *name, void *target, double unit, JsonComplaints *c) {
         double x = 0;
-        int r = read_number(f, v, name, EXACT_MAX / unit, c, &x);
+        int r = json_fields_read_number(f, v, name, EXACT_MAX / unit, c, &x);
 
         if (r > 0)
                 *(uint64_t *) target_at(f, target) = (uint64_t) (x * unit + 0.5);
@@ -193,7 +193,7 @@ static int complain_string(JsonComplaints *c, const char *name, const char *item
 
         (void) snprintf(full, sizeof(full), "%s%s", name, item);
         if (!json_is_string(v))
-                return complain_type(c, full, "a string", v);
+                return json_fields_complain_type(c, full, "a string", v);
         if (has_nul(v))
                 return json_complain(c, full, "must not have a NUL byte");
         return json_complain(c, full, "has %zu bytes, may have %d", json_string_length(v), STRING_MAX - 1);
@@ -226,7 +226,7 @@ int json_field_strings(const JsonField *f, json_t *v, const char *name, void *ta
         int r = 0;
 
         if (!json_is_array(v))
-                return complain_type(c, name, "a list of strings", v);
+                return json_fields_complain_type(c, name, "a list of strings", v);
         if (json_array_size(v) > list.max)
                 return json_complain(c, name, "has %zu entries, may have %zu", json_array_size(v), list.max);
         json_array_foreach(v, i, item) {
@@ -271,7 +271,7 @@ int json_field_env(const JsonField *f, json_t *v, const char *name, void *target
         int r = 0;
 
         if (!json_is_object(v))
-                return complain_type(c, name, "an object of strings", v);
+                return json_fields_complain_type(c, name, "an object of strings", v);
         if (json_object_size(v) > list.max)
                 return json_complain(c, name, "has %zu variables, may have %zu", json_object_size(v), list.max);
         json_object_foreach(v, key, item) {
@@ -297,7 +297,7 @@ int json_field_text(const JsonField *f, json_t *v, const char *name, void *targe
         char **at = target_at(f, target), *text;
 
         if (!json_is_object(v))
-                return complain_type(c, name, "an object", v);
+                return json_fields_complain_type(c, name, "an object", v);
         text = json_dumps(v, JSON_COMPACT);
         if (!text)
                 return -ENOMEM;
@@ -324,7 +324,7 @@ static void join_name(const char *prefix, const char *name, char *ret, size_t si
 }
 
 /* "a, b, c" */
-static void list_names(const JsonField *fields, size_t n, char *ret, size_t size) {
+static void json_fields_list_names(const JsonField *fields, size_t n, char *ret, size_t size) {
         size_t used = 0;
 
         ret[0] = '\0';
@@ -332,14 +332,14 @@ static void list_names(const JsonField *fields, size_t n, char *ret, size_t size
                 used += (size_t) snprintf(ret + used, size - used, "%s%s", i > 0 ? ", " : "", fields[i].name);
 }
 
-static int complain_unknown(const JsonField *fields, size_t n, const char *name, JsonComplaints *c) {
+static int json_fields_complain_unknown(const JsonField *fields, size_t n, const char *name, JsonComplaints *c) {
         char known[1024];
 
-        list_names(fields, n, known, sizeof(known));
+        json_fields_list_names(fields, n, known, sizeof(known));
         return json_complain(c, name, "unknown field (there are: %s)", known);
 }
 
-static int read_object(json_t *object, const char *prefix, const JsonField *fields, size_t n, void *target,
+static int json_fields_read_object(json_t *object, const char *prefix, const JsonField *fields, size_t n, void *target,
                 JsonComplaints *c) {
         char name[NAME_MAX_BYTES];
         const char *key;
@@ -351,7 +351,7 @@ static int read_object(json_t *object, const char *prefix, const JsonField *fiel
 
                 join_name(prefix, key, name, sizeof(name));
                 if (!f)
-                        r = complain_unknown(fields, n, name, c);
+                        r = json_fields_complain_unknown(fields, n, name, c);
                 else if (json_is_null(v) && (f->flags & JSON_NULLABLE))
                         r = 0;
                 else
@@ -373,11 +373,11 @@ static int read_object(json_t *object, const char *prefix, const JsonField *fiel
 
 int json_field_object(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         if (!json_is_object(v))
-                return complain_type(c, name, "an object", v);
-        return read_object(v, name, f->fields, f->n_fields, target_at(f, target), c);
+                return json_fields_complain_type(c, name, "an object", v);
+        return json_fields_read_object(v, name, f->fields, f->n_fields, target_at(f, target), c);
 }
 
-static bool is_blank(const char *text, size_t size) {
+static bool json_fields_is_blank(const char *text, size_t size) {
         for (size_t i = 0; i < size; i++)
                 if (!strchr(" \t\r\n", text[i]) || text[i] == '\0')
                         return false;
@@ -391,16 +391,16 @@ int json_read(const char *text, size_t size, const JsonField *fields, size_t n, 
 
         if (json_count_values(text, size) > JSON_VALUES_MAX)
                 return error_set(reterr, -EBADMSG, "the body has more than %d values", JSON_VALUES_MAX);
-        if (is_blank(text, size))
+        if (json_fields_is_blank(text, size))
                 document = json_object();
         else
                 document = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
-        if (!document && is_blank(text, size))
+        if (!document && json_fields_is_blank(text, size))
                 return error_set(reterr, -ENOMEM, "out of memory");
         if (!document)
                 return error_set(reterr, -EBADMSG, "the body is not JSON: %s (line %d, column %d)", error.text, error.line,
                                 error.column);
         if (!json_is_object(document))
-                return error_set(reterr, -EBADMSG, "the body must be a JSON object, not %s", type_words(document));
-        return read_object(document, "", fields, n, target, c);
+                return error_set(reterr, -EBADMSG, "the body must be a JSON object, not %s", json_fields_type_words(document));
+        return json_fields_read_object(document, "", fields, n, target, c);
 }

@@ -90,7 +90,7 @@ static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
 }
 
 /* A socket's name is a file, and making one may take long (core/execution/journal.c tells why): some are made ahead and renamed. */
-static int on_idle(sd_event_source *source, void *userdata) {
+static int native_guest_on_idle(sd_event_source *source, void *userdata) {
         Native *n = userdata;
         char id[SANDBOX_ID_LENGTH + 1];
         int fd;
@@ -106,11 +106,11 @@ static int on_idle(sd_event_source *source, void *userdata) {
 }
 
 int native_sockets_init(Native *n) {
-        int r = sd_event_add_defer(n->event, &n->stock, on_idle, n);
+        int r = sd_event_add_defer(n->event, &n->stock, native_guest_on_idle, n);
 
         if (r >= 0)
                 r = sd_event_source_set_priority(n->stock, SD_EVENT_PRIORITY_IDLE);
-        while (r >= 0 && n->n_sockets < NATIVE_SOCKETS && on_idle(n->stock, n) >= 0)
+        while (r >= 0 && n->n_sockets < NATIVE_SOCKETS && native_guest_on_idle(n->stock, n) >= 0)
                 if (n->sockets[n->n_sockets - 1] < 0)
                         break;
         return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_OFF) : r;
@@ -153,7 +153,7 @@ static void take_root(NativeGuest *g, int *fds, size_t n_fds) {
         g->root_fd = TAKE_FD(fds[0]);
 }
 
-static void on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         Native *n = g->native;
 
         if (g->state != GUEST_BOOTING)
@@ -164,15 +164,15 @@ static void on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_f
                         n->provider.userdata);
 }
 
-static void on_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         g->native->provider.events->exec_started(g->sandbox, m->started.exec, m->started.pid, g->native->provider.userdata);
 }
 
-static void on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         g->native->provider.events->exec_failed(g->sandbox, &m->exec_failed, g->native->provider.userdata);
 }
 
-static void on_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         g->native->provider.events->exec_exited(g->sandbox, &m->exited, g->native->provider.userdata);
 }
 
@@ -183,7 +183,7 @@ static void on_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_f
                         fd, g->native->provider.userdata);
 }
 
-static void on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, error = m->stdin_.error;
 
         if (error == 0 && n_fds != _EXECUTION_CHANNEL_MAX)
@@ -193,7 +193,7 @@ static void on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n
         g->native->provider.events->exec_channel(g->sandbox, m->stdin_.exec, error, ends, g->native->provider.userdata);
 }
 
-static void on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF };
         GuestKept what = m->kept;
 
@@ -204,7 +204,7 @@ static void on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fd
         g->native->provider.events->kept(g->sandbox, &what, ends, g->native->provider.userdata);
 }
 
-static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         if (g->state != GUEST_ADOPTING)
                 return;
         g->state = GUEST_UP;
@@ -212,26 +212,26 @@ static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds
         g->native->provider.events->adopted(g->sandbox, NULL, g->native->provider.userdata);
 }
 
-static void on_stopped(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_stopped(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         g->native->provider.events->stopped(g->sandbox, g->native->provider.userdata);
 }
 
 static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) = {
-        [GUEST_READY] = on_ready,
-        [GUEST_STARTED] = on_started,
-        [GUEST_EXEC_FAILED] = on_exec_failed,
-        [GUEST_EXITED] = on_exited,
+        [GUEST_READY] = native_guest_on_ready,
+        [GUEST_STARTED] = native_guest_on_started,
+        [GUEST_EXEC_FAILED] = native_guest_on_exec_failed,
+        [GUEST_EXITED] = native_guest_on_exited,
         [GUEST_STDIN] = on_stdin,
-        [GUEST_CHANNEL] = on_channel,
-        [GUEST_KEPT] = on_kept,
-        [GUEST_END] = on_end,
-        [GUEST_STOPPED] = on_stopped,
+        [GUEST_CHANNEL] = native_guest_on_channel,
+        [GUEST_KEPT] = native_guest_on_kept,
+        [GUEST_END] = native_guest_on_end,
+        [GUEST_STOPPED] = native_guest_on_stopped,
         [GUEST_SOCKETS] = native_on_sockets,
         [GUEST_SOCKET_MADE] = native_on_socket_made,
 };
 
 /* While it is made, a step that fails is told in the words of message.h. */
-static void on_failed(NativeGuest *g, const WireFailed *f) {
+static void native_guest_on_failed(NativeGuest *g, const WireFailed *f) {
         Native *n = g->native;
         Error error = { 0 };
 
@@ -254,13 +254,13 @@ static int dispatch(NativeGuest *g, const uint8_t *data, size_t size, int *fds, 
                 return 0;
         }
         if (wire_decode(data, size, &w) >= 0 && w.type == WIRE_FAILED) {
-                on_failed(g, &w.failed);
+                native_guest_on_failed(g, &w.failed);
                 return 0;
         }
         return -EBADMSG;
 }
 
-static int receive(NativeGuest *g) {
+static int native_guest_receive(NativeGuest *g) {
         static uint8_t buffer[GUEST_MESSAGE_MAX]; /* one loop, one message at a time */
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
@@ -299,7 +299,7 @@ static int connect_guest(Native *n, const char *id) {
 }
 
 /* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. */
-static void on_hangup(NativeGuest *g) {
+static void native_guest_on_hangup(NativeGuest *g) {
         Native *n = g->native;
         GuestState state = g->state;
         int fd;
@@ -327,13 +327,13 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
 
         g->in_callback = true;
         if (revents & EPOLLOUT)
-                (void) outbox_flush(&g->outbox, g->fd, g->io);
+                (void) provider_outbox_flush(&g->outbox, g->fd, g->io);
         for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0 && !g->released && g->fd >= 0; i++)
-                r = receive(g);
+                r = native_guest_receive(g);
         if (r == -EBADMSG)
                 log_warning("sandbox %s: its PID 1 sent rubbish", g->sandbox ? g->sandbox->id : "(gone)");
         if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN)
-                on_hangup(g);
+                native_guest_on_hangup(g);
         g->in_callback = false;
         if (g->released)
                 free(g);
@@ -342,7 +342,7 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
 
 /* What the core asks. */
 
-static void copy_text(char *to, size_t size, const char *from) {
+static void native_guest_copy_text(char *to, size_t size, const char *from) {
         (void) snprintf(to, size, "%s", from);
 }
 
@@ -351,15 +351,15 @@ static int fill_trees(const SandboxSpec *spec, SpawnCreate *ret) {
         if (spec->n_volumes > SPAWN_VOLUMES_MAX)
                 return -E2BIG;
         ret->kept = spec->persistent;
-        copy_text(ret->layer, sizeof(ret->layer), spec->layer ? spec->layer : "");
+        native_guest_copy_text(ret->layer, sizeof(ret->layer), spec->layer ? spec->layer : "");
         for (; ret->n_volumes < spec->n_volumes; ret->n_volumes++) {
                 const SandboxVolume *from = &spec->volumes[ret->n_volumes];
                 SpawnVolume *to = &ret->volumes[ret->n_volumes];
 
                 if (strlen(from->target) >= sizeof(to->target))
                         return -ENAMETOOLONG;
-                copy_text(to->name, sizeof(to->name), from->tree);
-                copy_text(to->target, sizeof(to->target), from->target);
+                native_guest_copy_text(to->name, sizeof(to->name), from->tree);
+                native_guest_copy_text(to->target, sizeof(to->target), from->target);
                 to->writable = from->writable;
         }
         return 0;
@@ -394,10 +394,10 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
-        copy_text(m.create.id, sizeof(m.create.id), sb->id);
-        copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
-        copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
-        copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
+        native_guest_copy_text(m.create.id, sizeof(m.create.id), sb->id);
+        native_guest_copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
+        native_guest_copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
+        native_guest_copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
 
         fds[0] = listen_fd;
         fds[1] = sb->spec.hub_fd;
@@ -485,7 +485,7 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         size = guest_encode(message, buffer, sizeof(buffer));
         if (size < 0)
                 return (int) size;
-        r = outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        r = provider_outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
         explicit_bzero(buffer, (size_t) size); /* an environment may have secrets in it */
         return r;
 }

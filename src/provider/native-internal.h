@@ -24,7 +24,7 @@ typedef struct Native {
         sd_event *event;
         int run_fd;
         sd_event_source *io;
-        Outbox outbox;
+        ProviderOutbox outbox;
         uint32_t serial;
         NativeRequest *requests;
         int sockets[NATIVE_SOCKETS]; /* bound ahead: number i is called "spare-i.sock" */
@@ -50,7 +50,7 @@ typedef struct NativeGuest {
         int fd;
         int root_fd; /* the sandbox's root directory, by name only; -EBADF: not told */
         sd_event_source *io;
-        Outbox outbox;
+        ProviderOutbox outbox;
         bool in_callback, released;
         int pid;
         uint32_t id_base;

@@ -40,14 +40,14 @@ typedef struct Health {
         sd_event_source *pace;
 } Health;
 
-static Sandbox *find_sandbox(const Reaper *r, const char *id) {
+static Sandbox *reaper_health_find_sandbox(const Reaper *r, const char *id) {
         Sandbox *sb;
 
         HASH_FIND_STR(r->manager->sandboxes, id, sb);
         return sb;
 }
 
-static HealthEntry *entry_of(Reaper *r, const char *id) {
+static HealthEntry *reaper_health_entry_of(Reaper *r, const char *id) {
         HealthEntry *e;
 
         HASH_FIND_STR(r->health->entries, id, e);
@@ -62,7 +62,7 @@ static HealthEntry *entry_of(Reaper *r, const char *id) {
         return e;
 }
 
-static void entry_free(HealthEntry *e) {
+static void reaper_health_entry_free(HealthEntry *e) {
         HealthWaiter *w, *next;
 
         HASH_DEL(e->reaper->health->entries, e);
@@ -71,7 +71,7 @@ static void entry_free(HealthEntry *e) {
         free(e);
 }
 
-static int enqueue(Health *h, const char *id) {
+static int reaper_health_enqueue(Health *h, const char *id) {
         if (h->n_queue == h->room) {
                 size_t room = h->room ? h->room * 2 : 64;
                 void *bigger = reallocarray(h->queue, room, sizeof(*h->queue));
@@ -94,7 +94,7 @@ static void keep_pace(Health *h) {
 
 static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
         char reason[CLEANUP_TEXT_MAX];
-        Run *run;
+        ReaperRun *run;
 
         (void) snprintf(reason, sizeof(reason), "unhealthy: %.200s", text);
         if (sweep_run_new(r, &(CleanupRequest) { .kind = CLEANUP_HEALTH }, CLEANUP_BY_TIMER, &run) < 0)
@@ -106,7 +106,7 @@ static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
                 sweep_run_free(run);
 }
 
-static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
+static void reaper_health_judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
         const CleanupConfig *c = &e->reaper->manager->settings->cleanup;
         bool was = e->unhealthy;
 
@@ -114,7 +114,7 @@ static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
         e->unhealthy = e->failures >= FAILURES_TO_BELIEVE;
         if (was && healthy)
                 log_notice("sandbox %s: is well again", sb->id);
-        if (e->failures == 1 && enqueue(e->reaper->health, e->id) >= 0)
+        if (e->failures == 1 && reaper_health_enqueue(e->reaper->health, e->id) >= 0)
                 keep_pace(e->reaper->health);
         if (!e->unhealthy)
                 return;
@@ -126,7 +126,7 @@ static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
                 end_unhealthy(e->reaper, sb, text);
 }
 
-static void on_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
+static void reaper_health_on_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
         HealthEntry *e = userdata;
         Health *h = e->reaper->health;
         HealthWaiter *w;
@@ -139,13 +139,13 @@ static void on_probed(Sandbox *sb, bool healthy, const char *text, usec_t durati
                 free(w);
         }
         if (sandbox_status_is_live(sb->status) && sb->status != SANDBOX_TERMINATING)
-                judge(e, sb, healthy, text);
+                reaper_health_judge(e, sb, healthy, text);
 }
 
-static int ask(HealthEntry *e, Sandbox *sb) {
+static int reaper_health_ask(HealthEntry *e, Sandbox *sb) {
         Reaper *r = e->reaper;
         usec_t timeout = MAX_OF(r->manager->settings->cleanup.health_timeout_usec, USEC_PER_MSEC);
-        int k = sandbox_probe(sb, timeout, on_probed, e);
+        int k = sandbox_probe(sb, timeout, reaper_health_on_probed, e);
 
         if (k < 0)
                 return k;
@@ -155,12 +155,12 @@ static int ask(HealthEntry *e, Sandbox *sb) {
 }
 
 int reaper_check_health(Reaper *r, Sandbox *sb, HealthDone done, void *userdata) {
-        HealthEntry *e = entry_of(r, sb->id);
+        HealthEntry *e = reaper_health_entry_of(r, sb->id);
         HealthWaiter *w = calloc(1, sizeof(*w));
         int k = e && w ? 0 : -ENOMEM;
 
         if (k >= 0 && !e->under_way)
-                k = ask(e, sb);
+                k = reaper_health_ask(e, sb);
         if (k < 0) {
                 free(w);
                 return k;
@@ -194,10 +194,10 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = r->health;
 
         while (h->n_under_way < AT_ONCE && h->next < h->n_queue) {
-                Sandbox *sb = find_sandbox(r, h->queue[h->next++]);
-                HealthEntry *e = sb && (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) ? entry_of(r, sb->id) : NULL;
+                Sandbox *sb = reaper_health_find_sandbox(r, h->queue[h->next++]);
+                HealthEntry *e = sb && (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) ? reaper_health_entry_of(r, sb->id) : NULL;
 
-                if (e && !e->under_way && ask(e, sb) >= 0)
+                if (e && !e->under_way && reaper_health_ask(e, sb) >= 0)
                         break; /* one each time */
         }
         if (h->next == h->n_queue) {
@@ -212,10 +212,10 @@ static void forget_ended(Reaper *r) {
         HealthEntry *e, *next;
 
         HASH_ITER(hh, r->health->entries, e, next) {
-                const Sandbox *sb = find_sandbox(r, e->id);
+                const Sandbox *sb = reaper_health_find_sandbox(r, e->id);
 
                 if (!e->under_way && (!sb || !sandbox_status_is_live(sb->status)))
-                        entry_free(e);
+                        reaper_health_entry_free(e);
         }
 }
 
@@ -228,7 +228,7 @@ void health_tick(Reaper *r) {
         if (h->n_queue > 0)
                 return;
         HASH_ITER(hh, r->manager->sandboxes, sb, next)
-                if (is_worth_asking(sb) && enqueue(h, sb->id) < 0)
+                if (is_worth_asking(sb) && reaper_health_enqueue(h, sb->id) < 0)
                         break;
         if (h->n_queue == 0)
                 return;
@@ -240,7 +240,7 @@ unsigned health_unhealthy(const Reaper *r) {
         unsigned n = 0;
 
         HASH_ITER(hh, r->health->entries, e, next) {
-                const Sandbox *sb = e->unhealthy ? find_sandbox(r, e->id) : NULL;
+                const Sandbox *sb = e->unhealthy ? reaper_health_find_sandbox(r, e->id) : NULL;
 
                 n += sb && sandbox_status_is_live(sb->status);
         }
@@ -263,11 +263,11 @@ void health_free(Reaper *r) {
         if (!r->health)
                 return;
         HASH_ITER(hh, r->health->entries, e, next) {
-                Sandbox *sb = e->under_way ? find_sandbox(r, e->id) : NULL;
+                Sandbox *sb = e->under_way ? reaper_health_find_sandbox(r, e->id) : NULL;
 
                 if (sb)
                         sandbox_probe_forget(sb, e);
-                entry_free(e);
+                reaper_health_entry_free(e);
         }
         sd_event_source_disable_unref(r->health->pace);
         free(r->health->queue);

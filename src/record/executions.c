@@ -18,13 +18,13 @@
 
 #define SLICE (256 * 1024)
 
-typedef enum Source { SOURCE_STDIN, SOURCE_STDOUT, SOURCE_STDERR, _SOURCE_MAX } Source;
+typedef enum ExecutionsSource { SOURCE_STDIN, SOURCE_STDOUT, SOURCE_STDERR, _SOURCE_MAX } ExecutionsSource;
 
 typedef struct EndJob {
         Recorder *recorder;
         char sandbox[SANDBOX_ID_LENGTH + 1], execution[EXECUTION_ID_MAX];
         json_t *line;
-        Source source;
+        ExecutionsSource source;
         int fd; /* -EBADF: the source is not open yet */
         uint64_t offset;
         bool input_cut;
@@ -96,7 +96,7 @@ void record_started(Execution *x, void *userdata) {
         recording_line(r, x->sandbox, line);
 }
 
-static EndJob *job_free(EndJob *j) {
+static EndJob *executions_job_free(EndJob *j) {
         DL_DELETE(j->recorder->jobs, j);
         json_decref(j->line);
         (void) fd_close(j->fd);
@@ -107,7 +107,7 @@ static EndJob *job_free(EndJob *j) {
 
 void record_jobs_free(Recorder *r) {
         while (r->jobs)
-                job_free(r->jobs);
+                executions_job_free(r->jobs);
 }
 
 static Execution *execution_of(const EndJob *j) {
@@ -137,7 +137,7 @@ static int open_source(EndJob *j, Execution *x) {
         return fd;
 }
 
-static ssize_t read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
+static ssize_t executions_read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
         ssize_t n;
 
         if (j->source != SOURCE_STDIN)
@@ -146,7 +146,7 @@ static ssize_t read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
         return n < 0 ? -errno : n;
 }
 
-static void next_source(EndJob *j, json_t *content) {
+static void executions_next_source(EndJob *j, json_t *content) {
         static const char *const keys[_SOURCE_MAX] = { "stdin", "stdout", "stderr" };
 
         if (content && j->source == SOURCE_STDIN && j->input_cut)
@@ -159,26 +159,26 @@ static void next_source(EndJob *j, json_t *content) {
 }
 
 /* A source that is not there (no input; the stderr of a terminal) has no key. */
-static void step(EndJob *j, Execution *x, Recording *recording) {
+static void executions_step(EndJob *j, Execution *x, Recording *recording) {
         static char buffer[SLICE];
         ssize_t n;
 
         if (j->fd < 0) {
                 j->fd = open_source(j, x);
                 if (j->fd < 0 || blob_begin(j->recorder, j->sandbox, &j->blob) < 0) {
-                        next_source(j, NULL);
+                        executions_next_source(j, NULL);
                         return;
                 }
         }
-        n = read_source(j, x, buffer, sizeof(buffer));
+        n = executions_read_source(j, x, buffer, sizeof(buffer));
         if (n > 0) {
                 blob_add(j->recorder, recording, &j->blob, buffer, (size_t) n);
                 j->offset += (uint64_t) n;
         } else
-                next_source(j, blob_end(&j->blob));
+                executions_next_source(j, blob_end(&j->blob));
 }
 
-static int on_turn(sd_event_source *source, void *userdata) {
+static int executions_on_turn(sd_event_source *source, void *userdata) {
         Recorder *r = userdata;
         EndJob *j = r->jobs;
         Execution *x = j ? execution_of(j) : NULL;
@@ -187,19 +187,19 @@ static int on_turn(sd_event_source *source, void *userdata) {
         if (!j)
                 return sd_event_source_set_enabled(source, SD_EVENT_OFF);
         if (recording && j->source < _SOURCE_MAX)
-                step(j, x, recording);
+                executions_step(j, x, recording);
         if (recording && j->source < _SOURCE_MAX)
                 return 0;
         if (recording)
                 recording_line(r, x->sandbox, TAKE_PTR(j->line));
-        job_free(j);
+        executions_job_free(j);
         return 0;
 }
 
 /* Most output is small: what fits is kept before anybody can remove the sandbox. */
 static void finish_soon(Recorder *r) {
         for (int i = 0; i < 8 && r->jobs; i++)
-                (void) on_turn(r->turn, r);
+                (void) executions_on_turn(r->turn, r);
         (void) sd_event_source_set_enabled(r->turn, r->jobs ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
@@ -211,7 +211,7 @@ void record_ended(Execution *x, void *userdata) {
         if (!x->sandbox->spec.record || !recording_get(r, x->sandbox))
                 return;
         if (!r->turn)
-                k = sd_event_add_defer(r->manager->event, &r->turn, on_turn, r);
+                k = sd_event_add_defer(r->manager->event, &r->turn, executions_on_turn, r);
         j = k < 0 ? NULL : calloc(1, sizeof(*j));
         if (!j)
                 return;
@@ -228,7 +228,7 @@ void record_ended(Execution *x, void *userdata) {
                         "truncated", x->journals[STREAM_STDOUT].truncated || x->journals[STREAM_STDERR].truncated);
         DL_APPEND(r->jobs, j);
         if (!j->line)
-                job_free(j);
+                executions_job_free(j);
         else
                 finish_soon(r);
 }

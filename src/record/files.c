@@ -19,7 +19,7 @@ static const char *const names[_FILE_OPERATION_MAX] = {
         [FILE_CHMOD] = "chmod",  [FILE_REMOVE] = "remove", [FILE_UNPACK] = "archive",
 };
 
-static Sandbox *sandbox_of(const RecordedFile *f) {
+static Sandbox *files_sandbox_of(const RecordedFile *f) {
         Sandbox *sb = NULL;
 
         HASH_FIND_STR(f->recorder->manager->sandboxes, f->sandbox, sb);
@@ -50,7 +50,7 @@ RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *use
 }
 
 void record_file_data(RecordedFile *f, const void *data, size_t size) {
-        Sandbox *sb = sandbox_of(f);
+        Sandbox *sb = files_sandbox_of(f);
         Recording *recording = sb ? recording_get(f->recorder, sb) : NULL;
 
         if (f->has_blob && recording)
@@ -76,7 +76,7 @@ static void add_flags(json_t *line, const GuestFile *g) {
                         (void) json_object_set_new(line, flags[i].key, json_boolean(((g->flags & flags[i].flag) != 0) == flags[i].value));
 }
 
-static json_t *describe(RecordedFile *f) {
+static json_t *files_describe(RecordedFile *f) {
         const GuestFile *g = &f->request;
         json_t *line = json_pack("{s:s, s:o, s:o}", "type", names[g->operation], "path", json_text_or_null(g->path), "user",
                         recording_user(g->uid, g->gid));
@@ -96,10 +96,10 @@ static json_t *describe(RecordedFile *f) {
 }
 
 void record_file_end(RecordedFile *f, bool done) {
-        Sandbox *sb = sandbox_of(f);
+        Sandbox *sb = files_sandbox_of(f);
 
         if (done && sb)
-                recording_line(f->recorder, sb, describe(f));
+                recording_line(f->recorder, sb, files_describe(f));
         else
                 blob_drop(&f->blob);
         free(f);

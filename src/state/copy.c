@@ -15,15 +15,15 @@
 
 #define QUICKLY_WRITTEN (UINT64_C(4) << 20) /* by the copy itself */
 
-typedef struct Copy {
+typedef struct StateCopy {
         Work work;
         char sandbox[SANDBOX_ID_LENGTH + 1];
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         CopyDone done;
-} Copy;
+} StateCopy;
 
 static void free_copy(Work *w) {
-        Copy *c = (Copy *) w;
+        StateCopy *c = (StateCopy *) w;
         Sandbox *sb = state_sandbox(w->state, c->sandbox);
 
         if (sb) {
@@ -45,7 +45,7 @@ void scratch_drop(State *s, const char *scratch) {
         (void) trees_remove(s->manager, &ref, on_dropped, NULL, /* ret= */ NULL, &ignored);
 }
 
-static void finish(Copy *c, const Error *error) {
+static void state_copy_finish(StateCopy *c, const Error *error) {
         CopyDone done = c->done;
         void *userdata = c->work.userdata;
         Error copy = error ? *error : (Error) { 0 };
@@ -56,26 +56,26 @@ static void finish(Copy *c, const Error *error) {
         done(copy.code < 0 ? &copy : NULL, userdata);
 }
 
-static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Copy *c = userdata;
+static void state_copy_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        StateCopy *c = userdata;
 
         c->work.call = NULL;
-        finish(c, error); /* which releases it, first of all */
+        state_copy_finish(c, error); /* which releases it, first of all */
 }
 
-static void on_held(Sandbox *sb, const Error *error, void *userdata) {
-        Copy *c = userdata;
+static void state_copy_on_held(Sandbox *sb, const Error *error, void *userdata) {
+        StateCopy *c = userdata;
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox);
         Error failure = { 0 };
 
         if (error)
-                finish(c, error);
-        else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, on_copied, c, &c->work.call, &failure) < 0)
-                finish(c, &failure);
+                state_copy_finish(c, error);
+        else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, state_copy_on_copied, c, &c->work.call, &failure) < 0)
+                state_copy_finish(c, &failure);
 }
 
-static void on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Copy *c = userdata;
+static void state_copy_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
+        StateCopy *c = userdata;
         Sandbox *sb = state_sandbox(c->work.state, c->sandbox);
         Error failure = { 0 };
         int r = error ? error->code : 0;
@@ -84,12 +84,12 @@ static void on_synced(const TreeAnswer *answer, const Error *error, void *userda
         if (!sb)
                 r = error_set(&failure, -ESTALE, "the sandbox has ended");
         else if (r >= 0)
-                r = sandbox_hold(sb, on_held, c, &failure);
+                r = sandbox_hold(sb, state_copy_on_held, c, &failure);
         if (r < 0)
-                finish(c, error ? error : &failure);
+                state_copy_finish(c, error ? error : &failure);
 }
 
-static int check(State *s, const Sandbox *sb, Error *reterr) {
+static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
         if (!sb->spec.persistent)
                 return error_set(reterr, -EOPNOTSUPP,
                                 "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
@@ -105,8 +105,8 @@ static int check(State *s, const Sandbox *sb, Error *reterr) {
 
 int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *userdata, Error *reterr) {
         TreeRequest request = { .operation = TREE_SYNC, .bytes = QUICKLY_WRITTEN, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
-        Copy *c;
-        int r = check(s, sb, reterr);
+        StateCopy *c;
+        int r = state_copy_check(s, sb, reterr);
 
         if (r < 0)
                 return r;
@@ -117,7 +117,7 @@ int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *u
         memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
         (void) snprintf(c->scratch, sizeof(c->scratch), "%s", scratch);
         work_begin(&c->work, s, userdata, free_copy);
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_synced, c, &c->work.call, reterr);
+        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, state_copy_on_synced, c, &c->work.call, reterr);
         if (r < 0)
                 work_end(&c->work);
         return r;

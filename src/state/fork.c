@@ -65,7 +65,7 @@ void forks_free(State *s) {
         }
 }
 
-static bool is_ours(const Fork *f, const Sandbox *sb) {
+static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
         if (f->scratch[0])
                 return strcmp(sb->spec.scratch, f->scratch) == 0;
         return sb->spec.snapshot && strcmp(sb->spec.snapshot, f->snapshot) == 0;
@@ -79,7 +79,7 @@ static void delete_child(Fork *f, ForkChild *c) {
         if (c->acquisition)
                 acquisition_cancel(TAKE_PTR(c->acquisition));
         sb = c->id[0] ? state_sandbox(f->state, c->id) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
-        if (sb && is_ours(f, sb))
+        if (sb && state_fork_is_ours(f, sb))
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
 }
 
@@ -108,7 +108,7 @@ static void tell_each(Fork *f) {
         free(errors);
 }
 
-static void tell(Fork *f) {
+static void state_fork_tell(Fork *f) {
         Sandbox **list = NULL;
 
         if (f->cancelled)
@@ -140,11 +140,11 @@ static void check_over(Fork *f) {
         f->over = true;
         if (f->scratch[0])
                 scratch_drop(f->state, f->scratch);
-        tell(f);
+        state_fork_tell(f);
         fork_free(f);
 }
 
-static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+static void state_fork_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
         ForkChild *c = userdata;
         Fork *f = c->fork;
 
@@ -179,7 +179,7 @@ static void fork_all(Fork *f) {
                 if (r < 0)
                         (void) error_set(&error, r, "out of memory");
                 else
-                        r = manager_acquire(f->state->manager, &f->who, &c->spec, f->wait_usec, on_acquired, c, &c->acquisition, &error);
+                        r = manager_acquire(f->state->manager, &f->who, &c->spec, f->wait_usec, state_fork_on_acquired, c, &c->acquisition, &error);
                 if (r < 0 && f->error.code == 0)
                         f->error = error;
         }
@@ -187,7 +187,7 @@ static void fork_all(Fork *f) {
         check_over(f);
 }
 
-static void on_copied(const Error *error, void *userdata) {
+static void state_fork_on_copied(const Error *error, void *userdata) {
         Fork *f = userdata;
 
         f->copying = false;
@@ -240,7 +240,7 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
         return f;
 }
 
-static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, ForkEachDone each, void *userdata,
+static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, ForkEachDone each, void *userdata,
                 Fork **ret, Error *reterr) {
         Fork *f, *still;
         int r;
@@ -263,7 +263,7 @@ static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sa
         }
         if (r >= 0 && of) {
                 f->copying = true;
-                r = disk_copy(s, of, f->scratch, on_copied, f, reterr);
+                r = disk_copy(s, of, f->scratch, state_fork_on_copied, f, reterr);
         }
         if (r < 0) {
                 fork_free(f);
@@ -281,11 +281,11 @@ static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sa
 
 int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata, Fork **ret,
                 Error *reterr) {
-        return begin(s, who, of, from, specs, n, wait_usec, done, /* each= */ NULL, userdata, ret, reterr);
+        return state_fork_begin(s, who, of, from, specs, n, wait_usec, done, /* each= */ NULL, userdata, ret, reterr);
 }
 
 int state_fork_each(State *s, const Principal *who, Sandbox *of, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkEachDone done, void *userdata, Fork **ret, Error *reterr) {
-        return begin(s, who, of, /* from= */ NULL, specs, n, wait_usec, /* done= */ NULL, done, userdata, ret, reterr);
+        return state_fork_begin(s, who, of, /* from= */ NULL, specs, n, wait_usec, /* done= */ NULL, done, userdata, ret, reterr);
 }
 
 void fork_cancel(Fork *f) {

@@ -16,7 +16,7 @@
 #include "jail/ids.h"
 #include "state/internal.h"
 
-typedef struct Restore {
+typedef struct StateRestore {
         Work work;
         char sandbox[SANDBOX_ID_LENGTH + 1];
         char snapshot[SNAPSHOT_ID_LENGTH + 1];
@@ -26,10 +26,10 @@ typedef struct Restore {
         bool going_back;
         Error error;      /* why */
         SandboxDone done;
-} Restore;
+} StateRestore;
 
 static void free_restore(Work *w) {
-        Restore *r = (Restore *) w;
+        StateRestore *r = (StateRestore *) w;
         Sandbox *sb = state_sandbox(w->state, r->sandbox);
 
         if (sb) {
@@ -40,7 +40,7 @@ static void free_restore(Work *w) {
         free(r);
 }
 
-static void finish(Restore *r, const Error *error) {
+static void restore_finish(StateRestore *r, const Error *error) {
         State *s = r->work.state;
         Sandbox *sb = state_sandbox(s, r->sandbox);
         SandboxDone done = r->work.forgotten ? NULL : r->done;
@@ -59,44 +59,44 @@ static void finish(Restore *r, const Error *error) {
                 done(sb, copy.code < 0 ? &copy : NULL, userdata); /* none without an error */
 }
 
-static void swap(Restore *r);
+static void restore_swap(StateRestore *r);
 
-static void on_up(Sandbox *sb, const Error *error, void *userdata) {
-        Restore *r = userdata;
+static void restore_on_up(Sandbox *sb, const Error *error, void *userdata) {
+        StateRestore *r = userdata;
 
         if (!error && r->going_back) {
-                finish(r, &r->error);
+                restore_finish(r, &r->error);
                 return;
         }
         if (!error) {
-                finish(r, NULL);
+                restore_finish(r, NULL);
                 return;
         }
         if (r->going_back) {
                 (void) error_set(&r->error, error->code, "the sandbox is parked, with its disk as it was before: %s", error->text);
-                finish(r, &r->error);
+                restore_finish(r, &r->error);
                 return;
         }
         r->going_back = true;
         (void) error_set(&r->error, error->code, "the snapshot could not be started, and the sandbox is as it was before: %s", error->text);
-        swap(r);
+        restore_swap(r);
 }
 
-static void boot(Restore *r) {
+static void restore_boot(StateRestore *r) {
         Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
 
         if (!sb)
-                finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
+                restore_finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
         else if (r->was_parked)
-                finish(r, r->going_back ? &r->error : NULL);
+                restore_finish(r, r->going_back ? &r->error : NULL);
         else {
                 sb->replacing = false; /* from here on it is in the provider's hands */
-                sandbox_resume(sb, on_up, r);
+                sandbox_resume(sb, restore_on_up, r);
         }
 }
 
 /* Its row says where its disk comes from. */
-static void note_origin(Restore *r) {
+static void note_origin(StateRestore *r) {
         Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
         int k;
 
@@ -110,23 +110,23 @@ static void note_origin(Restore *r) {
 }
 
 static void on_swapped(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Restore *r = userdata;
+        StateRestore *r = userdata;
         Error failure = error ? *error : (Error) { 0 };
 
         r->work.call = NULL;
         if (!error) {
                 note_origin(r);
-                boot(r);
+                restore_boot(r);
         } else if (r->going_back)
-                finish(r, &failure);
+                restore_finish(r, &failure);
         else { /* all is as it was, but for what ran */
                 r->going_back = true;
                 r->error = failure;
-                boot(r);
+                restore_boot(r);
         }
 }
 
-static void swap(Restore *r) {
+static void restore_swap(StateRestore *r) {
         TreeRequest request = {
                 .operation = TREE_SWAP,
                 .n_refs = 2,
@@ -141,35 +141,35 @@ static void swap(Restore *r) {
                 on_swapped(NULL, &error, r);
 }
 
-static void on_parked(Sandbox *sb, const Error *error, void *userdata) {
-        Restore *r = userdata;
+static void restore_on_parked(Sandbox *sb, const Error *error, void *userdata) {
+        StateRestore *r = userdata;
 
         if (error && !sb->parked)
-                finish(r, error);
+                restore_finish(r, error);
         else
-                swap(r);
+                restore_swap(r);
 }
 
-static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Restore *r = userdata;
+static void restore_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        StateRestore *r = userdata;
         Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
         char reason[128];
 
         r->work.call = NULL;
         (void) snprintf(reason, sizeof(reason), "being restored to snapshot %s", r->snapshot);
         if (error || !sb)
-                finish(r, error ? error : &(Error) { -ESTALE, "the sandbox has ended" });
+                restore_finish(r, error ? error : &(Error) { -ESTALE, "the sandbox has ended" });
         else {
                 r->was_parked = sb->parked;
-                sandbox_park(sb, &(SandboxParking) { .end_processes = true, .why = EXECUTION_REASON_RESTORED, .reason = reason }, on_parked, r);
+                sandbox_park(sb, &(SandboxParking) { .end_processes = true, .why = EXECUTION_REASON_RESTORED, .reason = reason }, restore_on_parked, r);
         }
 }
 
-static bool text_equal(const char *a, const char *b) {
+static bool restore_text_equal(const char *a, const char *b) {
         return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static int check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) {
+static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) {
         if (!sb->spec.persistent)
                 return error_set(reterr, -EOPNOTSUPP,
                                 "the sandbox's disk goes with its processes and cannot be replaced: make it with \"persistent\": true");
@@ -180,12 +180,12 @@ static int check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) 
                 return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
         if (sb->replacing)
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
-        if (!text_equal(sb->spec.tenant, n->tenant)) /* whoever sees both */
+        if (!restore_text_equal(sb->spec.tenant, n->tenant)) /* whoever sees both */
                 return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->id,
                                 n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
         if (n->missing)
                 return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", n->id);
-        if (!text_equal(sb->spec.layer, n->spec.layer) || !text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))
+        if (!restore_text_equal(sb->spec.layer, n->spec.layer) || !restore_text_equal(sandbox_spec_base(&sb->spec), sandbox_spec_base(&n->spec)))
                 return error_set(reterr, -EINVAL,
                                 "snapshot %s stands on another template ('%s') than the sandbox ('%s'): make a sandbox of it instead (`cove create --snapshot %s`)",
                                 n->id, n->spec.template_name ? n->spec.template_name : "host", sb->spec.template_name ? sb->spec.template_name : "host", n->id);
@@ -194,8 +194,8 @@ static int check(State *s, const Sandbox *sb, const Snapshot *n, Error *reterr) 
 
 int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done, void *userdata, Error *reterr) {
         TreeRef from = tree_ref(TREE_SNAPSHOT, snapshot->id), to;
-        Restore *r;
-        int k = check(s, sb, snapshot, reterr);
+        StateRestore *r;
+        int k = restore_check(s, sb, snapshot, reterr);
 
         if (k < 0)
                 return k;
@@ -212,7 +212,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
                 k = sandbox_text_set(&r->before, sb->spec.snapshot);
         to = tree_ref(TREE_SCRATCH, r->scratch);
         if (k >= 0)
-                k = trees_make(s->manager, &to, &from, sb->spec.limits.disk_bytes, on_copied, r, &r->work.call, reterr);
+                k = trees_make(s->manager, &to, &from, sb->spec.limits.disk_bytes, restore_on_copied, r, &r->work.call, reterr);
         else
                 (void) error_set(reterr, k, "out of memory");
         if (k < 0)

@@ -36,7 +36,7 @@ bool file_labels_check(const uint8_t *labels, size_t size) {
         return true;
 }
 
-static void put_details(WireWriter *w, const FileEntry *e) {
+static void file_put_details(WireWriter *w, const FileEntry *e) {
         wire_put_uint(w, e->target_mode, 4);
         wire_put_string(w, e->owner, FILE_NAME_BYTES);
         wire_put_string(w, e->group, FILE_NAME_BYTES);
@@ -52,7 +52,7 @@ static bool get_details(WireReader *r, FileEntry *e) {
         return !r->failed && file_labels_check(e->labels, e->labels_size);
 }
 
-static void put_entry(WireWriter *w, const FileMessage *m) {
+static void wire_file_put_entry(WireWriter *w, const FileMessage *m) {
         const FileEntry *e = &m->entry;
 
         wire_put_string(w, e->path, FILE_PATH_BYTES);
@@ -67,7 +67,7 @@ static void put_entry(WireWriter *w, const FileMessage *m) {
         wire_put_uint(w, (uint64_t) e->mtime_nsec, 8);
         wire_put_uint(w, (uint64_t) e->ctime_nsec, 8);
         if (e->detailed)
-                put_details(w, e);
+                file_put_details(w, e);
 }
 
 static bool get_entry(WireReader *r, FileMessage *m) {
@@ -91,7 +91,7 @@ static bool get_entry(WireReader *r, FileMessage *m) {
         return !(flags & DETAILED) || get_details(r, e);
 }
 
-static void put_count(WireWriter *w, const FileMessage *m) {
+static void file_put_count(WireWriter *w, const FileMessage *m) {
         wire_put_uint(w, m->count, 8);
 }
 
@@ -100,18 +100,18 @@ static bool get_count(WireReader *r, FileMessage *m) {
         return true;
 }
 
-static void put_failure(WireWriter *w, const FileMessage *m) {
+static void file_put_failure(WireWriter *w, const FileMessage *m) {
         wire_put_uint(w, (uint32_t) m->failure.error, 4);
         wire_put_string(w, m->failure.path, FILE_PATH_BYTES);
 }
 
-static bool get_failure(WireReader *r, FileMessage *m) {
+static bool file_get_failure(WireReader *r, FileMessage *m) {
         m->failure.error = (int32_t) wire_get_uint(r, 4);
         wire_get_string(r, m->failure.path, FILE_PATH_BYTES);
         return m->failure.error > 0 && m->failure.error <= ERROR_MAX;
 }
 
-static void put_event(WireWriter *w, const FileMessage *m) {
+static void file_put_event(WireWriter *w, const FileMessage *m) {
         wire_put_uint(w, m->event.kind, 1);
         wire_put_uint(w, m->event.directory, 1);
         wire_put_string(w, m->event.path, FILE_PATH_BYTES);
@@ -137,10 +137,10 @@ static bool get_data(WireReader *r, FileMessage *m) {
         return m->bytes.size > 0 && m->bytes.size <= FILE_DATA_MAX;
 }
 
-static void put_nothing(WireWriter *w, const FileMessage *m) {
+static void file_put_nothing(WireWriter *w, const FileMessage *m) {
 }
 
-static bool get_nothing(WireReader *r, FileMessage *m) {
+static bool file_get_nothing(WireReader *r, FileMessage *m) {
         return true;
 }
 
@@ -149,12 +149,12 @@ static const struct {
         void (*put)(WireWriter *w, const FileMessage *m);
         bool (*get)(WireReader *r, FileMessage *m); /* false: a value that nobody would send */
 } types[_FILE_TYPE_MAX] = {
-        [FILE_ENTRY]  = { put_entry,   get_entry   },
-        [FILE_END]    = { put_count,   get_count   },
-        [FILE_FAILED] = { put_failure, get_failure },
-        [FILE_EVENT]  = { put_event,   get_event   },
-        [FILE_COMMIT] = { put_nothing, get_nothing },
-        [FILE_PUT]    = { put_entry,   get_entry   },
+        [FILE_ENTRY]  = { wire_file_put_entry,   get_entry   },
+        [FILE_END]    = { file_put_count,   get_count   },
+        [FILE_FAILED] = { file_put_failure, file_get_failure },
+        [FILE_EVENT]  = { file_put_event,   get_event   },
+        [FILE_COMMIT] = { file_put_nothing, file_get_nothing },
+        [FILE_PUT]    = { wire_file_put_entry,   get_entry   },
         [FILE_DATA]   = { put_data,    get_data    },
 };
 

@@ -10,10 +10,10 @@
 #define SIGNAL_MAX     64
 #define EXEC_FLAGS_ALL (GUEST_EXEC_PTY | GUEST_EXEC_STDIN | GUEST_EXEC_BLOB | GUEST_EXEC_STAY | GUEST_EXEC_CHANNEL)
 
-static void put_nothing(WireWriter *w, const GuestMessage *m) {
+static void guest_put_nothing(WireWriter *w, const GuestMessage *m) {
 }
 
-static bool get_nothing(WireReader *r, GuestMessage *m) {
+static bool guest_get_nothing(WireReader *r, GuestMessage *m) {
         return true;
 }
 
@@ -75,12 +75,12 @@ static bool get_exec(WireReader *r, GuestMessage *m) {
         return exec_is_sane(e);
 }
 
-static void put_signal(WireWriter *w, const GuestMessage *m) {
+static void guest_put_signal(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, m->signal.exec, 8);
         wire_put_uint(w, (uint32_t) m->signal.signal, 4);
 }
 
-static bool get_signal(WireReader *r, GuestMessage *m) {
+static bool guest_get_signal(WireReader *r, GuestMessage *m) {
         m->signal.exec = wire_get_uint(r, 8);
         m->signal.signal = (int32_t) wire_get_uint(r, 4);
         return m->signal.signal > 0 && m->signal.signal <= SIGNAL_MAX;
@@ -124,7 +124,7 @@ static bool get_resize(WireReader *r, GuestMessage *m) {
         return true;
 }
 
-static void put_file(WireWriter *w, const GuestMessage *m) {
+static void guest_put_file(WireWriter *w, const GuestMessage *m) {
         const GuestFile *f = &m->file;
 
         wire_put_uint(w, f->operation, 2);
@@ -142,7 +142,7 @@ static void put_file(WireWriter *w, const GuestMessage *m) {
                 wire_put_bytes(w, f->labels, f->labels_size);
 }
 
-static bool get_file(WireReader *r, GuestMessage *m) {
+static bool guest_get_file(WireReader *r, GuestMessage *m) {
         GuestFile *f = &m->file;
 
         f->path[0] = f->target[0] = '\0';
@@ -164,13 +164,13 @@ static bool get_file(WireReader *r, GuestMessage *m) {
         return f->operation >= FILE_STAT && f->operation < _FILE_OPERATION_MAX && file_labels_check(f->labels, f->labels_size);
 }
 
-static void put_started(WireWriter *w, const GuestMessage *m) {
+static void guest_put_started(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, m->started.exec, 8);
         wire_put_uint(w, (uint32_t) m->started.pid, 4);
         wire_put_uint(w, m->started.flags, 4);
 }
 
-static bool get_started(WireReader *r, GuestMessage *m) {
+static bool guest_get_started(WireReader *r, GuestMessage *m) {
         m->started.exec = wire_get_uint(r, 8);
         m->started.pid = (int32_t) wire_get_uint(r, 4);
         m->started.flags = (uint32_t) wire_get_uint(r, 4);
@@ -192,7 +192,7 @@ static bool get_exec_failed(WireReader *r, GuestMessage *m) {
         return m->exec_failed.error > 0 && m->exec_failed.error <= ERROR_MAX;
 }
 
-static void put_exited(WireWriter *w, const GuestMessage *m) {
+static void guest_put_exited(WireWriter *w, const GuestMessage *m) {
         const GuestExited *e = &m->exited;
 
         wire_put_uint(w, e->exec, 8);
@@ -209,7 +209,7 @@ static void put_exited(WireWriter *w, const GuestMessage *m) {
         wire_put_uint(w, e->max_rss_bytes, 8);
 }
 
-static bool get_exited(WireReader *r, GuestMessage *m) {
+static bool guest_get_exited(WireReader *r, GuestMessage *m) {
         GuestExited *e = &m->exited;
 
         e->exec = wire_get_uint(r, 8);
@@ -249,7 +249,7 @@ static bool get_sockets(WireReader *r, GuestMessage *m) {
         return m->shape < _SPAWN_NETWORK_MAX;
 }
 
-static void put_address(WireWriter *w, const uint8_t address[static 16]) {
+static void guest_put_address(WireWriter *w, const uint8_t address[static 16]) {
         for (size_t i = 0; i < 16; i++)
                 wire_put_uint(w, address[i], 1);
 }
@@ -264,8 +264,8 @@ static void put_socket(WireWriter *w, const GuestMessage *m) {
 
         wire_put_uint(w, s->token, 8);
         wire_put_uint(w, s->kind, 1);
-        put_address(w, s->local);
-        put_address(w, s->remote);
+        guest_put_address(w, s->local);
+        guest_put_address(w, s->remote);
         wire_put_uint(w, s->local_port, 2);
         wire_put_uint(w, s->remote_port, 2);
 }
@@ -299,27 +299,27 @@ static const struct {
         bool (*get)(WireReader *r, GuestMessage *m); /* false: a value that nobody would send */
 } types[_GUEST_TYPE_MAX] = {
         [GUEST_EXEC]        = { put_exec,        get_exec        },
-        [GUEST_SIGNAL]      = { put_signal,      get_signal      },
+        [GUEST_SIGNAL]      = { guest_put_signal,      guest_get_signal      },
         [GUEST_RESIZE]      = { put_resize,      get_resize      },
         [GUEST_STDIN_OPEN]  = { put_number,      get_number      },
         [GUEST_STDIN_CLOSE] = { put_number,      get_number      },
         [GUEST_FORGET]      = { put_number,      get_number      },
-        [GUEST_LIST]        = { put_nothing,     get_nothing     },
+        [GUEST_LIST]        = { guest_put_nothing,     guest_get_nothing     },
         [GUEST_STOP]        = { put_number,      get_number      },
-        [GUEST_FILE]        = { put_file,        get_file        },
-        [GUEST_NETWORK]     = { put_nothing,     get_nothing     },
+        [GUEST_FILE]        = { guest_put_file,        guest_get_file        },
+        [GUEST_NETWORK]     = { guest_put_nothing,     guest_get_nothing     },
         [GUEST_SOCKET]      = { put_socket,      get_socket      },
         [GUEST_CHANNEL_OPEN] = { put_number,     get_number      },
         [GUEST_KEEP]        = { put_kept,        get_kept        },
         [GUEST_KEPT_ASK]    = { put_number,      get_number      },
         [GUEST_KILL]        = { put_kill,        get_kill        },
         [GUEST_READY]       = { put_number,      get_number      },
-        [GUEST_STARTED]     = { put_started,     get_started     },
+        [GUEST_STARTED]     = { guest_put_started,     guest_get_started     },
         [GUEST_EXEC_FAILED] = { put_exec_failed, get_exec_failed },
-        [GUEST_EXITED]      = { put_exited,      get_exited      },
+        [GUEST_EXITED]      = { guest_put_exited,      guest_get_exited      },
         [GUEST_STDIN]       = { put_stdin,       get_stdin       },
-        [GUEST_END]         = { put_nothing,     get_nothing     },
-        [GUEST_STOPPED]     = { put_nothing,     get_nothing     },
+        [GUEST_END]         = { guest_put_nothing,     guest_get_nothing     },
+        [GUEST_STOPPED]     = { guest_put_nothing,     guest_get_nothing     },
         [GUEST_SOCKETS]     = { put_sockets,     get_sockets     },
         [GUEST_SOCKET_MADE] = { put_socket_made, get_socket_made },
         [GUEST_CHANNEL]     = { put_stdin,       get_stdin       },

@@ -201,21 +201,21 @@ static bool get_tree_item(WireReader *r, SpawnMessage *m) {
         return true;
 }
 
-static void put_failure(WireWriter *w, const SpawnMessage *m) {
+static void spawn_put_failure(WireWriter *w, const SpawnMessage *m) {
         wire_put_uint(w, (uint32_t) m->failure.error, 4);
         wire_put_string(w, m->failure.text, SPAWN_TEXT_MAX);
 }
 
-static bool get_failure(WireReader *r, SpawnMessage *m) {
+static bool spawn_get_failure(WireReader *r, SpawnMessage *m) {
         m->failure.error = (int32_t) wire_get_uint(r, 4);
         wire_get_string(r, m->failure.text, SPAWN_TEXT_MAX);
         return m->failure.error > 0 && m->failure.error <= ERROR_MAX;
 }
 
-static void put_nothing(WireWriter *w, const SpawnMessage *m) {
+static void spawn_put_nothing(WireWriter *w, const SpawnMessage *m) {
 }
 
-static bool get_nothing(WireReader *r, SpawnMessage *m) {
+static bool spawn_get_nothing(WireReader *r, SpawnMessage *m) {
         return true;
 }
 
@@ -228,16 +228,16 @@ static const struct {
         [SPAWN_DESTROY]   = { put_id,         get_id        },
         [SPAWN_FREEZE]    = { put_id,         get_id        },
         [SPAWN_THAW]      = { put_id,         get_id        },
-        [SPAWN_LIST]      = { put_nothing,    get_nothing   },
+        [SPAWN_LIST]      = { spawn_put_nothing,    spawn_get_nothing   },
         [SPAWN_TREE]      = { put_tree,       get_tree      },
         [SPAWN_RECLAIM]   = { put_id,         get_id        },
         [SPAWN_ZYGOTE]    = { put_zygote,     get_zygote    },
         [SPAWN_HELLO]     = { put_hello,      get_hello     },
         [SPAWN_CREATED]   = { put_created,    get_created   },
         [SPAWN_DONE]      = { put_done,       get_done      },
-        [SPAWN_FAILED]    = { put_failure,    get_failure   },
+        [SPAWN_FAILED]    = { spawn_put_failure,    spawn_get_failure   },
         [SPAWN_ITEM]      = { put_id,         get_id        },
-        [SPAWN_END]       = { put_nothing,    get_nothing   },
+        [SPAWN_END]       = { spawn_put_nothing,    spawn_get_nothing   },
         [SPAWN_TREE_ITEM] = { put_tree_item,  get_tree_item },
         [SPAWN_FORKED]    = { put_forked,     get_forked    },
 };

@@ -47,20 +47,20 @@ static bool get_run(WireReader *r, SudoMessage *m) {
         return true;
 }
 
-static void put_signal(WireWriter *w, const SudoMessage *m) {
+static void sudo_put_signal(WireWriter *w, const SudoMessage *m) {
         wire_put_uint(w, (uint32_t) m->signal, 4);
 }
 
-static bool get_signal(WireReader *r, SudoMessage *m) {
+static bool sudo_get_signal(WireReader *r, SudoMessage *m) {
         m->signal = (int32_t) (uint32_t) wire_get_uint(r, 4);
         return m->signal > 0 && m->signal <= SIGNAL_MAX;
 }
 
-static void put_started(WireWriter *w, const SudoMessage *m) {
+static void sudo_put_started(WireWriter *w, const SudoMessage *m) {
         wire_put_uint(w, (uint32_t) m->pid, 4);
 }
 
-static bool get_started(WireReader *r, SudoMessage *m) {
+static bool sudo_get_started(WireReader *r, SudoMessage *m) {
         m->pid = (int32_t) (uint32_t) wire_get_uint(r, 4);
         return m->pid > 0;
 }
@@ -78,11 +78,11 @@ static bool get_failed(WireReader *r, SudoMessage *m) {
         return m->failed.error > 0 && m->failed.error <= ERROR_MAX;
 }
 
-static void put_exited(WireWriter *w, const SudoMessage *m) {
+static void sudo_put_exited(WireWriter *w, const SudoMessage *m) {
         wire_put_uint(w, (uint32_t) m->wait_status, 4);
 }
 
-static bool get_exited(WireReader *r, SudoMessage *m) {
+static bool sudo_get_exited(WireReader *r, SudoMessage *m) {
         m->wait_status = (int32_t) (uint32_t) wire_get_uint(r, 4);
         return m->wait_status >= 0 && m->wait_status <= STATUS_MAX;
 }
@@ -92,10 +92,10 @@ static const struct {
         bool (*get)(WireReader *r, SudoMessage *m);
 } types[_SUDO_TYPE_MAX] = {
         [SUDO_RUN] = { put_run, get_run },
-        [SUDO_SIGNAL] = { put_signal, get_signal },
-        [SUDO_STARTED] = { put_started, get_started },
+        [SUDO_SIGNAL] = { sudo_put_signal, sudo_get_signal },
+        [SUDO_STARTED] = { sudo_put_started, sudo_get_started },
         [SUDO_FAILED] = { put_failed, get_failed },
-        [SUDO_EXITED] = { put_exited, get_exited },
+        [SUDO_EXITED] = { sudo_put_exited, sudo_get_exited },
 };
 
 ssize_t sudo_encode(const SudoMessage *m, uint8_t *buffer, size_t size) {

@@ -17,7 +17,7 @@
 /* Heads. */
 
 static int decode(const uint8_t *head, size_t size, TarEntry *ret) {
-        TarReader r = { 0 };
+        ClientTarReader r = { 0 };
         int n = 0;
 
         for (size_t i = 0; i < size && n == 0; i += TAR_BLOCK)

@@ -161,7 +161,7 @@ TEST(base64) {
                 uint8_t bytes[32];
                 size_t n = strlen(pairs[i][0]);
 
-                base64_encode(pairs[i][0], n, text);
+                client_base64_encode(pairs[i][0], n, text);
                 check_string("encoded", text, pairs[i][1]);
                 check_result("decoded", base64_decode(text, strlen(text), bytes), (ssize_t) n);
                 check_true("bytes", memcmp(bytes, pairs[i][0], n) == 0);
@@ -199,12 +199,12 @@ TEST(the_handshake_of_the_rfc) {
 }
 
 TEST(signal_names) {
-        check_int("SIGKILL", signal_from_name("SIGKILL"), SIGKILL);
-        check_int("TERM", signal_from_name("TERM"), SIGTERM);
-        check_int("9", signal_from_name("9"), 9);
-        check_int("RTMIN+1", signal_from_name("SIGRTMIN+1"), SIGRTMIN + 1);
-        check_int("none", signal_from_name("SIGNOPE"), 0);
-        check_int("zero", signal_from_name("0"), 0);
+        check_int("SIGKILL", verdict_signal_from_name("SIGKILL"), SIGKILL);
+        check_int("TERM", verdict_signal_from_name("TERM"), SIGTERM);
+        check_int("9", verdict_signal_from_name("9"), 9);
+        check_int("RTMIN+1", verdict_signal_from_name("SIGRTMIN+1"), SIGRTMIN + 1);
+        check_int("none", verdict_signal_from_name("SIGNOPE"), 0);
+        check_int("zero", verdict_signal_from_name("0"), 0);
 }
 
 static void check_verdict(const char *text, int expected) {

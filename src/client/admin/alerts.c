@@ -82,7 +82,7 @@ static const Usage test_usage = {
         .missing = "no channel given",
 };
 
-static Colour colour_of(const json_t *alert) {
+static Colour alerts_colour_of(const json_t *alert) {
         const char *severity = json_get_text_or(alert, "severity", ""), *status = json_get_text_or(alert, "status", "");
 
         if (strcmp(status, "firing") != 0)
@@ -90,7 +90,7 @@ static Colour colour_of(const json_t *alert) {
         return strcmp(severity, "critical") == 0 ? COLOUR_RED : strcmp(severity, "warning") == 0 ? COLOUR_YELLOW : COLOUR_NONE;
 }
 
-static void cell_age(Table *t, const json_t *object, const char *key) {
+static void alerts_cell_age(Table *t, const json_t *object, const char *key) {
         const char *text = json_get_text(object, key);
         char buffer[HUMAN_MAX];
         usec_t at;
@@ -103,14 +103,14 @@ static void cell_age(Table *t, const json_t *object, const char *key) {
 
 static void add_alert(Table *t, const json_t *alert) {
         table_cell(t, json_get_text(alert, "id"));
-        table_cell_colour(t, json_get_text(alert, "severity"), colour_of(alert));
+        table_cell_colour(t, json_get_text(alert, "severity"), alerts_colour_of(alert));
         table_cell(t, json_get_text(alert, "status"));
-        cell_age(t, alert, "startedAt");
+        alerts_cell_age(t, alert, "startedAt");
         table_cell(t, json_get_text(alert, "name"));
         table_cell(t, json_get_text(alert, "message"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int alerts_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "ID", "SEVERITY", "STATUS", ">SINCE", "NAME", "WHAT", NULL };
         const AlertsOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -126,14 +126,14 @@ static int list(const Place *place, void *options, const Operands *words) {
 }
 
 static void print_member(const char *key, const json_t *value) {
-        _cleanup_free_ char *raw = json_is_string(value) ? NULL : json_print(value, /* pretty= */ false);
+        _cleanup_free_ char *raw = json_is_string(value) ? NULL : client_json_print(value, /* pretty= */ false);
         _cleanup_free_ char *text = human_clean(json_is_string(value) ? json_string_value(value) : raw ? raw : "?");
 
         if (!json_is_null(value))
                 printf("%-16s %s\n", key, text ? text : "?");
 }
 
-static int show(const Place *place, void *options, const Operands *words) {
+static int alerts_show(const Place *place, void *options, const Operands *words) {
         const AlertsOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -192,7 +192,7 @@ static void cell_value(Table *t, const json_t *rule, const char *key) {
                 table_cell_format(t, "%.6g%s", value, strcmp(unit, "seconds") == 0 ? "s" : "");
 }
 
-static void add_rule(Table *t, const json_t *rule) {
+static void alerts_add_rule(Table *t, const json_t *rule) {
         double sustained = json_get_number(rule, "sustainedSeconds", 0);
         char buffer[HUMAN_MAX];
 
@@ -232,7 +232,7 @@ static int show_table(const Place *place, const AlertsOptions *o, const char *pa
 static int rules(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "NAME", "SEVERITY", "SIGNAL", ">NOW", ">ABOVE", ">FOR", "RUNBOOK", NULL };
 
-        return show_table(place, options, "/api/alerts/rules", heads, add_rule);
+        return show_table(place, options, "/api/alerts/rules", heads, alerts_add_rule);
 }
 
 static int channels(const Place *place, void *options, const Operands *words) {
@@ -264,8 +264,8 @@ static int test(const Place *place, void *options, const Operands *words) {
 
 int verb_alerts(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "ls", &ls_usage, list },
-                { "show", &show_usage, show },
+                { "ls", &ls_usage, alerts_list },
+                { "show", &show_usage, alerts_show },
                 { "ack", &ack_usage, acknowledge },
                 { "rules", &rules_usage, rules },
                 { "channels", &channels_usage, channels },
@@ -280,7 +280,7 @@ int verb_alerts(int argc, char **argv) {
                 int status;
 
                 if (usage_begin(&ls_usage, argc, argv, &o, &words, &place, &status) == 0)
-                        status = list(&place, &o, &words);
+                        status = alerts_list(&place, &o, &words);
                 return status;
         }
         return subverb_run("alerts", "Shows what is wrong (ls, the default), who takes care of it and who is told.", subverbs,

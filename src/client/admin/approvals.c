@@ -60,13 +60,13 @@ static const Usage deny_usage = {
         .missing = "no approval given",
 };
 
-static Colour colour_of(const char *status) {
+static Colour approvals_colour_of(const char *status) {
         if (strcmp(status, "open") == 0)
                 return COLOUR_YELLOW;
         return strcmp(status, "allowed") == 0 ? COLOUR_GREEN : strcmp(status, "denied") == 0 ? COLOUR_RED : COLOUR_FAINT;
 }
 
-static void cell_age(Table *t, const json_t *object, const char *key) {
+static void approvals_cell_age(Table *t, const json_t *object, const char *key) {
         const char *text = json_get_text(object, key);
         char buffer[HUMAN_MAX];
         usec_t at;
@@ -77,19 +77,19 @@ static void cell_age(Table *t, const json_t *object, const char *key) {
                 table_cell(t, NULL);
 }
 
-static void add_row(Table *t, const json_t *a) {
+static void approvals_add_row(Table *t, const json_t *a) {
         const char *status = json_get_text_or(a, "status", "");
 
         table_cell(t, json_get_text(a, "id"));
-        table_cell_colour(t, status, colour_of(status));
-        cell_age(t, a, "askedAt");
+        table_cell_colour(t, status, approvals_colour_of(status));
+        approvals_cell_age(t, a, "askedAt");
         table_cell(t, json_get_text(a, "sandbox"));
         table_cell(t, json_get_text(a, "object"));
         table_cell(t, json_get_text(a, "scope"));
         table_cell(t, json_get_text(a, "by"));
 }
 
-static int ask(const Place *place, const ApprovalsOptions *o, const char *status, Answer *ret) {
+static int approvals_ask(const Place *place, const ApprovalsOptions *o, const char *status, Answer *ret) {
         _cleanup_url_ Url u = { 0 };
 
         url_begin(&u, "/api/approvals");
@@ -99,7 +99,7 @@ static int ask(const Place *place, const ApprovalsOptions *o, const char *status
 }
 
 static void print_one(const ApprovalsOptions *o, const json_t *a) {
-        _cleanup_free_ char *raw = o->common.json ? json_print(a, /* pretty= */ false) : NULL;
+        _cleanup_free_ char *raw = o->common.json ? client_json_print(a, /* pretty= */ false) : NULL;
         _cleanup_free_ char *object = human_clean(json_get_text_or(a, "object", ""));
 
         if (raw)
@@ -111,14 +111,14 @@ static void print_one(const ApprovalsOptions *o, const json_t *a) {
 
 /* Everything that is open and was not printed before: the list comes newest first, and ids that were seen are remembered for as long as
  * they are in it. */
-static int watch(const Place *place, const ApprovalsOptions *o) {
+static int approvals_watch(const Place *place, const ApprovalsOptions *o) {
         _cleanup_json_ json_t *seen = json_object();
 
         for (;;) {
                 _cleanup_answer_ Answer a = { 0 };
                 json_t *now = json_object();
 
-                if (!seen || !now || ask(place, o, "open", &a) < 0) {
+                if (!seen || !now || approvals_ask(place, o, "open", &a) < 0) {
                         json_decref(now);
                         return EXIT_OWN_FAILURE;
                 }
@@ -136,19 +136,19 @@ static int watch(const Place *place, const ApprovalsOptions *o) {
         }
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int approvals_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "ID", "STATUS", ">AGE", "SANDBOX", "WHAT", "SCOPE", "BY", NULL };
         const ApprovalsOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
 
         if (o->watch)
-                return watch(place, o);
-        if (ask(place, o, o->status, &a) < 0)
+                return approvals_watch(place, o);
+        if (approvals_ask(place, o, o->status, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, approvals_add_row);
 }
 
-static int answer_one(const Place *place, const ApprovalsOptions *o, const char *id, bool allow) {
+static int approvals_answer_one(const Place *place, const ApprovalsOptions *o, const char *id, bool allow) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -170,24 +170,24 @@ static int answer_all(const Place *place, const ApprovalsOptions *o, const Opera
         int status = 0;
 
         for (unsigned i = 0; i < words->n; i++)
-                if (answer_one(place, o, words->items[i], allow) != 0)
+                if (approvals_answer_one(place, o, words->items[i], allow) != 0)
                         status = EXIT_OWN_FAILURE;
         return status;
 }
 
-static int allow(const Place *place, void *options, const Operands *words) {
+static int approvals_allow(const Place *place, void *options, const Operands *words) {
         return answer_all(place, options, words, /* allow= */ true);
 }
 
-static int deny(const Place *place, void *options, const Operands *words) {
+static int approvals_deny(const Place *place, void *options, const Operands *words) {
         return answer_all(place, options, words, /* allow= */ false);
 }
 
 int verb_approvals(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "ls", &ls_usage, list },
-                { "allow", &allow_usage, allow },
-                { "deny", &deny_usage, deny },
+                { "ls", &ls_usage, approvals_list },
+                { "allow", &allow_usage, approvals_allow },
+                { "deny", &deny_usage, approvals_deny },
         };
         ApprovalsOptions o = { 0 };
         bool none = argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0);
@@ -198,7 +198,7 @@ int verb_approvals(int argc, char **argv) {
                 int status;
 
                 if (usage_begin(&ls_usage, argc, argv, &o, &words, &place, &status) == 0)
-                        status = list(&place, &o, &words);
+                        status = approvals_list(&place, &o, &words);
                 return status;
         }
         return subverb_run("approvals", "Shows what sandboxes ask for (ls, the default), and answers.", subverbs, ELEMENTSOF(subverbs), argc, argv,

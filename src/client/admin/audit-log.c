@@ -26,7 +26,7 @@ APPLY_TEXT(AuditOptions, sandbox)
 APPLY_TEXT(AuditOptions, actor)
 APPLY_FLAG(AuditOptions, follow)
 
-static int apply_count(void *target, const char *value, Error *reterr) {
+static int audit_log_apply_count(void *target, const char *value, Error *reterr) {
         AuditOptions *o = target;
 
         o->has_count = true;
@@ -44,7 +44,7 @@ static const Option verify_options[] = { DIR_OPTION, COMMON_OPTIONS };
 static const Option export_options[] = { DIR_OPTION, FILTER_OPTIONS, COMMON_OPTIONS };
 static const Option ls_options[] = { FILTER_OPTIONS, COMMON_OPTIONS };
 static const Option tail_options[] = {
-        { "count",  'n', "N",  "so many of the newest records (default 20)", apply_count  },
+        { "count",  'n', "N",  "so many of the newest records (default 20)", audit_log_apply_count  },
         { "follow", 'f', NULL, "go on with what is still to come",           apply_follow },
         FILTER_OPTIONS,
         COMMON_OPTIONS,
@@ -77,12 +77,12 @@ const Usage audit_tail_usage = {
 
 /* Records. */
 
-typedef struct Printer {
+typedef struct AuditLogPrinter {
         bool raw, flush;
         char line[AUDIT_RECORD_MAX + 1];
         size_t size;
         bool too_long;
-} Printer;
+} AuditLogPrinter;
 
 /* NULL: nothing at all. */
 static void print_part(const char *before, const char *text, int width) {
@@ -124,7 +124,7 @@ static void print_record(const char *line, size_t size) {
         json_decref(record);
 }
 
-static void end_line(Printer *p) {
+static void audit_log_end_line(AuditLogPrinter *p) {
         if (p->raw) {
                 (void) fwrite(p->line, 1, p->size, stdout);
                 putchar('\n');
@@ -134,13 +134,13 @@ static void end_line(Printer *p) {
         p->too_long = false;
 }
 
-static int take_body(void *userdata, const void *data, size_t size) {
+static int audit_log_take_body(void *userdata, const void *data, size_t size) {
         const char *text = data;
-        Printer *p = userdata;
+        AuditLogPrinter *p = userdata;
 
         for (size_t i = 0; i < size; i++)
                 if (text[i] == '\n')
-                        end_line(p);
+                        audit_log_end_line(p);
                 else if (p->size < sizeof(p->line) - 1)
                         p->line[p->size++] = text[i];
                 else
@@ -158,8 +158,8 @@ static void query_time(Url *u, const char *name, const char *value) {
                 url_query(u, name, value);
 }
 
-static int show(const Place *place, const AuditOptions *o, bool raw, bool tail) {
-        _cleanup_free_ Printer *p = calloc(1, sizeof(*p));
+static int audit_log_show(const Place *place, const AuditOptions *o, bool raw, bool tail) {
+        _cleanup_free_ AuditLogPrinter *p = calloc(1, sizeof(*p));
         _cleanup_url_ Url u = { 0 };
         Request q = REQUEST_INIT;
 
@@ -179,17 +179,17 @@ static int show(const Place *place, const AuditOptions *o, bool raw, bool tail) 
         p->raw = raw || o->common.json;
         p->flush = o->follow;
         q.path = u.text;
-        q.sink = take_body;
+        q.sink = audit_log_take_body;
         q.sink_data = p;
         return client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 int audit_ls(const Place *place, void *options, const Operands *words) {
-        return show(place, options, /* raw= */ false, /* tail= */ false);
+        return audit_log_show(place, options, /* raw= */ false, /* tail= */ false);
 }
 
 int audit_tail(const Place *place, void *options, const Operands *words) {
-        return show(place, options, /* raw= */ false, /* tail= */ true);
+        return audit_log_show(place, options, /* raw= */ false, /* tail= */ true);
 }
 
 /* A directory. */
@@ -240,7 +240,7 @@ int audit_export(const Place *place, void *options, const Operands *words) {
         int r;
 
         if (!o->dir)
-                return show(place, o, /* raw= */ true, /* tail= */ false);
+                return audit_log_show(place, o, /* raw= */ true, /* tail= */ false);
         if (time_text("since", o->since, filter.since) < 0 || time_text("until", o->until, filter.until) < 0)
                 return EXIT_OWN_FAILURE;
         fd = open_dir(o->dir);
@@ -277,7 +277,7 @@ static void print_verdict_json(const AuditVerdict *v) {
         json_t *o = json_pack("{s:b,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:o}", "intact", v->intact, "records", (json_int_t) v->records, "first",
                         (json_int_t) v->first, "last", (json_int_t) v->last, "hash", v->hash, "files", (json_int_t) v->n_files, "torn",
                         (json_int_t) v->torn, "lost", (json_int_t) v->lost, "problem", problem);
-        char *text = o ? json_print(o, /* pretty= */ false) : NULL;
+        char *text = o ? client_json_print(o, /* pretty= */ false) : NULL;
 
         if (text)
                 puts(text);

@@ -24,7 +24,7 @@ static const Usage state_usage = {
         USAGE_OPTIONS(state_options),
 };
 
-static void print_item(const json_t *item) {
+static void client_audit_print_item(const json_t *item) {
         const char *text = json_text_of(item), *id = text ? text : json_get_text(item, "id"), *reason = json_get_text(item, "reason");
         char *clean = human_clean(id ? id : "?"), *why = reason ? human_clean(reason) : NULL;
 
@@ -54,7 +54,7 @@ static void print_lists(const json_t *answer) {
                 else
                         printf("✗ %zu %s\n", n, known[i].bad);
                 json_array_foreach(list, k, item)
-                        print_item(item);
+                        client_audit_print_item(item);
         }
         if (error) {
                 char *clean = human_clean(error);

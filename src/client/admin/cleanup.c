@@ -55,7 +55,7 @@ static const Usage reconcile_usage = {
 };
 
 /* ✓ and ✗, and what it was. */
-static void print_item(const json_t *item) {
+static void client_cleanup_print_item(const json_t *item) {
         const char *outcome = json_get_text_or(item, "outcome", "?"), *error = json_get_text(item, "error");
         bool good = strcmp(outcome, "failed") != 0, found = strcmp(outcome, "found") == 0, colours = colours_wanted(STDOUT_FILENO);
         _cleanup_free_ char *id = human_clean(json_get_text_or(item, "id", "?"));
@@ -72,7 +72,7 @@ static int show_report(const Answer *a, const char *done) {
         size_t i;
 
         json_array_foreach(items, i, item)
-                print_item(item);
+                client_cleanup_print_item(item);
         if (json_get_bool(a->json, "dryRun"))
                 printf("%lld found, nothing was done: a dry run\n", (long long) json_get_integer(counts, "found", 0));
         else
@@ -98,7 +98,7 @@ static void show_stats(const Place *place) {
                                 (long long) json_get_integer(a.json, "terminating", 0), (long long) json_get_integer(a.json, "ended", 0));
 }
 
-static int ask(const Place *place, const CleanupOptions *o, Url *u, const char *done) {
+static int client_cleanup_ask(const Place *place, const CleanupOptions *o, Url *u, const char *done) {
         _cleanup_answer_ Answer a = { 0 };
         int status;
 
@@ -189,7 +189,7 @@ int verb_cleanup(int argc, char **argv) {
                 }
                 url_query_number(&u, "maxAgeSeconds", older / USEC_PER_SEC);
         }
-        return ask(&place, &o, &u, "Cleanup completed");
+        return client_cleanup_ask(&place, &o, &u, "Cleanup completed");
 }
 
 int verb_reconcile(int argc, char **argv) {
@@ -202,5 +202,5 @@ int verb_reconcile(int argc, char **argv) {
         if (usage_begin(&reconcile_usage, argc, argv, &o, &words, &place, &status) != 0)
                 return status;
         url_begin(&u, "/api/sandbox/reconcile");
-        return ask(&place, &o, &u, "Reconciled");
+        return client_cleanup_ask(&place, &o, &u, "Reconciled");
 }

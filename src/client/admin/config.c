@@ -44,7 +44,7 @@ static const Usage reload_usage = {
         USAGE_OPTIONS(plain_options),
 };
 
-static int check(const Place *place, void *options, const Operands *words) {
+static int client_config_check(const Place *place, void *options, const Operands *words) {
         const ConfigOptions *o = options;
         char *argv[] = { (char *) "coved", (char *) "--check-config", words->n > 0 ? words->items[0] : (char *) "",
                          o->common.json ? (char *) "--json" : NULL, NULL };
@@ -52,7 +52,7 @@ static int check(const Place *place, void *options, const Operands *words) {
         return offline_become_coved("config", argv);
 }
 
-static int show(const Place *place, void *options, const Operands *words) {
+static int client_config_show(const Place *place, void *options, const Operands *words) {
         const ConfigOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -91,7 +91,7 @@ static void print_reloaded(const json_t *answer) {
 }
 
 /* Complaints are told as `config check` does. */
-static void print_complaints(const json_t *errors) {
+static void client_config_print_complaints(const json_t *errors) {
         const json_t *entry;
         size_t i;
 
@@ -118,7 +118,7 @@ static int reload(const Place *place, void *options, const Operands *words) {
         else if (answer_is_good(&a))
                 print_reloaded(a.json);
         else if (json_array_size(errors) > 0)
-                print_complaints(errors);
+                client_config_print_complaints(errors);
         else
                 answer_tell(&a);
         return answer_is_good(&a) ? 0 : json_array_size(errors) > 0 ? 1 : EXIT_OWN_FAILURE;
@@ -126,8 +126,8 @@ static int reload(const Place *place, void *options, const Operands *words) {
 
 int verb_config(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "check", &check_usage, check },
-                { "show", &show_usage, show },
+                { "check", &check_usage, client_config_check },
+                { "show", &show_usage, client_config_show },
                 { "reload", &reload_usage, reload },
         };
         ConfigOptions o = { 0 };

@@ -22,7 +22,7 @@ APPLY_TEXT(CostOptions, by)
 APPLY_TEXT(CostOptions, from)
 APPLY_TEXT(CostOptions, to)
 
-static int apply_limit(void *target, const char *value, Error *reterr) {
+static int cost_apply_limit(void *target, const char *value, Error *reterr) {
         return value_number("--limit", value, 1, 1000, &((CostOptions *) target)->limit, reterr);
 }
 
@@ -30,7 +30,7 @@ static const Option cost_options[] = {
         { "by",    0,   "WHAT", "sandbox, task, agentType (default) or tenant",            apply_by    },
         { "from",  0,   "TIME", "since when: 24h (default), or a time as in\n2026-01-31T12:00:00Z", apply_from },
         { "to",    0,   "TIME", "until when (default: now)",                               apply_to    },
-        { "limit", 'n', "N",    "only the N most expensive (default 100)",                 apply_limit },
+        { "limit", 'n', "N",    "only the N most expensive (default 100)",                 cost_apply_limit },
         COMMON_OPTIONS,
 };
 
@@ -41,7 +41,7 @@ static const Usage usage = {
 };
 
 /* "24h" is a number of seconds ago; a time is left to the daemon. */
-static void put_time(Url *u, const char *name, const char *value) {
+static void cost_put_time(Url *u, const char *name, const char *value) {
         usec_t ago;
 
         if (value && parse_duration(value, &ago) >= 0)
@@ -50,7 +50,7 @@ static void put_time(Url *u, const char *name, const char *value) {
                 url_query(u, name, value);
 }
 
-static void add_row(Table *t, const char *key, const json_t *item) {
+static void cost_add_row(Table *t, const char *key, const json_t *item) {
         char text[HUMAN_MAX];
 
         table_cell(t, key);
@@ -62,7 +62,7 @@ static void add_row(Table *t, const char *key, const json_t *item) {
         table_cell_format(t, "%.4f", json_get_number(item, "cost", 0));
 }
 
-static int show(const json_t *cost) {
+static int cost_show(const json_t *cost) {
         char money[32];
         const char *heads[] = { "KEY", ">SANDBOXES", ">LIFETIME", ">CPU-S", ">GB-S", ">EGRESS", money, NULL };
         _cleanup_table_ Table *t = NULL;
@@ -73,8 +73,8 @@ static int show(const json_t *cost) {
         (void) snprintf(money, sizeof(money), ">%s", json_get_text_or(json_object_get(cost, "prices"), "currency", "COST"));
         t = table_new(heads);
         json_array_foreach(json_object_get(cost, "items"), i, item)
-                add_row(t, json_get_text_or(item, "key", "(none)"), item);
-        add_row(t, "total", json_object_get(cost, "total"));
+                cost_add_row(t, json_get_text_or(item, "key", "(none)"), item);
+        cost_add_row(t, "total", json_object_get(cost, "total"));
         if (!t || table_print(t, stdout, &look) < 0) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
@@ -94,14 +94,14 @@ int verb_cost(int argc, char **argv) {
                 return status;
         url_begin(&u, "/api/cost");
         url_query(&u, "by", o.by);
-        put_time(&u, "from", o.from);
-        put_time(&u, "to", o.to);
+        cost_put_time(&u, "from", o.from);
+        cost_put_time(&u, "to", o.to);
         if (o.limit != 0)
                 url_query_number(&u, "limit", o.limit);
         if (client_need(&place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (!o.common.json)
-                return show(a.json);
+                return cost_show(a.json);
         answer_print(&a);
         return 0;
 }

@@ -48,7 +48,7 @@ static void print_share(const char *name, const json_t *health, const char *key)
                 printf("%-12s %9s\n", name, "-");
 }
 
-static void print_count(const char *name, const json_t *health, const char *key) {
+static void client_health_print_count(const char *name, const json_t *health, const char *key) {
         printf("%-12s %9lld\n", name, (long long) json_get_integer(health, key, 0));
 }
 
@@ -75,7 +75,7 @@ static void print_targets(const json_t *list) {
         (void) table_print(t, stdout, &look);
 }
 
-static int show(const json_t *health, bool targets) {
+static int client_health_show(const json_t *health, bool targets) {
         const char *status = json_get_text_or(health, "status", "");
         const json_t *reason;
         bool colours = colours_wanted(STDOUT_FILENO);
@@ -89,11 +89,11 @@ static int show(const json_t *health, bool targets) {
         json_array_foreach(json_object_get(health, "reasons"), i, reason)
                 printf("  %s (%s: %g)\n", json_get_text_or(reason, "text", ""), json_get_text_or(reason, "signal", ""),
                                 json_get_number(reason, "value", 0));
-        print_count("active", health, "activeCount");
-        print_count("stuck", health, "stuckCount");
-        print_count("orphaned", health, "orphanedCount");
-        print_count("unhealthy", health, "unhealthyCount");
-        print_count("queue", health, "queueDepth");
+        client_health_print_count("active", health, "activeCount");
+        client_health_print_count("stuck", health, "stuckCount");
+        client_health_print_count("orphaned", health, "orphanedCount");
+        client_health_print_count("unhealthy", health, "unhealthyCount");
+        client_health_print_count("queue", health, "queueDepth");
         print_share("failures", health, "failureRate");
         print_share("timeouts", health, "timeoutRate");
         printf("%-12s %9zu\n", "alerts", json_array_size(json_object_get(health, "activeAlerts")));
@@ -116,7 +116,7 @@ int verb_health(int argc, char **argv) {
         if (client_need(&place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (!o.common.json)
-                return show(a.json, o.targets);
+                return client_health_show(a.json, o.targets);
         answer_print(&a);
         return 0;
 }

@@ -58,7 +58,7 @@ static const Usage rm_usage = {
         .missing = "no key given",
 };
 
-static int create(const Place *place, void *options, const Operands *words) {
+static int key_create(const Place *place, void *options, const Operands *words) {
         const KeyOptions *o = options;
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
@@ -79,7 +79,7 @@ static int create(const Place *place, void *options, const Operands *words) {
         return 0;
 }
 
-static void add_row(Table *t, const json_t *key) {
+static void key_add_row(Table *t, const json_t *key) {
         table_cell(t, json_get_text(key, "id"));
         table_cell(t, json_get_text(key, "name"));
         table_cell(t, json_get_text(key, "scope"));
@@ -89,7 +89,7 @@ static void add_row(Table *t, const json_t *key) {
         table_cell(t, json_get_text_or(key, "lastUsedAt", "never"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int key_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "ID", "NAME", "SCOPE", "TENANT", "BEGINS", "MADE", "LAST USED", NULL };
         const KeyOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -98,7 +98,7 @@ static int list(const Place *place, void *options, const Operands *words) {
         url_begin(&u, "/api/key");
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, key_add_row);
 }
 
 static int remove_keys(const Place *place, void *options, const Operands *words) {
@@ -110,8 +110,8 @@ static int remove_keys(const Place *place, void *options, const Operands *words)
 
 int verb_key(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "create", &create_usage, create },
-                { "ls", &ls_usage, list },
+                { "create", &create_usage, key_create },
+                { "ls", &ls_usage, key_list },
                 { "rm", &rm_usage, remove_keys },
         };
         KeyOptions o = { 0 };

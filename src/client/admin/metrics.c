@@ -35,7 +35,7 @@ static const Usage usage = {
         USAGE_OPTIONS(metrics_options),
 };
 
-static void cell_seconds(Table *t, const json_t *object, const char *key) {
+static void client_metrics_cell_seconds(Table *t, const json_t *object, const char *key) {
         char text[HUMAN_MAX];
         double seconds = json_get_number(object, key, -1);
 
@@ -56,18 +56,18 @@ static void cell_share(Table *t, const json_t *object, const char *key) {
                 table_cell(t, NULL);
 }
 
-static void cell_count(Table *t, const json_t *object, const char *key) {
+static void client_metrics_cell_count(Table *t, const json_t *object, const char *key) {
         table_cell_format(t, "%.0f", json_get_number(object, key, 0));
 }
 
-static void cell_megabytes(Table *t, const json_t *object, const char *key) {
+static void client_metrics_cell_megabytes(Table *t, const json_t *object, const char *key) {
         if (json_has(object, key))
                 table_cell_format(t, "%.1fM", json_get_number(object, key, 0));
         else
                 table_cell(t, NULL);
 }
 
-static int print(Table *t) {
+static int client_metrics_print(Table *t) {
         TableLook look = table_look(STDOUT_FILENO);
 
         return table_print(t, stdout, &look);
@@ -79,16 +79,16 @@ static int print_overview(const json_t *m) {
         _cleanup_table_ Table *t = table_new(heads);
         const json_t *o = json_object_get(m, "overview"), *r = json_object_get(m, "resources");
 
-        cell_count(t, o, "active");
-        cell_count(t, o, "total");
-        cell_count(t, o, "completed");
-        cell_count(t, o, "failed");
-        cell_count(t, o, "timedOut");
+        client_metrics_cell_count(t, o, "active");
+        client_metrics_cell_count(t, o, "total");
+        client_metrics_cell_count(t, o, "completed");
+        client_metrics_cell_count(t, o, "failed");
+        client_metrics_cell_count(t, o, "timedOut");
         cell_share(t, o, "failureRate");
-        cell_seconds(t, o, "averageLifetimeSeconds");
-        cell_seconds(t, r, "totalCpuSeconds");
-        cell_megabytes(t, r, "peakMemoryMB");
-        return print(t);
+        client_metrics_cell_seconds(t, o, "averageLifetimeSeconds");
+        client_metrics_cell_seconds(t, r, "totalCpuSeconds");
+        client_metrics_cell_megabytes(t, r, "peakMemoryMB");
+        return client_metrics_print(t);
 }
 
 static int print_steps(const json_t *m, const char *window) {
@@ -101,13 +101,13 @@ static int print_steps(const json_t *m, const char *window) {
                 const json_t *s = json_object_get(windows, window);
 
                 table_cell(t, step);
-                cell_count(t, s, "count");
-                cell_seconds(t, s, "p50");
-                cell_seconds(t, s, "p95");
-                cell_seconds(t, s, "p99");
-                cell_seconds(t, s, "max");
+                client_metrics_cell_count(t, s, "count");
+                client_metrics_cell_seconds(t, s, "p50");
+                client_metrics_cell_seconds(t, s, "p95");
+                client_metrics_cell_seconds(t, s, "p99");
+                client_metrics_cell_seconds(t, s, "max");
         }
-        return print(t);
+        return client_metrics_print(t);
 }
 
 static int print_agents(const json_t *m) {
@@ -119,15 +119,15 @@ static int print_agents(const json_t *m) {
 
         json_object_foreach(json_object_get(m, "byAgentType"), name, one) {
                 table_cell(t, name);
-                cell_count(t, one, "executions");
+                client_metrics_cell_count(t, one, "executions");
                 cell_share(t, one, "successRate");
                 cell_share(t, one, "failureRate");
                 cell_share(t, one, "timeoutRate");
-                cell_seconds(t, one, "averageExecutionSeconds");
-                cell_seconds(t, one, "averageCpuSeconds");
-                cell_megabytes(t, one, "averageMemoryMB");
+                client_metrics_cell_seconds(t, one, "averageExecutionSeconds");
+                client_metrics_cell_seconds(t, one, "averageCpuSeconds");
+                client_metrics_cell_megabytes(t, one, "averageMemoryMB");
         }
-        return print(t);
+        return client_metrics_print(t);
 }
 
 /* Percentiles are of three windows; five minutes have the hour's. */
@@ -135,7 +135,7 @@ static const char *window_of(const MetricsOptions *o) {
         return !o->window || strcmp(o->window, "5m") == 0 ? "1h" : o->window;
 }
 
-static int show(const json_t *m, const MetricsOptions *o) {
+static int client_metrics_show(const json_t *m, const MetricsOptions *o) {
         int r = print_overview(m);
 
         putchar('\n');
@@ -184,7 +184,7 @@ int verb_metrics(int argc, char **argv) {
         if (client_need(&place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (!o.common.json)
-                return show(a.json, &o);
+                return client_metrics_show(a.json, &o);
         answer_print(&a);
         return 0;
 }

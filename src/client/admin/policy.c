@@ -80,7 +80,7 @@ static const Usage set_usage = {
         .missing_last = "no file given",
 };
 
-static int check(const Place *place, void *options, const Operands *words) {
+static int client_policy_check(const Place *place, void *options, const Operands *words) {
         const PolicyOptions *o = options;
         char *argv[] = { (char *) "coved", (char *) "--check-policy", words->items[0], o->common.json ? (char *) "--json" : NULL, NULL };
 
@@ -122,7 +122,7 @@ static void print_explanation(const json_t *answer) {
         printf("→ %s\n", cure ? cure : "");
 }
 
-static int explain(const Place *place, void *options, const Operands *words) {
+static int client_policy_explain(const Place *place, void *options, const Operands *words) {
         const PolicyOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -153,14 +153,14 @@ static int print_policy(const PolicyOptions *o, const Answer *a) {
                 answer_print(a);
                 return 0;
         }
-        text = json_print(a->json, /* pretty= */ true);
+        text = client_json_print(a->json, /* pretty= */ true);
         if (text)
                 puts(text);
         free(text);
         return text ? 0 : EXIT_OWN_FAILURE;
 }
 
-static int show(const Place *place, void *options, const Operands *words) {
+static int client_policy_show(const Place *place, void *options, const Operands *words) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -170,7 +170,7 @@ static int show(const Place *place, void *options, const Operands *words) {
         return print_policy(options, &a);
 }
 
-static json_t *read_file(const char *file) {
+static json_t *client_policy_read_file(const char *file) {
         _cleanup_free_ char *text = NULL;
         Error error = { 0 };
         json_t *j;
@@ -193,9 +193,9 @@ static json_t *read_file(const char *file) {
         return j;
 }
 
-static int set(const Place *place, void *options, const Operands *words) {
+static int client_policy_set(const Place *place, void *options, const Operands *words) {
         const PolicyOptions *o = options;
-        _cleanup_builder_ JsonBuilder b = { .object = read_file(words->items[1]) };
+        _cleanup_builder_ JsonBuilder b = { .object = client_policy_read_file(words->items[1]) };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -213,8 +213,8 @@ static int set(const Place *place, void *options, const Operands *words) {
 
 int verb_policy(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "check", &check_usage, check }, { "explain", &explain_usage, explain }, { "presets", &presets_usage, presets },
-                { "show", &show_usage, show },    { "set", &set_usage, set },
+                { "check", &check_usage, client_policy_check }, { "explain", &explain_usage, client_policy_explain }, { "presets", &presets_usage, presets },
+                { "show", &show_usage, client_policy_show },    { "set", &set_usage, client_policy_set },
         };
         PolicyOptions o = { 0 };
 

@@ -42,34 +42,34 @@ static void cell_milliseconds(Table *t, const json_t *pool, const char *key) {
                 table_cell(t, NULL);
 }
 
-static void cell_count(Table *t, const json_t *pool, const char *key) {
+static void client_pool_cell_count(Table *t, const json_t *pool, const char *key) {
         table_cell_format(t, "%lld", (long long) json_get_integer(pool, key, 0));
 }
 
-static void add_row(Table *t, const json_t *pool) {
+static void client_pool_add_row(Table *t, const json_t *pool) {
         const char *error = json_get_text(pool, "lastError");
 
         table_cell(t, json_get_text(pool, "template"));
         table_cell(t, json_get_text(pool, "profile"));
         table_cell_format(t, "%lld/%lld", (long long) json_get_integer(pool, "idle", 0),
                         (long long) json_get_integer(pool, "target", 0));
-        cell_count(t, pool, "preparing");
-        cell_count(t, pool, "inUse");
+        client_pool_cell_count(t, pool, "preparing");
+        client_pool_cell_count(t, pool, "inUse");
         if (json_has(pool, "hitRate"))
                 table_cell_format(t, "%.1f%%", 100 * json_get_number(pool, "hitRate", 0));
         else
                 table_cell(t, NULL);
         cell_milliseconds(t, pool, "claimP50Ms");
         cell_milliseconds(t, pool, "claimP99Ms");
-        cell_count(t, pool, "acquired");
-        cell_count(t, pool, "missed");
-        cell_count(t, pool, "created");
-        cell_count(t, pool, "destroyed");
-        cell_count(t, pool, "failed");
+        client_pool_cell_count(t, pool, "acquired");
+        client_pool_cell_count(t, pool, "missed");
+        client_pool_cell_count(t, pool, "created");
+        client_pool_cell_count(t, pool, "destroyed");
+        client_pool_cell_count(t, pool, "failed");
         table_cell_colour(t, error, COLOUR_RED);
 }
 
-static int print_table(const Answer *a) {
+static int client_pool_print_table(const Answer *a) {
         static const char *const heads[] = { "TEMPLATE", "PROFILE", ">READY", ">MAKING", ">IN USE", ">HITS", ">P50", ">P99",
                                              ">CLAIMED", ">MISSED", ">MADE", ">ENDED", ">FAILED", "LAST ERROR", NULL };
         const json_t *pools = json_object_get(a->json, "pools"), *pool;
@@ -84,7 +84,7 @@ static int print_table(const Answer *a) {
         }
         json_array_foreach(pools, i, pool)
                 if (t)
-                        add_row(t, pool);
+                        client_pool_add_row(t, pool);
         if (!t || table_print(t, stdout, &look) < 0) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
@@ -94,7 +94,7 @@ static int print_table(const Answer *a) {
         return 0;
 }
 
-static int show(const Place *place, const PoolOptions *o) {
+static int client_pool_show(const Place *place, const PoolOptions *o) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -102,12 +102,12 @@ static int show(const Place *place, const PoolOptions *o) {
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (!o->common.json)
-                return print_table(&a);
+                return client_pool_print_table(&a);
         answer_print(&a);
         return 0;
 }
 
-static int drain(const Place *place, const PoolOptions *o) {
+static int client_pool_drain(const Place *place, const PoolOptions *o) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -122,7 +122,7 @@ static int drain(const Place *place, const PoolOptions *o) {
 }
 
 /* Until somebody ends us, or the daemon does not answer any more. */
-static int watch(const Place *place, const PoolOptions *o) {
+static int client_pool_watch(const Place *place, const PoolOptions *o) {
         const struct timespec pause = { .tv_sec = INTERVAL_DEFAULT / USEC_PER_SEC };
         bool clear = isatty(STDOUT_FILENO) && !o->common.json;
         int status;
@@ -130,7 +130,7 @@ static int watch(const Place *place, const PoolOptions *o) {
         for (;;) {
                 if (clear)
                         printf("\033[H\033[J");
-                status = show(place, o);
+                status = client_pool_show(place, o);
                 if (status != 0 || fflush(stdout) != 0)
                         return status;
                 (void) nanosleep(&pause, NULL);
@@ -146,6 +146,6 @@ int verb_pool(int argc, char **argv) {
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
                 return status;
         if (o.drain)
-                return drain(&place, &o);
-        return o.watch ? watch(&place, &o) : show(&place, &o);
+                return client_pool_drain(&place, &o);
+        return o.watch ? client_pool_watch(&place, &o) : client_pool_show(&place, &o);
 }

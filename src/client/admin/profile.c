@@ -30,7 +30,7 @@ static const Usage show_usage = {
         .missing = "no profile given",
 };
 
-static void cell_seconds(Table *t, const json_t *o, const char *key) {
+static void profile_cell_seconds(Table *t, const json_t *o, const char *key) {
         double seconds = json_get_number(o, key, -1);
 
         if (seconds < 0)
@@ -39,7 +39,7 @@ static void cell_seconds(Table *t, const json_t *o, const char *key) {
                 table_cell_format(t, "%gs", seconds);
 }
 
-static void cell_megabytes(Table *t, const json_t *o, const char *key) {
+static void profile_cell_megabytes(Table *t, const json_t *o, const char *key) {
         double mb = json_get_number(o, key, -1);
         char text[HUMAN_MAX];
 
@@ -55,21 +55,21 @@ static void cell_number(Table *t, const json_t *o, const char *key) {
                 table_cell_format(t, "%g", n);
 }
 
-static void add_row(Table *t, const json_t *profile) {
+static void profile_add_row(Table *t, const json_t *profile) {
         const json_t *limits = json_object_get(profile, "limits");
 
         table_cell(t, json_get_text(profile, "name"));
-        cell_megabytes(t, limits, "memoryMB");
-        cell_seconds(t, profile, "cpuTimeSeconds");
-        cell_seconds(t, profile, "executionTimeSeconds");
-        cell_megabytes(t, profile, "storageMB");
+        profile_cell_megabytes(t, limits, "memoryMB");
+        profile_cell_seconds(t, profile, "cpuTimeSeconds");
+        profile_cell_seconds(t, profile, "executionTimeSeconds");
+        profile_cell_megabytes(t, profile, "storageMB");
         cell_number(t, profile, "networkRequests");
         cell_number(t, profile, "maxConcurrent");
         cell_number(t, profile, "live");
         table_cell(t, json_get_text(profile, "extends"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int profile_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "NAME", ">MEMORY", ">CPU", ">TIME", ">STORAGE", ">REQUESTS", ">AT ONCE", ">LIVE", "EXTENDS",
                                              NULL };
         const ProfileOptions *o = options;
@@ -79,17 +79,17 @@ static int list(const Place *place, void *options, const Operands *words) {
         url_begin(&u, "/api/profiles");
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, profile_add_row);
 }
 
 /* "limits.memoryMB  512"; what is a list or empty as JSON has it. */
-static void print_line(const char *prefix, const char *key, const json_t *value) {
-        _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : json_print(value, /* pretty= */ false);
+static void profile_print_line(const char *prefix, const char *key, const json_t *value) {
+        _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : client_json_print(value, /* pretty= */ false);
 
         printf("%s%-*s %s\n", prefix, 22 - (int) strlen(prefix), key, json_is_null(value) ? "-" : text ? text : "?");
 }
 
-static int show(const Place *place, void *options, const Operands *words) {
+static int profile_show(const Place *place, void *options, const Operands *words) {
         const ProfileOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -106,19 +106,19 @@ static int show(const Place *place, void *options, const Operands *words) {
         }
         json_object_foreach(a.json, key, value) {
                 if (!json_is_object(value)) {
-                        print_line("", key, value);
+                        profile_print_line("", key, value);
                         continue;
                 }
                 json_object_foreach(value, inner, limit)
-                        print_line("limits.", inner, limit);
+                        profile_print_line("limits.", inner, limit);
         }
         return 0;
 }
 
 int verb_profile(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "ls", &ls_usage, list },
-                { "show", &show_usage, show },
+                { "ls", &ls_usage, profile_list },
+                { "show", &show_usage, profile_show },
         };
         ProfileOptions o = { 0 };
 

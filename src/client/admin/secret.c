@@ -118,7 +118,7 @@ static int read_stdin(const char *name, Value *ret, Error *reterr) {
         return 0;
 }
 
-static int read_file(const char *path, Value *ret, Error *reterr) {
+static int secret_read_file(const char *path, Value *ret, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -errno : fd_read_full(fd, ret->data, sizeof(ret->data));
 
@@ -128,8 +128,8 @@ static int read_file(const char *path, Value *ret, Error *reterr) {
         return 0;
 }
 
-static int read_value(const SecretOptions *o, const char *name, Value *ret, Error *reterr) {
-        int r = o->value_file ? read_file(o->value_file, ret, reterr) : read_stdin(name, ret, reterr);
+static int secret_read_value(const SecretOptions *o, const char *name, Value *ret, Error *reterr) {
+        int r = o->value_file ? secret_read_file(o->value_file, ret, reterr) : read_stdin(name, ret, reterr);
 
         if (r < 0)
                 return r;
@@ -142,7 +142,7 @@ static int read_value(const SecretOptions *o, const char *name, Value *ret, Erro
 
 /* The verbs. */
 
-static int set(const Place *place, void *options, const Operands *words) {
+static int secret_set(const Place *place, void *options, const Operands *words) {
         const SecretOptions *o = options;
         _cleanup_(value_done) Value value = { 0 };
         _cleanup_answer_ Answer a = { 0 };
@@ -155,7 +155,7 @@ static int set(const Place *place, void *options, const Operands *words) {
                           "give it on stdin, or with --value-file");
                 return EXIT_OWN_FAILURE;
         }
-        if (read_value(o, words->items[0], &value, &error) < 0) {
+        if (secret_read_value(o, words->items[0], &value, &error) < 0) {
                 log_error("secret %s: %s", words->items[0], error.text);
                 return EXIT_OWN_FAILURE;
         }
@@ -178,14 +178,14 @@ static int set(const Place *place, void *options, const Operands *words) {
         return 0;
 }
 
-static void add_row(Table *t, const json_t *secret) {
+static void secret_add_row(Table *t, const json_t *secret) {
         table_cell(t, json_get_text(secret, "name"));
         table_cell(t, json_get_text(secret, "tenant"));
         table_cell(t, json_get_text(secret, "createdAt"));
         table_cell(t, json_get_text(secret, "updatedAt"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int secret_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "NAME", "TENANT", "MADE", "SET", NULL };
         const SecretOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -195,10 +195,10 @@ static int list(const Place *place, void *options, const Operands *words) {
         url_query(&u, "tenant", o->tenant);
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, secret_add_row);
 }
 
-static int remove_all(const Place *place, const SecretOptions *o) {
+static int secret_remove_all(const Place *place, const SecretOptions *o) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -221,7 +221,7 @@ static int remove_secrets(const Place *place, void *options, const Operands *wor
                 return EXIT_OWN_FAILURE;
         }
         if (o->all)
-                return remove_all(place, o);
+                return secret_remove_all(place, o);
         if (o->tenant && asprintf(&query, "tenant=%s", o->tenant) < 0)
                 return EXIT_OWN_FAILURE;
         several.query = query;
@@ -230,8 +230,8 @@ static int remove_secrets(const Place *place, void *options, const Operands *wor
 
 int verb_secret(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "set", &set_usage, set },
-                { "ls", &ls_usage, list },
+                { "set", &set_usage, secret_set },
+                { "ls", &ls_usage, secret_list },
                 { "rm", &rm_usage, remove_secrets },
         };
         SecretOptions o = { 0 };

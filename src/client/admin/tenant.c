@@ -17,7 +17,7 @@ typedef struct TenantOptions {
         JsonBuilder quotas;
 } TenantOptions;
 
-static int put_size(void *target, const char *option, const char *key, const char *value, Error *reterr) {
+static int tenant_put_size(void *target, const char *option, const char *key, const char *value, Error *reterr) {
         uint64_t bytes;
         int r = value_size(option, value, &bytes, reterr);
 
@@ -26,12 +26,12 @@ static int put_size(void *target, const char *option, const char *key, const cha
         return r;
 }
 
-static int apply_memory(void *target, const char *value, Error *reterr) {
-        return put_size(target, "--memory", "memoryMB", value, reterr);
+static int tenant_apply_memory(void *target, const char *value, Error *reterr) {
+        return tenant_put_size(target, "--memory", "memoryMB", value, reterr);
 }
 
-static int apply_disk(void *target, const char *value, Error *reterr) {
-        return put_size(target, "--disk", "diskMB", value, reterr);
+static int tenant_apply_disk(void *target, const char *value, Error *reterr) {
+        return tenant_put_size(target, "--disk", "diskMB", value, reterr);
 }
 
 static int apply_sandboxes(void *target, const char *value, Error *reterr) {
@@ -43,7 +43,7 @@ static int apply_sandboxes(void *target, const char *value, Error *reterr) {
         return r;
 }
 
-static int apply_cpus(void *target, const char *value, Error *reterr) {
+static int tenant_apply_cpus(void *target, const char *value, Error *reterr) {
         uint32_t milli;
         int r = parse_cpus(value, &milli);
 
@@ -55,9 +55,9 @@ static int apply_cpus(void *target, const char *value, Error *reterr) {
 
 static const Option set_options[] = {
         { "sandboxes", 0, "N",    "so many at the same time",      apply_sandboxes },
-        { "cpus",      0, "N",    "cores of all of them together",  apply_cpus      },
-        { "memory",    0, "SIZE", "memory of all of them together", apply_memory    },
-        { "disk",      0, "SIZE", "disk of all of them together",   apply_disk      },
+        { "cpus",      0, "N",    "cores of all of them together",  tenant_apply_cpus      },
+        { "memory",    0, "SIZE", "memory of all of them together", tenant_apply_memory    },
+        { "disk",      0, "SIZE", "disk of all of them together",   tenant_apply_disk      },
         COMMON_OPTIONS,
 };
 
@@ -88,7 +88,7 @@ static const Usage rm_usage = {
         .missing = "no tenant given",
 };
 
-static int set(const Place *place, void *options, const Operands *words) {
+static int tenant_set(const Place *place, void *options, const Operands *words) {
         TenantOptions *o = options;
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
@@ -107,7 +107,7 @@ static int set(const Place *place, void *options, const Operands *words) {
 }
 
 /* "3/20", "3" without a quota. */
-static void cell_count(Table *t, const json_t *usage, const json_t *quotas, const char *key) {
+static void tenant_cell_count(Table *t, const json_t *usage, const json_t *quotas, const char *key) {
         double used = json_get_number(usage, key, -1), limit = json_get_number(quotas, key, 0);
 
         if (limit > 0 && used >= 0)
@@ -131,18 +131,18 @@ static void cell_size(Table *t, const json_t *usage, const json_t *quotas, const
                                 limit > 0 ? human_megabytes(limit, b) : "");
 }
 
-static void add_row(Table *t, const json_t *tenant) {
+static void tenant_add_row(Table *t, const json_t *tenant) {
         const json_t *usage = json_object_get(tenant, "usage"), *quotas = json_object_get(tenant, "quotas");
 
         table_cell(t, json_get_text(tenant, "name"));
-        cell_count(t, usage, quotas, "sandboxes");
-        cell_count(t, usage, quotas, "cpuCores");
+        tenant_cell_count(t, usage, quotas, "sandboxes");
+        tenant_cell_count(t, usage, quotas, "cpuCores");
         cell_size(t, usage, quotas, "memoryMB");
         cell_size(t, usage, quotas, "diskMB");
         table_cell(t, json_get_text(tenant, "createdAt"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int tenant_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "NAME", ">SANDBOXES", ">CPUS", ">MEMORY", ">DISK", "MADE", NULL };
         const TenantOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -151,7 +151,7 @@ static int list(const Place *place, void *options, const Operands *words) {
         url_begin(&u, "/api/tenant");
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, tenant_add_row);
 }
 
 static int remove_tenants(const Place *place, void *options, const Operands *words) {
@@ -165,8 +165,8 @@ static int remove_tenants(const Place *place, void *options, const Operands *wor
 
 int verb_tenant(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "set", &set_usage, set },
-                { "ls", &ls_usage, list },
+                { "set", &set_usage, tenant_set },
+                { "ls", &ls_usage, tenant_list },
                 { "rm", &rm_usage, remove_tenants },
         };
         TenantOptions o = { 0 };

@@ -38,7 +38,7 @@ static const Usage usage = {
         .missing = "no sandbox given",
 };
 
-static void print_line(const char *mark, const char *text) {
+static void why_print_line(const char *mark, const char *text) {
         _cleanup_free_ char *clean = human_clean(text);
 
         printf("%s %s\n", mark, clean ? clean : "?");
@@ -49,7 +49,7 @@ static void print_evidence(const json_t *d) {
         const char *key;
 
         json_object_foreach((json_t *) e, key, value) {
-                _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : json_print(value, /* pretty= */ false);
+                _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : client_json_print(value, /* pretty= */ false);
 
                 if (!json_is_null(value))
                         printf("  %-24s %s\n", key, text ? text : "?");
@@ -78,13 +78,13 @@ static void print_findings(const json_t *d) {
 
                 (void) snprintf(line, sizeof(line), "\"%s\" in the output of %s: %s", json_get_text_or(item, "pattern", "?"),
                                 json_get_text_or(item, "execution", "?"), json_get_text_or(item, "meaning", "?"));
-                print_line("!", line);
+                why_print_line("!", line);
         }
         json_array_foreach(json_object_get(d, "redFlags"), i, item)
-                print_line("!", json_text_of(item) ? json_text_of(item) : "?");
+                why_print_line("!", json_text_of(item) ? json_text_of(item) : "?");
 }
 
-static void show(const json_t *d) {
+static void why_show(const json_t *d) {
         bool stuck = json_get_bool(d, "stuck"), colours = colours_wanted(STDOUT_FILENO);
         _cleanup_free_ char *summary = human_clean(json_get_text_or(d, "summary", "?"));
 
@@ -121,6 +121,6 @@ int verb_why(int argc, char **argv) {
         if (o.common.json)
                 answer_print(&a);
         else
-                show(a.json);
+                why_show(a.json);
         return json_get_bool(a.json, "stuck") ? EXIT_STUCK : 0;
 }

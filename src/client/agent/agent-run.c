@@ -27,7 +27,7 @@ APPLY_FLAG(AgentOptions, async)
 APPLY_FLAG(AgentOptions, keep)
 APPLY_FLAG(AgentOptions, quiet)
 
-static int apply_env(void *target, const char *value, Error *reterr) {
+static int agent_run_apply_env(void *target, const char *value, Error *reterr) {
         return assign_env(&((AgentOptions *) target)->env, "--env", value, reterr);
 }
 
@@ -40,7 +40,7 @@ static int apply_capture(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int agent_run_apply_timeout(void *target, const char *value, Error *reterr) {
         AgentOptions *o = target;
 
         o->has_timeout = true;
@@ -70,8 +70,8 @@ static const Option run_options[] = {
         { "context",  'c', "JSON",       "handed to the program; @FILE takes a file's contents",       apply_context  },
         { "code",     0,   "FILE",       "run this file's code instead of a command; - is stdin",      apply_code     },
         { "language", 'l', "NAME",       "what the code is written in (default python)",               apply_language },
-        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",             apply_env      },
-        { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",                 apply_timeout  },
+        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",             agent_run_apply_env      },
+        { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",                 agent_run_apply_timeout  },
         { "retries",  0,   "N",          "again so often when the sandbox fails", apply_retries },
         { "priority", 'p', "N",          "from -100 to 100; higher goes first",                        apply_priority },
         { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'", apply_capture },
@@ -96,7 +96,7 @@ const Usage agent_run_usage = {
 
 /* What is asked for. */
 
-static int read_file(const char *path, char **ret) {
+static int agent_run_read_file(const char *path, char **ret) {
         _cleanup_close_ int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
         char *data = fd < 0 ? NULL : malloc(FILE_MAX + 1);
         ssize_t n = data ? fd_read_full(fd, data, FILE_MAX) : -errno;
@@ -118,7 +118,7 @@ static int put_context(JsonBuilder *b, const char *context) {
         json_t *value;
 
         if (context[0] == '@') {
-                if (read_file(context + 1, &file) < 0)
+                if (agent_run_read_file(context + 1, &file) < 0)
                         return -EIO;
                 text = file;
         }
@@ -137,13 +137,13 @@ static int put_code(JsonBuilder *b, const AgentOptions *o) {
 
         if (!o->code)
                 return 0;
-        if (read_file(o->code, &code) < 0)
+        if (agent_run_read_file(o->code, &code) < 0)
                 return -EIO;
         json_put_text(b, "code", code);
         return 0;
 }
 
-static int put_request(JsonBuilder *b, const AgentOptions *o, const Operands *words) {
+static int agent_run_put_request(JsonBuilder *b, const AgentOptions *o, const Operands *words) {
         json_put_text(b, "taskId", o->task);
         json_put_text(b, "agentType", o->type);
         json_put_text(b, "language", o->language);
@@ -169,16 +169,16 @@ static int put_request(JsonBuilder *b, const AgentOptions *o, const Operands *wo
 
 /* How it goes on. */
 
-typedef struct Follow {
+typedef struct AgentRunFollow {
         const Place *place;
         const AgentOptions *options;
         char id[64];
         char status[32]; /* that was told last */
         int64_t attempt;
         uint64_t told[2]; /* bytes of stdout and stderr */
-} Follow;
+} AgentRunFollow;
 
-static void tell_progress(Follow *f, const json_t *x) {
+static void tell_progress(AgentRunFollow *f, const json_t *x) {
         const char *status = json_get_text_or(x, "status", "");
         int64_t attempt = json_get_integer(x, "attempt", 0);
         const char *error = json_get_text(json_object_get(x, "error"), "message");
@@ -197,7 +197,7 @@ static void tell_progress(Follow *f, const json_t *x) {
                 fprintf(stderr, "%s: %s%s\n", f->id, status, attempt > 1 ? ", once more" : "");
 }
 
-static int tell_output(Follow *f, const json_t *x) {
+static int tell_output(AgentRunFollow *f, const json_t *x) {
         static const char *const names[] = { "stdout", "stderr" };
         static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
 
@@ -213,7 +213,7 @@ static int tell_output(Follow *f, const json_t *x) {
         return 0;
 }
 
-static bool has_ended(const char *status) {
+static bool agent_run_has_ended(const char *status) {
         static const char *const ends[] = { "completed", "failed", "dead", "cancelled" };
 
         for (size_t i = 0; i < ELEMENTSOF(ends); i++)
@@ -222,7 +222,7 @@ static bool has_ended(const char *status) {
         return false;
 }
 
-static int conclude(Follow *f, const Answer *a) {
+static int agent_run_conclude(AgentRunFollow *f, const Answer *a) {
         const char *status = json_get_text_or(a->json, "status", "");
         const json_t *error = json_object_get(a->json, "error");
 
@@ -235,7 +235,7 @@ static int conclude(Follow *f, const Answer *a) {
         return EXIT_OWN_FAILURE;
 }
 
-static int follow(Follow *f) {
+static int agent_run_follow(AgentRunFollow *f) {
         for (;;) {
                 _cleanup_answer_ Answer a = { 0 };
                 _cleanup_url_ Url u = { 0 };
@@ -247,8 +247,8 @@ static int follow(Follow *f) {
                 tell_progress(f, a.json);
                 if (tell_output(f, a.json) < 0)
                         return EXIT_OWN_FAILURE;
-                if (has_ended(json_get_text_or(a.json, "status", "")))
-                        return conclude(f, &a);
+                if (agent_run_has_ended(json_get_text_or(a.json, "status", "")))
+                        return agent_run_conclude(f, &a);
         }
 }
 
@@ -257,20 +257,20 @@ int agent_run(const Place *place, void *options, const Operands *words) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
-        Follow f = { .place = place, .options = o };
+        AgentRunFollow f = { .place = place, .options = o };
 
         if (!o->type || !o->task) {
                 log_error("%s must be given: see `cove agent run --help`", o->type ? "--task" : "--type");
                 return EXIT_OWN_FAILURE;
         }
-        if (put_request(&b, o, words) < 0)
+        if (agent_run_put_request(&b, o, words) < 0)
                 return EXIT_OWN_FAILURE;
         url_begin(&u, "/api/agents/execute");
         if (client_need(place, "POST", &u, &b, &a) < 0)
                 return EXIT_OWN_FAILURE;
         (void) snprintf(f.id, sizeof(f.id), "%s", json_get_text_or(a.json, "id", ""));
         if (!o->async)
-                return follow(&f);
+                return agent_run_follow(&f);
         if (o->common.json)
                 answer_print(&a);
         else

@@ -93,7 +93,7 @@ static void cell_span(Table *t, const json_t *timings, const char *key) {
         table_cell(t, ms < 0 ? NULL : human_span((usec_t) (ms * 1000), text));
 }
 
-static void add_row(Table *t, const json_t *x) {
+static void agent_add_row(Table *t, const json_t *x) {
         const json_t *timings = json_object_get(x, "timings");
         const char *status = json_get_text_or(x, "status", "");
 
@@ -108,7 +108,7 @@ static void add_row(Table *t, const json_t *x) {
         table_cell(t, json_get_text(x, "createdAt"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int agent_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "ID", "TASK", "TYPE", "STATUS", "ATTEMPT", ">QUEUED", ">RAN", "ERROR", "CREATED", NULL };
         const AgentOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -121,12 +121,12 @@ static int list(const Place *place, void *options, const Operands *words) {
         url_query(&u, "limit", o->limit);
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, agent_add_row);
 }
 
 /* One. */
 
-static int show(const Place *place, void *options, const Operands *words) {
+static int agent_show(const Place *place, void *options, const Operands *words) {
         const AgentOptions *o = options;
         _cleanup_free_ char *text = NULL;
         _cleanup_answer_ Answer a = { 0 };
@@ -135,7 +135,7 @@ static int show(const Place *place, void *options, const Operands *words) {
         url_agent(&u, words->items[0], /* what= */ NULL);
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        text = o->common.json ? NULL : json_print(a.json, /* pretty= */ true);
+        text = o->common.json ? NULL : client_json_print(a.json, /* pretty= */ true);
         if (text)
                 puts(text);
         else
@@ -143,13 +143,13 @@ static int show(const Place *place, void *options, const Operands *words) {
         return 0;
 }
 
-typedef struct Copy {
+typedef struct AgentCopy {
         int fd;
         uint64_t n;
-} Copy;
+} AgentCopy;
 
 static int copy_on(void *userdata, const void *data, size_t size) {
-        Copy *c = userdata;
+        AgentCopy *c = userdata;
         int r = fd_write_all(c->fd, data, size);
 
         c->n += r < 0 ? 0 : size;
@@ -159,7 +159,7 @@ static int copy_on(void *userdata, const void *data, size_t size) {
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
         Request q = REQUEST_INIT;
         _cleanup_url_ Url u = { 0 };
-        Copy copy = { .fd = fd };
+        AgentCopy copy = { .fd = fd };
         int r;
 
         url_agent(&u, id, "logs");
@@ -211,15 +211,15 @@ static int ask_all(const Place *place, void *options, const Operands *words, con
         return status;
 }
 
-static int cancel(const Place *place, void *options, const Operands *words) {
+static int agent_cancel(const Place *place, void *options, const Operands *words) {
         return ask_all(place, options, words, "POST", "cancel");
 }
 
-static int retry(const Place *place, void *options, const Operands *words) {
+static int agent_retry(const Place *place, void *options, const Operands *words) {
         return ask_all(place, options, words, "POST", "retry");
 }
 
-static int remove_some(const Place *place, void *options, const Operands *words) {
+static int agent_remove_some(const Place *place, void *options, const Operands *words) {
         return ask_all(place, options, words, "DELETE", /* what= */ NULL);
 }
 
@@ -233,7 +233,7 @@ static void print_waits(const json_t *waits) {
                 printf("wait %-12s %s\n", keys[i][1], human_span((usec_t) (json_get_number(waits, keys[i][0], 0) * 1000), text));
 }
 
-static int queue(const Place *place, void *options, const Operands *words) {
+static int agent_queue(const Place *place, void *options, const Operands *words) {
         static const char *const counts[][2] = {
                 { "depth", "waiting" }, { "delayed", "of them later" }, { "active", "active" }, { "running", "running" }, { "deadLetters", "dead letters" },
         };
@@ -263,13 +263,13 @@ static int queue(const Place *place, void *options, const Operands *words) {
 int verb_agent(int argc, char **argv) {
         static const Subverb subverbs[] = {
                 { "run", &agent_run_usage, agent_run },
-                { "ls", &ls_usage, list },
-                { "show", &show_usage, show },
+                { "ls", &ls_usage, agent_list },
+                { "show", &show_usage, agent_show },
                 { "logs", &logs_usage, logs },
-                { "cancel", &cancel_usage, cancel },
-                { "retry", &retry_usage, retry },
-                { "rm", &rm_usage, remove_some },
-                { "queue", &queue_usage, queue },
+                { "cancel", &cancel_usage, agent_cancel },
+                { "retry", &retry_usage, agent_retry },
+                { "rm", &rm_usage, agent_remove_some },
+                { "queue", &queue_usage, agent_queue },
         };
         AgentOptions o = { .env = STRV_INIT(1024), .patterns = STRV_INIT(64) };
         int status = subverb_run("agent", "Runs tasks of agents, each in a sandbox of its own, through a queue that survives everything.", subverbs,

@@ -51,7 +51,7 @@ static const Usage rm_usage = {
         .missing = "no artifact given",
 };
 
-static void add_row(Table *t, const json_t *artifact) {
+static void client_artifacts_add_row(Table *t, const json_t *artifact) {
         char size[HUMAN_MAX];
         const char *state = json_get_text_or(artifact, "state", "?");
 
@@ -63,7 +63,7 @@ static void add_row(Table *t, const json_t *artifact) {
         table_cell(t, json_get_text(artifact, "createdAt"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int client_artifacts_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "ID", "OF", "NAME", ">SIZE", "STATE", "KEPT", NULL };
         const ArtifactsOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -76,27 +76,27 @@ static int list(const Place *place, void *options, const Operands *words) {
                 return EXIT_OWN_FAILURE;
         if (http_reader_header(&a.head, "X-Next-Cursor"))
                 log_warning("there are more than these; name an owner, or ask the API for the next page");
-        return subverb_show_list(&a, o->common.json, heads, add_row);
+        return subverb_show_list(&a, o->common.json, heads, client_artifacts_add_row);
 }
 
-typedef struct Sink {
+typedef struct ClientArtifactsSink {
         int fd;
         Error error;
-} Sink;
+} ClientArtifactsSink;
 
-static int take_body(void *userdata, const void *data, size_t size) {
-        Sink *s = userdata;
+static int client_artifacts_take_body(void *userdata, const void *data, size_t size) {
+        ClientArtifactsSink *s = userdata;
         int r = fd_write_all(s->fd, data, size);
 
         return r < 0 ? error_set(&s->error, r, "cannot write it: %s", strerror(-r)) : 0;
 }
 
-static int get(const Place *place, void *options, const Operands *words) {
+static int client_artifacts_get(const Place *place, void *options, const Operands *words) {
         const ArtifactsOptions *o = options;
         _cleanup_url_ Url u = { 0 };
         _cleanup_close_ int fd = -EBADF;
         Request q = REQUEST_INIT;
-        Sink sink = { .fd = STDOUT_FILENO };
+        ClientArtifactsSink sink = { .fd = STDOUT_FILENO };
 
         url_begin(&u, "/api/artifacts");
         url_part(&u, words->items[0]);
@@ -115,12 +115,12 @@ static int get(const Place *place, void *options, const Operands *words) {
                 sink.fd = fd;
         }
         q.path = u.text;
-        q.sink = take_body;
+        q.sink = client_artifacts_take_body;
         q.sink_data = &sink;
         return client_transfer(place, &q, &sink.error, /* ret_head= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-static int remove_all(const Place *place, void *options, const Operands *words) {
+static int client_artifacts_remove_all(const Place *place, void *options, const Operands *words) {
         const ArtifactsOptions *o = options;
         Several several = { .place = place, .method = "DELETE", .what = "/api/artifacts", .root = true, .json = o->common.json };
 
@@ -129,9 +129,9 @@ static int remove_all(const Place *place, void *options, const Operands *words) 
 
 int verb_artifacts(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "ls", &ls_usage, list },
-                { "get", &get_usage, get },
-                { "rm", &rm_usage, remove_all },
+                { "ls", &ls_usage, client_artifacts_list },
+                { "get", &get_usage, client_artifacts_get },
+                { "rm", &rm_usage, client_artifacts_remove_all },
         };
         ArtifactsOptions o = { 0 };
 

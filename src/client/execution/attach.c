@@ -13,31 +13,31 @@
 
 #define SCREENFUL 16384 /* of a terminal's output that is shown again */
 
-typedef struct AttachOptions {
+typedef struct ClientAttachOptions {
         Common common;
         bool no_input, has_from;
         uint64_t from;
         int detach_key;
-} AttachOptions;
+} ClientAttachOptions;
 
-APPLY_FLAG(AttachOptions, no_input)
+APPLY_FLAG(ClientAttachOptions, no_input)
 
-static int apply_from(void *target, const char *value, Error *reterr) {
-        AttachOptions *o = target;
+static int attach_apply_from(void *target, const char *value, Error *reterr) {
+        ClientAttachOptions *o = target;
 
         o->has_from = true;
         return value_number("--from", value, 0, INT64_MAX, &o->from, reterr);
 }
 
-static int apply_detach_key(void *target, const char *value, Error *reterr) {
-        return detach_key_parse(value, &((AttachOptions *) target)->detach_key, reterr);
+static int attach_apply_detach_key(void *target, const char *value, Error *reterr) {
+        return detach_key_parse(value, &((ClientAttachOptions *) target)->detach_key, reterr);
 }
 
 static const Option attach_options[] = {
         { "from",       0, "BYTE", "begin with this byte of its stdout (default: all;\n"
-                                   "of a terminal the last 16K)",                             apply_from       },
+                                   "of a terminal the last 16K)",                             attach_apply_from       },
         { "no-input",   0, NULL,   "keep our input back",                                     apply_no_input   },
-        { "detach-key", 0, "KEY",  "leaves it (default ^\\ on a terminal; none)",             apply_detach_key },
+        { "detach-key", 0, "KEY",  "leaves it (default ^\\ on a terminal; none)",             attach_apply_detach_key },
         COMMON_OPTIONS,
 };
 
@@ -52,7 +52,7 @@ static const Usage usage = {
         .missing = "no sandbox given",
 };
 
-static uint64_t first_byte(const AttachOptions *o, const json_t *execution) {
+static uint64_t first_byte(const ClientAttachOptions *o, const json_t *execution) {
         int64_t bytes = json_get_integer(execution, "stdoutBytes", 0);
 
         if (o->has_from)
@@ -60,7 +60,7 @@ static uint64_t first_byte(const AttachOptions *o, const json_t *execution) {
         return json_get_bool(execution, "pty") && bytes > SCREENFUL ? (uint64_t) bytes - SCREENFUL : 0;
 }
 
-static int join(const Place *place, const AttachOptions *o, const char *sandbox, const json_t *execution) {
+static int attach_join(const Place *place, const ClientAttachOptions *o, const char *sandbox, const json_t *execution) {
         bool terminal = json_get_bool(execution, "pty");
         Session session = {
                 .role = SESSION_JOINS,
@@ -84,7 +84,7 @@ static int join(const Place *place, const AttachOptions *o, const char *sandbox,
         return detach_tell(&session, session_run(&session));
 }
 
-static int attach(const Place *place, const AttachOptions *o, const Operands *words) {
+static int client_attach(const Place *place, const ClientAttachOptions *o, const Operands *words) {
         const char *given = words->n == 2 ? words->items[1] : NULL;
         _cleanup_answer_ Answer a = { 0 };
         const json_t *execution;
@@ -95,16 +95,16 @@ static int attach(const Place *place, const AttachOptions *o, const Operands *wo
         }
         if (pick_execution(place, words->items[0], given, PICK_RUNNING, &a, &execution) < 0)
                 return EXIT_OWN_FAILURE;
-        return join(place, o, words->items[0], execution);
+        return attach_join(place, o, words->items[0], execution);
 }
 
 int verb_attach(int argc, char **argv) {
-        AttachOptions o = { .detach_key = DETACH_KEY_DEFAULT };
+        ClientAttachOptions o = { .detach_key = DETACH_KEY_DEFAULT };
         _cleanup_place_ Place place = { 0 };
         Operands words;
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = attach(&place, &o, &words);
+                status = client_attach(&place, &o, &words);
         return status;
 }

@@ -35,11 +35,11 @@ APPLY_TEXT(CodeOptions, context)
 APPLY_TEXT(CodeOptions, code)
 APPLY_TEXT(CodeOptions, save)
 
-static int apply_env(void *target, const char *value, Error *reterr) {
+static int code_apply_env(void *target, const char *value, Error *reterr) {
         return assign_env(&((CodeOptions *) target)->env, "--env", value, reterr);
 }
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int code_apply_timeout(void *target, const char *value, Error *reterr) {
         CodeOptions *o = target;
 
         o->has_timeout = true;
@@ -50,8 +50,8 @@ static const Option code_options[] = {
         { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",  apply_language },
         { "context",  'x', "ID",   "the context to run it in (default: the language's own)",    apply_context  },
         { "code",     'c', "CODE", "the code itself",                                           apply_code     },
-        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", apply_env },
-        { "timeout",  0,   "TIME", "interrupts it after this (default: none)",                  apply_timeout  },
+        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", code_apply_env },
+        { "timeout",  0,   "TIME", "interrupts it after this (default: none)",                  code_apply_timeout  },
         { "save",     0,   "DIR",  "pictures and other results that are no text, as files there", apply_save  },
         COMMON_OPTIONS,
 };
@@ -91,7 +91,7 @@ static const struct {
         { "javascript", "js",   false },
 };
 
-static int write_file(const char *path, const char *text, bool encoded) {
+static int code_write_file(const char *path, const char *text, bool encoded) {
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
         _cleanup_free_ uint8_t *bytes = NULL;
         size_t size = strlen(text);
@@ -121,7 +121,7 @@ static void save_result(Show *s, const json_t *event) {
                 s->n_saved += !counted;
                 counted = true;
                 (void) snprintf(path, sizeof(path), "%s/result-%u.%s", s->options->save, s->n_saved, files[i].suffix);
-                r = write_file(path, text, files[i].encoded);
+                r = code_write_file(path, text, files[i].encoded);
                 if (r < 0)
                         log_error("cannot write '%s': %s", path, strerror(-r));
                 else
@@ -164,7 +164,7 @@ static int show_event(Show *s, const json_t *event) {
         return fflush(stdout) != 0 ? -errno : 0;
 }
 
-static int take_body(void *userdata, const void *data, size_t size) {
+static int code_take_body(void *userdata, const void *data, size_t size) {
         Show *s = userdata;
         const char *p = data;
 
@@ -192,33 +192,33 @@ static int take_body(void *userdata, const void *data, size_t size) {
 
 /* One run. */
 
-static void put_request(JsonBuilder *b, const CodeOptions *o, const char *code) {
+static void code_put_request(JsonBuilder *b, const CodeOptions *o, const char *code) {
         json_put_text(b, "code", code);
         json_put_assignments(b, "env", o->env.items, o->env.n);
         if (o->has_timeout)
                 json_put_number(b, "timeoutSeconds", (double) o->timeout / USEC_PER_SEC);
 }
 
-static void make_url(Url *u, const CodeOptions *o, const char *sandbox) {
+static void code_make_url(Url *u, const CodeOptions *o, const char *sandbox) {
         url_sandbox(u, sandbox, "contexts");
         url_part(u, o->context ? o->context : o->language ? o->language : "python");
         url_part(u, "run");
 }
 
-static int run_json(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+static int code_run_json(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
-        make_url(&u, o, sandbox);
-        put_request(&b, o, code);
+        code_make_url(&u, o, sandbox);
+        code_put_request(&b, o, code);
         if (client_need(place, "POST", &u, &b, &a) < 0)
                 return EXIT_OWN_FAILURE;
         answer_print(&a);
         return json_has(a.json, "error") ? CODE_FAILED : 0;
 }
 
-static int run(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+static int code_run(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
         Show s = { .options = o };
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_free_ char *body = NULL;
@@ -228,9 +228,9 @@ static int run(const Place *place, const CodeOptions *o, const char *sandbox, co
         int r;
 
         if (o->common.json)
-                return run_json(place, o, sandbox, code);
-        make_url(&u, o, sandbox);
-        put_request(&b, o, code);
+                return code_run_json(place, o, sandbox, code);
+        code_make_url(&u, o, sandbox);
+        code_put_request(&b, o, code);
         body = json_builder_print(&b, &error);
         if (!body || u.error < 0) {
                 log_error("%s", body ? "out of memory" : error.text);
@@ -242,7 +242,7 @@ static int run(const Place *place, const CodeOptions *o, const char *sandbox, co
         q.accept = "application/x-ndjson";
         q.body = body;
         q.body_size = strlen(body);
-        q.sink = take_body;
+        q.sink = code_take_body;
         q.sink_data = &s;
         r = client_transfer(place, &q, &error, NULL);
         answer_done(&s.line);
@@ -252,7 +252,7 @@ static int run(const Place *place, const CodeOptions *o, const char *sandbox, co
 /* At a terminal. */
 
 /* A block goes on to an empty line when it was opened: by an indentation, or by a line that ends with one of these. */
-static bool is_open(const char *block, const char *line) {
+static bool code_is_open(const char *block, const char *line) {
         size_t n = strlen(line);
 
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == ' '))
@@ -262,7 +262,7 @@ static bool is_open(const char *block, const char *line) {
         return strchr(":{([\\,", line[n - 1]) || line[0] == ' ' || line[0] == '\t' || block[0] == '@';
 }
 
-static char *read_block(void) {
+static char *code_read_block(void) {
         _cleanup_free_ char *line = NULL;
         char *block = NULL;
         size_t room = 0, size = 0;
@@ -283,7 +283,7 @@ static char *read_block(void) {
                 block = bigger;
                 memcpy(block + size, line, (size_t) n + 1);
                 size += (size_t) n;
-                if (line[0] == '\n' || (!is_open(block, line) && !opened))
+                if (line[0] == '\n' || (!code_is_open(block, line) && !opened))
                         return block;
                 opened = true;
         }
@@ -305,7 +305,7 @@ static int run_apart(const Place *place, const CodeOptions *o, const char *sandb
                 return EXIT_OWN_FAILURE;
         if (pid == 0) {
                 (void) signal(SIGINT, SIG_DFL);
-                status = run(place, o, sandbox, code);
+                status = code_run(place, o, sandbox, code);
                 (void) fflush(stdout);
                 _exit(status);
         }
@@ -321,7 +321,7 @@ static int converse(const Place *place, const CodeOptions *o, const char *sandbo
 
         (void) signal(SIGINT, SIG_IGN);
         for (;;) {
-                _cleanup_free_ char *block = read_block();
+                _cleanup_free_ char *block = code_read_block();
 
                 if (!block)
                         break;
@@ -373,7 +373,7 @@ static int code(const Place *place, const CodeOptions *o, const Operands *words)
                 return EXIT_OWN_FAILURE;
         }
         if (o->code)
-                return run(place, o, sandbox, o->code);
+                return code_run(place, o, sandbox, o->code);
         if (!file && isatty(STDIN_FILENO) && !o->common.json)
                 return converse(place, o, sandbox);
         r = read_code(file, &text);
@@ -381,7 +381,7 @@ static int code(const Place *place, const CodeOptions *o, const Operands *words)
                 log_error("cannot read '%s': %s", file ? file : "-", strerror(-r));
                 return EXIT_OWN_FAILURE;
         }
-        return run(place, o, sandbox, text);
+        return code_run(place, o, sandbox, text);
 }
 
 int verb_code(int argc, char **argv) {

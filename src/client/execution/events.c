@@ -12,7 +12,7 @@ void event_reader_done(EventReader *r) {
         *r = (EventReader) { 0 };
 }
 
-static int make_room(EventReader *r, size_t size) {
+static int client_events_make_room(EventReader *r, size_t size) {
         uint8_t *bigger;
 
         if (r->decoded_room >= size)
@@ -26,7 +26,7 @@ static int make_room(EventReader *r, size_t size) {
 }
 
 /* Four digits; -1: they are none. */
-static int hex_value(const char *text) {
+static int client_events_hex_value(const char *text) {
         static const char digits[] = "0123456789abcdefABCDEF";
         int value = 0;
 
@@ -61,7 +61,7 @@ static uint8_t *put_utf8(uint8_t *to, unsigned c) {
 
 /* "\u00e9", "\ud83d\ude00": returns the letters used. */
 static ssize_t unescape_unicode(const char *text, size_t size, uint8_t **to) {
-        int first = size >= 6 ? hex_value(text + 2) : -1, second;
+        int first = size >= 6 ? client_events_hex_value(text + 2) : -1, second;
 
         if (first < 0 || (first >= 0xdc00 && first <= 0xdfff))
                 return -EBADMSG;
@@ -69,7 +69,7 @@ static ssize_t unescape_unicode(const char *text, size_t size, uint8_t **to) {
                 *to = put_utf8(*to, (unsigned) first);
                 return 6;
         }
-        second = size >= 12 && text[6] == '\\' && text[7] == 'u' ? hex_value(text + 8) : -1;
+        second = size >= 12 && text[6] == '\\' && text[7] == 'u' ? client_events_hex_value(text + 8) : -1;
         if (second < 0xdc00 || second > 0xdfff)
                 return -EBADMSG;
         *to = put_utf8(*to, 0x10000 + ((unsigned) (first - 0xd800) << 10) + (unsigned) (second - 0xdc00));
@@ -126,7 +126,7 @@ static const char *end_of_string(const char *text, const char *end) {
         return NULL;
 }
 
-static bool skip(const char **p, const char *end, const char *expected) {
+static bool client_events_skip(const char **p, const char *end, const char *expected) {
         size_t n = strlen(expected);
 
         if ((size_t) (end - *p) < n || memcmp(*p, expected, n) != 0)
@@ -140,16 +140,16 @@ static bool read_offset(const char *p, const char *end, uint64_t *ret) {
         uint64_t n = 0;
         unsigned digits = 0;
 
-        if (!skip(&p, end, ",\"offset\":"))
+        if (!client_events_skip(&p, end, ",\"offset\":"))
                 return false;
         for (; p < end && *p >= '0' && *p <= '9' && digits < 19; p++, digits++)
                 n = n * 10 + (uint64_t) (*p - '0');
         *ret = n;
-        return digits > 0 && skip(&p, end, "}") && p == end;
+        return digits > 0 && client_events_skip(&p, end, "}") && p == end;
 }
 
-static int decode(EventReader *r, const char *text, size_t size, bool base64, size_t *ret) {
-        int error = make_room(r, size + 1);
+static int client_events_decode(EventReader *r, const char *text, size_t size, bool base64, size_t *ret) {
+        int error = client_events_make_room(r, size + 1);
         ssize_t n;
 
         if (error < 0)
@@ -162,25 +162,25 @@ static int decode(EventReader *r, const char *text, size_t size, bool base64, si
 }
 
 /* {"type":"stdout","data":"…","offset":N}, byte by byte as the daemon writes it. 1: it was one, 0: it is something else. */
-static int read_output(EventReader *r, const char *line, size_t size, Event *ret) {
+static int client_events_read_output(EventReader *r, const char *line, size_t size, Event *ret) {
         const char *p = line, *end = line + size, *text, *quote;
         bool base64;
         int error;
 
-        if (skip(&p, end, "{\"type\":\"stdout\",\"data"))
+        if (client_events_skip(&p, end, "{\"type\":\"stdout\",\"data"))
                 ret->kind = EVENT_STDOUT;
-        else if (skip(&p, end, "{\"type\":\"stderr\",\"data"))
+        else if (client_events_skip(&p, end, "{\"type\":\"stderr\",\"data"))
                 ret->kind = EVENT_STDERR;
         else
                 return 0;
-        base64 = skip(&p, end, "64");
-        if (!skip(&p, end, "\":\""))
+        base64 = client_events_skip(&p, end, "64");
+        if (!client_events_skip(&p, end, "\":\""))
                 return 0;
         text = p;
         quote = end_of_string(text, end);
         if (!quote || !read_offset(quote + 1, end, &ret->offset))
                 return 0;
-        error = decode(r, text, (size_t) (quote - text), base64, &ret->size);
+        error = client_events_decode(r, text, (size_t) (quote - text), base64, &ret->size);
         ret->data = r->decoded;
         return error < 0 ? error : 1;
 }
@@ -213,7 +213,7 @@ static int read_output_json(EventReader *r, const json_t *j, Event *ret) {
         if (!json_is_string(data64))
                 return -EBADMSG;
         ret->data = NULL;
-        if (decode(r, json_string_value(data64), json_string_length(data64), /* base64= */ true, &ret->size) < 0)
+        if (client_events_decode(r, json_string_value(data64), json_string_length(data64), /* base64= */ true, &ret->size) < 0)
                 return -EBADMSG;
         ret->data = r->decoded;
         return 0;
@@ -222,7 +222,7 @@ static int read_output_json(EventReader *r, const json_t *j, Event *ret) {
 int event_reader_line(EventReader *r, const char *line, size_t size) {
         _cleanup_json_ json_t *j = NULL;
         Event e = { 0 };
-        int n = read_output(r, line, size, &e);
+        int n = client_events_read_output(r, line, size, &e);
 
         if (n < 0)
                 return n;
@@ -243,7 +243,7 @@ int event_reader_line(EventReader *r, const char *line, size_t size) {
         return r->event(r->userdata, &e);
 }
 
-static int keep(EventReader *r, const char *data, size_t size) {
+static int client_events_keep(EventReader *r, const char *data, size_t size) {
         if (r->size + size > EVENT_LINE_MAX)
                 return -EBADMSG;
         if (r->size + size > r->room) {
@@ -270,11 +270,11 @@ int event_reader_feed(EventReader *r, const void *data, size_t size) {
                 int error;
 
                 if (!newline)
-                        return keep(r, p, (size_t) (end - p));
+                        return client_events_keep(r, p, (size_t) (end - p));
                 length = (size_t) (newline - p);
                 p = newline + 1;
                 if (r->size > 0) {
-                        error = keep(r, line, length);
+                        error = client_events_keep(r, line, length);
                         if (error < 0)
                                 return error;
                         line = r->line;

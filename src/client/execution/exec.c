@@ -35,15 +35,15 @@ APPLY_TEXT(ExecOptions, cwd)
 APPLY_TEXT(ExecOptions, user)
 APPLY_TEXT(ExecOptions, tag)
 
-static int apply_env(void *target, const char *value, Error *reterr) {
+static int exec_apply_env(void *target, const char *value, Error *reterr) {
         return assign_env(&((ExecOptions *) target)->env, "--env", value, reterr);
 }
 
-static int apply_env_file(void *target, const char *value, Error *reterr) {
+static int exec_apply_env_file(void *target, const char *value, Error *reterr) {
         return assign_env_file(&((ExecOptions *) target)->env, "--env-file", value, reterr);
 }
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int exec_apply_timeout(void *target, const char *value, Error *reterr) {
         ExecOptions *o = target;
 
         o->has_timeout = true;
@@ -54,12 +54,12 @@ static const Option exec_options[] = {
         { "interactive", 'i', NULL,   "pass on input from a terminal too",                      apply_interactive },
         { "tty",         't', NULL,   "give the command a terminal",                            apply_tty         },
         { "detach",      'd', NULL,   "do not wait: print the execution's id",                  apply_detach      },
-        { "env",         'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",   apply_env         },
-        { "env-file",    0,   "FILE", "lines of NAME=VALUE",                                    apply_env_file    },
+        { "env",         'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",   exec_apply_env         },
+        { "env-file",    0,   "FILE", "lines of NAME=VALUE",                                    exec_apply_env_file    },
         { "cwd",         'w', "DIR",  "working directory (default: the sandbox's)",             apply_cwd         },
         { "user",        'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)",    apply_user        },
         { "timeout",     0,   "TIME", "ends it after this, with status 124 (default: the\n"
-                                      "sandbox's; none: no limit)",                             apply_timeout     },
+                                      "sandbox's; none: no limit)",                             exec_apply_timeout     },
         { "tag",         0,   "TEXT", "shown by `cove ps`",                                     apply_tag         },
         COMMON_OPTIONS,
 };
@@ -87,7 +87,7 @@ static bool input_is_null(void) {
         return fstat(STDIN_FILENO, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
-static bool wants_input(const ExecOptions *o) {
+static bool exec_wants_input(const ExecOptions *o) {
         if (o->detach || (o->common.json && !o->interactive))
                 return false;
         return o->interactive || (!isatty(STDIN_FILENO) && !input_is_null());
@@ -106,7 +106,7 @@ static void put_terminal(JsonBuilder *b, ExecOptions *o) {
                 (void) assign_env(&o->env, "--env", "TERM", &error);
 }
 
-static void put_request(JsonBuilder *b, ExecOptions *o, const Operands *words) {
+static void exec_put_request(JsonBuilder *b, ExecOptions *o, const Operands *words) {
         json_put_text(b, "command", words->items[1]);
         if (words->n > 2)
                 json_put_words(b, "args", words->items + 2, words->n - 2);
@@ -139,7 +139,7 @@ static int run_detached(const Place *place, const ExecOptions *o, const Operands
 }
 
 /* All of our input as one text. */
-static int read_text(char **ret) {
+static int exec_read_text(char **ret) {
         _cleanup_free_ char *text = malloc(TEXT_MAX + 1);
         ssize_t n;
 
@@ -157,14 +157,14 @@ static int read_text(char **ret) {
         return 0;
 }
 
-static int run_json(const Place *place, const ExecOptions *o, const Operands *words, JsonBuilder *b) {
+static int exec_run_json(const Place *place, const ExecOptions *o, const Operands *words, JsonBuilder *b) {
         _cleanup_free_ char *text = NULL;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         int r = 0;
 
-        if (wants_input(o)) {
-                r = read_text(&text);
+        if (exec_wants_input(o)) {
+                r = exec_read_text(&text);
                 if (r < 0) {
                         errno = -r;
                         log_error("--json: input must be text of at most %d bytes: %m", TEXT_MAX);
@@ -182,7 +182,7 @@ static int run_json(const Place *place, const ExecOptions *o, const Operands *wo
 static int run_attached(const Place *place, const ExecOptions *o, const Operands *words, JsonBuilder *b) {
         Session session = {
                 .role = SESSION_OWNS,
-                .input = wants_input(o),
+                .input = exec_wants_input(o),
                 .terminal = o->tty,
                 .detach_key = SESSION_KEY_NONE,
         };
@@ -215,11 +215,11 @@ int verb_exec(int argc, char **argv) {
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0) {
-                put_request(&b, &o, &words);
+                exec_put_request(&b, &o, &words);
                 if (o.detach)
                         status = run_detached(&place, &o, &words, &b);
                 else if (o.common.json)
-                        status = run_json(&place, &o, &words, &b);
+                        status = exec_run_json(&place, &o, &words, &b);
                 else
                         status = run_attached(&place, &o, &words, &b);
         }

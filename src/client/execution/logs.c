@@ -102,7 +102,7 @@ static void put_list(Logs *l, const char *p, size_t size) {
         }
 }
 
-static void put(Logs *l, const void *data, size_t size) {
+static void client_logs_put(Logs *l, const void *data, size_t size) {
         if (l->form == FORM_CLEAN)
                 put_clean(l, data, size);
         else if (l->form == FORM_LIST)
@@ -112,18 +112,18 @@ static void put(Logs *l, const void *data, size_t size) {
 }
 
 /* Puts the line if it matches; a NUL in it ends what is looked at. */
-static void end_line(Logs *l) {
+static void client_logs_end_line(Logs *l) {
         if (!l->line)
                 return;
         l->line[l->line_size] = '\0';
         if (regexec(l->pattern, l->line, 0, NULL, 0) == 0) {
-                put(l, l->line, l->line_size);
-                put(l, "\n", 1);
+                client_logs_put(l, l->line, l->line_size);
+                client_logs_put(l, "\n", 1);
         }
         l->line_size = 0;
 }
 
-static int hold(Logs *l, const char *data, size_t size) {
+static int client_logs_hold(Logs *l, const char *data, size_t size) {
         if (l->line_size + size >= l->line_room) {
                 size_t room = 2 * (l->line_size + size) + 1024;
                 char *bigger = room > LINE_MAX_BYTES ? NULL : realloc(l->line, room);
@@ -142,12 +142,12 @@ static int take_lines(Logs *l, const char *data, size_t size) {
         while (size > 0) {
                 const char *newline = memchr(data, '\n', size);
                 size_t n = newline ? (size_t) (newline - data) : size;
-                int r = hold(l, data, n);
+                int r = client_logs_hold(l, data, n);
 
                 if (r < 0)
                         return r;
                 if (newline)
-                        end_line(l);
+                        client_logs_end_line(l);
                 n += newline != NULL;
                 data += n;
                 size -= n;
@@ -155,14 +155,14 @@ static int take_lines(Logs *l, const char *data, size_t size) {
         return 0;
 }
 
-static int take_body(void *userdata, const void *data, size_t size) {
+static int client_logs_take_body(void *userdata, const void *data, size_t size) {
         Logs *l = userdata;
         int r = 0;
 
         if (l->pattern)
                 r = take_lines(l, data, size);
         else
-                put(l, data, size);
+                client_logs_put(l, data, size);
         if (r >= 0 && l->follow && fflush(stdout) != 0)
                 return -errno;
         return r;
@@ -178,7 +178,7 @@ static void query_since(Url *u, const char *since) {
                 url_query(u, "since", since);
 }
 
-static int show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
+static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
         _cleanup_url_ Url u = { 0 };
         Request q = REQUEST_INIT;
@@ -200,11 +200,11 @@ static int show_sandbox(const Place *place, const LogsOptions *o, const char *sa
         else
                 l.form = isatty(STDOUT_FILENO) ? FORM_CLEAN : FORM_BYTES;
         q.path = u.text;
-        q.sink = take_body;
+        q.sink = client_logs_take_body;
         q.sink_data = &l;
         r = client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL);
         if (l.pattern && l.line_size > 0)
-                end_line(&l);
+                client_logs_end_line(&l);
         free(l.line);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
@@ -236,14 +236,14 @@ static int show_matching(const Place *place, const LogsOptions *o, const char *s
         int status, k;
 
         if (!o->grep)
-                return show_sandbox(place, o, sandbox, NULL);
+                return client_logs_show_sandbox(place, o, sandbox, NULL);
         k = regcomp(&pattern, o->grep, REG_EXTENDED | REG_NOSUB);
         if (k != 0) {
                 (void) regerror(k, &pattern, words, sizeof(words));
                 log_error("--grep: '%s' is no regular expression: %s", o->grep, words);
                 return EXIT_OWN_FAILURE;
         }
-        status = show_sandbox(place, o, sandbox, &pattern);
+        status = client_logs_show_sandbox(place, o, sandbox, &pattern);
         regfree(&pattern);
         return status;
 }

@@ -70,7 +70,7 @@ static void cell_end(Table *t, const json_t *execution) {
                 table_cell(t, reason);
 }
 
-static void add_row(Table *t, const char *sandbox, const json_t *execution) {
+static void ps_add_row(Table *t, const char *sandbox, const json_t *execution) {
         const char *status = json_get_text(execution, "status");
         double msec = json_get_number(execution, "durationMs", 0);
         int64_t pid = json_get_integer(execution, "pid", 0);
@@ -93,7 +93,7 @@ static void add_row(Table *t, const char *sandbox, const json_t *execution) {
         cell_command(t, execution);
 }
 
-static void show(Ps *ps, const char *sandbox, const Answer *a) {
+static void ps_show(Ps *ps, const char *sandbox, const Answer *a) {
         const json_t *execution;
         size_t i;
 
@@ -103,11 +103,11 @@ static void show(Ps *ps, const char *sandbox, const Answer *a) {
                 if (ps->options->quiet)
                         puts(json_get_text_or(execution, "id", ""));
                 else
-                        add_row(ps->table, sandbox, execution);
+                        ps_add_row(ps->table, sandbox, execution);
         }
 }
 
-static void build_url(const Ps *ps, const char *sandbox, Url *u) {
+static void ps_build_url(const Ps *ps, const char *sandbox, Url *u) {
         url_sandbox(u, sandbox, "exec");
         if (!ps->options->all)
                 url_query(u, "status", "starting,running"); /* what was asked for a moment ago is on its way */
@@ -121,7 +121,7 @@ static void show_json(Ps *ps, const json_t *sandbox, Answer *a) {
         ps->first = false;
 }
 
-static int show_sandbox(const json_t *sandbox, void *userdata) {
+static int ps_show_sandbox(const json_t *sandbox, void *userdata) {
         const json_t *counts = json_object_get(sandbox, "executions");
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -131,7 +131,7 @@ static int show_sandbox(const json_t *sandbox, void *userdata) {
 
         if (json_get_integer(counts, ps->options->all ? "total" : "running", 1) == 0)
                 return 0;
-        build_url(ps, json_get_text_or(sandbox, "id", ""), &u);
+        ps_build_url(ps, json_get_text_or(sandbox, "id", ""), &u);
         r = client_ask(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
         if (r < 0) {
                 log_error("%s", error.text);
@@ -142,7 +142,7 @@ static int show_sandbox(const json_t *sandbox, void *userdata) {
         if (ps->options->common.json)
                 show_json(ps, sandbox, &a);
         else
-                show(ps, sandbox_label(sandbox), &a);
+                ps_show(ps, sandbox_label(sandbox), &a);
         return 0;
 }
 
@@ -154,7 +154,7 @@ static int show_all(Ps *ps) {
                 return r;
         if (ps->options->common.json)
                 printf("{");
-        r = listing_each(&l, show_sandbox, ps);
+        r = listing_each(&l, ps_show_sandbox, ps);
         if (ps->options->common.json)
                 printf("}\n");
         return r;
@@ -165,18 +165,18 @@ static int show_one(Ps *ps, const char *sandbox) {
         _cleanup_url_ Url u = { 0 };
         int r;
 
-        build_url(ps, sandbox, &u);
+        ps_build_url(ps, sandbox, &u);
         r = client_need(ps->place, /* method= */ NULL, &u, /* body= */ NULL, &a);
         if (r < 0)
                 return r;
         if (ps->options->common.json)
                 answer_print(&a);
         else
-                show(ps, sandbox, &a);
+                ps_show(ps, sandbox, &a);
         return 0;
 }
 
-static int list(const Place *place, const PsOptions *o, const Operands *words) {
+static int ps_list(const Place *place, const PsOptions *o, const Operands *words) {
         static const char *const heads[] = { "SANDBOX", "ID", "STATUS", "END", ">PID", ">TIME", "USER", "TAG", "COMMAND", NULL };
         _cleanup_table_ Table *t = table_new(heads);
         TableLook look = table_look(STDOUT_FILENO);
@@ -202,6 +202,6 @@ int verb_ps(int argc, char **argv) {
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = list(&place, &o, &words);
+                status = ps_list(&place, &o, &words);
         return status;
 }

@@ -38,14 +38,14 @@ typedef struct Loop {
         int leaving;     /* the status to leave with; -1: go on */
 } Loop;
 
-static int take_output(void *userdata, unsigned stream, const void *data, size_t size) {
+static int session_take_output(void *userdata, unsigned stream, const void *data, size_t size) {
         Loop *l = userdata;
 
         l->sink_error = sink_put(l->sinks + stream, data, size);
         return l->sink_error;
 }
 
-static bool is_full(void *userdata) {
+static bool session_is_full(void *userdata) {
         const Loop *l = userdata;
         return sink_waiting(l->sinks) > SINK_FULL || sink_waiting(l->sinks + 1) > SINK_FULL;
 }
@@ -66,7 +66,7 @@ static void on_quit(Loop *l) {
                 (void) l->link->ops->signal(l->link, SIGQUIT);
 }
 
-static void on_end(Loop *l, int signal) {
+static void session_on_end(Loop *l, int signal) {
         if (l->session->role != SESSION_OWNS || !l->link->execution || l->ending) {
                 l->leaving = EXIT_SIGNAL_BASE + signal;
                 return;
@@ -83,7 +83,7 @@ static void pass_size(Loop *l) {
                 (void) l->link->ops->resize(l->link, size.ws_col, size.ws_row);
 }
 
-static void step_signals(Loop *l) {
+static void session_step_signals(Loop *l) {
         struct signalfd_siginfo info;
 
         while (l->leaving < 0 && read(l->signal_fd, &info, sizeof(info)) == sizeof(info))
@@ -91,7 +91,7 @@ static void step_signals(Loop *l) {
                 case SIGINT: on_interrupt(l); break;
                 case SIGQUIT: on_quit(l); break;
                 case SIGWINCH: pass_size(l); break;
-                default: on_end(l, (int) info.ssi_signo);
+                default: session_on_end(l, (int) info.ssi_signo);
                 }
 }
 
@@ -113,7 +113,7 @@ static ssize_t read_input(const Loop *l) {
         }
 }
 
-static void step_input(Loop *l) {
+static void session_step_input(Loop *l) {
         const char *key;
         ssize_t n = read_input(l);
 
@@ -138,7 +138,7 @@ static void step_input(Loop *l) {
         }
 }
 
-static bool wants_input(const Loop *l) {
+static bool session_wants_input(const Loop *l) {
         return l->session->input && !l->input_over && l->link->ops->takes_input(l->link);
 }
 
@@ -160,7 +160,7 @@ static int wait_for_something(Loop *l, struct pollfd polls[static _ON_MAX]) {
                 pass_size(l);
         }
         polls[ON_SIGNALS] = (struct pollfd) { .fd = l->signal_fd, .events = POLLIN };
-        polls[ON_INPUT] = (struct pollfd) { .fd = wants_input(l) ? STDIN_FILENO : -1, .events = POLLIN };
+        polls[ON_INPUT] = (struct pollfd) { .fd = session_wants_input(l) ? STDIN_FILENO : -1, .events = POLLIN };
         sink_poll(l->sinks, polls + ON_OUT);
         sink_poll(l->sinks + 1, polls + ON_ERR);
         l->link->ops->poll(l->link, polls + ON_LINK);
@@ -168,14 +168,14 @@ static int wait_for_something(Loop *l, struct pollfd polls[static _ON_MAX]) {
 }
 
 /* 1: the command has ended, 0: go on. */
-static int step(Loop *l, Error *reterr) {
+static int session_step(Loop *l, Error *reterr) {
         struct pollfd polls[_ON_MAX] = { 0 };
         int r = wait_for_something(l, polls);
 
         if (r < 0)
                 return error_set(reterr, r, "cannot wait: %m");
         if (polls[ON_SIGNALS].revents)
-                step_signals(l);
+                session_step_signals(l);
         if (l->leave_at > 0 && clock_usec() >= l->leave_at)
                 l->leaving = EXIT_SIGNAL_BASE + l->ending;
         for (int i = 0; i < 2 && r >= 0; i++)
@@ -183,7 +183,7 @@ static int step(Loop *l, Error *reterr) {
         if (r < 0)
                 return r;
         if (polls[ON_INPUT].revents && l->leaving < 0)
-                step_input(l);
+                session_step_input(l);
         return l->link->ops->step(l->link, polls + ON_LINK, reterr);
 }
 
@@ -206,12 +206,12 @@ static int tell_lost(const Loop *l, const Error *error) {
         return EXIT_OWN_FAILURE;
 }
 
-static int run(Loop *l) {
+static int client_session_run(Loop *l) {
         Error error = { 0 };
         int r = 0;
 
         while (r == 0 && l->leaving < 0)
-                r = step(l, &error);
+                r = session_step(l, &error);
         if (r >= 0 || l->sink_error == 0)
                 for (int i = 0; i < 2 && l->sink_error == 0; i++)
                         l->sink_error = sink_flush(l->sinks + i);
@@ -225,7 +225,7 @@ static int run(Loop *l) {
         return l->link->end && l->session->role != SESSION_WATCHES ? verdict_tell(l->link->end) : 0;
 }
 
-static int open_signals(void) {
+static int session_open_signals(void) {
         static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGWINCH };
         sigset_t set;
 
@@ -239,7 +239,7 @@ static int open_signals(void) {
 
 int session_run(Session *s) {
         Loop l = { .session = s, .link = s->link, .leaving = -1 };
-        _cleanup_close_ int signal_fd = open_signals();
+        _cleanup_close_ int signal_fd = session_open_signals();
         _cleanup_free_ char *input = malloc(INPUT_PIECE);
         struct stat st = { 0 };
         int status;
@@ -251,12 +251,12 @@ int session_run(Session *s) {
         l.signal_fd = signal_fd;
         l.input = input;
         l.input_is_file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
-        s->link->handlers = (LinkHandlers) { .output = take_output, .is_full = is_full, .userdata = &l };
+        s->link->handlers = (LinkHandlers) { .output = session_take_output, .is_full = session_is_full, .userdata = &l };
         sink_init(l.sinks, STDOUT_FILENO);
         sink_init(l.sinks + 1, STDERR_FILENO);
         if (s->terminal && s->input)
                 (void) terminal_raw(STDIN_FILENO);
-        status = run(&l);
+        status = client_session_run(&l);
         sink_done(l.sinks);
         sink_done(l.sinks + 1);
         return status;

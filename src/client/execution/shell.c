@@ -23,7 +23,7 @@ APPLY_TEXT(ShellOptions, user)
 APPLY_TEXT(ShellOptions, cwd)
 APPLY_FLAG(ShellOptions, keep)
 
-static int apply_detach_key(void *target, const char *value, Error *reterr) {
+static int shell_apply_detach_key(void *target, const char *value, Error *reterr) {
         return detach_key_parse(value, &((ShellOptions *) target)->detach_key, reterr);
 }
 
@@ -32,7 +32,7 @@ static const Option shell_options[] = {
         { "user",       'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)", apply_user       },
         { "cwd",        'w', "DIR",  "working directory (default: the sandbox's)",          apply_cwd        },
         { "keep",       'k', NULL,   "it goes on when this program ends; `cove attach`\ncomes back to it", apply_keep },
-        { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          apply_detach_key },
+        { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          shell_apply_detach_key },
         COMMON_OPTIONS,
 };
 
@@ -46,7 +46,7 @@ static const Usage usage = {
         .missing = "no sandbox given",
 };
 
-static int build_url(Url *u, const ShellOptions *o, const char *sandbox) {
+static int shell_build_url(Url *u, const ShellOptions *o, const char *sandbox) {
         struct winsize size = terminal_size();
 
         url_sandbox(u, sandbox, "terminal");
@@ -74,7 +74,7 @@ static int shell(const Place *place, const ShellOptions *o, const char *sandbox)
                 log_error("--json: a terminal is no JSON; `cove exec --json` gives a result");
                 return EXIT_OWN_FAILURE;
         }
-        if (build_url(&u, o, sandbox) >= 0)
+        if (shell_build_url(&u, o, sandbox) >= 0)
                 link = link_websocket_new(place, sandbox, /* execution= */ NULL, u.text);
         if (!link) {
                 log_error("out of memory");

@@ -14,7 +14,7 @@
 
 /* An open file description of our own, so that O_NONBLOCK is no business of those who share the caller's. Not for files: they
  * never block, and share their position. */
-static int open_again(int fd, mode_t mode) {
+static int sink_open_again(int fd, mode_t mode) {
         char path[32];
 
         if (!S_ISFIFO(mode) && !isatty(fd))
@@ -29,7 +29,7 @@ void sink_init(Sink *s, int fd) {
 
         (void) signal(SIGPIPE, SIG_IGN); /* a reader who has gone is -EPIPE */
         (void) fstat(fd, &st);
-        *s = (Sink) { .fd = fd, .own_fd = open_again(fd, st.st_mode), .is_socket = S_ISSOCK(st.st_mode) };
+        *s = (Sink) { .fd = fd, .own_fd = sink_open_again(fd, st.st_mode), .is_socket = S_ISSOCK(st.st_mode) };
 }
 
 void sink_done(Sink *s) {
@@ -39,7 +39,7 @@ void sink_done(Sink *s) {
         s->start = s->end = s->room = 0;
 }
 
-static ssize_t write_some(const Sink *s, const char *data, size_t size) {
+static ssize_t sink_write_some(const Sink *s, const char *data, size_t size) {
         ssize_t n;
 
         do
@@ -51,7 +51,7 @@ static ssize_t write_some(const Sink *s, const char *data, size_t size) {
         return n < 0 ? (errno == EAGAIN ? 0 : -errno) : n;
 }
 
-static int keep(Sink *s, const char *data, size_t size) {
+static int sink_keep(Sink *s, const char *data, size_t size) {
         if (s->start > 0 && s->start == s->end)
                 s->start = s->end = 0;
         if (s->end + size > s->room) {
@@ -72,7 +72,7 @@ int sink_put(Sink *s, const void *data, size_t size) {
         const char *p = data;
 
         while (size > 0 && sink_waiting(s) == 0) {
-                ssize_t n = write_some(s, p, size);
+                ssize_t n = sink_write_some(s, p, size);
 
                 if (n < 0)
                         return (int) n;
@@ -81,7 +81,7 @@ int sink_put(Sink *s, const void *data, size_t size) {
                 p += n;
                 size -= (size_t) n;
         }
-        return size > 0 ? keep(s, p, size) : 0;
+        return size > 0 ? sink_keep(s, p, size) : 0;
 }
 
 void sink_poll(const Sink *s, struct pollfd *ret) {
@@ -93,7 +93,7 @@ int sink_step(Sink *s, short revents) {
 
         if (!revents || sink_waiting(s) == 0)
                 return 0;
-        n = write_some(s, s->buffer + s->start, sink_waiting(s));
+        n = sink_write_some(s, s->buffer + s->start, sink_waiting(s));
         if (n < 0)
                 return (int) n;
         s->start += (size_t) n;

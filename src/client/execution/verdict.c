@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "cli/verbs.h"
 
-int signal_from_name(const char *name) {
+int verdict_signal_from_name(const char *name) {
         uint64_t n;
 
         if (strncmp(name, "SIG", 3) == 0)
@@ -66,8 +66,8 @@ int verdict_tell(const json_t *end) {
                 return EXIT_TIMED_OUT;
         if (code >= 0 && code <= 255)
                 return (int) code;
-        if (signal && signal_from_name(signal) > 0)
-                return EXIT_SIGNAL_BASE + signal_from_name(signal);
+        if (signal && verdict_signal_from_name(signal) > 0)
+                return EXIT_SIGNAL_BASE + verdict_signal_from_name(signal);
         if (strcmp(reason, "sandbox_ended") == 0)
                 return EXIT_SIGNAL_BASE + SIGKILL;
         return EXIT_OWN_FAILURE;

@@ -11,4 +11,4 @@
 int verdict_tell(const json_t *end);
 
 /* The number of "SIGTERM" or "TERM"; 0: there is no such signal. */
-int signal_from_name(const char *name);
+int verdict_signal_from_name(const char *name);

@@ -18,7 +18,7 @@ typedef struct WaitOptions {
         usec_t timeout;
 } WaitOptions;
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int wait_apply_timeout(void *target, const char *value, Error *reterr) {
         WaitOptions *o = target;
         int r = value_duration("--timeout", value, &o->timeout, reterr);
 
@@ -27,7 +27,7 @@ static int apply_timeout(void *target, const char *value, Error *reterr) {
 }
 
 static const Option wait_options[] = {
-        { "timeout", 0, "TIME", "do not wait longer, and say so with status 124", apply_timeout },
+        { "timeout", 0, "TIME", "do not wait longer, and say so with status 124", wait_apply_timeout },
         COMMON_OPTIONS,
 };
 
@@ -42,7 +42,7 @@ static const Usage usage = {
         .missing = "no sandbox given",
 };
 
-static int ask(const Place *place, const char *sandbox, const char *execution, usec_t usec, Answer *ret) {
+static int wait_ask(const Place *place, const char *sandbox, const char *execution, usec_t usec, Answer *ret) {
         _cleanup_url_ Url u = { 0 };
         char seconds[32];
 
@@ -59,7 +59,7 @@ static int wait_for(const Place *place, const WaitOptions *o, const char *sandbo
                 usec_t now = clock_usec(), left = until > now ? until - now : 0;
                 _cleanup_answer_ Answer a = { 0 };
 
-                if (ask(place, sandbox, execution, MIN_OF(left, PIECE), &a) < 0)
+                if (wait_ask(place, sandbox, execution, MIN_OF(left, PIECE), &a) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "exited") == 0) {
                         if (o->common.json)

@@ -40,7 +40,7 @@ static int write_drain(void *userdata, const void *data, size_t size) {
         return r;
 }
 
-static int get(Copy *c, Drain *d, const Url *u, uint64_t size, HttpReader *ret_head) {
+static int copy_down_get(Copy *c, Drain *d, const Url *u, uint64_t size, HttpReader *ret_head) {
         Request q = REQUEST_INIT;
         int r;
 
@@ -58,7 +58,7 @@ static int get(Copy *c, Drain *d, const Url *u, uint64_t size, HttpReader *ret_h
 }
 
 /* Octal digits: "0644". */
-static mode_t mode_of(const HttpReader *head) {
+static mode_t copy_down_mode_of(const HttpReader *head) {
         const char *text = http_reader_header(head, "X-File-Mode");
         mode_t mode = 0;
 
@@ -73,7 +73,7 @@ static int get_into(Copy *c, const char *remote, uint64_t size, int fd, const ch
         _cleanup_url_ Url u = { 0 };
 
         copy_url(c, &u, "files", remote);
-        return get(c, &d, &u, size, /* ret_head= */ NULL);
+        return copy_down_get(c, &d, &u, size, /* ret_head= */ NULL);
 }
 
 /* A file beside the one to be, which takes its name when all is there. */
@@ -98,8 +98,8 @@ static int get_new_file(Copy *c, const char *remote, uint64_t size, const char *
                 return -errno;
         }
         copy_url(c, &u, "files", remote);
-        r = get(c, &d, &u, size, &head);
-        if (r >= 0 && (fchmod(fd, mode_of(&head) & 0777 & ~mask) < 0 || rename(temporary, local) < 0)) {
+        r = copy_down_get(c, &d, &u, size, &head);
+        if (r >= 0 && (fchmod(fd, copy_down_mode_of(&head) & 0777 & ~mask) < 0 || rename(temporary, local) < 0)) {
                 r = -errno;
                 log_error("cannot write '%s': %m", local);
         }
@@ -109,7 +109,7 @@ static int get_new_file(Copy *c, const char *remote, uint64_t size, const char *
         return r;
 }
 
-static int get_file(Copy *c, const char *remote, uint64_t size, const char *local) {
+static int copy_down_get_file(Copy *c, const char *remote, uint64_t size, const char *local) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
 
@@ -154,7 +154,7 @@ static int get_directory(Copy *c, const char *remote, const char *local) {
                 return -ENOMEM;
         }
         archive_url(c, &u, remote);
-        r = get(c, &d, &u, PROGRESS_UNKNOWN, /* ret_head= */ NULL);
+        r = copy_down_get(c, &d, &u, PROGRESS_UNKNOWN, /* ret_head= */ NULL);
         if (r < 0)
                 return r;
         r = unpack_finish(unpack);
@@ -174,10 +174,10 @@ static int get_to_standard_output(Copy *c, const char *remote, const char *type,
                 return -EISDIR;
         }
         archive_url(c, &u, remote);
-        return get(c, &d, &u, PROGRESS_UNKNOWN, /* ret_head= */ NULL);
+        return copy_down_get(c, &d, &u, PROGRESS_UNKNOWN, /* ret_head= */ NULL);
 }
 
-static bool is_directory(const char *path) {
+static bool copy_down_is_directory(const char *path) {
         struct stat st;
 
         return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -197,10 +197,10 @@ int copy_down(Copy *c, const char *remote, const char *local, bool to_directory)
         if (strcmp(local, "-") == 0)
                 return get_to_standard_output(c, remote, type, size);
 
-        target = name && (to_directory || is_directory(local)) ? copy_join(local, name) : strdup(local);
+        target = name && (to_directory || copy_down_is_directory(local)) ? copy_join(local, name) : strdup(local);
         if (!name || !target) {
                 log_error("out of memory");
                 return -ENOMEM;
         }
-        return strcmp(type, "directory") == 0 ? get_directory(c, remote, target) : get_file(c, remote, size, target);
+        return strcmp(type, "directory") == 0 ? get_directory(c, remote, target) : copy_down_get_file(c, remote, size, target);
 }

@@ -12,16 +12,16 @@
 #include "client/files/copy.h"
 #include "client/files/pack.h"
 
-typedef struct Source {
+typedef struct CopyUpSource {
         Copy *copy;
         int fd;
         Pack *pack; /* instead of the descriptor */
         const char *name;
         Error error;
-} Source;
+} CopyUpSource;
 
-static ssize_t read_source(void *userdata, void *buffer, size_t size) {
-        Source *s = userdata;
+static ssize_t copy_up_read_source(void *userdata, void *buffer, size_t size) {
+        CopyUpSource *s = userdata;
         ssize_t n;
 
         if (s->pack) {
@@ -40,7 +40,7 @@ static ssize_t read_source(void *userdata, void *buffer, size_t size) {
         return n;
 }
 
-static int put(Copy *c, Source *s, Url *u, const char *type, uint64_t size, int wait_fd) {
+static int copy_up_put(Copy *c, CopyUpSource *s, Url *u, const char *type, uint64_t size, int wait_fd) {
         Request q = REQUEST_INIT;
         int r;
 
@@ -51,7 +51,7 @@ static int put(Copy *c, Source *s, Url *u, const char *type, uint64_t size, int 
         q.method = "PUT";
         q.path = u->text;
         q.type = type;
-        q.source = read_source;
+        q.source = copy_up_read_source;
         q.source_data = s;
         q.source_size = size;
         q.source_fd = wait_fd;
@@ -63,8 +63,8 @@ static int put(Copy *c, Source *s, Url *u, const char *type, uint64_t size, int 
         return r;
 }
 
-static int put_file(Copy *c, int fd, const struct stat *st, const char *name, const char *remote) {
-        Source s = { .copy = c, .fd = fd, .name = name };
+static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *name, const char *remote) {
+        CopyUpSource s = { .copy = c, .fd = fd, .name = name };
         bool regular = S_ISREG(st->st_mode);
         _cleanup_url_ Url u = { 0 };
         char mode[8];
@@ -74,19 +74,19 @@ static int put_file(Copy *c, int fd, const struct stat *st, const char *name, co
                 (void) snprintf(mode, sizeof(mode), "%04o", (unsigned) st->st_mode & 0777);
                 url_query(&u, "mode", mode);
         }
-        return put(c, &s, &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN,
+        return copy_up_put(c, &s, &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN,
                         regular ? -EBADF : fd);
 }
 
-static int put_archive(Copy *c, Source *s, const char *remote, int wait_fd) {
+static int put_archive(Copy *c, CopyUpSource *s, const char *remote, int wait_fd) {
         _cleanup_url_ Url u = { 0 };
 
         copy_url(c, &u, "files/archive", remote);
-        return put(c, s, &u, "application/x-tar", CALL_SIZE_UNKNOWN, wait_fd);
+        return copy_up_put(c, s, &u, "application/x-tar", CALL_SIZE_UNKNOWN, wait_fd);
 }
 
 /* The directory that the archive's entries go into must be there. */
-static int make_directory(const Copy *c, const char *remote) {
+static int copy_up_make_directory(const Copy *c, const char *remote) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -97,8 +97,8 @@ static int make_directory(const Copy *c, const char *remote) {
         return client_need(c->place, "POST", &u, &b, &a);
 }
 
-static int put_directory(Copy *c, const char *local, const char *remote) {
-        Source s = { .copy = c, .fd = -EBADF, .name = local };
+static int copy_up_put_directory(Copy *c, const char *local, const char *remote) {
+        CopyUpSource s = { .copy = c, .fd = -EBADF, .name = local };
         _cleanup_pack_ Pack *pack = NULL;
         Error error = { 0 };
         int r = pack_new(local, &pack, &error);
@@ -107,7 +107,7 @@ static int put_directory(Copy *c, const char *local, const char *remote) {
                 log_error("%s", error.text);
                 return r;
         }
-        r = make_directory(c, remote);
+        r = copy_up_make_directory(c, remote);
         if (r < 0)
                 return r;
         s.pack = pack;
@@ -115,12 +115,12 @@ static int put_directory(Copy *c, const char *local, const char *remote) {
 }
 
 static int put_standard_input(Copy *c, const char *remote) {
-        Source s = { .copy = c, .fd = STDIN_FILENO, .name = "standard input" };
+        CopyUpSource s = { .copy = c, .fd = STDIN_FILENO, .name = "standard input" };
         struct stat st = { 0 };
         int r;
 
         if (c->archive) {
-                r = make_directory(c, remote);
+                r = copy_up_make_directory(c, remote);
                 return r < 0 ? r : put_archive(c, &s, remote, STDIN_FILENO);
         }
         (void) fstat(STDIN_FILENO, &st);
@@ -129,10 +129,10 @@ static int put_standard_input(Copy *c, const char *remote) {
                 off_t position = lseek(STDIN_FILENO, 0, SEEK_CUR);
                 st.st_size -= MIN_OF(MAX_OF(position, (off_t) 0), st.st_size);
         }
-        return put_file(c, STDIN_FILENO, &st, s.name, remote);
+        return copy_up_put_file(c, STDIN_FILENO, &st, s.name, remote);
 }
 
-static int put_path(Copy *c, const char *local, const char *remote) {
+static int copy_up_put_path(Copy *c, const char *local, const char *remote) {
         _cleanup_close_ int fd = open(local, O_RDONLY | O_CLOEXEC);
         struct stat st;
 
@@ -140,7 +140,7 @@ static int put_path(Copy *c, const char *local, const char *remote) {
                 log_error("cannot read '%s': %m", local);
                 return -errno;
         }
-        return S_ISDIR(st.st_mode) ? put_directory(c, local, remote) : put_file(c, fd, &st, local, remote);
+        return S_ISDIR(st.st_mode) ? copy_up_put_directory(c, local, remote) : copy_up_put_file(c, fd, &st, local, remote);
 }
 
 int copy_up(Copy *c, const char *local, const char *remote, bool to_directory) {
@@ -160,5 +160,5 @@ int copy_up(Copy *c, const char *local, const char *remote, bool to_directory) {
                 log_error("out of memory");
                 return -ENOMEM;
         }
-        return standard ? put_standard_input(c, target) : put_path(c, local, target);
+        return standard ? put_standard_input(c, target) : copy_up_put_path(c, local, target);
 }

@@ -98,7 +98,7 @@ static int make_target(const Spot *target, unsigned n_sources) {
         return 0;
 }
 
-static int copy_one(Copy *c, const Spot *source, const Spot *target, bool to_directory) {
+static int cp_copy_one(Copy *c, const Spot *source, const Spot *target, bool to_directory) {
         c->sandbox = target->sandbox ? target->sandbox : source->sandbox;
         c->progress = (Progress) { 0 };
         return target->sandbox ? copy_up(c, source->path, target->path, to_directory)
@@ -107,7 +107,7 @@ static int copy_one(Copy *c, const Spot *source, const Spot *target, bool to_dir
 
 /* {"copied":[{"source":…,"target":…,"bytes":…}]}: what went over the wire, archives as such. */
 static void print_copied(const json_t *list) {
-        _cleanup_free_ char *text = json_print(list, /* pretty= */ false);
+        _cleanup_free_ char *text = client_json_print(list, /* pretty= */ false);
 
         printf("{\"copied\":%s}\n", text ? text : "[]");
 }
@@ -121,7 +121,7 @@ static int copy_all(Copy *c, const Operands *words, const Spot *spots, bool json
         if (make_target(target, n) < 0)
                 return EXIT_OWN_FAILURE;
         for (unsigned i = 0; i < n; i++) {
-                int r = copy_one(c, spots + i, target, says_directory(target, n));
+                int r = cp_copy_one(c, spots + i, target, says_directory(target, n));
 
                 if (r < 0)
                         status = EXIT_OWN_FAILURE;
@@ -134,7 +134,7 @@ static int copy_all(Copy *c, const Operands *words, const Spot *spots, bool json
         return status;
 }
 
-static int copy(const Place *place, const CpOptions *o, const Operands *words) {
+static int cp_copy(const Place *place, const CpOptions *o, const Operands *words) {
         Copy c = { .place = place, .user = o->user, .archive = o->archive };
         _cleanup_free_ Spot *spots = calloc(words->n, sizeof(Spot));
         Error error = { 0 };
@@ -160,6 +160,6 @@ int verb_cp(int argc, char **argv) {
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = copy(&place, &o, &words);
+                status = cp_copy(&place, &o, &words);
         return status;
 }

@@ -19,7 +19,7 @@
 #define MARK_OPAQUE ".wh..wh..opq"
 #define NAMES_MAX   (16u << 20)
 
-static int read_names(int fd, Strv *ret) {
+static int layer_read_names(int fd, Strv *ret) {
         int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
         DIR *directory = own < 0 ? NULL : fdopendir(own);
         struct dirent *entry;
@@ -50,7 +50,7 @@ static int convert_mark(int dirfd, const char *name) {
 
 static int convert(int dirfd, unsigned depth) {
         Strv names = STRV_INIT(NAMES_MAX);
-        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : read_names(dirfd, &names);
+        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : layer_read_names(dirfd, &names);
 
         for (size_t i = 0; i < names.n && r >= 0; i++) {
                 _cleanup_close_ int fd = -EBADF;
@@ -97,7 +97,7 @@ int layer_open_part(int upper_fd, const char *path) {
 
 static int adopt(int dir_fd, int upper_fd, unsigned depth) {
         Strv names = STRV_INIT(NAMES_MAX);
-        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : read_names(upper_fd, &names);
+        int r = depth > CHANGES_DEPTH_MAX ? -ELOOP : layer_read_names(upper_fd, &names);
 
         for (size_t i = 0; i < names.n && r >= 0; i++) {
                 _cleanup_close_ int ours = openat(upper_fd, names.items[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

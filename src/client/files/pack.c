@@ -17,14 +17,14 @@
 #define DEPTH_MAX 512
 
 /* A directory that is being read, and how much of the path it is. */
-typedef struct Level {
+typedef struct PackLevel {
         DIR *directory;
         size_t path_size;
-} Level;
+} PackLevel;
 
 struct Pack {
         char *top;
-        Level levels[DEPTH_MAX];
+        PackLevel levels[DEPTH_MAX];
         size_t depth;
         char path[TAR_PATH_MAX]; /* of the entry at hand, relative to the top */
 
@@ -53,12 +53,12 @@ const Error *pack_error(const Pack *p) {
         return &p->error;
 }
 
-static int fail(Pack *p, int error) {
+static int pack_fail(Pack *p, int error) {
         return error_set(&p->error, error, "cannot read '%s%s%s': %m", p->top, p->path[0] ? "/" : "", p->path);
 }
 
 /* Takes the descriptor of the directory that p->path names. */
-static int enter(Pack *p, int fd) {
+static int pack_enter(Pack *p, int fd) {
         DIR *d;
 
         if (p->depth == DEPTH_MAX) {
@@ -67,12 +67,12 @@ static int enter(Pack *p, int fd) {
         }
         d = fdopendir(fd);
         if (!d) {
-                int r = fail(p, -errno);
+                int r = pack_fail(p, -errno);
 
                 (void) fd_close(fd);
                 return r;
         }
-        p->levels[p->depth++] = (Level) { d, strlen(p->path) };
+        p->levels[p->depth++] = (PackLevel) { d, strlen(p->path) };
         return 0;
 }
 
@@ -87,7 +87,7 @@ int pack_new(const char *directory, Pack **ret, Error *reterr) {
         if (!p->top)
                 return error_set(reterr, -ENOMEM, "out of memory");
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        r = fd < 0 ? fail(p, -errno) : enter(p, fd);
+        r = fd < 0 ? pack_fail(p, -errno) : pack_enter(p, fd);
         if (r < 0) {
                 *reterr = p->error;
                 return r;
@@ -116,7 +116,7 @@ static int set_head(Pack *p, TarEntry *e) {
         memcpy(e->path, p->path, sizeof(e->path));
         n = tar_encode(e, p->head);
         if (n < 0)
-                return fail(p, (int) n);
+                return pack_fail(p, (int) n);
         p->head_start = 0;
         p->head_end = (size_t) n;
         return 0;
@@ -129,39 +129,39 @@ static int pass_through(Pack *p, int parent, const char *name) {
         if (!ignore_has_exceptions(p->patterns))
                 return 0;
         fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return fd < 0 ? fail(p, -errno) : enter(p, fd);
+        return fd < 0 ? pack_fail(p, -errno) : pack_enter(p, fd);
 }
 
 static int add_directory(Pack *p, int parent, const char *name, TarEntry *e) {
         int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
 
         if (fd < 0)
-                return fail(p, -errno);
+                return pack_fail(p, -errno);
         e->type = TAR_DIRECTORY;
         r = set_head(p, e);
         if (r < 0) {
                 (void) fd_close(fd);
                 return r;
         }
-        return enter(p, fd);
+        return pack_enter(p, fd);
 }
 
 static int add_symlink(Pack *p, int parent, const char *name, TarEntry *e) {
         ssize_t n = readlinkat(parent, name, e->target, sizeof(e->target) - 1);
 
         if (n < 0)
-                return fail(p, -errno);
+                return pack_fail(p, -errno);
         e->target[n] = '\0';
         e->type = TAR_SYMLINK;
         return set_head(p, e);
 }
 
-static int add_file(Pack *p, int parent, const char *name, TarEntry *e) {
+static int pack_add_file(Pack *p, int parent, const char *name, TarEntry *e) {
         _cleanup_close_ int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         struct stat st;
 
         if (fd < 0 || fstat(fd, &st) < 0)
-                return fail(p, -errno);
+                return pack_fail(p, -errno);
         e->type = TAR_FILE;
         e->size = S_ISREG(st.st_mode) ? (uint64_t) st.st_size : 0;
         p->fd = TAKE_FD(fd);
@@ -175,7 +175,7 @@ static int add_entry(Pack *p, int parent, const char *name) {
         struct stat st;
 
         if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return errno == ENOENT ? 0 : fail(p, -errno); /* removed since its name was read */
+                return errno == ENOENT ? 0 : pack_fail(p, -errno); /* removed since its name was read */
         e.mode = st.st_mode & 07777;
         e.mtime = st.st_mtime;
         if (stays_behind(p))
@@ -185,13 +185,13 @@ static int add_entry(Pack *p, int parent, const char *name) {
         if (S_ISLNK(st.st_mode))
                 return add_symlink(p, parent, name, &e);
         if (S_ISREG(st.st_mode))
-                return add_file(p, parent, name, &e);
+                return pack_add_file(p, parent, name, &e);
         log_warning("'%s/%s' is no file, directory or link: left out", p->top, p->path);
         return 0;
 }
 
 /* Puts a name behind the path of the directory that is being read. */
-static int set_path(Pack *p, size_t path_size, const char *name) {
+static int pack_set_path(Pack *p, size_t path_size, const char *name) {
         int n = snprintf(p->path + path_size, sizeof(p->path) - path_size, "%s%s", path_size > 0 ? "/" : "", name);
 
         if (n < 0 || (size_t) n >= sizeof(p->path) - path_size) {
@@ -202,8 +202,8 @@ static int set_path(Pack *p, size_t path_size, const char *name) {
 }
 
 /* On to the next entry; at the end of all, the end of the archive. */
-static int advance(Pack *p) {
-        const Level *level = p->levels + p->depth - 1;
+static int pack_advance(Pack *p) {
+        const PackLevel *level = p->levels + p->depth - 1;
         struct dirent *d;
         int r;
 
@@ -217,17 +217,17 @@ static int advance(Pack *p) {
         d = readdir(level->directory);
         if (!d) {
                 if (errno != 0)
-                        return fail(p, -errno);
+                        return pack_fail(p, -errno);
                 (void) closedir(p->levels[--p->depth].directory);
                 return 0;
         }
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
                 return 0;
-        r = set_path(p, level->path_size, d->d_name);
+        r = pack_set_path(p, level->path_size, d->d_name);
         return r < 0 ? r : add_entry(p, dirfd(level->directory), d->d_name);
 }
 
-static size_t take_head(Pack *p, void *buffer, size_t size) {
+static size_t pack_take_head(Pack *p, void *buffer, size_t size) {
         size_t n = MIN_OF(size, p->head_end - p->head_start);
 
         memcpy(buffer, p->head + p->head_start, n);
@@ -236,7 +236,7 @@ static size_t take_head(Pack *p, void *buffer, size_t size) {
 }
 
 /* A file that has become shorter is filled up with zeros: its size has been told. */
-static ssize_t take_data(Pack *p, void *buffer, size_t size) {
+static ssize_t pack_take_data(Pack *p, void *buffer, size_t size) {
         size_t want = (size_t) MIN_OF((uint64_t) size, p->left);
         ssize_t n;
 
@@ -244,7 +244,7 @@ static ssize_t take_data(Pack *p, void *buffer, size_t size) {
                 n = read(p->fd, buffer, want);
         while (n < 0 && errno == EINTR);
         if (n < 0)
-                return fail(p, -errno);
+                return pack_fail(p, -errno);
         if (n == 0) {
                 log_warning("'%s/%s' became shorter while it was read", p->top, p->path);
                 memset(buffer, 0, want);
@@ -262,11 +262,11 @@ static size_t take_zeros(Pack *p, void *buffer, size_t size) {
         return n;
 }
 
-static ssize_t take(Pack *p, void *buffer, size_t size) {
+static ssize_t pack_take(Pack *p, void *buffer, size_t size) {
         if (p->head_end > p->head_start)
-                return (ssize_t) take_head(p, buffer, size);
+                return (ssize_t) pack_take_head(p, buffer, size);
         if (p->left > 0)
-                return take_data(p, buffer, size);
+                return pack_take_data(p, buffer, size);
         p->fd = fd_close(p->fd);
         return (ssize_t) take_zeros(p, buffer, size);
 }
@@ -276,13 +276,13 @@ ssize_t pack_read(void *pack, void *buffer, size_t size) {
         size_t done = 0;
 
         while (done < size) {
-                ssize_t n = take(p, (uint8_t *) buffer + done, size - done);
+                ssize_t n = pack_take(p, (uint8_t *) buffer + done, size - done);
 
                 if (n < 0)
                         return n;
                 done += (size_t) n;
                 if (n == 0) {
-                        int r = p->over ? 0 : advance(p);
+                        int r = p->over ? 0 : pack_advance(p);
 
                         if (r < 0)
                                 return r;

@@ -17,13 +17,13 @@ enum {
         MAGIC = 257, PREFIX = 345, PREFIX_SIZE = 155,
 };
 
-void tar_reader_done(TarReader *r) {
+void tar_reader_done(ClientTarReader *r) {
         free(r->text);
-        *r = (TarReader) { 0 };
+        *r = (ClientTarReader) { 0 };
 }
 
 /* Octal digits with blanks around them, or, where the first bit is set, a number in bytes (GNU). */
-static int read_number(const uint8_t *field, size_t size, uint64_t *ret) {
+static int tar_decode_read_number(const uint8_t *field, size_t size, uint64_t *ret) {
         uint64_t n = 0;
         size_t i = 0;
 
@@ -48,7 +48,7 @@ static int read_number(const uint8_t *field, size_t size, uint64_t *ret) {
         return 0;
 }
 
-static bool is_zero(const uint8_t *block) {
+static bool tar_decode_is_zero(const uint8_t *block) {
         for (size_t i = 0; i < TAR_BLOCK; i++)
                 if (block[i] != 0)
                         return false;
@@ -58,14 +58,14 @@ static bool is_zero(const uint8_t *block) {
 static bool checksum_fits(const uint8_t *block) {
         uint64_t said, sum = 0;
 
-        if (read_number(block + CHECKSUM, CHECKSUM_SIZE, &said) < 0)
+        if (tar_decode_read_number(block + CHECKSUM, CHECKSUM_SIZE, &said) < 0)
                 return false;
         for (size_t i = 0; i < TAR_BLOCK; i++)
                 sum += i >= CHECKSUM && i < CHECKSUM + CHECKSUM_SIZE ? ' ' : block[i];
         return sum == said;
 }
 
-static int set_path(char to[static TAR_PATH_MAX], const char *text, size_t size) {
+static int tar_decode_set_path(char to[static TAR_PATH_MAX], const char *text, size_t size) {
         if (size >= TAR_PATH_MAX)
                 return -ENAMETOOLONG;
         if (memchr(text, '\0', size))
@@ -76,7 +76,7 @@ static int set_path(char to[static TAR_PATH_MAX], const char *text, size_t size)
 }
 
 /* "1700000000.25": the fraction is dropped. */
-static int read_time(const char *text, size_t size, int64_t *ret) {
+static int tar_decode_read_time(const char *text, size_t size, int64_t *ret) {
         char whole[24];
         uint64_t n;
         size_t length = MIN_OF(size, strcspn(text, ".\n"));
@@ -109,14 +109,14 @@ static bool key_is(const char *key, size_t size, const char *name) {
         return strlen(name) == size && memcmp(key, name, size) == 0;
 }
 
-static int take_record(TarReader *r, const char *key, size_t key_size, const char *value, size_t size) {
+static int take_record(ClientTarReader *r, const char *key, size_t key_size, const char *value, size_t size) {
         if (key_is(key, key_size, "path")) {
                 r->has_path = true;
-                return set_path(r->said.path, value, size);
+                return tar_decode_set_path(r->said.path, value, size);
         }
         if (key_is(key, key_size, "linkpath")) {
                 r->has_target = true;
-                return set_path(r->said.target, value, size);
+                return tar_decode_set_path(r->said.target, value, size);
         }
         if (key_is(key, key_size, "size")) {
                 r->has_size = true;
@@ -124,7 +124,7 @@ static int take_record(TarReader *r, const char *key, size_t key_size, const cha
         }
         if (key_is(key, key_size, "mtime")) {
                 r->has_mtime = true;
-                return read_time(value, size, &r->said.mtime);
+                return tar_decode_read_time(value, size, &r->said.mtime);
         }
         if (key_size > 11 && memcmp(key, "GNU.sparse.", 11) == 0)
                 return -EOPNOTSUPP;
@@ -132,7 +132,7 @@ static int take_record(TarReader *r, const char *key, size_t key_size, const cha
 }
 
 /* "27 path=some/long/name\n", one after the other. text has a NUL behind it. */
-static int take_records(TarReader *r) {
+static int take_records(ClientTarReader *r) {
         const char *p = (const char *) r->text, *end = p + r->text_size;
 
         while (p < end) {
@@ -157,7 +157,7 @@ static int take_records(TarReader *r) {
 }
 
 /* The data of a head that tells about the next one is whole. */
-static int finish_text(TarReader *r) {
+static int finish_text(ClientTarReader *r) {
         char kind = r->kind;
         size_t n = r->text_size;
         int error;
@@ -170,16 +170,16 @@ static int finish_text(TarReader *r) {
                 return take_records(r);
         n = strnlen((const char *) r->text, n); /* GNU ends them with NUL */
         if (kind == 'L') {
-                error = set_path(r->said.path, (const char *) r->text, n);
+                error = tar_decode_set_path(r->said.path, (const char *) r->text, n);
                 r->has_path = true;
         } else {
-                error = set_path(r->said.target, (const char *) r->text, n);
+                error = tar_decode_set_path(r->said.target, (const char *) r->text, n);
                 r->has_target = true;
         }
         return error;
 }
 
-static int begin_text(TarReader *r, char kind, uint64_t size) {
+static int begin_text(ClientTarReader *r, char kind, uint64_t size) {
         if (size > RECORDS_MAX)
                 return -EBADMSG;
         free(r->text);
@@ -192,7 +192,7 @@ static int begin_text(TarReader *r, char kind, uint64_t size) {
         return size == 0 ? finish_text(r) : 0;
 }
 
-static int add_text(TarReader *r, const uint8_t *block) {
+static int tar_decode_add_text(ClientTarReader *r, const uint8_t *block) {
         size_t n = (size_t) MIN_OF(r->left, (uint64_t) TAR_BLOCK);
 
         memcpy(r->text + r->text_size, block, n);
@@ -201,7 +201,7 @@ static int add_text(TarReader *r, const uint8_t *block) {
         return r->left == 0 ? finish_text(r) : 0;
 }
 
-static void read_names(const TarReader *r, const uint8_t *block, TarEntry *ret) {
+static void tar_decode_read_names(const ClientTarReader *r, const uint8_t *block, TarEntry *ret) {
         const char *name = (const char *) block + NAME, *prefix = (const char *) block + PREFIX;
         size_t n = 0;
 
@@ -225,7 +225,7 @@ static void read_names(const TarReader *r, const uint8_t *block, TarEntry *ret) 
         ret->target[n] = '\0';
 }
 
-static TarType type_of(char letter, const char *path) {
+static TarType tar_decode_type_of(char letter, const char *path) {
         size_t n = strlen(path);
 
         switch (letter) {
@@ -239,37 +239,37 @@ static TarType type_of(char letter, const char *path) {
         }
 }
 
-static int read_entry(TarReader *r, const uint8_t *block, uint64_t size, TarEntry *ret) {
+static int tar_decode_read_entry(ClientTarReader *r, const uint8_t *block, uint64_t size, TarEntry *ret) {
         char letter = (char) block[TYPE];
         uint64_t mode, mtime;
 
         if (letter == 'S')
                 return -EOPNOTSUPP;
-        if (read_number(block + MODE, NUMBER_SIZE, &mode) < 0 || read_number(block + MTIME, LONG_SIZE, &mtime) < 0)
+        if (tar_decode_read_number(block + MODE, NUMBER_SIZE, &mode) < 0 || tar_decode_read_number(block + MTIME, LONG_SIZE, &mtime) < 0)
                 return -EBADMSG;
-        read_names(r, block, ret);
+        tar_decode_read_names(r, block, ret);
         ret->mode = (unsigned) mode & 07777;
         ret->mtime = r->has_mtime ? r->said.mtime : (int64_t) MIN_OF(mtime, (uint64_t) INT64_MAX);
         ret->size = r->has_size ? r->said.size : size;
-        ret->type = type_of(letter, ret->path);
+        ret->type = tar_decode_type_of(letter, ret->path);
         if (ret->type == TAR_DIRECTORY || ret->type == TAR_SYMLINK || ret->type == TAR_HARD_LINK)
                 ret->size = 0; /* whatever the field says, nothing follows */
         r->has_path = r->has_target = r->has_size = r->has_mtime = false;
         return 1;
 }
 
-int tar_read_block(TarReader *r, const uint8_t block[static TAR_BLOCK], TarEntry *ret) {
+int tar_read_block(ClientTarReader *r, const uint8_t block[static TAR_BLOCK], TarEntry *ret) {
         uint64_t size;
         char letter;
 
         if (r->kind)
-                return add_text(r, block);
-        if (is_zero(block))
+                return tar_decode_add_text(r, block);
+        if (tar_decode_is_zero(block))
                 return 2;
-        if (!checksum_fits(block) || read_number(block + SIZE, LONG_SIZE, &size) < 0 || size > INT64_MAX - TAR_BLOCK)
+        if (!checksum_fits(block) || tar_decode_read_number(block + SIZE, LONG_SIZE, &size) < 0 || size > INT64_MAX - TAR_BLOCK)
                 return -EBADMSG;
         letter = (char) block[TYPE];
         if (letter == 'x' || letter == 'g' || letter == 'L' || letter == 'K')
                 return begin_text(r, letter, size);
-        return read_entry(r, block, size, ret);
+        return tar_decode_read_entry(r, block, size, ret);
 }

@@ -30,7 +30,7 @@ static void put_octal(uint8_t *field, size_t size, uint64_t value) {
         memcpy(field, text, size);
 }
 
-static void put_text(uint8_t *field, size_t size, const char *text) {
+static void tar_encode_put_text(uint8_t *field, size_t size, const char *text) {
         memcpy(field, text, strnlen(text, size));
 }
 
@@ -45,23 +45,23 @@ static void put_checksum(uint8_t *head) {
         memcpy(head + CHECKSUM, text, 7); /* six digits, NUL; then the blank stays */
 }
 
-static void put_head(uint8_t *head, char type, const char *name, const char *target, unsigned mode, uint64_t size,
+static void tar_encode_put_head(uint8_t *head, char type, const char *name, const char *target, unsigned mode, uint64_t size,
                 int64_t mtime) {
         memset(head, 0, TAR_BLOCK);
-        put_text(head + NAME, NAME_SIZE, name);
+        tar_encode_put_text(head + NAME, NAME_SIZE, name);
         put_octal(head + MODE, NUMBER_SIZE, mode & 07777);
         put_octal(head + UID, NUMBER_SIZE, 0); /* ours mean nothing on the other side */
         put_octal(head + GID, NUMBER_SIZE, 0);
         put_octal(head + SIZE, LONG_SIZE, size <= OCTAL_MAX ? size : 0);
         put_octal(head + MTIME, LONG_SIZE, mtime >= 0 && (uint64_t) mtime <= OCTAL_MAX ? (uint64_t) mtime : 0);
         head[TYPE] = (uint8_t) type;
-        put_text(head + LINK, LINK_SIZE, target);
+        tar_encode_put_text(head + LINK, LINK_SIZE, target);
         memcpy(head + MAGIC, "ustar\00000", 8);
         put_checksum(head);
 }
 
 /* "27 path=some/long/name\n": the number counts the whole record, itself included. */
-static size_t put_record(uint8_t *to, const char *key, const char *value) {
+static size_t tar_encode_put_record(uint8_t *to, const char *key, const char *value) {
         size_t bare = strlen(key) + strlen(value) + 3, total = bare + 1; /* blank, "=", newline, and a digit at least */
         char number[24];
 
@@ -83,19 +83,19 @@ ssize_t tar_encode(const TarEntry *entry, uint8_t ret[static TAR_HEAD_MAX]) {
         if (strlen(entry->path) >= TAR_PATH_MAX || strlen(entry->target) >= TAR_PATH_MAX)
                 return -ENAMETOOLONG;
         if (strlen(entry->path) > NAME_SIZE)
-                n += put_record(records + n, "path", entry->path);
+                n += tar_encode_put_record(records + n, "path", entry->path);
         if (strlen(entry->target) > LINK_SIZE)
-                n += put_record(records + n, "linkpath", entry->target);
+                n += tar_encode_put_record(records + n, "linkpath", entry->target);
         if (entry->size > OCTAL_MAX) {
                 (void) snprintf(number, sizeof(number), "%llu", (unsigned long long) entry->size);
-                n += put_record(records + n, "size", number);
+                n += tar_encode_put_record(records + n, "size", number);
         }
         if (n > 0) {
-                put_head(ret, 'x', "pax", "", 0644, n, entry->mtime);
+                tar_encode_put_head(ret, 'x', "pax", "", 0644, n, entry->mtime);
                 memset(records + n, 0, tar_padding(n));
                 before = TAR_BLOCK + n + tar_padding(n);
         }
-        put_head(ret + before, type_letters[entry->type], entry->path, entry->target, entry->mode, entry->size,
+        tar_encode_put_head(ret + before, type_letters[entry->type], entry->path, entry->target, entry->mode, entry->size,
                         entry->mtime);
         return (ssize_t) (before + TAR_BLOCK);
 }

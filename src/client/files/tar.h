@@ -42,17 +42,17 @@ ssize_t tar_encode(const TarEntry *entry, uint8_t ret[static TAR_HEAD_MAX]);
 #define TAR_END_SIZE (2 * TAR_BLOCK) /* of zeros */
 
 /* What heads before a head have said of it. */
-typedef struct TarReader {
+typedef struct ClientTarReader {
         bool has_path, has_target, has_size, has_mtime;
         TarEntry said;
         char kind;      /* of a head whose data says something: 'x', 'L', 'K'; 'g': passed over; 0: none is being read */
         uint64_t left;  /* of that data */
         uint8_t *text;
         size_t text_size;
-} TarReader;
+} ClientTarReader;
 
-void tar_reader_done(TarReader *r);
+void tar_reader_done(ClientTarReader *r);
 
 /* One block. 1: an entry is in *ret, and its data follows (size and padding are the caller's to take). 0: more blocks belong to
  * it. 2: the end of the archive. -EBADMSG: no tar. -EOPNOTSUPP: sparse files, which are not read here. */
-int tar_read_block(TarReader *r, const uint8_t block[static TAR_BLOCK], TarEntry *ret);
+int tar_read_block(ClientTarReader *r, const uint8_t block[static TAR_BLOCK], TarEntry *ret);

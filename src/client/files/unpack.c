@@ -14,16 +14,16 @@
 #include "client/files/tar.h"
 
 /* A directory's mode and time come last: the mode may shut us out, and everything put into it changes the time. */
-typedef struct Later {
+typedef struct UnpackLater {
         char *path;
         unsigned mode;
         int64_t mtime;
-} Later;
+} UnpackLater;
 
 struct Unpack {
         int top; /* borrowed */
         mode_t mask;
-        TarReader reader;
+        ClientTarReader reader;
         TarEntry entry;
         uint8_t block[TAR_BLOCK];
         size_t block_size;
@@ -31,7 +31,7 @@ struct Unpack {
         size_t padding; /* behind it */
         int fd;         /* where the data goes; -EBADF: nowhere */
         bool over;
-        Later *later;
+        UnpackLater *later;
         size_t n_later, later_room;
         Error error;
 };
@@ -64,7 +64,7 @@ const Error *unpack_error(const Unpack *u) {
         return &u->error;
 }
 
-static int fail(Unpack *u, int error, const char *path) {
+static int client_unpack_fail(Unpack *u, int error, const char *path) {
         if (error == -ELOOP || error == -ENOTDIR)
                 return error_set(&u->error, error,
                                 "'%s': something on the way is no directory; nothing is followed out of here", path);
@@ -84,7 +84,7 @@ static size_t next_part(const char **path) {
         }
 }
 
-static int open_part(int dirfd, const char *name, bool make) {
+static int unpack_open_part(int dirfd, const char *name, bool make) {
         int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
         if (fd < 0 && errno == ENOENT && make) {
@@ -97,7 +97,7 @@ static int open_part(int dirfd, const char *name, bool make) {
 
 /* Part by part, so that no link is followed. *ret_name is the last part ("": the path is the top itself), *ret_dirfd its directory.
  * -EXDEV: the path leads out. */
-static int open_parent(const Unpack *u, const char *path, bool make, int *ret_dirfd, char ret_name[static NAME_MAX + 1]) {
+static int unpack_open_parent(const Unpack *u, const char *path, bool make, int *ret_dirfd, char ret_name[static NAME_MAX + 1]) {
         _cleanup_close_ int dirfd = fcntl(u->top, F_DUPFD_CLOEXEC, 3);
         size_t n = next_part(&path);
 
@@ -117,7 +117,7 @@ static int open_parent(const Unpack *u, const char *path, bool make, int *ret_di
                 n = next_part(&rest);
                 if (n == 0)
                         break;
-                fd = open_part(dirfd, ret_name, make);
+                fd = unpack_open_part(dirfd, ret_name, make);
                 if (fd < 0)
                         return fd;
                 (void) fd_close(dirfd);
@@ -133,14 +133,14 @@ static int clear_name(int dirfd, const char *name) {
         return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static int remember(Unpack *u, const TarEntry *e) {
-        Later later = { strdup(e->path), e->mode, e->mtime };
+static int unpack_remember(Unpack *u, const TarEntry *e) {
+        UnpackLater later = { strdup(e->path), e->mode, e->mtime };
 
         if (!later.path)
                 return -ENOMEM;
         if (u->n_later == u->later_room) {
                 size_t room = u->later_room ? u->later_room * 2 : 64;
-                Later *bigger = reallocarray(u->later, room, sizeof(Later));
+                UnpackLater *bigger = reallocarray(u->later, room, sizeof(UnpackLater));
 
                 if (!bigger) {
                         free(later.path);
@@ -153,16 +153,16 @@ static int remember(Unpack *u, const TarEntry *e) {
         return 0;
 }
 
-static int make_directory(Unpack *u, const TarEntry *e, int dirfd, const char *name) {
-        int fd = open_part(dirfd, name, /* make= */ true);
+static int unpack_make_directory(Unpack *u, const TarEntry *e, int dirfd, const char *name) {
+        int fd = unpack_open_part(dirfd, name, /* make= */ true);
 
         if (fd < 0)
                 return fd;
         (void) fd_close(fd);
-        return remember(u, e);
+        return unpack_remember(u, e);
 }
 
-static int make_file(Unpack *u, const TarEntry *e, int dirfd, const char *name) {
+static int unpack_make_file(Unpack *u, const TarEntry *e, int dirfd, const char *name) {
         int r = clear_name(dirfd, name);
 
         if (r < 0)
@@ -188,7 +188,7 @@ static int make_symlink(Unpack *u, const TarEntry *e, int dirfd, const char *nam
 static int make_hard_link(Unpack *u, const TarEntry *e, int dirfd, const char *name) {
         _cleanup_close_ int other = -EBADF;
         char other_name[NAME_MAX + 1];
-        int r = open_parent(u, e->target, /* make= */ false, &other, other_name);
+        int r = unpack_open_parent(u, e->target, /* make= */ false, &other, other_name);
 
         if (r >= 0)
                 r = clear_name(dirfd, name);
@@ -204,16 +204,16 @@ static int make_other(Unpack *u, const TarEntry *e, int dirfd, const char *name)
 
 static int begin_entry(Unpack *u) {
         static int (*const makers[])(Unpack *u, const TarEntry *e, int dirfd, const char *name) = {
-                [TAR_FILE] = make_file,
+                [TAR_FILE] = unpack_make_file,
                 [TAR_HARD_LINK] = make_hard_link,
                 [TAR_SYMLINK] = make_symlink,
-                [TAR_DIRECTORY] = make_directory,
+                [TAR_DIRECTORY] = unpack_make_directory,
                 [TAR_OTHER] = make_other,
         };
         const TarEntry *e = &u->entry;
         _cleanup_close_ int dirfd = -EBADF;
         char name[NAME_MAX + 1];
-        int r = open_parent(u, e->path, /* make= */ true, &dirfd, name);
+        int r = unpack_open_parent(u, e->path, /* make= */ true, &dirfd, name);
 
         u->left = e->size;
         u->padding = tar_padding(e->size);
@@ -223,7 +223,7 @@ static int begin_entry(Unpack *u) {
                 r = makers[e->type](u, e, dirfd, name);
         if (r == -EXDEV)
                 return error_set(&u->error, r, "'%s' leads out of the directory: refused", e->path);
-        return r < 0 ? fail(u, r, e->path) : 0;
+        return r < 0 ? client_unpack_fail(u, r, e->path) : 0;
 }
 
 static int end_file(Unpack *u) {
@@ -238,15 +238,15 @@ static int end_file(Unpack *u) {
         if (close(u->fd) < 0 && r == 0)
                 r = -errno;
         u->fd = -EBADF;
-        return r < 0 ? fail(u, r, u->entry.path) : 0;
+        return r < 0 ? client_unpack_fail(u, r, u->entry.path) : 0;
 }
 
-static ssize_t take_data(Unpack *u, const uint8_t *data, size_t size) {
+static ssize_t unpack_take_data(Unpack *u, const uint8_t *data, size_t size) {
         size_t n = (size_t) MIN_OF((uint64_t) size, u->left);
         int r = u->fd >= 0 ? fd_write_all(u->fd, data, n) : 0;
 
         if (r < 0)
-                return fail(u, r, u->entry.path);
+                return client_unpack_fail(u, r, u->entry.path);
         u->left -= n;
         if (u->left == 0) {
                 r = end_file(u);
@@ -256,7 +256,7 @@ static ssize_t take_data(Unpack *u, const uint8_t *data, size_t size) {
         return (ssize_t) n;
 }
 
-static int read_head(Unpack *u) {
+static int unpack_read_head(Unpack *u) {
         int r = tar_read_block(&u->reader, u->block, &u->entry);
 
         if (r == 2)
@@ -271,7 +271,7 @@ static int read_head(Unpack *u) {
         return r >= 0 && u->left == 0 ? end_file(u) : r;
 }
 
-static ssize_t take_head(Unpack *u, const uint8_t *data, size_t size) {
+static ssize_t unpack_take_head(Unpack *u, const uint8_t *data, size_t size) {
         size_t n = MIN_OF(size, TAR_BLOCK - u->block_size);
         int r;
 
@@ -279,7 +279,7 @@ static ssize_t take_head(Unpack *u, const uint8_t *data, size_t size) {
         u->block_size += n;
         if (u->block_size == TAR_BLOCK) {
                 u->block_size = 0;
-                r = read_head(u);
+                r = unpack_read_head(u);
                 if (r < 0)
                         return r;
         }
@@ -294,12 +294,12 @@ int unpack_write(void *unpack, const void *data, size_t size) {
                 ssize_t n;
 
                 if (u->left > 0)
-                        n = take_data(u, p, size);
+                        n = unpack_take_data(u, p, size);
                 else if (u->padding > 0) {
                         n = (ssize_t) MIN_OF(size, u->padding);
                         u->padding -= (size_t) n;
                 } else
-                        n = take_head(u, p, size);
+                        n = unpack_take_head(u, p, size);
                 if (n < 0)
                         return (int) n;
                 p += n;
@@ -308,20 +308,20 @@ int unpack_write(void *unpack, const void *data, size_t size) {
         return 0;
 }
 
-static int finish_directory(Unpack *u, const Later *l) {
+static int unpack_finish_directory(Unpack *u, const UnpackLater *l) {
         struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = l->mtime } };
         _cleanup_close_ int parent = -EBADF, fd = -EBADF;
         char name[NAME_MAX + 1];
-        int r = open_parent(u, l->path, /* make= */ false, &parent, name);
+        int r = unpack_open_parent(u, l->path, /* make= */ false, &parent, name);
 
         if (r >= 0)
-                r = fd = open_part(parent, name, /* make= */ false);
+                r = fd = unpack_open_part(parent, name, /* make= */ false);
         if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP) /* a later entry has taken its place */
                 return 0;
         if (r < 0)
-                return fail(u, r, l->path);
+                return client_unpack_fail(u, r, l->path);
         (void) futimens(fd, times);
-        return fchmod(fd, l->mode & 0777 & ~u->mask) < 0 ? fail(u, -errno, l->path) : 0;
+        return fchmod(fd, l->mode & 0777 & ~u->mask) < 0 ? client_unpack_fail(u, -errno, l->path) : 0;
 }
 
 int unpack_finish(Unpack *u) {
@@ -330,6 +330,6 @@ int unpack_finish(Unpack *u) {
         if (!u->over)
                 return error_set(&u->error, -EBADMSG, "the archive broke off in the middle");
         for (size_t i = u->n_later; i > 0 && r >= 0; i--) /* from the inside out */
-                r = finish_directory(u, u->later + i - 1);
+                r = unpack_finish_directory(u, u->later + i - 1);
         return r;
 }

@@ -4,7 +4,7 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void base64_encode(const void *data, size_t size, char *ret) {
+void client_base64_encode(const void *data, size_t size, char *ret) {
         const uint8_t *p = data;
 
         for (; size >= 3; p += 3, size -= 3) {

@@ -9,7 +9,7 @@
 #define BASE64_BYTES_MAX(n) ((n) / 4 * 3)       /* bytes in n letters, at most */
 
 /* Without a NUL. */
-void base64_encode(const void *data, size_t size, char *ret);
+void client_base64_encode(const void *data, size_t size, char *ret);
 
 /* With its padding, and nothing else in it. Returns the bytes; -EBADMSG. */
 ssize_t base64_decode(const char *text, size_t size, uint8_t *ret);

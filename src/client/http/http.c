@@ -18,7 +18,7 @@ void http_reader_done(HttpReader *h) {
         h->n_headers = 0;
 }
 
-static bool is_token(char c) {
+static bool client_http_is_token(char c) {
         static const char others[] = "!#$%&'*+-.^_`|~";
 
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c && strchr(others, c));
@@ -28,7 +28,7 @@ static bool is_token(char c) {
 static bool is_header(const char *line) {
         const char *p = line;
 
-        while (is_token(*p))
+        while (client_http_is_token(*p))
                 p++;
         if (p == line || *p != ':')
                 return false;
@@ -76,7 +76,7 @@ static int read_status_line(HttpReader *h, const char *line) {
         return h->status >= 100 && (line[12] == ' ' || line[12] == '\0') ? 0 : -EBADMSG;
 }
 
-static int read_headers(HttpReader *h, char *line, char *end) {
+static int client_http_read_headers(HttpReader *h, char *line, char *end) {
         while (line < end) {
                 char *next = cut_line(line, end);
 
@@ -93,7 +93,7 @@ static int read_headers(HttpReader *h, char *line, char *end) {
         return -EBADMSG;
 }
 
-static int read_length(const HttpReader *h, const char *first, uint64_t *ret) {
+static int client_http_read_length(const HttpReader *h, const char *first, uint64_t *ret) {
         for (size_t i = 0; i < h->n_headers; i++)
                 if (strncasecmp(h->headers[i], "content-length:", 15) == 0) {
                         const char *value = h->headers[i] + 15 + strspn(h->headers[i] + 15, " \t");
@@ -112,7 +112,7 @@ static int choose_framing(HttpReader *h) {
         if (coding && (length || strcasecmp(coding, "chunked") != 0))
                 return -EBADMSG;
         if (length)
-                r = read_length(h, length, &h->left);
+                r = client_http_read_length(h, length, &h->left);
         if (r < 0)
                 return r;
 
@@ -137,7 +137,7 @@ static int finish_head(HttpReader *h) {
         if (r < 0)
                 return r;
         h->n_headers = 0;
-        r = read_headers(h, headers, end);
+        r = client_http_read_headers(h, headers, end);
         if (r < 0)
                 return r;
         if (h->status < 200 && h->status != 101) { /* "100 Continue" and its like: the answer is still to come */
@@ -195,7 +195,7 @@ static ssize_t feed_line(HttpReader *h, const char *data, size_t size, const cha
         return (ssize_t) used;
 }
 
-static int hex_digit(char c) {
+static int client_http_hex_digit(char c) {
         if (c >= '0' && c <= '9')
                 return c - '0';
         if (c >= 'a' && c <= 'f')
@@ -208,10 +208,10 @@ static int read_chunk_head(HttpReader *h, const char *line) {
         uint64_t n = 0;
         size_t i = 0;
 
-        for (; hex_digit(line[i]) >= 0; i++) {
+        for (; client_http_hex_digit(line[i]) >= 0; i++) {
                 if (i == 15) /* beyond 2^60 */
                         return -EBADMSG;
-                n = n * 16 + (uint64_t) hex_digit(line[i]);
+                n = n * 16 + (uint64_t) client_http_hex_digit(line[i]);
         }
         if (i == 0 || (line[i] && line[i] != ';' && line[i] != ' ' && line[i] != '\t'))
                 return -EBADMSG;

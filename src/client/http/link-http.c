@@ -40,7 +40,7 @@ typedef struct LinkHttp {
         unsigned columns, rows;
 } LinkHttp;
 
-static LinkHttp *of(Link *l) {
+static LinkHttp *link_http_of(Link *l) {
         return (LinkHttp *) l;
 }
 
@@ -49,7 +49,7 @@ static const LinkHttp *of_const(const Link *l) {
 }
 
 /* Output that was handed on before the connection broke comes again, and is passed over. */
-static int take_output(LinkHttp *h, const Event *e) {
+static int link_http_take_output(LinkHttp *h, const Event *e) {
         unsigned stream = e->kind == EVENT_STDERR;
         const char *data = e->data;
         size_t size = e->size;
@@ -66,13 +66,13 @@ static int take_output(LinkHttp *h, const Event *e) {
         return h->link.handlers.output(h->link.handlers.userdata, stream, data, size);
 }
 
-static int take_event(void *userdata, const Event *e) {
+static int link_http_take_event(void *userdata, const Event *e) {
         LinkHttp *h = userdata;
 
         if (h->link.end)
                 return 0;
         if (e->kind == EVENT_STDOUT || e->kind == EVENT_STDERR)
-                return take_output(h, e);
+                return link_http_take_output(h, e);
         if (e->kind == EVENT_START && !h->link.execution && json_get_text(e->json, "id")) {
                 h->link.execution = strdup(json_get_text(e->json, "id"));
                 return h->link.execution ? 0 : -ENOMEM;
@@ -82,7 +82,7 @@ static int take_event(void *userdata, const Event *e) {
         return 0;
 }
 
-static int take_body(void *userdata, const void *data, size_t size) {
+static int link_http_take_body(void *userdata, const void *data, size_t size) {
         LinkHttp *h = userdata;
 
         if (h->events.answer.status == 200)
@@ -112,7 +112,7 @@ static int connect_events(LinkHttp *h, Error *reterr) {
                 return error_set(reterr, u.error, "out of memory");
         q.path = u.text;
         q.accept = "application/x-ndjson";
-        q.sink = take_body;
+        q.sink = link_http_take_body;
         q.sink_data = h;
         answer_done(&h->refusal);
         h->reader.size = 0;
@@ -132,7 +132,7 @@ static bool plan_retry(LinkHttp *h) {
 
 /* The connection is lost. Returns 0 to try again, or the error when there is no use: before it has started nobody knows of
  * it. */
-static int retry(LinkHttp *h, int error, Error *reterr) {
+static int link_http_retry(LinkHttp *h, int error, Error *reterr) {
         if (!h->link.execution)
                 return error;
         if (!plan_retry(h))
@@ -143,7 +143,7 @@ static int retry(LinkHttp *h, int error, Error *reterr) {
 }
 
 /* A whole answer that is not a stream of events. */
-static int take_refusal(LinkHttp *h, Error *reterr) {
+static int link_http_take_refusal(LinkHttp *h, Error *reterr) {
         Answer *a = &h->refusal;
 
         a->head.status = h->events.answer.status;
@@ -163,10 +163,10 @@ static int events_over(LinkHttp *h, Error *reterr) {
         if (h->link.end)
                 return 1;
         if (h->events.answer.status != 200)
-                return take_refusal(h, reterr);
+                return link_http_take_refusal(h, reterr);
         if (h->link.execution && !h->follow)
                 return 1;
-        return retry(h, error_set(reterr, -ECONNRESET, "the daemon ended the stream before the command's end"), reterr);
+        return link_http_retry(h, error_set(reterr, -ECONNRESET, "the daemon ended the stream before the command's end"), reterr);
 }
 
 static int step_events(LinkHttp *h, const struct pollfd *polls, Error *reterr) {
@@ -176,13 +176,13 @@ static int step_events(LinkHttp *h, const struct pollfd *polls, Error *reterr) {
                 if (clock_usec() < h->retry_at)
                         return 0;
                 r = connect_events(h, reterr);
-                return r < 0 ? retry(h, r, reterr) : 0;
+                return r < 0 ? link_http_retry(h, r, reterr) : 0;
         }
         r = call_step(&h->events, polls, reterr);
         if (http_reader_has_head(&h->events.answer) && h->events.answer.status == 200)
                 h->lost_at = 0;
         if (r == -ECONNRESET && !h->link.end)
-                return retry(h, r, reterr);
+                return link_http_retry(h, r, reterr);
         if (h->link.end)
                 return 1;
         if (r != 0)
@@ -220,7 +220,7 @@ static void input_answered(LinkHttp *h) {
         answer_done(&h->input_answer);
 }
 
-static void step_input(LinkHttp *h, const struct pollfd *polls) {
+static void link_http_step_input(LinkHttp *h, const struct pollfd *polls) {
         int r;
 
         if (!call_is_open(&h->input))
@@ -235,7 +235,7 @@ static void step_input(LinkHttp *h, const struct pollfd *polls) {
         }
 }
 
-static int send_signal(LinkHttp *h) {
+static int link_http_send_signal(LinkHttp *h) {
         char body[64];
         int n = snprintf(body, sizeof(body), "{\"signal\":%d}", h->signals[0]);
 
@@ -257,13 +257,13 @@ static void step_control(LinkHttp *h, const struct pollfd *polls) {
         if (call_is_open(&h->control) || !h->link.execution)
                 return;
         if (h->n_signals > 0)
-                (void) send_signal(h);
+                (void) link_http_send_signal(h);
         else if (h->resized)
                 (void) send_size(h);
 }
 
 static void link_http_poll(Link *l, struct pollfd ret[static LINK_POLLS]) {
-        LinkHttp *h = of(l);
+        LinkHttp *h = link_http_of(l);
         Call *const calls[] = { &h->events, &h->input, &h->control };
 
         h->events.paused = h->link.handlers.is_full(h->link.handlers.userdata);
@@ -275,9 +275,9 @@ static void link_http_poll(Link *l, struct pollfd ret[static LINK_POLLS]) {
 }
 
 static int link_http_step(Link *l, const struct pollfd polls[static LINK_POLLS], Error *reterr) {
-        LinkHttp *h = of(l);
+        LinkHttp *h = link_http_of(l);
 
-        step_input(h, polls + CALL_POLLS);
+        link_http_step_input(h, polls + CALL_POLLS);
         step_control(h, polls + 2 * CALL_POLLS);
         return step_events(h, polls, reterr);
 }
@@ -297,7 +297,7 @@ static bool link_http_takes_input(const Link *l) {
 }
 
 static int link_http_input(Link *l, const void *data, size_t size) {
-        LinkHttp *h = of(l);
+        LinkHttp *h = link_http_of(l);
         int r;
 
         if (size > 0)
@@ -312,7 +312,7 @@ static int link_http_input(Link *l, const void *data, size_t size) {
 }
 
 static int link_http_signal(Link *l, int signal) {
-        LinkHttp *h = of(l);
+        LinkHttp *h = link_http_of(l);
 
         if (h->n_signals == SIGNALS_MAX)
                 return -EAGAIN;
@@ -321,7 +321,7 @@ static int link_http_signal(Link *l, int signal) {
 }
 
 static int link_http_resize(Link *l, unsigned columns, unsigned rows) {
-        LinkHttp *h = of(l);
+        LinkHttp *h = link_http_of(l);
 
         h->columns = columns;
         h->rows = rows;
@@ -330,7 +330,7 @@ static int link_http_resize(Link *l, unsigned columns, unsigned rows) {
 }
 
 static Link *link_http_free(Link *l) {
-        LinkHttp *h = of(l);
+        LinkHttp *h = link_http_of(l);
 
         call_done(&h->events);
         call_done(&h->input);
@@ -357,14 +357,14 @@ static const LinkOps link_http_ops = {
         .free = link_http_free,
 };
 
-static LinkHttp *make(const Place *place, const char *sandbox) {
+static LinkHttp *link_http_make(const Place *place, const char *sandbox) {
         LinkHttp *h = calloc(1, sizeof(LinkHttp));
 
         if (!h)
                 return NULL;
         h->link = (Link) { .ops = &link_http_ops, .place = place, .sandbox = strdup(sandbox) };
         h->events = h->input = h->control = (Call) CALL_INIT;
-        h->reader = (EventReader) { .event = take_event, .userdata = h };
+        h->reader = (EventReader) { .event = link_http_take_event, .userdata = h };
         if (!h->link.sandbox) {
                 (void) link_free(&h->link);
                 return NULL;
@@ -373,7 +373,7 @@ static LinkHttp *make(const Place *place, const char *sandbox) {
 }
 
 Link *link_http_new(const Place *place, const char *sandbox, char *body) {
-        LinkHttp *h = make(place, sandbox);
+        LinkHttp *h = link_http_make(place, sandbox);
 
         if (!h)
                 return NULL;
@@ -383,7 +383,7 @@ Link *link_http_new(const Place *place, const char *sandbox, char *body) {
 }
 
 Link *link_http_follow(const Place *place, const char *sandbox, const char *execution, bool follow) {
-        LinkHttp *h = make(place, sandbox);
+        LinkHttp *h = link_http_make(place, sandbox);
 
         if (!h)
                 return NULL;

@@ -23,11 +23,11 @@ typedef struct LinkWebSocket {
         bool started;
 } LinkWebSocket;
 
-static LinkWebSocket *of(Link *l) {
+static LinkWebSocket *link_websocket_of(Link *l) {
         return (LinkWebSocket *) l;
 }
 
-static int take_text(LinkWebSocket *w, const char *data, size_t size) {
+static int link_websocket_take_text(LinkWebSocket *w, const char *data, size_t size) {
         _cleanup_json_ json_t *j = json_parse(data, size, /* reterr= */ NULL);
         const char *type = json_get_text_or(j, "type", ""), *id = json_get_text(j, "id");
 
@@ -40,26 +40,26 @@ static int take_text(LinkWebSocket *w, const char *data, size_t size) {
         return j ? 0 : -EBADMSG;
 }
 
-static int take_message(void *userdata, bool text, const uint8_t *data, size_t size) {
+static int link_websocket_take_message(void *userdata, bool text, const uint8_t *data, size_t size) {
         LinkWebSocket *w = userdata;
 
         if (text)
-                return take_text(w, (const char *) data, size);
+                return link_websocket_take_text(w, (const char *) data, size);
         if (size == 0 || data[0] < 1 || data[0] > 2)
                 return -EBADMSG;
         return w->link.handlers.output(w->link.handlers.userdata, data[0] - 1U, data + 1, size - 1);
 }
 
-static bool is_full(void *userdata) {
+static bool link_websocket_is_full(void *userdata) {
         LinkWebSocket *w = userdata;
         return w->link.handlers.is_full(w->link.handlers.userdata);
 }
 
-static int take_refusal(void *userdata, const void *data, size_t size) {
+static int link_websocket_take_refusal(void *userdata, const void *data, size_t size) {
         return answer_collect(&((LinkWebSocket *) userdata)->refusal, data, size);
 }
 
-static int begin(LinkWebSocket *w, Error *reterr) {
+static int link_websocket_begin(LinkWebSocket *w, Error *reterr) {
         Request q = REQUEST_INIT;
         char headers[256];
         int r = websocket_make_key(w->key);
@@ -71,7 +71,7 @@ static int begin(LinkWebSocket *w, Error *reterr) {
         q.path = w->path;
         q.headers = headers;
         q.upgrade = true;
-        q.sink = take_refusal;
+        q.sink = link_websocket_take_refusal;
         q.sink_data = w;
         return call_start(&w->call, w->link.place, &q, reterr);
 }
@@ -87,7 +87,7 @@ static int refused(LinkWebSocket *w, Error *reterr) {
         return error_set(reterr, -EREMOTEIO, "refused");
 }
 
-static int tell(LinkWebSocket *w, int r, Error *reterr) {
+static int link_websocket_tell(LinkWebSocket *w, int r, Error *reterr) {
         if (w->link.end)
                 return 1;
         if (r == 1)
@@ -103,12 +103,12 @@ static int tell(LinkWebSocket *w, int r, Error *reterr) {
 
 static int step_socket(LinkWebSocket *w, short revents, Error *reterr) {
         int r = websocket_step(w->socket, revents);
-        return r == 0 ? (w->link.end ? 1 : 0) : tell(w, r, reterr);
+        return r == 0 ? (w->link.end ? 1 : 0) : link_websocket_tell(w, r, reterr);
 }
 
 /* The handshake has been answered. */
 static int upgrade(LinkWebSocket *w, Error *reterr) {
-        WebSocketHandlers handlers = { take_message, is_full, w };
+        WebSocketHandlers handlers = { link_websocket_take_message, link_websocket_is_full, w };
         int r;
 
         if (w->call.answer.status != 101)
@@ -124,12 +124,12 @@ static int upgrade(LinkWebSocket *w, Error *reterr) {
 }
 
 static int link_websocket_step(Link *l, const struct pollfd polls[static LINK_POLLS], Error *reterr) {
-        LinkWebSocket *w = of(l);
+        LinkWebSocket *w = link_websocket_of(l);
         int r;
 
         if (!w->started) {
                 w->started = true;
-                return begin(w, reterr);
+                return link_websocket_begin(w, reterr);
         }
         if (!w->socket) {
                 r = call_step(&w->call, polls, reterr);
@@ -139,7 +139,7 @@ static int link_websocket_step(Link *l, const struct pollfd polls[static LINK_PO
 }
 
 static void link_websocket_poll(Link *l, struct pollfd ret[static LINK_POLLS]) {
-        LinkWebSocket *w = of(l);
+        LinkWebSocket *w = link_websocket_of(l);
 
         for (size_t i = 0; i < LINK_POLLS; i++)
                 ret[i] = (struct pollfd) { .fd = -1 };
@@ -159,8 +159,8 @@ static bool link_websocket_takes_input(const Link *l) {
         return w->socket && l->execution && websocket_queued(w->socket) < QUEUE_FULL;
 }
 
-static int send_text(Link *l, const char *text) {
-        LinkWebSocket *w = of(l);
+static int link_websocket_send_text(Link *l, const char *text) {
+        LinkWebSocket *w = link_websocket_of(l);
         return w->socket ? websocket_send(w->socket, /* text= */ true, text, strlen(text)) : -ENOTCONN;
 }
 
@@ -169,9 +169,9 @@ static int link_websocket_input(Link *l, const void *data, size_t size) {
         int r = 0;
 
         if (size == 0)
-                return send_text(l, "{\"type\":\"eof\"}");
+                return link_websocket_send_text(l, "{\"type\":\"eof\"}");
         for (size_t done = 0; done < size && r >= 0; done += piece)
-                r = websocket_send(of(l)->socket, /* text= */ false, (const char *) data + done, MIN_OF(piece, size - done));
+                r = websocket_send(link_websocket_of(l)->socket, /* text= */ false, (const char *) data + done, MIN_OF(piece, size - done));
         return r;
 }
 
@@ -179,18 +179,18 @@ static int link_websocket_signal(Link *l, int signal) {
         char text[64];
 
         (void) snprintf(text, sizeof(text), "{\"type\":\"signal\",\"signal\":%d}", signal);
-        return send_text(l, text);
+        return link_websocket_send_text(l, text);
 }
 
 static int link_websocket_resize(Link *l, unsigned columns, unsigned rows) {
         char text[96];
 
         (void) snprintf(text, sizeof(text), "{\"type\":\"resize\",\"cols\":%u,\"rows\":%u}", columns, rows);
-        return send_text(l, text);
+        return link_websocket_send_text(l, text);
 }
 
 static Link *link_websocket_free(Link *l) {
-        LinkWebSocket *w = of(l);
+        LinkWebSocket *w = link_websocket_of(l);
 
         call_done(&w->call);
         answer_done(&w->refusal);

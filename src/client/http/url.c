@@ -12,7 +12,7 @@ void url_done(Url *u) {
         *u = (Url) { 0 };
 }
 
-static void add(Url *u, const char *text, size_t n) {
+static void url_add(Url *u, const char *text, size_t n) {
         char *bigger = realloc(u->text, u->size + n + 1);
 
         if (!bigger) {
@@ -31,30 +31,30 @@ static void add_encoded(Url *u, const char *text) {
                 char encoded[4];
 
                 if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr("-._~", c))
-                        add(u, text, 1);
+                        url_add(u, text, 1);
                 else {
                         (void) snprintf(encoded, sizeof(encoded), "%%%02X", c);
-                        add(u, encoded, 3);
+                        url_add(u, encoded, 3);
                 }
         }
 }
 
 void url_begin(Url *u, const char *path) {
         url_done(u);
-        add(u, path, strlen(path));
+        url_add(u, path, strlen(path));
 }
 
 void url_part(Url *u, const char *part) {
-        add(u, "/", 1);
+        url_add(u, "/", 1);
         add_encoded(u, part);
 }
 
 void url_query(Url *u, const char *name, const char *value) {
         if (!value)
                 return;
-        add(u, u->n_queries++ == 0 ? "?" : "&", 1);
+        url_add(u, u->n_queries++ == 0 ? "?" : "&", 1);
         add_encoded(u, name);
-        add(u, "=", 1);
+        url_add(u, "=", 1);
         add_encoded(u, value);
 }
 
@@ -69,8 +69,8 @@ void url_sandbox(Url *u, const char *sandbox, const char *what) {
         url_begin(u, "/api/sandbox");
         url_part(u, sandbox);
         if (what) {
-                add(u, "/", 1);
-                add(u, what, strlen(what));
+                url_add(u, "/", 1);
+                url_add(u, what, strlen(what));
         }
 }
 
@@ -78,7 +78,7 @@ void url_execution(Url *u, const char *sandbox, const char *execution, const cha
         url_sandbox(u, sandbox, "exec");
         url_part(u, execution);
         if (what) {
-                add(u, "/", 1);
-                add(u, what, strlen(what));
+                url_add(u, "/", 1);
+                url_add(u, what, strlen(what));
         }
 }

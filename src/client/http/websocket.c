@@ -30,7 +30,7 @@ int websocket_make_key(char ret[static WEBSOCKET_KEY_SIZE + 1]) {
 
         if (getrandom(random, sizeof(random), 0) != sizeof(random))
                 return -errno;
-        base64_encode(random, sizeof(random), ret);
+        client_base64_encode(random, sizeof(random), ret);
         ret[WEBSOCKET_KEY_SIZE] = '\0';
         return 0;
 }
@@ -43,23 +43,23 @@ bool websocket_accepts(const char *key, const char *answer) {
         if (!answer || n < 0 || (size_t) n >= sizeof(salted))
                 return false;
         sha1(salted, (size_t) n, hash);
-        base64_encode(hash, sizeof(hash), expected);
+        client_base64_encode(hash, sizeof(hash), expected);
         expected[BASE64_SIZE(SHA1_SIZE)] = '\0';
         return strcmp(answer, expected) == 0;
 }
 
-static ssize_t would_block(wslay_event_context_ptr context) {
+static ssize_t websocket_would_block(wslay_event_context_ptr context) {
         wslay_event_set_error(context, WSLAY_ERR_WOULDBLOCK);
         return -1;
 }
 
-static ssize_t broken(WebSocket *w, wslay_event_context_ptr context, int error) {
+static ssize_t websocket_broken(WebSocket *w, wslay_event_context_ptr context, int error) {
         w->error = error;
         wslay_event_set_error(context, WSLAY_ERR_CALLBACK_FAILURE);
         return -1;
 }
 
-static ssize_t take_extra(WebSocket *w, uint8_t *buffer, size_t size) {
+static ssize_t websocket_take_extra(WebSocket *w, uint8_t *buffer, size_t size) {
         size_t n = MIN_OF(size, w->extra_size - w->extra_start);
 
         memcpy(buffer, w->extra + w->extra_start, n);
@@ -72,22 +72,22 @@ static ssize_t on_receive(wslay_event_context_ptr context, uint8_t *buffer, size
         ssize_t n;
 
         if (w->handlers.is_full(w->handlers.userdata))
-                return would_block(context);
+                return websocket_would_block(context);
         if (w->extra_start < w->extra_size)
-                return take_extra(w, buffer, size);
+                return websocket_take_extra(w, buffer, size);
         do
                 n = recv(w->fd, buffer, size, 0);
         while (n < 0 && errno == EINTR);
         if (n < 0 && errno == EAGAIN)
-                return would_block(context);
+                return websocket_would_block(context);
         if (n <= 0) {
                 w->ended = true;
-                return broken(w, context, n < 0 ? -errno : -ECONNRESET);
+                return websocket_broken(w, context, n < 0 ? -errno : -ECONNRESET);
         }
         return n;
 }
 
-static ssize_t on_send(wslay_event_context_ptr context, const uint8_t *data, size_t size, int flags, void *userdata) {
+static ssize_t websocket_on_send(wslay_event_context_ptr context, const uint8_t *data, size_t size, int flags, void *userdata) {
         WebSocket *w = userdata;
         ssize_t n;
 
@@ -95,15 +95,15 @@ static ssize_t on_send(wslay_event_context_ptr context, const uint8_t *data, siz
                 n = send(w->fd, data, size, MSG_NOSIGNAL);
         while (n < 0 && errno == EINTR);
         if (n < 0 && errno == EAGAIN)
-                return would_block(context);
-        return n < 0 ? broken(w, context, -errno) : n;
+                return websocket_would_block(context);
+        return n < 0 ? websocket_broken(w, context, -errno) : n;
 }
 
 static int on_mask(wslay_event_context_ptr context, uint8_t *buffer, size_t size, void *userdata) {
         return getrandom(buffer, size, 0) == (ssize_t) size ? 0 : -1;
 }
 
-static void on_message(wslay_event_context_ptr context, const struct wslay_event_on_msg_recv_arg *m, void *userdata) {
+static void websocket_on_message(wslay_event_context_ptr context, const struct wslay_event_on_msg_recv_arg *m, void *userdata) {
         WebSocket *w = userdata;
         int r;
 
@@ -116,9 +116,9 @@ static void on_message(wslay_event_context_ptr context, const struct wslay_event
 
 static const struct wslay_event_callbacks callbacks = {
         .recv_callback = on_receive,
-        .send_callback = on_send,
+        .send_callback = websocket_on_send,
         .genmask_callback = on_mask,
-        .on_msg_recv_callback = on_message,
+        .on_msg_recv_callback = websocket_on_message,
 };
 
 int websocket_new(int fd, const void *extra, size_t extra_size, const WebSocketHandlers *handlers, WebSocket **ret) {
@@ -177,7 +177,7 @@ void websocket_poll(const WebSocket *w, struct pollfd *ret) {
                 ret->fd = -1;
 }
 
-static int fail(const WebSocket *w) {
+static int websocket_fail(const WebSocket *w) {
         if (w->ended && wslay_event_get_close_received(w->context))
                 return 1;
         return w->error < 0 ? w->error : -EBADMSG;
@@ -187,11 +187,11 @@ int websocket_step(WebSocket *w, short revents) {
         bool waits = w->extra_start < w->extra_size; /* bytes that poll(2) knows nothing of */
 
         if ((revents || waits) && wslay_event_want_read(w->context) && wslay_event_recv(w->context) != 0)
-                return fail(w);
+                return websocket_fail(w);
         if (w->error < 0)
                 return w->error;
         if (wslay_event_want_write(w->context) && wslay_event_send(w->context) != 0)
-                return fail(w);
+                return websocket_fail(w);
         /* wslay answers a breach of the protocol, and a message that is too large, by closing. */
         if (wslay_event_get_close_sent(w->context) && !wslay_event_get_close_received(w->context))
                 return -EBADMSG;

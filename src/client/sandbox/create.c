@@ -26,7 +26,7 @@ typedef struct CreateOptions {
         const char *name;
 } CreateOptions;
 
-static int put_size(CreateOptions *o, const char *option, const char *key, const char *value, double unit, Error *reterr) {
+static int client_create_put_size(CreateOptions *o, const char *option, const char *key, const char *value, double unit, Error *reterr) {
         uint64_t bytes;
         int r = value_size(option, value, &bytes, reterr);
 
@@ -44,7 +44,7 @@ static int put_seconds(JsonBuilder *b, const char *option, const char *key, cons
         return r;
 }
 
-static int put_count(CreateOptions *o, const char *option, const char *key, const char *value, Error *reterr) {
+static int client_create_put_count(CreateOptions *o, const char *option, const char *key, const char *value, Error *reterr) {
         uint64_t n;
         int r = value_number(option, value, 0, INT64_MAX, &n, reterr);
 
@@ -69,7 +69,7 @@ PUT_TEXT(user, "user")
 PUT_TEXT(on_timeout, "onTimeout")
 PUT_TEXT(snapshot, "snapshot")
 
-static int apply_name(void *target, const char *value, Error *reterr) {
+static int client_create_apply_name(void *target, const char *value, Error *reterr) {
         CreateOptions *o = target;
 
         o->name = value;
@@ -97,7 +97,7 @@ static int apply_record(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int client_create_apply_timeout(void *target, const char *value, Error *reterr) {
         return put_seconds(&((CreateOptions *) target)->request, "--timeout", "timeoutSeconds", value, reterr);
 }
 
@@ -109,23 +109,23 @@ static int apply_exec_timeout(void *target, const char *value, Error *reterr) {
         return put_seconds(&((CreateOptions *) target)->limits, "--exec-timeout", "timeoutSeconds", value, reterr);
 }
 
-static int apply_cpu_time(void *target, const char *value, Error *reterr) {
+static int client_create_apply_cpu_time(void *target, const char *value, Error *reterr) {
         return put_seconds(&((CreateOptions *) target)->limits, "--cpu-time", "cpuTimeSeconds", value, reterr);
 }
 
-static int apply_memory(void *target, const char *value, Error *reterr) {
-        return put_size(target, "--memory", "memoryMB", value, 1048576, reterr);
+static int client_create_apply_memory(void *target, const char *value, Error *reterr) {
+        return client_create_put_size(target, "--memory", "memoryMB", value, 1048576, reterr);
 }
 
-static int apply_disk(void *target, const char *value, Error *reterr) {
-        return put_size(target, "--disk", "diskMB", value, 1048576, reterr);
+static int client_create_apply_disk(void *target, const char *value, Error *reterr) {
+        return client_create_put_size(target, "--disk", "diskMB", value, 1048576, reterr);
 }
 
-static int apply_output_limit(void *target, const char *value, Error *reterr) {
-        return put_size(target, "--output-limit", "outputBytes", value, 1, reterr);
+static int client_create_apply_output_limit(void *target, const char *value, Error *reterr) {
+        return client_create_put_size(target, "--output-limit", "outputBytes", value, 1, reterr);
 }
 
-static int apply_cpus(void *target, const char *value, Error *reterr) {
+static int client_create_apply_cpus(void *target, const char *value, Error *reterr) {
         uint32_t milli;
         int r = parse_cpus(value, &milli);
 
@@ -135,23 +135,23 @@ static int apply_cpus(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_pids(void *target, const char *value, Error *reterr) {
-        return put_count(target, "--pids", "pids", value, reterr);
+static int client_create_apply_pids(void *target, const char *value, Error *reterr) {
+        return client_create_put_count(target, "--pids", "pids", value, reterr);
 }
 
-static int apply_nofile(void *target, const char *value, Error *reterr) {
-        return put_count(target, "--nofile", "nofile", value, reterr);
+static int client_create_apply_nofile(void *target, const char *value, Error *reterr) {
+        return client_create_put_count(target, "--nofile", "nofile", value, reterr);
 }
 
-static int apply_env(void *target, const char *value, Error *reterr) {
+static int client_create_apply_env(void *target, const char *value, Error *reterr) {
         return assign_env(&((CreateOptions *) target)->env, "--env", value, reterr);
 }
 
-static int apply_env_file(void *target, const char *value, Error *reterr) {
+static int client_create_apply_env_file(void *target, const char *value, Error *reterr) {
         return assign_env_file(&((CreateOptions *) target)->env, "--env-file", value, reterr);
 }
 
-static int apply_metadata(void *target, const char *value, Error *reterr) {
+static int client_create_apply_metadata(void *target, const char *value, Error *reterr) {
         return assign_pair(&((CreateOptions *) target)->metadata, "--metadata", value, reterr);
 }
 
@@ -162,11 +162,11 @@ APPLY_TEXT(CreateOptions, group)
 
 static const char *const rule_lists[] = { "allow", "deny", "ask" };
 
-static int apply_allow(void *target, const char *value, Error *reterr) {
+static int client_create_apply_allow(void *target, const char *value, Error *reterr) {
         return strv_push(&((CreateOptions *) target)->rules[0], value);
 }
 
-static int apply_deny(void *target, const char *value, Error *reterr) {
+static int client_create_apply_deny(void *target, const char *value, Error *reterr) {
         return strv_push(&((CreateOptions *) target)->rules[1], value);
 }
 
@@ -188,7 +188,7 @@ static void put_network(CreateOptions *o) {
         json_put_object(&o->request, "network", &network);
 }
 
-static int apply_policy(void *target, const char *value, Error *reterr) {
+static int client_create_apply_policy(void *target, const char *value, Error *reterr) {
         static const char *const presets[] = { "default", "standard", "permissive" };
         CreateOptions *o = target;
         _cleanup_free_ char *text = NULL;
@@ -228,19 +228,19 @@ static int apply_volume(void *target, const char *value, Error *reterr) {
 }
 
 static const Option create_options[] = {
-        { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", apply_name },
-        { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", apply_memory },
-        { "cpus",         0,   "N",         "share of cores, as in 0.5 (default: all)", apply_cpus },
-        { "cpu-time",     0,   "TIME",      "CPU time of all its commands together", apply_cpu_time },
-        { "disk",         0,   "SIZE",      "everything that is written", apply_disk },
-        { "pids",         0,   "N",         "processes and threads (default 512)", apply_pids },
-        { "nofile",       0,   "N",         "open files of each process (default 4096)", apply_nofile },
+        { "name",         'n', "NAME",      "a name; if a sandbox has it already, that is the one", client_create_apply_name },
+        { "memory",       0,   "SIZE",      "memory of all its processes (default 512M)", client_create_apply_memory },
+        { "cpus",         0,   "N",         "share of cores, as in 0.5 (default: all)", client_create_apply_cpus },
+        { "cpu-time",     0,   "TIME",      "CPU time of all its commands together", client_create_apply_cpu_time },
+        { "disk",         0,   "SIZE",      "everything that is written", client_create_apply_disk },
+        { "pids",         0,   "N",         "processes and threads (default 512)", client_create_apply_pids },
+        { "nofile",       0,   "N",         "open files of each process (default 4096)", client_create_apply_nofile },
         { "exec-timeout", 0,   "TIME",      "for commands that name none (default 5m)", apply_exec_timeout },
-        { "output-limit", 0,   "SIZE",      "what is kept of each stream of a command\n(default 64M)", apply_output_limit },
-        { "timeout",      0,   "TIME",      "life of the sandbox (default: for ever)", apply_timeout },
+        { "output-limit", 0,   "SIZE",      "what is kept of each stream of a command\n(default 64M)", client_create_apply_output_limit },
+        { "timeout",      0,   "TIME",      "life of the sandbox (default: for ever)", client_create_apply_timeout },
         { "on-timeout",   0,   "WHAT",      "kill (default), pause, or park (with its disk only)", apply_on_timeout },
-        { "env",          'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
-        { "env-file",     0,   "FILE",      "lines of NAME=VALUE", apply_env_file },
+        { "env",          'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", client_create_apply_env },
+        { "env-file",     0,   "FILE",      "lines of NAME=VALUE", client_create_apply_env_file },
         { "workdir",      'w', "DIR",       "working directory (default /workspace)", apply_workdir },
         { "user",         'u', "USER",      "user (uid 1000, the default), root, UID or\nUID:GID", apply_user },
         { "sudo",         0,   NULL,        "the user may become root inside (sudo)", apply_sudo },
@@ -251,15 +251,15 @@ static const Option create_options[] = {
         { "snapshot",     0,   "SNAPSHOT",  "begin as it was then (`cove snapshot ls`)", apply_snapshot },
         { "profile",      0,   "NAME",      "a named set of limits and policy", apply_profile },
         { "network",      0,   "MODE",      "none (default), isolated, egress or open", apply_network },
-        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", apply_allow },
-        { "deny",         0,   "RULE",      "what may not, whatever else allows it", apply_deny },
+        { "allow",        0,   "RULE",      "what may be reached: a name, *.name, a range of\naddresses, https://name:port; can be repeated", client_create_apply_allow },
+        { "deny",         0,   "RULE",      "what may not, whatever else allows it", client_create_apply_deny },
         { "ask",          0,   "RULE",      "what waits for `cove approvals`", apply_ask },
         { "group",        0,   "NAME",      "isolated: the sandboxes it can speak to", apply_group },
-        { "policy",       0,   "FILE",      "a policy as JSON, or the name of a preset:\ndefault, standard, permissive", apply_policy },
+        { "policy",       0,   "FILE",      "a policy as JSON, or the name of a preset:\ndefault, standard, permissive", client_create_apply_policy },
         { "wait",         0,   "TIME",      "for a place, when as many are there as may be\n(default: as the daemon is set; 0: not at all)", apply_wait },
         { "agent-type",   0,   "TYPE",      "kind of agent it is for", apply_agent_type },
         { "task-id",      0,   "ID",        "task it is for", apply_task_id },
-        { "metadata",     'm', "KEY=VALUE", "anything; `cove ls --metadata` finds it again", apply_metadata },
+        { "metadata",     'm', "KEY=VALUE", "anything; `cove ls --metadata` finds it again", client_create_apply_metadata },
         { "critical",     0,   NULL,        "important: mark it so", apply_critical },
         COMMON_OPTIONS,
 };
@@ -272,7 +272,7 @@ static const Usage usage = {
         USAGE_OPTIONS(create_options),
 };
 
-static int create(const Place *place, CreateOptions *o) {
+static int client_create_make(const Place *place, CreateOptions *o) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -306,7 +306,7 @@ int verb_create(int argc, char **argv) {
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = create(&place, &o);
+                status = client_create_make(&place, &o);
         json_builder_done(&o.request);
         json_builder_done(&o.limits);
         json_decref(o.volumes);

@@ -22,7 +22,7 @@ typedef struct ForkOptions {
 
 APPLY_FLAG(ForkOptions, snapshot)
 
-static int apply_count(void *target, const char *value, Error *reterr) {
+static int client_fork_apply_count(void *target, const char *value, Error *reterr) {
         uint64_t n;
         int r = value_number("--count", value, 1, FORK_MAX, &n, reterr);
 
@@ -31,17 +31,17 @@ static int apply_count(void *target, const char *value, Error *reterr) {
         return r;
 }
 
-static int apply_name(void *target, const char *value, Error *reterr) {
+static int client_fork_apply_name(void *target, const char *value, Error *reterr) {
         if (strv_push(&((ForkOptions *) target)->names, value) < 0)
                 return error_set(reterr, -E2BIG, "--name: more than %d of them", FORK_MAX);
         return 0;
 }
 
-static int apply_env(void *target, const char *value, Error *reterr) {
+static int client_fork_apply_env(void *target, const char *value, Error *reterr) {
         return assign_env(&((ForkOptions *) target)->env, "--env", value, reterr);
 }
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int client_fork_apply_timeout(void *target, const char *value, Error *reterr) {
         usec_t usec;
         int r = value_duration("--timeout", value, &usec, reterr);
 
@@ -51,10 +51,10 @@ static int apply_timeout(void *target, const char *value, Error *reterr) {
 }
 
 static const Option fork_options[] = {
-        { "count",    'c', "N",          "how many (default 1, or as many as names)", apply_count },
-        { "name",     'n', "NAME",       "of one of them; can be repeated", apply_name },
-        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
-        { "timeout",  0,   "TIME",       "life of each (default: as long as the other's,\nfrom now on)", apply_timeout },
+        { "count",    'c', "N",          "how many (default 1, or as many as names)", client_fork_apply_count },
+        { "name",     'n', "NAME",       "of one of them; can be repeated", client_fork_apply_name },
+        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", client_fork_apply_env },
+        { "timeout",  0,   "TIME",       "life of each (default: as long as the other's,\nfrom now on)", client_fork_apply_timeout },
         { "snapshot", 0,   NULL,         "the word is a snapshot, also if a sandbox has the\nsame name", apply_snapshot },
         COMMON_OPTIONS,
 };

@@ -29,7 +29,7 @@ static const Usage usage = {
         .missing = "no sandbox given",
 };
 
-static void print_key(const char *key, unsigned depth) {
+static void client_inspect_print_key(const char *key, unsigned depth) {
         int indent = (int) depth * 2;
         bool colours = colours_wanted(STDOUT_FILENO);
 
@@ -45,7 +45,7 @@ static void print_scalar(const char *key, const json_t *value) {
         if (json_is_string(value))
                 text = human_clean(json_string_value(value));
         else
-                text = json_print(value, /* pretty= */ false);
+                text = client_json_print(value, /* pretty= */ false);
         if (json_is_null(value) || (text && !*text))
                 puts("-");
         else
@@ -59,7 +59,7 @@ static void print_words(const json_t *list) {
 
         json_array_foreach(list, i, word) {
                 _cleanup_free_ char *text = json_is_string(word) ? human_clean(json_string_value(word))
-                                                                 : json_print(word, /* pretty= */ false);
+                                                                 : client_json_print(word, /* pretty= */ false);
 
                 printf("%s%s", i > 0 ? " " : "", text ? text : "?");
         }
@@ -73,7 +73,7 @@ static void print_object(const json_t *object, unsigned depth) {
         json_object_foreach((json_t *) object, key, value) {
                 _cleanup_free_ char *clean = human_clean(key);
 
-                print_key(clean ? clean : "?", depth);
+                client_inspect_print_key(clean ? clean : "?", depth);
                 if (json_is_object(value) && json_object_size(value) > 0) {
                         puts("");
                         print_object(value, depth + 1);
@@ -90,7 +90,7 @@ void inspect_print(const json_t *object) {
         print_object(object, 0);
 }
 
-static int inspect(const Place *place, const InspectOptions *o, const Operands *words) {
+static int client_inspect(const Place *place, const InspectOptions *o, const Operands *words) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -118,6 +118,6 @@ int verb_inspect(int argc, char **argv) {
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = inspect(&place, &o, &words);
+                status = client_inspect(&place, &o, &words);
         return status;
 }

@@ -49,7 +49,7 @@ static int show_usage(const Place *place, const NetworkOptions *o, const char *s
         network = json_object_get(a.json, "network");
         used = json_object_get(network, "used");
         if (o->common.json) {
-                _cleanup_free_ char *text = json_print(network, /* pretty= */ false);
+                _cleanup_free_ char *text = client_json_print(network, /* pretty= */ false);
 
                 puts(text ? text : "{}");
                 return 0;
@@ -64,7 +64,7 @@ static int show_usage(const Place *place, const NetworkOptions *o, const char *s
         return 0;
 }
 
-static void add_denial(Table *t, const json_t *d) {
+static void client_network_add_denial(Table *t, const json_t *d) {
         const char *at = json_get_text(d, "time");
         char buffer[HUMAN_MAX];
         usec_t usec;
@@ -85,7 +85,7 @@ static int show_denials(const Place *place, const NetworkOptions *o, const char 
         url_query(&u, "limit", o->limit);
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_denial);
+        return subverb_show_list(&a, o->common.json, heads, client_network_add_denial);
 }
 
 static int show_learned(const Place *place, const NetworkOptions *o, const char *sandbox) {
@@ -103,7 +103,7 @@ static int show_learned(const Place *place, const NetworkOptions *o, const char 
         }
         if (policy)
                 (void) json_object_set(policy, "network", json_object_get(a.json, "network"));
-        text = json_print(policy, /* pretty= */ true);
+        text = client_json_print(policy, /* pretty= */ true);
         if (!text) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;

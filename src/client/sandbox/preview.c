@@ -113,7 +113,7 @@ static int put_expiry(Url *u, const char *text) {
         return 0;
 }
 
-static int show_url(const Place *place, const UrlOptions *o, const Operands *words) {
+static int preview_show_url(const Place *place, const UrlOptions *o, const Operands *words) {
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -145,6 +145,6 @@ int verb_url(int argc, char **argv) {
         int status;
 
         if (usage_begin(&url_usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = show_url(&place, &o, &words);
+                status = preview_show_url(&place, &o, &words);
         return status;
 }

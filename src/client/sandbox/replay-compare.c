@@ -23,7 +23,7 @@ static void hex_of(const void *data, size_t size, char ret[static 2 * SHA256_SIZ
                 (void) snprintf(ret + 2 * i, 3, "%02x", sum[i]);
 }
 
-static void put_line(char mark, const char *text, size_t size) {
+static void replay_compare_put_line(char mark, const char *text, size_t size) {
         bool colours = colours_wanted(STDOUT_FILENO);
         _cleanup_free_ char *copy = strndup(text, size), *clean = copy ? human_clean(copy) : NULL;
 
@@ -45,11 +45,11 @@ static void put_lines(char mark, const char *at, const char *end, unsigned n) {
         for (; n > 0 && at < end; n--) {
                 size_t size = line_size(at, end);
 
-                put_line(mark, at, at[size - 1] == '\n' ? size - 1 : size);
+                replay_compare_put_line(mark, at, at[size - 1] == '\n' ? size - 1 : size);
                 at += size;
         }
         if (at < end && mark != ' ')
-                put_line(mark, "…", strlen("…"));
+                replay_compare_put_line(mark, "…", strlen("…"));
 }
 
 /* From the first line that differs on. */
@@ -91,7 +91,7 @@ static void compare_number(Replay *r, uint64_t step, const char *key, const json
         add_difference(r, step, key, was < 0 ? json_null() : json_integer(was), is < 0 ? json_null() : json_integer(is));
 }
 
-static int read_output(Replay *r, const char *execution, const char *stream, Answer *ret) {
+static int replay_compare_read_output(Replay *r, const char *execution, const char *stream, Answer *ret) {
         _cleanup_url_ Url u = { 0 };
 
         url_execution(&u, r->sandbox, execution, "output");
@@ -110,7 +110,7 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
 
         if (!was_hash)
                 return 0;
-        if (read_output(r, execution, stream, &a) < 0)
+        if (replay_compare_read_output(r, execution, stream, &a) < 0)
                 return -EIO;
         hex_of(a.text ? a.text : "", a.size, is_hash);
         if (strcmp(is_hash, was_hash) == 0)
@@ -126,7 +126,7 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
         return 0;
 }
 
-static int await_end(Replay *r, const char *execution, Answer *ret) {
+static int replay_compare_await_end(Replay *r, const char *execution, Answer *ret) {
         for (;;) {
                 _cleanup_url_ Url u = { 0 };
 
@@ -145,7 +145,7 @@ static int await_end(Replay *r, const char *execution, Answer *ret) {
 int replay_compare(Replay *r, const json_t *end, uint64_t step, const char *execution) {
         size_t before = json_array_size(r->differences);
         _cleanup_answer_ Answer a = { 0 };
-        int k = await_end(r, execution, &a);
+        int k = replay_compare_await_end(r, execution, &a);
 
         if (k < 0)
                 return k;

@@ -73,7 +73,7 @@ static void add_queries(Url *u, const json_t *line, const char *const *names) {
         }
 }
 
-static int put_content(Replay *r, const json_t *line, const char *what, const char *const *queries) {
+static int replay_steps_put_content(Replay *r, const json_t *line, const char *what, const char *const *queries) {
         _cleanup_url_ Url u = { 0 };
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
@@ -91,13 +91,13 @@ static int put_content(Replay *r, const json_t *line, const char *what, const ch
 static int step_file(Replay *r, const json_t *line) {
         static const char *const queries[] = { "path", "user", "mode", "owner", "parents", "replace", NULL };
 
-        return put_content(r, line, /* what= */ NULL, queries);
+        return replay_steps_put_content(r, line, /* what= */ NULL, queries);
 }
 
 static int step_archive(Replay *r, const json_t *line) {
         static const char *const queries[] = { "path", "user", NULL };
 
-        return put_content(r, line, "archive", queries);
+        return replay_steps_put_content(r, line, "archive", queries);
 }
 
 static int step_remove(Replay *r, const json_t *line) {
@@ -130,7 +130,7 @@ static int step_change(Replay *r, const json_t *line) {
 }
 
 /* What was written to it then is in the line of its end. */
-static const json_t *find_end(const Replay *r, const char *execution) {
+static const json_t *replay_steps_find_end(const Replay *r, const char *execution) {
         const json_t *line;
         size_t i;
 
@@ -141,7 +141,7 @@ static const json_t *find_end(const Replay *r, const char *execution) {
 }
 
 static int give_input(Replay *r, const json_t *line, const char *execution) {
-        const json_t *end = find_end(r, json_get_text_or(line, "execution", ""));
+        const json_t *end = replay_steps_find_end(r, json_get_text_or(line, "execution", ""));
         const json_t *content = json_object_get(end, "stdin");
         _cleanup_free_ char *data = NULL;
         _cleanup_url_ Url u = { 0 }, to_close = { 0 };
@@ -163,7 +163,7 @@ static int give_input(Replay *r, const json_t *line, const char *execution) {
         return k == -EIO ? k : 0; /* one that has ended already reads nothing, as it may have been then */
 }
 
-static int step_exec(Replay *r, const json_t *line) {
+static int replay_steps_exec(Replay *r, const json_t *line) {
         static const char *const keys[] = { "env", "cwd", "user", "pty", "timeoutSeconds" };
         const json_t *command = json_object_get(line, "command");
         _cleanup_builder_ JsonBuilder body = { 0 };
@@ -203,14 +203,14 @@ static const struct {
         int (*function)(Replay *r, const json_t *line);
 } steps[] = {
         { "file", step_file }, { "archive", step_archive }, { "mkdir", step_change }, { "move", step_change }, { "copy", step_change },
-        { "chmod", step_change }, { "remove", step_remove }, { "exec", step_exec }, { "end", step_end },
+        { "chmod", step_change }, { "remove", step_remove }, { "exec", replay_steps_exec }, { "end", step_end },
 };
 
 const char *replay_type(const json_t *line) {
         return json_get_text_or(line, "type", "");
 }
 
-static void tell(const Replay *r, const json_t *line) {
+static void replay_steps_tell(const Replay *r, const json_t *line) {
         const json_t *command = json_object_get(line, "command"), *word;
         size_t i;
 
@@ -254,7 +254,7 @@ int replay_step(Replay *r, const json_t *line) {
                         r->step++;
                         if (r->o->timing)
                                 wait_for_time(r, line);
-                        tell(r, line);
+                        replay_steps_tell(r, line);
                 }
                 return steps[i].function(r, line);
         }

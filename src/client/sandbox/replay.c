@@ -14,7 +14,7 @@
 #define EXIT_DIFFERENT  1
 #define LIFETIME_SECONDS 3600 /* of a sandbox that nobody keeps, should we be killed */
 
-static int apply_until(void *target, const char *value, Error *reterr) {
+static int replay_apply_until(void *target, const char *value, Error *reterr) {
         return value_number("--until", value, 1, INT64_MAX, &((ReplayOptions *) target)->until, reterr);
 }
 APPLY_FLAG(ReplayOptions, shell)
@@ -22,7 +22,7 @@ APPLY_FLAG(ReplayOptions, timing)
 APPLY_FLAG(ReplayOptions, keep)
 
 static const Option replay_options[] = {
-        { "until",  0, "N",  "only the first N steps",                                        apply_until  },
+        { "until",  0, "N",  "only the first N steps",                                        replay_apply_until  },
         { "shell",  0, NULL, "open a terminal in the sandbox afterwards",                     apply_shell  },
         { "timing", 0, NULL, "as much time between the steps as there was",                   apply_timing },
         { "keep",   0, NULL, "keep the sandbox",                                              apply_keep   },
@@ -169,7 +169,7 @@ static void print_end(const Replay *r) {
         }
         o = json_pack("{s:s, s:s, s:I, s:b, s:O}", "of", r->of, "sandbox", r->sandbox, "steps", (json_int_t) r->step, "same", n == 0, "differences",
                         r->differences);
-        text = json_print(o, /* pretty= */ true);
+        text = client_json_print(o, /* pretty= */ true);
         if (text)
                 puts(text);
 }

@@ -42,13 +42,13 @@ int resources_read(const json_t *sandbox, const json_t *resources, Resources *re
         return 0;
 }
 
-static void cell_megabytes(Table *t, double megabytes) {
+static void resources_cell_megabytes(Table *t, double megabytes) {
         char text[HUMAN_MAX];
 
         table_cell(t, megabytes >= 0 ? human_megabytes(megabytes, text) : NULL);
 }
 
-static void cell_count(Table *t, double n) {
+static void resources_cell_count(Table *t, double n) {
         if (n >= 0)
                 table_cell_format(t, "%.0f", n);
         else
@@ -64,12 +64,12 @@ void resources_row(Table *t, const Resources *r) {
                 table_cell_format(t, "%.1f", r->cpu_percent);
         else
                 table_cell(t, NULL);
-        cell_megabytes(t, r->memory_mb);
-        cell_megabytes(t, r->limit_mb);
-        cell_megabytes(t, r->disk_mb);
-        cell_count(t, r->pids);
-        cell_megabytes(t, r->rx_mb);
-        cell_megabytes(t, r->tx_mb);
+        resources_cell_megabytes(t, r->memory_mb);
+        resources_cell_megabytes(t, r->limit_mb);
+        resources_cell_megabytes(t, r->disk_mb);
+        resources_cell_count(t, r->pids);
+        resources_cell_megabytes(t, r->rx_mb);
+        resources_cell_megabytes(t, r->tx_mb);
         table_cell(t, r->cpu_time_ms >= 0 ? human_span((usec_t) (r->cpu_time_ms * 1000), text) : NULL);
-        cell_count(t, r->operations);
+        resources_cell_count(t, r->operations);
 }

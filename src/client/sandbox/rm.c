@@ -35,7 +35,7 @@ static const Usage usage = {
         .operands_max = USAGE_ANY_NUMBER,
 };
 
-static int add_id(const json_t *sandbox, void *userdata) {
+static int rm_add_id(const json_t *sandbox, void *userdata) {
         const char *id = json_get_text(sandbox, "id");
         return id ? strv_push(userdata, id) : 0;
 }
@@ -54,14 +54,14 @@ static bool confirm(size_t n) {
         return answer[0] == 'y' || answer[0] == 'Y';
 }
 
-static int remove_all(const Several *s, const RmOptions *o) {
+static int rm_remove_all(const Several *s, const RmOptions *o) {
         _cleanup_listing_ Listing l = { 0 };
         Strv ids = STRV_INIT(SANDBOXES_MAX);
         int status = EXIT_OWN_FAILURE;
 
         if (listing_get(s->place, /* filter= */ NULL, &l) < 0)
                 return EXIT_OWN_FAILURE;
-        if (listing_each(&l, add_id, &ids) < 0)
+        if (listing_each(&l, rm_add_id, &ids) < 0)
                 log_error("out of memory");
         else if (ids.n == 0 || o->yes || confirm(ids.n))
                 status = several_ask(s, ids.items, ids.n);
@@ -82,7 +82,7 @@ static int remove_them(const Place *place, const RmOptions *o, const Operands *w
                 log_error("no sandbox given: cove %s", usage.synopsis);
                 return EXIT_OWN_FAILURE;
         }
-        return o->all ? remove_all(&several, o) : several_ask(&several, words->items, words->n);
+        return o->all ? rm_remove_all(&several, o) : several_ask(&several, words->items, words->n);
 }
 
 int verb_rm(int argc, char **argv) {

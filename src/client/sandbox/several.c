@@ -5,7 +5,7 @@
 
 #include "client/verbs.h"
 
-static void build_url(const Several *s, const char *word, Url *u) {
+static void several_build_url(const Several *s, const char *word, Url *u) {
         if (s->root) {
                 url_begin(u, s->what);
                 url_part(u, word);
@@ -24,7 +24,7 @@ static int ask_one(const Several *s, const char *word, bool *first) {
         _cleanup_url_ Url u = { 0 };
         int r;
 
-        build_url(s, word, &u);
+        several_build_url(s, word, &u);
         r = client_need(s->place, s->method, &u, s->body, &a);
         if (r < 0)
                 return r;

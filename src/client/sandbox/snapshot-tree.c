@@ -52,7 +52,7 @@ json_t *snapshots_get(const Place *place, const char *sandbox) {
 }
 
 int snapshots_print_json(const json_t *all) {
-        _cleanup_free_ char *text = json_print(all, /* pretty= */ false);
+        _cleanup_free_ char *text = client_json_print(all, /* pretty= */ false);
 
         if (!text) {
                 log_error("out of memory");
@@ -62,14 +62,14 @@ int snapshots_print_json(const json_t *all) {
         return 0;
 }
 
-static const Node *find(const Nodes *all, const char *id) {
+static const Node *snapshot_tree_find(const Nodes *all, const char *id) {
         for (size_t i = 0; id && i < all->n; i++)
                 if (strcmp(all->items[i].id, id) == 0)
                         return all->items + i;
         return NULL;
 }
 
-static int add(Nodes *all, const json_t *json, bool is_snapshot) {
+static int snapshot_tree_add(Nodes *all, const json_t *json, bool is_snapshot) {
         Node *items = reallocarray(all->items, all->n + 1, sizeof(*items));
 
         if (!items)
@@ -80,21 +80,21 @@ static int add(Nodes *all, const json_t *json, bool is_snapshot) {
 }
 
 static int add_sandbox(const json_t *sandbox, void *userdata) {
-        return json_get_bool(sandbox, "persistent") ? add(userdata, sandbox, /* is_snapshot= */ false) : 0;
+        return json_get_bool(sandbox, "persistent") ? snapshot_tree_add(userdata, sandbox, /* is_snapshot= */ false) : 0;
 }
 
 /* The nearest that is still there. */
-static void find_parent(const Nodes *all, Node *n) {
+static void snapshot_tree_find_parent(const Nodes *all, Node *n) {
         const char *const keys[] = { n->is_snapshot ? "parent" : "snapshot", n->is_snapshot ? "sandbox" : "parent" };
 
         for (size_t i = 0; i < 2 && !n->parent; i++) {
-                const Node *p = find(all, json_get_text(n->json, keys[i]));
+                const Node *p = snapshot_tree_find(all, json_get_text(n->json, keys[i]));
 
                 if (p && p != n)
                         n->parent = p->id;
         }
         if (n->is_snapshot && n->parent) {
-                const Node *p = find(all, n->parent); /* of a sandbox that began as this very one: a restore */
+                const Node *p = snapshot_tree_find(all, n->parent); /* of a sandbox that began as this very one: a restore */
 
                 if (p && !p->is_snapshot && strcmp(json_get_text_or(p->json, "snapshot", ""), n->id) == 0)
                         n->parent = NULL;
@@ -136,7 +136,7 @@ static void print_below(Nodes *all, const char *parent, const char *stem, unsign
         }
 }
 
-static int show(const Listing *l, const json_t *snapshots, bool json) {
+static int snapshot_tree_show(const Listing *l, const json_t *snapshots, bool json) {
         Nodes all = { 0 };
         const json_t *n;
         int failed = 0;
@@ -145,10 +145,10 @@ static int show(const Listing *l, const json_t *snapshots, bool json) {
         if (json)
                 return snapshots_print_json(snapshots);
         json_array_foreach(snapshots, i, n)
-                failed |= add(&all, n, /* is_snapshot= */ true);
+                failed |= snapshot_tree_add(&all, n, /* is_snapshot= */ true);
         failed |= listing_each(l, add_sandbox, &all);
         for (i = 0; i < all.n; i++)
-                find_parent(&all, all.items + i);
+                snapshot_tree_find_parent(&all, all.items + i);
         print_below(&all, /* parent= */ NULL, "", 0);
         for (i = 0; i < all.n; i++) /* whatever could not be reached */
                 if (!all.items[i].shown)
@@ -164,5 +164,5 @@ int snapshot_tree(const Place *place, bool json) {
 
         if (!snapshots || listing_get(place, &filter, &l) < 0)
                 return EXIT_OWN_FAILURE;
-        return show(&l, snapshots, json);
+        return snapshot_tree_show(&l, snapshots, json);
 }

@@ -88,7 +88,7 @@ static const Usage tree_usage = {
 
 /* The verbs. */
 
-static int create(const Place *place, void *options, const Operands *words) {
+static int snapshot_create(const Place *place, void *options, const Operands *words) {
         const SnapshotOptions *o = options;
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
@@ -106,7 +106,7 @@ static int create(const Place *place, void *options, const Operands *words) {
         return 0;
 }
 
-static void add_row(Table *t, const json_t *n) {
+static void snapshot_add_row(Table *t, const json_t *n) {
         char size[HUMAN_MAX];
 
         table_cell(t, json_get_text(n, "id"));
@@ -118,7 +118,7 @@ static void add_row(Table *t, const json_t *n) {
         table_cell(t, strcmp(json_get_text_or(n, "status", ""), "ready") == 0 ? json_get_text(n, "comment") : "its files are gone");
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int snapshot_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "ID", "NAME", "SANDBOX", "TEMPLATE", ">SIZE", "TAKEN", "COMMENT", NULL };
         const SnapshotOptions *o = options;
         _cleanup_json_ json_t *all = NULL;
@@ -140,7 +140,7 @@ static int list(const Place *place, void *options, const Operands *words) {
         t = table_new(heads);
         json_array_foreach(all, i, n)
                 if (t)
-                        add_row(t, n);
+                        snapshot_add_row(t, n);
         if (!t || table_print(t, stdout, &look) < 0) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
@@ -148,7 +148,7 @@ static int list(const Place *place, void *options, const Operands *words) {
         return 0;
 }
 
-static int inspect(const Place *place, void *options, const Operands *words) {
+static int snapshot_inspect(const Place *place, void *options, const Operands *words) {
         const SnapshotOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -191,7 +191,7 @@ static int verify_one(const Place *place, const SnapshotOptions *o, const char *
         return json_get_bool(a.json, "good") ? 0 : 1;
 }
 
-static int verify(const Place *place, void *options, const Operands *words) {
+static int client_snapshot_verify(const Place *place, void *options, const Operands *words) {
         int status = 0;
 
         for (unsigned i = 0; i < words->n; i++) {
@@ -208,11 +208,11 @@ static int tree(const Place *place, void *options, const Operands *words) {
 
 int verb_snapshot(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "create",  &create_usage,  create           },
-                { "ls",      &ls_usage,      list             },
-                { "inspect", &inspect_usage, inspect          },
+                { "create",  &create_usage,  snapshot_create           },
+                { "ls",      &ls_usage,      snapshot_list             },
+                { "inspect", &inspect_usage, snapshot_inspect          },
                 { "rm",      &rm_usage,      remove_snapshots },
-                { "verify",  &verify_usage,  verify           },
+                { "verify",  &verify_usage,  client_snapshot_verify           },
                 { "tree",    &tree_usage,    tree             },
         };
         SnapshotOptions o = { 0 };

@@ -24,7 +24,7 @@ static const Usage usage = {
 };
 
 /* "total_created" reads better as "total created". */
-static void print_count(const char *key, const json_t *value) {
+static void stats_print_count(const char *key, const json_t *value) {
         char words[32];
 
         (void) snprintf(words, sizeof(words), "%s", key);
@@ -34,7 +34,7 @@ static void print_count(const char *key, const json_t *value) {
         printf("%-20s %10lld\n", words, (long long) json_integer_value(value));
 }
 
-static int count(const Place *place, const StatsOptions *o) {
+static int stats_count(const Place *place, const StatsOptions *o) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         const char *key;
@@ -47,11 +47,11 @@ static int count(const Place *place, const StatsOptions *o) {
                 answer_print(&a);
         else
                 json_object_foreach(a.json, key, value)
-                        print_count(key, value);
+                        stats_print_count(key, value);
         return 0;
 }
 
-static int add_row(const Place *place, const char *word, Table *t) {
+static int stats_add_row(const Place *place, const char *word, Table *t) {
         _cleanup_answer_ Answer sandbox = { 0 }, resources = { 0 };
         _cleanup_(resources_done) Resources row = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -71,13 +71,13 @@ static int add_row(const Place *place, const char *word, Table *t) {
         return r;
 }
 
-static int show(const Place *place, const Operands *words) {
+static int stats_show(const Place *place, const Operands *words) {
         _cleanup_table_ Table *t = table_new(resources_heads);
         TableLook look = table_look(STDOUT_FILENO);
         int status = 0;
 
         for (unsigned i = 0; t && i < words->n; i++)
-                if (add_row(place, words->items[i], t) < 0)
+                if (stats_add_row(place, words->items[i], t) < 0)
                         status = EXIT_OWN_FAILURE;
         if (!t || table_print(t, stdout, &look) < 0) {
                 log_error("out of memory");
@@ -96,6 +96,6 @@ int verb_stats(int argc, char **argv) {
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
                 return status;
         if (words.n == 0)
-                return count(&place, &o);
-        return o.common.json ? several_ask(&several, words.items, words.n) : show(&place, &words);
+                return stats_count(&place, &o);
+        return o.common.json ? several_ask(&several, words.items, words.n) : stats_show(&place, &words);
 }

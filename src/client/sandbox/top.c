@@ -60,12 +60,12 @@ typedef struct Top {
         int signal_fd;
 } Top;
 
-static void forget_rows(Top *t) {
+static void top_forget_rows(Top *t) {
         while (t->n > 0)
                 resources_done(t->rows + --t->n);
 }
 
-static int make_room(Top *t) {
+static int top_make_room(Top *t) {
         size_t room = t->room ? t->room * 2 : 64;
         Resources *bigger;
 
@@ -85,7 +85,7 @@ static bool is_live(const json_t *sandbox) {
 }
 
 /* One that went between the list and the question is passed over. */
-static int add_row(const json_t *sandbox, void *userdata) {
+static int top_add_row(const json_t *sandbox, void *userdata) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
@@ -102,7 +102,7 @@ static int add_row(const json_t *sandbox, void *userdata) {
         }
         if (!answer_is_good(&a))
                 return 0;
-        r = make_room(t);
+        r = top_make_room(t);
         if (r >= 0)
                 r = resources_read(sandbox, a.json, t->rows + t->n);
         if (r >= 0)
@@ -110,32 +110,32 @@ static int add_row(const json_t *sandbox, void *userdata) {
         return r;
 }
 
-static int by_number(double a, double b) {
+static int top_by_number(double a, double b) {
         return a < b ? 1 : a > b ? -1 : 0;
 }
 
-static int compare(const void *left, const void *right, void *userdata) {
+static int top_compare(const void *left, const void *right, void *userdata) {
         const Resources *a = left, *b = right;
         const Top *t = userdata;
         int r = 0;
 
         switch (t->order) {
-        case 'c': r = by_number(a->cpu_percent, b->cpu_percent); break;
-        case 'm': r = by_number(a->memory_mb, b->memory_mb); break;
-        case 'd': r = by_number(a->disk_mb, b->disk_mb); break;
-        case 'p': r = by_number(a->pids, b->pids); break;
+        case 'c': r = top_by_number(a->cpu_percent, b->cpu_percent); break;
+        case 'm': r = top_by_number(a->memory_mb, b->memory_mb); break;
+        case 'd': r = top_by_number(a->disk_mb, b->disk_mb); break;
+        case 'p': r = top_by_number(a->pids, b->pids); break;
         }
         return r != 0 ? r : strcmp(a->label, b->label);
 }
 
-static int look(Top *t, Listing *l) {
+static int top_look(Top *t, Listing *l) {
         int r = listing_get(t->place, /* filter= */ NULL, l);
 
-        forget_rows(t);
+        top_forget_rows(t);
         if (r >= 0)
-                r = listing_each(l, add_row, t);
+                r = listing_each(l, top_add_row, t);
         if (r >= 0)
-                qsort_r(t->rows, t->n, sizeof(Resources), compare, t);
+                qsort_r(t->rows, t->n, sizeof(Resources), top_compare, t);
         return r;
 }
 
@@ -152,7 +152,7 @@ static int print_rows(const Top *t, const TableLook *look_of_table) {
 }
 
 /* {"sandbox id": resources, …}, as the daemon gave them. */
-static int print_json(const Top *t) {
+static int top_print_json(const Top *t) {
         printf("{");
         for (size_t i = 0; i < t->n; i++) {
                 _cleanup_answer_ Answer a = { 0 };
@@ -172,10 +172,10 @@ static int print_json(const Top *t) {
 static int run_once(Top *t, const TopOptions *o) {
         _cleanup_listing_ Listing l = { 0 };
         TableLook how = table_look(STDOUT_FILENO);
-        int r = look(t, &l);
+        int r = top_look(t, &l);
 
         if (r >= 0)
-                r = o->common.json ? print_json(t) : print_rows(t, &how);
+                r = o->common.json ? top_print_json(t) : print_rows(t, &how);
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
@@ -204,7 +204,7 @@ static int draw(Top *t) {
         struct winsize size = terminal_size();
         TableLook how = table_look(STDOUT_FILENO);
         double cpu = 0, memory = 0;
-        int r = look(t, &l);
+        int r = top_look(t, &l);
 
         if (r < 0)
                 return r;
@@ -252,7 +252,7 @@ static int wait_for_next(Top *t, usec_t interval) {
         return polls[0].revents ? take_key(t) : 0;
 }
 
-static int open_signals(void) {
+static int top_open_signals(void) {
         sigset_t set;
 
         (void) sigemptyset(&set);
@@ -267,11 +267,11 @@ static int open_signals(void) {
 static int run_live(Top *t, usec_t interval) {
         _cleanup_listing_ Listing l = { 0 };
         _cleanup_close_ int signal_fd = -EBADF;
-        int r = look(t, &l); /* before the screen is taken: what fails at once is told where it can be read */
+        int r = top_look(t, &l); /* before the screen is taken: what fails at once is told where it can be read */
 
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        t->signal_fd = signal_fd = open_signals();
+        t->signal_fd = signal_fd = top_open_signals();
         enter_screen();
         do
                 r = draw(t);
@@ -295,7 +295,7 @@ int verb_top(int argc, char **argv) {
                 status = run_once(&t, &o);
         else
                 status = run_live(&t, o.interval);
-        forget_rows(&t);
+        top_forget_rows(&t);
         free(t.rows);
         return status;
 }

@@ -21,12 +21,12 @@ typedef struct VolumeOptions {
 
 APPLY_FLAG(VolumeOptions, quiet)
 
-static int apply_size(void *target, const char *value, Error *reterr) {
+static int volume_apply_size(void *target, const char *value, Error *reterr) {
         return value_size("--size", value, &((VolumeOptions *) target)->size, reterr);
 }
 
 static const Option create_options[] = {
-        { "size", 's', "SIZE", "what may be written into it (default 1G)", apply_size },
+        { "size", 's', "SIZE", "what may be written into it (default 1G)", volume_apply_size },
         COMMON_OPTIONS,
 };
 static const Option ls_options[] = {
@@ -72,7 +72,7 @@ static const Usage rm_usage = {
 
 /* The verbs. */
 
-static int create(const Place *place, void *options, const Operands *words) {
+static int volume_create(const Place *place, void *options, const Operands *words) {
         const VolumeOptions *o = options;
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
@@ -117,7 +117,7 @@ static json_t *get_all(const Place *place) {
         }
 }
 
-static void add_row(Table *t, const json_t *v) {
+static void volume_add_row(Table *t, const json_t *v) {
         char size[HUMAN_MAX];
 
         table_cell(t, json_get_text(v, "name"));
@@ -128,7 +128,7 @@ static void add_row(Table *t, const json_t *v) {
         table_cell(t, json_get_text(v, "createdAt"));
 }
 
-static int print_table(const json_t *all) {
+static int volume_print_table(const json_t *all) {
         static const char *const heads[] = { "NAME", ">USED", ">SIZE", ">SANDBOXES", "TENANT", "MADE", NULL };
         _cleanup_table_ Table *t = table_new(heads);
         TableLook look = table_look(STDOUT_FILENO);
@@ -137,7 +137,7 @@ static int print_table(const json_t *all) {
 
         json_array_foreach(all, i, v)
                 if (t)
-                        add_row(t, v);
+                        volume_add_row(t, v);
         if (!t || table_print(t, stdout, &look) < 0) {
                 log_error("out of memory");
                 return EXIT_OWN_FAILURE;
@@ -145,7 +145,7 @@ static int print_table(const json_t *all) {
         return 0;
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int volume_list(const Place *place, void *options, const Operands *words) {
         const VolumeOptions *o = options;
         _cleanup_json_ json_t *all = get_all(place);
         _cleanup_free_ char *text = NULL;
@@ -155,17 +155,17 @@ static int list(const Place *place, void *options, const Operands *words) {
         if (!all)
                 return EXIT_OWN_FAILURE;
         if (o->common.json) {
-                text = json_print(all, /* pretty= */ isatty(STDOUT_FILENO));
+                text = client_json_print(all, /* pretty= */ isatty(STDOUT_FILENO));
                 puts(text ? text : "[]");
         } else if (o->quiet)
                 json_array_foreach(all, i, v)
                         puts(json_get_text_or(v, "name", ""));
         else
-                return print_table(all);
+                return volume_print_table(all);
         return 0;
 }
 
-static int inspect(const Place *place, void *options, const Operands *words) {
+static int volume_inspect(const Place *place, void *options, const Operands *words) {
         const VolumeOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -190,9 +190,9 @@ static int remove_volumes(const Place *place, void *options, const Operands *wor
 
 int verb_volume(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "create",  &create_usage,  create         },
-                { "ls",      &ls_usage,      list           },
-                { "inspect", &inspect_usage, inspect        },
+                { "create",  &create_usage,  volume_create         },
+                { "ls",      &ls_usage,      volume_list           },
+                { "inspect", &inspect_usage, volume_inspect        },
                 { "rm",      &rm_usage,      remove_volumes },
         };
         VolumeOptions o = { 0 };

@@ -19,27 +19,27 @@
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t interrupted_by;
 
-static void on_signal(int number) {
+static void making_on_signal(int number) {
         interrupts++;
         interrupted_by = number;
 }
 
-typedef struct Follow {
+typedef struct MakingFollow {
         const Place *place;
         const MakingLook *look;
         const char *id;
         uint64_t offset; /* of the log */
         bool terminal, shown;
         bool cancelled;
-} Follow;
+} MakingFollow;
 
-static void clear_line(Follow *f) {
+static void clear_line(MakingFollow *f) {
         if (f->shown)
                 fprintf(stderr, "\r\033[K");
         f->shown = false;
 }
 
-static void show_progress(Follow *f, const json_t *making) {
+static void show_progress(MakingFollow *f, const json_t *making) {
         const json_t *progress = json_object_get(making, "progress");
         double done = json_get_number(progress, "done", 0), total = json_get_number(progress, "total", 0);
         char text[HUMAN_MAX], of[HUMAN_MAX], bar[BAR_WIDTH + 1];
@@ -65,7 +65,7 @@ static void show_progress(Follow *f, const json_t *making) {
 
 /* What builds print is theirs: it must not command our terminal. */
 static int take_log(void *userdata, const void *data, size_t size) {
-        Follow *f = userdata;
+        MakingFollow *f = userdata;
         const unsigned char *p = data;
 
         clear_line(f);
@@ -75,7 +75,7 @@ static int take_log(void *userdata, const void *data, size_t size) {
         return 0;
 }
 
-static int show_log(Follow *f) {
+static int show_log(MakingFollow *f) {
         _cleanup_url_ Url u = { 0 };
         Request q = REQUEST_INIT;
 
@@ -93,7 +93,7 @@ static int show_log(Follow *f) {
         return client_transfer(f->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
 }
 
-static void cancel(Follow *f) {
+static void client_making_cancel(MakingFollow *f) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
@@ -108,7 +108,7 @@ static void cancel(Follow *f) {
                 log_notice("cancelling; what is finished is kept (Ctrl-C again leaves it alone)");
 }
 
-static int look_at(Follow *f, Answer *ret) {
+static int making_look_at(MakingFollow *f, Answer *ret) {
         _cleanup_url_ Url u = { 0 };
 
         url_begin(&u, "/api/makings");
@@ -117,7 +117,7 @@ static int look_at(Follow *f, Answer *ret) {
         return client_need(f->place, /* method= */ NULL, &u, /* body= */ NULL, ret);
 }
 
-static int tell_end(const Follow *f, const Answer *a) {
+static int making_tell_end(const MakingFollow *f, const Answer *a) {
         const char *status = json_get_text_or(a->json, "status", "?"), *name = json_get_text(a->json, "template"), *digest = json_get_text(a->json, "digest");
         bool good = strcmp(status, "done") == 0;
 
@@ -132,30 +132,30 @@ static int tell_end(const Follow *f, const Answer *a) {
         return good ? 0 : EXIT_OWN_FAILURE;
 }
 
-static int follow(Follow *f) {
+static int client_making_follow(MakingFollow *f) {
         for (;;) {
                 _cleanup_answer_ Answer a = { 0 };
 
                 if (interrupts > 0 && !f->cancelled)
-                        cancel(f);
+                        client_making_cancel(f);
                 if (interrupts > 1) {
                         clear_line(f);
                         log_notice("it goes on without us: %s", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
-                if (look_at(f, &a) < 0 || show_log(f) < 0)
+                if (making_look_at(f, &a) < 0 || show_log(f) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "running") != 0) {
                         clear_line(f);
-                        return tell_end(f, &a);
+                        return making_tell_end(f, &a);
                 }
                 show_progress(f, a.json);
         }
 }
 
 int making_follow(const Place *place, const Answer *started, const MakingLook *look) {
-        const struct sigaction action = { .sa_handler = on_signal };
-        Follow f = { .place = place, .look = look, .id = json_get_text(started->json, "id") };
+        const struct sigaction action = { .sa_handler = making_on_signal };
+        MakingFollow f = { .place = place, .look = look, .id = json_get_text(started->json, "id") };
 
         if (!f.id) {
                 log_error("the daemon has not told what it began");
@@ -171,5 +171,5 @@ int making_follow(const Place *place, const Answer *started, const MakingLook *l
         f.terminal = isatty(STDERR_FILENO) && !look->json && !look->quiet;
         (void) sigaction(SIGINT, &action, NULL);
         (void) sigaction(SIGTERM, &action, NULL);
-        return follow(&f);
+        return client_making_follow(&f);
 }

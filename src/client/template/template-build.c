@@ -30,7 +30,7 @@ APPLY_TEXT(TemplateOptions, recipe)
 APPLY_FLAG(TemplateOptions, no_cache)
 
 /* A rule that says http:// says that it need not be TLS. */
-static int apply_allow(void *target, const char *value, Error *reterr) {
+static int template_build_apply_allow(void *target, const char *value, Error *reterr) {
         TemplateOptions *o = target;
         int r = strv_push(&o->allow, value);
 
@@ -63,7 +63,7 @@ static int write_network(TemplateOptions *o, char **ret) {
 }
 
 /* NAME alone: the value that it has here. */
-static int apply_argument(void *target, const char *value, Error *reterr) {
+static int template_build_apply_argument(void *target, const char *value, Error *reterr) {
         TemplateOptions *o = target;
         _cleanup_free_ char *assignment = NULL;
         const char *here;
@@ -84,10 +84,10 @@ static const Option build_options[] = {
         { "tag",       't', "NAME[:TAG]", "what the template shall be called",                          apply_tag      },
         { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml",        apply_file     },
         { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",           apply_recipe   },
-        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here",  apply_argument },
+        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here",  template_build_apply_argument },
         { "target",    0,   "STAGE",      "stop at this stage (default: the last)",                     apply_target   },
         { "no-cache",  0,   NULL,         "do every step again",                                        apply_no_cache },
-        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", apply_allow },
+        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", template_build_apply_allow },
         { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", apply_network },
         TEMPLATE_MAKING_OPTIONS,
         COMMON_OPTIONS,
@@ -134,7 +134,7 @@ static char *read_text_file(const char *directory, const char *name, size_t *ret
         return text;
 }
 
-static bool is_there(const char *directory, const char *name) {
+static bool template_build_is_there(const char *directory, const char *name) {
         char path[PATH_MAX];
 
         return snprintf(path, sizeof(path), "%s/%s", directory, name) < (int) sizeof(path) && access(path, R_OK) >= 0;
@@ -150,7 +150,7 @@ static char *find_file(const char *directory, const char *file) {
                 return NULL;
         }
         if (!file) {
-                if (is_there(directory, DOCKERFILE) || is_there(directory, RECIPE))
+                if (template_build_is_there(directory, DOCKERFILE) || template_build_is_there(directory, RECIPE))
                         return strdup("");
                 log_error("there is neither a %s nor a %s in '%s' (-f names another file)", DOCKERFILE, RECIPE, directory);
                 return NULL;
@@ -159,7 +159,7 @@ static char *find_file(const char *directory, const char *file) {
         n = strlen(top);
         if (path && strncmp(path, top, n) == 0 && (path[n] == '/' || strcmp(top, "/") == 0))
                 return strdup(path + n + (path[n] == '/'));
-        if (*file != '/' && is_there(directory, file))
+        if (*file != '/' && template_build_is_there(directory, file))
                 return strdup(file);
         if (path)
                 log_error("'%s' is outside of '%s', which is all that is sent: put it there", file, directory);
@@ -251,7 +251,7 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
 }
 
 /* A text, and nothing else. */
-static int send_text(const Place *place, const TemplateOptions *o, const char *text, Answer *ret) {
+static int template_build_send_text(const Place *place, const TemplateOptions *o, const char *text, Answer *ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_url_ Url u = { 0 };
 
@@ -279,7 +279,7 @@ static int send_stdin(const Place *place, const TemplateOptions *o, Answer *ret)
                 return (int) n;
         }
         text[n] = '\0';
-        return send_text(place, o, text, ret);
+        return template_build_send_text(place, o, text, ret);
 }
 
 int template_build(const Place *place, void *options, const Operands *words) {
@@ -301,7 +301,7 @@ int template_build(const Place *place, void *options, const Operands *words) {
         if (write_network(o, &network) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->recipe)
-                r = send_text(place, o, NULL, &a);
+                r = template_build_send_text(place, o, NULL, &a);
         else if (strcmp(directory, "-") == 0)
                 r = send_stdin(place, o, &a);
         else

@@ -103,7 +103,7 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
         return 0;
 }
 
-static int begin(const Place *place, TemplateOptions *o, const Url *u, JsonBuilder *b) {
+static int template_get_begin(const Place *place, TemplateOptions *o, const Url *u, JsonBuilder *b) {
         _cleanup_answer_ Answer a = { 0 };
 
         o->look.json = o->common.json;
@@ -123,7 +123,7 @@ int template_pull(const Place *place, void *options, const Operands *words) {
         json_put_text(&b, "platform", o->platform);
         if (put_auth(&b, o) < 0)
                 return EXIT_OWN_FAILURE;
-        return begin(place, o, &u, &b);
+        return template_get_begin(place, o, &u, &b);
 }
 
 int template_push(const Place *place, void *options, const Operands *words) {
@@ -137,21 +137,21 @@ int template_push(const Place *place, void *options, const Operands *words) {
         json_put_text(&b, "reference", words->items[1]);
         if (put_auth(&b, o) < 0)
                 return EXIT_OWN_FAILURE;
-        return begin(place, o, &u, &b);
+        return template_get_begin(place, o, &u, &b);
 }
 
 /* Import. */
 
-typedef struct Archive {
+typedef struct TemplateGetArchive {
         int fd;
         Pack *pack; /* of a directory, instead */
         const char *name;
         Progress progress;
         Error error;
-} Archive;
+} TemplateGetArchive;
 
 static ssize_t read_archive(void *userdata, void *buffer, size_t size) {
-        Archive *a = userdata;
+        TemplateGetArchive *a = userdata;
         ssize_t n;
 
         if (a->pack) {
@@ -170,7 +170,7 @@ static ssize_t read_archive(void *userdata, void *buffer, size_t size) {
         return n;
 }
 
-static int open_archive(Archive *a, struct stat *st) {
+static int open_archive(TemplateGetArchive *a, struct stat *st) {
         a->fd = strcmp(a->name, "-") == 0 ? STDIN_FILENO : open(a->name, O_RDONLY | O_CLOEXEC);
         if (a->fd < 0 || fstat(a->fd, st) < 0) {
                 log_error("cannot open '%s': %m", a->name);
@@ -187,7 +187,7 @@ static int open_archive(Archive *a, struct stat *st) {
 
 int template_import(const Place *place, void *options, const Operands *words) {
         TemplateOptions *o = options;
-        Archive archive = { .name = words->items[1] };
+        TemplateGetArchive archive = { .name = words->items[1] };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         Request q = REQUEST_INIT;

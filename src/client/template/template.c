@@ -71,7 +71,7 @@ static void cell_bytes(Table *t, const json_t *o, const char *key) {
         table_cell(t, human_size((double) json_get_integer(o, key, 0), text));
 }
 
-static void add_template(Table *t, const json_t *item) {
+static void client_template_add(Table *t, const json_t *item) {
         const char *digest = json_get_text_or(item, "digest", "sha256:?"), *problem = json_get_text(item, "problem");
         char age[HUMAN_MAX];
         usec_t at;
@@ -91,7 +91,7 @@ static void add_template(Table *t, const json_t *item) {
                 table_cell(t, json_get_text(item, "source"));
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int template_list(const Place *place, void *options, const Operands *words) {
         static const char *const heads[] = { "TEMPLATE", "DIGEST", ">SIZE", ">SHARED", ">AGE", "TENANT", "FROM", NULL };
         const TemplateOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -102,13 +102,13 @@ static int list(const Place *place, void *options, const Operands *words) {
         url_query_number(&u, "limit", 10000);
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, add_template);
+        return subverb_show_list(&a, o->common.json, heads, client_template_add);
 }
 
 /* Inspect. */
 
 static void print_value(const char *key, const json_t *value) {
-        _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : json_print(value, /* pretty= */ false);
+        _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : client_json_print(value, /* pretty= */ false);
 
         printf("%-14s %s\n", key, !value || json_is_null(value) ? "-" : text ? text : "?");
 }
@@ -145,7 +145,7 @@ static void print_template(const json_t *t) {
                 printf("%-14s %s\n", "", json_text_of(sandbox));
 }
 
-static int inspect(const Place *place, void *options, const Operands *words) {
+static int template_inspect(const Place *place, void *options, const Operands *words) {
         const TemplateOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -188,7 +188,7 @@ static void print_waste(const json_t *waste) {
                         human_size(json_get_number(waste, "blobBytes", 0), blobs));
 }
 
-static int collect(const Place *place, void *options, const Operands *words) {
+static int template_collect(const Place *place, void *options, const Operands *words) {
         TemplateOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_builder_ JsonBuilder b = { 0 };
@@ -210,15 +210,15 @@ static int collect(const Place *place, void *options, const Operands *words) {
 
 int verb_template(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "ls",      &ls_usage,              list             },
-                { "inspect", &inspect_usage,         inspect          },
+                { "ls",      &ls_usage,              template_list             },
+                { "inspect", &inspect_usage,         template_inspect          },
                 { "rm",      &rm_usage,              remove_templates },
                 { "pull",    &template_pull_usage,   template_pull    },
                 { "import",  &template_import_usage, template_import  },
                 { "build",   &template_build_usage,  template_build   },
                 { "recipes", &template_recipes_usage, template_recipes },
                 { "push",    &template_push_usage,   template_push    },
-                { "gc",      &gc_usage,              collect          },
+                { "gc",      &gc_usage,              template_collect          },
         };
         TemplateOptions o = TEMPLATE_OPTIONS_INIT;
         int status = subverb_run("template", "Gets, lists and removes templates: what sandboxes start from.", subverbs, ELEMENTSOF(subverbs), argc, argv, &o);

@@ -17,14 +17,14 @@
 #include "client/template/making.h"
 #include "client/verbs.h"
 
-typedef struct Fetch {
+typedef struct CommitSandboxFetch {
         const Place *place;
         const char *sandbox;
         char *from; /* absolute, inside */
         usec_t since;
-} Fetch;
+} CommitSandboxFetch;
 
-static int ask_sandbox(Fetch *f, const char *from) {
+static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         const char *created;
@@ -45,13 +45,13 @@ static int ask_sandbox(Fetch *f, const char *from) {
         return r;
 }
 
-typedef struct Sink {
+typedef struct CommitSandboxSink {
         Unpack *unpack;
         Error error;
-} Sink;
+} CommitSandboxSink;
 
-static int take(void *userdata, const void *data, size_t size) {
-        Sink *s = userdata;
+static int commit_sandbox_take(void *userdata, const void *data, size_t size) {
+        CommitSandboxSink *s = userdata;
         int r = unpack_write(s->unpack, data, size);
 
         if (r < 0)
@@ -59,10 +59,10 @@ static int take(void *userdata, const void *data, size_t size) {
         return r;
 }
 
-static int fetch_layer(const Fetch *f, int upper) {
+static int fetch_layer(const CommitSandboxFetch *f, int upper) {
         _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
         _cleanup_url_ Url u = { 0 };
-        Sink sink = { .unpack = unpack };
+        CommitSandboxSink sink = { .unpack = unpack };
         Request q = REQUEST_INIT;
         int r;
 
@@ -73,7 +73,7 @@ static int fetch_layer(const Fetch *f, int upper) {
                 return -ENOMEM;
         }
         q.path = u.text;
-        q.sink = take;
+        q.sink = commit_sandbox_take;
         q.sink_data = &sink;
         r = client_transfer(f->place, &q, &sink.error, /* ret_head= */ NULL);
         if (r < 0)
@@ -85,7 +85,7 @@ static int fetch_layer(const Fetch *f, int upper) {
 }
 
 /* The archive becomes an upper over the directory, as a guest would have left it, and is applied by the same rules. */
-static int apply(CommitVerb *v, Fetch *f, Txn *t, const Strv *paths, CommitResult *ret, Error *reterr) {
+static int commit_sandbox_apply(CommitVerb *v, CommitSandboxFetch *f, Txn *t, const Strv *paths, CommitResult *ret, Error *reterr) {
         CommitOptions o = commit_options_of(v, paths);
         _cleanup_close_ int dir = txn_open_dir(t, reterr), upper = dir < 0 ? -EBADF : txn_open_upper(t, reterr), part = -EBADF;
         int r = dir < 0 ? dir : upper < 0 ? upper : 0;
@@ -107,7 +107,7 @@ static int apply(CommitVerb *v, Fetch *f, Txn *t, const Strv *paths, CommitResul
 }
 
 static int commit_to_directory(CommitVerb *v, const Place *place, const Operands *words) {
-        Fetch f = { .place = place, .sandbox = words->items[0] };
+        CommitSandboxFetch f = { .place = place, .sandbox = words->items[0] };
         _cleanup_txn_ Txn t = TXN_EMPTY;
         Strv paths = STRV_INIT(COMMIT_PATHS_MAX);
         CommitResult result = { 0 };
@@ -119,7 +119,7 @@ static int commit_to_directory(CommitVerb *v, const Place *place, const Operands
                 if (r >= 0 && txn_paths(&t, words->items + 1, words->n - 1, &paths) < 0)
                         r = 1;
                 if (r == 0)
-                        r = apply(v, &f, &t, &paths, &result, &error);
+                        r = commit_sandbox_apply(v, &f, &t, &paths, &result, &error);
                 if (r <= 0)
                         status = commit_tell(v, v->to, &result, /* gone= */ true, r, &error);
                 if (t.fd >= 0)

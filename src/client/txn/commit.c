@@ -96,7 +96,7 @@ int commit_tell(CommitVerb *v, const char *directory, const CommitResult *result
                 (void) json_object_set_new(v->answer, "modified", json_integer((json_int_t) n->kinds[CHANGE_MODIFIED]));
                 (void) json_object_set_new(v->answer, "deleted", json_integer((json_int_t) n->kinds[CHANGE_DELETED]));
                 (void) json_object_set_new(v->answer, "kept", json_boolean(!gone));
-                text = json_print(v->answer, /* pretty= */ true);
+                text = client_json_print(v->answer, /* pretty= */ true);
                 if (text)
                         puts(text);
         } else if (r >= 0)

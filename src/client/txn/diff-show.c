@@ -24,7 +24,7 @@ static size_t change_number(const char *change) {
         return 1;
 }
 
-static void put(const DiffShow *d, Colour colour, const char *text) {
+static void diff_show_put(const DiffShow *d, Colour colour, const char *text) {
         if (d->colours && colour != COLOUR_NONE)
                 fputs(colour_on(colour), stdout);
         fputs(text, stdout);
@@ -32,14 +32,14 @@ static void put(const DiffShow *d, Colour colour, const char *text) {
                 fputs(colour_off(), stdout);
 }
 
-static int put_path(const DiffShow *d, const DiffEntry *e, Colour colour) {
+static int diff_show_put_path(const DiffShow *d, const DiffEntry *e, Colour colour) {
         _cleanup_free_ char *clean = human_clean(e->path);
 
         if (!clean)
                 return -ENOMEM;
-        put(d, colour, clean);
+        diff_show_put(d, colour, clean);
         if (strcmp(e->type, "directory") == 0)
-                put(d, colour, "/");
+                diff_show_put(d, colour, "/");
         return 0;
 }
 
@@ -49,16 +49,16 @@ static int show_line(DiffShow *d, const DiffEntry *e) {
         char letter[3] = { "AMD"[n], ' ', '\0' };
         int r;
 
-        put(d, colours[n], letter);
-        r = put_path(d, e, COLOUR_NONE);
+        diff_show_put(d, colours[n], letter);
+        r = diff_show_put_path(d, e, COLOUR_NONE);
         if (e->mode >= 0 && e->old_mode >= 0 && e->mode != e->old_mode)
                 printf(" (mode %04o → %04o)", (unsigned) e->old_mode, (unsigned) e->mode);
         putchar('\n');
         return r;
 }
 
-static int show_name(DiffShow *d, const DiffEntry *e) {
-        int r = put_path(d, e, COLOUR_NONE);
+static int diff_show_name(DiffShow *d, const DiffEntry *e) {
+        int r = diff_show_put_path(d, e, COLOUR_NONE);
 
         putchar('\n');
         return r;
@@ -95,7 +95,7 @@ static int show_stat(DiffShow *d, const DiffEntry *e) {
         int r;
 
         putchar(' ');
-        r = put_path(d, e, COLOUR_NONE);
+        r = diff_show_put_path(d, e, COLOUR_NONE);
         put_gap(e);
         if (e->patch && !e->binary) {
                 count_lines(e->patch, &more, &less);
@@ -103,9 +103,9 @@ static int show_stat(DiffShow *d, const DiffEntry *e) {
                 d->deletions += less;
                 printf(" | %llu ", (unsigned long long) (more + less));
                 if (more > 0)
-                        put(d, COLOUR_GREEN, "+");
+                        diff_show_put(d, COLOUR_GREEN, "+");
                 if (less > 0)
-                        put(d, COLOUR_RED, "-");
+                        diff_show_put(d, COLOUR_RED, "-");
         } else if (strcmp(e->type, "file") == 0)
                 printf(" | %s → %s", e->old_size < 0 ? "-" : human_size((double) e->old_size, before),
                                 e->size < 0 ? "-" : human_size((double) e->size, after));
@@ -140,7 +140,7 @@ static int show_patch_text(const DiffShow *d, const char *patch) {
                 if (!clean)
                         return -ENOMEM;
                 in_hunk = strncmp(line, "@@ ", 3) == 0 || (in_hunk && strncmp(line, "diff ", 5) != 0);
-                put(d, colour_of_line(clean, in_hunk), clean);
+                diff_show_put(d, colour_of_line(clean, in_hunk), clean);
                 putchar('\n');
                 line += n + (line[n] == '\n');
         }
@@ -152,11 +152,11 @@ static int show_patch(DiffShow *d, const DiffEntry *e) {
 
         if (e->patch)
                 return show_patch_text(d, e->patch);
-        put(d, COLOUR_BOLD, change_number(e->change) == 2 ? "deleted " : change_number(e->change) == 0 ? "added " : "changed ");
-        put(d, COLOUR_BOLD, strcmp(e->type, "file") == 0 ? (e->binary ? "binary file " : "file ") : e->type);
+        diff_show_put(d, COLOUR_BOLD, change_number(e->change) == 2 ? "deleted " : change_number(e->change) == 0 ? "added " : "changed ");
+        diff_show_put(d, COLOUR_BOLD, strcmp(e->type, "file") == 0 ? (e->binary ? "binary file " : "file ") : e->type);
         if (strcmp(e->type, "file") != 0)
                 putchar(' ');
-        r = put_path(d, e, COLOUR_BOLD);
+        r = diff_show_put_path(d, e, COLOUR_BOLD);
         if (e->mode >= 0 && e->old_mode >= 0 && e->mode != e->old_mode)
                 printf(" (mode %04o → %04o)", (unsigned) e->old_mode, (unsigned) e->mode);
         putchar('\n');
@@ -164,18 +164,18 @@ static int show_patch(DiffShow *d, const DiffEntry *e) {
 }
 
 /* Names are bytes, JSON is text: what is none is made so. */
-static json_t *text_of(const char *bytes) {
+static json_t *diff_show_text_of(const char *bytes) {
         json_t *text = json_string(bytes);
         _cleanup_free_ char *clean = text ? NULL : human_clean(bytes);
 
         return text ? text : clean ? json_string(clean) : NULL;
 }
 
-static int keep_json(DiffShow *d, const DiffEntry *e) {
+static int diff_show_keep_json(DiffShow *d, const DiffEntry *e) {
         json_t *o = json_object();
         char octal[8];
 
-        (void) json_object_set_new(o, "path", text_of(e->path));
+        (void) json_object_set_new(o, "path", diff_show_text_of(e->path));
         (void) json_object_set_new(o, "change", json_string(e->change));
         (void) json_object_set_new(o, "type", json_string(e->type));
         if (e->size >= 0)
@@ -195,14 +195,14 @@ static int keep_json(DiffShow *d, const DiffEntry *e) {
 
 int diff_show_entry(DiffShow *d, const DiffEntry *e) {
         static int (*const shows[_DIFF_MODE_MAX])(DiffShow *d, const DiffEntry *e) = {
-                [DIFF_LINES] = show_line, [DIFF_NAMES] = show_name, [DIFF_STAT] = show_stat, [DIFF_PATCH] = show_patch, [DIFF_JSON] = keep_json,
+                [DIFF_LINES] = show_line, [DIFF_NAMES] = diff_show_name, [DIFF_STAT] = show_stat, [DIFF_PATCH] = show_patch, [DIFF_JSON] = diff_show_keep_json,
         };
 
         d->counts[change_number(e->change)]++;
         return shows[d->mode](d, e);
 }
 
-static int mode_of(const json_t *change, const char *key) {
+static int diff_show_mode_of(const json_t *change, const char *key) {
         const char *text = json_get_text(change, key);
 
         return text ? (int) strtoul(text, NULL, 8) : (int) json_get_integer(change, key, -1);
@@ -216,8 +216,8 @@ int diff_show_json(DiffShow *d, const json_t *change) {
                 .type = json_get_text_or(change, "type", "other"),
                 .size = json_get_integer(change, "size", -1),
                 .old_size = json_get_integer(change, "oldSize", -1),
-                .mode = mode_of(change, "mode"),
-                .old_mode = mode_of(change, "oldMode"),
+                .mode = diff_show_mode_of(change, "mode"),
+                .old_mode = diff_show_mode_of(change, "oldMode"),
                 .binary = json_get_bool(change, "binary"),
                 .patch = json_get_text(change, "patch"),
         };
@@ -237,7 +237,7 @@ int diff_show_end(DiffShow *d) {
                                 (unsigned long long) d->insertions, (unsigned long long) d->deletions);
         if (d->mode != DIFF_JSON)
                 return 0;
-        text = json_print(d->list, /* pretty= */ true);
+        text = client_json_print(d->list, /* pretty= */ true);
         json_decref(d->list);
         d->list = NULL;
         if (!text)

@@ -40,7 +40,7 @@ static const Usage usage = {
         .missing = "no transaction or sandbox given",
 };
 
-static DiffMode mode_of(const DiffOptions *o) {
+static DiffMode diff_mode_of(const DiffOptions *o) {
         return o->common.json ? DIFF_JSON : o->patch ? DIFF_PATCH : o->stat ? DIFF_STAT : o->names ? DIFF_NAMES : DIFF_LINES;
 }
 
@@ -58,14 +58,14 @@ static int show_txn(const DiffOptions *o, const Operands *words, DiffShow *show)
 }
 
 /* An answer of lines, each an object; a line may come in pieces. */
-typedef struct Lines {
+typedef struct DiffLines {
         DiffShow *show;
         char *text;
         size_t size, room;
         Error error;
-} Lines;
+} DiffLines;
 
-static int take_line(Lines *l, const char *line, size_t size) {
+static int diff_take_line(DiffLines *l, const char *line, size_t size) {
         _cleanup_json_ json_t *change = size == 0 ? NULL : json_parse(line, size, &l->error);
 
         if (size == 0)
@@ -77,8 +77,8 @@ static int take_line(Lines *l, const char *line, size_t size) {
         return diff_show_json(l->show, change);
 }
 
-static int take_bytes(void *userdata, const void *data, size_t size) {
-        Lines *l = userdata;
+static int diff_take_bytes(void *userdata, const void *data, size_t size) {
+        DiffLines *l = userdata;
         size_t start = 0;
         int r = 0;
 
@@ -95,15 +95,15 @@ static int take_bytes(void *userdata, const void *data, size_t size) {
         memcpy(l->text + l->size, data, size);
         l->size += size;
         for (char *end; r >= 0 && (end = memchr(l->text + start, '\n', l->size - start)); start = (size_t) (end - l->text) + 1)
-                r = take_line(l, l->text + start, (size_t) (end - l->text) - start);
+                r = diff_take_line(l, l->text + start, (size_t) (end - l->text) - start);
         memmove(l->text, l->text + start, l->size - start);
         l->size -= start;
         return r;
 }
 
-static int show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
+static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
         _cleanup_url_ Url u = { 0 };
-        Lines lines = { .show = show };
+        DiffLines lines = { .show = show };
         Request q = REQUEST_INIT;
         int r;
 
@@ -118,7 +118,7 @@ static int show_sandbox(const Place *place, const DiffOptions *o, const Operands
         }
         q.path = u.text;
         q.accept = "application/x-ndjson";
-        q.sink = take_bytes;
+        q.sink = diff_take_bytes;
         q.sink_data = &lines;
         r = client_transfer(place, &q, &lines.error, /* ret_head= */ NULL);
         free(lines.text);
@@ -134,8 +134,8 @@ int verb_diff(int argc, char **argv) {
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
                 return status;
-        diff_show_begin(&show, mode_of(&o), o.patch || o.stat);
-        r = txn_id_is_valid(words.items[0]) ? show_txn(&o, &words, &show) : show_sandbox(&place, &o, &words, &show);
+        diff_show_begin(&show, diff_mode_of(&o), o.patch || o.stat);
+        r = txn_id_is_valid(words.items[0]) ? show_txn(&o, &words, &show) : diff_show_sandbox(&place, &o, &words, &show);
         if (r < 0) {
                 json_decref(show.list);
                 return EXIT_OWN_FAILURE;

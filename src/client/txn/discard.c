@@ -56,7 +56,7 @@ static int clear_commit(const Txn *t, bool force) {
         return r;
 }
 
-static void tell(const DiscardOptions *o, const Txn *t, bool gone) {
+static void discard_tell(const DiscardOptions *o, const Txn *t, bool gone) {
         if (o->common.json)
                 printf("{\"id\": \"%s\", \"kept\": %s}\n", t->id, gone ? "false" : "true");
 }
@@ -73,7 +73,7 @@ static int discard_paths(const DiscardOptions *o, const Txn *t, const Operands *
         }
         strv_done(&paths);
         if (r >= 0)
-                tell(o, t, /* gone= */ false);
+                discard_tell(o, t, /* gone= */ false);
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
@@ -95,7 +95,7 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
                 log_error("%s", error.text);
                 return EXIT_OWN_FAILURE;
         }
-        tell(o, &t, /* gone= */ true);
+        discard_tell(o, &t, /* gone= */ true);
         return 0;
 }
 

@@ -65,7 +65,7 @@ static int show_lines(int fd, DiffShow *show, Error *reterr) {
 }
 
 /* "ERRNO WORDS": tree.h's. */
-static int explain(int fd, Error *reterr) {
+static int tree_run_explain(int fd, Error *reterr) {
         char text[ERROR_TEXT_MAX];
         ssize_t n = fd_read_full(fd, text, sizeof(text) - 1);
         char *words;
@@ -105,7 +105,7 @@ int tree_run_changes(int dir_fd, int upper_fd, const Strv *paths, DiffShow *show
                         (void) kill(pid, SIGKILL);
                 (void) waitpid(pid, &status, 0);
                 if (r >= 0 && status != 0)
-                        r = explain(failures[0], reterr);
+                        r = tree_run_explain(failures[0], reterr);
         }
         (void) fd_close(out[0]);
         (void) fd_close(failures[0]);

@@ -28,7 +28,7 @@ static const char *own_place(const Txn *t, char cwd[static PATH_MAX]) {
         return cwd + n + (t->dir[n - 1] != '/');
 }
 
-static int add_path(const Txn *t, const char *word, const char *here, Strv *ret) {
+static int txn_common_add_path(const Txn *t, const char *word, const char *here, Strv *ret) {
         _cleanup_free_ char *whole = NULL, *clean = NULL;
         bool absolute = word[0] == '/';
         int r;
@@ -50,7 +50,7 @@ int txn_paths(const Txn *t, char *const *words, size_t n, Strv *ret) {
         const char *here = own_place(t, cwd);
 
         for (size_t i = 0; i < n; i++) {
-                int r = add_path(t, words[i], here, ret);
+                int r = txn_common_add_path(t, words[i], here, ret);
 
                 if (r == -EXDEV)
                         log_error("'%s' is not below '%s'", words[i], t->dir);

@@ -41,33 +41,33 @@ static char *command_text(const Txn *t) {
         return text;
 }
 
-static bool is_busy(const char *id) {
+static bool txn_is_busy(const char *id) {
         _cleanup_txn_ Txn t = TXN_EMPTY;
 
         return txn_open(id, /* lock= */ true, &t, /* reterr= */ NULL) == -EBUSY;
 }
 
-static const char *state_of(const Txn *t) {
-        return is_busy(t->id) ? "in use" : commit_is_interrupted(t) ? "interrupted" : "kept";
+static const char *txn_state_of(const Txn *t) {
+        return txn_is_busy(t->id) ? "in use" : commit_is_interrupted(t) ? "interrupted" : "kept";
 }
 
-static int count(const Txn *t, ChangeCount *ret) {
+static int txn_count(const Txn *t, ChangeCount *ret) {
         Error error = { 0 };
         _cleanup_close_ int dir = txn_open_dir(t, &error), upper = dir < 0 ? -EBADF : txn_open_upper(t, &error);
 
         return dir < 0 ? dir : upper < 0 ? upper : changes_count(dir, upper, ret, &error);
 }
 
-static void add_row(Table *table, const Txn *t) {
+static void txn_add_row(Table *table, const Txn *t) {
         _cleanup_free_ char *command = command_text(t);
         usec_t began = (usec_t) (t->since_nsec / 1000), now = human_now();
         char age[HUMAN_MAX];
         ChangeCount n;
 
         table_cell(table, t->id);
-        table_cell(table, state_of(t));
+        table_cell(table, txn_state_of(t));
         table_cell(table, human_span(now > began ? now - began : 0, age));
-        if (count(t, &n) < 0)
+        if (txn_count(t, &n) < 0)
                 table_cell(table, "?");
         else
                 table_cell_format(table, "%llu", (unsigned long long) n.total);
@@ -93,14 +93,14 @@ static json_t *object_of(const Txn *t) {
         for (size_t i = 0; i < t->command.n; i++)
                 (void) json_array_append_new(command, text_or_clean(t->command.items[i]));
         (void) json_object_set_new(o, "id", json_string(t->id));
-        (void) json_object_set_new(o, "state", json_string(state_of(t)));
+        (void) json_object_set_new(o, "state", json_string(txn_state_of(t)));
         (void) json_object_set_new(o, "directory", text_or_clean(t->dir));
         (void) json_object_set_new(o, "target", text_or_clean(t->target ? t->target : ""));
         (void) json_object_set_new(o, "command", command);
         (void) json_object_set_new(o, "runs", json_integer(t->runs));
         (void) json_object_set_new(o, "startedAtMs", json_integer((json_int_t) (t->since_nsec / 1000000)));
         (void) json_object_set_new(o, "exitStatus", t->status == TXN_STATUS_NONE ? json_null() : json_integer(t->status));
-        if (count(t, &n) >= 0) {
+        if (txn_count(t, &n) >= 0) {
                 (void) json_object_set_new(o, "added", json_integer((json_int_t) n.kinds[CHANGE_ADDED]));
                 (void) json_object_set_new(o, "modified", json_integer((json_int_t) n.kinds[CHANGE_MODIFIED]));
                 (void) json_object_set_new(o, "deleted", json_integer((json_int_t) n.kinds[CHANGE_DELETED]));
@@ -126,16 +126,16 @@ static int print_list(const Strv *ids, bool json) {
                 if (json)
                         (void) json_array_append_new(list, object_of(&t));
                 else
-                        add_row(table, &t);
+                        txn_add_row(table, &t);
         }
         if (json) {
-                text = json_print(list, /* pretty= */ true);
+                text = client_json_print(list, /* pretty= */ true);
                 return text && puts(text) >= 0 ? 0 : -ENOMEM;
         }
         return table ? table_print(table, stdout, &look) : -ENOMEM;
 }
 
-static int list(const Place *place, void *options, const Operands *words) {
+static int client_txn_list(const Place *place, void *options, const Operands *words) {
         const TxnOptions *o = options;
         Strv ids = STRV_INIT(TXNS_MAX);
         Error error = { 0 };
@@ -154,7 +154,7 @@ static int list(const Place *place, void *options, const Operands *words) {
 
 int verb_txn(int argc, char **argv) {
         static const Subverb subverbs[] = {
-                { "ls", &ls_usage, list },
+                { "ls", &ls_usage, client_txn_list },
         };
         TxnOptions o = { 0 };
 

@@ -59,7 +59,7 @@ static int load_tenant(const Tenant *tenant, void *userdata) {
         return 0;
 }
 
-static int load_key(const Key *key, void *userdata) {
+static int core_access_load_key(const Key *key, void *userdata) {
         Access *a = userdata;
         KeyEntry *entry = calloc(1, sizeof(*entry));
 
@@ -71,7 +71,7 @@ static int load_key(const Key *key, void *userdata) {
         return 0;
 }
 
-static int load(Access *a, const char *state_dir, Error *reterr) {
+static int core_access_load(Access *a, const char *state_dir, Error *reterr) {
         char token[TOKEN_LENGTH + 1];
         int r;
 
@@ -86,7 +86,7 @@ static int load(Access *a, const char *state_dir, Error *reterr) {
 
         r = store_tenant_each(a->store, load_tenant, a);
         if (r >= 0)
-                r = store_key_each(a->store, load_key, a);
+                r = store_key_each(a->store, core_access_load_key, a);
         return r < 0 ? error_set(reterr, r, "cannot read keys and tenants from the store: %m") : 0;
 }
 
@@ -101,7 +101,7 @@ int access_new(Store *store, const char *state_dir, Access **ret, Error *reterr)
         if (!a)
                 return error_set(reterr, -ENOMEM, "%m");
         a->store = store;
-        r = load(a, state_dir, reterr);
+        r = core_access_load(a, state_dir, reterr);
         if (r < 0) {
                 (void) access_free(a);
                 return r;
@@ -175,15 +175,15 @@ int access_check(Access *a, const char *secret, Principal *ret) {
 
 /* Names. */
 
-static bool is_name(const char *name) {
+static bool core_access_is_name(const char *name) {
         static const char alphanumeric[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         size_t n = strspn(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._-");
 
         return n > 0 && n <= ACCESS_NAME_MAX && name[n] == '\0' && strchr(alphanumeric, name[0]);
 }
 
-static int check_name(const char *what, const char *name, Error *reterr) {
-        if (is_name(name))
+static int core_access_check_name(const char *what, const char *name, Error *reterr) {
+        if (core_access_is_name(name))
                 return 0;
         return error_set(reterr, -EINVAL,
                         "the %s's name '%.80s' cannot be used: up to %d letters, digits, '.', '_' and '-', beginning with a "
@@ -193,10 +193,10 @@ static int check_name(const char *what, const char *name, Error *reterr) {
 
 /* Keys. */
 
-static int check_key(const Access *a, const char *name, Scope scope, const char *tenant, Error *reterr) {
+static int core_access_check_key(const Access *a, const char *name, Scope scope, const char *tenant, Error *reterr) {
         int r;
 
-        r = check_name("key", name, reterr);
+        r = core_access_check_name("key", name, reterr);
         if (r < 0)
                 return r;
         if (!scope_name(scope))
@@ -211,7 +211,7 @@ static int check_key(const Access *a, const char *name, Scope scope, const char 
         return 0;
 }
 
-static void key_make(Key *key, const char *name, Scope scope, const char *tenant,
+static void core_access_key_make(Key *key, const char *name, Scope scope, const char *tenant,
                 char ret_secret[static ACCESS_KEY_LENGTH + 1]) {
         memcpy(ret_secret, KEY_PREFIX, strlen(KEY_PREFIX));
         secret_random_hex(ret_secret + strlen(KEY_PREFIX), ACCESS_KEY_LENGTH - strlen(KEY_PREFIX));
@@ -246,14 +246,14 @@ int access_key_create(Access *a, const char *name, Scope scope, const char *tena
 
         if (tenant && !*tenant)
                 tenant = NULL;
-        r = check_key(a, name, scope, tenant, reterr);
+        r = core_access_check_key(a, name, scope, tenant, reterr);
         if (r < 0)
                 return r;
         entry = calloc(1, sizeof(*entry));
         if (!entry)
                 return error_set(reterr, -ENOMEM, "%m");
 
-        key_make(&entry->key, name, scope, tenant, secret);
+        core_access_key_make(&entry->key, name, scope, tenant, secret);
         entry->key.may_loosen = may_loosen;
         r = key_write(a, &entry->key);
         if (r >= 0)
@@ -298,7 +298,7 @@ size_t access_keys(const Access *a, const Key *const **ret) {
 
 /* Tenants. */
 
-static TenantEntry *tenant_find(const Access *a, const char *name) {
+static TenantEntry *core_access_tenant_find(const Access *a, const char *name) {
         TenantEntry *entry;
 
         HASH_FIND(hh, a->tenants, name, strlen(name), entry);
@@ -306,7 +306,7 @@ static TenantEntry *tenant_find(const Access *a, const char *name) {
 }
 
 const Tenant *access_tenant(const Access *a, const char *name) {
-        const TenantEntry *entry = tenant_find(a, name);
+        const TenantEntry *entry = core_access_tenant_find(a, name);
 
         return entry ? &entry->tenant : NULL;
 }
@@ -325,10 +325,10 @@ int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr) {
         Tenant copy = *tenant;
         int r;
 
-        r = check_name("tenant", tenant->name, reterr);
+        r = core_access_check_name("tenant", tenant->name, reterr);
         if (r < 0)
                 return r;
-        entry = tenant_find(a, tenant->name);
+        entry = core_access_tenant_find(a, tenant->name);
         if (!entry && HASH_COUNT(a->tenants) >= TENANTS_MAX)
                 return error_set(reterr, -ENOSPC, "there are %d tenants already: remove some", TENANTS_MAX);
 
@@ -345,7 +345,7 @@ int access_tenant_put(Access *a, const Tenant *tenant, Error *reterr) {
 }
 
 int access_tenant_remove(Access *a, const char *name, Error *reterr) {
-        TenantEntry *entry = tenant_find(a, name);
+        TenantEntry *entry = core_access_tenant_find(a, name);
         size_t n_keys = 0;
         int r;
 

@@ -135,7 +135,7 @@ bool enforce_built_alike(const Manager *m, const char *a, const char *b) {
 
 /* Executions. */
 
-static void list(const Strv *v, char *ret, size_t size) {
+static void enforce_list(const Strv *v, char *ret, size_t size) {
         size_t used = 0;
 
         ret[0] = '\0';
@@ -180,13 +180,13 @@ int enforce_check_program(const Enforce *e, const char *program, Error *reterr) 
         for (size_t i = 0; name && i < e->programs.n; i++)
                 if (is_version_of(name, e->programs.items[i]))
                         return 0;
-        list(&e->languages, languages, sizeof(languages));
-        list(&e->programs, programs, sizeof(programs));
+        enforce_list(&e->languages, languages, sizeof(languages));
+        enforce_list(&e->programs, programs, sizeof(programs));
         return error_set(reterr, -ENOEXEC, "the policy allows programs in %s only, and '%.100s' runs none of them: use one of %s",
                         languages, program, programs);
 }
 
-static int check_time(const Enforce *e, const ExecutionSpec *spec, Error *reterr) {
+static int enforce_check_time(const Enforce *e, const ExecutionSpec *spec, Error *reterr) {
         char asked[32] = "no limit";
 
         if (!spec->has_timeout || e->execution_time_max == 0 ||
@@ -210,7 +210,7 @@ static int check_all(const Enforce *e, const ExecutionSpec *spec, Error *reterr)
 
         if (e->no_environment && spec->env.n > 0 && !spec->env_is_ours)
                 return error_set(reterr, -EKEYREJECTED, "env: the policy gives executions no variables (allowEnvironmentAccess is false)");
-        r = check_time(e, spec, reterr);
+        r = enforce_check_time(e, spec, reterr);
         if (r < 0 || spec->args.n == 0)
                 return r;
         return enforce_check_program(e, spec->args.items[0], reterr);

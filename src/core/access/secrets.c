@@ -21,7 +21,7 @@ static const char *first_reference(const Strv *env) {
         return NULL;
 }
 
-static int refuse(const char *reference, Error *reterr) {
+static int core_secrets_refuse(const char *reference, Error *reterr) {
         return error_set(reterr, -EOPNOTSUPP, "%.200s: there are no secrets here", reference);
 }
 
@@ -30,7 +30,7 @@ int secrets_check(Manager *m, const char *tenant, const Strv *env, Error *reterr
 
         if (!first)
                 return 0;
-        return m->secrets ? m->secrets->check(m->secrets->userdata, tenant ? tenant : "", env, reterr) : refuse(first, reterr);
+        return m->secrets ? m->secrets->check(m->secrets->userdata, tenant ? tenant : "", env, reterr) : core_secrets_refuse(first, reterr);
 }
 
 int secrets_resolve(Sandbox *sb, Strv *env, Error *reterr) {
@@ -39,7 +39,7 @@ int secrets_resolve(Sandbox *sb, Strv *env, Error *reterr) {
 
         if (!first)
                 return 0;
-        return k ? k->resolve(k->userdata, sb, env, reterr) : refuse(first, reterr);
+        return k ? k->resolve(k->userdata, sb, env, reterr) : core_secrets_refuse(first, reterr);
 }
 
 void secrets_strv_done(Strv *v) {

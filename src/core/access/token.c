@@ -14,7 +14,7 @@
 #define FRESH     TOKEN_FILE ".new"
 #define MADE_MODE 0600
 
-static int write_fresh(int dirfd) {
+static int token_write_fresh(int dirfd) {
         _cleanup_close_ int fd = -EBADF;
         char text[TOKEN_LENGTH + 2] = PREFIX;
         int r;
@@ -39,7 +39,7 @@ static int write_fresh(int dirfd) {
 static int token_make(int dirfd) {
         int r;
 
-        r = write_fresh(dirfd);
+        r = token_write_fresh(dirfd);
         if (r < 0)
                 return r;
         if (renameat(dirfd, FRESH, dirfd, TOKEN_FILE) < 0)
@@ -47,7 +47,7 @@ static int token_make(int dirfd) {
         return fsync(dirfd) < 0 ? -errno : 0;
 }
 
-static int check_file(int fd, const char *directory, Error *reterr) {
+static int token_check_file(int fd, const char *directory, Error *reterr) {
         struct stat st;
 
         if (fstat(fd, &st) < 0)
@@ -69,7 +69,7 @@ static int check_file(int fd, const char *directory, Error *reterr) {
         return 0;
 }
 
-static bool is_token(const char *text) {
+static bool token_is(const char *text) {
         size_t prefix = strlen(PREFIX);
 
         return strncmp(text, PREFIX, prefix) == 0 && strspn(text + prefix, "0123456789abcdef") == TOKEN_LENGTH - prefix &&
@@ -87,7 +87,7 @@ static int token_read(int fd, const char *directory, char ret[static TOKEN_LENGT
         text[n] = '\0';
         if (n > 0 && text[n - 1] == '\n')
                 text[n - 1] = '\0';
-        good = is_token(text);
+        good = token_is(text);
         if (good)
                 memcpy(ret, text, TOKEN_LENGTH + 1);
         secret_wipe(text, sizeof(text));
@@ -115,7 +115,7 @@ int token_load(const char *directory, char ret[static TOKEN_LENGTH + 1], Error *
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot open '%s/" TOKEN_FILE "': %m", directory);
 
-        r = check_file(fd, directory, reterr);
+        r = token_check_file(fd, directory, reterr);
         if (r < 0)
                 return r;
         return token_read(fd, directory, ret, reterr);

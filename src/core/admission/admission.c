@@ -14,7 +14,7 @@
 #define INTERVAL_SHARE    8 /* of a new interval between two places in the mean */
 
 typedef struct Lane Lane;
-typedef struct Line Line;
+typedef struct AdmissionLine AdmissionLine;
 
 struct AdmissionWait {
         Lane *lane;
@@ -31,28 +31,28 @@ struct AdmissionWait {
 
 /* Those of one tenant who want the same profile. */
 struct Lane {
-        Line *line;
+        AdmissionLine *line;
         char *profile;
         AdmissionWait *waits; /* by priority, then as they came */
         Lane *prev, *next;
 };
 
 /* Those of one tenant. */
-struct Line {
+struct AdmissionLine {
         Admission *admission;
         char *tenant;
         Lane *lanes; /* at most one per profile */
         uint64_t n;
         bool held;
-        Line *prev, *next;
+        AdmissionLine *prev, *next;
         UT_hash_handle hh;
 };
 
 struct Admission {
         Manager *manager;
         uint64_t memory_bytes;
-        Line *lines;   /* by tenant */
-        Line *turn;    /* whose turn it is, first to last */
+        AdmissionLine *lines;   /* by tenant */
+        AdmissionLine *turn;    /* whose turn it is, first to last */
         uint64_t n_waiting, last_number;
         uint64_t n_granted, n_timed_out, n_refused;
         usec_t last_grant, mean_interval;
@@ -63,7 +63,7 @@ struct Admission {
         void *reclaim_userdata;
 };
 
-static int on_wake(sd_event_source *source, void *userdata) {
+static int admission_on_wake(sd_event_source *source, void *userdata) {
         admission_pump(userdata);
         return 0;
 }
@@ -76,7 +76,7 @@ int admission_new(Manager *m, Admission **ret) {
                 return -ENOMEM;
         a->manager = m;
         a->memory_bytes = machine_memory_bytes();
-        r = sd_event_add_defer(m->event, &a->wake, on_wake, a);
+        r = sd_event_add_defer(m->event, &a->wake, admission_on_wake, a);
         if (r >= 0)
                 r = sd_event_source_set_enabled(a->wake, SD_EVENT_OFF);
         if (r >= 0) /* before anything that has come in meanwhile */
@@ -100,15 +100,15 @@ void admission_set_reclaim(Admission *a, AdmissionReclaim reclaim, void *userdat
 
 /* Lines and lanes: there as long as somebody stands in them. */
 
-static Line *line_find(const Admission *a, const char *tenant) {
-        Line *line;
+static AdmissionLine *line_find(const Admission *a, const char *tenant) {
+        AdmissionLine *line;
 
         HASH_FIND(hh, a->lines, tenant, strlen(tenant), line);
         return line;
 }
 
-static Line *line_need(Admission *a, const char *tenant) {
-        Line *line = line_find(a, tenant);
+static AdmissionLine *line_need(Admission *a, const char *tenant) {
+        AdmissionLine *line = line_find(a, tenant);
 
         if (line)
                 return line;
@@ -125,7 +125,7 @@ static Line *line_need(Admission *a, const char *tenant) {
         return line;
 }
 
-static void line_release(Line *line) {
+static void line_release(AdmissionLine *line) {
         Admission *a = line->admission;
 
         if (line->lanes || line->held)
@@ -136,7 +136,7 @@ static void line_release(Line *line) {
         free(line);
 }
 
-static Lane *lane_need(Line *line, const char *profile) {
+static Lane *lane_need(AdmissionLine *line, const char *profile) {
         Lane *lane;
 
         DL_FOREACH(line->lanes, lane)
@@ -155,7 +155,7 @@ static Lane *lane_need(Line *line, const char *profile) {
 }
 
 static void lane_release(Lane *lane) {
-        Line *line = lane->line;
+        AdmissionLine *line = lane->line;
 
         if (lane->waits)
                 return;
@@ -229,7 +229,7 @@ static bool goes_before(const AdmissionWait *w, const AdmissionWait *other) {
 }
 
 /* The first of those whose profile has room; whatever else is in their way, nobody of their tenant overtakes it. */
-static AdmissionWait *line_next(const Line *line) {
+static AdmissionWait *line_next(const AdmissionLine *line) {
         AdmissionWait *best = NULL;
         const Lane *lane;
 
@@ -248,8 +248,8 @@ static int check_own(const Admission *a, const CapAsk *ask, Error *ret_why) {
 }
 
 /* 0, or why a newcomer is not served before those who stand there. */
-static int check_line(const Admission *a, const CapAsk *ask, unsigned priority, Error *ret_why) {
-        const Line *line = line_find(a, ask->tenant);
+static int admission_check_line(const Admission *a, const CapAsk *ask, unsigned priority, Error *ret_why) {
+        const AdmissionLine *line = line_find(a, ask->tenant);
         const AdmissionWait *first = line ? line_next(line) : NULL;
 
         if (!first || first->priority < priority)
@@ -259,7 +259,7 @@ static int check_line(const Admission *a, const CapAsk *ask, unsigned priority, 
         return error_set(ret_why, -EDQUOT, "Maximum sandbox limit reached: others wait");
 }
 
-static int check(Admission *a, const SandboxSpec *spec, unsigned priority, bool claim, Error *ret_why) {
+static int core_admission_check(Admission *a, const SandboxSpec *spec, unsigned priority, bool claim, Error *ret_why) {
         const CapAsk ask = ask_of(spec);
         int r;
 
@@ -269,21 +269,21 @@ static int check(Admission *a, const SandboxSpec *spec, unsigned priority, bool 
         if (r >= 0 && !claim)
                 r = cap_check_daemon(a->manager, a->memory_bytes, ret_why);
         if (r >= 0)
-                r = check_line(a, &ask, priority, ret_why);
+                r = admission_check_line(a, &ask, priority, ret_why);
         return r == -EDQUOT ? 0 : r < 0 ? r : 1;
 }
 
 int admission_check(Admission *a, const SandboxSpec *spec, unsigned priority, Error *ret_why) {
-        return check(a, spec, priority, /* claim= */ false, ret_why);
+        return core_admission_check(a, spec, priority, /* claim= */ false, ret_why);
 }
 
 int admission_check_claim(Admission *a, const SandboxSpec *spec, unsigned priority, Error *ret_why) {
-        return check(a, spec, priority, /* claim= */ true, ret_why);
+        return core_admission_check(a, spec, priority, /* claim= */ true, ret_why);
 }
 
 /* Waiting. */
 
-static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+static int admission_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         AdmissionWait *w = userdata;
         Admission *a = w->lane->line->admission;
         Error why = { 0 };
@@ -305,7 +305,7 @@ int admission_wait(Admission *a, const SandboxSpec *spec, unsigned priority, use
                 void *userdata, AdmissionWait **ret, Error *reterr) {
         unsigned most = a->manager->settings->limits.queue_max;
         AdmissionWait *w;
-        Line *line;
+        AdmissionLine *line;
         Lane *lane;
         int r;
 
@@ -336,7 +336,7 @@ int admission_wait(Admission *a, const SandboxSpec *spec, unsigned priority, use
         w->ask.tenant = line->tenant;
         w->ask.profile = lane->profile;
         lane_insert(lane, w);
-        r = sd_event_add_time_relative(a->manager->event, &w->timer, CLOCK_MONOTONIC, wait_usec, 1, on_timeout, w);
+        r = sd_event_add_time_relative(a->manager->event, &w->timer, CLOCK_MONOTONIC, wait_usec, 1, admission_on_timeout, w);
         if (r < 0) {
                 wait_free(w);
                 return error_set(reterr, r, "cannot wait: %m");
@@ -366,7 +366,7 @@ static void note_grant(Admission *a) {
                                 a->mean_interval - a->mean_interval / INTERVAL_SHARE + interval / INTERVAL_SHARE;
 }
 
-static void to_the_end(Line *line) {
+static void to_the_end(AdmissionLine *line) {
         Admission *a = line->admission;
 
         DL_DELETE(a->turn, line);
@@ -381,7 +381,7 @@ static void grant(AdmissionWait *w) {
 
 /* Whoever is next that nothing of its own is in the way of. */
 static AdmissionWait *next_of_all(const Admission *a) {
-        const Line *line;
+        const AdmissionLine *line;
 
         DL_FOREACH(a->turn, line) {
                 AdmissionWait *w = line_next(line);
@@ -394,7 +394,7 @@ static AdmissionWait *next_of_all(const Admission *a) {
 
 /* The line stays while the offer is looked at, whoever leaves it. */
 static bool offer(AdmissionWait *w) {
-        Line *line = w->lane->line;
+        AdmissionLine *line = w->lane->line;
         bool taken;
 
         line->held = true;
@@ -411,7 +411,7 @@ static bool offer(AdmissionWait *w) {
 /* The daemon is full. Whoever can be served by a warm one is; for the others warm ones are given up, as many as wait. */
 static bool offer_pooled(Admission *a) {
         uint64_t wanted = 0, ending;
-        Line *line;
+        AdmissionLine *line;
 
         DL_FOREACH(a->turn, line) {
                 AdmissionWait *w = line_next(line);
@@ -428,7 +428,7 @@ static bool offer_pooled(Admission *a) {
         return false;
 }
 
-static bool serve_one(Admission *a) {
+static bool admission_serve_one(Admission *a) {
         AdmissionWait *w;
 
         if (cap_check_daemon(a->manager, a->memory_bytes, NULL) < 0)
@@ -449,7 +449,7 @@ void admission_pump(Admission *a) {
         a->pumping = true;
         do {
                 a->again = a->awake = false;
-                while (a->turn && serve_one(a))
+                while (a->turn && admission_serve_one(a))
                         ;
         } while (a->again);
         a->pumping = false;
@@ -474,9 +474,9 @@ unsigned admission_retry_after(const Admission *a) {
 }
 
 /* The heads of the lanes are enough: with a priority nobody came before those behind them by much, and this is asked often. */
-static usec_t oldest(const Admission *a) {
+static usec_t admission_oldest(const Admission *a) {
         usec_t oldest = USEC_INFINITY;
-        const Line *line;
+        const AdmissionLine *line;
         const Lane *lane;
 
         DL_FOREACH(a->turn, line)
@@ -491,14 +491,14 @@ void admission_stats(const Admission *a, AdmissionStats *ret) {
                 .granted = a->n_granted,
                 .timed_out = a->n_timed_out,
                 .refused = a->n_refused,
-                .longest_wait_usec = a->turn ? clock_usec() - oldest(a) : 0,
+                .longest_wait_usec = a->turn ? clock_usec() - admission_oldest(a) : 0,
                 .cap = admission_cap(a),
                 .live = (unsigned) tally_of_all(a->manager).live,
         };
 }
 
 uint64_t admission_waiting(const Admission *a, const char *tenant) {
-        const Line *line = tenant ? line_find(a, tenant) : NULL;
+        const AdmissionLine *line = tenant ? line_find(a, tenant) : NULL;
 
         return !tenant ? a->n_waiting : line ? line->n : 0;
 }

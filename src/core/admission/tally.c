@@ -31,7 +31,7 @@ int tallies_new(Tallies **ret) {
         return 0;
 }
 
-static void table_free(Tally **table) {
+static void tally_table_free(Tally **table) {
         Tally *t, *next;
 
         HASH_ITER(hh, *table, t, next) {
@@ -43,13 +43,13 @@ static void table_free(Tally **table) {
 Tallies *tallies_free(Tallies *t) {
         if (!t)
                 return NULL;
-        table_free(&t->tenants);
-        table_free(&t->profiles);
+        tally_table_free(&t->tenants);
+        tally_table_free(&t->profiles);
         free(t);
         return NULL;
 }
 
-static void make_key(const char *name, bool fold, char ret[static TALLY_KEY_MAX + 1]) {
+static void tally_make_key(const char *name, bool fold, char ret[static TALLY_KEY_MAX + 1]) {
         size_t n = strnlen(name, TALLY_KEY_MAX);
 
         for (size_t i = 0; i < n; i++)
@@ -57,32 +57,32 @@ static void make_key(const char *name, bool fold, char ret[static TALLY_KEY_MAX 
         ret[n] = '\0';
 }
 
-static Tally *find(Tally *table, const char *name, bool fold) {
+static Tally *tally_find(Tally *table, const char *name, bool fold) {
         char key[TALLY_KEY_MAX + 1];
         Tally *t;
 
         if (!name || !*name)
                 return NULL;
-        make_key(name, fold, key);
+        tally_make_key(name, fold, key);
         HASH_FIND_STR(table, key, t);
         return t;
 }
 
 /* NULL: it has no name, or there is no memory; then it is not counted here, and never taken off either. */
 static Tally *need(Tally **table, const char *name, bool fold) {
-        Tally *t = find(*table, name, fold);
+        Tally *t = tally_find(*table, name, fold);
 
         if (t || !name || !*name)
                 return t;
         t = calloc(1, sizeof(*t));
         if (!t)
                 return NULL;
-        make_key(name, fold, t->key);
+        tally_make_key(name, fold, t->key);
         HASH_ADD_STR(*table, key, t);
         return t;
 }
 
-static void release(Tally **table, Tally *t) {
+static void tally_release(Tally **table, Tally *t) {
         if (!t || --t->n > 0)
                 return;
         HASH_DEL(*table, t);
@@ -90,13 +90,13 @@ static void release(Tally **table, Tally *t) {
 }
 
 TallySums tally_of_tenant(const Manager *m, const char *tenant) {
-        const Tally *t = find(m->tallies->tenants, tenant, /* fold= */ false);
+        const Tally *t = tally_find(m->tallies->tenants, tenant, /* fold= */ false);
 
         return t ? t->sums : (TallySums) { 0 };
 }
 
 TallySums tally_of_profile(const Manager *m, const char *profile) {
-        const Tally *t = find(m->tallies->profiles, profile, /* fold= */ true);
+        const Tally *t = tally_find(m->tallies->profiles, profile, /* fold= */ true);
 
         return t ? t->sums : (TallySums) { 0 };
 }
@@ -114,7 +114,7 @@ Sandbox *tally_first_ended(const Manager *m) {
 }
 
 /* What a sandbox with this status adds; sign is 1 or -1. Unsigned numbers wrap, which is what is wanted. */
-static void add(TallySums *s, const Sandbox *sb, SandboxStatus status, int sign) {
+static void tally_add(TallySums *s, const Sandbox *sb, SandboxStatus status, int sign) {
         uint64_t one = (uint64_t) (int64_t) sign;
 
         s->n_by_status[status] += one;
@@ -130,13 +130,13 @@ static void add(TallySums *s, const Sandbox *sb, SandboxStatus status, int sign)
 static void add_everywhere(Sandbox *sb, SandboxStatus status, int sign) {
         Tallies *t = sb->manager->tallies;
 
-        add(&t->all, sb, status, sign);
+        tally_add(&t->all, sb, status, sign);
         if (sb->tally_pooled)
-                add(&t->pooled, sb, status, sign);
+                tally_add(&t->pooled, sb, status, sign);
         if (sb->tally_tenant)
-                add(&sb->tally_tenant->sums, sb, status, sign);
+                tally_add(&sb->tally_tenant->sums, sb, status, sign);
         if (sb->tally_profile)
-                add(&sb->tally_profile->sums, sb, status, sign);
+                tally_add(&sb->tally_profile->sums, sb, status, sign);
 }
 
 void tally_enter(Sandbox *sb) {
@@ -166,8 +166,8 @@ void tally_leave(Sandbox *sb) {
         add_everywhere(sb, sb->status, -1);
         if (sandbox_status_is_ended(sb->status))
                 DL_DELETE2(t->ended, sb, ended_prev, ended_next);
-        release(&t->tenants, TAKE_PTR(sb->tally_tenant));
-        release(&t->profiles, TAKE_PTR(sb->tally_profile));
+        tally_release(&t->tenants, TAKE_PTR(sb->tally_tenant));
+        tally_release(&t->profiles, TAKE_PTR(sb->tally_profile));
 }
 
 void tally_status(Sandbox *sb, SandboxStatus from, SandboxStatus to) {
@@ -212,13 +212,13 @@ static bool counts(const Sandbox *sb, Counted what, const Tally *t) {
         }
 }
 
-static int verify(const Manager *m, Counted what, const Tally *t, const TallySums *kept, Error *reterr) {
+static int core_tally_verify(const Manager *m, Counted what, const Tally *t, const TallySums *kept, Error *reterr) {
         const Sandbox *sb, *next;
         TallySums sums = { 0 };
 
         HASH_ITER(hh, m->sandboxes, sb, next)
                 if (counts(sb, what, t))
-                        add(&sums, sb, sb->status, 1);
+                        tally_add(&sums, sb, sb->status, 1);
         if (memcmp(&sums, kept, sizeof(sums)) == 0)
                 return 0;
         return error_set(reterr, -EUCLEAN, "the tally of '%s' is wrong: %llu live and %llu executions, counted %llu and %llu",
@@ -230,8 +230,8 @@ static int verify_places(const Manager *m, Error *reterr) {
         const Sandbox *sb, *next;
 
         HASH_ITER(hh, m->sandboxes, sb, next) {
-                const Tally *tenant = sb->pooled ? NULL : find(m->tallies->tenants, sb->spec.tenant, /* fold= */ false);
-                const Tally *profile = sb->pooled ? NULL : find(m->tallies->profiles, sb->spec.profile, /* fold= */ true);
+                const Tally *tenant = sb->pooled ? NULL : tally_find(m->tallies->tenants, sb->spec.tenant, /* fold= */ false);
+                const Tally *profile = sb->pooled ? NULL : tally_find(m->tallies->profiles, sb->spec.profile, /* fold= */ true);
 
                 if (!sb->tallied || sb->tally_pooled != sb->pooled || sb->tally_tenant != tenant || sb->tally_profile != profile)
                         return error_set(reterr, -EUCLEAN, "sandbox %s is counted for somebody else", sb->id);
@@ -244,12 +244,12 @@ int tally_verify(const Manager *m, Error *reterr) {
         int r = verify_places(m, reterr);
 
         if (r >= 0)
-                r = verify(m, COUNT_ALL, NULL, &t->all, reterr);
+                r = core_tally_verify(m, COUNT_ALL, NULL, &t->all, reterr);
         if (r >= 0)
-                r = verify(m, COUNT_POOLED, NULL, &t->pooled, reterr);
+                r = core_tally_verify(m, COUNT_POOLED, NULL, &t->pooled, reterr);
         for (const Tally *k = t->tenants; k && r >= 0; k = k->hh.next)
-                r = verify(m, COUNT_TENANT, k, &k->sums, reterr);
+                r = core_tally_verify(m, COUNT_TENANT, k, &k->sums, reterr);
         for (const Tally *k = t->profiles; k && r >= 0; k = k->hh.next)
-                r = verify(m, COUNT_PROFILE, k, &k->sums, reterr);
+                r = core_tally_verify(m, COUNT_PROFILE, k, &k->sums, reterr);
         return r;
 }

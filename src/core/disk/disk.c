@@ -41,12 +41,12 @@ void sandbox_disk_free(Sandbox *sb) {
 
 /* Making. */
 
-static void fail(Sandbox *sb, int code, const char *text) {
+static void disk_fail(Sandbox *sb, int code, const char *text) {
         sb->create_error = code;
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, text);
 }
 
-static void on_made(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void disk_on_made(const TreeAnswer *answer, const Error *error, void *userdata) {
         Sandbox *sb = userdata;
         SandboxDisk *d = sb->disk;
         Error own = { 0 };
@@ -62,12 +62,12 @@ static void on_made(const TreeAnswer *answer, const Error *error, void *userdata
                 return; /* its end goes on when the provider has answered */
         if (error && error->code != -EEXIST) {
                 (void) error_set(&own, error->code == -ECONNRESET ? -EAGAIN : error->code, "cannot make the sandbox's disk: %s", error->text);
-                fail(sb, own.code, own.text);
+                disk_fail(sb, own.code, own.text);
                 return;
         }
         r = sandbox_proceed(sb, &own);
         if (r < 0)
-                fail(sb, r, own.text);
+                disk_fail(sb, r, own.text);
 }
 
 int sandbox_disk_make(Sandbox *sb, Error *reterr) {
@@ -81,18 +81,18 @@ int sandbox_disk_make(Sandbox *sb, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         if (sb->spec.scratch[0] && sb->spec.takes_scratch) {
                 from = tree_ref(TREE_SCRATCH, sb->spec.scratch);
-                return trees_take(sb->manager, &disk, &from, sb->spec.limits.disk_bytes, on_made, sb, &d->making, reterr);
+                return trees_take(sb->manager, &disk, &from, sb->spec.limits.disk_bytes, disk_on_made, sb, &d->making, reterr);
         }
         if (sb->spec.scratch[0])
                 from = tree_ref(TREE_SCRATCH, sb->spec.scratch);
         else if (sb->spec.snapshot)
                 from = tree_ref(TREE_SNAPSHOT, sb->spec.snapshot);
-        return trees_make(sb->manager, &disk, sb->spec.scratch[0] || sb->spec.snapshot ? &from : NULL, sb->spec.limits.disk_bytes, on_made, sb, &d->making, reterr);
+        return trees_make(sb->manager, &disk, sb->spec.scratch[0] || sb->spec.snapshot ? &from : NULL, sb->spec.limits.disk_bytes, disk_on_made, sb, &d->making, reterr);
 }
 
 /* Removing. */
 
-static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+static int disk_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         Sandbox *sb = userdata;
 
         sb->disk->retry = sd_event_source_disable_unref(sb->disk->retry);
@@ -101,22 +101,22 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 /* Without a depot there is nothing that could be removed now; the next start with one sweeps. */
-static bool is_gone(int r) {
+static bool disk_is_gone(int r) {
         return r >= 0 || r == -EOPNOTSUPP;
 }
 
-static bool retry_later(Sandbox *sb, const char *text) {
+static bool disk_retry_later(Sandbox *sb, const char *text) {
         log_warning("sandbox %s: its disk cannot be removed, trying again: %s", sb->id, text);
-        return sd_event_add_time_relative(sb->manager->event, &sb->disk->retry, CLOCK_MONOTONIC, RETRY_USEC, 0, on_retry, sb) >= 0;
+        return sd_event_add_time_relative(sb->manager->event, &sb->disk->retry, CLOCK_MONOTONIC, RETRY_USEC, 0, disk_on_retry, sb) >= 0;
 }
 
-static void on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void disk_on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Sandbox *sb = userdata;
         SandboxDisk *d = sb->disk;
 
         d->removing = NULL;
-        d->gone = !error || is_gone(error->code);
-        if (!d->gone && retry_later(sb, error->text))
+        d->gone = !error || disk_is_gone(error->code);
+        if (!d->gone && disk_retry_later(sb, error->text))
                 return;
         d->gone = true; /* who cannot even wait for a second leaves it to the next start */
         sandbox_on_destroyed(sb->manager, sb->id, NULL);
@@ -136,15 +136,15 @@ bool sandbox_disk_remove(Sandbox *sb) {
         }
         if (d->removing || d->retry)
                 return true;
-        r = trees_remove(sb->manager, &disk, on_removed, sb, &d->removing, &error);
+        r = trees_remove(sb->manager, &disk, disk_on_removed, sb, &d->removing, &error);
         if (r >= 0)
                 return true;
-        return !is_gone(r) && retry_later(sb, error.text);
+        return !disk_is_gone(r) && disk_retry_later(sb, error.text);
 }
 
 /* Measuring. */
 
-static void on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void disk_on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
         Sandbox *sb = userdata;
 
         sb->disk->measuring = NULL;
@@ -166,7 +166,7 @@ void sandbox_disk_usage(Sandbox *sb, SandboxUsage *ret) {
         if (d->measuring || d->removing || d->gone || (d->asked_at != 0 && now < d->asked_at + ASK_USEC))
                 return;
         d->asked_at = now;
-        (void) trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_measured, sb, &d->measuring, /* reterr= */ NULL);
+        (void) trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, disk_on_measured, sb, &d->measuring, /* reterr= */ NULL);
 }
 
 /* Sweeping. */
@@ -188,7 +188,7 @@ static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
                 log_warning("the disk of sandbox %s cannot be removed: %s", ref->name, error.text);
 }
 
-static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void disk_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         if (error && error->code != -EOPNOTSUPP)
                 log_warning("cannot list the disks that are there: %s", error->text);
 }
@@ -197,5 +197,5 @@ void disks_sweep(Manager *m) {
         TreeRequest request = { .operation = TREE_LIST, .n_refs = 1, .refs = { { .kind = TREE_DISK } } };
 
         if (trees_have_disks(m, /* reterr= */ NULL))
-                (void) trees_ask(m, &request, /* fds= */ NULL, on_stray, on_listed, m, NULL, /* reterr= */ NULL);
+                (void) trees_ask(m, &request, /* fds= */ NULL, on_stray, disk_on_listed, m, NULL, /* reterr= */ NULL);
 }

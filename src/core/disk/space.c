@@ -8,7 +8,7 @@
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
 
-static void look(Manager *m) {
+static void space_look(Manager *m) {
         usec_t now = clock_usec();
         struct statvfs v;
 
@@ -25,7 +25,7 @@ static void look(Manager *m) {
 int manager_check_space(Manager *m, Error *reterr) {
         uint64_t reserve = m->settings->limits.disk_reserve_bytes;
 
-        look(m);
+        space_look(m);
         if (m->space.looked_at == 0)
                 return 0;
         reserve = MIN_OF(reserve, m->space.total_bytes / 2);

@@ -58,19 +58,19 @@ TreeRun *tree_run_free(TreeRun *run) {
         return NULL;
 }
 
-static bool is_text(const char *line, size_t n) {
+static bool trees_run_is_text(const char *line, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if ((unsigned char) line[i] < ' ')
                         return false;
         return n > 0;
 }
 
-static void take_line(TreeRun *run, bool tell) {
+static void trees_run_take_line(TreeRun *run, bool tell) {
         size_t n = run->line_size;
 
         run->line[n] = '\0';
         run->line_size = 0;
-        if (!is_text(run->line, n)) {
+        if (!trees_run_is_text(run->line, n)) {
                 run->rubbish = true;
                 return;
         }
@@ -86,7 +86,7 @@ static void take_line(TreeRun *run, bool tell) {
 static void take_reports(TreeRun *run, const char *data, size_t size, bool tell) {
         for (size_t i = 0; i < size && !run->rubbish; i++) {
                 if (data[i] == '\n')
-                        take_line(run, tell);
+                        trees_run_take_line(run, tell);
                 else if (run->line_size + 1 >= sizeof(run->line))
                         run->rubbish = true;
                 else
@@ -100,7 +100,7 @@ static void take_failure(TreeRun *run, const char *data, size_t size) {
 }
 
 /* Up to a pipe's worth, so that who writes for ever holds up nobody. False: no more will come. */
-static bool drain(TreeRun *run, RunPipe *p, bool tell) {
+static bool trees_run_drain(TreeRun *run, RunPipe *p, bool tell) {
         char buffer[4096];
 
         for (size_t total = 0; total < READ_AT_ONCE;) {
@@ -119,12 +119,12 @@ static bool drain(TreeRun *run, RunPipe *p, bool tell) {
         return true;
 }
 
-static int on_report(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int trees_run_on_report(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         TreeRun *run = userdata;
         bool more;
 
         run->telling = true;
-        more = drain(run, &run->reports, /* tell= */ true);
+        more = trees_run_drain(run, &run->reports, /* tell= */ true);
         run->telling = false;
         if (run->released)
                 tree_run_free(run);
@@ -133,10 +133,10 @@ static int on_report(sd_event_source *source, int fd, uint32_t revents, void *us
         return 0;
 }
 
-static int on_failure(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int trees_run_on_failure(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         TreeRun *run = userdata;
 
-        if (!drain(run, &run->failure, /* tell= */ false))
+        if (!trees_run_drain(run, &run->failure, /* tell= */ false))
                 return sd_event_source_set_enabled(source, SD_EVENT_OFF);
         return 0;
 }
@@ -155,7 +155,7 @@ static int pipe_open(Manager *m, TreeRun *run, RunPipe *p, sd_event_io_handler_t
 }
 
 /* "ERRNO a sentence"; whatever else it is, it is shown as it came, less what is no text. */
-static void read_failure(TreeRun *run, Error *ret) {
+static void trees_run_read_failure(TreeRun *run, Error *ret) {
         char *text = run->text, *end;
         unsigned long code;
 
@@ -176,12 +176,12 @@ static void read_failure(TreeRun *run, Error *ret) {
         (void) error_set(ret, -(int) code, "%s", end + 1);
 }
 
-static void judge(TreeRun *run, int wait_status, Error *ret) {
+static void trees_run_judge(TreeRun *run, int wait_status, Error *ret) {
         if (WIFSIGNALED(wait_status))
                 (void) error_set(ret, WTERMSIG(wait_status) == SIGKILL ? -ECANCELED : -EIO, "cove-tree was ended by signal %d%s", WTERMSIG(wait_status),
                                 WTERMSIG(wait_status) == SIGKILL ? ": cancelled, or out of memory" : "");
         else if (WEXITSTATUS(wait_status) != 0)
-                read_failure(run, ret);
+                trees_run_read_failure(run, ret);
         else if (run->rubbish)
                 (void) error_set(ret, -EBADMSG, "cove-tree reported something that is no report");
         else if (!run->result)
@@ -192,9 +192,9 @@ void tree_run_end(TreeRun *run, int wait_status, const Error *error) {
         Error own = { 0 };
 
         if (!error) {
-                (void) drain(run, &run->reports, /* tell= */ false); /* it has ended, what it wrote lies there */
-                (void) drain(run, &run->failure, /* tell= */ false);
-                judge(run, wait_status, &own);
+                (void) trees_run_drain(run, &run->reports, /* tell= */ false); /* it has ended, what it wrote lies there */
+                (void) trees_run_drain(run, &run->failure, /* tell= */ false);
+                trees_run_judge(run, wait_status, &own);
                 error = own.code < 0 ? &own : NULL;
         }
         run->events.done(error ? NULL : run->result, error, run->userdata);
@@ -208,7 +208,7 @@ static int open_null(int fd, int flags, int *ret_own) {
         return *ret_own < 0 ? -errno : *ret_own;
 }
 
-static TreeRun *run_new(const TreeRunEvents *events, void *userdata) {
+static TreeRun *trees_run_new(const TreeRunEvents *events, void *userdata) {
         TreeRun *run = calloc(1, sizeof(*run));
 
         if (!run)
@@ -219,7 +219,7 @@ static TreeRun *run_new(const TreeRunEvents *events, void *userdata) {
         return run;
 }
 
-static int make_request(const TreeRef *refs, size_t n_refs, const char *const *arguments, TreeRequest *ret) {
+static int trees_run_make_request(const TreeRef *refs, size_t n_refs, const char *const *arguments, TreeRequest *ret) {
         int r = 0;
 
         *ret = (TreeRequest) { .operation = TREE_RUN };
@@ -240,13 +240,13 @@ int trees_run(Manager *m, const TreeRef *refs, size_t n_refs, const char *const 
         TreeRun *run;
         int fds[4], r;
 
-        r = make_request(refs, n_refs, arguments, &request);
+        r = trees_run_make_request(refs, n_refs, arguments, &request);
         if (r < 0)
                 return error_set(reterr, r, "cannot run cove-tree: too many arguments");
-        run = run_new(events, userdata);
-        r = run ? pipe_open(m, run, &run->reports, on_report, &reports) : -ENOMEM;
+        run = trees_run_new(events, userdata);
+        r = run ? pipe_open(m, run, &run->reports, trees_run_on_report, &reports) : -ENOMEM;
         if (r >= 0)
-                r = pipe_open(m, run, &run->failure, on_failure, &failure);
+                r = pipe_open(m, run, &run->failure, trees_run_on_failure, &failure);
         if (r >= 0)
                 r = fds[0] = open_null(in_fd, O_RDONLY, &null_in);
         if (r >= 0)

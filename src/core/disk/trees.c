@@ -12,7 +12,7 @@ struct TreeCalls {
         uint64_t last;
 };
 
-static TreeCall *find(Manager *m, uint64_t token) {
+static TreeCall *trees_find(Manager *m, uint64_t token) {
         TreeCall *call = NULL;
 
         if (m->tree_calls)
@@ -20,7 +20,7 @@ static TreeCall *find(Manager *m, uint64_t token) {
         return call;
 }
 
-static TreeCall *call_free(TreeCall *call) {
+static TreeCall *trees_call_free(TreeCall *call) {
         if (!call)
                 return NULL;
         HASH_DEL(call->manager->tree_calls->by_token, call);
@@ -35,12 +35,12 @@ void tree_calls_free(Manager *m) {
         if (!m->tree_calls)
                 return;
         HASH_ITER(hh, m->tree_calls->by_token, call, next)
-                call_free(call);
+                trees_call_free(call);
         free(m->tree_calls);
         m->tree_calls = NULL;
 }
 
-static TreeCall *call_new(Manager *m, TreeItem item, TreeDone done, void *userdata) {
+static TreeCall *trees_call_new(Manager *m, TreeItem item, TreeDone done, void *userdata) {
         TreeCall *call;
 
         if (!m->tree_calls)
@@ -70,12 +70,12 @@ int trees_ask(Manager *m, const TreeRequest *request, const int *fds, TreeItem i
 
         if (!p || !p->ops->tree || p->one_user)
                 return refuse_without_depot(m, reterr);
-        call = call_new(m, item, done, userdata);
+        call = trees_call_new(m, item, done, userdata);
         if (!call)
                 return error_set(reterr, -ENOMEM, "out of memory");
         r = p->ops->tree(p, request, fds, call->token);
         if (r < 0) {
-                call_free(call);
+                trees_call_free(call);
                 return error_set(reterr, r, "cannot ask the spawner: %m");
         }
         if (ret)
@@ -85,7 +85,7 @@ int trees_ask(Manager *m, const TreeRequest *request, const int *fds, TreeItem i
 
 void tree_call_forget(TreeCall *call) {
         if (call)
-                call_free(call);
+                trees_call_free(call);
 }
 
 void tree_call_cancel(TreeCall *call) {
@@ -98,7 +98,7 @@ void tree_call_cancel(TreeCall *call) {
 /* What the provider tells. */
 
 void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t bytes) {
-        TreeCall *call = find(m, token);
+        TreeCall *call = trees_find(m, token);
 
         if (call && call->item)
                 call->item(ref, bytes, call->userdata);
@@ -107,7 +107,7 @@ void trees_on_item(Manager *m, uint64_t token, const TreeRef *ref, uint64_t byte
 /* The call is gone before its asker hears of it, who may ask the next thing from there. */
 void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, const Error *error) {
         const TreeAnswer answer = { .wait_status = wait_status, .bytes = bytes };
-        TreeCall *call = find(m, token);
+        TreeCall *call = trees_find(m, token);
         TreeDone done;
         void *userdata;
         TreeRun *run;
@@ -117,7 +117,7 @@ void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, 
         done = call->done;
         userdata = call->userdata;
         run = TAKE_PTR(call->run);
-        call_free(call);
+        trees_call_free(call);
         if (run)
                 tree_run_end(run, wait_status, error);
         else if (done)

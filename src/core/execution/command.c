@@ -25,7 +25,7 @@ static uint32_t user_of(const Execution *x) {
 }
 
 /* The sandbox's own, over what everybody has; the execution's over both. */
-static int make_environment(const Execution *x, Strv *ret) {
+static int command_make_environment(const Execution *x, Strv *ret) {
         bool root = user_of(x) == 0;
         const char *const defaults[] = {
                 root ? "PATH=" PATH_OF_ROOT : "PATH=" PATH_OF_USER,
@@ -62,7 +62,7 @@ int command_environment(const Execution *x, Strv *ret, Error *reterr) {
         int r;
 
         *ret = (Strv) STRV_INIT(ENVIRONMENT_MAX);
-        r = make_environment(x, ret);
+        r = command_make_environment(x, ret);
         if (r < 0)
                 return error_set(reterr, r, "cannot make the environment: %m");
         return secrets_resolve(x->sandbox, ret, reterr);
@@ -92,7 +92,7 @@ static void put_strings(const char *cwd, const Strv *args, const Strv *env, char
 }
 
 /* Sealed, so that what PID 1 checks is what it uses. */
-static int make_blob(const char *data, size_t size) {
+static int command_make_blob(const char *data, size_t size) {
         _cleanup_close_ int fd = memfd_create("cove-strings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         int r;
 
@@ -122,7 +122,7 @@ int command_surroundings(const Execution *x, int *ret_fd, Error *reterr) {
         if (!strings)
                 return error_set(reterr, -ENOMEM, "out of memory");
         put_strings(cwd, &none, &env, strings);
-        r = make_blob(strings, size);
+        r = command_make_blob(strings, size);
         secret_wipe(strings, size);
         free(strings);
         if (r < 0)
@@ -131,7 +131,7 @@ int command_surroundings(const Execution *x, int *ret_fd, Error *reterr) {
         return 0;
 }
 
-static void fill(const Execution *x, GuestExec *e) {
+static void command_fill(const Execution *x, GuestExec *e) {
         const SandboxLimits *limits = &x->sandbox->spec.limits;
 
         *e = (GuestExec) {
@@ -161,7 +161,7 @@ static int send_strings(Execution *x, GuestExec *e, const char *strings, const i
         }
         e->strings = (const uint8_t *) strings;
         if (e->strings_size > GUEST_INLINE_MAX) {
-                blob = make_blob(strings, e->strings_size);
+                blob = command_make_blob(strings, e->strings_size);
                 if (blob < 0)
                         return error_set(reterr, blob, "cannot pass the command on: %m");
                 e->flags |= GUEST_EXEC_BLOB;
@@ -187,7 +187,7 @@ int command_send(Execution *x, const Strv *env, const int *journals, size_t n_jo
         if (!strings)
                 return error_set(reterr, -ENOMEM, "out of memory");
         put_strings(cwd, &x->spec.args, env, strings);
-        fill(x, &e);
+        command_fill(x, &e);
         e.n_env = (uint32_t) env->n;
         e.strings_size = (uint32_t) size;
         r = send_strings(x, &e, strings, journals, n_journals, reterr);

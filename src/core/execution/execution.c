@@ -170,7 +170,7 @@ void execution_tell(Execution *x) {
 
 /* Start. */
 
-static int check_state(const Sandbox *sb, Error *reterr) {
+static int execution_check_state(const Sandbox *sb, Error *reterr) {
         if (!sandbox_can_run(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
                                 sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
@@ -227,7 +227,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         size_t n_fds = 0;
         Execution *x;
 
-        r = check_state(sb, reterr);
+        r = execution_check_state(sb, reterr);
         if (r >= 0)
                 r = check_user(sb, spec, reterr);
         if (r >= 0)
@@ -300,7 +300,7 @@ static void forget_oldest(Sandbox *sb) {
                 }
 }
 
-static void record_end(Execution *x) {
+static void execution_record_end(Execution *x) {
         Store *store = x->sandbox->manager->store;
         int r;
 
@@ -338,13 +338,13 @@ static void observe(Execution *x) {
 }
 
 /* Everything about it is in its fields; from here on it does not change. */
-static void conclude(Execution *x) {
+static void execution_conclude(Execution *x) {
         Sandbox *sb = x->sandbox;
 
         x->status = EXECUTION_EXITED;
         if (x->ended_at == 0)
                 x->ended_at = clock_wall_usec();
-        record_end(x);
+        execution_record_end(x);
         if (!x->idle)
                 execution_count(sb, -1);
         sandbox_update_running(sb);
@@ -376,7 +376,7 @@ void execution_end(Execution *x, ExecutionReason reason, int exit_code, int sign
         free(x->message);
         x->message = message ? strdup(message) : NULL;
         x->duration_usec = clock_wall_usec() > x->started_at ? clock_wall_usec() - x->started_at : 0;
-        conclude(x);
+        execution_conclude(x);
 }
 
 void execution_on_failed(Execution *x, const GuestExecFailed *f) {
@@ -417,7 +417,7 @@ static bool killed_for_memory(Execution *x) {
         return true;
 }
 
-static void explain(Execution *x, ExecutionReason reason, const char *message) {
+static void execution_explain(Execution *x, ExecutionReason reason, const char *message) {
         x->reason = reason;
         free(x->message);
         x->message = message ? strdup(message) : NULL;
@@ -435,17 +435,17 @@ static void conclude_reason(Execution *x, const GuestExited *e) {
         }
 
         if (e->timed_out) {
-                explain(x, EXECUTION_REASON_TIMEOUT, "timed out");
+                execution_explain(x, EXECUTION_REASON_TIMEOUT, "timed out");
                 x->exit_code = EXIT_TIMED_OUT;
         } else if (x->signal != 0 && x->kill_reason == EXECUTION_REASON_CPU_TIME) {
-                explain(x, EXECUTION_REASON_CPU_TIME, "the sandbox has used up its CPU time");
+                execution_explain(x, EXECUTION_REASON_CPU_TIME, "the sandbox has used up its CPU time");
                 x->exit_code = EXIT_TIMED_OUT;
         } else if (x->signal != 0 && execution_reason_words(x->kill_reason))
-                explain(x, x->kill_reason, execution_reason_words(x->kill_reason));
+                execution_explain(x, x->kill_reason, execution_reason_words(x->kill_reason));
         else if (killed_for_memory(x))
-                explain(x, EXECUTION_REASON_MEMORY, "out of memory: killed by the kernel at the limit");
+                execution_explain(x, EXECUTION_REASON_MEMORY, "out of memory: killed by the kernel at the limit");
         else if (e->disk_full && x->exit_code != 0)
-                explain(x, EXECUTION_REASON_DISK, "failed with its disk full");
+                execution_explain(x, EXECUTION_REASON_DISK, "failed with its disk full");
 }
 
 void execution_on_exited(Execution *x, const GuestExited *e) {
@@ -458,7 +458,7 @@ void execution_on_exited(Execution *x, const GuestExited *e) {
         x->journals[STREAM_STDOUT] = (ExecutionJournal) { e->out_bytes, e->out_truncated };
         x->journals[STREAM_STDERR] = (ExecutionJournal) { e->err_bytes, e->err_truncated };
         conclude_reason(x, e);
-        conclude(x);
+        execution_conclude(x);
 }
 
 /* What can be asked of one that runs. */

@@ -66,7 +66,7 @@ static const struct {
         [FILE_UNPACK] = { .entries = 0, .changes = true },
 };
 
-static void stop(FileOp *op) {
+static void fileop_stop(FileOp *op) {
         op->source = sd_event_source_disable_unref(op->source);
         op->channel = fd_close(op->channel);
         op->data_fd = fd_close(op->data_fd);
@@ -85,7 +85,7 @@ void fileop_tell_end(FileOp *op, bool done) {
 FileOp *fileop_free(FileOp *op) {
         if (!op)
                 return NULL;
-        stop(op);
+        fileop_stop(op);
         fileop_tell_end(op, /* done= */ false);
         if (op->busy)
                 op->freed = true;
@@ -94,8 +94,8 @@ FileOp *fileop_free(FileOp *op) {
         return NULL;
 }
 
-static void finish(FileOp *op, int error, const char *path, uint64_t count) {
-        stop(op);
+static void fileop_finish(FileOp *op, int error, const char *path, uint64_t count) {
+        fileop_stop(op);
         fileop_tell_end(op, /* done= */ error == 0);
         if (op->handlers.end)
                 op->handlers.end(op, error, path, count, op->userdata);
@@ -146,7 +146,7 @@ static bool entry_is_right(const FileOp *op, const FileEntry *e, int fd) {
         return fd < 0;
 }
 
-static int on_entry(FileOp *op, const FileMessage *m, int *fd) {
+static int fileop_on_entry(FileOp *op, const FileMessage *m, int *fd) {
         if (!entry_is_right(op, &m->entry, *fd))
                 return -EBADMSG;
         op->n_entries++;
@@ -155,13 +155,13 @@ static int on_entry(FileOp *op, const FileMessage *m, int *fd) {
         return 0;
 }
 
-static int on_end(FileOp *op, const FileMessage *m, int *fd) {
+static int fileop_on_end(FileOp *op, const FileMessage *m, int *fd) {
         const uint8_t entries = rules[op->operation].entries;
 
         if (op->stands || (entries != ANY_NUMBER && op->n_entries != entries))
                 return -EBADMSG;
         if (!rules[op->operation].events) {
-                finish(op, 0, "", m->count);
+                fileop_finish(op, 0, "", m->count);
                 return 0;
         }
         op->stands = true;
@@ -170,12 +170,12 @@ static int on_end(FileOp *op, const FileMessage *m, int *fd) {
         return 0;
 }
 
-static int on_failed(FileOp *op, const FileMessage *m, int *fd) {
-        finish(op, -m->failure.error, m->failure.path, 0);
+static int fileop_on_failed(FileOp *op, const FileMessage *m, int *fd) {
+        fileop_finish(op, -m->failure.error, m->failure.path, 0);
         return 0;
 }
 
-static int on_event(FileOp *op, const FileMessage *m, int *fd) {
+static int fileop_on_event(FileOp *op, const FileMessage *m, int *fd) {
         const FileEvent *e = &m->event;
 
         if (!op->stands || !is_relative(e->path) || !is_relative(e->target))
@@ -186,14 +186,14 @@ static int on_event(FileOp *op, const FileMessage *m, int *fd) {
 }
 
 static int (*const by_type[_FILE_TYPE_MAX])(FileOp *op, const FileMessage *m, int *fd) = {
-        [FILE_ENTRY] = on_entry,
-        [FILE_END] = on_end,
-        [FILE_FAILED] = on_failed,
-        [FILE_EVENT] = on_event,
+        [FILE_ENTRY] = fileop_on_entry,
+        [FILE_END] = fileop_on_end,
+        [FILE_FAILED] = fileop_on_failed,
+        [FILE_EVENT] = fileop_on_event,
 };
 
 /* One message: 1, or 0 when there is none. */
-static int take_message(FileOp *op) {
+static int fileop_take_message(FileOp *op) {
         uint8_t buffer[FILE_MESSAGE_MAX];
         _cleanup_close_ int fd = -EBADF;
         FileMessage m;
@@ -215,17 +215,17 @@ static int take_message(FileOp *op) {
         return r < 0 ? r : 1;
 }
 
-static int on_channel(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int fileop_on_channel(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         FileOp *op = userdata;
 
         op->busy = true;
         for (unsigned i = 0; i < MESSAGES_PER_TURN && !op->paused && op->channel >= 0; i++) {
-                int r = take_message(op);
+                int r = fileop_take_message(op);
 
                 if (r == 0)
                         break;
                 if (r < 0)
-                        finish(op, r, "", 0);
+                        fileop_finish(op, r, "", 0);
         }
         op->busy = false;
         if (op->freed)
@@ -233,7 +233,7 @@ static int on_channel(sd_event_source *source, int fd, uint32_t revents, void *u
         return 0;
 }
 
-static int check_state(const Sandbox *sb, Error *reterr) {
+static int fileop_check_state(const Sandbox *sb, Error *reterr) {
         bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->networking; /* its PID 1 is there; nobody but ourselves asks */
 
         if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING && !unfinished) || sb->stopping || sb->freezing)
@@ -244,7 +244,7 @@ static int check_state(const Sandbox *sb, Error *reterr) {
         return 0;
 }
 
-static int check_request(const GuestFile *q, Error *reterr) {
+static int fileop_check_request(const GuestFile *q, Error *reterr) {
         const bool has_target = q->operation == FILE_MOVE || q->operation == FILE_COPY;
 
         if (q->operation < FILE_STAT || q->operation >= _FILE_OPERATION_MAX)
@@ -255,7 +255,7 @@ static int check_request(const GuestFile *q, Error *reterr) {
 }
 
 /* Our end does not wait; the worker's may. */
-static int make_pipe(int *ret_read, int *ret_write) {
+static int fileop_make_pipe(int *ret_read, int *ret_write) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -268,7 +268,7 @@ static int make_pipe(int *ret_read, int *ret_write) {
         return 0;
 }
 
-static int ask(FileOp *op, Sandbox *sb, const GuestFile *request) {
+static int fileop_ask(FileOp *op, Sandbox *sb, const GuestFile *request) {
         Provider *p = sb->manager->provider;
         _cleanup_close_ int channel = -EBADF, data = -EBADF;
         GuestMessage m = { .type = GUEST_FILE, .file = *request };
@@ -282,11 +282,11 @@ static int ask(FileOp *op, Sandbox *sb, const GuestFile *request) {
         if (fcntl(op->channel, F_SETFL, O_NONBLOCK) < 0)
                 return -errno;
         if (op->operation == FILE_WRITE) {
-                r = make_pipe(&data, &op->data_fd);
+                r = fileop_make_pipe(&data, &op->data_fd);
                 if (r < 0)
                         return r;
         }
-        r = sd_event_add_io(sb->manager->event, &op->source, op->channel, EPOLLIN, on_channel, op);
+        r = sd_event_add_io(sb->manager->event, &op->source, op->channel, EPOLLIN, fileop_on_channel, op);
         if (r < 0)
                 return r;
         (void) sd_event_source_set_description(op->source, "file-operation");
@@ -294,7 +294,7 @@ static int ask(FileOp *op, Sandbox *sb, const GuestFile *request) {
 }
 
 /* What we ourselves put in while it is made is no caller's. */
-static void record(FileOp *op, Sandbox *sb, const GuestFile *request) {
+static void fileop_record(FileOp *op, Sandbox *sb, const GuestFile *request) {
         op->recorder = recorder_of(sb);
         if (op->recorder && rules[op->operation].changes && sb->status != SANDBOX_INITIALIZING)
                 op->recorded = op->recorder->file_begin(sb, request, op->recorder->userdata);
@@ -305,9 +305,9 @@ int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *ha
         FileOp *op;
         int r;
 
-        r = check_state(sb, reterr);
+        r = fileop_check_state(sb, reterr);
         if (r >= 0)
-                r = check_request(request, reterr);
+                r = fileop_check_request(request, reterr);
         if (r < 0)
                 return r;
         op = calloc(1, sizeof(*op));
@@ -322,13 +322,13 @@ int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *ha
                 .limit = request->operation == FILE_LIST ? request->limit : 0,
                 .detailed = request->flags & FILE_DETAILS,
         };
-        r = ask(op, sb, request);
+        r = fileop_ask(op, sb, request);
         if (r < 0) {
                 (void) fileop_free(op);
                 return error_set(reterr, r, "cannot reach the sandbox: %m");
         }
         sb->operations++;
-        record(op, sb, request);
+        fileop_record(op, sb, request);
         *ret = op;
         return 0;
 }

@@ -101,7 +101,7 @@ static int write_piece(ExecutionInput *in, Piece *p) {
         return 1;
 }
 
-static void flush(ExecutionInput *in) {
+static void input_flush(ExecutionInput *in) {
         Execution *x = in->execution;
 
         while (in->fd >= 0 && in->pieces) {
@@ -121,8 +121,8 @@ static void flush(ExecutionInput *in) {
         }
 }
 
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        flush(userdata);
+static int input_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        input_flush(userdata);
         return 0;
 }
 
@@ -136,10 +136,10 @@ void execution_on_stdin(Execution *x, int error, int fd) {
         }
         if (error == 0 && fd >= 0) {
                 (void) fcntl(fd, F_SETFL, O_NONBLOCK);
-                r = sd_event_add_io(x->sandbox->manager->event, &in->writable, fd, EPOLLOUT, on_writable, in);
+                r = sd_event_add_io(x->sandbox->manager->event, &in->writable, fd, EPOLLOUT, input_on_writable, in);
                 if (r >= 0) {
                         in->fd = fd;
-                        flush(in);
+                        input_flush(in);
                         return;
                 }
         }
@@ -148,7 +148,7 @@ void execution_on_stdin(Execution *x, int error, int fd) {
                 finish_piece(in, in->pieces, r < 0 ? r : -EIO);
 }
 
-static int ask(ExecutionInput *in) {
+static int input_ask(ExecutionInput *in) {
         Execution *x = in->execution;
         Provider *p = x->sandbox->manager->provider;
         int r;
@@ -176,7 +176,7 @@ int execution_write(Execution *x, const void *data, size_t size, ExecutionWritte
                 return -ENOMEM;
         if (in->queued + size > QUEUE_MAX)
                 return -ENOBUFS;
-        r = ask(in);
+        r = input_ask(in);
         if (r < 0)
                 return r;
         p = calloc(1, sizeof(*p));
@@ -193,7 +193,7 @@ int execution_write(Execution *x, const void *data, size_t size, ExecutionWritte
         if (recorder)
                 recorder->input(x, data, size, recorder->userdata);
         if (in->fd >= 0)
-                flush(in);
+                input_flush(in);
         return 0;
 }
 

@@ -71,7 +71,7 @@ static int each_name(Manager *m, int (*each)(Manager *m, const char *name)) {
         return 0;
 }
 
-static int on_idle(sd_event_source *source, void *userdata) {
+static int core_journal_on_idle(sd_event_source *source, void *userdata) {
         Manager *m = userdata;
         Journals *j = m->journals;
         char name[NAME_BYTES];
@@ -88,7 +88,7 @@ static int on_idle(sd_event_source *source, void *userdata) {
 }
 
 static int add_stock(Manager *m) {
-        int r = sd_event_add_defer(m->event, &m->journals->stock, on_idle, m);
+        int r = sd_event_add_defer(m->event, &m->journals->stock, core_journal_on_idle, m);
 
         if (r >= 0)
                 r = sd_event_source_set_priority(m->journals->stock, SD_EVENT_PRIORITY_IDLE);
@@ -310,7 +310,7 @@ void journal_remove(Execution *x) {
         x->journals_gone = true;
 }
 
-static void make_room(Manager *m) {
+static void core_journal_make_room(Manager *m) {
         Journals *j = m->journals;
 
         while (j->total > m->config.journal_total_bytes && j->ended) {
@@ -331,5 +331,5 @@ void journal_ended(Execution *x) {
         DL_APPEND2(j->ended, x, journal_prev, journal_next);
         x->journal_listed = true;
         j->total += journal_bytes(x);
-        make_room(m);
+        core_journal_make_room(m);
 }

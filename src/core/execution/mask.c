@@ -19,17 +19,17 @@
 #define BYTES_MIN 4096
 #define HIDDEN    '*'
 
-typedef struct Pattern {
+typedef struct MaskPattern {
         size_t at, size;  /* in the bytes */
         uint32_t next;    /* with the same head */
         uint32_t *failure; /* NULL: a short one */
-} Pattern;
+} MaskPattern;
 
 struct Mask {
         unsigned n_ref;
         uint8_t *bytes; /* of all patterns; locked */
         size_t used, room;
-        Pattern *patterns;
+        MaskPattern *patterns;
         size_t n, n_long, n_values;
         size_t longest;
         uint32_t heads[HEADS]; /* of short ones */
@@ -79,11 +79,11 @@ static unsigned head_of(const uint8_t *p) {
         return (unsigned) (word * UINT32_C(2654435761) >> 22);
 }
 
-static const uint8_t *bytes_of(const Mask *m, const Pattern *p) {
+static const uint8_t *bytes_of(const Mask *m, const MaskPattern *p) {
         return m->bytes + p->at;
 }
 
-static int make_room(Mask *m, size_t size) {
+static int mask_make_room(Mask *m, size_t size) {
         size_t room = MAX_OF(m->room, (size_t) BYTES_MIN);
         uint8_t *bytes;
 
@@ -129,12 +129,12 @@ bool mask_has(const Mask *m, const void *value, size_t size) {
 /* 1: added. */
 static int add_pattern(Mask *m, const void *data, size_t size) {
         uint32_t *failure = NULL;
-        Pattern *bigger, *p;
+        MaskPattern *bigger, *p;
         int r;
 
         if (size < MASK_MIN || has_pattern(m, data, size))
                 return 0;
-        r = make_room(m, size);
+        r = mask_make_room(m, size);
         if (r < 0)
                 return r;
         bigger = reallocarray(m->patterns, m->n + 1, sizeof(*bigger));
@@ -145,7 +145,7 @@ static int add_pattern(Mask *m, const void *data, size_t size) {
                 return -ENOMEM;
 
         p = m->patterns + m->n;
-        *p = (Pattern) { .at = m->used, .size = size, .next = NONE, .failure = failure };
+        *p = (MaskPattern) { .at = m->used, .size = size, .next = NONE, .failure = failure };
         memcpy(m->bytes + m->used, data, size);
         m->used += size;
         if (failure)
@@ -241,7 +241,7 @@ static size_t match_at(const Mask *m, const uint8_t *data, size_t size, size_t a
                 return 0;
         }
         for (uint32_t i = m->heads[head_of(data + at)]; i != NONE; i = m->patterns[i].next) {
-                const Pattern *p = m->patterns + i;
+                const MaskPattern *p = m->patterns + i;
 
                 if (p->size <= best && p->size <= left)
                         continue;
@@ -256,7 +256,7 @@ static size_t match_at(const Mask *m, const uint8_t *data, size_t size, size_t a
 }
 
 /* reach[i]: how far a long value goes that begins at i. Returns where the longest beginning of it begins that the text ends with. */
-static size_t find_long(const Mask *m, const Pattern *p, const uint8_t *data, size_t size, uint32_t *reach) {
+static size_t find_long(const Mask *m, const MaskPattern *p, const uint8_t *data, size_t size, uint32_t *reach) {
         const uint8_t *value = bytes_of(m, p);
         uint32_t k = 0;
 

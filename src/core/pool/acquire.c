@@ -52,7 +52,7 @@ void acquisitions_free(Manager *m) {
         m->acquisitions = NULL;
 }
 
-static void name_key(const SandboxSpec *spec, char *ret, size_t size) {
+static void acquire_name_key(const SandboxSpec *spec, char *ret, size_t size) {
         (void) snprintf(ret, size, "%s/%s", spec->tenant ? spec->tenant : "", spec->name);
 }
 
@@ -63,7 +63,7 @@ static int wait_for_name(Acquisition *a) {
 
         if (!a->spec.name)
                 return 0;
-        name_key(&a->spec, key, sizeof(key));
+        acquire_name_key(&a->spec, key, sizeof(key));
         HASH_FIND_STR(all->names, key, n);
         if (!n) {
                 n = calloc(1, sizeof(*n));
@@ -97,7 +97,7 @@ static void acquisition_free(Acquisition *a) {
 
 /* The end of it. */
 
-static void finish(Acquisition *a, Sandbox *sb, const Error *error) {
+static void acquire_finish(Acquisition *a, Sandbox *sb, const Error *error) {
         a->over = true;
         leave_name(a);
         a->done(error ? NULL : sb, &a->result, error, a->userdata);
@@ -105,15 +105,15 @@ static void finish(Acquisition *a, Sandbox *sb, const Error *error) {
                 acquisition_free(a);
 }
 
-static void fail(Acquisition *a, int r, const Error *error) {
+static void acquire_fail(Acquisition *a, int r, const Error *error) {
         Error told = *error;
 
         told.code = r;
-        finish(a, NULL, &told);
+        acquire_finish(a, NULL, &told);
 }
 
-static void on_ready(Sandbox *sb, const Error *error, void *userdata) {
-        finish(userdata, sb, error);
+static void acquire_on_ready(Sandbox *sb, const Error *error, void *userdata) {
+        acquire_finish(userdata, sb, error);
 }
 
 static unsigned priority_of(const SandboxSpec *spec) {
@@ -132,7 +132,7 @@ static void waited(Acquisition *a) {
         leave_name(a);
 }
 
-static void stop_waiting(Acquisition *a) {
+static void acquire_stop_waiting(Acquisition *a) {
         AdmissionWait *w = a->wait;
 
         if (!w)
@@ -153,10 +153,10 @@ static bool take_existing(Acquisition *a) {
         memcpy(a->id, sb->id, sizeof(a->id));
         a->result.existing = true;
         tell_queue(a, sb);
-        r = manager_await_ready(sb, on_ready, a);
+        r = manager_await_ready(sb, acquire_on_ready, a);
         if (r < 0) {
                 (void) error_set(&error, r, "%m");
-                fail(a, r, &error);
+                acquire_fail(a, r, &error);
         }
         return true;
 }
@@ -168,7 +168,7 @@ static void share_name(Manager *m, const Sandbox *sb) {
 
         if (!sb->spec.name)
                 return;
-        name_key(&sb->spec, key, sizeof(key));
+        acquire_name_key(&sb->spec, key, sizeof(key));
         for (;;) {
                 Acquisition *a;
 
@@ -176,12 +176,12 @@ static void share_name(Manager *m, const Sandbox *sb) {
                 if (!n)
                         return;
                 a = n->waits;
-                stop_waiting(a);
+                acquire_stop_waiting(a);
                 (void) take_existing(a);
         }
 }
 
-static Sandbox *claim(Acquisition *a) {
+static Sandbox *acquire_claim(Acquisition *a) {
         Manager *m = a->manager;
 
         if (!a->asking)
@@ -194,32 +194,32 @@ static void finish_claimed(Acquisition *a, Sandbox *sb) {
         a->result.pooled = true;
         tell_queue(a, sb);
         memcpy(a->id, sb->id, sizeof(a->id));
-        if (!network_claim(sb, on_ready, a)) {
+        if (!network_claim(sb, acquire_on_ready, a)) {
                 share_name(a->manager, sb);
-                finish(a, sb, NULL);
+                acquire_finish(a, sb, NULL);
                 return;
         }
         share_name(a->manager, sb);
 }
 
 static bool take_warm(Acquisition *a) {
-        Sandbox *sb = claim(a);
+        Sandbox *sb = acquire_claim(a);
 
         if (sb)
                 finish_claimed(a, sb);
         return sb;
 }
 
-static void make(Acquisition *a) {
+static void acquire_make(Acquisition *a) {
         Manager *m = a->manager;
         Principal who = { .scope = a->scope, .tenant = a->spec.tenant && *a->spec.tenant ? a->spec.tenant : NULL };
         Error error = { 0 };
         Sandbox *sb;
         bool existing;
-        int r = manager_create(m, &who, &a->spec, &sb, &existing, on_ready, a, &error);
+        int r = manager_create(m, &who, &a->spec, &sb, &existing, acquire_on_ready, a, &error);
 
         if (r < 0) {
-                fail(a, r, &error);
+                acquire_fail(a, r, &error);
                 return;
         }
         memcpy(a->id, sb->id, sizeof(a->id)); /* the provider tells later: it is still there, and so are we */
@@ -239,18 +239,18 @@ static void on_granted(AdmissionWait *w, const Error *error, void *userdata) {
                 return;
         if (r < 0) {
                 tell_queue(a, NULL);
-                fail(a, r, error ? error : &space);
+                acquire_fail(a, r, error ? error : &space);
         } else if (!take_warm(a))
-                make(a);
+                acquire_make(a);
 }
 
 static bool on_offer(AdmissionWait *w, void *userdata) {
         Acquisition *a = userdata;
-        Sandbox *sb = claim(a);
+        Sandbox *sb = acquire_claim(a);
 
         if (!sb)
                 return false;
-        stop_waiting(a);
+        acquire_stop_waiting(a);
         finish_claimed(a, sb);
         return true;
 }
@@ -266,13 +266,13 @@ static usec_t patience(const Acquisition *a, usec_t wait_usec) {
         return m->settings->limits.queue_timeout_usec;
 }
 
-static void queue(Acquisition *a, usec_t wait_usec, const Error *why) {
+static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
         Error error = *why;
         int r;
 
         wait_usec = patience(a, wait_usec);
         if (wait_usec == 0) {
-                fail(a, -EDQUOT, why);
+                acquire_fail(a, -EDQUOT, why);
                 return;
         }
         if (!a->asked_pools)
@@ -284,7 +284,7 @@ static void queue(Acquisition *a, usec_t wait_usec, const Error *why) {
                 r = admission_wait(a->manager->admission, &a->spec, priority_of(&a->spec), wait_usec, on_granted, on_offer, a, &a->wait,
                                 &error);
         if (r < 0)
-                fail(a, r, &error);
+                acquire_fail(a, r, &error);
 }
 
 /* Asking. */
@@ -309,11 +309,11 @@ static void acquire(Acquisition *a, usec_t wait_usec) {
         if (r > 0)
                 r = admission_check(admission, &a->spec, priority, &why);
         if (r < 0)
-                fail(a, r, &why);
+                acquire_fail(a, r, &why);
         else if (r == 0)
-                queue(a, wait_usec, &why);
+                acquire_queue(a, wait_usec, &why);
         else
-                make(a);
+                acquire_make(a);
 }
 
 int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t wait_usec, AcquireDone done, void *userdata,
@@ -352,7 +352,7 @@ void acquisition_cancel(Acquisition *a) {
         Sandbox *sb;
 
         if (a->wait) {
-                stop_waiting(a);
+                acquire_stop_waiting(a);
                 tell_queue(a, NULL);
         }
         HASH_FIND_STR(m->sandboxes, a->id, sb);

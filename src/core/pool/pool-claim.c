@@ -30,7 +30,7 @@ static PoolEntry *first_idle(Pool *pool) {
         return e;
 }
 
-static int write_down(Sandbox *sb) {
+static int pool_claim_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
@@ -56,14 +56,14 @@ static void set_owner(Sandbox *sb, const SandboxSpec *spec, usec_t claimed_at) {
 }
 
 /* Either all of it has happened, or nothing: then it is nobody's still. */
-static int claim(Sandbox *sb, SandboxSpec *spec, usec_t now) {
+static int pool_claim(Sandbox *sb, SandboxSpec *spec, usec_t now) {
         SandboxSpec before = sb->spec;
         int r;
 
         set_owner(sb, spec, now);
         r = sandbox_register_name(sb);
         if (r >= 0)
-                r = write_down(sb);
+                r = pool_claim_write_down(sb);
         if (r < 0) {
                 if (r != -EEXIST)
                         manager_forget_name(sb->manager, spec);
@@ -85,7 +85,7 @@ static Sandbox *claim_from(Pool *pool, SandboxSpec *spec) {
         if (!e)
                 return NULL;
         sb = e->sandbox;
-        r = claim(sb, spec, now);
+        r = pool_claim(sb, spec, now);
         if (r < 0) {
                 log_error("sandbox %s: cannot be claimed: %s", sb->id, strerror(-r));
                 return NULL;

@@ -49,7 +49,7 @@ void pool_end_unclaimed(Pool *pool, const char *reason) {
                         pool_entry_end(pool->entries[s], reason);
 }
 
-static void on_gone(PoolEntry *e) {
+static void pool_entry_on_gone(PoolEntry *e) {
         Pool *pool = e->pool;
         bool used = e->state == ENTRY_USED;
 
@@ -86,14 +86,14 @@ static void become_idle(PoolEntry *e) {
         admission_wake(sb->manager->admission); /* somebody may be waiting for just this */
 }
 
-static void warm(PoolEntry *e);
+static void pool_entry_warm(PoolEntry *e);
 
 static void on_warmed(_unused_ struct Context *x, const Error *error, void *asker) {
         PoolEntry *e = asker;
 
         e->warming = false;
         if (!error) {
-                warm(e);
+                pool_entry_warm(e);
                 return;
         }
         pool_failed(e->pool, error->text);
@@ -101,7 +101,7 @@ static void on_warmed(_unused_ struct Context *x, const Error *error, void *aske
 }
 
 /* Interpreters, one after the other; then it counts. */
-static void warm(PoolEntry *e) {
+static void pool_entry_warm(PoolEntry *e) {
         const PoolWarmer *w = e->pool->pools->manager->warmer;
         unsigned lacking = e->pool->config.contexts & ~e->warmed;
         Error error = { 0 };
@@ -119,7 +119,7 @@ static void warm(PoolEntry *e) {
                 on_warmed(NULL, &error, e);
 }
 
-static void on_probed(Sandbox *sb, bool healthy, const char *text, _unused_ usec_t duration, void *userdata) {
+static void pool_entry_on_probed(Sandbox *sb, bool healthy, const char *text, _unused_ usec_t duration, void *userdata) {
         PoolEntry *e = userdata;
 
         if (!healthy) {
@@ -128,13 +128,13 @@ static void on_probed(Sandbox *sb, bool healthy, const char *text, _unused_ usec
                 return;
         }
         if (e->state == ENTRY_PROBING && !e->warming)
-                warm(e);
+                pool_entry_warm(e);
         else
                 forget_costs(sb); /* looked at once more */
 }
 
 static void probe(PoolEntry *e) {
-        int r = sandbox_probe(e->sandbox, e->pool->pools->manager->settings->cleanup.health_timeout_usec, on_probed, e);
+        int r = sandbox_probe(e->sandbox, e->pool->pools->manager->settings->cleanup.health_timeout_usec, pool_entry_on_probed, e);
 
         e->checked_at = clock_usec();
         if (r >= 0 || r == -EALREADY)
@@ -158,18 +158,18 @@ void pool_check(Pool *pool) {
         }
 }
 
-static void on_changed(Sandbox *sb, _unused_ Execution *x, void *userdata) {
+static void pool_entry_on_changed(Sandbox *sb, _unused_ Execution *x, void *userdata) {
         PoolEntry *e = userdata;
 
         if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
-                on_gone(e);
+                pool_entry_on_gone(e);
         else if (e->state == ENTRY_MAKING && sb->status == SANDBOX_READY) {
                 pool_entry_move(e, ENTRY_PROBING);
                 probe(e);
         }
 }
 
-static PoolEntry *entry_new(Pool *pool, PoolEntryState state) {
+static PoolEntry *pool_entry_new(Pool *pool, PoolEntryState state) {
         PoolEntry *e = calloc(1, sizeof(*e));
 
         if (!e)
@@ -178,7 +178,7 @@ static PoolEntry *entry_new(Pool *pool, PoolEntryState state) {
                 .pool = pool,
                 .state = state,
                 .born = clock_usec(),
-                .watch = { .changed = on_changed, .userdata = e },
+                .watch = { .changed = pool_entry_on_changed, .userdata = e },
         };
         DL_APPEND(pool->entries[state], e);
         pool->n[state]++;
@@ -190,12 +190,12 @@ static void entry_attach(PoolEntry *e, Sandbox *sb) {
         sandbox_watch(sb, &e->watch);
 }
 
-static int copy_text(char **to, const char *from) {
+static int pool_entry_copy_text(char **to, const char *from) {
         *to = from ? strdup(from) : NULL;
         return from && !*to ? -ENOMEM : 0;
 }
 
-static int make_spec(const Pool *pool, SandboxSpec *ret) {
+static int pool_entry_make_spec(const Pool *pool, SandboxSpec *ret) {
         int r;
 
         sandbox_spec_defaults(ret);
@@ -205,32 +205,32 @@ static int make_spec(const Pool *pool, SandboxSpec *ret) {
         ret->network = pool->shape.network;
         ret->persistent = pool->shape.persistent;
         ret->sudo = pool->shape.sudo;
-        r = copy_text(&ret->template_name, pool->shape.template_name);
+        r = pool_entry_copy_text(&ret->template_name, pool->shape.template_name);
         if (r >= 0)
-                r = copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
+                r = pool_entry_copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
         if (r >= 0)
-                r = copy_text(&ret->policy, pool->shape.policy);
+                r = pool_entry_copy_text(&ret->policy, pool->shape.policy);
         if (r >= 0)
-                r = copy_text(&ret->workdir, pool->shape.workdir);
+                r = pool_entry_copy_text(&ret->workdir, pool->shape.workdir);
         if (r >= 0)
-                r = copy_text(&ret->layer, pool->shape.layer);
+                r = pool_entry_copy_text(&ret->layer, pool->shape.layer);
         if (r >= 0)
-                r = copy_text(&ret->base, pool->shape.base);
+                r = pool_entry_copy_text(&ret->base, pool->shape.base);
         if (r >= 0)
-                r = copy_text(&ret->snapshot, pool->shape.snapshot);
-        return r >= 0 ? copy_text(&ret->digest, pool->shape.digest) : r;
+                r = pool_entry_copy_text(&ret->snapshot, pool->shape.snapshot);
+        return r >= 0 ? pool_entry_copy_text(&ret->digest, pool->shape.digest) : r;
 }
 
 int pool_make(Pool *pool) {
         _cleanup_(sandbox_spec_done) SandboxSpec spec = { 0 };
-        PoolEntry *e = entry_new(pool, ENTRY_MAKING);
+        PoolEntry *e = pool_entry_new(pool, ENTRY_MAKING);
         Error error = { 0 };
         Sandbox *sb;
         int r;
 
         if (!e)
                 return -ENOMEM;
-        r = make_spec(pool, &spec);
+        r = pool_entry_make_spec(pool, &spec);
         if (r >= 0)
                 r = manager_create_pooled(pool->pools->manager, &spec, &sb, &error);
         if (r < 0) {
@@ -247,7 +247,7 @@ int pool_make(Pool *pool) {
 
 /* One that a daemon before us has made, for nobody or for somebody. Whether it is well, is asked again. */
 int pool_adopt(Pool *pool, Sandbox *sb) {
-        PoolEntry *e = entry_new(pool, sb->pooled ? ENTRY_PROBING : ENTRY_USED);
+        PoolEntry *e = pool_entry_new(pool, sb->pooled ? ENTRY_PROBING : ENTRY_USED);
         usec_t now = clock_wall_usec();
 
         if (!e)

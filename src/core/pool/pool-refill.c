@@ -81,12 +81,12 @@ static Pool *next_lacking(Pools *p, usec_t *ret_wait) {
         return NULL;
 }
 
-static void look_in(Pools *p, usec_t usec) {
+static void pool_refill_look_in(Pools *p, usec_t usec) {
         if (sd_event_source_set_time_relative(p->timer, usec) >= 0)
                 (void) sd_event_source_set_enabled(p->timer, SD_EVENT_ONESHOT);
 }
 
-static int on_idle(sd_event_source *source, void *userdata) {
+static int pool_refill_on_idle(sd_event_source *source, void *userdata) {
         Pools *p = userdata;
         Pool *pool = NULL;
         usec_t wait;
@@ -102,19 +102,19 @@ static int on_idle(sd_event_source *source, void *userdata) {
         if (wait == 0)
                 pool = next_lacking(p, &wait);
         if (!pool) {
-                look_in(p, wait);
+                pool_refill_look_in(p, wait);
                 return 0;
         }
         (void) pool_make(pool);
         return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
 
-static int on_timer(_unused_ sd_event_source *source, _unused_ uint64_t usec, void *userdata) {
+static int pool_refill_on_timer(_unused_ sd_event_source *source, _unused_ uint64_t usec, void *userdata) {
         Pools *p = userdata;
         usec_t now = clock_usec();
 
         if (now - p->asked_at < QUIET && now - p->lacking_since < PATIENCE) {
-                look_in(p, QUIET);
+                pool_refill_look_in(p, QUIET);
                 return 0;
         }
         return sd_event_source_set_enabled(p->idle, SD_EVENT_ON);
@@ -134,7 +134,7 @@ void pools_refill(Pools *p) {
         if (sd_event_source_get_enabled(p->timer, &enabled) > 0 || sd_event_source_get_enabled(p->idle, &enabled) > 0)
                 return; /* is about to */
         if (clock_usec() - p->asked_at < QUIET)
-                look_in(p, QUIET);
+                pool_refill_look_in(p, QUIET);
         else
                 (void) sd_event_source_set_enabled(p->idle, SD_EVENT_ON);
 }
@@ -143,11 +143,11 @@ int pools_refill_init(Pools *p) {
         sd_event *event = p->manager->event;
         int r;
 
-        r = sd_event_add_time_relative(event, &p->timer, CLOCK_MONOTONIC, 0, 0, on_timer, p);
+        r = sd_event_add_time_relative(event, &p->timer, CLOCK_MONOTONIC, 0, 0, pool_refill_on_timer, p);
         if (r >= 0)
                 r = sd_event_source_set_enabled(p->timer, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_defer(event, &p->idle, on_idle, p);
+                r = sd_event_add_defer(event, &p->idle, pool_refill_on_idle, p);
         if (r >= 0)
                 r = sd_event_source_set_priority(p->idle, SD_EVENT_PRIORITY_IDLE);
         return r >= 0 ? sd_event_source_set_enabled(p->idle, SD_EVENT_OFF) : r;

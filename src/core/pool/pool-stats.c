@@ -27,7 +27,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* The smallest that so many percent are not above. */
-static uint32_t quantile(const uint32_t *sorted, size_t n, unsigned percent) {
+static uint32_t pool_stats_quantile(const uint32_t *sorted, size_t n, unsigned percent) {
         return sorted[(n * percent + 99) / 100 - 1];
 }
 
@@ -39,8 +39,8 @@ static void quantiles(const Pool *pool, usec_t *ret_p50, usec_t *ret_p99) {
                 return;
         memcpy(sorted, pool->latencies, n * sizeof(*sorted));
         qsort(sorted, n, sizeof(*sorted), by_size);
-        *ret_p50 = quantile(sorted, n, 50);
-        *ret_p99 = quantile(sorted, n, 99);
+        *ret_p50 = pool_stats_quantile(sorted, n, 50);
+        *ret_p99 = pool_stats_quantile(sorted, n, 99);
 }
 
 size_t pools_count(const Pools *p) {

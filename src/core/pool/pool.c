@@ -18,7 +18,7 @@
 
 /* What is built into a sandbox when it is made. */
 
-static bool text_equal(const char *a, const char *b, const char *nothing) {
+static bool core_pool_text_equal(const char *a, const char *b, const char *nothing) {
         return strcmp(a && *a ? a : nothing, b && *b ? b : nothing) == 0;
 }
 
@@ -28,10 +28,10 @@ static bool has_others_trees(const SandboxSpec *s) {
 }
 
 static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
-        return !has_others_trees(a) && !has_others_trees(b) && a->persistent == b->persistent && text_equal(a->snapshot, b->snapshot, "") &&
-                        text_equal(a->layer, b->layer, "") &&
-                        text_equal(a->base, b->base, "") &&
-                        text_equal(a->template_name, b->template_name, "host") && text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
+        return !has_others_trees(a) && !has_others_trees(b) && a->persistent == b->persistent && core_pool_text_equal(a->snapshot, b->snapshot, "") &&
+                        core_pool_text_equal(a->layer, b->layer, "") &&
+                        core_pool_text_equal(a->base, b->base, "") &&
+                        core_pool_text_equal(a->template_name, b->template_name, "host") && core_pool_text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
                         a->uid == b->uid && a->gid == b->gid && a->sudo == b->sudo && a->limits.memory_bytes == b->limits.memory_bytes &&
                         a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
                         a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
@@ -157,7 +157,7 @@ static Pool *take_named(Pool **list, size_t n, const PoolConfig *c) {
         return NULL;
 }
 
-static void drop(Pool *pool) {
+static void core_pool_drop(Pool *pool) {
         pool_end_unclaimed(pool, "its pool is no more");
         pool_free(pool);
 }
@@ -184,7 +184,7 @@ static int configure_all(Pools *p) {
         p->n = n;
         for (size_t i = 0; i < n_before; i++)
                 if (before[i])
-                        drop(before[i]);
+                        core_pool_drop(before[i]);
         free(before);
         return 0;
 }
@@ -193,12 +193,12 @@ static int configure_all(Pools *p) {
 static Pool *pool_of(const Pools *p, const Sandbox *sb) {
         for (size_t i = 0; i < p->n; i++)
                 if (pool_fits(p->list[i], &sb->spec) &&
-                                (!sb->pooled || text_equal(sb->spec.profile, p->list[i]->config.profile, "")))
+                                (!sb->pooled || core_pool_text_equal(sb->spec.profile, p->list[i]->config.profile, "")))
                         return p->list[i];
         return NULL;
 }
 
-static void take_stock(Pools *p) {
+static void core_pool_take_stock(Pools *p) {
         Sandbox *sb, *next;
 
         HASH_ITER(hh, p->manager->sandboxes, sb, next) {
@@ -220,7 +220,7 @@ void pools_start(Pools *p) {
                 return;
         for (size_t i = 0; i < p->n; i++)
                 pool_refresh(p->list[i]); /* the keeper of templates is there by now */
-        take_stock(p);
+        core_pool_take_stock(p);
         p->started = true;
         pools_refill(p);
 }
@@ -266,7 +266,7 @@ static PoolEntry *least_missed(const Pools *p) {
 }
 
 /* Somebody waits for a place whom no warm one can serve. */
-static bool give_up(void *userdata) {
+static bool core_pool_give_up(void *userdata) {
         PoolEntry *e = least_missed(userdata);
 
         if (!e)
@@ -289,7 +289,7 @@ int pools_new(Manager *m, Pools **ret) {
                 pools_free(p);
                 return r;
         }
-        admission_set_reclaim(m->admission, give_up, p);
+        admission_set_reclaim(m->admission, core_pool_give_up, p);
         m->pools = p;
         *ret = p;
         return 0;

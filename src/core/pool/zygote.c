@@ -28,7 +28,7 @@ struct ZygoteCall {
         ZygoteCall *prev, *next;
 };
 
-static const ZygoteConfig *find_line(const Manager *m, const SandboxSpec *spec, const char *language) {
+static const ZygoteConfig *core_zygote_find_line(const Manager *m, const SandboxSpec *spec, const char *language) {
         const Config *c = m->settings;
 
         for (size_t i = 0; c && i < c->n_zygotes; i++)
@@ -39,17 +39,17 @@ static const ZygoteConfig *find_line(const Manager *m, const SandboxSpec *spec, 
 
 /* Root's processes may change who they are, and a zygote's child may not. A group's network is the host's, where it may not go. */
 bool zygote_serves(const Manager *m, const SandboxSpec *spec) {
-        return find_line(m, spec, /* language= */ NULL) && !spec->layer && spec->uid != 0 && spec->gid != 0 && m->provider && m->provider->ops->zygote &&
+        return core_zygote_find_line(m, spec, /* language= */ NULL) && !spec->layer && spec->uid != 0 && spec->gid != 0 && m->provider && m->provider->ops->zygote &&
                !m->provider->one_user && network_shape(spec->network) != SPAWN_NETWORK_LINKED;
 }
 
-static void close_ends(int fds[static _EXECUTION_CHANNEL_MAX]) {
+static void core_zygote_close_ends(int fds[static _EXECUTION_CHANNEL_MAX]) {
         for (int i = 0; i < _EXECUTION_CHANNEL_MAX; i++)
                 fds[i] = fd_close(fds[i]);
 }
 
 /* A mode, so that the guest may open /dev/stdout again, to write. */
-static int make_pipe(int *ret_ours, int *ret_theirs) {
+static int core_zygote_make_pipe(int *ret_ours, int *ret_theirs) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -70,7 +70,7 @@ static int make_ends(int ours[static _EXECUTION_CHANNEL_MAX], int theirs[static 
         if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
                 return -errno;
         for (int i = EXECUTION_CHANNEL_OUT; i < _EXECUTION_CHANNEL_MAX && r >= 0; i++)
-                r = make_pipe(ours + i, theirs + i);
+                r = core_zygote_make_pipe(ours + i, theirs + i);
         return r;
 }
 
@@ -86,7 +86,7 @@ static int send_surroundings(Sandbox *sb, uint32_t uid, uint32_t gid, const char
         return r < 0 ? error_set(reterr, r, "cannot write to a new channel: %m") : 0;
 }
 
-static int ask(Sandbox *sb, const ZygoteConfig *line, uint32_t gid, const Enforce *enforce, const int *fds, uint64_t token) {
+static int core_zygote_ask(Sandbox *sb, const ZygoteConfig *line, uint32_t gid, const Enforce *enforce, const int *fds, uint64_t token) {
         Provider *p = sb->manager->provider;
         SpawnZygote q = {
                 .gid = gid,
@@ -102,7 +102,7 @@ static int ask(Sandbox *sb, const ZygoteConfig *line, uint32_t gid, const Enforc
         return p->ops->zygote(p, &q, fds, token);
 }
 
-static ZygoteCall *call_new(Manager *m, ZygoteDone done, void *userdata) {
+static ZygoteCall *core_zygote_call_new(Manager *m, ZygoteDone done, void *userdata) {
         ZygoteCall *c = calloc(1, sizeof(*c));
 
         if (!c)
@@ -112,15 +112,15 @@ static ZygoteCall *call_new(Manager *m, ZygoteDone done, void *userdata) {
         return c;
 }
 
-static ZygoteCall *call_free(ZygoteCall *c) {
+static ZygoteCall *core_zygote_call_free(ZygoteCall *c) {
         DL_DELETE(c->manager->zygote_calls, c);
-        close_ends(c->fds);
+        core_zygote_close_ends(c->fds);
         free(c);
         return NULL;
 }
 
-static int check(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, const Enforce *enforce, Error *reterr) {
-        if (!enforce || !find_line(sb->manager, &sb->spec, language) || !zygote_serves(sb->manager, &sb->spec) || uid != sb->spec.uid || gid == 0 ||
+static int core_zygote_check(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, const Enforce *enforce, Error *reterr) {
+        if (!enforce || !core_zygote_find_line(sb->manager, &sb->spec, language) || !zygote_serves(sb->manager, &sb->spec) || uid != sb->spec.uid || gid == 0 ||
                         enforce->rules.flags & RULES_SEALED)
                 return error_set(reterr, -EOPNOTSUPP, "there is no zygote for %s in this sandbox", language);
         if (!sandbox_can_run(sb))
@@ -133,10 +133,10 @@ int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, c
         int theirs[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, r;
         ZygoteCall *c;
 
-        r = check(sb, language, uid, gid, enforce, reterr);
+        r = core_zygote_check(sb, language, uid, gid, enforce, reterr);
         if (r < 0)
                 return r;
-        c = call_new(sb->manager, done, userdata);
+        c = core_zygote_call_new(sb->manager, done, userdata);
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
         r = make_ends(c->fds, theirs);
@@ -145,13 +145,13 @@ int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, c
         else
                 r = send_surroundings(sb, uid, gid, cwd, c->fds[EXECUTION_CHANNEL_LINK], reterr);
         if (r >= 0) {
-                r = ask(sb, find_line(sb->manager, &sb->spec, language), gid, enforce, theirs, c->token);
+                r = core_zygote_ask(sb, core_zygote_find_line(sb->manager, &sb->spec, language), gid, enforce, theirs, c->token);
                 if (r < 0)
                         (void) error_set(reterr, r, "cannot ask the spawner: %m");
         }
-        close_ends(theirs);
+        core_zygote_close_ends(theirs);
         if (r < 0) {
-                call_free(c);
+                core_zygote_call_free(c);
                 return r;
         }
         *ret = c;
@@ -160,7 +160,7 @@ int zygote_fork(Sandbox *sb, const char *language, uint32_t uid, uint32_t gid, c
 
 /* Its channel ends, and by that its child, if there is one. */
 ZygoteCall *zygote_cancel(ZygoteCall *c) {
-        return c ? call_free(c) : NULL;
+        return c ? core_zygote_call_free(c) : NULL;
 }
 
 void zygote_on_done(Manager *m, uint64_t token, int pid, const Error *error) {
@@ -176,7 +176,7 @@ void zygote_on_done(Manager *m, uint64_t token, int pid, const Error *error) {
         userdata = c->userdata;
         for (int i = 0; i < _EXECUTION_CHANNEL_MAX && !error; i++)
                 fds[i] = TAKE_FD(c->fds[i]);
-        call_free(c);
+        core_zygote_call_free(c);
         done(error ? error->code : 0, fds, pid, error, userdata);
 }
 
@@ -184,5 +184,5 @@ void zygote_calls_free(Manager *m) {
         ZygoteCall *c, *next;
 
         DL_FOREACH_SAFE(m->zygote_calls, c, next)
-                call_free(c);
+                core_zygote_call_free(c);
 }

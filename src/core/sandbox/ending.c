@@ -18,12 +18,12 @@
 
 #define RETRY_USEC (1 * USEC_PER_SEC)
 
-typedef struct Retry {
+typedef struct EndingRetry {
         Manager *manager;
         char id[SANDBOX_ID_LENGTH + 1];
-} Retry;
+} EndingRetry;
 
-static void end_executions(Sandbox *sb) {
+static void ending_end_executions(Sandbox *sb) {
         Execution *x, *next;
 
         HASH_ITER(hh, sb->executions, x, next)
@@ -98,8 +98,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         sandbox_ask_to_destroy(sb);
 }
 
-static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
-        Retry *retry = userdata;
+static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        EndingRetry *retry = userdata;
         Sandbox *sb;
 
         HASH_FIND_STR(retry->manager->sandboxes, retry->id, sb);
@@ -112,15 +112,15 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static void retry_later(Manager *m, const char *id) {
+static void ending_retry_later(Manager *m, const char *id) {
         sd_event_source *source = NULL;
-        Retry *retry = calloc(1, sizeof(*retry));
+        EndingRetry *retry = calloc(1, sizeof(*retry));
 
         if (!retry)
                 return;
         retry->manager = m;
         memcpy(retry->id, id, strnlen(id, SANDBOX_ID_LENGTH));
-        if (sd_event_add_time_relative(m->event, &source, CLOCK_MONOTONIC, RETRY_USEC, 0, on_retry, retry) < 0)
+        if (sd_event_add_time_relative(m->event, &source, CLOCK_MONOTONIC, RETRY_USEC, 0, ending_on_retry, retry) < 0)
                 free(retry);
 }
 
@@ -143,7 +143,7 @@ static bool fail_creators(Sandbox *sb) {
 }
 
 /* Its row is gone. */
-static void let_go(Sandbox *sb) {
+static void ending_let_go(Sandbox *sb) {
         journals_recycle(sb);
         (void) sandbox_call_finish(sb, CALL_DELETE, NULL);
         sandbox_free(sb);
@@ -157,13 +157,13 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         HASH_FIND_STR(m->sandboxes, id, sb);
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
-                retry_later(m, id);
+                ending_retry_later(m, id);
                 return;
         }
         if (!sb || sandbox_on_halted(sb) || sandbox_disk_remove(sb))
                 return;
 
-        end_executions(sb);
+        ending_end_executions(sb);
         delete = sb->end_delete;
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
@@ -174,7 +174,7 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         if (delete)
                 (void) sandbox_delete_row(sb);
         if (fail_creators(sb) && delete) /* who may take the name at once */
-                let_go(sb);
+                ending_let_go(sb);
 }
 
 int sandbox_forget(Sandbox *sb) {
@@ -200,6 +200,6 @@ int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
         }
         m->total_destroyed += n;
         for (size_t i = 0; i < n; i++)
-                let_go(list[i]);
+                ending_let_go(list[i]);
         return 0;
 }

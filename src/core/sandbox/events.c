@@ -7,7 +7,7 @@
 #include "core/internal.h"
 #include "core/network.h"
 
-static void on_up(Provider *p, void *userdata) {
+static void core_events_on_up(Provider *p, void *userdata) {
         recover_start(userdata);
 }
 
@@ -39,7 +39,7 @@ void sandbox_on_ready(Sandbox *sb) {
         (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
 }
 
-static void on_gone(Sandbox *sb, void *userdata) {
+static void core_events_on_gone(Sandbox *sb, void *userdata) {
         if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || sb->halt >= HALT_DOWN)
                 return;
         if (sandbox_boot_failed(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
@@ -62,7 +62,7 @@ static void on_destroyed(const char *id, const Error *error, void *userdata) {
 }
 
 /* What was left of its time when it was paused, is left now. */
-static void wake(Sandbox *sb) {
+static void core_events_wake(Sandbox *sb) {
         usec_t now = clock_wall_usec();
 
         if (sb->expires_at != 0 && now > sb->changed_at)
@@ -107,14 +107,14 @@ static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userda
                         (void) sandbox_set_status(sb, SANDBOX_PAUSED, NULL);
                         give_memory_back(sb);
                 } else
-                        wake(sb);
+                        core_events_wake(sb);
                 (void) sandbox_arm_timers(sb);
                 (void) store_sync(sb->manager->store);
         }
         (void) sandbox_call_finish(sb, kind, error);
 }
 
-static void on_stopped(Sandbox *sb, void *userdata) {
+static void core_events_on_stopped(Sandbox *sb, void *userdata) {
         if (!sb->stopping)
                 return;
         sb->stopping = false;
@@ -138,7 +138,7 @@ static void on_exec_started(Sandbox *sb, uint64_t exec, int pid, void *userdata)
                 execution_on_started(x, pid);
 }
 
-static void on_exec_failed(Sandbox *sb, const GuestExecFailed *f, void *userdata) {
+static void core_events_on_exec_failed(Sandbox *sb, const GuestExecFailed *f, void *userdata) {
         Execution *x = is_probe(f->exec) ? NULL : execution_by_number(sb, f->exec);
 
         if (is_probe(f->exec))
@@ -167,7 +167,7 @@ static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[stati
         execution_on_channel(execution_by_number(sb, exec), error, fds);
 }
 
-static void on_kept(Sandbox *sb, const GuestKept *what, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+static void core_events_on_kept(Sandbox *sb, const GuestKept *what, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
         const ChannelKeeper *k = sb->manager->channels;
 
         if (k)
@@ -185,19 +185,19 @@ static void on_exec_stdin(Sandbox *sb, uint64_t exec, int error, int fd, void *u
                 (void) fd_close(fd);
 }
 
-static void on_adopted(Sandbox *sb, const Error *error, void *userdata) {
+static void core_events_on_adopted(Sandbox *sb, const Error *error, void *userdata) {
         recover_on_adopted(sb, error);
 }
 
-static void on_network(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata) {
+static void core_events_on_network(Sandbox *sb, int error, uint8_t shape, const int *fds, size_t n_fds, void *userdata) {
         network_on_sockets(sb, error, shape, fds, n_fds);
 }
 
-static void on_socket(Sandbox *sb, uint64_t token, int error, int fd, void *userdata) {
+static void core_events_on_socket(Sandbox *sb, uint64_t token, int error, int fd, void *userdata) {
         network_on_socket(sb, token, error, fd);
 }
 
-static void on_listed(const char *id, void *userdata) {
+static void core_events_on_listed(const char *id, void *userdata) {
         Manager *m = userdata;
 
         if (m->recovery)
@@ -219,23 +219,23 @@ static void on_zygote(uint64_t token, int pid, const Error *error, void *userdat
 }
 
 const ProviderEvents core_provider_events = {
-        .up = on_up,
+        .up = core_events_on_up,
         .created = on_created,
-        .gone = on_gone,
+        .gone = core_events_on_gone,
         .destroyed = on_destroyed,
         .frozen = on_frozen,
         .reclaimed = on_reclaimed,
-        .stopped = on_stopped,
+        .stopped = core_events_on_stopped,
         .exec_started = on_exec_started,
-        .exec_failed = on_exec_failed,
+        .exec_failed = core_events_on_exec_failed,
         .exec_exited = on_exec_exited,
         .exec_stdin = on_exec_stdin,
         .exec_channel = on_exec_channel,
-        .kept = on_kept,
-        .adopted = on_adopted,
-        .listed = on_listed,
-        .network = on_network,
-        .socket = on_socket,
+        .kept = core_events_on_kept,
+        .adopted = core_events_on_adopted,
+        .listed = core_events_on_listed,
+        .network = core_events_on_network,
+        .socket = core_events_on_socket,
         .tree_item = on_tree_item,
         .tree_done = on_tree_done,
         .zygote = on_zygote,

@@ -37,7 +37,7 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
         return 0;
 }
 
-static void let_go(Sandbox *sb) {
+static void hold_let_go(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
         sb->hold = HOLD_THAWING;
@@ -47,13 +47,13 @@ static void let_go(Sandbox *sb) {
 
 void sandbox_release(Sandbox *sb) {
         if (sb->hold == HOLD_HELD)
-                let_go(sb);
+                hold_let_go(sb);
 }
 
-static void on_held(Sandbox *sb, const Error *error) {
+static void hold_on_held(Sandbox *sb, const Error *error) {
         sb->hold = error ? HOLD_NONE : HOLD_HELD;
         if (!error && !sandbox_call_waits(sb, CALL_HOLD))
-                let_go(sb); /* who wanted it has gone */
+                hold_let_go(sb); /* who wanted it has gone */
         else
                 (void) sandbox_call_finish(sb, CALL_HOLD, error);
 }
@@ -61,7 +61,7 @@ static void on_held(Sandbox *sb, const Error *error) {
 static void on_released(Sandbox *sb, const Error *error) {
         if (error && error->code == -ETIMEDOUT && sb->halt == HALT_NONE) {
                 log_warning("sandbox %s: does not go on, trying again: %s", sb->id, error->text);
-                let_go(sb);
+                hold_let_go(sb);
                 return;
         }
         sb->hold = HOLD_NONE;
@@ -73,7 +73,7 @@ static void on_released(Sandbox *sb, const Error *error) {
 
 bool sandbox_hold_on_frozen(Sandbox *sb, bool frozen, const Error *error) {
         if (frozen && sb->hold == HOLD_FREEZING)
-                on_held(sb, error);
+                hold_on_held(sb, error);
         else if (!frozen && sb->hold == HOLD_THAWING)
                 on_released(sb, error);
         else

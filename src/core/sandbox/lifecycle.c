@@ -6,7 +6,7 @@
 #include "core/internal.h"
 
 /* The answer to a call that could not even be asked. */
-static void answer(Sandbox *sb, int r, const char *text, SandboxDone done, void *userdata) {
+static void core_lifecycle_answer(Sandbox *sb, int r, const char *text, SandboxDone done, void *userdata) {
         Error error = { 0 };
 
         if (!done)
@@ -42,7 +42,7 @@ void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
         int r;
 
         if (sb->status == SANDBOX_PAUSED && !sb->thawing && !sb->booting) {
-                answer(sb, 0, NULL, done, userdata);
+                core_lifecycle_answer(sb, 0, NULL, done, userdata);
                 return;
         }
         if (!runs(sb) || sb->thawing || sb->stopping || sb->halt != HALT_NONE) {
@@ -51,7 +51,7 @@ void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
         }
         r = sandbox_call_add(sb, CALL_PAUSE, done, userdata);
         if (r < 0)
-                answer(sb, r, "cannot pause the sandbox", done, userdata);
+                core_lifecycle_answer(sb, r, "cannot pause the sandbox", done, userdata);
         else if (sb->hold != HOLD_NONE)
                 sb->pause_wanted = true;
         else if (!sb->freezing)
@@ -63,7 +63,7 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
         int r;
 
         if (runs(sb) && !sb->freezing) {
-                answer(sb, 0, NULL, done, userdata);
+                core_lifecycle_answer(sb, 0, NULL, done, userdata);
                 return;
         }
         if (sb->status != SANDBOX_PAUSED || (sb->halt != HALT_NONE && !sb->parked)) {
@@ -79,7 +79,7 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
                 r = p->ops->freeze(p, sb, /* freeze= */ false);
         if (r < 0) {
                 sandbox_forget_caller(sb, userdata);
-                answer(sb, r, "cannot resume the sandbox", done, userdata);
+                core_lifecycle_answer(sb, r, "cannot resume the sandbox", done, userdata);
                 return;
         }
         sb->thawing = true;
@@ -91,7 +91,7 @@ void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userda
         int r;
 
         if (sb->status == SANDBOX_STOPPED) {
-                answer(sb, 0, NULL, done, userdata);
+                core_lifecycle_answer(sb, 0, NULL, done, userdata);
                 return;
         }
         if (!runs(sb) || sb->freezing || sb->halt != HALT_NONE) {
@@ -103,7 +103,7 @@ void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userda
                 r = p->ops->stop(p, sb, grace_usec);
         if (r < 0) {
                 sandbox_forget_caller(sb, userdata);
-                answer(sb, r, "cannot stop the sandbox", done, userdata);
+                core_lifecycle_answer(sb, r, "cannot stop the sandbox", done, userdata);
                 return;
         }
         sb->stopping = true;
@@ -119,7 +119,7 @@ void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
                 refuse_state(sb, "start", done, userdata);
                 return;
         }
-        answer(sb, 0, NULL, done, userdata);
+        core_lifecycle_answer(sb, 0, NULL, done, userdata);
 }
 
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
@@ -164,7 +164,7 @@ void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {
         }
         r = sandbox_call_add(sb, CALL_DELETE, done, userdata);
         if (r < 0) {
-                answer(sb, r, "out of memory", done, userdata);
+                core_lifecycle_answer(sb, r, "out of memory", done, userdata);
                 return;
         }
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ true, "deleted");

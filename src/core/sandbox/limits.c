@@ -22,13 +22,13 @@ static const struct {
         { "nofile",         LIMIT(nofile),            false, false, 1                     },
 };
 
-static uint64_t get(const SandboxLimits *l, size_t i) {
+static uint64_t limits_get(const SandboxLimits *l, size_t i) {
         const char *at = (const char *) l + fields[i].offset;
 
         return fields[i].narrow ? *(const uint32_t *) (const void *) at : *(const uint64_t *) (const void *) at;
 }
 
-static void set(SandboxLimits *l, size_t i, uint64_t value) {
+static void limits_set(SandboxLimits *l, size_t i, uint64_t value) {
         char *at = (char *) l + fields[i].offset;
 
         if (fields[i].narrow)
@@ -38,18 +38,18 @@ static void set(SandboxLimits *l, size_t i, uint64_t value) {
 }
 
 static bool is_said(const SandboxLimits *l, size_t i) {
-        return get(l, i) != (fields[i].narrow ? LIMIT_UNSAID_32 : LIMIT_UNSAID);
+        return limits_get(l, i) != (fields[i].narrow ? LIMIT_UNSAID_32 : LIMIT_UNSAID);
 }
 
 void limits_unsaid(SandboxLimits *l) {
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                set(l, i, LIMIT_UNSAID);
+                limits_set(l, i, LIMIT_UNSAID);
 }
 
 void limits_lay_over(SandboxLimits *base, const SandboxLimits *said) {
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
                 if (is_said(said, i))
-                        set(base, i, get(said, i));
+                        limits_set(base, i, limits_get(said, i));
 }
 
 static bool is_beyond(uint64_t wanted, uint64_t ceiling, bool may_be_none) {
@@ -60,7 +60,7 @@ static bool is_beyond(uint64_t wanted, uint64_t ceiling, bool may_be_none) {
 
 int limits_check(const SandboxLimits *wanted, const SandboxLimits *ceiling, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
-                uint64_t w = get(wanted, i), c = get(ceiling, i);
+                uint64_t w = limits_get(wanted, i), c = limits_get(ceiling, i);
                 char text[32] = "none";
 
                 if (!is_beyond(w, c, fields[i].may_be_none))

@@ -23,7 +23,7 @@ void manager_set_network(Manager *m, const NetworkKeeper *keeper) {
         m->network = keeper;
 }
 
-static const NetworkKeeper *keeper_of(const Sandbox *sb) {
+static const NetworkKeeper *core_network_keeper_of(const Sandbox *sb) {
         return sandbox_has_network(sb) ? sb->manager->network : NULL;
 }
 
@@ -56,7 +56,7 @@ int network_admit(Sandbox *sb, Error *reterr) {
 }
 
 int network_prepare(Sandbox *sb, Error *reterr) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = core_network_keeper_of(sb);
 
         return k ? k->prepare(sb, reterr, k->userdata) : 0;
 }
@@ -79,7 +79,7 @@ void network_prepared(Sandbox *sb, const Error *error) {
 }
 
 bool network_attach(Sandbox *sb) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = core_network_keeper_of(sb);
 
         if (!k)
                 return false;
@@ -89,7 +89,7 @@ bool network_attach(Sandbox *sb) {
 }
 
 bool network_claim(Sandbox *sb, SandboxDone done, void *userdata) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = core_network_keeper_of(sb);
 
         if (!k || sandbox_call_add(sb, CALL_NETWORK, done, userdata) < 0)
                 return false;
@@ -98,7 +98,7 @@ bool network_claim(Sandbox *sb, SandboxDone done, void *userdata) {
         return true;
 }
 
-static void fail(Sandbox *sb, const Error *error) {
+static void core_network_fail(Sandbox *sb, const Error *error) {
         Error told = *error;
 
         if (sandbox_boot_failed(sb, &told))
@@ -119,7 +119,7 @@ void network_attached(Sandbox *sb, const Error *error) {
         if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
                 return;
         if (error) {
-                fail(sb, error);
+                core_network_fail(sb, error);
                 return;
         }
         if (sb->status == SANDBOX_INITIALIZING || sb->booting)
@@ -129,7 +129,7 @@ void network_attached(Sandbox *sb, const Error *error) {
 }
 
 void network_adopted(Sandbox *sb) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = core_network_keeper_of(sb);
 
         if (k)
                 k->adopted(sb, k->userdata);
@@ -163,13 +163,13 @@ void network_on_socket(Sandbox *sb, uint64_t token, int error, int fd) {
 }
 
 int network_environment(Sandbox *sb, Strv *env) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = core_network_keeper_of(sb);
 
         return k ? k->environment(sb, env, k->userdata) : 0;
 }
 
 void network_execution(Sandbox *sb) {
-        const NetworkKeeper *k = keeper_of(sb);
+        const NetworkKeeper *k = core_network_keeper_of(sb);
 
         if (k)
                 k->execution(sb, k->userdata);

@@ -65,7 +65,7 @@ static size_t name_executions(const Sandbox *sb, char *text, size_t size) {
         return used;
 }
 
-static int check(const Sandbox *sb, const SandboxParking *how, Error *reterr) {
+static int park_check(const Sandbox *sb, const SandboxParking *how, Error *reterr) {
         char names[300];
 
         if (!sb->spec.persistent)
@@ -98,7 +98,7 @@ static void keep_counters(Sandbox *sb) {
         sb->oom_seen = 0;
 }
 
-static void take_down(Sandbox *sb) {
+static void park_take_down(Sandbox *sb) {
         sb->halt = HALT_DOWN;
         if (!sb->parked)
                 keep_counters(sb);
@@ -133,14 +133,14 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
                         done(sb, NULL, userdata);
                 return;
         }
-        r = sb->halt != HALT_NONE ? 0 : check(sb, how, &error);
+        r = sb->halt != HALT_NONE ? 0 : park_check(sb, how, &error);
         if (r >= 0)
                 r = sandbox_call_add(sb, CALL_PARK, done, userdata);
         if (r >= 0 && sb->halt == HALT_NONE) {
                 sb->halting = halt_new(how);
                 r = sb->halting ? 0 : -ENOMEM;
                 if (r >= 0 && (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || stop_first(sb, how) < 0))
-                        take_down(sb);
+                        park_take_down(sb);
         }
         if (r >= 0)
                 return;
@@ -153,24 +153,24 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
 
 void sandbox_on_halt_stopped(Sandbox *sb) {
         if (sb->halt == HALT_STOPPING)
-                take_down(sb);
+                park_take_down(sb);
 }
 
 int sandbox_keep(Sandbox *sb, const char *reason) {
         if (!sb->spec.persistent || sb->status == SANDBOX_INITIALIZING)
                 return -EOPNOTSUPP;
         if (sb->halt == HALT_STOPPING)
-                take_down(sb);
+                park_take_down(sb);
         if (sb->halt != HALT_NONE)
                 return 0;
         sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
         if (!sb->halting)
                 return -ENOMEM;
-        take_down(sb);
+        park_take_down(sb);
         return 0;
 }
 
-static void end_executions(Sandbox *sb, ExecutionReason why) {
+static void park_end_executions(Sandbox *sb, ExecutionReason why) {
         Execution *x, *next;
 
         HASH_ITER(hh, sb->executions, x, next)
@@ -193,7 +193,7 @@ static void parked(Sandbox *sb, const Error *error) {
         (void) sandbox_call_finish(sb, CALL_PARK, error);
 }
 
-static void on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void park_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
         Sandbox *sb = userdata;
         Error told = { 0 };
 
@@ -206,10 +206,10 @@ static void on_synced(const TreeAnswer *answer, const Error *error, void *userda
 static void sync_disk(Sandbox *sb) {
         TreeRequest request = { .operation = TREE_SYNC, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
         Error error = { 0 };
-        int r = trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_synced, sb, &sb->halting->sync, &error);
+        int r = trees_ask(sb->manager, &request, /* fds= */ NULL, /* item= */ NULL, park_on_synced, sb, &sb->halting->sync, &error);
 
         if (r < 0)
-                on_synced(NULL, &error, sb);
+                park_on_synced(NULL, &error, sb);
 }
 
 /* Something was left, or it could not be started again: it is as it was. */
@@ -235,7 +235,7 @@ bool sandbox_on_halted(Sandbox *sb) {
                 stay_parked(sb);
                 return true;
         }
-        end_executions(sb, sb->halting->why);
+        park_end_executions(sb, sb->halting->why);
         sb->halt = HALT_SYNCING;
         network_gone(sb); /* for good */
         if (sb->manager->recovering)
@@ -256,7 +256,7 @@ static void boot_failed(Sandbox *sb, int code, const char *text) {
                 return;
         }
         (void) error_set(&sb->halting->error, code, "%s", text);
-        take_down(sb);
+        park_take_down(sb);
 }
 
 bool sandbox_boot_failed(Sandbox *sb, const Error *error) {
@@ -266,7 +266,7 @@ bool sandbox_boot_failed(Sandbox *sb, const Error *error) {
         return true;
 }
 
-static int boot(Sandbox *sb, Error *reterr) {
+static int park_boot(Sandbox *sb, Error *reterr) {
         int r;
 
         network_gone(sb); /* whatever is left of its seat */
@@ -298,7 +298,7 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         if (sb->booting)
                 return;
         sb->booting = true;
-        r = boot(sb, &error);
+        r = park_boot(sb, &error);
         if (r < 0)
                 boot_failed(sb, r, error.text);
 }

@@ -84,7 +84,7 @@ static void add_ports(PortsCall *c, char *text) {
         }
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void ports_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         _cleanup_close_ int file = fd;
         _cleanup_free_ char *text = NULL;
         size_t size = entry->size < FILE_BYTES_MAX ? (size_t) entry->size : FILE_BYTES_MAX;
@@ -100,9 +100,9 @@ static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata)
         add_ports(userdata, text);
 }
 
-static int read_next(PortsCall *c, Error *reterr);
+static int ports_read_next(PortsCall *c, Error *reterr);
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void ports_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         PortsCall *c = userdata;
         Error failure = { 0 };
         PortsDone done = c->done;
@@ -111,15 +111,15 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
         if (error == -ENOENT && c->step == 1)
                 error = 0; /* a kernel without IPv6 */
         if (error >= 0 && ++c->step < ELEMENTSOF(files))
-                error = read_next(c, &failure);
+                error = ports_read_next(c, &failure);
         if (error >= 0 && c->op)
                 return;
         done(error, c->ports, c->n, c->userdata);
 }
 
-static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+static const FileOpHandlers handlers = { .entry = ports_on_entry, .end = ports_on_end };
 
-static int read_next(PortsCall *c, Error *reterr) {
+static int ports_read_next(PortsCall *c, Error *reterr) {
         Sandbox *sb = c->sandbox;
         bool one_user = sb->manager->provider->one_user;
         GuestFile request = {
@@ -144,7 +144,7 @@ int ports_ask(Sandbox *sb, PortsDone done, void *userdata, PortsCall **ret, Erro
         c->sandbox = sb;
         c->done = done;
         c->userdata = userdata;
-        r = read_next(c, reterr);
+        r = ports_read_next(c, reterr);
         if (r < 0) {
                 free(c);
                 return r;

@@ -45,7 +45,7 @@ void sandbox_probe_free(Sandbox *sb) {
 }
 
 /* The asker may end the sandbox, or ask again. */
-static void finish(SandboxProbe *p, bool healthy, const char *text) {
+static void core_probe_finish(SandboxProbe *p, bool healthy, const char *text) {
         Sandbox *sb = p->sandbox;
         ProbeDone done = p->done;
         void *userdata = p->userdata;
@@ -109,7 +109,7 @@ static void kill_command(const SandboxProbe *p) {
         }, NULL, 0);
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
+static int probe_on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         SandboxProbe *p = userdata;
         char text[TEXT_MAX];
 
@@ -121,7 +121,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         kill_command(p);
         (void) snprintf(text, sizeof(text), "a command inside did not end within %llu ms",
                         (unsigned long long) (p->timeout_usec / USEC_PER_MSEC));
-        finish(p, /* healthy= */ false, text);
+        core_probe_finish(p, /* healthy= */ false, text);
         return 0;
 }
 
@@ -144,7 +144,7 @@ int sandbox_probe(Sandbox *sb, usec_t timeout_usec, ProbeDone done, void *userda
                 .done = done,
                 .userdata = userdata,
         };
-        r = sd_event_add_time_relative(sb->manager->event, &p->timer, CLOCK_MONOTONIC, timeout_usec, 0, on_time, p);
+        r = sd_event_add_time_relative(sb->manager->event, &p->timer, CLOCK_MONOTONIC, timeout_usec, 0, probe_on_time, p);
         if (r >= 0)
                 r = send_command(p);
         if (r < 0) {
@@ -163,7 +163,7 @@ void sandbox_probe_forget(Sandbox *sb, void *userdata) {
 /* Being told */
 
 /* Of one that was given up, or of a daemon before us: nobody knows it, and nobody has to. */
-static SandboxProbe *find(const Sandbox *sb, uint64_t number) {
+static SandboxProbe *probe_find(const Sandbox *sb, uint64_t number) {
         return sb->probe && sb->probe->number == number ? sb->probe : NULL;
 }
 
@@ -180,18 +180,18 @@ static bool was_stopped(const Sandbox *sb) {
 }
 
 void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e) {
-        SandboxProbe *p = find(sb, e->exec);
+        SandboxProbe *p = probe_find(sb, e->exec);
         char text[TEXT_MAX];
 
         sb->cpu_others_usec += e->user_usec + e->system_usec;
         if (!p)
                 return;
         if (WIFEXITED(e->wait_status) && WEXITSTATUS(e->wait_status) == 0 && output_is_right(p)) {
-                finish(p, /* healthy= */ true, NULL);
+                core_probe_finish(p, /* healthy= */ true, NULL);
                 return;
         }
         if (was_stopped(sb)) {
-                finish(p, /* healthy= */ true, "it was stopped meanwhile");
+                core_probe_finish(p, /* healthy= */ true, "it was stopped meanwhile");
                 return;
         }
         if (e->timed_out && send_command(p) >= 0)
@@ -202,7 +202,7 @@ void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e) {
                 (void) snprintf(text, sizeof(text), "a command inside ended with code %d", WEXITSTATUS(e->wait_status));
         else
                 (void) snprintf(text, sizeof(text), "a command inside said something else than it should");
-        finish(p, /* healthy= */ false, text);
+        core_probe_finish(p, /* healthy= */ false, text);
 }
 
 /* Without a shell inside that is as far as it goes: that a process could be made and tell so, is what matters. */
@@ -211,17 +211,17 @@ static bool lacks_a_shell(const GuestExecFailed *f) {
 }
 
 void sandbox_probe_on_failed(Sandbox *sb, const GuestExecFailed *f) {
-        SandboxProbe *p = find(sb, f->exec);
+        SandboxProbe *p = probe_find(sb, f->exec);
         char text[TEXT_MAX];
 
         if (!p)
                 return;
         if (lacks_a_shell(f) || was_stopped(sb)) {
-                finish(p, /* healthy= */ true, was_stopped(sb) ? "it was stopped meanwhile" : "there is no /bin/sh inside");
+                core_probe_finish(p, /* healthy= */ true, was_stopped(sb) ? "it was stopped meanwhile" : "there is no /bin/sh inside");
                 return;
         }
         (void) snprintf(text, sizeof(text), "no command can be started inside: %s: %s", f->step, strerror(f->error));
-        finish(p, /* healthy= */ false, text);
+        core_probe_finish(p, /* healthy= */ false, text);
 }
 
 void sandbox_probe_on_frozen(Sandbox *sb) {
@@ -231,5 +231,5 @@ void sandbox_probe_on_frozen(Sandbox *sb) {
 
 void sandbox_probe_on_end(Sandbox *sb) {
         if (sb->probe)
-                finish(sb->probe, /* healthy= */ false, "the sandbox has ended");
+                core_probe_finish(sb->probe, /* healthy= */ false, "the sandbox has ended");
 }

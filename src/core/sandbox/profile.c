@@ -87,7 +87,7 @@ const Profile *profile_find(const Config *c, const char *name) {
         return NULL;
 }
 
-static int copy_text(char **at, const char *text) {
+static int profile_copy_text(char **at, const char *text) {
         if (*at || !text)
                 return 0; /* the spec's own goes first */
         *at = strdup(text);
@@ -107,14 +107,14 @@ static int env_below(Strv *env, const char *assignment) {
 }
 
 /* Its network and group come with it. */
-static int apply_policy(const Profile *p, SandboxSpec *spec) {
+static int profile_apply_policy(const Profile *p, SandboxSpec *spec) {
         int r;
 
         if (!p->policy || spec->policy)
                 return 0;
-        r = copy_text(&spec->policy, p->policy);
+        r = profile_copy_text(&spec->policy, p->policy);
         if (r >= 0)
-                r = copy_text(&spec->group, p->group);
+                r = profile_copy_text(&spec->group, p->group);
         if (r >= 0)
                 spec->network = p->network;
         return r;
@@ -125,11 +125,11 @@ int profile_apply(const Profile *p, SandboxSpec *spec) {
         int r = name ? 0 : -ENOMEM;
 
         if (r >= 0)
-                r = copy_text(&spec->template_name, p->template_name);
+                r = profile_copy_text(&spec->template_name, p->template_name);
         if (r >= 0)
-                r = copy_text(&spec->workdir, p->workdir);
+                r = profile_copy_text(&spec->workdir, p->workdir);
         if (r >= 0)
-                r = apply_policy(p, spec);
+                r = profile_apply_policy(p, spec);
         for (size_t i = 0; i < p->env.n && r >= 0; i++)
                 r = env_below(&spec->env, p->env.items[i]);
         if (r < 0) {

@@ -19,13 +19,13 @@
 
 #define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
 
-typedef struct Pending {
+typedef struct RecoverPending {
         char id[SANDBOX_ID_LENGTH + 1];
         UT_hash_handle hh;
-} Pending;
+} RecoverPending;
 
 typedef struct Recovery {
-        Pending *pending; /* adoptions and sweeps that have not been answered */
+        RecoverPending *pending; /* adoptions and sweeps that have not been answered */
         bool listed;      /* the list of what is in the kernel is complete */
         usec_t started;
         sd_event_source *impatience;
@@ -33,7 +33,7 @@ typedef struct Recovery {
 } Recovery;
 
 static void expect(Manager *m, const char *id) {
-        Pending *p;
+        RecoverPending *p;
 
         HASH_FIND_STR(m->recovery->pending, id, p);
         if (p)
@@ -46,7 +46,7 @@ static void expect(Manager *m, const char *id) {
 }
 
 void recovery_free(Manager *m) {
-        Pending *p, *next;
+        RecoverPending *p, *next;
 
         if (!m->recovery)
                 return;
@@ -59,7 +59,7 @@ void recovery_free(Manager *m) {
         m->recovery = NULL;
 }
 
-static void check_complete(Manager *m) {
+static void recover_check_complete(Manager *m) {
         Recovery *r = m->recovery;
 
         if (!r->listed || r->pending)
@@ -75,7 +75,7 @@ static void check_complete(Manager *m) {
 }
 
 static void answered(Manager *m, const char *id) {
-        Pending *p;
+        RecoverPending *p;
 
         if (!m->recovery)
                 return;
@@ -84,11 +84,11 @@ static void answered(Manager *m, const char *id) {
                 return;
         HASH_DEL(m->recovery->pending, p);
         free(p);
-        check_complete(m);
+        recover_check_complete(m);
 }
 
 /* A row that was in the middle of something, when the daemon ended. */
-static void take_down(Sandbox *sb) {
+static void recover_take_down(Sandbox *sb) {
         expect(sb->manager, sb->id);
         if (sb->status == SANDBOX_TERMINATING) {
                 Provider *p = sb->manager->provider;
@@ -102,7 +102,7 @@ static void take_down(Sandbox *sb) {
         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "deleted");
 }
 
-static void lose(Sandbox *sb, const char *reason) {
+static void recover_lose(Sandbox *sb, const char *reason) {
         expect(sb->manager, sb->id);
         if (sandbox_keep(sb, "its processes were gone when the daemon came back; its disk is as it was then: resume it") >= 0) {
                 sb->manager->recovery->n_kept++;
@@ -121,20 +121,20 @@ static void recover_one(Sandbox *sb) {
                 return;
         }
         if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING) {
-                take_down(sb);
+                recover_take_down(sb);
                 return;
         }
         expect(sb->manager, sb->id);
         r = p->ops->adopt(p, sb);
         if (r < 0)
-                lose(sb, "lost: its PID 1 was gone when the daemon came back");
+                recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
 }
 
 /* Who does not answer may be frozen: paused by a daemon that did not live to write it down. Nobody was told that it is paused,
  * so it is not. */
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
-        Pending *p, *next;
+        RecoverPending *p, *next;
         Sandbox *sb;
 
         HASH_ITER(hh, m->recovery->pending, p, next) {
@@ -166,7 +166,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
                 if (sb->parked || sb->halt != HALT_NONE)
                         return;
                 if (m->recovery)
-                        lose(sb, "lost: its PID 1 was gone when the daemon came back");
+                        recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
                 else if (sandbox_keep(sb, "its PID 1 died; its disk is as it was then: resume it") < 0)
                         sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
                 return;
@@ -195,7 +195,7 @@ void recover_on_listed(Manager *m, const char *id) {
                 return;
         if (!id) {
                 m->recovery->listed = true;
-                check_complete(m);
+                recover_check_complete(m);
                 return;
         }
         HASH_FIND_STR(m->sandboxes, id, sb);
@@ -225,6 +225,6 @@ void recover_start(Manager *m) {
         if (r < 0) {
                 log_warning("cannot list what is left in the kernel: %s", strerror(-r));
                 m->recovery->listed = true;
-                check_complete(m);
+                recover_check_complete(m);
         }
 }

@@ -37,7 +37,7 @@ void startup_cancel(Startup *s) {
         (void) startup_free(s);
 }
 
-static int on_later(sd_event_source *source, void *userdata) {
+static int startup_on_later(sd_event_source *source, void *userdata) {
         Startup *s = userdata;
         StartupDone done = s->done;
         void *asker = s->userdata;
@@ -51,7 +51,7 @@ static int on_later(sd_event_source *source, void *userdata) {
 }
 
 /* The first one to say something is heard. */
-static void finish(Startup *s, int r) {
+static void startup_finish(Startup *s, int r) {
         if (sd_event_source_get_enabled(s->later, NULL) > 0)
                 return;
         s->result = r;
@@ -85,14 +85,14 @@ static void on_program(Execution *x, void *userdata) {
 
         if (!execution_ended(x)) {
                 if (!s->check && x->status == EXECUTION_RUNNING)
-                        finish(s, 0);
+                        startup_finish(s, 0);
                 return;
         }
         execution_unwatch(&s->program_watch);
         s->program = NULL;
         if (x->exit_code == 0) { /* has put itself into the background, maybe: the check will tell */
                 if (!s->check)
-                        finish(s, 0);
+                        startup_finish(s, 0);
                 return;
         }
         last_line(x, line, sizeof(line));
@@ -100,7 +100,7 @@ static void on_program(Execution *x, void *userdata) {
                 (void) snprintf(s->text, sizeof(s->text), "the template's start command ended with status %d%s", x->exit_code, line);
         else
                 (void) snprintf(s->text, sizeof(s->text), "the template's start command was ended by signal %d%s", x->signal, line);
-        finish(s, -ECHILD);
+        startup_finish(s, -ECHILD);
 }
 
 static void on_check(Execution *x, void *userdata) {
@@ -112,15 +112,15 @@ static void on_check(Execution *x, void *userdata) {
         execution_unwatch(&s->check_watch);
         s->check = NULL;
         if (x->exit_code == 0) {
-                finish(s, 0);
+                startup_finish(s, 0);
                 return;
         }
         last_line(x, line, sizeof(line));
         (void) snprintf(s->text, sizeof(s->text), "what the template starts was not ready after %u seconds%s", (unsigned) (STARTUP_USEC / USEC_PER_SEC), line);
-        finish(s, -ECHILD);
+        startup_finish(s, -ECHILD);
 }
 
-static int run(Sandbox *sb, const char *tag, const char *const args[], usec_t timeout_usec, Execution **ret, Error *reterr) {
+static int startup_run(Sandbox *sb, const char *tag, const char *const args[], usec_t timeout_usec, Execution **ret, Error *reterr) {
         ExecutionSpec spec = { .args = STRV_INIT(SANDBOX_ENV_MAX), .has_timeout = true, .timeout_usec = timeout_usec, .background = true, .of_template = true };
         int r = 0;
 
@@ -134,7 +134,7 @@ static int run(Sandbox *sb, const char *tag, const char *const args[], usec_t ti
         return r;
 }
 
-static int watch(Execution *x, ExecutionWatch *w, void (*changed)(Execution *, void *), Startup *s) {
+static int startup_watch(Execution *x, ExecutionWatch *w, void (*changed)(Execution *, void *), Startup *s) {
         *w = (ExecutionWatch) { .changed = changed, .userdata = s };
         return execution_watch(x, w);
 }
@@ -142,14 +142,14 @@ static int watch(Execution *x, ExecutionWatch *w, void (*changed)(Execution *, v
 static int begin_both(Startup *s, Sandbox *sb, const char *start, const char *ready, Error *reterr) {
         const char *const program[] = { "/bin/sh", "-c", start, NULL };
         const char *const check[] = { "/bin/sh", "-c", READY_LOOP, "ready", ready, NULL };
-        int r = run(sb, "start", program, 0, &s->program, reterr);
+        int r = startup_run(sb, "start", program, 0, &s->program, reterr);
 
         if (r >= 0)
-                r = watch(s->program, &s->program_watch, on_program, s);
+                r = startup_watch(s->program, &s->program_watch, on_program, s);
         if (r >= 0 && ready)
-                r = run(sb, "ready", check, STARTUP_USEC, &s->check, reterr);
+                r = startup_run(sb, "ready", check, STARTUP_USEC, &s->check, reterr);
         if (r >= 0 && ready)
-                r = watch(s->check, &s->check_watch, on_check, s);
+                r = startup_watch(s->check, &s->check_watch, on_check, s);
         return r;
 }
 
@@ -161,7 +161,7 @@ int startup_begin(Sandbox *sb, const char *start, const char *ready, StartupDone
                 return -ENOMEM;
         s->done = done;
         s->userdata = userdata;
-        r = sd_event_add_defer(sb->manager->event, &s->later, on_later, s);
+        r = sd_event_add_defer(sb->manager->event, &s->later, startup_on_later, s);
         if (r >= 0)
                 r = sd_event_source_set_enabled(s->later, SD_EVENT_OFF);
         if (r >= 0)

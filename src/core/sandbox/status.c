@@ -65,7 +65,7 @@ static const unsigned sandbox_moves[_SANDBOX_STATUS_MAX] = {
         [SANDBOX_TERMINATING]  = TO(COMPLETED) | TO(FAILED) | TO(TERMINATED),
 };
 
-static const char *name_of(const char *const *names, int n, int value) {
+static const char *status_name_of(const char *const *names, int n, int value) {
         return value >= 0 && value < n ? names[value] : NULL;
 }
 
@@ -77,7 +77,7 @@ static int value_of(const char *const *names, int n, const char *name) {
 }
 
 const char *sandbox_status_name(SandboxStatus s) {
-        return name_of(sandbox_statuses, _SANDBOX_STATUS_MAX, (int) s);
+        return status_name_of(sandbox_statuses, _SANDBOX_STATUS_MAX, (int) s);
 }
 
 SandboxStatus sandbox_status_from_name(const char *name) {
@@ -101,7 +101,7 @@ bool sandbox_status_is_ended(SandboxStatus s) {
 }
 
 const char *execution_status_name(ExecutionStatus s) {
-        return name_of(execution_statuses, _EXECUTION_STATUS_MAX, (int) s);
+        return status_name_of(execution_statuses, _EXECUTION_STATUS_MAX, (int) s);
 }
 
 ExecutionStatus execution_status_from_name(const char *name) {
@@ -109,11 +109,11 @@ ExecutionStatus execution_status_from_name(const char *name) {
 }
 
 const char *execution_reason_name(ExecutionReason r) {
-        return name_of(execution_reasons, _EXECUTION_REASON_MAX, (int) r);
+        return status_name_of(execution_reasons, _EXECUTION_REASON_MAX, (int) r);
 }
 
 const char *execution_reason_words(ExecutionReason r) {
-        return name_of(execution_texts, _EXECUTION_REASON_MAX, (int) r);
+        return status_name_of(execution_texts, _EXECUTION_REASON_MAX, (int) r);
 }
 
 ExecutionReason execution_reason_from_name(const char *name) {
@@ -121,7 +121,7 @@ ExecutionReason execution_reason_from_name(const char *name) {
 }
 
 const char *on_timeout_name(OnTimeout o) {
-        return name_of(on_timeouts, _ON_TIMEOUT_MAX, (int) o);
+        return status_name_of(on_timeouts, _ON_TIMEOUT_MAX, (int) o);
 }
 
 OnTimeout on_timeout_from_name(const char *name) {

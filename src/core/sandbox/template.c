@@ -41,7 +41,7 @@ static bool is_own(const Manager *m, const char *name) {
         return false;
 }
 
-static int refuse_unknown(const Manager *m, const char *name, Error *reterr) {
+static int template_refuse_unknown(const Manager *m, const char *name, Error *reterr) {
         const Strv *list = m->config.templates;
         char names[NAMES_MAX] = TEMPLATE_HOST ", " TEMPLATE_BASE;
         size_t used = strlen(names);
@@ -53,7 +53,7 @@ static int refuse_unknown(const Manager *m, const char *name, Error *reterr) {
                         m->templates ? "; `cove template ls` shows those that were made" : "");
 }
 
-static int set_text(char **where, const char *text) {
+static int template_set_text(char **where, const char *text) {
         char *copy;
 
         if (!text || !*text)
@@ -67,7 +67,7 @@ static int set_text(char **where, const char *text) {
 }
 
 /* The caller's win, name by name. */
-static int add_env(SandboxSpec *spec, const char *assignment) {
+static int template_add_env(SandboxSpec *spec, const char *assignment) {
         char name[256];
         size_t n = strcspn(assignment, "=");
 
@@ -78,40 +78,40 @@ static int add_env(SandboxSpec *spec, const char *assignment) {
         return strv_get_env(&spec->env, name) ? 0 : strv_set_env(&spec->env, assignment);
 }
 
-static int apply_env(SandboxSpec *spec, const TemplateView *t, bool user_given) {
+static int template_apply_env(SandboxSpec *spec, const TemplateView *t, bool user_given) {
         char home[300];
         int r = 0;
 
         for (size_t i = 0; i < t->env.n && r >= 0; i++)
-                r = add_env(spec, t->env.items[i]);
+                r = template_add_env(spec, t->env.items[i]);
         if (r < 0 || user_given || !t->home || !*t->home) /* the home of another */
                 return r;
         (void) snprintf(home, sizeof(home), "HOME=%s", t->home);
-        return add_env(spec, home);
+        return template_add_env(spec, home);
 }
 
 /* A disk began as what somebody has said already: a snapshot wins over what the template has. */
 static int apply_ground(SandboxSpec *spec, const TemplateView *t) {
-        int r = set_text(&spec->digest, t->digest);
+        int r = template_set_text(&spec->digest, t->digest);
 
         if (r >= 0)
-                r = set_text(&spec->layer, t->layer);
+                r = template_set_text(&spec->layer, t->layer);
         if (r >= 0 && !spec->layer)
-                r = set_text(&spec->base, t->base && *t->base ? t->base : "host");
+                r = template_set_text(&spec->base, t->base && *t->base ? t->base : "host");
         if (r >= 0 && t->snapshot && *t->snapshot && !spec->snapshot)
-                r = set_text(&spec->snapshot, t->snapshot);
+                r = template_set_text(&spec->snapshot, t->snapshot);
         if (spec->snapshot)
                 spec->persistent = true;
         return r;
 }
 
-static int apply(SandboxSpec *spec, const TemplateView *t, bool user_given, bool workdir_given) {
+static int core_template_apply(SandboxSpec *spec, const TemplateView *t, bool user_given, bool workdir_given) {
         int r = apply_ground(spec, t);
 
         if (r >= 0)
-                r = apply_env(spec, t, user_given);
+                r = template_apply_env(spec, t, user_given);
         if (r >= 0 && !workdir_given)
-                r = set_text(&spec->workdir, t->workdir);
+                r = template_set_text(&spec->workdir, t->workdir);
         if (t->has_user && !user_given) {
                 spec->uid = t->uid;
                 spec->gid = t->gid;
@@ -119,16 +119,16 @@ static int apply(SandboxSpec *spec, const TemplateView *t, bool user_given, bool
         return r;
 }
 
-static int find(const Manager *m, const char *tenant, const char *name, TemplateView *ret, Error *reterr) {
+static int core_template_find(const Manager *m, const char *tenant, const char *name, TemplateView *ret, Error *reterr) {
         int r = m->templates ? m->templates->find(tenant ? tenant : "", name, ret, reterr, m->templates->userdata) : 0;
 
-        return r == 0 ? refuse_unknown(m, name, reterr) : r;
+        return r == 0 ? template_refuse_unknown(m, name, reterr) : r;
 }
 
 int template_check(const Manager *m, const char *tenant, const char *name, Error *reterr) {
         TemplateView view = { 0 };
 
-        return is_own(m, name) ? 0 : find(m, tenant, name, &view, reterr);
+        return is_own(m, name) ? 0 : core_template_find(m, tenant, name, &view, reterr);
 }
 
 /* What stands on "base" has its user and his home, and he may become root. */
@@ -138,7 +138,7 @@ static int apply_base(SandboxSpec *spec, bool workdir_given) {
         spec->sudo = true;
         if (workdir_given || spec->workdir)
                 return 0;
-        return set_text(&spec->workdir, spec->uid == 0 ? "/root" : "/home/user");
+        return template_set_text(&spec->workdir, spec->uid == 0 ? "/root" : "/home/user");
 }
 
 int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_given, Error *reterr) {
@@ -147,21 +147,21 @@ int template_apply(Manager *m, SandboxSpec *spec, bool user_given, bool workdir_
         int r = 0;
 
         if (builtin && name != builtin)
-                r = set_text(&spec->template_name, builtin);
+                r = template_set_text(&spec->template_name, builtin);
         if (r >= 0 && builtin)
                 r = apply_base(spec, workdir_given);
         if (r < 0)
                 return error_set(reterr, r, "template '%s': %m", builtin);
         if (!name || builtin || is_own(m, name) || spec->layer || spec->base) /* of a snapshot: what it stood on is known */
                 return 0;
-        r = find(m, spec->tenant, name, &view, reterr);
+        r = core_template_find(m, spec->tenant, name, &view, reterr);
         if (r < 0)
                 return r;
         if (view.layer && *view.layer && !trees_have_layers(m)) {
                 (void) trees_have_disks(m, reterr); /* says why */
                 return error_prefix(reterr, -EOPNOTSUPP, "template '%s'", name);
         }
-        r = apply(spec, &view, user_given, workdir_given);
+        r = core_template_apply(spec, &view, user_given, workdir_given);
         if (r >= 0)
                 r = apply_base(spec, workdir_given);
         return r < 0 ? error_set(reterr, r, "template '%s': %m", name) : 0;
@@ -173,8 +173,8 @@ int template_program(const Manager *m, const char *tenant, const char *name, cha
         int r;
 
         *ret_start = *ret_ready = NULL;
-        if (is_own(m, name) || find(m, tenant, name, &view, &error) < 0)
+        if (is_own(m, name) || core_template_find(m, tenant, name, &view, &error) < 0)
                 return 0;
-        r = set_text(ret_start, view.start_command);
-        return r < 0 || !*ret_start ? r : set_text(ret_ready, view.ready_command);
+        r = template_set_text(ret_start, view.start_command);
+        return r < 0 || !*ret_start ? r : template_set_text(ret_ready, view.ready_command);
 }

@@ -33,7 +33,7 @@ void sandbox_timers_free(Sandbox *sb) {
 }
 
 /* One that cannot be parked is not let run on: its time is up. */
-static void on_parked(Sandbox *sb, const Error *error, void *userdata) {
+static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
         if (!error || sb->status == SANDBOX_PAUSED || sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)
                 return;
         log_error("sandbox %s: cannot be paused to disk at its timeout: %s", sb->id, error->text);
@@ -52,12 +52,12 @@ static void expire_live(Sandbox *sb) {
         else if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
                 return;
         else if (sb->spec.on_timeout == ON_TIMEOUT_PARK)
-                sandbox_park(sb, &parking, on_parked, NULL);
+                sandbox_park(sb, &parking, timers_on_parked, NULL);
         else
                 sandbox_pause(sb, NULL, NULL);
 }
 
-static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
+static int timers_on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
         Sandbox *sb = userdata;
 
         if (sandbox_status_is_ended(sb->status))
@@ -90,7 +90,7 @@ int sandbox_arm_timers(Sandbox *sb) {
                 return -ENOMEM;
         t->expiry = sd_event_source_disable_unref(t->expiry);
         return sd_event_add_time_relative(sb->manager->event, &t->expiry, CLOCK_BOOTTIME, next > now ? next - now : 0, ACCURACY,
-                        on_expiry, sb);
+                        timers_on_expiry, sb);
 }
 
 static int on_cpu(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -98,7 +98,7 @@ static int on_cpu(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static void kill_all(Sandbox *sb, ExecutionReason why) {
+static void timers_kill_all(Sandbox *sb, ExecutionReason why) {
         Execution *x, *next;
 
         HASH_ITER(hh, sb->executions, x, next)
@@ -127,7 +127,7 @@ int sandbox_check_cpu_time(Sandbox *sb) {
         }
         t->cpu = sd_event_source_disable_unref(t->cpu);
         if (usage.cpu_usec >= sb->spec.limits.cpu_time_usec) {
-                kill_all(sb, EXECUTION_REASON_CPU_TIME);
+                timers_kill_all(sb, EXECUTION_REASON_CPU_TIME);
                 return 0;
         }
         left = (sb->spec.limits.cpu_time_usec - usage.cpu_usec) / (usec_t) MAX_OF(get_nprocs(), 1);

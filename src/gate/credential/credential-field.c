@@ -9,7 +9,7 @@
 
 #include "gate/credential/credential-internal.h"
 
-static int letter_value(char c) {
+static int credential_field_letter_value(char c) {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         const char *p = c ? strchr(letters, c) : NULL;
 
@@ -25,7 +25,7 @@ static int read_basic(const HttpField *field, Text *ret) {
         if (strcasecmp(field->name, "Authorization") != 0 || strncasecmp(p, "Basic", 5) != 0 || p[5] != ' ')
                 return -ENOENT;
         for (p += 5 + strspn(p + 5, " "); *p && *p != '='; p++) {
-                int value = letter_value(*p);
+                int value = credential_field_letter_value(*p);
 
                 if (value < 0)
                         return -ENOENT;
@@ -92,7 +92,7 @@ int credential_fill_field(CredentialFilter *f, const HttpField *field, Text *out
         return r;
 }
 
-static bool find_in(CredentialFilter *f, const void *data, size_t size) {
+static bool credential_field_find_in(CredentialFilter *f, const void *data, size_t size) {
         Text ignored = TEXT_INIT(4 * HEAD_MAX);
         int r = 0;
 
@@ -104,15 +104,15 @@ static bool find_in(CredentialFilter *f, const void *data, size_t size) {
 }
 
 bool credential_find_text(CredentialFilter *f, const char *text) {
-        return find_in(f, text, strlen(text));
+        return credential_field_find_in(f, text, strlen(text));
 }
 
 bool credential_find_field(CredentialFilter *f, const HttpField *field) {
         Text plain = TEXT_INIT(HEAD_MAX);
-        bool found = find_in(f, field->value, strlen(field->value));
+        bool found = credential_field_find_in(f, field->value, strlen(field->value));
 
         if (!found && read_basic(field, &plain) >= 0)
-                found = find_in(f, plain.data, plain.size);
+                found = credential_field_find_in(f, plain.data, plain.size);
         text_done(&plain);
         return found;
 }

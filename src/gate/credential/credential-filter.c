@@ -14,15 +14,15 @@
 #define HELD_MAX     (6 * CREDENTIAL_VALUE_MAX + PIECE_MAX) /* the longest form, and one piece behind it */
 #define PATTERNS_MAX (CREDENTIALS_MAX * (_CREDENTIAL_FORM_MAX + CREDENTIAL_SHADOWS))
 
-typedef struct Pattern {
+typedef struct CredentialFilterPattern {
         const char *from, *to; /* to NULL: stars */
         size_t n_from, n_to;
         const char *name;
-} Pattern;
+} CredentialFilterPattern;
 
 struct CredentialFilter {
         Credentials *credentials;
-        Pattern patterns[PATTERNS_MAX]; /* the longest first */
+        CredentialFilterPattern patterns[PATTERNS_MAX]; /* the longest first */
         size_t n_patterns;
         uint64_t pairs[65536 / 64];
         Text held;
@@ -30,7 +30,7 @@ struct CredentialFilter {
 };
 
 static int compare_patterns(const void *a, const void *b) {
-        size_t n = ((const Pattern *) a)->n_from, m = ((const Pattern *) b)->n_from;
+        size_t n = ((const CredentialFilterPattern *) a)->n_from, m = ((const CredentialFilterPattern *) b)->n_from;
 
         return n > m ? -1 : n < m;
 }
@@ -47,7 +47,7 @@ static void filter_add(CredentialFilter *f, const Credential *c, const char *fro
         pair = (unsigned) bytes[0] << 8 | bytes[1];
         f->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
         f->patterns[f->n_patterns++] =
-                        (Pattern) { .from = from, .n_from = strlen(from), .to = to, .n_to = to ? strlen(to) : strlen(from), .name = c->name };
+                        (CredentialFilterPattern) { .from = from, .n_from = strlen(from), .to = to, .n_to = to ? strlen(to) : strlen(from), .name = c->name };
 }
 
 static int filter_new(Credentials *c, CredentialFilter **ret) {
@@ -65,7 +65,7 @@ static int filter_new(Credentials *c, CredentialFilter **ret) {
 }
 
 static void filter_ready(CredentialFilter *f) {
-        qsort(f->patterns, f->n_patterns, sizeof(Pattern), compare_patterns);
+        qsort(f->patterns, f->n_patterns, sizeof(CredentialFilterPattern), compare_patterns);
 }
 
 CredentialFilter *credential_filter_free(CredentialFilter *f) {
@@ -133,9 +133,9 @@ bool credential_filter_is_idle(const CredentialFilter *f) {
 }
 
 /* A word that begins here; or *ret_partial: what is here may become one. */
-static const Pattern *filter_match(const CredentialFilter *f, const uint8_t *data, size_t size, bool last, bool *ret_partial) {
+static const CredentialFilterPattern *filter_match(const CredentialFilter *f, const uint8_t *data, size_t size, bool last, bool *ret_partial) {
         for (size_t i = 0; i < f->n_patterns; i++) {
-                const Pattern *p = f->patterns + i;
+                const CredentialFilterPattern *p = f->patterns + i;
                 size_t n = MIN_OF(p->n_from, size);
 
                 if (memcmp(p->from, data, n) != 0)
@@ -150,7 +150,7 @@ static const Pattern *filter_match(const CredentialFilter *f, const uint8_t *dat
         return NULL;
 }
 
-static void put_word(const Pattern *p, Text *out) {
+static void put_word(const CredentialFilterPattern *p, Text *out) {
         char *stars;
 
         if (p->to) {
@@ -162,7 +162,7 @@ static void put_word(const Pattern *p, Text *out) {
                 memset(stars, '*', p->n_to);
 }
 
-static bool may_begin(const CredentialFilter *f, const uint8_t *data) {
+static bool credential_filter_may_begin(const CredentialFilter *f, const uint8_t *data) {
         unsigned pair = (unsigned) data[0] << 8 | data[1];
 
         return f->pairs[pair / 64] >> pair % 64 & 1;
@@ -173,10 +173,10 @@ static size_t filter_pass(CredentialFilter *f, const uint8_t *data, size_t size,
         size_t at = 0, done = 0;
 
         while (at < size) {
-                const Pattern *p;
+                const CredentialFilterPattern *p;
                 bool partial = false;
 
-                if (size - at >= 2 && !may_begin(f, data + at)) {
+                if (size - at >= 2 && !credential_filter_may_begin(f, data + at)) {
                         at++;
                         continue;
                 }

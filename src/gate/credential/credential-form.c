@@ -97,7 +97,7 @@ int credential_make_forms(Credential *c, const char *value, size_t size) {
         return complete ? 0 : -ENOMEM;
 }
 
-static void wipe(char *text) {
+static void credential_form_wipe(char *text) {
         if (text)
                 explicit_bzero(text, strlen(text));
         free(text);
@@ -105,7 +105,7 @@ static void wipe(char *text) {
 
 void credential_wipe_forms(Credential *c) {
         for (size_t i = 0; i < _CREDENTIAL_FORM_MAX; i++)
-                wipe(c->forms[i]);
+                credential_form_wipe(c->forms[i]);
         for (size_t i = 0; i < CREDENTIAL_SHADOWS; i++)
-                wipe(c->shadows[i]);
+                credential_form_wipe(c->shadows[i]);
 }

@@ -62,7 +62,7 @@ bool credentials_want(const Credentials *c, const char *host) {
 
 /* Reading them. */
 
-static int read_text(json_t *item, const char *name, size_t min, size_t max, const char **ret, size_t *ret_size, Error *reterr) {
+static int credential_read_text(json_t *item, const char *name, size_t min, size_t max, const char **ret, size_t *ret_size, Error *reterr) {
         json_t *value = json_object_get(item, name);
         size_t n = json_string_length(value);
 
@@ -73,7 +73,7 @@ static int read_text(json_t *item, const char *name, size_t min, size_t max, con
         return 0;
 }
 
-static int read_places(json_t *list, unsigned *ret, Error *reterr) {
+static int credential_read_places(json_t *list, unsigned *ret, Error *reterr) {
         json_t *item;
         size_t i;
 
@@ -94,7 +94,7 @@ static int read_places(json_t *list, unsigned *ret, Error *reterr) {
 }
 
 /* Exact, or "*." and a name: what is for every host belongs to none. */
-static int read_domain(const char *text, char ret[static EGRESS_DOMAIN_MAX], Error *reterr) {
+static int credential_read_domain(const char *text, char ret[static EGRESS_DOMAIN_MAX], Error *reterr) {
         size_t skip = strncmp(text, "*.", 2) == 0 ? 2 : 0;
         char name[EGRESS_DOMAIN_MAX];
 
@@ -105,22 +105,22 @@ static int read_domain(const char *text, char ret[static EGRESS_DOMAIN_MAX], Err
         return 0;
 }
 
-static int read_one(json_t *item, Credential *c, Error *reterr) {
+static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
         const char *name, *placeholder, *value, *domain;
         size_t n, n_value;
         int r;
 
-        r = read_text(item, "name", 1, sizeof(c->name) - 1, &name, &n, reterr);
+        r = credential_read_text(item, "name", 1, sizeof(c->name) - 1, &name, &n, reterr);
         if (r >= 0)
-                r = read_text(item, "placeholder", CREDENTIAL_PLACEHOLDER_MIN, CREDENTIAL_PLACEHOLDER_MAX, &placeholder, &n, reterr);
+                r = credential_read_text(item, "placeholder", CREDENTIAL_PLACEHOLDER_MIN, CREDENTIAL_PLACEHOLDER_MAX, &placeholder, &n, reterr);
         if (r >= 0)
-                r = read_text(item, "domain", 1, EGRESS_DOMAIN_MAX, &domain, &n, reterr);
+                r = credential_read_text(item, "domain", 1, EGRESS_DOMAIN_MAX, &domain, &n, reterr);
         if (r >= 0)
-                r = read_domain(domain, c->domain, reterr);
+                r = credential_read_domain(domain, c->domain, reterr);
         if (r >= 0)
-                r = read_places(json_object_get(item, "in"), &c->places, reterr);
+                r = credential_read_places(json_object_get(item, "in"), &c->places, reterr);
         if (r >= 0)
-                r = read_text(item, "value", CREDENTIAL_VALUE_MIN, CREDENTIAL_VALUE_MAX, &value, &n_value, reterr);
+                r = credential_read_text(item, "value", CREDENTIAL_VALUE_MIN, CREDENTIAL_VALUE_MAX, &value, &n_value, reterr);
         if (r < 0)
                 return r;
         if (placeholder[strspn(placeholder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")])
@@ -152,7 +152,7 @@ int credentials_parse(json_t *list, Credentials **ret, Error *reterr) {
         c->n_refs = 1;
         json_array_foreach(list, i, item) {
                 c->n = i + 1;
-                r = read_one(item, c->items + i, reterr);
+                r = credential_read_one(item, c->items + i, reterr);
                 if (r < 0) {
                         (void) credentials_free(c);
                         return error_prefix(reterr, r, "credentials[%zu]", i);

@@ -22,13 +22,13 @@ enum {
 #define POINTER_TO_NAME    0xc00c /* the question's name always lies behind the header */
 
 /* What is left to read. After a failure nothing is. */
-typedef struct Reader {
+typedef struct DnsMessageReader {
         const uint8_t *data;
         size_t size;
         bool failed;
-} Reader;
+} DnsMessageReader;
 
-static const uint8_t *take(Reader *r, size_t n) {
+static const uint8_t *dns_message_take(DnsMessageReader *r, size_t n) {
         const uint8_t *p = r->data;
 
         if (r->failed || n > r->size) {
@@ -40,14 +40,14 @@ static const uint8_t *take(Reader *r, size_t n) {
         return p;
 }
 
-static uint8_t take8(Reader *r) {
-        const uint8_t *p = take(r, 1);
+static uint8_t take8(DnsMessageReader *r) {
+        const uint8_t *p = dns_message_take(r, 1);
 
         return p ? *p : 0;
 }
 
-static uint16_t take16(Reader *r) {
-        const uint8_t *p = take(r, 2);
+static uint16_t take16(DnsMessageReader *r) {
+        const uint8_t *p = dns_message_take(r, 2);
 
         return p ? (uint16_t) (p[0] << 8 | p[1]) : 0;
 }
@@ -62,8 +62,8 @@ static char name_character(uint8_t c) {
         return 0;
 }
 
-static int take_label(Reader *r, uint8_t length, DnsQuestion *q, size_t *text_size) {
-        const uint8_t *label = take(r, length);
+static int take_label(DnsMessageReader *r, uint8_t length, DnsQuestion *q, size_t *text_size) {
+        const uint8_t *label = dns_message_take(r, length);
 
         /* 254 bytes on the wire and the final 0 are 253 characters */
         if (!label || q->wire_size + 1 + length + 1 > DNS_WIRE_MAX)
@@ -84,7 +84,7 @@ static int take_label(Reader *r, uint8_t length, DnsQuestion *q, size_t *text_si
         return 0;
 }
 
-static int take_name(Reader *r, DnsQuestion *q) {
+static int dns_message_take_name(DnsMessageReader *r, DnsQuestion *q) {
         size_t text_size = 0;
 
         for (;;) {
@@ -103,18 +103,18 @@ static int take_name(Reader *r, DnsQuestion *q) {
 }
 
 /* One record, and it must be EDNS of version 0. Its options are stepped over; their lengths must add up. */
-static DnsRcode take_edns(Reader *r, DnsQuestion *q) {
+static DnsRcode take_edns(DnsMessageReader *r, DnsQuestion *q) {
         uint8_t root = take8(r);
         uint16_t type = take16(r), size = take16(r);
-        const uint8_t *ttl = take(r, 4);
+        const uint8_t *ttl = dns_message_take(r, 4);
         uint16_t length = take16(r);
-        Reader options = { take(r, length), length, false };
+        DnsMessageReader options = { dns_message_take(r, length), length, false };
 
         if (r->failed || !ttl || root != 0 || type != DNS_TYPE_OPT)
                 return DNS_FORMERR;
         while (options.size > 0 && !options.failed) {
                 (void) take16(&options);
-                (void) take(&options, take16(&options));
+                (void) dns_message_take(&options, take16(&options));
         }
         if (options.failed)
                 return DNS_FORMERR;
@@ -124,14 +124,14 @@ static DnsRcode take_edns(Reader *r, DnsQuestion *q) {
         return ttl[1] == 0 ? DNS_NOERROR : DNS_BADVERS;
 }
 
-static DnsRcode take_question(Reader *r, const uint16_t counts[static 4], DnsQuestion *q) {
+static DnsRcode take_question(DnsMessageReader *r, const uint16_t counts[static 4], DnsQuestion *q) {
         DnsQuestion whole = *q;
 
         if (q->opcode != 0)
                 return DNS_NOTIMP;
         if (counts[0] != 1 || counts[1] != 0 || counts[2] != 0 || counts[3] > 1)
                 return DNS_FORMERR;
-        if (take_name(r, &whole) < 0)
+        if (dns_message_take_name(r, &whole) < 0)
                 return DNS_FORMERR;
         whole.type = take16(r);
         whole.class = take16(r);
@@ -148,7 +148,7 @@ static DnsRcode take_question(Reader *r, const uint16_t counts[static 4], DnsQue
 }
 
 int dns_question_parse(const uint8_t *data, size_t size, DnsQuestion *ret) {
-        Reader r = { data, size, false };
+        DnsMessageReader r = { data, size, false };
         DnsQuestion q = { .udp_size = DNS_UDP_SIZE_MIN };
         uint16_t flags, counts[4];
         int rcode;
@@ -167,33 +167,33 @@ int dns_question_parse(const uint8_t *data, size_t size, DnsQuestion *ret) {
         return rcode;
 }
 
-typedef struct Writer {
+typedef struct DnsMessageWriter {
         uint8_t *data;
         size_t size, max;
-} Writer;
+} DnsMessageWriter;
 
-static bool fits(const Writer *w, size_t n) {
+static bool dns_message_fits(const DnsMessageWriter *w, size_t n) {
         return n <= w->max - w->size;
 }
 
-/* Callers have asked fits(). */
-static void put(Writer *w, const void *data, size_t n) {
+/* Callers have asked dns_message_fits(). */
+static void dns_message_put(DnsMessageWriter *w, const void *data, size_t n) {
         memcpy(w->data + w->size, data, n);
         w->size += n;
 }
 
-static void put16(Writer *w, uint16_t v) {
+static void put16(DnsMessageWriter *w, uint16_t v) {
         const uint8_t bytes[] = { (uint8_t) (v >> 8), (uint8_t) v };
 
-        put(w, bytes, sizeof(bytes));
+        dns_message_put(w, bytes, sizeof(bytes));
 }
 
-static void put32(Writer *w, uint32_t v) {
+static void put32(DnsMessageWriter *w, uint32_t v) {
         put16(w, (uint16_t) (v >> 16));
         put16(w, (uint16_t) v);
 }
 
-static void put_header(Writer *w, const DnsQuestion *q, const DnsAnswer *a, bool truncated, size_t n_answers) {
+static void dns_message_put_header(DnsMessageWriter *w, const DnsQuestion *q, const DnsAnswer *a, bool truncated, size_t n_answers) {
         unsigned flags = FLAG_RESPONSE | FLAG_RECURSION_AVAILABLE | (unsigned) q->opcode << 11 | ((unsigned) a->rcode & 0xf);
 
         if (truncated)
@@ -210,7 +210,7 @@ static void put_header(Writer *w, const DnsQuestion *q, const DnsAnswer *a, bool
         put16(w, q->edns ? 1 : 0);
 }
 
-static void put_address(Writer *w, const DnsQuestion *q, const EgressAddress *address, uint32_t ttl) {
+static void dns_message_put_address(DnsMessageWriter *w, const DnsQuestion *q, const EgressAddress *address, uint32_t ttl) {
         uint16_t size = q->type == DNS_TYPE_A ? 4 : 16;
 
         put16(w, POINTER_TO_NAME);
@@ -218,7 +218,7 @@ static void put_address(Writer *w, const DnsQuestion *q, const EgressAddress *ad
         put16(w, DNS_CLASS_IN);
         put32(w, ttl);
         put16(w, size);
-        put(w, address->bytes + sizeof(address->bytes) - size, size);
+        dns_message_put(w, address->bytes + sizeof(address->bytes) - size, size);
 }
 
 /* A character of several bytes is not cut in the middle. */
@@ -233,13 +233,13 @@ static size_t text_cut(const char *text, size_t max) {
         return n;
 }
 
-static void put_edns(Writer *w, const DnsQuestion *q, const DnsAnswer *a) {
+static void put_edns(DnsMessageWriter *w, const DnsQuestion *q, const DnsAnswer *a) {
         size_t text_size = 0;
-        bool extended = a->extended != DNS_EXTENDED_NONE && fits(w, OPT_SIZE + 6);
+        bool extended = a->extended != DNS_EXTENDED_NONE && dns_message_fits(w, OPT_SIZE + 6);
 
         if (extended && a->text)
                 text_size = text_cut(a->text, w->max - w->size - OPT_SIZE - 6);
-        put(w, "", 1); /* the root's name */
+        dns_message_put(w, "", 1); /* the root's name */
         put16(w, DNS_TYPE_OPT);
         put16(w, DNS_UDP_SIZE_MAX);
         put16(w, (uint16_t) (((unsigned) a->rcode >> 4) << 8)); /* the rcode's upper bits, version 0 */
@@ -251,7 +251,7 @@ static void put_edns(Writer *w, const DnsQuestion *q, const DnsAnswer *a) {
         put16(w, (uint16_t) (2 + text_size));
         put16(w, (uint16_t) a->extended);
         if (text_size > 0)
-                put(w, a->text, text_size);
+                dns_message_put(w, a->text, text_size);
 }
 
 size_t dns_answer_write(const DnsQuestion *q, const DnsAnswer *a, uint8_t *ret, size_t max) {
@@ -259,16 +259,16 @@ size_t dns_answer_write(const DnsQuestion *q, const DnsAnswer *a, uint8_t *ret, 
         size_t each = 12 + (q->type == DNS_TYPE_A ? 4 : 16);
         bool truncated = fixed + a->n_addresses * each > max;
         size_t n = truncated ? 0 : a->n_addresses;
-        Writer w = { ret, 0, max };
+        DnsMessageWriter w = { ret, 0, max };
 
-        put_header(&w, q, a, truncated, n);
+        dns_message_put_header(&w, q, a, truncated, n);
         if (q->wire_size > 0) {
-                put(&w, q->wire, q->wire_size);
+                dns_message_put(&w, q->wire, q->wire_size);
                 put16(&w, q->type);
                 put16(&w, q->class);
         }
         for (size_t i = 0; i < n; i++)
-                put_address(&w, q, a->addresses + i, a->ttl);
+                dns_message_put_address(&w, q, a->addresses + i, a->ttl);
         if (q->edns)
                 put_edns(&w, q, a);
         return w.size;

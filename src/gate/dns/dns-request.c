@@ -86,7 +86,7 @@ static bool is_repetition(const DnsServer *v, const DnsClient *client, const Dns
         return false;
 }
 
-static DnsRequest *request_new(DnsServer *v, const DnsClient *client, const DnsQuestion *q) {
+static DnsRequest *dns_request_new(DnsServer *v, const DnsClient *client, const DnsQuestion *q) {
         DnsRequest *r = v->n_requests < DNS_REQUESTS_MAX ? calloc(1, sizeof(*r)) : NULL;
 
         if (!r)
@@ -253,7 +253,7 @@ static void take_world(DnsServer *v, const DnsClient *client, const DnsQuestion 
         }
         if (is_repetition(v, client, q))
                 return;
-        r = request_new(v, client, q);
+        r = dns_request_new(v, client, q);
         if (!r)
                 send_failure(v, client, q, "too many questions wait for an answer; try again in a second");
         else if (must_ask(v->sandbox, &verdict))

@@ -39,7 +39,7 @@ void dns_tcp_free(DnsTcp *t) {
         free(t);
 }
 
-static bool has_room(const DnsTcp *t) {
+static bool dns_tcp_has_room(const DnsTcp *t) {
         return t->n_waiting < DNS_PIPELINE_MAX && t->out_size < OUT_MAX;
 }
 
@@ -53,9 +53,9 @@ static size_t question_size(const DnsTcp *t) {
 static void want_events(DnsTcp *t) {
         uint32_t events = 0;
 
-        if (!t->ended && has_room(t) && t->in_size < sizeof(t->in))
+        if (!t->ended && dns_tcp_has_room(t) && t->in_size < sizeof(t->in))
                 events |= EPOLLIN;
-        if (t->out_size > 0 || t->broken || (question_size(t) > 0 && has_room(t)))
+        if (t->out_size > 0 || t->broken || (question_size(t) > 0 && dns_tcp_has_room(t)))
                 events |= EPOLLOUT;
         if (sd_event_source_set_io_events(t->source, events) < 0)
                 t->broken = true; /* the idle timer finds it */
@@ -66,7 +66,7 @@ static void is_alive(DnsTcp *t) {
         (void) sd_event_source_set_enabled(t->idle, SD_EVENT_ONESHOT);
 }
 
-static int on_idle(sd_event_source *source, uint64_t usec, void *userdata) {
+static int dns_tcp_on_idle(sd_event_source *source, uint64_t usec, void *userdata) {
         DnsTcp *t = userdata;
 
         if (t->n_waiting > 0 && !t->broken) /* they have limits of their own */
@@ -94,7 +94,7 @@ static void take_questions(DnsTcp *t) {
         DnsClient client = { .tcp = t };
         size_t size;
 
-        while (!t->broken && has_room(t) && (size = question_size(t)) > 0) {
+        while (!t->broken && dns_tcp_has_room(t) && (size = question_size(t)) > 0) {
                 uint8_t question[DNS_QUESTION_MAX];
 
                 memcpy(question, t->in + 2, size - 2);
@@ -164,7 +164,7 @@ static int tcp_watch(DnsTcp *t) {
         r = sd_event_add_io(event, &t->source, t->fd, EPOLLIN, on_tcp_io, t);
         if (r < 0)
                 return r;
-        return sd_event_add_time_relative(event, &t->idle, CLOCK_MONOTONIC, DNS_TCP_IDLE_USEC, 0, on_idle, t);
+        return sd_event_add_time_relative(event, &t->idle, CLOCK_MONOTONIC, DNS_TCP_IDLE_USEC, 0, dns_tcp_on_idle, t);
 }
 
 void dns_take_connection(GateSandbox *s, int fd) {

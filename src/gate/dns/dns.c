@@ -40,7 +40,7 @@ static bool asked_address(struct msghdr *m, struct in6_addr *ret) {
 }
 
 /* 1: one more, 0: no more for now. */
-static int datagram_take(DnsServer *v, int fd) {
+static int dns_datagram_take(DnsServer *v, int fd) {
         uint8_t buffer[DNS_QUESTION_MAX];
         DnsClient client = { 0 };
         PacketInfo info;
@@ -66,7 +66,7 @@ static int datagram_take(DnsServer *v, int fd) {
 int dns_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         DnsServer *v = dns_server_get(userdata);
 
-        for (int i = 0; v && i < DATAGRAMS_AT_ONCE && datagram_take(v, fd) > 0; i++)
+        for (int i = 0; v && i < DATAGRAMS_AT_ONCE && dns_datagram_take(v, fd) > 0; i++)
                 ;
         return 0;
 }

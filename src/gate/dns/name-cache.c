@@ -10,17 +10,17 @@
 #include "base/macro.h"
 
 /* One byte for the family, then the name. */
-typedef struct Key {
+typedef struct NameCacheKey {
         char text[1 + EGRESS_DOMAIN_MAX];
         size_t size;
-} Key;
+} NameCacheKey;
 
 typedef struct Entry {
         struct Entry *prev, *next; /* the one that was used the longest ago first */
         usec_t until;
         ResolverAnswer answer;
         UT_hash_handle hh;
-        Key key;
+        NameCacheKey key;
 } Entry;
 
 struct NameCache {
@@ -28,7 +28,7 @@ struct NameCache {
         size_t max;
 };
 
-static bool key_make(const char *name, int family, Key *ret) {
+static bool name_cache_key_make(const char *name, int family, NameCacheKey *ret) {
         size_t length = strlen(name);
 
         if (length >= EGRESS_DOMAIN_MAX)
@@ -39,7 +39,7 @@ static bool key_make(const char *name, int family, Key *ret) {
         return true;
 }
 
-static Entry *entry_find(NameCache *c, const Key *key) {
+static Entry *entry_find(NameCache *c, const NameCacheKey *key) {
         Entry *e;
 
         HASH_FIND(hh, c->entries, key->text, key->size, e);
@@ -57,7 +57,7 @@ static void entry_used(NameCache *c, Entry *e) {
         DL_APPEND(c->oldest, e);
 }
 
-static Entry *entry_new(NameCache *c, const Key *key) {
+static Entry *name_cache_entry_new(NameCache *c, const NameCacheKey *key) {
         Entry *e;
 
         if (HASH_COUNT(c->entries) >= c->max)
@@ -100,7 +100,7 @@ size_t name_cache_count(const NameCache *c) {
 int name_cache_put(NameCache *c, const char *name, int family, const ResolverAnswer *a, usec_t now) {
         uint32_t ttl;
         Entry *e;
-        Key key;
+        NameCacheKey key;
 
         if (a->error == 0)
                 ttl = MAX_OF(MIN_OF(a->ttl, (uint32_t) RESOLVER_TTL_MAX), (uint32_t) RESOLVER_TTL_MIN);
@@ -108,13 +108,13 @@ int name_cache_put(NameCache *c, const char *name, int family, const ResolverAns
                 ttl = RESOLVER_TTL_NEGATIVE;
         else
                 return 0;
-        if (!key_make(name, family, &key))
+        if (!name_cache_key_make(name, family, &key))
                 return -EINVAL;
         e = entry_find(c, &key);
         if (e)
                 entry_used(c, e);
         else
-                e = entry_new(c, &key);
+                e = name_cache_entry_new(c, &key);
         if (!e)
                 return -ENOMEM;
         e->answer = *a;
@@ -124,9 +124,9 @@ int name_cache_put(NameCache *c, const char *name, int family, const ResolverAns
 
 bool name_cache_get(NameCache *c, const char *name, int family, usec_t now, ResolverAnswer *ret) {
         Entry *e;
-        Key key;
+        NameCacheKey key;
 
-        if (!key_make(name, family, &key))
+        if (!name_cache_key_make(name, family, &key))
                 return false;
         e = entry_find(c, &key);
         if (!e)

@@ -38,7 +38,7 @@ typedef struct PinKey {
         char name[EGRESS_DOMAIN_MAX];
 } PinKey;
 
-static size_t key_make(PinKey *key, const char *name, const EgressAddress *address) {
+static size_t pins_key_make(PinKey *key, const char *name, const EgressAddress *address) {
         size_t length = strlen(name);
 
         if (length == 0 || length >= sizeof(key->name))
@@ -50,7 +50,7 @@ static size_t key_make(PinKey *key, const char *name, const EgressAddress *addre
 
 static Pin *pin_find(const Pins *p, const char *name, const EgressAddress *address) {
         PinKey key;
-        size_t size = key_make(&key, name, address);
+        size_t size = pins_key_make(&key, name, address);
         Pin *pin = NULL;
 
         if (size > 0)

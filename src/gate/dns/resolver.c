@@ -103,7 +103,7 @@ static void on_upstream(const ResolverAnswer *a, void *userdata) {
         lookup_free(l);
 }
 
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+static int resolver_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         Lookup *l = userdata;
 
         lookup_answer_calls(l, &(ResolverAnswer) { .error = -ETIMEDOUT });
@@ -127,7 +127,7 @@ static int lookup_new(Resolver *r, const char *key, Lookup **ret) {
         if (!l)
                 return -ENOMEM;
         e = sd_event_add_time_relative(r->event, &l->deadline, CLOCK_MONOTONIC, RESOLVER_DEADLINE_USEC, SLACK_USEC,
-                        on_deadline, l);
+                        resolver_on_deadline, l);
         if (e < 0) {
                 free(l);
                 return e;

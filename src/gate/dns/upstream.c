@@ -20,29 +20,29 @@
 #define SERVERS_MAX 8
 #define TIMER_SLACK_USEC (10 * USEC_PER_MSEC)
 
-typedef struct Socket {
+typedef struct UpstreamSocket {
         Upstream *upstream;
         sd_event_source *source;
         int fd;
         UT_hash_handle hh;
-} Socket;
+} UpstreamSocket;
 
 /* One question that c-ares has. */
-typedef struct Query {
+typedef struct UpstreamQuery {
         Upstream *upstream;
-        struct Query *prev, *next;
+        struct UpstreamQuery *prev, *next;
         UpstreamDone done;
         void *userdata;
         int family;
         char name[EGRESS_DOMAIN_MAX];
-} Query;
+} UpstreamQuery;
 
 struct Upstream {
         sd_event *event;
         ares_channel channel; /* NULL: no servers yet */
         sd_event_source *timer;
-        Socket *sockets;
-        Query *queries;
+        UpstreamSocket *sockets;
+        UpstreamQuery *queries;
         bool library; /* ares_library_init() was called */
 };
 
@@ -66,7 +66,7 @@ static int on_upstream_timer(sd_event_source *source, uint64_t usec, void *userd
 }
 
 static int on_upstream_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Upstream *u = ((Socket *) userdata)->upstream; /* c-ares may close it now */
+        Upstream *u = ((UpstreamSocket *) userdata)->upstream; /* c-ares may close it now */
 
         ares_process_fd(u->channel,
                         revents & (EPOLLIN | EPOLLERR | EPOLLHUP) ? fd : ARES_SOCKET_BAD,
@@ -75,14 +75,14 @@ static int on_upstream_io(sd_event_source *source, int fd, uint32_t revents, voi
         return 0;
 }
 
-static void socket_forget(Socket *s) {
+static void socket_forget(UpstreamSocket *s) {
         HASH_DELETE(hh, s->upstream->sockets, s);
         sd_event_source_disable_unref(s->source);
         free(s);
 }
 
-static Socket *socket_watch(Upstream *u, int fd) {
-        Socket *s = calloc(1, sizeof(*s));
+static UpstreamSocket *socket_watch(Upstream *u, int fd) {
+        UpstreamSocket *s = calloc(1, sizeof(*s));
 
         if (!s)
                 return NULL;
@@ -101,7 +101,7 @@ static Socket *socket_watch(Upstream *u, int fd) {
 static void on_upstream_socket(void *userdata, ares_socket_t fd, int readable, int writable) {
         uint32_t events = (readable ? EPOLLIN : 0) | (writable ? EPOLLOUT : 0);
         Upstream *u = userdata;
-        Socket *s;
+        UpstreamSocket *s;
 
         HASH_FIND_INT(u->sockets, &fd, s);
         if (events == 0) {
@@ -176,7 +176,7 @@ static int status_to_errno(int status) {
         }
 }
 
-static void query_end(Query *q, const ResolverAnswer *a) {
+static void query_end(UpstreamQuery *q, const ResolverAnswer *a) {
         UpstreamDone done = q->done;
         void *userdata = q->userdata;
 
@@ -185,11 +185,11 @@ static void query_end(Query *q, const ResolverAnswer *a) {
         done(a, userdata);
 }
 
-static void query_send(Query *q);
+static void query_send(UpstreamQuery *q);
 
 static void on_upstream_answer(void *userdata, int status, int timeouts, unsigned char *data, int size) {
         ResolverAnswer a = { 0 };
-        Query *q = userdata;
+        UpstreamQuery *q = userdata;
 
         if (status == ARES_EDESTRUCTION) { /* other servers: asked again there */
                 query_send(q);
@@ -205,7 +205,7 @@ static void on_upstream_answer(void *userdata, int status, int timeouts, unsigne
 }
 
 /* The number of the question is ours: c-ares falls back to rand(3) where it cannot open /dev/urandom, as behind our walls. */
-static void query_send(Query *q) {
+static void query_send(UpstreamQuery *q) {
         unsigned char *message = NULL;
         uint16_t id;
         int size;
@@ -224,7 +224,7 @@ static void query_send(Query *q) {
 }
 
 void upstream_ask(Upstream *u, const char *name, int family, UpstreamDone done, void *userdata) {
-        Query *q = calloc(1, sizeof(*q));
+        UpstreamQuery *q = calloc(1, sizeof(*q));
 
         if (!q) {
                 done(&(ResolverAnswer) { .error = -ENOMEM }, userdata);
@@ -336,7 +336,7 @@ static void forget_answer(const ResolverAnswer *a, void *userdata) {
 
 Upstream *upstream_free(Upstream *u) {
         ares_channel channel;
-        Query *q;
+        UpstreamQuery *q;
 
         if (!u)
                 return NULL;

@@ -31,7 +31,7 @@ static ssize_t frame_line(const uint8_t *data, size_t size, size_t max) {
         return end - data + 1;
 }
 
-static int hex_value(uint8_t c) {
+static int http_frame_hex_value(uint8_t c) {
         if (c >= '0' && c <= '9')
                 return c - '0';
         c |= 0x20;
@@ -45,10 +45,10 @@ static ssize_t frame_chunk_head(HttpFrame *f, const uint8_t *data, size_t size) 
 
         if (n <= 0)
                 return n;
-        for (i = 0; i < n - 2 && hex_value(data[i]) >= 0; i++) {
+        for (i = 0; i < n - 2 && http_frame_hex_value(data[i]) >= 0; i++) {
                 if (i == 15) /* what no body has */
                         return -EBADMSG;
-                length = length << 4 | (uint64_t) hex_value(data[i]);
+                length = length << 4 | (uint64_t) http_frame_hex_value(data[i]);
         }
         if (i == 0 || (i < n - 2 && data[i] != ';'))
                 return -EBADMSG;

@@ -278,7 +278,7 @@ int http_head_read_response(const uint8_t *data, size_t size, size_t *scanned, b
         return 1;
 }
 
-static bool is_blank(uint8_t c) {
+static bool http_head_is_blank(uint8_t c) {
         return c == ' ' || c == '\t';
 }
 
@@ -291,7 +291,7 @@ static bool is_ancient(const uint8_t *data, size_t size, const uint8_t *method, 
 static bool has_version(const uint8_t *data, size_t size) {
         const uint8_t *found = memmem(data, size, "HTTP/", 5);
 
-        return found && found > data && is_blank(found[-1]);
+        return found && found > data && http_head_is_blank(found[-1]);
 }
 
 /* The rest of a first line, as far as it is there: a target, then the version. */
@@ -315,7 +315,7 @@ int http_sniff(const uint8_t *data, size_t size) {
 
         assert(data || size == 0);
 
-        while (begin < size && (is_blank(data[begin]) || data[begin] == '\r' || data[begin] == '\n'))
+        while (begin < size && (http_head_is_blank(data[begin]) || data[begin] == '\r' || data[begin] == '\n'))
                 begin++;
         data += begin;
         size -= begin;
@@ -325,9 +325,9 @@ int http_sniff(const uint8_t *data, size_t size) {
                 return -EBADMSG;
         if (n == size)
                 return 0;
-        if (n == 0 || !is_blank(data[n]))
+        if (n == 0 || !http_head_is_blank(data[n]))
                 return -EBADMSG;
-        for (begin = n; begin < size && is_blank(data[begin]);)
+        for (begin = n; begin < size && http_head_is_blank(data[begin]);)
                 begin++;
         return sniff_target(data + begin, size - begin, data, n);
 }

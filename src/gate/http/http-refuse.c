@@ -59,7 +59,7 @@ static void send_answer(HttpExchange *x, const Refusal *refusal, json_t *error, 
         text_done(&t);
 }
 
-static int refuse(HttpExchange *x, const EgressVerdict *v, const char *text, const char *cure) {
+static int gate_http_refuse(HttpExchange *x, const EgressVerdict *v, const char *text, const char *cure) {
         const Refusal *refusal = refusals[v->reason].status ? refusals + v->reason : &forbidden;
         const EgressRule *rule = gate_rule(x->sandbox, v->rule);
         bool goes_on = can_go_on(x);
@@ -85,7 +85,7 @@ static int explain_and_refuse(HttpExchange *x, const EgressVerdict *v) {
         char text[EGRESS_TEXT_MAX] = "", cure[EGRESS_TEXT_MAX] = "";
 
         egress_explain(&x->sandbox->policy, v, &x->asked.question, text, cure);
-        return refuse(x, v, text, cure);
+        return gate_http_refuse(x, v, text, cure);
 }
 
 int http_deny(HttpExchange *x, const EgressVerdict *v) {
@@ -109,7 +109,7 @@ int http_fail(HttpExchange *x, const char *why) {
         egress_address_format(&x->address, number);
         (void) snprintf(text, sizeof(text), "%s port %u is allowed, but it failed: %s", host ? host : number, (unsigned) x->port, why);
         log_sandbox("debug", x->sandbox->id, "%s", text);
-        return refuse(x, &v, text, NULL);
+        return gate_http_refuse(x, &v, text, NULL);
 }
 
 /* Our last word goes out, and what the guest still sends goes nowhere: closing at once would take the word back (a reset overtakes it). */

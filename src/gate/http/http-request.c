@@ -185,7 +185,7 @@ static int prepare_body(HttpExchange *x) {
 
 static int let_pass(HttpExchange *x, const EgressVerdict *v);
 
-static void on_answer(bool allow, EgressReason reason, void *userdata) {
+static void http_request_on_answer(bool allow, EgressReason reason, void *userdata) {
         HttpExchange *x = userdata;
         const EgressVerdict v = { .action = EGRESS_ALLOW, .reason = EGRESS_BY_RULE, .rule = -1 };
 
@@ -199,8 +199,8 @@ static void on_answer(bool allow, EgressReason reason, void *userdata) {
         http_pump(x);
 }
 
-static int ask(HttpExchange *x) {
-        x->ask = gate_ask(x->sandbox, &x->asked.question, on_answer, x);
+static int http_request_ask(HttpExchange *x) {
+        x->ask = gate_ask(x->sandbox, &x->asked.question, http_request_on_answer, x);
         if (!x->ask)
                 return http_deny_because(x, EGRESS_NOT_APPROVED);
         http_go(x, HTTP_STEP_ASK);
@@ -212,7 +212,7 @@ bool http_is_approved(const HttpExchange *x) {
         return x->approved && strcmp(x->approved_host, x->asked.host) == 0;
 }
 
-static int judge(HttpExchange *x) {
+static int http_request_judge(HttpExchange *x) {
         const EgressPolicy *p = &x->sandbox->policy;
         const HttpHead *h = &x->asked.head;
         EgressVerdict v = gate_decide(x->sandbox, &x->asked.question);
@@ -225,7 +225,7 @@ static int judge(HttpExchange *x) {
         if (is_misplaced(x))
                 return http_deny_because(x, EGRESS_CREDENTIAL);
         if (v.action == EGRESS_ASK && !http_is_approved(x))
-                return ask(x);
+                return http_request_ask(x);
         return let_pass(x, &v);
 }
 
@@ -250,7 +250,7 @@ static int start_upstream(HttpExchange *x, int fd) {
         return stream_new(g->event, fd, tls, &x->sandbox->down, on_stream_changed, x, &x->upstream);
 }
 
-static void on_dialed(int error, int fd, void *userdata) {
+static void http_request_on_dialed(int error, int fd, void *userdata) {
         HttpExchange *x = userdata;
 
         x->dial = dial_free(x->dial);
@@ -277,7 +277,7 @@ static int let_pass(HttpExchange *x, const EgressVerdict *v) {
         http_go(x, HTTP_STEP_CONNECT);
         if (x->upstream)
                 return 1;
-        r = dial_new(x->sandbox->gate, &x->address, x->port, on_dialed, x, &x->dial);
+        r = dial_new(x->sandbox->gate, &x->address, x->port, http_request_on_dialed, x, &x->dial);
         return r < 0 ? http_fail(x, strerror(-r)) : 1;
 }
 
@@ -356,5 +356,5 @@ int http_step_head(HttpExchange *x) {
         http_frame_init(&a->frame, a->head.framing, a->head.length);
         take_credentials(x);
         reason = read_rest(x);
-        return reason == EGRESS_BY_RULE ? judge(x) : http_deny_because(x, reason);
+        return reason == EGRESS_BY_RULE ? http_request_judge(x) : http_deny_because(x, reason);
 }

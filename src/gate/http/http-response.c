@@ -38,28 +38,28 @@ static void tell_masked(HttpExchange *x, const char *name) {
 }
 
 /* mask: NULL where nothing has to be. */
-static void put_text(CredentialFilter *mask, const char *text, Text *t) {
+static void http_response_put_text(CredentialFilter *mask, const char *text, Text *t) {
         if (mask)
                 (void) credential_filter_feed(mask, text, strlen(text), /* last= */ true, t); /* a failure sticks to the text */
         else
                 text_put_string(t, text);
 }
 
-static void write_fields(const HttpHead *h, CredentialFilter *mask, Text *t) {
+static void http_response_write_fields(const HttpHead *h, CredentialFilter *mask, Text *t) {
         text_format(t, "HTTP/1.1 %03u ", h->status);
-        put_text(mask, h->phrase, t);
+        http_response_put_text(mask, h->phrase, t);
         text_put_string(t, "\r\n");
         for (size_t i = 0; i < h->n_fields; i++) {
                 if (http_is_hop(h, h->fields[i].name))
                         continue;
-                put_text(mask, h->fields[i].name, t);
+                http_response_put_text(mask, h->fields[i].name, t);
                 text_put_string(t, ": ");
-                put_text(mask, h->fields[i].value, t);
+                http_response_put_text(mask, h->fields[i].value, t);
                 text_put_string(t, "\r\n");
         }
 }
 
-static int write_head(HttpExchange *x, const HttpHead *h, Text *t) {
+static int http_response_write_head(HttpExchange *x, const HttpHead *h, Text *t) {
         CredentialFilter *mask = NULL;
         int r = 0;
 
@@ -67,7 +67,7 @@ static int write_head(HttpExchange *x, const HttpHead *h, Text *t) {
                 r = credential_filter_new_mask(x->credentials, x->host, /* same_length= */ false, &mask);
         if (r < 0)
                 return r;
-        write_fields(h, mask, t);
+        http_response_write_fields(h, mask, t);
         if (mask && credential_filter_hit(mask))
                 tell_masked(x, credential_filter_hit(mask));
         credential_filter_free(mask);
@@ -75,7 +75,7 @@ static int write_head(HttpExchange *x, const HttpHead *h, Text *t) {
 }
 
 /* How the guest gets the body: with its length where that stays, else in chunks, or, for an old one, until the end. */
-static void write_framing(HttpExchange *x, const HttpHead *h, Text *t) {
+static void http_response_write_framing(HttpExchange *x, const HttpHead *h, Text *t) {
         HttpAnswered *a = &x->answered;
         bool changes = a->mask && h->framing != FRAMING_NONE, old = x->asked.head.minor == 0;
 
@@ -97,7 +97,7 @@ static int pass_interim(HttpExchange *x, const HttpHead *h) {
                 return http_fail(x, "it does not come to the point (too many interim responses)");
         if (x->asked.head.minor == 0 || (h->status == 100 && !x->asked.expects))
                 return 1; /* who has not asked does not know what to do with it */
-        if (write_head(x, h, &t) >= 0) {
+        if (http_response_write_head(x, h, &t) >= 0) {
                 text_put_string(&t, "\r\n");
                 stream_put(x->guest, t.data, t.size);
         }
@@ -111,7 +111,7 @@ static int pass_switch(HttpExchange *x, const HttpHead *h) {
 
         if (!x->asked.websocket || !http_head_field(h, "Upgrade") || strcasecmp(http_head_field(h, "Upgrade"), "websocket") != 0)
                 return http_fail(x, "it switches to a protocol that nobody asked for");
-        r = write_head(x, h, &t);
+        r = http_response_write_head(x, h, &t);
         if (r >= 0) {
                 text_put_string(&t, "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
                 stream_put(x->guest, t.data, t.size);
@@ -143,12 +143,12 @@ static int pass_head(HttpExchange *x, const HttpHead *h) {
         if (must_mask(x))
                 r = credential_filter_new_mask(x->credentials, x->host, /* same_length= */ false, &a->mask);
         if (r >= 0)
-                r = write_head(x, h, &t);
+                r = http_response_write_head(x, h, &t);
         if (r < 0)
                 (void) http_fail(x, strerror(-r));
         else {
                 http_frame_init(&a->frame, h->framing, h->length);
-                write_framing(x, h, &t);
+                http_response_write_framing(x, h, &t);
                 stream_put(x->guest, t.data, t.size);
                 a->begun = true;
                 a->over = http_frame_is_over(&a->frame);
@@ -183,7 +183,7 @@ static int receive_head(HttpExchange *x) {
 
 /* Bodies. */
 
-static int put_piece(HttpExchange *x, const void *data, size_t size, bool last) {
+static int http_response_put_piece(HttpExchange *x, const void *data, size_t size, bool last) {
         Text masked = TEXT_INIT(HTTP_SENT_MAX);
         HttpAnswered *a = &x->answered;
 
@@ -201,8 +201,8 @@ static int put_piece(HttpExchange *x, const void *data, size_t size, bool last) 
         return 1;
 }
 
-static int end_body(HttpExchange *x) {
-        (void) put_piece(x, "", 0, /* last= */ true);
+static int http_response_end_body(HttpExchange *x) {
+        (void) http_response_put_piece(x, "", 0, /* last= */ true);
         if (x->step == HTTP_STEP_PASS && x->answered.chunked)
                 stream_put(x->guest, "0\r\n\r\n", 5);
         x->answered.over = true;
@@ -217,7 +217,7 @@ static int receive_end(HttpExchange *x) {
                 http_cut(x); /* so that nobody takes it for the whole */
                 return 1;
         }
-        return end_body(x);
+        return http_response_end_body(x);
 }
 
 static int receive_body(HttpExchange *x) {
@@ -239,17 +239,17 @@ static int receive_body(HttpExchange *x) {
                 if (max > 0 && a->frame.total > max)
                         return http_deny_because(x, EGRESS_RESPONSE_SIZE);
                 if (size > 0)
-                        (void) put_piece(x, piece, size, /* last= */ false);
+                        (void) http_response_put_piece(x, piece, size, /* last= */ false);
                 stream_use(x->upstream, (size_t) n);
                 moved = 1;
                 if (http_frame_is_over(&a->frame))
-                        return end_body(x);
+                        return http_response_end_body(x);
         }
         return moved;
 }
 
 /* Both have their whole: the next one, or the end. */
-static int finish(HttpExchange *x) {
+static int http_response_finish(HttpExchange *x) {
         if (x->answered.last || !x->asked.sent) {
                 x->upstream = stream_free(x->upstream);
                 http_go(x, HTTP_STEP_DRAIN);
@@ -266,6 +266,6 @@ int http_step_pass(HttpExchange *x) {
         if (x->step == HTTP_STEP_PASS)
                 moved |= x->answered.begun ? receive_body(x) : receive_head(x);
         if (x->step == HTTP_STEP_PASS && x->answered.over)
-                moved |= finish(x);
+                moved |= http_response_finish(x);
         return moved;
 }

@@ -56,7 +56,7 @@ static int write_query(const HttpExchange *x, Text *t) {
 }
 
 /* fill: NULL where no credential is at home. */
-static int write_fields(const HttpHead *h, CredentialFilter *fill, bool collected, Text *t) {
+static int http_send_write_fields(const HttpHead *h, CredentialFilter *fill, bool collected, Text *t) {
         for (size_t i = 0; i < h->n_fields; i++) {
                 const HttpField *f = h->fields + i;
                 int r;
@@ -83,16 +83,16 @@ static int write_own_fields(const HttpExchange *x, bool collected, Text *t) {
         int r;
 
         if (!x->tls || !credentials_want(x->credentials, x->host))
-                return write_fields(&x->asked.head, NULL, collected, t);
+                return http_send_write_fields(&x->asked.head, NULL, collected, t);
         r = credential_filter_new_fill(x->credentials, x->host, CREDENTIAL_HEADER, CREDENTIAL_PLAIN, &fill);
         if (r >= 0)
-                r = write_fields(&x->asked.head, fill, collected, t);
+                r = http_send_write_fields(&x->asked.head, fill, collected, t);
         credential_filter_free(fill);
         return r;
 }
 
 /* body: all of it; NULL: it will come piece by piece. */
-static void write_framing(HttpExchange *x, const Text *body, Text *t) {
+static void http_send_write_framing(HttpExchange *x, const Text *body, Text *t) {
         HttpAsked *a = &x->asked;
 
         a->chunked = !body && (a->head.framing == FRAMING_CHUNKED || (a->head.framing == FRAMING_LENGTH && a->fill));
@@ -106,7 +106,7 @@ static void write_framing(HttpExchange *x, const Text *body, Text *t) {
                 text_put_string(t, "Connection: close\r\n");
 }
 
-static int write_head(HttpExchange *x, const Text *body, Text *t) {
+static int http_send_write_head(HttpExchange *x, const Text *body, Text *t) {
         const HttpAsked *a = &x->asked;
         int r;
 
@@ -125,14 +125,14 @@ static int write_head(HttpExchange *x, const Text *body, Text *t) {
         r = write_own_fields(x, body != NULL, t);
         if (r < 0)
                 return r;
-        write_framing(x, body, t);
+        http_send_write_framing(x, body, t);
         text_put_string(t, "\r\n");
         return t->error;
 }
 
 int http_send_head(HttpExchange *x, const Text *body) {
         Text t = TEXT_INIT(HEAD_SENT_MAX);
-        int r = write_head(x, body, &t);
+        int r = http_send_write_head(x, body, &t);
 
         if (r < 0) /* a value that cannot stand in a header, or too many of them */
                 (void) http_deny_because(x, EGRESS_CREDENTIAL);
@@ -178,7 +178,7 @@ static EgressReason check_piece(HttpExchange *x, const void *data, size_t size, 
         return reason;
 }
 
-static int send_piece(HttpExchange *x, const void *data, size_t size, bool last) {
+static int http_send_piece(HttpExchange *x, const void *data, size_t size, bool last) {
         EgressReason reason = check_piece(x, data, size, last);
         Text filled = TEXT_INIT(HTTP_SENT_MAX);
         HttpAsked *a = &x->asked;
@@ -199,8 +199,8 @@ static int send_piece(HttpExchange *x, const void *data, size_t size, bool last)
         return 1;
 }
 
-static int end_body(HttpExchange *x) {
-        int r = send_piece(x, "", 0, /* last= */ true);
+static int http_send_end_body(HttpExchange *x) {
+        int r = http_send_piece(x, "", 0, /* last= */ true);
 
         if (x->step != HTTP_STEP_PASS)
                 return r;
@@ -220,7 +220,7 @@ int http_send_body(HttpExchange *x) {
                 ssize_t n;
 
                 if (http_frame_is_over(&a->frame))
-                        return end_body(x);
+                        return http_send_end_body(x);
                 n = http_frame_next(&a->frame, stream_data(x->guest), stream_size(x->guest), &piece, &size);
                 if (n < 0)
                         return http_deny_because(x, EGRESS_MALFORMED);
@@ -231,7 +231,7 @@ int http_send_body(HttpExchange *x) {
                         return 1;
                 }
                 if (size > 0)
-                        (void) send_piece(x, piece, size, /* last= */ false);
+                        (void) http_send_piece(x, piece, size, /* last= */ false);
                 stream_use(x->guest, (size_t) n);
                 moved = 1;
         }

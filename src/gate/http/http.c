@@ -41,7 +41,7 @@ static bool has_deadline(const HttpExchange *x) {
         return x->asked.deadline > 0 && (x->step == HTTP_STEP_CONNECT || x->step == HTTP_STEP_COLLECT || x->step == HTTP_STEP_PASS);
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
+static int gate_http_on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         HttpExchange *x = userdata;
 
         if (has_deadline(x) && clock_usec() >= x->asked.deadline)
@@ -175,7 +175,7 @@ void http_pump(HttpExchange *x) {
                 (void) sd_event_source_set_enabled(x->again, SD_EVENT_ONESHOT);
 }
 
-static int on_again(sd_event_source *source, void *userdata) {
+static int gate_http_on_again(sd_event_source *source, void *userdata) {
         HttpExchange *x = userdata;
 
         if (x->step != HTTP_STEP_OVER) {
@@ -187,7 +187,7 @@ static int on_again(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static void on_stream(void *userdata) {
+static void gate_http_on_stream(void *userdata) {
         http_pump(userdata);
 }
 
@@ -209,7 +209,7 @@ static int start_tls(HttpExchange *x, int fd, TlsSession **ret) {
         return r;
 }
 
-static int start_stream(HttpExchange *x, int fd) {
+static int gate_http_start_stream(HttpExchange *x, int fd) {
         _cleanup_close_ int owned = fd;
         TlsSession *tls = NULL;
         int r;
@@ -220,16 +220,16 @@ static int start_stream(HttpExchange *x, int fd) {
                 if (r < 0)
                         return r;
         }
-        return stream_new(x->sandbox->gate->event, TAKE_FD(owned), tls, &x->sandbox->up, on_stream, x, &x->guest);
+        return stream_new(x->sandbox->gate->event, TAKE_FD(owned), tls, &x->sandbox->up, gate_http_on_stream, x, &x->guest);
 }
 
 static int start_sources(HttpExchange *x) {
         sd_event *e = x->sandbox->gate->event;
         int r;
 
-        r = sd_event_add_time(e, &x->timer, CLOCK_MONOTONIC, USEC_INFINITY, TIMER_SLACK, on_time, x);
+        r = sd_event_add_time(e, &x->timer, CLOCK_MONOTONIC, USEC_INFINITY, TIMER_SLACK, gate_http_on_time, x);
         if (r >= 0)
-                r = sd_event_add_defer(e, &x->again, on_again, x); /* at once: bytes are there */
+                r = sd_event_add_defer(e, &x->again, gate_http_on_again, x); /* at once: bytes are there */
         return r;
 }
 
@@ -257,7 +257,7 @@ int http_start(const HttpStart *start, void (*done)(HttpExchange *x, void *userd
         }
         r = start_sources(x);
         if (r >= 0)
-                r = start_stream(x, TAKE_FD(fd));
+                r = gate_http_start_stream(x, TAKE_FD(fd));
         if (r < 0) {
                 (void) http_free(x);
                 return r;

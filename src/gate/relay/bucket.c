@@ -19,13 +19,13 @@ struct Bucket {
 /* Beyond this, arithmetic in millionths would run over; it is more than any machine passes. */
 #define RATE_MAX (UINT64_C(1) << 40)
 
-static uint64_t piece(const Bucket *b) {
+static uint64_t bucket_piece(const Bucket *b) {
         uint64_t size = b->rate * PIECE_USEC;
 
         return MAX_OF(PIECE_BYTES_MIN * USEC_PER_SEC, MIN_OF(PIECE_BYTES * USEC_PER_SEC, size));
 }
 
-static void fill(Bucket *b, usec_t now) {
+static void bucket_fill(Bucket *b, usec_t now) {
         usec_t passed = now > b->filled_at ? now - b->filled_at : 0;
 
         b->filled_at = MAX_OF(b->filled_at, now);
@@ -33,7 +33,7 @@ static void fill(Bucket *b, usec_t now) {
         b->level = MIN_OF(b->capacity, b->level + passed * b->rate);
 }
 
-static void set_rate(Bucket *b, uint64_t rate) {
+static void gate_bucket_set_rate(Bucket *b, uint64_t rate) {
         b->rate = MAX_OF((uint64_t) 1, MIN_OF(rate, RATE_MAX));
         b->capacity = MAX_OF(b->rate * SAVED_USEC, (uint64_t) PIECE_BYTES * USEC_PER_SEC);
 }
@@ -43,7 +43,7 @@ Bucket *bucket_new(uint64_t bytes_per_sec, usec_t now) {
 
         if (!b)
                 return NULL;
-        set_rate(b, bytes_per_sec);
+        gate_bucket_set_rate(b, bytes_per_sec);
         b->level = b->capacity;
         b->filled_at = now;
         return b;
@@ -55,8 +55,8 @@ Bucket *bucket_free(Bucket *b) {
 }
 
 void bucket_set_rate(Bucket *b, uint64_t bytes_per_sec, usec_t now) {
-        fill(b, now);
-        set_rate(b, bytes_per_sec);
+        bucket_fill(b, now);
+        gate_bucket_set_rate(b, bytes_per_sec);
         b->level = MIN_OF(b->level, b->capacity);
 }
 
@@ -65,9 +65,9 @@ size_t bucket_take(Bucket *b, size_t want, usec_t now) {
 
         if (!b)
                 return want;
-        fill(b, now);
+        bucket_fill(b, now);
         have = b->level / USEC_PER_SEC;
-        if (have < want && b->level < piece(b)) /* a trickle would cost more to pass than it is worth */
+        if (have < want && b->level < bucket_piece(b)) /* a trickle would cost more to pass than it is worth */
                 return 0;
         taken = MIN_OF(have, (uint64_t) want);
         b->level -= taken * USEC_PER_SEC;
@@ -86,8 +86,8 @@ void bucket_give_back(Bucket *b, size_t size) {
 usec_t bucket_ready_at(const Bucket *b, usec_t now) {
         uint64_t missing;
 
-        if (!b || b->level >= piece(b))
+        if (!b || b->level >= bucket_piece(b))
                 return now;
-        missing = piece(b) - b->level;
+        missing = bucket_piece(b) - b->level;
         return now + (missing + b->rate - 1) / b->rate;
 }

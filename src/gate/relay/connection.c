@@ -102,7 +102,7 @@ static int on_upstream_first(sd_event_source *source, int fd, uint32_t revents, 
         return 0;
 }
 
-static void on_dialed(int error, int fd, void *userdata) {
+static void connection_on_dialed(int error, int fd, void *userdata) {
         Connection *c = userdata;
 
         c->dial = dial_free(c->dial);
@@ -119,7 +119,7 @@ static void on_dialed(int error, int fd, void *userdata) {
 }
 
 void connection_dial_ahead(Connection *c) {
-        if (dial_new(c->sandbox->gate, &c->address, c->port, on_dialed, c, &c->dial) < 0)
+        if (dial_new(c->sandbox->gate, &c->address, c->port, connection_on_dialed, c, &c->dial) < 0)
                 deny_because(c, EGRESS_UPSTREAM);
 }
 

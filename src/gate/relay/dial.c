@@ -28,7 +28,7 @@ Dial *dial_free(Dial *d) {
         return NULL;
 }
 
-static int on_connected(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int dial_on_connected(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Dial *d = userdata;
         int error = 0;
         socklen_t size = sizeof(error);
@@ -41,7 +41,7 @@ static int on_connected(sd_event_source *source, int fd, uint32_t revents, void 
         return 0;
 }
 
-static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+static int dial_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         Dial *d = userdata;
 
         d->source = sd_event_source_disable_unref(d->source);
@@ -49,7 +49,7 @@ static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static int open_socket(const EgressAddress *address, uint16_t port) {
+static int dial_open_socket(const EgressAddress *address, uint16_t port) {
         SocketAddress to;
         socklen_t size = address_to_socket(address, port, &to);
         _cleanup_close_ int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -65,7 +65,7 @@ static int open_socket(const EgressAddress *address, uint16_t port) {
 }
 
 int dial_new(Gate *g, const EgressAddress *address, uint16_t port, void (*done)(int error, int fd, void *userdata), void *userdata, Dial **ret) {
-        int r, fd = open_socket(address, port);
+        int r, fd = dial_open_socket(address, port);
         Dial *d;
 
         if (fd < 0)
@@ -76,9 +76,9 @@ int dial_new(Gate *g, const EgressAddress *address, uint16_t port, void (*done)(
                 return -ENOMEM;
         }
         *d = (Dial) { .fd = fd, .done = done, .userdata = userdata };
-        r = sd_event_add_io(g->event, &d->source, fd, EPOLLOUT, on_connected, d);
+        r = sd_event_add_io(g->event, &d->source, fd, EPOLLOUT, dial_on_connected, d);
         if (r >= 0)
-                r = sd_event_add_time_relative(g->event, &d->timer, CLOCK_MONOTONIC, DIAL_TIMEOUT_USEC, TIMER_SLACK, on_timeout, d);
+                r = sd_event_add_time_relative(g->event, &d->timer, CLOCK_MONOTONIC, DIAL_TIMEOUT_USEC, TIMER_SLACK, dial_on_timeout, d);
         if (r < 0) {
                 dial_free(d);
                 return r;

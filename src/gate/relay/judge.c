@@ -17,11 +17,11 @@
 #define SILENCE_LONG   (30 * USEC_PER_SEC) /* it may yet turn out to be allowed */
 #define TIMER_SLACK    (100 * USEC_PER_MSEC)
 
-static void deny(Connection *c, EgressReason reason) {
+static void judge_deny(Connection *c, EgressReason reason) {
         connection_deny(c, &(EgressVerdict) { .action = EGRESS_DENY, .reason = reason, .rule = -1 });
 }
 
-static void set_host(Connection *c, const char *host) {
+static void judge_set_host(Connection *c, const char *host) {
         if (host != c->host)
                 (void) snprintf(c->host, sizeof(c->host), "%s", host ? host : "");
 }
@@ -73,15 +73,15 @@ static bool has_hope(Connection *c) {
 
 /* What was decided, done. */
 
-static void on_answer(bool allow, EgressReason reason, void *userdata);
+static void judge_on_answer(bool allow, EgressReason reason, void *userdata);
 
-static void hold(Connection *c) {
+static void judge_hold(Connection *c) {
         const EgressQuestion q = connection_question(c);
 
         c->timer = sd_event_source_disable_unref(c->timer);
-        c->ask = gate_ask(c->sandbox, &q, on_answer, c);
+        c->ask = gate_ask(c->sandbox, &q, judge_on_answer, c);
         if (!c->ask)
-                deny(c, EGRESS_NOT_APPROVED);
+                judge_deny(c, EGRESS_NOT_APPROVED);
 }
 
 static bool must_be_opened(const Connection *c, const EgressVerdict *v) {
@@ -92,34 +92,34 @@ static bool must_be_opened(const Connection *c, const EgressVerdict *v) {
         return v->inspect || s->policy.inspect_all || s->policy.requests_max > 0 || (s->credentials && credentials_want(s->credentials, c->host));
 }
 
-static void pass(Connection *c, const EgressVerdict *v) {
+static void judge_pass(Connection *c, const EgressVerdict *v) {
         if (must_be_opened(c, v))
                 connection_open(c);
         else
                 connection_clear(c);
 }
 
-static void carry_out(Connection *c, const EgressVerdict *v) {
+static void judge_carry_out(Connection *c, const EgressVerdict *v) {
         if (v->action == EGRESS_ALLOW || (v->action == EGRESS_ASK && c->approved))
-                pass(c, v);
+                judge_pass(c, v);
         else if (v->action == EGRESS_ASK)
-                hold(c);
+                judge_hold(c);
         else
                 connection_deny(c, v);
 }
 
-static void on_answer(bool allow, EgressReason reason, void *userdata) {
+static void judge_on_answer(bool allow, EgressReason reason, void *userdata) {
         Connection *c = userdata;
         EgressQuestion q = connection_question(c);
         EgressVerdict v = gate_decide(c->sandbox, &q);
 
         c->ask = NULL;
         if (!allow) {
-                deny(c, reason);
+                judge_deny(c, reason);
                 return;
         }
         c->approved = true;
-        carry_out(c, &v);
+        judge_carry_out(c, &v);
 }
 
 /* TCP, when it is nothing else (or says nothing). */
@@ -129,8 +129,8 @@ static void judge_as_raw(Connection *c) {
 
         c->protocol = EGRESS_TCP;
         c->tls = false;
-        set_host(c, host);
-        carry_out(c, &v);
+        judge_set_host(c, host);
+        judge_carry_out(c, &v);
 }
 
 /* TLS. */
@@ -148,7 +148,7 @@ static void judge_unnamed_tls(Connection *c) {
 
         if (v.action == EGRESS_DENY || must_be_seen(c, &v)) {
                 c->protocol = EGRESS_HTTPS;
-                deny(c, v.action == EGRESS_DENY && v.reason == EGRESS_BY_RULE ? v.reason : EGRESS_NO_NAME);
+                judge_deny(c, v.action == EGRESS_DENY && v.reason == EGRESS_BY_RULE ? v.reason : EGRESS_NO_NAME);
                 return;
         }
         judge_as_raw(c);
@@ -162,12 +162,12 @@ static void judge_mismatch(Connection *c) {
         q.host = NULL;
         v = gate_decide(c->sandbox, &q);
         if (v.action == EGRESS_DENY || must_be_seen(c, &v)) {
-                deny(c, EGRESS_NAME_MISMATCH);
+                judge_deny(c, EGRESS_NAME_MISMATCH);
                 return;
         }
         c->tls = false;
-        set_host(c, NULL);
-        carry_out(c, &v);
+        judge_set_host(c, NULL);
+        judge_carry_out(c, &v);
 }
 
 static void judge_hello(Connection *c, const TlsHello *hello) {
@@ -181,14 +181,14 @@ static void judge_hello(Connection *c, const TlsHello *hello) {
         }
         c->protocol = EGRESS_HTTPS;
         if (egress_host_normalise(hello->name, strlen(hello->name), name) < 0) {
-                deny(c, EGRESS_MALFORMED);
+                judge_deny(c, EGRESS_MALFORMED);
                 return;
         }
-        set_host(c, name);
+        judge_set_host(c, name);
         c->tls = true;
         q = connection_question(c);
         if (hello->encrypted && !c->sandbox->policy.allow_encrypted_hello && !gate_is_open(c->sandbox)) {
-                deny(c, EGRESS_ENCRYPTED_HELLO);
+                judge_deny(c, EGRESS_ENCRYPTED_HELLO);
                 return;
         }
         if (!gate_is_open(c->sandbox) && !pins_has(c->sandbox->pins, name, &c->address)) {
@@ -196,7 +196,7 @@ static void judge_hello(Connection *c, const TlsHello *hello) {
                 return;
         }
         v = gate_decide(c->sandbox, &q);
-        carry_out(c, &v);
+        judge_carry_out(c, &v);
 }
 
 /* Where nothing is limited, nothing has to be looked at. */
@@ -221,7 +221,7 @@ static bool judge_tls(Connection *c, const uint8_t *data, size_t size) {
                 return true;
         }
         c->protocol = EGRESS_HTTPS;
-        deny(c, EGRESS_MALFORMED);
+        judge_deny(c, EGRESS_MALFORMED);
         return true;
 }
 
@@ -232,7 +232,7 @@ static void judge_http2(Connection *c) {
 
         if (v.action != EGRESS_DENY && must_be_seen(c, &v)) {
                 c->protocol = EGRESS_HTTP;
-                deny(c, EGRESS_MALFORMED);
+                judge_deny(c, EGRESS_MALFORMED);
         } else
                 judge_as_raw(c);
 }
@@ -300,7 +300,7 @@ void judge_accepted(Connection *c) {
         EgressVerdict raw;
 
         if (!gate_is_reachable(s->gate, &c->address) && (egress_address_is_special(&c->address) || address_is_own(&c->address))) {
-                deny(c, EGRESS_SPECIAL_ADDRESS);
+                judge_deny(c, EGRESS_SPECIAL_ADDRESS);
                 return;
         }
         if (!gate_count_bytes(s, 0, 0)) {
@@ -309,7 +309,7 @@ void judge_accepted(Connection *c) {
         }
         raw = judge_raw(c, &host);
         if (raw.action == EGRESS_ALLOW && !raw.inspect && (!gate_is_open(s) || needs_no_look(s))) {
-                set_host(c, host);
+                judge_set_host(c, host);
                 connection_clear(c); /* a rule says that it knows better: whatever it is, and whoever speaks first */
                 return;
         }
@@ -333,7 +333,7 @@ void judge_policy_changed(Connection *c) {
                 return;
         if (c->ask) {
                 c->ask = ask_cancel(c->ask);
-                carry_out(c, &v);
+                judge_carry_out(c, &v);
         } else if (v.action == EGRESS_DENY || (v.action == EGRESS_ASK && !c->approved)) {
                 connection_deny(c, &v);
         } else if (must_be_opened(c, &v)) {

@@ -57,7 +57,7 @@ static void look_again(Gate *g) {
         (void) sd_event_source_set_enabled(g->room_timer, SD_EVENT_ONESHOT);
 }
 
-static bool has_room(GateSandbox *s) {
+static bool listener_has_room(GateSandbox *s) {
         if (may_take(s))
                 return true;
         pause_one(s);
@@ -78,7 +78,7 @@ static void on_accept_failed(GateSandbox *s, int error) {
 int listener_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         GateSandbox *s = userdata;
 
-        for (unsigned i = 0; i < BATCH_MAX && has_room(s); i++) {
+        for (unsigned i = 0; i < BATCH_MAX && listener_has_room(s); i++) {
                 int connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
                 if (connection < 0) {

@@ -26,7 +26,7 @@ typedef struct Side {
 } Side;
 
 /* One direction. */
-typedef struct Stream {
+typedef struct RelayStream {
         Side *from, *to;
         Pipe pipe;
         size_t held; /* in the pipe */
@@ -35,12 +35,12 @@ typedef struct Stream {
         bool up;
         bool waits;  /* for its bucket */
         struct Bucket **bucket; /* the sandbox's; it may come and go with its policy */
-} Stream;
+} RelayStream;
 
 struct Relay {
         GateSandbox *sandbox;
         Side guest, upstream;
-        Stream streams[2];
+        RelayStream streams[2];
         sd_event_source *turn;  /* there was more than one turn's worth */
         sd_event_source *timer; /* a bucket fills */
         sd_event_source *silence;
@@ -48,16 +48,16 @@ struct Relay {
         void *userdata;
 };
 
-typedef enum Step {
+typedef enum RelayStep {
         STEP_WAIT,  /* for one of the sockets, or for a bucket */
         STEP_TURN,  /* could go on */
         STEP_ENDED, /* this direction is over */
         STEP_FAILED,
         STEP_TOTAL,
-} Step;
+} RelayStep;
 
 /* What has come out of a socket is ours to count, whether it gets to the other one or not. */
-static bool count(Stream *st, size_t n) {
+static bool relay_count(RelayStream *st, size_t n) {
         Relay *r = st->from->relay;
 
         if (!st->up)
@@ -66,7 +66,7 @@ static bool count(Stream *st, size_t n) {
 }
 
 /* Only into an empty pipe: so that EAGAIN can mean one thing only. */
-static Step fill(Stream *st) {
+static RelayStep relay_fill(RelayStream *st) {
         size_t allowed;
         ssize_t n;
 
@@ -90,10 +90,10 @@ static Step fill(Stream *st) {
                 return STEP_FAILED;
         st->ended = n == 0;
         st->held = (size_t) n;
-        return count(st, st->held) ? STEP_TURN : STEP_TOTAL;
+        return relay_count(st, st->held) ? STEP_TURN : STEP_TOTAL;
 }
 
-static Step drain(Stream *st) {
+static RelayStep gate_relay_drain(RelayStream *st) {
         while (st->held > 0) {
                 ssize_t n = splice(st->pipe.fds[0], NULL, st->to->fd, NULL, st->held, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
@@ -110,7 +110,7 @@ static Step drain(Stream *st) {
         return STEP_TURN;
 }
 
-static Step end_stream(Stream *st) {
+static RelayStep end_stream(RelayStream *st) {
         pipe_return(&st->pipe, /* is_empty= */ true);
         if (!st->closed && shutdown(st->to->fd, SHUT_WR) < 0 && errno != ENOTCONN)
                 return STEP_FAILED;
@@ -118,16 +118,16 @@ static Step end_stream(Stream *st) {
         return STEP_ENDED;
 }
 
-static Step stream_step(Stream *st) {
+static RelayStep stream_step(RelayStream *st) {
         if (st->closed)
                 return STEP_ENDED;
         if (st->held > 0)
-                return st->to->writable ? drain(st) : STEP_WAIT;
-        return st->ended ? end_stream(st) : fill(st);
+                return st->to->writable ? gate_relay_drain(st) : STEP_WAIT;
+        return st->ended ? end_stream(st) : relay_fill(st);
 }
 
-static Step stream_run(Stream *st) {
-        Step step;
+static RelayStep stream_run(RelayStream *st) {
+        RelayStep step;
         size_t moved = 0;
 
         do {
@@ -139,20 +139,20 @@ static Step stream_run(Stream *st) {
         return step;
 }
 
-static int relay_run(Relay *r);
+static int gate_relay_run(Relay *r);
 
-static int on_turn(sd_event_source *source, void *userdata) {
-        return relay_run(userdata);
+static int relay_on_turn(sd_event_source *source, void *userdata) {
+        return gate_relay_run(userdata);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
-        return relay_run(userdata);
+static int relay_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        return gate_relay_run(userdata);
 }
 
 static int schedule_turn(Relay *r) {
         if (r->turn)
                 return sd_event_source_set_enabled(r->turn, SD_EVENT_ONESHOT);
-        return sd_event_add_defer(r->sandbox->gate->event, &r->turn, on_turn, r);
+        return sd_event_add_defer(r->sandbox->gate->event, &r->turn, relay_on_turn, r);
 }
 
 static int schedule_bucket(Relay *r) {
@@ -164,14 +164,14 @@ static int schedule_bucket(Relay *r) {
         if (at == USEC_INFINITY)
                 return 0;
         if (!r->timer)
-                return sd_event_add_time(r->sandbox->gate->event, &r->timer, CLOCK_MONOTONIC, at, TIMER_SLACK, on_timer, r);
+                return sd_event_add_time(r->sandbox->gate->event, &r->timer, CLOCK_MONOTONIC, at, TIMER_SLACK, relay_on_timer, r);
         (void) sd_event_source_set_time(r->timer, at);
         return sd_event_source_set_enabled(r->timer, SD_EVENT_ONESHOT);
 }
 
 /* The last thing that anybody does with a relay: it may be gone afterwards. */
-static int relay_run(Relay *r) {
-        Step a = stream_run(r->streams), b = a >= STEP_FAILED ? STEP_WAIT : stream_run(r->streams + 1);
+static int gate_relay_run(Relay *r) {
+        RelayStep a = stream_run(r->streams), b = a >= STEP_FAILED ? STEP_WAIT : stream_run(r->streams + 1);
 
         if (a == STEP_TOTAL || b == STEP_TOTAL)
                 r->done(RELAY_TOTAL, r->userdata);
@@ -184,7 +184,7 @@ static int relay_run(Relay *r) {
         return 0;
 }
 
-static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int relay_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Side *side = userdata;
 
         /* An error is found by whoever reads or writes next. */
@@ -192,7 +192,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *use
                 side->readable = true;
         if (revents & (EPOLLOUT | EPOLLHUP | EPOLLERR))
                 side->writable = true;
-        return relay_run(side->relay);
+        return gate_relay_run(side->relay);
 }
 
 static int on_silence(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -205,7 +205,7 @@ static int on_silence(sd_event_source *source, uint64_t usec, void *userdata) {
 static int side_init(Side *side, Relay *r, int fd) {
         *side = (Side) { .relay = r, .fd = fd, .readable = true, .writable = true };
         (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int) { 1 }, sizeof(int));
-        return sd_event_add_io(r->sandbox->gate->event, &side->source, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, on_ready, side);
+        return sd_event_add_io(r->sandbox->gate->event, &side->source, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, relay_on_ready, side);
 }
 
 int relay_new(GateSandbox *s, int guest_fd, int upstream_fd, usec_t silence_usec, void (*done)(RelayEnd end, void *userdata), void *userdata,
@@ -218,8 +218,8 @@ int relay_new(GateSandbox *s, int guest_fd, int upstream_fd, usec_t silence_usec
         r->sandbox = s;
         r->done = done;
         r->userdata = userdata;
-        r->streams[0] = (Stream) { .from = &r->guest, .to = &r->upstream, .pipe = PIPE_NONE, .up = true, .bucket = &s->up };
-        r->streams[1] = (Stream) { .from = &r->upstream, .to = &r->guest, .pipe = PIPE_NONE, .bucket = &s->down };
+        r->streams[0] = (RelayStream) { .from = &r->guest, .to = &r->upstream, .pipe = PIPE_NONE, .up = true, .bucket = &s->up };
+        r->streams[1] = (RelayStream) { .from = &r->upstream, .to = &r->guest, .pipe = PIPE_NONE, .bucket = &s->down };
         k = side_init(&r->guest, r, guest_fd);
         if (k >= 0)
                 k = side_init(&r->upstream, r, upstream_fd);

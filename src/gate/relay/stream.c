@@ -70,7 +70,7 @@ Stream *stream_free(Stream *s) {
         return NULL;
 }
 
-static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int stream_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Stream *s = userdata;
 
         if ((revents & (EPOLLIN | EPOLLHUP | EPOLLERR)) || s->tls)
@@ -103,7 +103,7 @@ int stream_new(sd_event *event, int fd, TlsSession *tls, struct Bucket **bucket,
         *s = (Stream) {
                 .event = event, .fd = fd, .tls = tls, .shaking = tls != NULL, .bucket = bucket, .readable = true, .changed = changed, .userdata = userdata,
         };
-        r = sd_event_add_io(event, &s->source, fd, EPOLLIN, on_ready, s);
+        r = sd_event_add_io(event, &s->source, fd, EPOLLIN, stream_on_ready, s);
         if (r < 0) {
                 (void) stream_free(s);
                 return r;

@@ -120,7 +120,7 @@ static UdpFlow *flow_new(GateSandbox *s, const UdpEnds *ends) {
 
 /* By one of the names that the guest was told this address for, or by number: the best of them; but who is denied by one of the names does not
  * get there by another one. */
-static EgressVerdict decide(const GateSandbox *s, const UdpEnds *ends, EgressQuestion *ret) {
+static EgressVerdict udp_decide(const GateSandbox *s, const UdpEnds *ends, EgressQuestion *ret) {
         const char *names[NAMES_MAX + 1] = { 0 };
         size_t n = pins_names(s->pins, &ends->remote, names, NAMES_MAX);
         EgressVerdict best = { .action = EGRESS_DENY, .reason = EGRESS_RAW_ADDRESS, .rule = -1 };
@@ -155,7 +155,7 @@ static bool rate_allows(struct Bucket *b, size_t *credit, size_t size) {
 }
 
 /* False: the flow is gone, for the sandbox has used all that it may. */
-static bool pass_out(UdpFlow *f, const void *data, size_t size) {
+static bool udp_pass_out(UdpFlow *f, const void *data, size_t size) {
         if (!rate_allows(f->sandbox->up, &f->up_credit, size))
                 return true;
         if (!gate_count_bytes(f->sandbox, size, 0)) {
@@ -167,7 +167,7 @@ static bool pass_out(UdpFlow *f, const void *data, size_t size) {
         return true;
 }
 
-static bool pass_in(UdpFlow *f, const void *data, size_t size) {
+static bool udp_pass_in(UdpFlow *f, const void *data, size_t size) {
         if (!rate_allows(f->sandbox->down, &f->down_credit, size))
                 return true;
         if (!gate_count_bytes(f->sandbox, 0, size)) {
@@ -195,11 +195,11 @@ static int relay_some(UdpFlow *f, int fd, bool (*pass)(UdpFlow *f, const void *d
 }
 
 static int on_outside(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        return relay_some(userdata, fd, pass_in);
+        return relay_some(userdata, fd, udp_pass_in);
 }
 
 static int on_inside(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        return relay_some(userdata, fd, pass_out);
+        return relay_some(userdata, fd, udp_pass_out);
 }
 
 static int connect_outside(const UdpEnds *ends) {
@@ -254,7 +254,7 @@ static void on_flow_asked(bool allow, EgressReason reason, void *userdata) {
                 (void) flow_begin(f);
                 return;
         }
-        (void) decide(f->sandbox, &f->ends, &q);
+        (void) udp_decide(f->sandbox, &f->ends, &q);
         gate_tell_denied(f->sandbox, &v, &q);
         f->state = UDP_REFUSED;
         f->active_at = clock_usec();
@@ -272,7 +272,7 @@ static void flow_ask(UdpFlow *f, const EgressQuestion *q) {
 }
 
 /* Each new one is work for coved and PID 1 as well, which serve others too: so many a second, and so many at once after a pause. */
-static bool may_begin(GateSandbox *s) {
+static bool udp_may_begin(GateSandbox *s) {
         usec_t now = clock_usec(), most = UDP_FLOWS_BURST * FLOW_COST;
 
         s->flows_credit = s->flows_at == 0 ? most : MIN_OF(s->flows_credit + (now - s->flows_at), most);
@@ -286,14 +286,14 @@ static bool may_begin(GateSandbox *s) {
 /* NULL: it may not pass (now). */
 static UdpFlow *flow_for_first(GateSandbox *s, const UdpEnds *ends) {
         EgressQuestion q;
-        EgressVerdict v = decide(s, ends, &q);
+        EgressVerdict v = udp_decide(s, ends, &q);
         UdpFlow *f;
 
         if (v.action == EGRESS_DENY) {
                 gate_tell_denied(s, &v, &q);
                 return NULL;
         }
-        f = may_begin(s) ? flow_new(s, ends) : NULL; /* lost, as datagrams may be */
+        f = udp_may_begin(s) ? flow_new(s, ends) : NULL; /* lost, as datagrams may be */
         if (!f)
                 return NULL;
         if (v.action == EGRESS_ASK) {
@@ -310,11 +310,11 @@ static void datagram_arrived(GateSandbox *s, const UdpEnds *ends, const void *da
         if (!f)
                 f = flow_for_first(s, ends);
         if (f && (f->state == UDP_WAITING || f->state == UDP_OPEN))
-                (void) pass_out(f, data, size);
+                (void) udp_pass_out(f, data, size);
 }
 
 /* 1: one more, 0: no more for now. */
-static int datagram_take(GateSandbox *s, int fd) {
+static int udp_datagram_take(GateSandbox *s, int fd) {
         uint8_t buffer[DATAGRAM_MAX];
         union {
                 struct cmsghdr header;
@@ -343,7 +343,7 @@ static int datagram_take(GateSandbox *s, int fd) {
 }
 
 int udp_on_datagram(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        for (int i = 0; i < DATAGRAMS_AT_ONCE && datagram_take(userdata, fd) > 0; i++)
+        for (int i = 0; i < DATAGRAMS_AT_ONCE && udp_datagram_take(userdata, fd) > 0; i++)
                 ;
         return 0;
 }
@@ -377,7 +377,7 @@ void udp_policy_changed(GateSandbox *s) {
 
         HASH_ITER(hh, s->flows, f, next) {
                 EgressQuestion q;
-                EgressVerdict v = decide(s, &f->ends, &q);
+                EgressVerdict v = udp_decide(s, &f->ends, &q);
 
                 if (f->state == UDP_REFUSED || v.action == EGRESS_DENY || (v.action == EGRESS_ASK && !f->approved && f->state != UDP_ASKING))
                         flow_free(f);

@@ -18,13 +18,13 @@
 #define EXTENSION_ENCRYPTED 0xfe0d
 
 /* A piece of the message. Reading beyond its end leaves `bad` set and gives nothing. */
-typedef struct Span {
+typedef struct HelloSpan {
         const uint8_t *at;
         size_t left;
         bool bad;
-} Span;
+} HelloSpan;
 
-static uint32_t span_number(Span *s, size_t bytes) {
+static uint32_t span_number(HelloSpan *s, size_t bytes) {
         uint32_t value = 0;
 
         if (s->bad || s->left < bytes) {
@@ -38,8 +38,8 @@ static uint32_t span_number(Span *s, size_t bytes) {
         return value;
 }
 
-static Span span_take(Span *s, size_t size) {
-        Span piece = { .at = s->at, .left = size, .bad = s->bad || s->left < size };
+static HelloSpan span_take(HelloSpan *s, size_t size) {
+        HelloSpan piece = { .at = s->at, .left = size, .bad = s->bad || s->left < size };
 
         if (piece.bad) {
                 s->bad = true;
@@ -52,7 +52,7 @@ static Span span_take(Span *s, size_t size) {
 }
 
 /* What a length of so many bytes announces. */
-static Span span_counted(Span *s, size_t length_bytes) {
+static HelloSpan span_counted(HelloSpan *s, size_t length_bytes) {
         uint32_t size = span_number(s, length_bytes);
 
         return span_take(s, size);
@@ -108,7 +108,7 @@ static bool name_is_number(const char *name) {
         return last[strspn(last, "0123456789")] == '\0';
 }
 
-static int hello_copy_name(Span s, char ret[static EGRESS_DOMAIN_MAX]) {
+static int hello_copy_name(HelloSpan s, char ret[static EGRESS_DOMAIN_MAX]) {
         if (s.left > 0 && s.at[s.left - 1] == '.')
                 s.left--;
         if (s.left == 0 || s.left >= EGRESS_DOMAIN_MAX)
@@ -124,8 +124,8 @@ static int hello_copy_name(Span s, char ret[static EGRESS_DOMAIN_MAX]) {
         return ret[s.left - 1] == '.' || name_is_number(ret) ? -EBADMSG : 0;
 }
 
-static int hello_read_name(Span extension, TlsHello *ret) {
-        Span list = span_counted(&extension, 2), name;
+static int hello_read_name(HelloSpan extension, TlsHello *ret) {
+        HelloSpan list = span_counted(&extension, 2), name;
 
         if (span_number(&list, 1) != 0 || list.bad) /* the only kind of name there is */
                 return -EBADMSG;
@@ -135,13 +135,13 @@ static int hello_read_name(Span extension, TlsHello *ret) {
         return hello_copy_name(name, ret->name);
 }
 
-static int hello_read_protocols(Span extension, TlsHello *ret) {
-        Span list = span_counted(&extension, 2);
+static int hello_read_protocols(HelloSpan extension, TlsHello *ret) {
+        HelloSpan list = span_counted(&extension, 2);
 
         if (list.bad || list.left == 0 || extension.left > 0)
                 return -EBADMSG;
         while (list.left > 0) {
-                Span protocol = span_counted(&list, 1);
+                HelloSpan protocol = span_counted(&list, 1);
 
                 if (protocol.bad || protocol.left == 0)
                         return -EBADMSG;
@@ -151,26 +151,26 @@ static int hello_read_protocols(Span extension, TlsHello *ret) {
         return 0;
 }
 
-static int hello_read_encrypted(Span extension, TlsHello *ret) {
+static int hello_read_encrypted(HelloSpan extension, TlsHello *ret) {
         ret->encrypted = true;
         return 0;
 }
 
 static const struct {
         uint16_t type;
-        int (*read)(Span extension, TlsHello *ret);
+        int (*read)(HelloSpan extension, TlsHello *ret);
 } hello_extensions[] = {
         { EXTENSION_NAME,      hello_read_name      },
         { EXTENSION_PROTOCOLS, hello_read_protocols },
         { EXTENSION_ENCRYPTED, hello_read_encrypted },
 };
 
-static int hello_read_extensions(Span all, TlsHello *ret) {
+static int hello_read_extensions(HelloSpan all, TlsHello *ret) {
         bool seen[ELEMENTSOF(hello_extensions)] = { 0 };
 
         while (all.left > 0) {
                 uint32_t type = span_number(&all, 2);
-                Span extension = span_counted(&all, 2);
+                HelloSpan extension = span_counted(&all, 2);
 
                 if (extension.bad)
                         return -EBADMSG;
@@ -185,8 +185,8 @@ static int hello_read_extensions(Span all, TlsHello *ret) {
         return 0;
 }
 
-static int hello_read_message(Span s, TlsHello *ret) {
-        Span session, ciphers, compressions, extensions;
+static int hello_read_message(HelloSpan s, TlsHello *ret) {
+        HelloSpan session, ciphers, compressions, extensions;
 
         if (span_number(&s, 1) != 3) /* "version"; the real one is in an extension */
                 return -EBADMSG;
@@ -217,7 +217,7 @@ int hello_parse(const uint8_t *data, size_t size, TlsHello *ret) {
         r = hello_collect(data, MIN_OF(size, (size_t) HELLO_MAX), message, &n);
         if (r <= 0)
                 return r;
-        r = hello_read_message((Span) { .at = message + MESSAGE_HEADER, .left = n - MESSAGE_HEADER }, &hello);
+        r = hello_read_message((HelloSpan) { .at = message + MESSAGE_HEADER, .left = n - MESSAGE_HEADER }, &hello);
         if (r < 0)
                 return r;
         *ret = hello;

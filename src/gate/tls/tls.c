@@ -57,7 +57,7 @@ static int tls_choose_protocol(SSL *ssl, const unsigned char **ret, unsigned cha
         return SSL_TLSEXT_ERR_OK;
 }
 
-static SSL_CTX *context_new(const SSL_METHOD *method) {
+static SSL_CTX *tls_context_new(const SSL_METHOD *method) {
         SSL_CTX *c = SSL_CTX_new(method);
 
         if (!c)
@@ -69,7 +69,7 @@ static SSL_CTX *context_new(const SSL_METHOD *method) {
 }
 
 static int tls_make_server(Tls *t, Error *reterr) {
-        t->server = context_new(TLS_server_method());
+        t->server = tls_context_new(TLS_server_method());
         if (!t->server)
                 return authority_failed(reterr, "set TLS up");
         (void) SSL_CTX_set_session_cache_mode(t->server, SSL_SESS_CACHE_OFF);
@@ -102,7 +102,7 @@ static int tls_add_authorities(Tls *t, const char *authorities, Error *reterr) {
 }
 
 static int tls_make_client(Tls *t, const char *authorities, Error *reterr) {
-        t->client = context_new(TLS_client_method());
+        t->client = tls_context_new(TLS_client_method());
         if (!t->client || SSL_CTX_set_alpn_protos(t->client, (const unsigned char *) "\x08http/1.1", 9) != 0)
                 return authority_failed(reterr, "set TLS up");
         SSL_CTX_set_verify(t->client, SSL_VERIFY_PEER, NULL);

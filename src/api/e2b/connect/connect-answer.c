@@ -20,7 +20,7 @@ static const char *stream_type(const ConnectCall *c) {
 }
 
 /* Takes the text's bytes. */
-static int answer_whole(ConnectCall *c, unsigned status, const char *type, Text *t) {
+static int connect_answer_whole(ConnectCall *c, unsigned status, const char *type, Text *t) {
         char *data = t->data;
 
         c->q->answered = true;
@@ -39,12 +39,12 @@ int connect_answer(ConnectCall *c, const ProtobufCMessage *response) {
         if (is_stream(c)) {
                 (void) connect_encode_envelope(&t, c->json, response);
                 (void) connect_encode_end(&t, 0, NULL);
-                return answer_whole(c, 200, stream_type(c), &t);
+                return connect_answer_whole(c, 200, stream_type(c), &t);
         }
         (void) connect_encode(&t, c->json, response);
         if (t.error == 0 && !t.data)
                 return c->q->answered = true, http_answer(c->q->http, 200, "application/proto", NULL, 0); /* an empty message is no bytes */
-        return answer_whole(c, 200, c->json ? "application/json" : "application/proto", &t);
+        return connect_answer_whole(c, 200, c->json ? "application/json" : "application/proto", &t);
 }
 
 static int unary_error(ConnectCall *c, ConnectCode code, const char *message) {
@@ -53,10 +53,10 @@ static int unary_error(ConnectCall *c, ConnectCode code, const char *message) {
         text_format(&t, "{\"code\":\"%s\",\"message\":", connect_code_name(code));
         text_quote_string(&t, message);
         text_put_string(&t, "}");
-        return answer_whole(c, connect_code_status(code), "application/json", &t);
+        return connect_answer_whole(c, connect_code_status(code), "application/json", &t);
 }
 
-static void flush(ConnectCall *c) {
+static void connect_answer_flush(ConnectCall *c) {
         if (!c->begin)
                 http_request_continue(c->q->http);
 }
@@ -67,12 +67,12 @@ static int stream_error(ConnectCall *c, ConnectCode code, const char *message) {
         if (c->started) {
                 (void) connect_encode_end(&c->out, code, message);
                 c->ended = true;
-                flush(c);
+                connect_answer_flush(c);
                 return c->out.error;
         }
         c->ended = true;
         (void) connect_encode_end(&t, code, message);
-        return answer_whole(c, 200, stream_type(c), &t);
+        return connect_answer_whole(c, 200, stream_type(c), &t);
 }
 
 int connect_error(ConnectCall *c, ConnectCode code, const char *format, ...) {
@@ -120,7 +120,7 @@ static void sent_some(ConnectCall *c, size_t n) {
         }
 }
 
-static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+static ssize_t connect_answer_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         ConnectCall *c = userdata;
         size_t n = MIN_OF(size, connect_backlog(c));
 
@@ -137,8 +137,8 @@ static int stream_begin(ConnectCall *c) {
         int r;
 
         if (!c->ended || c->broken || c->out.error < 0)
-                return http_answer_stream(c->q->http, 200, stream_type(c), UINT64_MAX, stream_next, c);
-        r = answer_whole(c, 200, stream_type(c), &c->out);
+                return http_answer_stream(c->q->http, 200, stream_type(c), UINT64_MAX, connect_answer_stream_next, c);
+        r = connect_answer_whole(c, 200, stream_type(c), &c->out);
         c->out.size = c->out.room = 0; /* they are the answer's now */
         return r;
 }
@@ -153,7 +153,7 @@ static int on_begin(sd_event_source *source, void *userdata) {
 
 /* After this turn of the loop: the start, the output and the end of a short command come together, and are one answer of a known length and one packet
  * instead of three. */
-static int stream_start(ConnectCall *c) {
+static int connect_answer_stream_start(ConnectCall *c) {
         if (c->started)
                 return 0;
         if (c->q->answered)
@@ -176,12 +176,12 @@ int connect_send(ConnectCall *c, const ProtobufCMessage *message) {
                 return -ESHUTDOWN;
         r = connect_encode_envelope(&c->out, c->json, message);
         if (r >= 0)
-                r = stream_start(c);
+                r = connect_answer_stream_start(c);
         if (r < 0)
                 return r;
         c->was_high |= connect_backlog(c) > CONNECT_HIGH;
         restart_keepalive(c);
-        flush(c);
+        connect_answer_flush(c);
         return 0;
 }
 
@@ -196,8 +196,8 @@ int connect_end(ConnectCall *c) {
                 return -ESHUTDOWN;
         (void) connect_encode_end(&c->out, 0, NULL);
         c->ended = true;
-        r = stream_start(c);
-        flush(c);
+        r = connect_answer_stream_start(c);
+        connect_answer_flush(c);
         return r < 0 ? r : c->out.error;
 }
 
@@ -210,12 +210,12 @@ void connect_break(ConnectCall *c) {
                 return;
         }
         c->broken = true;
-        flush(c);
+        connect_answer_flush(c);
 }
 
 /* Timers. */
 
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+static int connect_answer_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         (void) connect_error(userdata, CONNECT_DEADLINE_EXCEEDED, "context deadline exceeded");
         return 0;
 }
@@ -225,7 +225,7 @@ int connect_bound(ConnectCall *c) {
 
         if (!c->has_deadline)
                 return 0;
-        r = sd_event_add_time_relative(c->q->manager->event, &c->deadline, CLOCK_MONOTONIC, c->deadline_usec, USEC_PER_MSEC, on_deadline, c);
+        r = sd_event_add_time_relative(c->q->manager->event, &c->deadline, CLOCK_MONOTONIC, c->deadline_usec, USEC_PER_MSEC, connect_answer_on_deadline, c);
         return r < 0 ? connect_errno(c, r, NULL) : 0;
 }
 
@@ -233,12 +233,12 @@ void connect_unbound(ConnectCall *c) {
         c->deadline = sd_event_source_disable_unref(c->deadline);
 }
 
-static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
+static int connect_answer_on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
         ConnectCall *c = userdata;
 
         if (c->started && !c->ended && !c->broken && connect_backlog(c) == 0) {
                 text_put(&c->out, c->ping.data, c->ping.size);
-                flush(c);
+                connect_answer_flush(c);
         }
         restart_keepalive(c);
         return 0;
@@ -251,7 +251,7 @@ int connect_keepalive(ConnectCall *c, const ProtobufCMessage *message) {
         r = connect_encode_envelope(&c->ping, c->json, message);
         if (r < 0 || c->keepalive)
                 return r;
-        return sd_event_add_time_relative(c->q->manager->event, &c->keepalive, CLOCK_MONOTONIC, c->ping_usec, USEC_PER_MSEC * 100, on_keepalive, c);
+        return sd_event_add_time_relative(c->q->manager->event, &c->keepalive, CLOCK_MONOTONIC, c->ping_usec, USEC_PER_MSEC * 100, connect_answer_on_keepalive, c);
 }
 
 void connect_answer_done(ConnectCall *c) {

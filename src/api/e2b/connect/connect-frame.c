@@ -11,7 +11,7 @@ void connect_frame_done(ConnectFrame *f) {
         text_done(&f->message);
 }
 
-static int read_head(ConnectFrame *f) {
+static int connect_frame_read_head(ConnectFrame *f) {
         const uint8_t *h = f->head;
 
         if (h[0] & CONNECT_FLAG_COMPRESSED)
@@ -22,7 +22,7 @@ static int read_head(ConnectFrame *f) {
         return f->length > f->message.max ? -EFBIG : 0;
 }
 
-static size_t take_head(ConnectFrame *f, const uint8_t *data, size_t size) {
+static size_t connect_frame_take_head(ConnectFrame *f, const uint8_t *data, size_t size) {
         size_t n = MIN_OF(size, sizeof(f->head) - f->n_head);
 
         memcpy(f->head + f->n_head, data, n);
@@ -38,10 +38,10 @@ ssize_t connect_frame_take(ConnectFrame *f, const void *data, size_t size) {
         if (size == 0 || connect_frame_complete(f))
                 return 0;
         if (f->n_head < sizeof(f->head)) {
-                taken = take_head(f, p, size);
+                taken = connect_frame_take_head(f, p, size);
                 if (f->n_head < sizeof(f->head))
                         return (ssize_t) taken;
-                r = read_head(f);
+                r = connect_frame_read_head(f);
                 if (r < 0)
                         return r;
         }

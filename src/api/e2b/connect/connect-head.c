@@ -38,7 +38,7 @@ static bool type_is(const char *given, const char *name) {
         return given && strncasecmp(given, name, n) == 0 && (given[n] == '\0' || given[n] == ';' || given[n] == ' ');
 }
 
-static int read_type(ConnectCall *c) {
+static int connect_head_read_type(ConnectCall *c) {
         const char *given = http_header(c->q->http, "Content-Type");
         bool stream = c->method->kind != CONNECT_UNARY;
         static const char words[] = "{\"code\":\"unknown\",\"message\":\"the content type is none that this method takes (see Accept-Post)\"}";
@@ -107,7 +107,7 @@ static void read_ping(ConnectCall *c) {
 }
 
 /* "Basic" and "user:password" in base64; the password says nothing. What is not that names nobody. */
-static int read_user(ConnectCall *c) {
+static int connect_head_read_user(ConnectCall *c) {
         const char *text = http_header(c->q->http, "Authorization");
         uint8_t decoded[BASE64_ROOM(USER_TEXT_MAX)];
         const char *end;
@@ -132,7 +132,7 @@ int connect_read_head(ConnectCall *c) {
         c->method = find_method(http_path(c->q->http));
         if (!c->method)
                 return refuse_method(c);
-        r = read_type(c);
+        r = connect_head_read_type(c);
         if (r >= 0)
                 r = read_coding(c);
         if (r >= 0)
@@ -142,7 +142,7 @@ int connect_read_head(ConnectCall *c) {
         if (r < 0)
                 return r;
         read_ping(c);
-        r = read_user(c);
+        r = connect_head_read_user(c);
         if (r < 0)
                 (void) connect_errno(c, r, NULL);
         return r;

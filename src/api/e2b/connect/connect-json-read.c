@@ -12,7 +12,7 @@
 
 static int read_message(const ProtobufCMessageDescriptor *d, json_t *j, ProtobufCMessage **ret, Error *reterr);
 
-static void *member(ProtobufCMessage *m, unsigned offset) {
+static void *connect_json_read_member(ProtobufCMessage *m, unsigned offset) {
         return (uint8_t *) m + offset;
 }
 
@@ -67,7 +67,7 @@ static int read_unsigned64(json_t *j, uint64_t *ret) {
         return r;
 }
 
-static int read_number(const ProtobufCFieldDescriptor *f, json_t *j, void *ret, Error *reterr) {
+static int connect_json_read_number(const ProtobufCFieldDescriptor *f, json_t *j, void *ret, Error *reterr) {
         int64_t value = 0;
         uint64_t large = 0;
 
@@ -139,7 +139,7 @@ static int read_bytes(const ProtobufCFieldDescriptor *f, json_t *j, ProtobufCBin
         return 0;
 }
 
-static int read_value(const ProtobufCFieldDescriptor *f, json_t *j, void *ret, Error *reterr) {
+static int connect_json_read_value(const ProtobufCFieldDescriptor *f, json_t *j, void *ret, Error *reterr) {
         switch (f->type) {
         case PROTOBUF_C_TYPE_BOOL:
                 if (!json_is_boolean(j))
@@ -158,7 +158,7 @@ static int read_value(const ProtobufCFieldDescriptor *f, json_t *j, void *ret, E
         case PROTOBUF_C_TYPE_DOUBLE:
                 return -EOPNOTSUPP; /* no message of ours has any */
         default:
-                return read_number(f, j, ret, reterr);
+                return connect_json_read_number(f, j, ret, reterr);
         }
 }
 
@@ -167,8 +167,8 @@ static size_t item_size(const ProtobufCFieldDescriptor *f) {
 }
 
 /* Texts, bytes and messages only: those are what lists of ours hold. */
-static int read_list(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *j, Error *reterr) {
-        size_t *n = member(m, f->quantifier_offset), size = item_size(f);
+static int connect_json_read_list(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *j, Error *reterr) {
+        size_t *n = connect_json_read_member(m, f->quantifier_offset), size = item_size(f);
         uint8_t *items;
         json_t *item;
         size_t i;
@@ -182,9 +182,9 @@ static int read_list(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, jso
         items = calloc(json_array_size(j), size);
         if (!items)
                 return -ENOMEM;
-        *(void **) member(m, f->offset) = items;
+        *(void **) connect_json_read_member(m, f->offset) = items;
         json_array_foreach(j, i, item) {
-                int r = read_value(f, item, items + i * size, reterr);
+                int r = connect_json_read_value(f, item, items + i * size, reterr);
 
                 if (r < 0)
                         return r;
@@ -193,15 +193,15 @@ static int read_list(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, jso
         return 0;
 }
 
-static int read_entry(const ProtobufCMessageDescriptor *d, const char *key, json_t *value, ProtobufCMessage **ret, Error *reterr) {
+static int connect_json_read_entry(const ProtobufCMessageDescriptor *d, const char *key, json_t *value, ProtobufCMessage **ret, Error *reterr) {
         ProtobufCMessage *entry = calloc(1, d->sizeof_message);
         int r;
 
         if (!entry)
                 return -ENOMEM;
         protobuf_c_message_init(d, entry);
-        *(char **) member(entry, d->fields[0].offset) = strdup(key);
-        r = *(char **) member(entry, d->fields[0].offset) ? read_value(d->fields + 1, value, member(entry, d->fields[1].offset), reterr) : -ENOMEM;
+        *(char **) connect_json_read_member(entry, d->fields[0].offset) = strdup(key);
+        r = *(char **) connect_json_read_member(entry, d->fields[0].offset) ? connect_json_read_value(d->fields + 1, value, connect_json_read_member(entry, d->fields[1].offset), reterr) : -ENOMEM;
         if (r < 0) {
                 protobuf_c_message_free_unpacked(entry, NULL);
                 return r;
@@ -212,7 +212,7 @@ static int read_entry(const ProtobufCMessageDescriptor *d, const char *key, json
 
 static int read_map(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *j, Error *reterr) {
         const ProtobufCMessageDescriptor *d = f->descriptor;
-        size_t *n = member(m, f->quantifier_offset);
+        size_t *n = connect_json_read_member(m, f->quantifier_offset);
         ProtobufCMessage **items;
         const char *key;
         json_t *value;
@@ -224,9 +224,9 @@ static int read_map(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json
         items = calloc(json_object_size(j), sizeof(*items));
         if (!items)
                 return -ENOMEM;
-        *(ProtobufCMessage ***) member(m, f->offset) = items;
+        *(ProtobufCMessage ***) connect_json_read_member(m, f->offset) = items;
         json_object_foreach(j, key, value) {
-                int r = read_entry(d, key, value, items + *n, reterr);
+                int r = connect_json_read_entry(d, key, value, items + *n, reterr);
 
                 if (r < 0)
                         return r;
@@ -237,22 +237,22 @@ static int read_map(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json
 
 static int read_single(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *j, Error *reterr) {
         bool oneof = f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF;
-        uint32_t *which = member(m, f->quantifier_offset); /* of a oneof; else whether it is there, for types that say so */
+        uint32_t *which = connect_json_read_member(m, f->quantifier_offset); /* of a oneof; else whether it is there, for types that say so */
         int r;
 
         if (oneof && *which != 0)
                 return not_of(f, "one thing of several", reterr);
-        r = read_value(f, j, member(m, f->offset), reterr);
+        r = connect_json_read_value(f, j, connect_json_read_member(m, f->offset), reterr);
         if (r < 0)
                 return r;
         if (oneof)
                 *which = f->id;
         else if (f->label == PROTOBUF_C_LABEL_OPTIONAL && f->type != PROTOBUF_C_TYPE_STRING && f->type != PROTOBUF_C_TYPE_MESSAGE)
-                *(protobuf_c_boolean *) member(m, f->quantifier_offset) = true;
+                *(protobuf_c_boolean *) connect_json_read_member(m, f->quantifier_offset) = true;
         return 0;
 }
 
-static int read_field(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *object, Error *reterr) {
+static int connect_json_read_field(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, json_t *object, Error *reterr) {
         char name[CONNECT_NAME_MAX];
         json_t *j;
 
@@ -264,27 +264,27 @@ static int read_field(ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, js
                 return 0;
         if (connect_is_map(f))
                 return read_map(m, f, j, reterr);
-        return f->label == PROTOBUF_C_LABEL_REPEATED ? read_list(m, f, j, reterr) : read_single(m, f, j, reterr);
+        return f->label == PROTOBUF_C_LABEL_REPEATED ? connect_json_read_list(m, f, j, reterr) : read_single(m, f, j, reterr);
 }
 
-static int read_time(ProtobufCMessage *m, json_t *j, Error *reterr) {
+static int connect_json_read_time(ProtobufCMessage *m, json_t *j, Error *reterr) {
         const ProtobufCFieldDescriptor *f = m->descriptor->fields;
         const char *text = json_string_value(j);
 
-        if (!text || connect_time_parse(text, member(m, f[0].offset), member(m, f[1].offset)) < 0)
+        if (!text || connect_time_parse(text, connect_json_read_member(m, f[0].offset), connect_json_read_member(m, f[1].offset)) < 0)
                 return error_set(reterr, -EBADMSG, "a moment as RFC 3339 writes it was expected");
         for (unsigned i = 0; i < 2; i++)
-                *(protobuf_c_boolean *) member(m, f[i].quantifier_offset) = true;
+                *(protobuf_c_boolean *) connect_json_read_member(m, f[i].quantifier_offset) = true;
         return 0;
 }
 
-static int read_fields(ProtobufCMessage *m, json_t *j, Error *reterr) {
+static int connect_json_read_fields(ProtobufCMessage *m, json_t *j, Error *reterr) {
         if (connect_is_time(m->descriptor))
-                return read_time(m, j, reterr);
+                return connect_json_read_time(m, j, reterr);
         if (!json_is_object(j))
                 return error_set(reterr, -EBADMSG, "an object was expected (%s)", m->descriptor->name);
         for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
-                int r = read_field(m, m->descriptor->fields + i, j, reterr);
+                int r = connect_json_read_field(m, m->descriptor->fields + i, j, reterr);
 
                 if (r < 0)
                         return r;
@@ -299,7 +299,7 @@ static int read_message(const ProtobufCMessageDescriptor *d, json_t *j, Protobuf
         if (!m)
                 return -ENOMEM;
         protobuf_c_message_init(d, m);
-        r = read_fields(m, j, reterr);
+        r = connect_json_read_fields(m, j, reterr);
         if (r < 0) {
                 protobuf_c_message_free_unpacked(m, NULL);
                 return r;

@@ -38,11 +38,11 @@ bool connect_is_time(const ProtobufCMessageDescriptor *d) {
                strcmp(d->fields[1].name, "nanos") == 0;
 }
 
-static const void *member(const ProtobufCMessage *m, unsigned offset) {
+static const void *connect_json_write_member(const ProtobufCMessage *m, unsigned offset) {
         return (const uint8_t *) m + offset;
 }
 
-static size_t value_size(const ProtobufCFieldDescriptor *f) {
+static size_t connect_json_write_value_size(const ProtobufCFieldDescriptor *f) {
         switch (f->type) {
         case PROTOBUF_C_TYPE_INT64:
         case PROTOBUF_C_TYPE_SINT64:
@@ -70,20 +70,20 @@ static bool is_default(const ProtobufCFieldDescriptor *f, const void *value) {
                 return (*(char *const *) value)[0] == '\0';
         if (f->type == PROTOBUF_C_TYPE_BYTES)
                 return ((const ProtobufCBinaryData *) value)->len == 0;
-        return f->type != PROTOBUF_C_TYPE_MESSAGE && memcmp(value, zero, value_size(f)) == 0;
+        return f->type != PROTOBUF_C_TYPE_MESSAGE && memcmp(value, zero, connect_json_write_value_size(f)) == 0;
 }
 
 static bool is_written(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f) {
-        const void *value = member(m, f->offset);
+        const void *value = connect_json_write_member(m, f->offset);
 
         if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
-                return *(const uint32_t *) member(m, f->quantifier_offset) == f->id;
+                return *(const uint32_t *) connect_json_write_member(m, f->quantifier_offset) == f->id;
         if (f->label == PROTOBUF_C_LABEL_REPEATED)
-                return *(const size_t *) member(m, f->quantifier_offset) > 0;
+                return *(const size_t *) connect_json_write_member(m, f->quantifier_offset) > 0;
         if (f->type == PROTOBUF_C_TYPE_STRING || f->type == PROTOBUF_C_TYPE_MESSAGE) {
                 if (!*(void *const *) value)
                         return false;
-        } else if (f->label == PROTOBUF_C_LABEL_OPTIONAL && !*(const protobuf_c_boolean *) member(m, f->quantifier_offset))
+        } else if (f->label == PROTOBUF_C_LABEL_OPTIONAL && !*(const protobuf_c_boolean *) connect_json_write_member(m, f->quantifier_offset))
                 return false;
         return !is_default(f, value);
 }
@@ -91,7 +91,7 @@ static bool is_written(const ProtobufCMessage *m, const ProtobufCFieldDescriptor
 static void write_time(Text *t, const ProtobufCMessage *m) {
         const ProtobufCFieldDescriptor *f = m->descriptor->fields;
         char text[CONNECT_TIME_MAX];
-        int r = connect_time_print(*(const int64_t *) member(m, f[0].offset), *(const int32_t *) member(m, f[1].offset), text);
+        int r = connect_time_print(*(const int64_t *) connect_json_write_member(m, f[0].offset), *(const int32_t *) connect_json_write_member(m, f[1].offset), text);
 
         if (r < 0 && t->error == 0)
                 t->error = r;
@@ -152,8 +152,8 @@ static void write_value(Text *t, const ProtobufCFieldDescriptor *f, const void *
 
 static void write_entry(Text *t, const ProtobufCMessage *entry) {
         const ProtobufCFieldDescriptor *f = entry->descriptor->fields;
-        const char *key = *(char *const *) member(entry, f[0].offset);
-        const void *value = member(entry, f[1].offset);
+        const char *key = *(char *const *) connect_json_write_member(entry, f[0].offset);
+        const void *value = connect_json_write_member(entry, f[1].offset);
 
         text_quote_string(t, key ? key : "");
         text_put_string(t, ":");
@@ -163,9 +163,9 @@ static void write_entry(Text *t, const ProtobufCMessage *entry) {
                 write_value(t, f + 1, value);
 }
 
-static void write_list(Text *t, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f) {
-        const void *items = *(void *const *) member(m, f->offset);
-        size_t n = *(const size_t *) member(m, f->quantifier_offset), size = value_size(f);
+static void connect_json_write_list(Text *t, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f) {
+        const void *items = *(void *const *) connect_json_write_member(m, f->offset);
+        size_t n = *(const size_t *) connect_json_write_member(m, f->quantifier_offset), size = connect_json_write_value_size(f);
         bool map = connect_is_map(f);
 
         text_put_string(t, map ? "{" : "[");
@@ -199,9 +199,9 @@ int connect_json_write(Text *t, const ProtobufCMessage *m) {
                 text_format(t, "%s\"%s\":", first ? "" : ",", name);
                 first = false;
                 if (f->label == PROTOBUF_C_LABEL_REPEATED)
-                        write_list(t, m, f);
+                        connect_json_write_list(t, m, f);
                 else
-                        write_value(t, f, member(m, f->offset));
+                        write_value(t, f, connect_json_write_member(m, f->offset));
         }
         text_put_string(t, "}");
         return t->error;

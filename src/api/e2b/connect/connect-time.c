@@ -34,7 +34,7 @@ int connect_time_print(int64_t seconds, int32_t nanos, char ret[static CONNECT_T
 }
 
 /* So many digits; negative when there are fewer. */
-static int number(const char **p, unsigned digits) {
+static int connect_time_number(const char **p, unsigned digits) {
         int value = 0;
 
         for (unsigned i = 0; i < digits; i++, (*p)++) {
@@ -45,7 +45,7 @@ static int number(const char **p, unsigned digits) {
         return value;
 }
 
-static bool skip(const char **p, char c) {
+static bool connect_time_skip(const char **p, char c) {
         if (**p != c)
                 return false;
         (*p)++;
@@ -53,28 +53,28 @@ static bool skip(const char **p, char c) {
 }
 
 static int parse_date(const char **p, struct tm *tm) {
-        int year = number(p, 4), month, day;
+        int year = connect_time_number(p, 4), month, day;
 
-        if (year < 1 || !skip(p, '-'))
+        if (year < 1 || !connect_time_skip(p, '-'))
                 return -EBADMSG;
-        month = number(p, 2);
-        if (month < 1 || month > 12 || !skip(p, '-'))
+        month = connect_time_number(p, 2);
+        if (month < 1 || month > 12 || !connect_time_skip(p, '-'))
                 return -EBADMSG;
-        day = number(p, 2);
-        if (day < 1 || day > 31 || (!skip(p, 'T') && !skip(p, 't')))
+        day = connect_time_number(p, 2);
+        if (day < 1 || day > 31 || (!connect_time_skip(p, 'T') && !connect_time_skip(p, 't')))
                 return -EBADMSG;
         *tm = (struct tm) { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day };
         return 0;
 }
 
 static int parse_clock(const char **p, struct tm *tm) {
-        tm->tm_hour = number(p, 2);
-        if (tm->tm_hour < 0 || tm->tm_hour > 23 || !skip(p, ':'))
+        tm->tm_hour = connect_time_number(p, 2);
+        if (tm->tm_hour < 0 || tm->tm_hour > 23 || !connect_time_skip(p, ':'))
                 return -EBADMSG;
-        tm->tm_min = number(p, 2);
-        if (tm->tm_min < 0 || tm->tm_min > 59 || !skip(p, ':'))
+        tm->tm_min = connect_time_number(p, 2);
+        if (tm->tm_min < 0 || tm->tm_min > 59 || !connect_time_skip(p, ':'))
                 return -EBADMSG;
-        tm->tm_sec = number(p, 2);
+        tm->tm_sec = connect_time_number(p, 2);
         return tm->tm_sec < 0 || tm->tm_sec > 59 ? -EBADMSG : 0;
 }
 
@@ -82,7 +82,7 @@ static int parse_fraction(const char **p, int32_t *ret) {
         int32_t nanos = 0;
         unsigned n = 0;
 
-        if (skip(p, '.')) {
+        if (connect_time_skip(p, '.')) {
                 for (; **p >= '0' && **p <= '9'; (*p)++, n++)
                         if (n < 9)
                                 nanos = nanos * 10 + (**p - '0');
@@ -100,14 +100,14 @@ static int parse_zone(const char **p, int *ret_seconds) {
         int hours, minutes;
 
         *ret_seconds = 0;
-        if (skip(p, 'Z') || skip(p, 'z'))
+        if (connect_time_skip(p, 'Z') || connect_time_skip(p, 'z'))
                 return 0;
-        if (!skip(p, '+') && !skip(p, '-'))
+        if (!connect_time_skip(p, '+') && !connect_time_skip(p, '-'))
                 return -EBADMSG;
-        hours = number(p, 2);
-        if (hours < 0 || hours > 23 || !skip(p, ':'))
+        hours = connect_time_number(p, 2);
+        if (hours < 0 || hours > 23 || !connect_time_skip(p, ':'))
                 return -EBADMSG;
-        minutes = number(p, 2);
+        minutes = connect_time_number(p, 2);
         if (minutes < 0 || minutes > 59)
                 return -EBADMSG;
         *ret_seconds = (hours * 60 + minutes) * (west ? -60 : 60);

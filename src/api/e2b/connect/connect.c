@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_closed(ApiRequest *q, bool answered) {
+static void connect_on_closed(ApiRequest *q, bool answered) {
         ConnectCall *c = q->state;
 
         q->state = NULL;
@@ -31,12 +31,12 @@ void connect_handle(ApiRequest *q) {
         if (q->sandbox)
                 memcpy(c->sandbox_id, q->sandbox->id, sizeof(c->sandbox_id));
         q->state = c;
-        q->destroy = on_closed;
+        q->destroy = connect_on_closed;
         (void) connect_read_head(c);
 }
 
 /* While the body came in, the sandbox may have gone. */
-static int find_sandbox(ConnectCall *c) {
+static int connect_find_sandbox(ConnectCall *c) {
         Sandbox *sb = NULL;
 
         HASH_FIND_STR(c->q->manager->sandboxes, c->sandbox_id, sb);
@@ -44,7 +44,7 @@ static int find_sandbox(ConnectCall *c) {
         return sb ? 0 : connect_error(c, CONNECT_UNAVAILABLE, "The sandbox was not found");
 }
 
-static void hand_over(ConnectCall *c) {
+static void connect_hand_over(ConnectCall *c) {
         ProtobufCMessage *m = NULL;
         Error error = { 0 };
         int r = connect_decode(c->method, c->json, c->in.message.data ? c->in.message.data : "", c->in.message.size, &m, &error);
@@ -57,7 +57,7 @@ static void hand_over(ConnectCall *c) {
                 (void) connect_error(c, connect_code_from_errno(r), "unmarshal message: %s", error.text[0] ? error.text : strerror(-r));
                 return;
         }
-        if (find_sandbox(c) >= 0 && !c->q->answered)
+        if (connect_find_sandbox(c) >= 0 && !c->q->answered)
                 c->method->handle(c, m);
         protobuf_c_message_free_unpacked(m, NULL);
 }
@@ -103,7 +103,7 @@ static ssize_t many_data(ConnectCall *c, const uint8_t *data, size_t size) {
                         return refuse_envelope(c, (int) n);
                 taken += (size_t) n;
                 if (connect_frame_complete(&c->in))
-                        hand_over(c);
+                        connect_hand_over(c);
                 if (c->q->answered)
                         return -ECANCELED;
         }
@@ -113,28 +113,28 @@ static ssize_t many_data(ConnectCall *c, const uint8_t *data, size_t size) {
 static void stream_ended(ConnectCall *c) {
         if (!connect_frame_empty(&c->in))
                 (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "protocol error: incomplete envelope: unexpected EOF");
-        else if (find_sandbox(c) >= 0 && !c->q->answered)
+        else if (connect_find_sandbox(c) >= 0 && !c->q->answered)
                 c->method->handle(c, NULL);
 }
 
-static void on_end(ConnectCall *c) {
+static void connect_on_end(ConnectCall *c) {
         c->body_ended = true;
         if (c->method->kind == CONNECT_CLIENT_STREAM) {
                 if (!c->held)
                         stream_ended(c);
         } else if (c->method->kind == CONNECT_UNARY)
-                hand_over(c);
+                connect_hand_over(c);
         else if (!c->has_message)
                 (void) connect_error(c, CONNECT_INVALID_ARGUMENT, "protocol error: incomplete envelope: unexpected EOF");
         else if (connect_bound(c) >= 0)
-                hand_over(c);
+                connect_hand_over(c);
 }
 
 ssize_t connect_data(ApiRequest *q, const void *data, size_t size) {
         ConnectCall *c = q->state;
 
         if (size == 0) {
-                on_end(c);
+                connect_on_end(c);
                 return 0;
         }
         switch (c->method->kind) {

@@ -52,7 +52,7 @@ static int read_passwd(EnvdLookup *l, int fd) {
         return 0;
 }
 
-static void on_passwd(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void envd_users_on_passwd(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         EnvdLookup *l = userdata;
 
         l->result = read_passwd(l, fd);
@@ -70,8 +70,8 @@ static void on_passwd_end(FileOp *op, int error, const char *path, uint64_t coun
         l->done(r, r < 0 ? NULL : &user, l->userdata);
 }
 
-static int look_up(Sandbox *sb, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **ret, Error *reterr) {
-        static const FileOpHandlers handlers = { .entry = on_passwd, .end = on_passwd_end };
+static int envd_users_look_up(Sandbox *sb, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **ret, Error *reterr) {
+        static const FileOpHandlers handlers = { .entry = envd_users_on_passwd, .end = on_passwd_end };
         EnvdLookup *l = calloc(1, sizeof(*l));
         GuestFile g;
         int r;
@@ -116,7 +116,7 @@ int envd_user_lookup(Sandbox *sb, const char *name, EnvdLookupDone done, void *u
         else if ((is_own || strcmp(name, own.name) == 0) && is_furnished(sb))
                 known = &own;
         if (!known)
-                return look_up(sb, is_own ? NULL : name, done, userdata, ret, reterr);
+                return envd_users_look_up(sb, is_own ? NULL : name, done, userdata, ret, reterr);
         done(0, known, userdata);
         return 0;
 }

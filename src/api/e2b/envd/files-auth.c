@@ -7,7 +7,7 @@
 
 #include "api/e2b/envd/envd.h"
 
-static int refuse(ApiRequest *q, const char *message) {
+static int files_auth_refuse(ApiRequest *q, const char *message) {
         (void) e2b_error(q, 401, "%s", message);
         return -EACCES;
 }
@@ -38,9 +38,9 @@ static int check_signature(ApiRequest *q, const char *operation, const char *tok
                 return r;
         }
         if (!e2b_token_matches(given, wanted))
-                return refuse(q, "invalid signature");
+                return files_auth_refuse(q, "invalid signature");
         if (expires && until < (long long) time(NULL))
-                return refuse(q, "signature is already expired");
+                return files_auth_refuse(q, "signature is already expired");
         return 0;
 }
 
@@ -58,9 +58,9 @@ int envd_files_allow(ApiRequest *q, const char *operation) {
                 return 0; /* of one that another surface has made nothing was said that would open it */
         e2b_access_token(q->api, q->sandbox->id, token);
         if (given && given[0] != '\0')
-                return e2b_token_matches(given, token) ? 0 : refuse(q, "access token present in header but does not match");
+                return e2b_token_matches(given, token) ? 0 : files_auth_refuse(q, "access token present in header but does not match");
         if (!signature)
-                return refuse(q, "missing signature query parameter");
+                return files_auth_refuse(q, "missing signature query parameter");
         return check_signature(q, operation, token, signature);
 }
 

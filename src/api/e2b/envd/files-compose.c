@@ -33,7 +33,7 @@ typedef struct Compose {
         bool committed;
 } Compose;
 
-static void stop_waiting(Compose *c) {
+static void files_compose_stop_waiting(Compose *c) {
         c->writable = sd_event_source_disable_unref(c->writable);
         c->writable_fd = fd_close(c->writable_fd);
 }
@@ -41,7 +41,7 @@ static void stop_waiting(Compose *c) {
 static void compose_destroy(ApiRequest *q, bool answered) {
         Compose *c = q->state;
 
-        stop_waiting(c);
+        files_compose_stop_waiting(c);
         envd_lookup_cancel(c->lookup);
         fileop_free(c->reader);
         fileop_free(c->writer);
@@ -59,7 +59,7 @@ static const char *source_text(const Compose *c) {
 
 /* Nothing of it goes on: the request may stay for as long as its caller does not read the answer. */
 static void compose_fail(Compose *c, int error) {
-        stop_waiting(c);
+        files_compose_stop_waiting(c);
         c->reader = fileop_free(c->reader);
         c->writer = fileop_free(c->writer);
         c->fd = fd_close(c->fd);
@@ -95,7 +95,7 @@ static int source_path(Compose *c, const Sandbox *sb, char ret[static FILE_PATH_
 
 /* The sources go, one after the other. That one cannot be removed is no failure: what was asked for is there. */
 static void remove_next(Compose *c);
-static void on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_compose_on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Compose *c = userdata;
 
         c->next++;
@@ -110,7 +110,7 @@ static void compose_answer(Compose *c) {
 }
 
 static void remove_next(Compose *c) {
-        static const FileOpHandlers handlers = { .end = on_removed };
+        static const FileOpHandlers handlers = { .end = files_compose_on_removed };
         Sandbox *sb = envd_sandbox(c->q);
         Error error = { 0 };
         GuestFile g;
@@ -125,7 +125,7 @@ static void remove_next(Compose *c) {
         compose_answer(c);
 }
 
-static void on_written(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_compose_on_written(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Compose *c = userdata;
 
         if (error < 0 || !c->committed) {
@@ -136,17 +136,17 @@ static void on_written(FileOp *op, int error, const char *path, uint64_t count, 
         remove_next(c);
 }
 
-static void read_next(Compose *c);
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata);
+static void files_compose_read_next(Compose *c);
+static int files_compose_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata);
 
-static int wait_writable(Compose *c) {
+static int files_compose_wait_writable(Compose *c) {
         int r;
 
         if (!c->writable) {
                 c->writable_fd = fcntl(fileop_data_fd(c->writer), F_DUPFD_CLOEXEC, 3);
                 if (c->writable_fd < 0)
                         return -errno;
-                r = sd_event_add_io(c->q->manager->event, &c->writable, c->writable_fd, EPOLLOUT, on_writable, c);
+                r = sd_event_add_io(c->q->manager->event, &c->writable, c->writable_fd, EPOLLOUT, files_compose_on_writable, c);
                 if (r < 0)
                         return r;
         }
@@ -155,7 +155,7 @@ static int wait_writable(Compose *c) {
 }
 
 /* As much as the pipe takes, and as one turn may. 1: that was all of it, 0: not now. */
-static int copy_some(Compose *c) {
+static int files_compose_copy_some(Compose *c) {
         char buffer[PIECE_SIZE];
 
         for (int i = 0; i < TURN_PIECES; i++) {
@@ -174,11 +174,11 @@ static int copy_some(Compose *c) {
                 if (written < n)
                         break;
         }
-        return wait_writable(c);
+        return files_compose_wait_writable(c);
 }
 
-static void copy(Compose *c) {
-        int r = copy_some(c);
+static void files_compose_copy(Compose *c) {
+        int r = files_compose_copy_some(c);
 
         if (r < 0) {
                 compose_fail(c, r);
@@ -188,16 +188,16 @@ static void copy(Compose *c) {
                 return;
         c->fd = fd_close(c->fd);
         c->next++;
-        read_next(c);
+        files_compose_read_next(c);
 }
 
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        copy(userdata);
+static int files_compose_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        files_compose_copy(userdata);
         return 0;
 }
 
 /* The worker may be lying: we read only what cannot make us wait. */
-static void on_source(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void files_compose_on_source(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Compose *c = userdata;
         struct stat st;
 
@@ -214,21 +214,21 @@ static void on_source_end(FileOp *op, int error, const char *path, uint64_t coun
         if (error < 0 || c->fd < 0)
                 refuse_source(c, error < 0 ? error : -EPROTO);
         else
-                copy(c);
+                files_compose_copy(c);
 }
 
-static void commit(Compose *c) {
+static void files_compose_commit(Compose *c) {
         int r;
 
-        stop_waiting(c); /* the worker sees the end when the last copy is closed */
+        files_compose_stop_waiting(c); /* the worker sees the end when the last copy is closed */
         c->committed = true;
         r = fileop_commit(c->writer);
         if (r < 0 && r != -EPIPE)
                 compose_fail(c, r);
 }
 
-static void read_next(Compose *c) {
-        static const FileOpHandlers handlers = { .entry = on_source, .end = on_source_end };
+static void files_compose_read_next(Compose *c) {
+        static const FileOpHandlers handlers = { .entry = files_compose_on_source, .end = on_source_end };
         Sandbox *sb = envd_sandbox(c->q);
         Error error = { 0 };
         GuestFile g;
@@ -236,7 +236,7 @@ static void read_next(Compose *c) {
 
         c->reader = fileop_free(c->reader);
         if (c->next >= json_array_size(c->sources)) {
-                commit(c);
+                files_compose_commit(c);
                 return;
         }
         if (!sb) {
@@ -252,7 +252,7 @@ static void read_next(Compose *c) {
 }
 
 /* Each can be one, and none is what they become. */
-static int check_sources(Compose *c, const Sandbox *sb) {
+static int files_compose_check_sources(Compose *c, const Sandbox *sb) {
         char path[FILE_PATH_BYTES];
 
         for (c->next = 0; c->next < json_array_size(c->sources); c->next++) {
@@ -269,8 +269,8 @@ static int check_sources(Compose *c, const Sandbox *sb) {
         return 0;
 }
 
-static void on_user(int r, const EnvdUser *user, void *userdata) {
-        static const FileOpHandlers handlers = { .end = on_written };
+static void files_compose_on_user(int r, const EnvdUser *user, void *userdata) {
+        static const FileOpHandlers handlers = { .end = files_compose_on_written };
         Compose *c = userdata;
         const char *name = json_string_value(json_object_get(c->body, "username"));
         Sandbox *sb = envd_sandbox(c->q);
@@ -286,7 +286,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
                 (void) e2b_error(c->q, 400, "error resolving destination path");
                 return;
         }
-        if (check_sources(c, sb) < 0)
+        if (files_compose_check_sources(c, sb) < 0)
                 return;
         envd_file_request(sb, user, FILE_WRITE, &g);
         (void) strcpy(g.path, c->destination);
@@ -296,7 +296,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
         if (r < 0)
                 compose_fail(c, r);
         else
-                read_next(c);
+                files_compose_read_next(c);
 }
 
 static const char *check_body(const Compose *c) {
@@ -339,7 +339,7 @@ void envd_files_compose(ApiRequest *q) {
                 (void) e2b_error(q, 400, "%s", complaint);
                 return;
         }
-        r = envd_user_lookup(q->sandbox, json_string_value(json_object_get(c->body, "username")), on_user, c, &lookup, &error);
+        r = envd_user_lookup(q->sandbox, json_string_value(json_object_get(c->body, "username")), files_compose_on_user, c, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);
         else if (lookup)

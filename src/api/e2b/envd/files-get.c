@@ -26,7 +26,7 @@ typedef struct Download {
         char *path;
 } Download;
 
-static void download_destroy(ApiRequest *q, bool answered) {
+static void files_get_download_destroy(ApiRequest *q, bool answered) {
         Download *d = q->state;
 
         envd_lookup_cancel(d->lookup);
@@ -37,8 +37,8 @@ static void download_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static void add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
-static void add_format(ApiRequest *q, const char *name, const char *format, ...) {
+static void files_get_add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
+static void files_get_add_format(ApiRequest *q, const char *name, const char *format, ...) {
         _cleanup_free_ char *value = NULL;
         va_list ap;
         int n;
@@ -62,7 +62,7 @@ static void print_date(int64_t nsec, char ret[static 64]) {
 }
 
 /* What is in there is a stranger's: a browser shows it, and runs nothing of it, whatever else is served at this address. */
-static void add_headers(Download *d, const char *date) {
+static void files_get_add_headers(Download *d, const char *date) {
         const char *slash = strrchr(d->path, '/');
         _cleanup_free_ char *disposition = files_disposition(slash ? slash + 1 : d->path);
 
@@ -76,7 +76,7 @@ static void add_headers(Download *d, const char *date) {
                 (void) http_add_header(d->q->http, "Last-Modified", date);
 }
 
-static void send_file(Download *d) {
+static void files_get_send_file(Download *d) {
         const char *type = files_type(d->path), *range = http_header(d->q->http, "Range"), *if_range = http_header(d->q->http, "If-Range");
         uint64_t first = 0, length = d->size;
         char date[64];
@@ -86,14 +86,14 @@ static void send_file(Download *d) {
         if (if_range && strcmp(if_range, date) != 0)
                 range = NULL; /* another one than the caller has a part of */
         kind = range_parse(range, d->size, &first, &length);
-        add_headers(d, date);
+        files_get_add_headers(d, date);
         if (kind == RANGE_BEYOND) {
-                add_format(d->q, "Content-Range", "bytes */%" PRIu64, d->size);
+                files_get_add_format(d->q, "Content-Range", "bytes */%" PRIu64, d->size);
                 (void) e2b_error(d->q, 416, "invalid range: failed to overlap");
                 return;
         }
         if (kind == RANGE_PART)
-                add_format(d->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1, d->size);
+                files_get_add_format(d->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1, d->size);
         else {
                 first = 0;
                 length = d->size;
@@ -103,7 +103,7 @@ static void send_file(Download *d) {
 }
 
 /* The worker may be lying: we read only what cannot make us wait, and as much of it as there is. */
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void files_get_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Download *d = userdata;
         struct stat st;
 
@@ -134,7 +134,7 @@ static void refuse_file(Download *d, int error) {
                 (void) e2b_errno(d->q, error, NULL);
 }
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_get_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Download *d = userdata;
 
         if (error < 0)
@@ -142,11 +142,11 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
         else if (d->fd < 0)
                 (void) e2b_errno(d->q, -EPROTO, "the sandbox has not given the file");
         else
-                send_file(d);
+                files_get_send_file(d);
 }
 
-static void on_user(int r, const EnvdUser *user, void *userdata) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+static void files_get_on_user(int r, const EnvdUser *user, void *userdata) {
+        static const FileOpHandlers handlers = { .entry = files_get_on_entry, .end = files_get_on_end };
         Download *d = userdata;
         const char *name = http_query(d->q->http, "username"), *path = http_query(d->q->http, "path");
         Sandbox *sb = envd_sandbox(d->q);
@@ -192,8 +192,8 @@ void envd_files_get(ApiRequest *q) {
         d->q = q;
         d->fd = -EBADF;
         q->state = d;
-        q->destroy = download_destroy;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, d, &lookup, &error);
+        q->destroy = files_get_download_destroy;
+        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_get_on_user, d, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);
         else if (lookup)

@@ -12,7 +12,7 @@
 #define FORM_TYPE "multipart/"
 #define INFLATE_SLACK ((uint64_t) 64 << 20) /* beyond the sandbox's disk: parts that are nobody's */
 
-static void upload_destroy(ApiRequest *q, bool answered) {
+static void files_post_upload_destroy(ApiRequest *q, bool answered) {
         Upload *u = q->state;
 
         envd_lookup_cancel(u->lookup);
@@ -36,7 +36,7 @@ static void upload_answer(Upload *u) {
         (void) http_answer_take(u->q->http, 200, "application/json", text, size);
 }
 
-static int begin_part(Upload *u) {
+static int files_post_begin_part(Upload *u) {
         const char *path = http_query(u->q->http, "path");
 
         if (strcmp(u->form->name, "file") != 0)
@@ -58,7 +58,7 @@ static int form_step(Upload *u, const char *data, size_t size, size_t *used) {
         *used += n;
         switch (r) {
         case MULTIPART_MORE: return 0;
-        case MULTIPART_PART: return begin_part(u) < 0 ? -ECANCELED : 1;
+        case MULTIPART_PART: return files_post_begin_part(u) < 0 ? -ECANCELED : 1;
         case MULTIPART_PART_END: return !u->op ? 1 : upload_commit(u) < 0 ? -ECANCELED : 0;
         case MULTIPART_END:
                 u->form_ended = true;
@@ -98,7 +98,7 @@ static ssize_t feed(Upload *u, const char *data, size_t size) {
 }
 
 /* What was inflated goes on. 1: all of it has. */
-static int drain(Upload *u) {
+static int files_post_drain(Upload *u) {
         size_t size;
         const char *data = inflate_output(u->inflate, &size);
         ssize_t n = size > 0 ? feed(u, data, size) : 0;
@@ -115,7 +115,7 @@ static ssize_t feed_compressed(Upload *u, const char *data, size_t size) {
         for (;;) {
                 size_t made;
                 ssize_t n;
-                int r = drain(u);
+                int r = files_post_drain(u);
 
                 if (r <= 0)
                         return r < 0 ? r : (ssize_t) used;
@@ -135,7 +135,7 @@ static ssize_t feed_compressed(Upload *u, const char *data, size_t size) {
 }
 
 /* The body is here. What of it has not gone on yet goes; then the last file is committed; then all is told. */
-static void finish(Upload *u) {
+static void files_post_finish(Upload *u) {
         if (u->q->answered || u->waits || !u->has_user)
                 return;
         if (u->inflate) {
@@ -166,7 +166,7 @@ void upload_go_on(Upload *u) {
         if (u->q->answered)
                 return;
         if (u->body_ended)
-                finish(u);
+                files_post_finish(u);
         else
                 http_request_continue(u->q->http);
 }
@@ -178,13 +178,13 @@ ssize_t envd_files_post_data(ApiRequest *q, const void *data, size_t size) {
                 return -ECANCELED;
         if (size == 0) {
                 u->body_ended = true;
-                finish(u);
+                files_post_finish(u);
                 return 0;
         }
         return u->inflate ? feed_compressed(u, data, size) : feed(u, data, size);
 }
 
-static void on_user(int r, const EnvdUser *user, void *userdata) {
+static void files_post_on_user(int r, const EnvdUser *user, void *userdata) {
         Upload *u = userdata;
 
         if (r < 0) {
@@ -196,7 +196,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
         upload_go_on(u);
 }
 
-static int read_type(Upload *u) {
+static int files_post_read_type(Upload *u) {
         const char *type = http_header(u->q->http, "Content-Type");
         size_t n = type ? strcspn(type, "; \t") : 0;
 
@@ -255,10 +255,10 @@ void envd_files_post(ApiRequest *q) {
         u->q = q;
         u->writable_fd = -EBADF;
         q->state = u;
-        q->destroy = upload_destroy;
-        if (read_encoding(u) < 0 || read_type(u) < 0 || upload_read_labels(u) < 0)
+        q->destroy = files_post_upload_destroy;
+        if (read_encoding(u) < 0 || files_post_read_type(u) < 0 || upload_read_labels(u) < 0)
                 return;
-        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), on_user, u, &lookup, &error);
+        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_post_on_user, u, &lookup, &error);
         if (r < 0)
                 envd_files_refuse_user(q, r, NULL);
         else if (lookup)

@@ -37,7 +37,7 @@ const char *files_type(const char *path) {
         return "application/octet-stream";
 }
 
-static bool is_token(char c) {
+static bool files_type_is_token(char c) {
         return c > ' ' && c < 0x7f && !strchr("()<>@,;:\\\"/[]?=", c);
 }
 
@@ -47,7 +47,7 @@ char *files_disposition(const char *name) {
         char *text, *p;
 
         for (const char *c = name; *c; c++) {
-                token = token && is_token(*c);
+                token = token && files_type_is_token(*c);
                 ascii = ascii && *c >= ' ' && *c < 0x7f;
         }
         text = malloc(sizeof(DISPOSITION) + 3 * strlen(name) + sizeof("*=utf-8''"));
@@ -55,7 +55,7 @@ char *files_disposition(const char *name) {
                 return NULL;
         p = text + sprintf(text, DISPOSITION "%s", token ? "=" : ascii ? "=\"" : "*=utf-8''");
         for (const char *c = name; *c; c++)
-                if (!ascii && !is_token(*c))
+                if (!ascii && !files_type_is_token(*c))
                         p += sprintf(p, "%%%02X", (unsigned char) *c);
                 else if (!ascii && strchr("*'%", *c))
                         p += sprintf(p, "%%%02X", (unsigned char) *c);
@@ -71,7 +71,7 @@ char *files_disposition(const char *name) {
 }
 
 /* "q=0", "q=0.0": not at all. */
-static bool is_zero(const char *parameters, size_t size) {
+static bool files_type_is_zero(const char *parameters, size_t size) {
         const char *q = size > 0 ? memmem(parameters, size, "q=", 2) : NULL;
 
         if (!q)
@@ -90,10 +90,10 @@ bool files_identity_is_fine(const char *p) {
                 n = strcspn(p, ",");
                 name = strcspn(p, ",; \t");
                 if (name == 8 && strncasecmp(p, "identity", 8) == 0) {
-                        refused = refused || is_zero(p + name, n - name);
-                        accepted = accepted || !is_zero(p + name, n - name);
+                        refused = refused || files_type_is_zero(p + name, n - name);
+                        accepted = accepted || !files_type_is_zero(p + name, n - name);
                 } else if (name == 1 && *p == '*')
-                        others_refused = is_zero(p + name, n - name);
+                        others_refused = files_type_is_zero(p + name, n - name);
                 p += n;
         }
         return !refused && (accepted || !others_refused);

@@ -13,13 +13,13 @@
 #define METADATA_HEADER "X-Metadata-"
 #define METADATA_KEY_MAX (255 - (sizeof(FILE_LABEL_PREFIX) - 1)) /* the kernel's, for the whole name */
 
-static void stop_waiting(Upload *u) {
+static void files_write_stop_waiting(Upload *u) {
         u->writable = sd_event_source_disable_unref(u->writable);
         u->writable_fd = fd_close(u->writable_fd);
 }
 
 void upload_close(Upload *u) {
-        stop_waiting(u);
+        files_write_stop_waiting(u);
         u->op = fileop_free(u->op);
         json_decref(u->entry);
         u->entry = NULL;
@@ -31,7 +31,7 @@ void upload_close(Upload *u) {
 static void refuse_write(Upload *u, int error, const char *path) {
         const char *length = http_header(u->q->http, "Content-Length");
 
-        stop_waiting(u);
+        files_write_stop_waiting(u);
         if ((error == -ENOSPC || error == -EDQUOT) && length)
                 (void) e2b_error(u->q, 507, "attempted to write %.20s bytes: not enough disk space available", length);
         else if (error == -ENOSPC || error == -EDQUOT)
@@ -55,7 +55,7 @@ static void refuse_write(Upload *u, int error, const char *path) {
 }
 
 /* {"path", "name", "type"}, and "metadata" where there is some: nothing else, somebody compares them. */
-static json_t *entry_json(const Upload *u, const FileEntry *e) {
+static json_t *files_write_entry_json(const Upload *u, const FileEntry *e) {
         const char *slash = strrchr(u->path, '/'), *key, *value;
         json_t *metadata = json_object(), *j;
         size_t offset = 0;
@@ -74,18 +74,18 @@ static json_t *entry_json(const Upload *u, const FileEntry *e) {
         return j;
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void files_write_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Upload *u = userdata;
 
         json_decref(u->entry);
-        u->entry = entry_json(u, entry);
+        u->entry = files_write_entry_json(u, entry);
 }
 
 /* Also in the middle of the body, when the disk is full. */
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_write_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Upload *u = userdata;
 
-        stop_waiting(u);
+        files_write_stop_waiting(u);
         if (u->q->answered)
                 return;
         if (error < 0)
@@ -100,7 +100,7 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
         }
 }
 
-static int check_path(Upload *u) {
+static int files_write_check_path(Upload *u) {
         size_t n = json_array_size(u->entries);
         bool cut;
 
@@ -124,7 +124,7 @@ static int check_path(Upload *u) {
 }
 
 int upload_open(Upload *u, const char *path) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+        static const FileOpHandlers handlers = { .entry = files_write_on_entry, .end = files_write_on_end };
         Sandbox *sb = envd_sandbox(u->q);
         Error error = { 0 };
         GuestFile g;
@@ -137,7 +137,7 @@ int upload_open(Upload *u, const char *path) {
                                 u->user.name);
         else if (r < 0)
                 refuse_write(u, r, path);
-        if (r < 0 || check_path(u) < 0)
+        if (r < 0 || files_write_check_path(u) < 0)
                 return -ECANCELED;
         envd_file_request(sb, &u->user, FILE_WRITE, &g);
         (void) strcpy(g.path, u->path);
@@ -154,19 +154,19 @@ int upload_open(Upload *u, const char *path) {
         return 0;
 }
 
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int files_write_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         upload_go_on(userdata);
         return 0;
 }
 
-static int wait_writable(Upload *u) {
+static int files_write_wait_writable(Upload *u) {
         int r;
 
         if (!u->writable) {
                 u->writable_fd = fcntl(fileop_data_fd(u->op), F_DUPFD_CLOEXEC, 3);
                 if (u->writable_fd < 0)
                         return -errno;
-                r = sd_event_add_io(u->q->manager->event, &u->writable, u->writable_fd, EPOLLOUT, on_writable, u);
+                r = sd_event_add_io(u->q->manager->event, &u->writable, u->writable_fd, EPOLLOUT, files_write_on_writable, u);
                 if (r < 0)
                         return r;
         }
@@ -186,7 +186,7 @@ ssize_t upload_write(Upload *u, const char *data, size_t size) {
                 return -ECANCELED;
         }
         if (n < 0 || (size_t) n < size) {
-                r = wait_writable(u);
+                r = files_write_wait_writable(u);
                 if (r < 0) {
                         refuse_write(u, r, u->path);
                         return -ECANCELED;
@@ -198,7 +198,7 @@ ssize_t upload_write(Upload *u, const char *data, size_t size) {
 int upload_commit(Upload *u) {
         int r;
 
-        stop_waiting(u); /* the worker sees the end when the last copy is closed */
+        files_write_stop_waiting(u); /* the worker sees the end when the last copy is closed */
         u->committed = u->waits = true;
         r = fileop_commit(u->op);
         if (r < 0 && r != -EPIPE) {
@@ -210,7 +210,7 @@ int upload_commit(Upload *u) {
 
 /* X-Metadata-Key: value. */
 
-static const char *add_label(Upload *u, const char *key, const char *value, size_t *total) {
+static const char *files_write_add_label(Upload *u, const char *key, const char *value, size_t *total) {
         const size_t key_size = strlen(key), value_size = strlen(value);
 
         if (key_size == 0)
@@ -255,7 +255,7 @@ static int each_header(const char *name, const char *value, void *userdata) {
 
         if (strncasecmp(name, METADATA_HEADER, length) != 0 || name[length] == '\0' || has_label(l->upload, name + length))
                 return 0;
-        l->complaint = add_label(l->upload, name + length, value ? value : "", &l->total);
+        l->complaint = files_write_add_label(l->upload, name + length, value ? value : "", &l->total);
         return l->complaint ? -EINVAL : 0;
 }
 

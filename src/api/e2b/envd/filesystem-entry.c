@@ -45,7 +45,7 @@ void fs_permissions(uint32_t mode, char ret[static 16]) {
 }
 
 /* Names are bytes, texts are UTF-8: what is none becomes U+FFFD. */
-static char *copy_text(const char *text) {
+static char *filesystem_entry_copy_text(const char *text) {
         _cleanup_text_ Text t = TEXT_INIT(4 * FILE_PATH_BYTES);
         const char *p = text, *end = text + strlen(text);
 
@@ -64,20 +64,20 @@ static char *copy_text(const char *text) {
         return t.error < 0 ? NULL : TAKE_PTR(t.data);
 }
 
-static char *copy_name(const char *name, uint32_t id) {
+static char *filesystem_entry_copy_name(const char *name, uint32_t id) {
         char number[16];
 
         (void) snprintf(number, sizeof(number), "%u", id);
-        return copy_text(name[0] != '\0' ? name : number);
+        return filesystem_entry_copy_text(name[0] != '\0' ? name : number);
 }
 
-static Filesystem__FileType type_of(uint32_t mode) {
+static Filesystem__FileType filesystem_entry_type_of(uint32_t mode) {
         return S_ISREG(mode)   ? FILESYSTEM__FILE_TYPE__FILE_TYPE_FILE
                : S_ISDIR(mode) ? FILESYSTEM__FILE_TYPE__FILE_TYPE_DIRECTORY
                                : FILESYSTEM__FILE_TYPE__FILE_TYPE_UNSPECIFIED;
 }
 
-static int add_label(Filesystem__EntryInfo *i, const char *key, const char *value) {
+static int filesystem_entry_add_label(Filesystem__EntryInfo *i, const char *key, const char *value) {
         Filesystem__EntryInfo__MetadataEntry **metadata = realloc(i->metadata, (i->n_metadata + 1) * sizeof(*metadata)), *m;
 
         if (!metadata)
@@ -101,7 +101,7 @@ static int add_labels(Filesystem__EntryInfo *i, const FileEntry *e) {
 
         while (file_labels_next(e->labels, e->labels_size, &offset, &key, &value))
                 if (utf8_prefix(key, strlen(key), &cut) == strlen(key) && utf8_prefix(value, strlen(value), &cut) == strlen(value) &&
-                    add_label(i, key, value) < 0)
+                    filesystem_entry_add_label(i, key, value) < 0)
                         return -ENOMEM;
         return 0;
 }
@@ -110,14 +110,14 @@ static char *whole_path(const FileEntry *e, const char *directory) {
         _cleanup_free_ char *path = NULL;
 
         if (!directory || e->path[0] == '/')
-                return copy_text(e->path);
+                return filesystem_entry_copy_text(e->path);
         if (e->path[0] == '\0')
-                return copy_text(directory);
+                return filesystem_entry_copy_text(directory);
         if (asprintf(&path, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory, e->path) < 0) {
                 path = NULL;
                 return NULL;
         }
-        return copy_text(path);
+        return filesystem_entry_copy_text(path);
 }
 
 static int fill_entry(Filesystem__EntryInfo *i, const FileEntry *e, const char *directory) {
@@ -130,11 +130,11 @@ static int fill_entry(Filesystem__EntryInfo *i, const FileEntry *e, const char *
         slash = i->path ? strrchr(i->path, '/') : NULL;
         i->name = slash ? strdup(slash[1] != '\0' ? slash + 1 : slash) : NULL;
         i->permissions = strdup(permissions);
-        i->owner = copy_name(e->owner, e->uid);
-        i->group = copy_name(e->group, e->gid);
+        i->owner = filesystem_entry_copy_name(e->owner, e->uid);
+        i->group = filesystem_entry_copy_name(e->group, e->gid);
         i->modified_time = calloc(1, sizeof(*i->modified_time));
         if (link)
-                i->symlink_target = copy_text(e->target);
+                i->symlink_target = filesystem_entry_copy_text(e->target);
         if (!i->name || !i->permissions || !i->owner || !i->group || !i->modified_time || (link && !i->symlink_target))
                 return -ENOMEM;
         filesystem__timestamp__init(i->modified_time);
@@ -142,7 +142,7 @@ static int fill_entry(Filesystem__EntryInfo *i, const FileEntry *e, const char *
         i->modified_time->nanos = (int32_t) (((e->mtime_nsec % NSEC_PER_SEC) + NSEC_PER_SEC) % NSEC_PER_SEC);
         i->modified_time->seconds = (e->mtime_nsec - i->modified_time->nanos) / NSEC_PER_SEC;
         i->has_type = i->has_size = i->has_mode = true;
-        i->type = type_of(link ? e->target_mode : e->mode);
+        i->type = filesystem_entry_type_of(link ? e->target_mode : e->mode);
         i->mode = (link ? e->target_mode : e->mode) & 0777;
         i->size = S_ISDIR(e->mode) && e->size == 0 ? DIRECTORY_SIZE : (int64_t) e->size;
         return add_labels(i, e);
@@ -186,7 +186,7 @@ static int event_new(Filesystem__EventType type, const char *name, Filesystem__E
         filesystem__filesystem_event__init(e);
         e->has_type = true;
         e->type = type;
-        e->name = copy_text(name[0] != '\0' ? name : ".");
+        e->name = filesystem_entry_copy_text(name[0] != '\0' ? name : ".");
         if (!e->name) {
                 free(e);
                 return -ENOMEM;

@@ -22,7 +22,7 @@ void fs_watch_request(FsCall *c, bool recursive, bool include_entry) {
         c->flags = FILE_DIRECTORY | FILE_LEAVERS | (recursive ? FILE_RECURSIVE : 0) | (include_entry ? FILE_DETAILS : 0);
 }
 
-static void on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void filesystem_watch_on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsCall *c = userdata;
 
         if (c->ahead)
@@ -31,7 +31,7 @@ static void on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata)
         (void) fs_entry_new(entry, c->path, &c->ahead); /* without one it is told all the same */
 }
 
-static void send_event(FsCall *c, Filesystem__FilesystemEvent *e) {
+static void filesystem_watch_send_event(FsCall *c, Filesystem__FilesystemEvent *e) {
         Filesystem__WatchDirResponse m = FILESYSTEM__WATCH_DIR_RESPONSE__INIT;
 
         m.event_case = FILESYSTEM__WATCH_DIR_RESPONSE__EVENT_FILESYSTEM;
@@ -39,7 +39,7 @@ static void send_event(FsCall *c, Filesystem__FilesystemEvent *e) {
         (void) connect_send(c->call, &m.base);
 }
 
-static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
+static void filesystem_watch_on_event(FileOp *op, const FileEvent *event, void *userdata) {
         Filesystem__FilesystemEvent *events[2];
         FsCall *c = userdata;
         int n;
@@ -58,14 +58,14 @@ static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
                 return;
         }
         for (int i = 0; i < n; i++) {
-                send_event(c, events[i]);
+                filesystem_watch_send_event(c, events[i]);
                 filesystem__filesystem_event__free_unpacked(events[i], NULL);
         }
         if (connect_backlog(c->call) > CONNECT_HIGH)
                 (void) fileop_pause(op, true);
 }
 
-static void on_drained(ConnectCall *call, void *state) {
+static void filesystem_watch_on_drained(ConnectCall *call, void *state) {
         FsCall *c = state;
 
         if (c->op)
@@ -78,7 +78,7 @@ static void stand(FsCall *c) {
         Filesystem__WatchDirResponse m = FILESYSTEM__WATCH_DIR_RESPONSE__INIT;
 
         c->stands = true;
-        connect_on_drained(c->call, on_drained);
+        connect_on_drained(c->call, filesystem_watch_on_drained);
         m.event_case = FILESYSTEM__WATCH_DIR_RESPONSE__EVENT_START;
         m.start = &start;
         (void) connect_send(c->call, &m.base);
@@ -88,7 +88,7 @@ static void stand(FsCall *c) {
 }
 
 /* The watch stands; or never did; or has ended. What was watched may have gone: then there is silence, as from anything that does not change. */
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void filesystem_watch_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FsCall *c = userdata;
 
         if (c->over || (c->stands && error == -ENOENT))
@@ -105,7 +105,7 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
 }
 
 /* Whoever follows a sandbox that is paused or has ended sees the stream break off. */
-static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+static void filesystem_watch_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         FsCall *c = userdata;
 
         if (x || c->over || sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_INITIALIZING)
@@ -115,7 +115,7 @@ static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
 }
 
 static void watch_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .entry = on_ahead, .event = on_event, .end = on_end };
+        static const FileOpHandlers handlers = { .entry = filesystem_watch_on_ahead, .event = filesystem_watch_on_event, .end = filesystem_watch_on_end };
         Error error = { 0 };
         int r;
 
@@ -126,7 +126,7 @@ static void watch_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
                 fs_watch_error(c, r);
                 return;
         }
-        c->watch = (SandboxWatch) { .changed = on_sandbox, .userdata = c };
+        c->watch = (SandboxWatch) { .changed = filesystem_watch_on_sandbox, .userdata = c };
         sandbox_watch(sb, &c->watch);
 }
 

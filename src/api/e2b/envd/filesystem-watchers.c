@@ -77,13 +77,13 @@ FsWatchers *fs_watchers_free(FsWatchers *all) {
         return NULL;
 }
 
-static void fail(FsWatcher *w, const char *error) {
+static void filesystem_watchers_fail(FsWatcher *w, const char *error) {
         w->error = error;
         w->op = fileop_free(w->op);
         drop_events(w);
 }
 
-static void on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void filesystem_watchers_on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsWatcher *w = userdata;
 
         if (w->ahead)
@@ -92,18 +92,18 @@ static void on_ahead(FileOp *op, const FileEntry *entry, int fd, void *userdata)
         (void) fs_entry_new(entry, w->path, &w->ahead);
 }
 
-static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
+static void filesystem_watchers_on_event(FileOp *op, const FileEvent *event, void *userdata) {
         Filesystem__FilesystemEvent *events[2];
         FsWatcher *w = userdata;
         int n;
 
         if (event->kind == FILE_OVERFLOW || w->n_events + 2 > EVENTS_MAX || w->bytes > BYTES_MAX) {
-                fail(w, "watcher error: fsnotify: queue or buffer overflow");
+                filesystem_watchers_fail(w, "watcher error: fsnotify: queue or buffer overflow");
                 return;
         }
         n = fs_events_new(event, TAKE_PTR(w->ahead), events);
         if (n < 0) {
-                fail(w, "watcher error: out of memory");
+                filesystem_watchers_fail(w, "watcher error: out of memory");
                 return;
         }
         for (int i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static void answer_maker(FsWatcher *w) {
         (void) connect_answer(c->call, &m.base);
 }
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void filesystem_watchers_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FsWatcher *w = userdata;
         FsCall *maker = w->maker;
 
@@ -134,7 +134,7 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 if (maker)
                         fs_watch_error(maker, error);
         } else if (error != -ENOENT) /* what was watched has gone, which was told */
-                fail(w, "watcher error: the watch has broken");
+                filesystem_watchers_fail(w, "watcher error: the watch has broken");
 }
 
 static int on_unused(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -142,7 +142,7 @@ static int on_unused(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static int make_id(char ret[static ID_SIZE]) {
+static int filesystem_watchers_make_id(char ret[static ID_SIZE]) {
         static const char letters[] = "0123456789abcdefghijklmnopqrstuv"; /* 32 */
         uint8_t bytes[ID_SIZE - 2];
 
@@ -168,7 +168,7 @@ static void drop_orphans(const Manager *m, FsWatchers *all) {
         }
 }
 
-static bool is_full(const FsWatchers *all, const char *sandbox_id) {
+static bool filesystem_watchers_is_full(const FsWatchers *all, const char *sandbox_id) {
         unsigned n = 0;
 
         for (const FsWatcher *w = all->by_id; w; w = w->hh.next)
@@ -182,7 +182,7 @@ static int watcher_new(FsCall *c, Sandbox *sb, FsWatchers *all, FsWatcher **ret)
 
         if (!w)
                 return -ENOMEM;
-        r = make_id(w->id);
+        r = filesystem_watchers_make_id(w->id);
         if (r >= 0)
                 r = sd_event_add_time_relative(sb->manager->event, &w->unused, CLOCK_MONOTONIC, UNUSED_USEC, USEC_PER_SEC, on_unused, w);
         if (r < 0) {
@@ -200,14 +200,14 @@ static int watcher_new(FsCall *c, Sandbox *sb, FsWatchers *all, FsWatcher **ret)
 }
 
 static void create_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .entry = on_ahead, .event = on_event, .end = on_end };
+        static const FileOpHandlers handlers = { .entry = filesystem_watchers_on_ahead, .event = filesystem_watchers_on_event, .end = filesystem_watchers_on_end };
         FsWatchers *all = connect_request(c->call)->api->watchers;
         Error error = { 0 };
         FsWatcher *w;
         int r;
 
         drop_orphans(sb->manager, all);
-        if (is_full(all, sb->id)) {
+        if (filesystem_watchers_is_full(all, sb->id)) {
                 (void) connect_error(c->call, CONNECT_RESOURCE_EXHAUSTED, "there are %d watchers already: remove some", SANDBOX_WATCHERS_MAX);
                 return;
         }

@@ -10,7 +10,7 @@
 
 /* One call: whose, where. */
 
-static void call_destroy(ConnectCall *call, void *state) {
+static void filesystem_call_destroy(ConnectCall *call, void *state) {
         FsCall *c = state;
 
         envd_lookup_cancel(c->lookup);
@@ -35,7 +35,7 @@ bool fs_lost(FsCall *c, int error) {
         return true;
 }
 
-static int resolve(FsCall *c, const Sandbox *sb, const EnvdUser *user, unsigned i, char ret[static FILE_PATH_BYTES]) {
+static int filesystem_resolve(FsCall *c, const Sandbox *sb, const EnvdUser *user, unsigned i, char ret[static FILE_PATH_BYTES]) {
         _cleanup_free_ char *path = NULL;
         int r = envd_path(user, sb->spec.workdir, c->texts[i], &path);
 
@@ -48,7 +48,7 @@ static int resolve(FsCall *c, const Sandbox *sb, const EnvdUser *user, unsigned 
         return 0;
 }
 
-static void on_user(int r, const EnvdUser *user, void *userdata) {
+static void filesystem_on_user(int r, const EnvdUser *user, void *userdata) {
         FsCall *c = userdata;
         Sandbox *sb = envd_sandbox(connect_request(c->call));
         const char *name = connect_user(c->call);
@@ -63,7 +63,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
                         (void) connect_errno(c->call, r, NULL);
                 return;
         }
-        if (resolve(c, sb, user, 0, c->path) < 0 || (c->texts[1] && resolve(c, sb, user, 1, c->target) < 0))
+        if (filesystem_resolve(c, sb, user, 0, c->path) < 0 || (c->texts[1] && filesystem_resolve(c, sb, user, 1, c->target) < 0))
                 return;
         envd_file_request(sb, user, FILE_STAT, &g);
         (void) strcpy(g.path, c->path);
@@ -81,7 +81,7 @@ void fs_call(ConnectCall *call, const char *path, const char *target, void (*rea
         }
         c->call = call;
         c->ready = ready;
-        connect_set_state(call, c, call_destroy);
+        connect_set_state(call, c, filesystem_call_destroy);
         c->texts[0] = strdup(path ? path : "");
         c->texts[1] = target ? strdup(target) : NULL;
         if (!c->texts[0] || (target && !c->texts[1])) {
@@ -94,7 +94,7 @@ void fs_call(ConnectCall *call, const char *path, const char *target, void (*rea
 void fs_begin(FsCall *c) {
         EnvdLookup *lookup = NULL;
         Error error = { 0 };
-        int r = envd_user_lookup(connect_request(c->call)->sandbox, connect_user(c->call), on_user, c, &lookup, &error);
+        int r = envd_user_lookup(connect_request(c->call)->sandbox, connect_user(c->call), filesystem_on_user, c, &lookup, &error);
 
         if (r < 0 && !fs_lost(c, r))
                 (void) connect_errno(c->call, r, error.text);
@@ -102,7 +102,7 @@ void fs_begin(FsCall *c) {
                 c->lookup = lookup; /* else it is over already, and the call may be */
 }
 
-static void start(FsCall *c, Sandbox *sb, const GuestFile *g, const FileOpHandlers *handlers) {
+static void filesystem_start(FsCall *c, Sandbox *sb, const GuestFile *g, const FileOpHandlers *handlers) {
         Error error = { 0 };
         int r = fileop_start(sb, g, handlers, c, &c->op, &error);
 
@@ -110,7 +110,7 @@ static void start(FsCall *c, Sandbox *sb, const GuestFile *g, const FileOpHandle
                 (void) connect_errno(c->call, r, error.text);
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void filesystem_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FsCall *c = userdata;
 
         if (c->n_entries >= LIST_MAX || fs_entry_add(c, entry, c->path) < 0)
@@ -127,7 +127,7 @@ static Filesystem__EntryInfo *only_entry(FsCall *c) {
 
 /* Stat. */
 
-static void on_stat(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void filesystem_on_stat(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Filesystem__StatResponse m = FILESYSTEM__STAT_RESPONSE__INIT;
         FsCall *c = userdata;
 
@@ -144,10 +144,10 @@ static void on_stat(FileOp *op, int error, const char *path, uint64_t count, voi
 }
 
 static void stat_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_stat };
+        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_stat };
 
         g->flags = FILE_NO_FOLLOW | FILE_DETAILS;
-        start(c, sb, g, &handlers);
+        filesystem_start(c, sb, g, &handlers);
 }
 
 static void fs_stat(ConnectCall *call, const ProtobufCMessage *request) {
@@ -161,7 +161,7 @@ static void fs_stat(ConnectCall *call, const ProtobufCMessage *request) {
 
 /* MakeDir. */
 
-static void on_made(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void filesystem_on_made(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Filesystem__MakeDirResponse m = FILESYSTEM__MAKE_DIR_RESPONSE__INIT;
         FsCall *c = userdata;
 
@@ -181,11 +181,11 @@ static void on_made(FileOp *op, int error, const char *path, uint64_t count, voi
 }
 
 static void make_dir_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_made };
+        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_made };
 
         g->operation = FILE_MKDIR;
         g->flags = FILE_PARENTS | FILE_DETAILS | (g->owner != FILE_ID_NONE ? FILE_OWN_PARENTS : 0);
-        start(c, sb, g, &handlers);
+        filesystem_start(c, sb, g, &handlers);
 }
 
 static void fs_make_dir(ConnectCall *call, const ProtobufCMessage *request) {
@@ -216,11 +216,11 @@ static void on_moved(FileOp *op, int error, const char *path, uint64_t count, vo
 }
 
 static void move_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_moved };
+        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = on_moved };
 
         g->operation = FILE_MOVE;
         g->flags = FILE_PARENTS | FILE_DETAILS | (g->owner != FILE_ID_NONE ? FILE_OWN_PARENTS : 0);
-        start(c, sb, g, &handlers);
+        filesystem_start(c, sb, g, &handlers);
 }
 
 static void fs_move(ConnectCall *call, const ProtobufCMessage *request) {
@@ -234,7 +234,7 @@ static void fs_move(ConnectCall *call, const ProtobufCMessage *request) {
 
 /* ListDir. */
 
-static void on_listed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void filesystem_on_listed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Filesystem__ListDirResponse m = FILESYSTEM__LIST_DIR_RESPONSE__INIT;
         FsCall *c = userdata;
 
@@ -262,13 +262,13 @@ static void on_listed(FileOp *op, int error, const char *path, uint64_t count, v
 }
 
 static void list_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_listed };
+        static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_listed };
 
         g->operation = FILE_LIST;
         g->flags = FILE_DETAILS;
         g->depth = c->depth;
         g->limit = LIST_MAX;
-        start(c, sb, g, &handlers);
+        filesystem_start(c, sb, g, &handlers);
 }
 
 static void fs_list_dir(ConnectCall *call, const ProtobufCMessage *request) {
@@ -284,7 +284,7 @@ static void fs_list_dir(ConnectCall *call, const ProtobufCMessage *request) {
 
 /* Remove. */
 
-static void on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void filesystem_on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Filesystem__RemoveResponse m = FILESYSTEM__REMOVE_RESPONSE__INIT;
         FsCall *c = userdata;
 
@@ -298,11 +298,11 @@ static void on_removed(FileOp *op, int error, const char *path, uint64_t count, 
 }
 
 static void remove_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
-        static const FileOpHandlers handlers = { .end = on_removed };
+        static const FileOpHandlers handlers = { .end = filesystem_on_removed };
 
         g->operation = FILE_REMOVE;
         g->flags = FILE_RECURSIVE | FILE_MISSING_OK;
-        start(c, sb, g, &handlers);
+        filesystem_start(c, sb, g, &handlers);
 }
 
 static void fs_remove(ConnectCall *call, const ProtobufCMessage *request) {

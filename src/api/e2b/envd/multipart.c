@@ -108,7 +108,7 @@ static int take_header(Multipart *m) {
 }
 
 /* One line; an empty one ends them. 1: they have ended. */
-static int read_headers(Multipart *m, const char *data, size_t size, size_t *used) {
+static int multipart_read_headers(Multipart *m, const char *data, size_t size, size_t *used) {
         while (*used < size) {
                 char c = data[(*used)++];
                 int r;
@@ -140,7 +140,7 @@ static void begin_headers(Multipart *m) {
         m->has_filename = false;
 }
 
-static int begin_part(Multipart *m) {
+static int multipart_begin_part(Multipart *m) {
         m->state = STATE_BODY;
         m->in_part = true;
         m->matched = m->imagined = 2; /* the line end of the headers will do for a delimiter that follows at once */
@@ -156,7 +156,7 @@ static void give_back(Multipart *m) {
         m->matched = m->imagined = 0;
 }
 
-static int read_body(Multipart *m, const char *data, size_t size, size_t *used, MultipartPiece *piece) {
+static int multipart_read_body(Multipart *m, const char *data, size_t size, size_t *used, MultipartPiece *piece) {
         while (*used < size || m->owed > 0) {
                 if (m->owed > 0) {
                         *piece = (MultipartPiece) { m->delimiter + m->owed_from, m->owed };
@@ -216,11 +216,11 @@ int multipart_next(Multipart *m, const char *data, size_t size, size_t *ret_used
                 if (m->state == STATE_ENDED)
                         r = MULTIPART_END;
                 else if (m->state == STATE_BODY)
-                        r = read_body(m, data, size, &used, ret_piece);
+                        r = multipart_read_body(m, data, size, &used, ret_piece);
                 else if (m->state == STATE_HEADERS) {
-                        r = read_headers(m, data, size, &used);
+                        r = multipart_read_headers(m, data, size, &used);
                         if (r > 0)
-                                r = begin_part(m);
+                                r = multipart_begin_part(m);
                 } else
                         r = read_delimiter_end(m, data[used++]);
         }

@@ -14,7 +14,7 @@ typedef struct Input {
         bool stream;
 } Input;
 
-static void destroy(ConnectCall *c, void *state) {
+static void process_input_destroy(ConnectCall *c, void *state) {
         Input *in = state;
 
         if (in->writing)
@@ -22,7 +22,7 @@ static void destroy(ConnectCall *c, void *state) {
         free(in);
 }
 
-static Input *input_of(ConnectCall *c, bool stream) {
+static Input *process_input_of(ConnectCall *c, bool stream) {
         Input *in = connect_state(c);
 
         if (in)
@@ -34,7 +34,7 @@ static Input *input_of(ConnectCall *c, bool stream) {
         }
         in->call = c;
         in->stream = stream;
-        connect_set_state(c, in, destroy);
+        connect_set_state(c, in, process_input_destroy);
         return in;
 }
 
@@ -52,7 +52,7 @@ static const char *where(const Execution *x) {
         return x->spec.pty ? "tty" : "stdin";
 }
 
-static void refuse(ConnectCall *c, const Execution *x, int r) {
+static void process_input_refuse(ConnectCall *c, const Execution *x, int r) {
         const char *words = r == -EBADF  ? "stdin not enabled or closed" :
                             r == -ENOBUFS ? "too much of it is waiting to be read" :
                             r == -EPIPE   ? "broken pipe" :
@@ -61,12 +61,12 @@ static void refuse(ConnectCall *c, const Execution *x, int r) {
         (void) connect_error(c, r == -ENOBUFS ? CONNECT_RESOURCE_EXHAUSTED : CONNECT_INTERNAL, "error writing to %s: %s", where(x), words);
 }
 
-static void on_written(Execution *x, int r, size_t written, void *userdata) {
+static void process_input_on_written(Execution *x, int r, size_t written, void *userdata) {
         Input *in = userdata;
 
         in->writing = NULL;
         if (r < 0 || written < in->size)
-                refuse(in->call, x, r < 0 ? r : -EPIPE); /* it has ended before it has read all */
+                process_input_refuse(in->call, x, r < 0 ? r : -EPIPE); /* it has ended before it has read all */
         else
                 taken(in);
 }
@@ -79,10 +79,10 @@ static void write_input(Input *in, Execution *x, const ProtobufCBinaryData *data
         in->size = data->len;
         if (in->stream)
                 connect_hold(in->call, true);
-        r = execution_write(x, data->data ? (const void *) data->data : "", data->len, on_written, in);
+        r = execution_write(x, data->data ? (const void *) data->data : "", data->len, process_input_on_written, in);
         if (r < 0) {
                 in->writing = NULL;
-                refuse(in->call, x, r);
+                process_input_refuse(in->call, x, r);
         }
 }
 
@@ -104,20 +104,20 @@ static void handle_input(Input *in, Execution *x, const Process__ProcessInput *m
 void process_send_input(ConnectCall *c, const ProtobufCMessage *request) {
         const Process__SendInputRequest *m = (const Process__SendInputRequest *) request;
         Execution *x = process_find(c, m->process, /* ended_too= */ false);
-        Input *in = x ? input_of(c, /* stream= */ false) : NULL;
+        Input *in = x ? process_input_of(c, /* stream= */ false) : NULL;
 
         if (in)
                 handle_input(in, x, m->input);
 }
 
-static void stream_start(Input *in, const Process__StreamInputRequest__StartEvent *start) {
+static void process_input_stream_start(Input *in, const Process__StreamInputRequest__StartEvent *start) {
         Execution *x = process_find(in->call, start->process, /* ended_too= */ false);
 
         if (x)
                 memcpy(in->execution, x->id, sizeof(in->execution));
 }
 
-static void stream_data(Input *in, const Process__StreamInputRequest__DataEvent *data) {
+static void process_input_stream_data(Input *in, const Process__StreamInputRequest__DataEvent *data) {
         Execution *x = in->execution[0] ? manager_find_execution(connect_request(in->call)->sandbox, in->execution) : NULL;
 
         if (!in->execution[0])
@@ -131,16 +131,16 @@ static void stream_data(Input *in, const Process__StreamInputRequest__DataEvent 
 void process_stream_input(ConnectCall *c, const ProtobufCMessage *request) {
         const Process__StreamInputRequest *m = (const Process__StreamInputRequest *) request;
         Process__StreamInputResponse answer = PROCESS__STREAM_INPUT_RESPONSE__INIT;
-        Input *in = input_of(c, /* stream= */ true);
+        Input *in = process_input_of(c, /* stream= */ true);
 
         if (!in)
                 return;
         if (!m)
                 (void) connect_answer(c, &answer.base);
         else if (m->event_case == PROCESS__STREAM_INPUT_REQUEST__EVENT_START)
-                stream_start(in, m->start);
+                process_input_stream_start(in, m->start);
         else if (m->event_case == PROCESS__STREAM_INPUT_REQUEST__EVENT_DATA)
-                stream_data(in, m->data);
+                process_input_stream_data(in, m->data);
         else if (m->event_case != PROCESS__STREAM_INPUT_REQUEST__EVENT_KEEPALIVE)
                 (void) connect_error(c, CONNECT_UNIMPLEMENTED, "invalid event type: start, data or keepalive was expected");
 }

@@ -14,29 +14,29 @@ typedef struct Killing {
         sd_event_source *timer;
 } Killing;
 
-static void answer(ConnectCall *c) {
+static void process_signal_answer(ConnectCall *c) {
         Process__SendSignalResponse m = PROCESS__SEND_SIGNAL_RESPONSE__INIT;
 
         (void) connect_answer(c, &m.base);
 }
 
-static void on_changed(Execution *x, void *userdata) {
+static void process_signal_on_changed(Execution *x, void *userdata) {
         Killing *k = userdata;
 
         if (!execution_ended(x))
                 return;
         execution_unwatch(&k->watch);
-        answer(k->call);
+        process_signal_answer(k->call);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int process_signal_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Killing *k = userdata;
 
-        answer(k->call);
+        process_signal_answer(k->call);
         return 0;
 }
 
-static void destroy(ConnectCall *c, void *state) {
+static void process_signal_destroy(ConnectCall *c, void *state) {
         Killing *k = state;
 
         execution_unwatch(&k->watch);
@@ -48,15 +48,15 @@ static void wait_for_end(ConnectCall *c, Execution *x) {
         Killing *k = calloc(1, sizeof(*k));
 
         if (!k) {
-                answer(c);
+                process_signal_answer(c);
                 return;
         }
-        *k = (Killing) { .call = c, .watch = { .changed = on_changed, .userdata = k } };
-        connect_set_state(c, k, destroy);
+        *k = (Killing) { .call = c, .watch = { .changed = process_signal_on_changed, .userdata = k } };
+        connect_set_state(c, k, process_signal_destroy);
         if (execution_watch(x, &k->watch) < 0 ||
                         sd_event_add_time_relative(connect_request(c)->manager->event, &k->timer, CLOCK_MONOTONIC, END_USEC, USEC_PER_MSEC,
-                                        on_timer, k) < 0)
-                answer(c);
+                                        process_signal_on_timer, k) < 0)
+                process_signal_answer(c);
 }
 
 void process_send_signal(ConnectCall *c, const ProtobufCMessage *request) {
@@ -75,7 +75,7 @@ void process_send_signal(ConnectCall *c, const ProtobufCMessage *request) {
         if (r < 0)
                 (void) connect_error(c, CONNECT_INTERNAL, "error sending signal: the sandbox cannot be reached");
         else if (r == 0 || signal_number != SIGKILL)
-                answer(c);
+                process_signal_answer(c);
         else
                 wait_for_end(c, x);
 }

@@ -29,11 +29,11 @@ static void start_free(Start *s) {
         free(s);
 }
 
-static void destroy(ConnectCall *c, void *state) {
+static void process_start_destroy(ConnectCall *c, void *state) {
         start_free(state);
 }
 
-static int read_command(Start *s, const Process__ProcessConfig *config, Error *reterr) {
+static int process_start_read_command(Start *s, const Process__ProcessConfig *config, Error *reterr) {
         int r;
 
         if (!config || !config->cmd || !*config->cmd)
@@ -45,7 +45,7 @@ static int read_command(Start *s, const Process__ProcessConfig *config, Error *r
         return r == -E2BIG ? error_set(reterr, r, "process.args: at most %d are possible", ARGS_MAX - 1) : r;
 }
 
-static int read_env(Start *s, const Process__ProcessConfig *config, Error *reterr) {
+static int process_start_read_env(Start *s, const Process__ProcessConfig *config, Error *reterr) {
         int r = 0;
 
         s->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
@@ -77,7 +77,7 @@ static int read_pty(Start *s, const Process__PTY *pty, Error *reterr) {
         return 0;
 }
 
-static int read_texts(Start *s, const Process__StartRequest *m, Error *reterr) {
+static int process_start_read_texts(Start *s, const Process__StartRequest *m, Error *reterr) {
         if (m->tag && strlen(m->tag) > SANDBOX_TEXT_MAX)
                 return error_set(reterr, -EINVAL, "tag: at most %d bytes are possible", SANDBOX_TEXT_MAX);
         s->spec.tag = m->tag ? strdup(m->tag) : NULL;
@@ -86,7 +86,7 @@ static int read_texts(Start *s, const Process__StartRequest *m, Error *reterr) {
 }
 
 /* Said, or none at all; a profile's ceiling is one here as well, and ends it as a time that was asked for would. */
-static void read_time(Start *s) {
+static void process_start_read_time(Start *s) {
         const ApiRequest *q = connect_request(s->call);
         usec_t ceiling = profile_execution_ceiling(q->manager->settings, q->sandbox), wanted = 0;
 
@@ -97,19 +97,19 @@ static void read_time(Start *s) {
         s->spec.timeout_usec = wanted;
 }
 
-static int read_request(Start *s, const Process__StartRequest *m, Error *reterr) {
-        int r = read_command(s, m->process, reterr);
+static int process_start_read_request(Start *s, const Process__StartRequest *m, Error *reterr) {
+        int r = process_start_read_command(s, m->process, reterr);
 
         if (r >= 0)
-                r = read_env(s, m->process, reterr);
+                r = process_start_read_env(s, m->process, reterr);
         if (r >= 0)
                 r = read_pty(s, m->pty, reterr);
         if (r >= 0)
-                r = read_texts(s, m, reterr);
+                r = process_start_read_texts(s, m, reterr);
         if (r < 0)
                 return r;
         s->spec.stdin_open = !s->spec.pty && (!m->has_stdin || m->stdin);
-        read_time(s);
+        process_start_read_time(s);
         return 0;
 }
 
@@ -150,7 +150,7 @@ static int make_env(Start *s, const EnvdUser *user) {
         return r;
 }
 
-static int make_place(Start *s, const EnvdUser *user, Error *reterr) {
+static int process_start_make_place(Start *s, const EnvdUser *user, Error *reterr) {
         const Sandbox *sb = connect_request(s->call)->sandbox;
         int r = envd_path(user, sb->spec.workdir, s->cwd, &s->spec.cwd);
 
@@ -162,12 +162,12 @@ static int make_place(Start *s, const EnvdUser *user, Error *reterr) {
         return r;
 }
 
-static void run(Start *s, const EnvdUser *user) {
+static void process_start_run(Start *s, const EnvdUser *user) {
         ConnectCall *c = s->call;
         ApiRequest *q = connect_request(c);
         Error error = { 0 };
         Execution *x = NULL;
-        int r = make_place(s, user, &error);
+        int r = process_start_make_place(s, user, &error);
 
         if (r >= 0)
                 r = make_env(s, user);
@@ -194,7 +194,7 @@ static bool find_sandbox_again(ConnectCall *c) {
         return sb;
 }
 
-static void on_user(int r, const EnvdUser *user, void *userdata) {
+static void process_start_on_user(int r, const EnvdUser *user, void *userdata) {
         Start *s = userdata;
 
         if (!find_sandbox_again(s->call))
@@ -204,7 +204,7 @@ static void on_user(int r, const EnvdUser *user, void *userdata) {
         else if (r < 0)
                 (void) connect_errno(s->call, r, "the user cannot be looked up");
         else
-                run(s, user);
+                process_start_run(s, user);
 }
 
 void process_start(ConnectCall *c, const ProtobufCMessage *request) {
@@ -219,11 +219,11 @@ void process_start(ConnectCall *c, const ProtobufCMessage *request) {
                 return;
         }
         s->call = c;
-        connect_set_state(c, s, destroy);
+        connect_set_state(c, s, process_start_destroy);
         api_about(q, q->sandbox, NULL);
-        r = read_request(s, (const Process__StartRequest *) request, &error);
+        r = process_start_read_request(s, (const Process__StartRequest *) request, &error);
         if (r >= 0)
-                r = envd_user_lookup(q->sandbox, connect_user(c), on_user, s, &lookup, &error);
+                r = envd_user_lookup(q->sandbox, connect_user(c), process_start_on_user, s, &lookup, &error);
         if (r < 0)
                 (void) connect_errno(c, r, error.text);
         else if (lookup)

@@ -17,19 +17,19 @@
 #define PIECE_MAX     ((size_t) 32 << 10)
 #define PIECE_PTY_MAX ((size_t) 16 << 10)
 
-typedef struct Output {
+typedef struct ProcessStreamOutput {
         int fd;
         uint64_t offset;
         uint64_t limit; /* UINT64_MAX while it may grow */
         uint64_t end;   /* of what was written, once it has ended */
-} Output;
+} ProcessStreamOutput;
 
-typedef struct Stream {
+typedef struct ProcessStream {
         ConnectCall *call;
         Execution *execution; /* NULL: it has ended, and may be gone */
         ExecutionWatch watch;
         SandboxWatch sandbox_watch;
-        Output outputs[_STREAM_MAX];
+        ProcessStreamOutput outputs[_STREAM_MAX];
         Mask *mask; /* when it has ended */
         bool pty, told_start, over;
         int pid;
@@ -39,9 +39,9 @@ typedef struct Stream {
         int exit_code, signal, cwd_error;
         char status[PROCESS_TEXT_MAX];
         char *message, *command, *cwd;
-} Stream;
+} ProcessStream;
 
-static void stream_release(Stream *s) {
+static void stream_release(ProcessStream *s) {
         execution_unwatch(&s->watch);
         sandbox_unwatch(&s->sandbox_watch);
         s->execution = NULL;
@@ -50,8 +50,8 @@ static void stream_release(Stream *s) {
         s->mask = mask_unref(s->mask);
 }
 
-static void destroy(ConnectCall *c, void *state) {
-        Stream *s = state;
+static void process_stream_destroy(ConnectCall *c, void *state) {
+        ProcessStream *s = state;
 
         stream_release(s);
         free(s->message);
@@ -62,14 +62,14 @@ static void destroy(ConnectCall *c, void *state) {
 
 /* Events. Both methods' answers look the same. */
 
-static int send_event(Stream *s, Process__ProcessEvent *event) {
+static int process_stream_send_event(ProcessStream *s, Process__ProcessEvent *event) {
         Process__StartResponse m = PROCESS__START_RESPONSE__INIT;
 
         m.event = event;
         return connect_send(s->call, &m.base);
 }
 
-static int send_start(Stream *s) {
+static int process_stream_send_start(ProcessStream *s) {
         Process__ProcessEvent__StartEvent start = PROCESS__PROCESS_EVENT__START_EVENT__INIT;
         Process__ProcessEvent event = PROCESS__PROCESS_EVENT__INIT;
 
@@ -78,10 +78,10 @@ static int send_start(Stream *s) {
         event.event_case = PROCESS__PROCESS_EVENT__EVENT_START;
         event.start = &start;
         s->told_start = true;
-        return send_event(s, &event);
+        return process_stream_send_event(s, &event);
 }
 
-static int send_data(Stream *s, ExecutionStream stream, uint8_t *data, size_t size) {
+static int send_data(ProcessStream *s, ExecutionStream stream, uint8_t *data, size_t size) {
         Process__ProcessEvent event = PROCESS__PROCESS_EVENT__INIT;
         Process__ProcessEvent__DataEvent output;
 
@@ -92,10 +92,10 @@ static int send_data(Stream *s, ExecutionStream stream, uint8_t *data, size_t si
         output.stdout = (ProtobufCBinaryData) { size, data }; /* the three share their place */
         event.event_case = PROCESS__PROCESS_EVENT__EVENT_DATA;
         event.data = &output;
-        return send_event(s, &event);
+        return process_stream_send_event(s, &event);
 }
 
-static int send_end(Stream *s) {
+static int send_end(ProcessStream *s) {
         Process__ProcessEvent__EndEvent end = PROCESS__PROCESS_EVENT__END_EVENT__INIT;
         Process__ProcessEvent event = PROCESS__PROCESS_EVENT__INIT;
         int r;
@@ -107,12 +107,12 @@ static int send_end(Stream *s) {
         end.error = s->signal != 0 || s->exit_code != 0 ? s->status : NULL;
         event.event_case = PROCESS__PROCESS_EVENT__EVENT_END;
         event.end = &end;
-        r = send_event(s, &event);
+        r = process_stream_send_event(s, &event);
         return r < 0 ? r : connect_end(s->call);
 }
 
 /* It has never run. */
-static void tell_failure(Stream *s) {
+static void tell_failure(ProcessStream *s) {
         if (s->cwd_error == ENOENT)
                 (void) connect_error(s->call, CONNECT_INVALID_ARGUMENT, "cwd '%s' does not exist", s->cwd ? s->cwd : "");
         else
@@ -121,7 +121,7 @@ static void tell_failure(Stream *s) {
 }
 
 /* All of its output has been said. */
-static void tell_end(Stream *s) {
+static void process_stream_tell_end(ProcessStream *s) {
         s->over = true;
         switch (s->reason) {
         case EXECUTION_REASON_SANDBOX_ENDED:
@@ -145,8 +145,8 @@ static void tell_end(Stream *s) {
 
 /* Output. */
 
-static ssize_t read_output(Stream *s, ExecutionStream stream, uint8_t *buffer, size_t size) {
-        Output *o = s->outputs + stream;
+static ssize_t process_stream_read_output(ProcessStream *s, ExecutionStream stream, uint8_t *buffer, size_t size) {
+        ProcessStreamOutput *o = s->outputs + stream;
         ssize_t n;
 
         if (o->fd < 0 || o->offset >= o->limit)
@@ -161,9 +161,9 @@ static ssize_t read_output(Stream *s, ExecutionStream stream, uint8_t *buffer, s
 }
 
 /* 1: there was something; 0: nothing for now. */
-static int pass_on(Stream *s, ExecutionStream stream) {
+static int process_stream_pass_on(ProcessStream *s, ExecutionStream stream) {
         uint8_t data[PIECE_MAX];
-        ssize_t n = read_output(s, stream, data, s->pty ? PIECE_PTY_MAX : PIECE_MAX);
+        ssize_t n = process_stream_read_output(s, stream, data, s->pty ? PIECE_PTY_MAX : PIECE_MAX);
         int r;
 
         if (n <= 0)
@@ -173,20 +173,20 @@ static int pass_on(Stream *s, ExecutionStream stream) {
         return r < 0 ? r : 1;
 }
 
-static bool is_drained(const Stream *s) {
+static bool process_stream_is_drained(const ProcessStream *s) {
         for (ExecutionStream i = 0; i < _STREAM_MAX; i++)
                 if (s->outputs[i].fd >= 0 && s->outputs[i].offset < s->outputs[i].limit)
                         return false;
         return !s->execution;
 }
 
-static int pump_output(Stream *s) {
+static int pump_output(ProcessStream *s) {
         int r = 1;
 
         while (r > 0 && connect_backlog(s->call) <= CONNECT_HIGH) {
                 r = 0;
                 for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
-                        int k = pass_on(s, i);
+                        int k = process_stream_pass_on(s, i);
 
                         if (k < 0)
                                 return k;
@@ -196,13 +196,13 @@ static int pump_output(Stream *s) {
         return 0;
 }
 
-static void pump(Stream *s) {
+static void process_stream_pump(ProcessStream *s) {
         int r = 0;
 
         if (s->over)
                 return;
         if (!s->told_start && s->pid > 0)
-                r = send_start(s);
+                r = process_stream_send_start(s);
         if (r >= 0 && !s->told_start && s->execution)
                 return; /* its first words may be here before the word that it has started */
         if (r >= 0)
@@ -214,17 +214,17 @@ static void pump(Stream *s) {
         } else if (r == -ESHUTDOWN) { /* its deadline has passed, or its connection is broken off */
                 s->over = true;
                 stream_release(s);
-        } else if (is_drained(s))
-                tell_end(s);
+        } else if (process_stream_is_drained(s))
+                process_stream_tell_end(s);
 }
 
-static void on_drained(ConnectCall *c, void *state) {
-        pump(state);
+static void process_stream_on_drained(ConnectCall *c, void *state) {
+        process_stream_pump(state);
 }
 
 /* What happens. */
 
-static void take_end(Stream *s, Execution *x) {
+static void process_stream_take_end(ProcessStream *s, Execution *x) {
         for (ExecutionStream i = 0; i < _STREAM_MAX; i++)
                 s->outputs[i].end = s->outputs[i].limit = s->outputs[i].fd >= 0 ? execution_output_size(x, i, s->outputs[i].fd) : 0;
         s->mask = mask_ref(x->sandbox->mask);
@@ -241,17 +241,17 @@ static void take_end(Stream *s, Execution *x) {
         s->execution = NULL;
 }
 
-static void on_changed(Execution *x, void *userdata) {
-        Stream *s = userdata;
+static void process_stream_on_changed(Execution *x, void *userdata) {
+        ProcessStream *s = userdata;
 
         s->pid = x->pid;
         if (execution_ended(x))
-                take_end(s, x);
-        pump(s);
+                process_stream_take_end(s, x);
+        process_stream_pump(s);
 }
 
-static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
-        Stream *s = userdata;
+static void process_stream_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+        ProcessStream *s = userdata;
 
         if (x || s->over || sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_INITIALIZING)
                 return;
@@ -260,9 +260,9 @@ static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         stream_release(s);
 }
 
-static int open_outputs(Stream *s, Execution *x, bool from_now) {
+static int open_outputs(ProcessStream *s, Execution *x, bool from_now) {
         for (ExecutionStream i = 0; i < (x->spec.pty ? STREAM_STDERR : _STREAM_MAX); i++) {
-                Output *o = s->outputs + i;
+                ProcessStreamOutput *o = s->outputs + i;
 
                 if (execution_ended(x) && (from_now || x->journals[i].bytes == 0))
                         continue;
@@ -279,14 +279,14 @@ static int open_outputs(Stream *s, Execution *x, bool from_now) {
         return 0;
 }
 
-static int start_watching(Stream *s, Execution *x) {
-        s->sandbox_watch = (SandboxWatch) { .changed = on_sandbox, .userdata = s };
+static int start_watching(ProcessStream *s, Execution *x) {
+        s->sandbox_watch = (SandboxWatch) { .changed = process_stream_on_sandbox, .userdata = s };
         sandbox_watch(x->sandbox, &s->sandbox_watch);
         if (execution_ended(x)) {
-                take_end(s, x);
+                process_stream_take_end(s, x);
                 return 0;
         }
-        s->watch = (ExecutionWatch) { .changed = on_changed, .userdata = s, .follow = true };
+        s->watch = (ExecutionWatch) { .changed = process_stream_on_changed, .userdata = s, .follow = true };
         return execution_watch(x, &s->watch); /* before the first read, so that nothing is missed after it */
 }
 
@@ -302,20 +302,20 @@ static int start_pings(ConnectCall *c) {
 }
 
 int process_stream(ConnectCall *c, Execution *x, bool from_now) {
-        Stream *s = calloc(1, sizeof(*s));
+        ProcessStream *s = calloc(1, sizeof(*s));
         int r;
 
         if (!s)
                 return connect_errno(c, -ENOMEM, NULL);
-        *s = (Stream) {
+        *s = (ProcessStream) {
                 .call = c,
                 .execution = x,
                 .outputs = { { .fd = -EBADF }, { .fd = -EBADF } },
                 .pty = x->spec.pty,
                 .pid = x->pid,
         };
-        connect_set_state(c, s, destroy);
-        connect_on_drained(c, on_drained);
+        connect_set_state(c, s, process_stream_destroy);
+        connect_on_drained(c, process_stream_on_drained);
         r = open_outputs(s, x, from_now);
         if (r >= 0)
                 r = start_watching(s, x);
@@ -326,7 +326,7 @@ int process_stream(ConnectCall *c, Execution *x, bool from_now) {
                 stream_release(s);
                 return connect_errno(c, r, "the output cannot be read");
         }
-        pump(s);
+        process_stream_pump(s);
         return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fits(const Execution *x, const Process__ProcessSelector *s) {
+static bool process_fits(const Execution *x, const Process__ProcessSelector *s) {
         if (x->pid <= 0)
                 return false;
         if (s->selector_case == PROCESS__PROCESS_SELECTOR__SELECTOR_PID)
@@ -23,7 +23,7 @@ static bool is_remembered(const Execution *x) {
         return !execution_ended(x) || now < x->ended_at + PROCESS_KEPT_USEC;
 }
 
-static bool is_better(const Execution *x, const Execution *than) {
+static bool process_is_better(const Execution *x, const Execution *than) {
         if (!than || execution_ended(x) != execution_ended(than))
                 return !than || execution_ended(than);
         return x->number > than->number;
@@ -45,7 +45,7 @@ Execution *process_find(ConnectCall *c, const Process__ProcessSelector *selector
                 return NULL;
         }
         HASH_ITER(hh, connect_request(c)->sandbox->executions, x, next)
-                if (fits(x, selector) && !context_is_execution(x) && (ended_too ? is_remembered(x) : !execution_ended(x)) && is_better(x, found))
+                if (process_fits(x, selector) && !context_is_execution(x) && (ended_too ? is_remembered(x) : !execution_ended(x)) && process_is_better(x, found))
                         found = x;
         return found ? found : not_found(c, selector);
 }
@@ -135,7 +135,7 @@ static int list_one(Listed *l, const Execution *x) {
         return list_env(l, &x->spec.env);
 }
 
-static void list(ConnectCall *c, const ProtobufCMessage *request) {
+static void process_list(ConnectCall *c, const ProtobufCMessage *request) {
         Sandbox *sb = connect_request(c)->sandbox;
         Process__ListResponse answer = PROCESS__LIST_RESPONSE__INIT;
         size_t room = HASH_COUNT(sb->executions) + 1, n = 0;
@@ -203,7 +203,7 @@ static void close_stdin(ConnectCall *c, const ProtobufCMessage *request) {
 const ConnectMethod process_methods[] = {
         { "/process.Process/Start",       CONNECT_SERVER_STREAM, MESSAGES(start),        process_start        },
         { "/process.Process/Connect",     CONNECT_SERVER_STREAM, MESSAGES(connect),      process_connect      },
-        { "/process.Process/List",        CONNECT_UNARY,         MESSAGES(list),         list                 },
+        { "/process.Process/List",        CONNECT_UNARY,         MESSAGES(list),         process_list                 },
         { "/process.Process/SendInput",   CONNECT_UNARY,         MESSAGES(send_input),   process_send_input   },
         { "/process.Process/StreamInput", CONNECT_CLIENT_STREAM, MESSAGES(stream_input), process_stream_input },
         { "/process.Process/SendSignal",  CONNECT_UNARY,         MESSAGES(send_signal),  process_send_signal  },

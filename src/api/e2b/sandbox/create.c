@@ -19,7 +19,7 @@
 #define TEMPLATE_MAX             256
 #define WORKDIR                  "/home/user"
 
-typedef struct CreateBody {
+typedef struct E2bCreateBody {
         char *template_id;
         int64_t timeout;
         bool first_generation;
@@ -27,9 +27,9 @@ typedef struct CreateBody {
         Strv env;
         E2bFlag secure, internet, auto_pause, auto_pause_memory, auto_resume;
         json_t *network, *mounts, *mcp, *iam;
-} CreateBody;
+} E2bCreateBody;
 
-#define AT(field) offsetof(CreateBody, field)
+#define AT(field) offsetof(E2bCreateBody, field)
 
 typedef struct ResumeBody {
         E2bFlag enabled;
@@ -40,7 +40,7 @@ static const JsonField resume_fields[] = {
 };
 
 static int field_auto_resume(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        CreateBody *b = target;
+        E2bCreateBody *b = target;
         ResumeBody body = { 0 };
         const JsonField all = { .fields = resume_fields, .n_fields = ELEMENTSOF(resume_fields) };
         int r = json_field_object(&all, v, name, &body, c);
@@ -65,7 +65,7 @@ static const JsonField create_fields[] = {
         { "iam",                   e2b_field_any,     AT(iam),               JSON_NULLABLE },
 };
 
-static void body_done(CreateBody *b) {
+static void e2b_create_body_done(E2bCreateBody *b) {
         free(b->template_id);
         free(b->metadata);
         strv_done(&b->env);
@@ -77,7 +77,7 @@ static void body_done(CreateBody *b) {
 
 /* What cannot be, before anything is looked up. */
 
-static int refuse(ApiRequest *q, const char *text) {
+static int e2b_create_refuse(ApiRequest *q, const char *text) {
         (void) e2b_error(q, 400, "%s", text);
         return -EINVAL;
 }
@@ -86,7 +86,7 @@ int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret) {
         usec_t max = q->manager->settings->e2b.timeout_max_usec;
 
         if (seconds <= 0)
-                return refuse(q, "Timeout must be greater than 0");
+                return e2b_create_refuse(q, "Timeout must be greater than 0");
         if ((uint64_t) seconds > max / USEC_PER_SEC) {
                 (void) e2b_error(q, 400, "Timeout cannot be greater than %g hours (e2b.maxTimeout of this server)", (double) max / 3600e6);
                 return -EINVAL;
@@ -95,41 +95,41 @@ int e2b_create_timeout(ApiRequest *q, int64_t seconds, usec_t *ret) {
         return 0;
 }
 
-static int check_lifecycle(ApiRequest *q, const CreateBody *b) {
+static int check_lifecycle(ApiRequest *q, const E2bCreateBody *b) {
         if (b->auto_pause_memory == E2B_OFF && b->auto_pause != E2B_ON)
-                return refuse(q, "autoPauseMemory: false is for sandboxes with autoPause: true only");
+                return e2b_create_refuse(q, "autoPauseMemory: false is for sandboxes with autoPause: true only");
         if (b->auto_pause_memory == E2B_OFF && b->auto_resume == E2B_ON)
-                return refuse(q, "autoResume cannot be enabled with autoPauseMemory: false: what a request waits for is not in memory any more");
+                return e2b_create_refuse(q, "autoResume cannot be enabled with autoPauseMemory: false: what a request waits for is not in memory any more");
         if (b->auto_pause_memory == E2B_OFF && !trees_have_disks(q->manager, NULL))
-                return refuse(q, "autoPauseMemory: false cannot be done here: this server keeps no disks of sandboxes");
+                return e2b_create_refuse(q, "autoPauseMemory: false cannot be done here: this server keeps no disks of sandboxes");
         return 0;
 }
 
-static int check_network(ApiRequest *q, const CreateBody *b) {
+static int e2b_create_check_network(ApiRequest *q, const E2bCreateBody *b) {
         const json_t *n = b->network, *mask = json_object_get(n, "maskRequestHost");
 
         if (!n)
                 return 0;
         if (!json_is_object(n))
-                return refuse(q, "network: must be an object");
+                return e2b_create_refuse(q, "network: must be an object");
         if (mask && !json_is_null(mask) && (!json_is_string(mask) || strpbrk(json_string_value(mask), " \t\r\n/")))
-                return refuse(q, "mask request host is not valid");
+                return e2b_create_refuse(q, "mask request host is not valid");
         if (json_is_false(json_object_get(n, "allowPublicTraffic")) && b->first_generation && b->secure == E2B_OFF)
-                return refuse(q, "network.allowPublicTraffic: false needs secure: true");
+                return e2b_create_refuse(q, "network.allowPublicTraffic: false needs secure: true");
         return 0;
 }
 
-static int check(ApiRequest *q, const CreateBody *b) {
+static int e2b_create_check(ApiRequest *q, const E2bCreateBody *b) {
         if (b->mcp && !json_is_object(b->mcp)) /* the client itself starts the gateway inside, where its template has one, and says so where it has none */
-                return refuse(q, "mcp: must be an object");
+                return e2b_create_refuse(q, "mcp: must be an object");
         if (b->iam)
-                return refuse(q, "iam: this server issues no identity tokens");
-        return check_lifecycle(q, b) < 0 || check_network(q, b) < 0 ? -EINVAL : 0;
+                return e2b_create_refuse(q, "iam: this server issues no identity tokens");
+        return check_lifecycle(q, b) < 0 || e2b_create_check_network(q, b) < 0 ? -EINVAL : 0;
 }
 
 /* The spec. */
 
-static int add_env(SandboxSpec *spec, const Strv *env) {
+static int e2b_create_add_env(SandboxSpec *spec, const Strv *env) {
         int r = 0;
 
         for (size_t i = 0; i < env->n && r >= 0; i++)
@@ -137,7 +137,7 @@ static int add_env(SandboxSpec *spec, const Strv *env) {
         return r;
 }
 
-static int add_mounts(ApiRequest *q, const CreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
+static int add_mounts(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
         json_t *item;
         size_t i;
         int r = 0;
@@ -210,7 +210,7 @@ static bool has_gate(const ApiRequest *q) {
 }
 
 /* All of them stand at the gate, so that it can be said later what they reach. A profile's policy is the operator's word: it stays where nothing is said. */
-static int set_network(ApiRequest *q, const CreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
+static int set_network(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
         bool internet = q->manager->settings->e2b.internet && b->internet != E2B_OFF;
         _cleanup_json_ json_t *network = NULL;
         SandboxLimits said;
@@ -228,7 +228,7 @@ static int set_network(ApiRequest *q, const CreateBody *b, SandboxSpec *spec, Js
         return api_make_policy(q, NULL, network, &said, spec, c);
 }
 
-static int set_record(const CreateBody *b, SandboxSpec *spec) {
+static int set_record(const E2bCreateBody *b, SandboxSpec *spec) {
         const char *mask = json_string_value(json_object_get(b->network, "maskRequestHost"));
         const E2bRecord record = {
                 .template_id = b->template_id,
@@ -246,11 +246,11 @@ static int set_record(const CreateBody *b, SandboxSpec *spec) {
         return spec->dialect ? 0 : -ENOMEM;
 }
 
-static int set_rest(ApiRequest *q, CreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
+static int set_rest(ApiRequest *q, E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
         int r = sandbox_text_set(&spec->tenant, q->who.tenant ? q->who.tenant : spec->tenant ? spec->tenant : "");
 
         if (r >= 0)
-                r = add_env(spec, &b->env);
+                r = e2b_create_add_env(spec, &b->env);
         if (r >= 0)
                 r = set_record(b, spec);
         if (r >= 0)
@@ -262,7 +262,7 @@ static int set_rest(ApiRequest *q, CreateBody *b, SandboxSpec *spec, JsonComplai
         return r;
 }
 
-static int make_spec(ApiRequest *q, CreateBody *b, const E2bTemplate *t, SandboxSpec *spec) {
+static int e2b_create_make_spec(ApiRequest *q, E2bCreateBody *b, const E2bTemplate *t, SandboxSpec *spec) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         int r = t->snapshot ? snapshot_again(t->snapshot, spec, &c) : fresh_spec(q, t, spec, &c);
 
@@ -301,42 +301,42 @@ void e2b_create_failed(ApiRequest *q, const Error *error) {
         (void) e2b_error(q, 500, "the sandbox could not be made: %s", error->text);
 }
 
-static void on_made(ApiRequest *q, Sandbox *sb, const ApiMaking *making, const Error *error) {
+static void e2b_create_on_made(ApiRequest *q, Sandbox *sb, const ApiMaking *making, const Error *error) {
         if (sb)
                 (void) api_answer(q, 201, e2b_sandbox_json(sb, q->api));
         else
                 e2b_create_failed(q, error);
 }
 
-static void create(ApiRequest *q, CreateBody *b) {
+static void e2b_create(ApiRequest *q, E2bCreateBody *b) {
         _cleanup_(sandbox_spec_done) SandboxSpec spec;
         _cleanup_(e2b_template_done) E2bTemplate t = { 0 };
         usec_t timeout;
 
         sandbox_spec_defaults(&spec);
-        if (check(q, b) < 0 || e2b_create_timeout(q, b->timeout, &timeout) < 0 || e2b_template_resolve(q, b->template_id, &t) < 0)
+        if (e2b_create_check(q, b) < 0 || e2b_create_timeout(q, b->timeout, &timeout) < 0 || e2b_template_resolve(q, b->template_id, &t) < 0)
                 return;
         spec.tenant = NULL;
-        if (make_spec(q, b, &t, &spec) < 0)
+        if (e2b_create_make_spec(q, b, &t, &spec) < 0)
                 return;
         spec.timeout_usec = timeout;
-        api_make_sandbox(q, &spec, /* with_program= */ !t.snapshot, USEC_INFINITY, on_made);
+        api_make_sandbox(q, &spec, /* with_program= */ !t.snapshot, USEC_INFINITY, e2b_create_on_made);
 }
 
-static void create_from(ApiRequest *q, CreateBody *b) {
+static void create_from(ApiRequest *q, E2bCreateBody *b) {
         if (e2b_read(q, create_fields, ELEMENTSOF(create_fields), b) >= 0)
-                create(q, b);
+                e2b_create(q, b);
 }
 
 void e2b_sandbox_create(ApiRequest *q) {
-        _cleanup_(body_done) CreateBody b = { .timeout = TIMEOUT_FIRST_GENERATION, .first_generation = true, .env = STRV_INIT(SANDBOX_ENV_MAX) };
+        _cleanup_(e2b_create_body_done) E2bCreateBody b = { .timeout = TIMEOUT_FIRST_GENERATION, .first_generation = true, .env = STRV_INIT(SANDBOX_ENV_MAX) };
 
         create_from(q, &b);
 }
 
 void e2b_sandbox_create_v2(ApiRequest *q) {
         int64_t seconds = (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC);
-        _cleanup_(body_done) CreateBody b = { .timeout = seconds, .env = STRV_INIT(SANDBOX_ENV_MAX) };
+        _cleanup_(e2b_create_body_done) E2bCreateBody b = { .timeout = seconds, .env = STRV_INIT(SANDBOX_ENV_MAX) };
 
         create_from(q, &b);
 }

@@ -10,23 +10,23 @@
 
 #define FORKS_MAX 100
 
-typedef struct ForkBody {
+typedef struct E2bForkBody {
         int64_t timeout, count;
-} ForkBody;
+} E2bForkBody;
 
 static const JsonField fork_fields[] = {
-        { "timeout", e2b_field_seconds, offsetof(ForkBody, timeout), JSON_NULLABLE },
-        { "count",   e2b_field_seconds, offsetof(ForkBody, count),   JSON_NULLABLE },
+        { "timeout", e2b_field_seconds, offsetof(E2bForkBody, timeout), JSON_NULLABLE },
+        { "count",   e2b_field_seconds, offsetof(E2bForkBody, count),   JSON_NULLABLE },
 };
 
-typedef struct Forking {
+typedef struct E2bForkForking {
         Fork *fork; /* under way */
         Strv ids;   /* made: nobody else can find them */
         size_t count;
-} Forking;
+} E2bForkForking;
 
-static void forking_destroy(ApiRequest *q, bool answered) {
-        Forking *k = q->state;
+static void e2b_fork_forking_destroy(ApiRequest *q, bool answered) {
+        E2bForkForking *k = q->state;
 
         if (k->fork)
                 fork_cancel(k->fork);
@@ -42,7 +42,7 @@ static void forking_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static json_t *error_json(const Error *error) {
+static json_t *e2b_fork_error_json(const Error *error) {
         const char *message;
         unsigned status = api_errno_status(error->code, &message);
 
@@ -50,15 +50,15 @@ static json_t *error_json(const Error *error) {
 }
 
 /* One answer for each, in order. */
-static void on_forked(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
+static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
         ApiRequest *q = userdata;
-        Forking *k = q->state;
+        E2bForkForking *k = q->state;
         json_t *all = json_array();
 
         k->fork = NULL;
         for (size_t i = 0; i < n; i++) {
                 if (!list[i]) {
-                        (void) json_array_append_new(all, error_json(errors + i));
+                        (void) json_array_append_new(all, e2b_fork_error_json(errors + i));
                         continue;
                 }
                 (void) strv_push(&k->ids, list[i]->id);
@@ -67,7 +67,7 @@ static void on_forked(Sandbox *const *list, const Error *errors, size_t n, void 
         (void) api_answer(q, 201, all);
 }
 
-static int make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *specs, size_t n, Error *reterr) {
+static int e2b_fork_make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *specs, size_t n, Error *reterr) {
         int r = 0;
 
         for (size_t i = 0; i < n && r >= 0; i++) {
@@ -78,20 +78,20 @@ static int make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *specs, siz
         return r;
 }
 
-static void begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t timeout) {
+static void e2b_fork_begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t timeout) {
         SandboxSpec *specs = calloc(count, sizeof(*specs));
-        Forking *k = calloc(1, sizeof(*k));
+        E2bForkForking *k = calloc(1, sizeof(*k));
         Error error = { -ENOMEM, "out of memory" };
         Fork *f = NULL;
-        int r = specs && k ? make_specs(sb, timeout, specs, count, &error) : -ENOMEM;
+        int r = specs && k ? e2b_fork_make_specs(sb, timeout, specs, count, &error) : -ENOMEM;
 
         if (k) {
                 k->ids = (Strv) STRV_INIT(FORKS_MAX);
                 q->state = k;
-                q->destroy = forking_destroy;
+                q->destroy = e2b_fork_forking_destroy;
         }
         if (r >= 0)
-                r = state_fork_each(q->api->rooms.state, &q->who, sb, specs, count, USEC_INFINITY, on_forked, q, &f, &error);
+                r = state_fork_each(q->api->rooms.state, &q->who, sb, specs, count, USEC_INFINITY, e2b_fork_on_forked, q, &f, &error);
         if (r < 0)
                 e2b_create_failed(q, &error);
         if (k)
@@ -103,7 +103,7 @@ static void begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t timeout) {
 
 void e2b_sandbox_fork(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        ForkBody b = { .count = 1, .timeout = (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC) };
+        E2bForkBody b = { .count = 1, .timeout = (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC) };
         usec_t timeout;
 
         if (!sb || e2b_read(q, fork_fields, ELEMENTSOF(fork_fields), &b) < 0 || e2b_create_timeout(q, b.timeout, &timeout) < 0)
@@ -117,5 +117,5 @@ void e2b_sandbox_fork(ApiRequest *q) {
         else if (!q->api->rooms.state)
                 (void) e2b_error(q, 400, "there are no forks here");
         else
-                begin(q, sb, (size_t) b.count, timeout);
+                e2b_fork_begin(q, sb, (size_t) b.count, timeout);
 }

@@ -16,13 +16,13 @@
 #define LIMIT_MAX 100
 #define PAIRS_MAX 64
 
-typedef struct Pair {
+typedef struct E2bListPair {
         char *key, *value;
-} Pair;
+} E2bListPair;
 
-typedef struct Filter {
+typedef struct E2bListFilter {
         const ApiRequest *request;
-        Pair pairs[PAIRS_MAX];
+        E2bListPair pairs[PAIRS_MAX];
         size_t n_pairs;
         bool running, paused;
         usec_t started_after; /* in milliseconds, as it is told; 0: always */
@@ -31,9 +31,9 @@ typedef struct Filter {
         uint64_t limit;
         usec_t token_at;
         char token_id[SANDBOX_ID_LENGTH + 1]; /* "": from the first */
-} Filter;
+} E2bListFilter;
 
-static void filter_done(Filter *f) {
+static void e2b_list_filter_done(E2bListFilter *f) {
         for (size_t i = 0; i < f->n_pairs; i++) {
                 free(f->pairs[i].key);
                 free(f->pairs[i].value);
@@ -42,7 +42,7 @@ static void filter_done(Filter *f) {
 
 /* Metadata: "k=v&k=v", whose parts are encoded once, and the whole once more; the query's own encoding is off already. */
 
-static char *unescape(const char *text, size_t size) {
+static char *e2b_list_unescape(const char *text, size_t size) {
         char *ret = malloc(size + 1);
         size_t n;
 
@@ -58,24 +58,24 @@ static char *unescape(const char *text, size_t size) {
         return ret;
 }
 
-static int add_pair(Filter *f, const char *text, size_t size) {
+static int add_pair(E2bListFilter *f, const char *text, size_t size) {
         const char *equals = memchr(text, '=', size);
         size_t n = equals ? (size_t) (equals - text) : size;
-        Pair *p = f->pairs + f->n_pairs;
+        E2bListPair *p = f->pairs + f->n_pairs;
 
         if (size == 0)
                 return 0;
         if (f->n_pairs == PAIRS_MAX)
                 return -E2BIG;
         f->n_pairs++;
-        p->key = unescape(text, n);
-        p->value = equals ? unescape(equals + 1, size - n - 1) : strdup("");
+        p->key = e2b_list_unescape(text, n);
+        p->value = equals ? e2b_list_unescape(equals + 1, size - n - 1) : strdup("");
         return p->key && p->value ? 0 : -EINVAL;
 }
 
-static int read_metadata(ApiRequest *q, Filter *f) {
+static int read_metadata(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "metadata");
-        _cleanup_free_ char *whole = text ? unescape(text, strlen(text)) : NULL;
+        _cleanup_free_ char *whole = text ? e2b_list_unescape(text, strlen(text)) : NULL;
         int r = !text || whole ? 0 : -EINVAL;
 
         for (const char *p = whole; p && *p && r >= 0;) {
@@ -91,7 +91,7 @@ static int read_metadata(ApiRequest *q, Filter *f) {
 
 /* The rest of the query. */
 
-static int read_states(ApiRequest *q, Filter *f) {
+static int read_states(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "state");
 
         f->running = f->paused = !text || !*text;
@@ -110,7 +110,7 @@ static int read_states(ApiRequest *q, Filter *f) {
 }
 
 /* "2026-11-15T03:02:22.399Z", "…+01:00". */
-static int parse_time(const char *text, usec_t *ret) {
+static int e2b_list_parse_time(const char *text, usec_t *ret) {
         struct tm tm = { 0 };
         const char *p = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
         usec_t usec = 0, unit = USEC_PER_SEC / 10;
@@ -135,7 +135,7 @@ static int parse_time(const char *text, usec_t *ret) {
         return 0;
 }
 
-static int read_token(ApiRequest *q, Filter *f) {
+static int read_token(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "nextToken");
         char *end;
 
@@ -148,7 +148,7 @@ static int read_token(ApiRequest *q, Filter *f) {
         return 0;
 }
 
-static int read_template(ApiRequest *q, Filter *f) {
+static int read_template(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "template");
 
         f->template_id = text && *text ? text : NULL;
@@ -157,7 +157,7 @@ static int read_template(ApiRequest *q, Filter *f) {
         return 0;
 }
 
-static int filter_read(ApiRequest *q, Filter *f) {
+static int e2b_list_filter_read(ApiRequest *q, E2bListFilter *f) {
         const char *order = http_query(q->http, "order"), *limit = http_query(q->http, "limit"), *after = http_query(q->http, "startedAfter");
 
         f->limit = LIMIT_MAX;
@@ -166,14 +166,14 @@ static int filter_read(ApiRequest *q, Filter *f) {
                 return e2b_error(q, 400, "order: '%.60s' is neither asc nor desc", order), -EINVAL;
         if (limit && *limit && parse_uint64(limit, 1, LIMIT_MAX, &f->limit) < 0)
                 return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX), -EINVAL;
-        if (after && *after && parse_time(after, &f->started_after) < 0)
+        if (after && *after && e2b_list_parse_time(after, &f->started_after) < 0)
                 return e2b_error(q, 400, "startedAfter: '%.60s' is no time", after), -EINVAL;
         return read_metadata(q, f) < 0 || read_states(q, f) < 0 || read_template(q, f) < 0 ? -EINVAL : read_token(q, f);
 }
 
 /* Which fit. */
 
-static bool metadata_fits(const Filter *f, const Sandbox *sb) {
+static bool e2b_list_metadata_fits(const E2bListFilter *f, const Sandbox *sb) {
         _cleanup_json_ json_t *metadata = NULL;
 
         if (f->n_pairs == 0)
@@ -188,7 +188,7 @@ static bool metadata_fits(const Filter *f, const Sandbox *sb) {
         return true;
 }
 
-static bool template_fits(const Filter *f, const Sandbox *sb) {
+static bool template_fits(const E2bListFilter *f, const Sandbox *sb) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
         size_t n;
 
@@ -201,7 +201,7 @@ static bool template_fits(const Filter *f, const Sandbox *sb) {
                         (sb->spec.template_name && !sb->spec.snapshot && strcmp(sb->spec.template_name, f->template_id) == 0);
 }
 
-static bool is_there(const Sandbox *sb) {
+static bool e2b_list_is_there(const Sandbox *sb) {
         return !sb->pooled && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sandbox_status_is_ended(sb->status);
 }
 
@@ -215,16 +215,16 @@ static bool is_helper(const Sandbox *sb) {
         return false;
 }
 
-static bool filter_fits(const Filter *f, const Sandbox *sb) {
+static bool e2b_list_filter_fits(const E2bListFilter *f, const Sandbox *sb) {
         const char *tenant = f->request->who.tenant;
 
-        if (!is_there(sb) || (tenant && strcmp(sb->spec.tenant ? sb->spec.tenant : "", tenant) != 0))
+        if (!e2b_list_is_there(sb) || (tenant && strcmp(sb->spec.tenant ? sb->spec.tenant : "", tenant) != 0))
                 return false;
         if (!(e2b_is_paused(sb) ? f->paused : f->running))
                 return false;
         if (f->started_after > 0 && e2b_started_at(sb) / USEC_PER_MSEC < f->started_after / USEC_PER_MSEC)
                 return false;
-        return !is_helper(sb) && template_fits(f, sb) && metadata_fits(f, sb);
+        return !is_helper(sb) && template_fits(f, sb) && e2b_list_metadata_fits(f, sb);
 }
 
 static int by_start(const void *a, const void *b) {
@@ -241,7 +241,7 @@ static int by_start_down(const void *a, const void *b) {
 }
 
 /* Told on a page before. */
-static bool is_past(const Filter *f, const Sandbox *sb) {
+static bool is_past(const E2bListFilter *f, const Sandbox *sb) {
         usec_t at = e2b_started_at(sb);
         int order;
 
@@ -251,7 +251,7 @@ static bool is_past(const Filter *f, const Sandbox *sb) {
         return f->ascending ? order <= 0 : order >= 0;
 }
 
-static int collect(const Filter *f, Sandbox ***ret, size_t *ret_n) {
+static int e2b_list_collect(const E2bListFilter *f, Sandbox ***ret, size_t *ret_n) {
         Manager *m = f->request->manager;
         _cleanup_free_ Sandbox **list = calloc((size_t) HASH_COUNT(m->sandboxes) + 1, sizeof(*list));
         Sandbox *sb, *next;
@@ -260,7 +260,7 @@ static int collect(const Filter *f, Sandbox ***ret, size_t *ret_n) {
         if (!list)
                 return -ENOMEM;
         HASH_ITER(hh, m->sandboxes, sb, next)
-                if (!is_past(f, sb) && filter_fits(f, sb))
+                if (!is_past(f, sb) && e2b_list_filter_fits(f, sb))
                         list[n++] = sb;
         qsort(list, n, sizeof(*list), f->ascending ? by_start : by_start_down);
         *ret = TAKE_PTR(list);
@@ -268,7 +268,7 @@ static int collect(const Filter *f, Sandbox ***ret, size_t *ret_n) {
         return 0;
 }
 
-static void add_headers(ApiRequest *q, const Filter *f, Sandbox **list, size_t n, size_t told) {
+static void e2b_list_add_headers(ApiRequest *q, const E2bListFilter *f, Sandbox **list, size_t n, size_t told) {
         ManagerStats stats;
         char text[64];
 
@@ -281,12 +281,12 @@ static void add_headers(ApiRequest *q, const Filter *f, Sandbox **list, size_t n
         (void) http_add_header(q->http, "X-Next-Token", text);
 }
 
-static void answer(ApiRequest *q, const Filter *f) {
+static void e2b_list_answer(ApiRequest *q, const E2bListFilter *f) {
         _cleanup_free_ Sandbox **list = NULL;
         size_t n, told;
         json_t *all;
 
-        if (collect(f, &list, &n) < 0) {
+        if (e2b_list_collect(f, &list, &n) < 0) {
                 (void) e2b_errno(q, -ENOMEM, NULL);
                 return;
         }
@@ -294,21 +294,21 @@ static void answer(ApiRequest *q, const Filter *f) {
         all = json_array();
         for (size_t i = 0; i < told; i++)
                 (void) json_array_append_new(all, e2b_listed_json(list[i], q->api));
-        add_headers(q, f, list, n, told);
+        e2b_list_add_headers(q, f, list, n, told);
         (void) api_answer(q, 200, all);
 }
 
 void e2b_sandbox_list_v2(ApiRequest *q) {
-        _cleanup_(filter_done) Filter f = { .request = q };
+        _cleanup_(e2b_list_filter_done) E2bListFilter f = { .request = q };
 
-        if (filter_read(q, &f) >= 0)
-                answer(q, &f);
+        if (e2b_list_filter_read(q, &f) >= 0)
+                e2b_list_answer(q, &f);
 }
 
 /* The first generation knows those that run, and all of them at once. */
 void e2b_sandbox_list(ApiRequest *q) {
-        _cleanup_(filter_done) Filter f = { .request = q, .running = true, .limit = UINT32_MAX };
+        _cleanup_(e2b_list_filter_done) E2bListFilter f = { .request = q, .running = true, .limit = UINT32_MAX };
 
         if (read_metadata(q, &f) >= 0)
-                answer(q, &f);
+                e2b_list_answer(q, &f);
 }

@@ -10,13 +10,13 @@
 
 #define LIMIT_MAX 1000
 
-typedef enum Level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARN, LEVEL_ERROR, _LEVEL_MAX } Level;
+typedef enum E2bLogsLevel { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARN, LEVEL_ERROR, _LEVEL_MAX } E2bLogsLevel;
 static const char *const levels[_LEVEL_MAX] = { "debug", "info", "warn", "error" };
 
 /* Those that are no ordinary part of a life. */
 static const struct {
         const char *type;
-        Level level;
+        E2bLogsLevel level;
 } unusual[] = {
         { "oom", LEVEL_ERROR },
         { "timeout", LEVEL_WARN },
@@ -24,26 +24,26 @@ static const struct {
         { "denied", LEVEL_WARN },
 };
 
-typedef struct Query {
+typedef struct E2bLogsQuery {
         usec_t from, to; /* to: not itself */
         uint64_t limit;
         bool backward;
-        Level least;
+        E2bLogsLevel least;
         const char *search;
         json_t *entries;
-} Query;
+} E2bLogsQuery;
 
-static Level level_of(const char *type) {
+static E2bLogsLevel level_of(const char *type) {
         for (size_t i = 0; i < ELEMENTSOF(unusual); i++)
                 if (strstr(type, unusual[i].type))
                         return unusual[i].level;
         return LEVEL_INFO;
 }
 
-static int add(const StoreEvent *event, void *userdata) {
-        Query *k = userdata;
+static int e2b_logs_add(const StoreEvent *event, void *userdata) {
+        E2bLogsQuery *k = userdata;
         const char *text = event->text ? event->text : "";
-        Level level = level_of(event->type);
+        E2bLogsLevel level = level_of(event->type);
         json_t *fields, *entry;
 
         if (event->at < k->from || event->at >= k->to || level < k->least || (k->search && !strstr(text, k->search) && !strstr(event->type, k->search)))
@@ -64,7 +64,7 @@ static int add(const StoreEvent *event, void *userdata) {
         return json_array_append_new(k->entries, entry) < 0 ? -ENOMEM : 0;
 }
 
-static int read_number(ApiRequest *q, const char *name, uint64_t max, uint64_t *ret) {
+static int e2b_logs_read_number(ApiRequest *q, const char *name, uint64_t max, uint64_t *ret) {
         const char *text = http_query(q->http, name);
 
         if (!text || !*text)
@@ -74,11 +74,11 @@ static int read_number(ApiRequest *q, const char *name, uint64_t max, uint64_t *
         return 1;
 }
 
-static int load(ApiRequest *q, const Sandbox *sb, Query *k) {
+static int e2b_logs_load(ApiRequest *q, const Sandbox *sb, E2bLogsQuery *k) {
         int r;
 
         k->entries = json_array();
-        r = store_event_each(q->manager->store, sb->id, /* after_serial= */ 0, k->from, add, k);
+        r = store_event_each(q->manager->store, sb->id, /* after_serial= */ 0, k->from, e2b_logs_add, k);
         if (r < 0) {
                 json_decref(k->entries);
                 (void) e2b_errno(q, r, NULL);
@@ -89,15 +89,15 @@ static int load(ApiRequest *q, const Sandbox *sb, Query *k) {
 /* The first generation has them twice: as lines, and as entries. */
 void e2b_sandbox_logs(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        Query k = { .to = USEC_INFINITY, .limit = LIMIT_MAX };
+        E2bLogsQuery k = { .to = USEC_INFINITY, .limit = LIMIT_MAX };
         uint64_t start = 0;
         json_t *lines, *entry;
         size_t i;
 
-        if (!sb || read_number(q, "start", INT64_MAX / 1000, &start) < 0 || read_number(q, "limit", LIMIT_MAX, &k.limit) < 0)
+        if (!sb || e2b_logs_read_number(q, "start", INT64_MAX / 1000, &start) < 0 || e2b_logs_read_number(q, "limit", LIMIT_MAX, &k.limit) < 0)
                 return;
         k.from = start * USEC_PER_MSEC;
-        if (load(q, sb, &k) < 0)
+        if (e2b_logs_load(q, sb, &k) < 0)
                 return;
         lines = json_array();
         json_array_foreach(k.entries, i, entry)
@@ -105,7 +105,7 @@ void e2b_sandbox_logs(ApiRequest *q) {
         (void) api_answer(q, 200, json_pack("{s:o, s:o}", "logs", lines, "logEntries", k.entries));
 }
 
-static int read_words(ApiRequest *q, Query *k) {
+static int e2b_logs_read_words(ApiRequest *q, E2bLogsQuery *k) {
         const char *direction = http_query(q->http, "direction"), *level = http_query(q->http, "level"), *search = http_query(q->http, "search");
 
         k->backward = !direction || !*direction || strcmp(direction, "backward") == 0;
@@ -121,19 +121,19 @@ static int read_words(ApiRequest *q, Query *k) {
 
 void e2b_sandbox_logs_v2(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        Query k = { .to = USEC_INFINITY, .limit = LIMIT_MAX };
+        E2bLogsQuery k = { .to = USEC_INFINITY, .limit = LIMIT_MAX };
         uint64_t cursor = 0;
         int has_cursor;
 
-        if (!sb || read_words(q, &k) < 0 || read_number(q, "limit", LIMIT_MAX, &k.limit) < 0)
+        if (!sb || e2b_logs_read_words(q, &k) < 0 || e2b_logs_read_number(q, "limit", LIMIT_MAX, &k.limit) < 0)
                 return;
-        has_cursor = read_number(q, "cursor", INT64_MAX / 1000, &cursor);
+        has_cursor = e2b_logs_read_number(q, "cursor", INT64_MAX / 1000, &cursor);
         if (has_cursor < 0)
                 return;
         if (has_cursor && k.backward)
                 k.to = cursor * USEC_PER_MSEC;
         else
                 k.from = cursor * USEC_PER_MSEC;
-        if (load(q, sb, &k) >= 0)
+        if (e2b_logs_load(q, sb, &k) >= 0)
                 (void) api_answer(q, 200, json_pack("{s:o}", "logs", k.entries));
 }

@@ -27,7 +27,7 @@ typedef struct Lists {
 
 /* Reading. */
 
-static int read_deny(const char *text, Lists *l, Error *reterr) {
+static int network_policy_read_deny(const char *text, Lists *l, Error *reterr) {
         if (strcmp(text, ALL_TRAFFIC) == 0) {
                 l->all_denied = true;
                 return 0;
@@ -38,7 +38,7 @@ static int read_deny(const char *text, Lists *l, Error *reterr) {
         return 0;
 }
 
-static int read_allow(const char *text, Lists *l, Error *reterr) {
+static int network_policy_read_allow(const char *text, Lists *l, Error *reterr) {
         char host[EGRESS_DOMAIN_MAX];
         const char *name = strncmp(text, "*.", 2) == 0 ? text + 2 : text;
 
@@ -52,7 +52,7 @@ static int read_allow(const char *text, Lists *l, Error *reterr) {
         return 0;
 }
 
-static int read_list(const json_t *network, const char *field, int (*read)(const char *text, Lists *l, Error *reterr), Lists *l, Error *reterr) {
+static int network_policy_read_list(const json_t *network, const char *field, int (*read)(const char *text, Lists *l, Error *reterr), Lists *l, Error *reterr) {
         const json_t *list = json_object_get(network, field);
         const json_t *item;
         size_t i;
@@ -131,7 +131,7 @@ static void put_everything(json_t *allow, const Lists *l) {
         }
 }
 
-static json_t *print(const Lists *l) {
+static json_t *network_policy_print(const Lists *l) {
         json_t *allow = json_array(), *deny = json_array();
 
         if (l->all_denied) {
@@ -164,14 +164,14 @@ int e2b_network_policy(const json_t *network, bool internet, json_t **ret, Error
         int r = check_others(network, reterr);
 
         if (r >= 0)
-                r = read_list(network, "denyOut", read_deny, &l, reterr);
+                r = network_policy_read_list(network, "denyOut", network_policy_read_deny, &l, reterr);
         if (r >= 0)
-                r = read_list(network, "allowOut", read_allow, &l, reterr);
+                r = network_policy_read_list(network, "allowOut", network_policy_read_allow, &l, reterr);
         if (r < 0)
                 return r;
         if (l.n_domains > 0 && !l.all_denied)
                 return error_set(reterr, -EINVAL,
                                 "When specifying allowed domains in allow out, you must include '" ALL_TRAFFIC "' in deny out to block all other traffic.");
-        *ret = print(&l);
+        *ret = network_policy_print(&l);
         return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }

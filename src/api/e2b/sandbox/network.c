@@ -23,7 +23,7 @@ static const JsonField network_fields[] = {
         { "allow_internet_access", e2b_field_flag, AT(internet), JSON_NULLABLE },
 };
 
-static void body_done(NetworkBody *b) {
+static void e2b_network_body_done(NetworkBody *b) {
         json_decref(b->allow);
         json_decref(b->deny);
         json_decref(b->proxy);
@@ -31,7 +31,7 @@ static void body_done(NetworkBody *b) {
 }
 
 /* The rest of what was said at its creation (its public traffic, its host) is not this call's business. */
-static json_t *merge(const json_t *before, const NetworkBody *b) {
+static json_t *e2b_network_merge(const json_t *before, const NetworkBody *b) {
         static const char *const ours[] = { "allowOut", "denyOut", "egressProxy", "rules" };
         json_t *j = before ? json_copy((json_t *) (uintptr_t) before) : json_object();
 
@@ -66,11 +66,11 @@ static int make_policy(ApiRequest *q, const json_t *network, bool internet, Poli
         return 0;
 }
 
-static void forget(ApiRequest *q, bool answered) {
+static void e2b_network_forget(ApiRequest *q, bool answered) {
         gatekeeper_forget_policy(q->api->rooms.gatekeeper, q->sandbox_id, q);
 }
 
-static void on_set(Sandbox *sb, const Error *error, void *userdata) {
+static void e2b_network_on_set(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
@@ -80,14 +80,14 @@ static void on_set(Sandbox *sb, const Error *error, void *userdata) {
 }
 
 /* One that another surface has made stays that: with a record it would have this one's rules, and ports that are everybody's. */
-static int remember(Sandbox *sb, const NetworkBody *b) {
+static int e2b_network_remember(Sandbox *sb, const NetworkBody *b) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
         int r = sb->spec.dialect ? e2b_record_read(sb, &record) : 0;
         json_t *network;
 
         if (r < 0 || !sb->spec.dialect)
                 return r;
-        network = merge(record.network, b);
+        network = e2b_network_merge(record.network, b);
         json_decref(record.network);
         record.network = network;
         record.no_internet = b->internet == E2B_OFF;
@@ -95,7 +95,7 @@ static int remember(Sandbox *sb, const NetworkBody *b) {
 }
 
 /* A profile's policy is the operator's word, whichever way it is asked to change. */
-static bool is_of_profile(ApiRequest *q, const Sandbox *sb) {
+static bool e2b_network_is_of_profile(ApiRequest *q, const Sandbox *sb) {
         const char *name = sb->spec.profile;
         const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
 
@@ -107,25 +107,25 @@ static bool is_of_profile(ApiRequest *q, const Sandbox *sb) {
 
 void e2b_sandbox_network(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        _cleanup_(body_done) NetworkBody b = { 0 };
+        _cleanup_(e2b_network_body_done) NetworkBody b = { 0 };
         _cleanup_(policy_done) Policy policy = { 0 };
         _cleanup_json_ json_t *network = NULL;
         Error error = { 0 };
         int r;
 
-        if (!sb || is_of_profile(q, sb) || e2b_read(q, network_fields, ELEMENTSOF(network_fields), &b) < 0)
+        if (!sb || e2b_network_is_of_profile(q, sb) || e2b_read(q, network_fields, ELEMENTSOF(network_fields), &b) < 0)
                 return;
         if (!q->api->rooms.gatekeeper || sb->spec.network == NETWORK_NONE || sb->spec.network == NETWORK_ISOLATED) {
                 (void) e2b_error(q, 400, "the sandbox was made without a way out, and cannot get one");
                 return;
         }
-        network = merge(NULL, &b);
+        network = e2b_network_merge(NULL, &b);
         if (make_policy(q, network, q->manager->settings->e2b.internet && b.internet != E2B_OFF, &policy) < 0)
                 return;
-        r = remember(sb, &b);
-        q->destroy = forget;
+        r = e2b_network_remember(sb, &b);
+        q->destroy = e2b_network_forget;
         if (r >= 0)
-                r = gatekeeper_set_policy(q->api->rooms.gatekeeper, sb, &policy, on_set, q, &error);
+                r = gatekeeper_set_policy(q->api->rooms.gatekeeper, sb, &policy, e2b_network_on_set, q, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
 }

@@ -70,7 +70,7 @@ static void on_awake(Sandbox *sb, const Error *error, void *userdata) {
                 (void) e2b_errno(q, r == -ESTALE ? -EBUSY : r, error ? error->text : failure.text);
 }
 
-static void wake(ApiRequest *q, Sandbox *sb, usec_t timeout) {
+static void pause_wake(ApiRequest *q, Sandbox *sb, usec_t timeout) {
         Error error = { 0 };
         int r = sandbox_set_timeout(sb, timeout, &error);
 
@@ -94,7 +94,7 @@ static void connect(ApiRequest *q, int64_t seconds) {
         if (!sb || e2b_read(q, wake_fields, ELEMENTSOF(wake_fields), &body) < 0 || e2b_create_timeout(q, body.timeout, &timeout) < 0)
                 return;
         if (e2b_is_paused(sb)) {
-                wake(q, sb, timeout);
+                pause_wake(q, sb, timeout);
                 return;
         }
         if (sb->expires_at != 0 && sb->expires_at < clock_wall_usec() + timeout) /* never less than it had */
@@ -131,5 +131,5 @@ void e2b_sandbox_resume(ApiRequest *q) {
         }
         if (body.auto_pause != E2B_UNSAID) /* is written with the time */
                 sb->spec.on_timeout = body.auto_pause == E2B_OFF ? ON_TIMEOUT_KILL : sb->spec.on_timeout == ON_TIMEOUT_PARK ? ON_TIMEOUT_PARK : ON_TIMEOUT_PAUSE;
-        wake(q, sb, timeout);
+        pause_wake(q, sb, timeout);
 }

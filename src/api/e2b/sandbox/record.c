@@ -35,7 +35,7 @@ static int defaults(const Sandbox *sb, E2bRecord *ret) {
         return sandbox_text_set(&ret->template_id, sb->spec.template_name ? sb->spec.template_name : "host");
 }
 
-static int fill(E2bRecord *r, json_t *j) {
+static int e2b_record_fill(E2bRecord *r, json_t *j) {
         const char *id = json_string_value(json_object_get(j, "template")), *mask = json_string_value(json_object_get(j, "maskHost"));
         int k = 0;
 
@@ -56,7 +56,7 @@ int e2b_record_read(const Sandbox *sb, E2bRecord *ret) {
         int r = defaults(sb, ret);
 
         if (r >= 0 && ours)
-                r = fill(ret, ours);
+                r = e2b_record_fill(ret, ours);
         if (r < 0)
                 e2b_record_done(ret);
         return r;

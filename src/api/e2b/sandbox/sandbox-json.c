@@ -11,7 +11,7 @@
 #define MB_SHIFT  20
 #define FAR_AWAY  ((usec_t) 253402300799 * USEC_PER_SEC) /* the last second of 9999: the dialect has no word for "never" */
 
-static void put(json_t *o, const char *key, json_t *value) {
+static void e2b_sandbox_json_put(json_t *o, const char *key, json_t *value) {
         (void) json_object_set_new_nocheck(o, key, value);
 }
 
@@ -38,12 +38,12 @@ static json_t *alias_json(const Sandbox *sb, const E2bRecord *record) {
 static json_t *common_json(const Sandbox *sb, const E2bRecord *record) {
         json_t *o = json_object(), *alias = alias_json(sb, record);
 
-        put(o, "templateID", json_text_or_null(record->template_id));
-        put(o, "sandboxID", json_string(sb->id));
-        put(o, "clientID", json_string(E2B_CLIENT_ID));
-        put(o, "envdVersion", json_string(E2B_ENVD_VERSION));
+        e2b_sandbox_json_put(o, "templateID", json_text_or_null(record->template_id));
+        e2b_sandbox_json_put(o, "sandboxID", json_string(sb->id));
+        e2b_sandbox_json_put(o, "clientID", json_string(E2B_CLIENT_ID));
+        e2b_sandbox_json_put(o, "envdVersion", json_string(E2B_ENVD_VERSION));
         if (alias)
-                put(o, "alias", alias);
+                e2b_sandbox_json_put(o, "alias", alias);
         return o;
 }
 
@@ -55,13 +55,13 @@ json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api) {
                 return NULL;
         o = common_json(sb, &record);
         if (record.secure)
-                put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
-        put(o, "trafficAccessToken", record.private_traffic ? token_json(sb, api, e2b_traffic_token) : json_null());
-        put(o, "domain", domain_json(api));
+                e2b_sandbox_json_put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
+        e2b_sandbox_json_put(o, "trafficAccessToken", record.private_traffic ? token_json(sb, api, e2b_traffic_token) : json_null());
+        e2b_sandbox_json_put(o, "domain", domain_json(api));
         return o;
 }
 
-static json_t *metadata_json(const Sandbox *sb) {
+static json_t *e2b_sandbox_json_metadata(const Sandbox *sb) {
         json_t *j = sb->spec.metadata ? json_loads(sb->spec.metadata, JSON_ALLOW_NUL, NULL) : NULL;
 
         return j ? j : json_object();
@@ -81,14 +81,14 @@ static json_t *listed_json(const Sandbox *sb, const E2bRecord *record) {
         usec_t end = e2b_end_at(sb);
         json_t *o = common_json(sb, record);
 
-        put(o, "startedAt", json_time(e2b_started_at(sb)));
-        put(o, "endAt", json_time(end > 0 ? end : FAR_AWAY));
-        put(o, "cpuCount", json_integer(cores));
-        put(o, "memoryMB", json_integer((json_int_t) (l->memory_bytes >> MB_SHIFT)));
-        put(o, "diskSizeMB", json_integer((json_int_t) (l->disk_bytes >> MB_SHIFT)));
-        put(o, "state", json_string(e2b_is_paused(sb) ? "paused" : "running"));
-        put(o, "metadata", metadata_json(sb));
-        put(o, "volumeMounts", mounts_json(sb));
+        e2b_sandbox_json_put(o, "startedAt", json_time(e2b_started_at(sb)));
+        e2b_sandbox_json_put(o, "endAt", json_time(end > 0 ? end : FAR_AWAY));
+        e2b_sandbox_json_put(o, "cpuCount", json_integer(cores));
+        e2b_sandbox_json_put(o, "memoryMB", json_integer((json_int_t) (l->memory_bytes >> MB_SHIFT)));
+        e2b_sandbox_json_put(o, "diskSizeMB", json_integer((json_int_t) (l->disk_bytes >> MB_SHIFT)));
+        e2b_sandbox_json_put(o, "state", json_string(e2b_is_paused(sb) ? "paused" : "running"));
+        e2b_sandbox_json_put(o, "metadata", e2b_sandbox_json_metadata(sb));
+        e2b_sandbox_json_put(o, "volumeMounts", mounts_json(sb));
         return o;
 }
 
@@ -106,12 +106,12 @@ json_t *e2b_detail_json(const Sandbox *sb, const Api *api, const Principal *who)
                 return NULL;
         o = listed_json(sb, &record);
         if (record.secure && who->scope >= SCOPE_USE)
-                put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
-        put(o, "allowInternetAccess", json_boolean(!record.no_internet && sb->spec.network != 0));
-        put(o, "domain", domain_json(api));
+                e2b_sandbox_json_put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
+        e2b_sandbox_json_put(o, "allowInternetAccess", json_boolean(!record.no_internet && sb->spec.network != 0));
+        e2b_sandbox_json_put(o, "domain", domain_json(api));
         if (record.network)
-                put(o, "network", json_incref(record.network));
-        put(o, "lifecycle", json_pack("{s:b, s:s}", "autoResume", record.auto_resume, "onTimeout",
+                e2b_sandbox_json_put(o, "network", json_incref(record.network));
+        e2b_sandbox_json_put(o, "lifecycle", json_pack("{s:b, s:s}", "autoResume", record.auto_resume, "onTimeout",
                         sb->spec.on_timeout == ON_TIMEOUT_KILL ? "kill" : "pause"));
         return o;
 }

@@ -10,13 +10,13 @@
 #define REFRESH_MAX 3600
 
 /* Requests that wait for a sandbox, which may go first: it is known by its id. */
-typedef struct Call {
+typedef struct SandboxesCall {
         char id[SANDBOX_ID_LENGTH + 1];
         bool over;
-} Call;
+} SandboxesCall;
 
-static void call_destroy(ApiRequest *q, bool answered) {
-        Call *call = q->state;
+static void sandboxes_call_destroy(ApiRequest *q, bool answered) {
+        SandboxesCall *call = q->state;
         Sandbox *sb = NULL;
 
         if (!call->over)
@@ -28,18 +28,18 @@ static void call_destroy(ApiRequest *q, bool answered) {
 }
 
 int e2b_call_keep(ApiRequest *q, const Sandbox *sb) {
-        Call *call = calloc(1, sizeof(*call));
+        SandboxesCall *call = calloc(1, sizeof(*call));
 
         if (!call)
                 return e2b_errno(q, -ENOMEM, NULL), -ENOMEM;
         memcpy(call->id, sb->id, sizeof(call->id));
         q->state = call;
-        q->destroy = call_destroy;
+        q->destroy = sandboxes_call_destroy;
         return 0;
 }
 
 void e2b_call_over(ApiRequest *q) {
-        Call *call = q->state;
+        SandboxesCall *call = q->state;
 
         call->over = true;
 }
@@ -61,17 +61,17 @@ void e2b_sandbox_kill(ApiRequest *q) {
         (void) e2b_empty(q, 204);
 }
 
-typedef struct TimeoutBody {
+typedef struct SandboxesTimeoutBody {
         int64_t timeout;
-} TimeoutBody;
+} SandboxesTimeoutBody;
 
 static const JsonField timeout_fields[] = {
-        { "timeout", e2b_field_seconds, offsetof(TimeoutBody, timeout), JSON_MANDATORY },
+        { "timeout", e2b_field_seconds, offsetof(SandboxesTimeoutBody, timeout), JSON_MANDATORY },
 };
 
 void e2b_sandbox_timeout(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        TimeoutBody body = { 0 };
+        SandboxesTimeoutBody body = { 0 };
         Error error = { 0 };
         usec_t timeout;
         int r;

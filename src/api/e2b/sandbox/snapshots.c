@@ -18,7 +18,7 @@ static const char *team_of(const Snapshot *n) {
         return n->tenant && *n->tenant ? n->tenant : TEAM;
 }
 
-static json_t *snapshot_json(const Snapshot *n) {
+static json_t *e2b_snapshots_json(const Snapshot *n) {
         if (!n->name)
                 return json_pack("{s:o, s:[]}", "snapshotID", json_sprintf("%s" TAG, n->id), "names");
         return json_pack("{s:o, s:[o]}", "snapshotID", json_sprintf("%s/%s" TAG, team_of(n), n->name), "names", json_sprintf("%s/%s", team_of(n), n->name));
@@ -39,35 +39,35 @@ Snapshot *e2b_snapshot_find(ApiRequest *q, const char *template_id) {
 }
 
 /* Requests that wait. What they have asked for goes on without them. */
-static void forget(ApiRequest *q, bool answered) {
+static void e2b_snapshots_forget(ApiRequest *q, bool answered) {
         state_forget_caller(q->api->rooms.state, q);
 }
 
 /* POST /sandboxes/{id}/snapshots */
 
-typedef struct SnapshotBody {
+typedef struct E2bSnapshotsBody {
         char *name;
-} SnapshotBody;
+} E2bSnapshotsBody;
 
 static const JsonField snapshot_fields[] = {
-        { "name", json_field_string, offsetof(SnapshotBody, name), JSON_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX + sizeof(TAG) },
+        { "name", json_field_string, offsetof(E2bSnapshotsBody, name), JSON_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX + sizeof(TAG) },
 };
 
-static void body_done(SnapshotBody *b) {
+static void e2b_snapshots_body_done(E2bSnapshotsBody *b) {
         free(b->name);
 }
 
-static void on_taken(Snapshot *n, const Error *error, void *userdata) {
+static void e2b_snapshots_on_taken(Snapshot *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
                 e2b_create_failed(q, error);
         else
-                (void) api_answer(q, 201, snapshot_json(n));
+                (void) api_answer(q, 201, e2b_snapshots_json(n));
 }
 
 /* Nobody else's tag is known here. */
-static int check_name(ApiRequest *q, char *name) {
+static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
         size_t n = name ? strlen(name) : 0;
 
         if (n > strlen(TAG) && strcmp(name + n - strlen(TAG), TAG) == 0)
@@ -80,19 +80,19 @@ static int check_name(ApiRequest *q, char *name) {
 
 void e2b_sandbox_snapshot(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
-        _cleanup_(body_done) SnapshotBody b = { 0 };
+        _cleanup_(e2b_snapshots_body_done) E2bSnapshotsBody b = { 0 };
         State *s = q->api->rooms.state;
         Error error = { 0 };
         int r;
 
-        if (!sb || e2b_read(q, snapshot_fields, ELEMENTSOF(snapshot_fields), &b) < 0 || check_name(q, b.name) < 0)
+        if (!sb || e2b_read(q, snapshot_fields, ELEMENTSOF(snapshot_fields), &b) < 0 || e2b_snapshots_check_name(q, b.name) < 0)
                 return;
         if (!s) {
                 (void) e2b_error(q, 400, "there are no snapshots here");
                 return;
         }
-        q->destroy = forget;
-        r = snapshot_take(s, sb, b.name, /* comment= */ NULL, on_taken, q, &error);
+        q->destroy = e2b_snapshots_forget;
+        r = snapshot_take(s, sb, b.name, /* comment= */ NULL, e2b_snapshots_on_taken, q, &error);
         if (r == -EEXIST)
                 (void) e2b_errno(q, r, error.text);
         else if (r < 0)
@@ -101,15 +101,15 @@ void e2b_sandbox_snapshot(ApiRequest *q) {
 
 /* GET /snapshots */
 
-typedef struct Page {
+typedef struct E2bSnapshotsPage {
         const char *sandbox;
         char name[SNAPSHOT_NAME_MAX + 1]; /* "": any */
         uint64_t limit;
         usec_t after_at;
         char after_id[SNAPSHOT_ID_LENGTH + 1]; /* "": from the first */
-} Page;
+} E2bSnapshotsPage;
 
-static void read_name(ApiRequest *q, Page *p) {
+static void e2b_snapshots_read_name(ApiRequest *q, E2bSnapshotsPage *p) {
         const char *text = http_query(q->http, "name"), *slash = text ? strchr(text, '/') : NULL;
 
         if (!text || !*text)
@@ -118,7 +118,7 @@ static void read_name(ApiRequest *q, Page *p) {
         (void) snprintf(p->name, sizeof(p->name), "%.*s", (int) MIN_OF(strcspn(text, ":"), sizeof(p->name) - 1), text);
 }
 
-static int read_page(ApiRequest *q, Page *p) {
+static int read_page(ApiRequest *q, E2bSnapshotsPage *p) {
         const char *limit = http_query(q->http, "limit"), *token = http_query(q->http, "nextToken"), *sandbox = http_query(q->http, "sandboxID");
         char *end;
 
@@ -132,11 +132,11 @@ static int read_page(ApiRequest *q, Page *p) {
                         return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token), -EINVAL;
                 memcpy(p->after_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
         }
-        read_name(q, p);
+        e2b_snapshots_read_name(q, p);
         return 0;
 }
 
-static Snapshot *next_of(ApiRequest *q, const Page *p, const Snapshot *after) {
+static Snapshot *next_of(ApiRequest *q, const E2bSnapshotsPage *p, const Snapshot *after) {
         Snapshot *n = (Snapshot *) (uintptr_t) after;
 
         do {
@@ -150,7 +150,7 @@ static Snapshot *next_of(ApiRequest *q, const Page *p, const Snapshot *after) {
 
 void e2b_snapshot_list(ApiRequest *q) {
         const Snapshot *n, *last = NULL;
-        Page p = { 0 };
+        E2bSnapshotsPage p = { 0 };
         json_t *list;
         char token[64];
 
@@ -159,7 +159,7 @@ void e2b_snapshot_list(ApiRequest *q) {
         list = json_array();
         n = q->api->rooms.state ? next_of(q, &p, NULL) : NULL;
         for (; n && json_array_size(list) < p.limit; n = next_of(q, &p, n)) {
-                (void) json_array_append_new(list, snapshot_json(n));
+                (void) json_array_append_new(list, e2b_snapshots_json(n));
                 last = n;
         }
         if (n && last) {
@@ -171,7 +171,7 @@ void e2b_snapshot_list(ApiRequest *q) {
 
 /* DELETE /templates/{id} */
 
-static void on_removed(Snapshot *n, const Error *error, void *userdata) {
+static void e2b_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
@@ -187,8 +187,8 @@ int e2b_snapshot_delete(ApiRequest *q, const char *template_id) {
 
         if (!n)
                 return -ENOENT;
-        q->destroy = forget;
-        r = snapshot_remove(q->api->rooms.state, n, on_removed, q, &error);
+        q->destroy = e2b_snapshots_forget;
+        r = snapshot_remove(q->api->rooms.state, n, e2b_snapshots_on_removed, q, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
         return 0;

@@ -84,7 +84,7 @@ static void on_resumed(Sandbox *sb, const Error *error, void *userdata) {
         wake_later(w);
 }
 
-static void on_changed(Sandbox *sb, Execution *x, void *userdata) {
+static void wake_on_changed(Sandbox *sb, Execution *x, void *userdata) {
         if (!x)
                 wake_later(userdata);
 }
@@ -106,7 +106,7 @@ static void wake_look(Wake *w) {
                 wake_fail(w);
 }
 
-static int on_defer(sd_event_source *source, void *userdata) {
+static int wake_on_defer(sd_event_source *source, void *userdata) {
         wake_look(userdata);
         return 0;
 }
@@ -114,13 +114,13 @@ static int on_defer(sd_event_source *source, void *userdata) {
 static Wake *wake_new(ApiRequest *q, Sandbox *sb) {
         Wake *w = calloc(1, sizeof(*w));
 
-        if (!w || sd_event_add_defer(q->manager->event, &w->defer, on_defer, w) < 0) {
+        if (!w || sd_event_add_defer(q->manager->event, &w->defer, wake_on_defer, w) < 0) {
                 free(w);
                 return NULL;
         }
         (void) sd_event_source_set_enabled(w->defer, SD_EVENT_OFF);
         w->q = q;
-        w->watch.changed = on_changed;
+        w->watch.changed = wake_on_changed;
         w->watch.userdata = w;
         sandbox_watch(sb, &w->watch);
         q->waiting = w;

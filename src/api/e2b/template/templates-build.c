@@ -76,7 +76,7 @@ static void answer_record(ApiRequest *q, const BuildRecord *k) {
                         "aliases", k->name));
 }
 
-static int request(ApiRequest *q, Builds *builds, const RequestBody *b, Error *reterr) {
+static int templates_build_request(ApiRequest *q, Builds *builds, const RequestBody *b, Error *reterr) {
         _cleanup_(strv_done) Strv tags = STRV_INIT(BUILD_TAGS_MAX);
         const char *text = b->name ? b->name : b->alias;
         BuildRecord *k;
@@ -110,7 +110,7 @@ void e2b_template_request(ApiRequest *q) {
 
         if (!builds || !e2b_images(q) || e2b_read(q, request_fields, ELEMENTSOF(request_fields), &b) < 0)
                 return;
-        r = request(q, builds, &b, &error);
+        r = templates_build_request(q, builds, &b, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
 }
@@ -216,7 +216,7 @@ static int take_archives(ApiRequest *q, const Plan *plan, BuildRequest *ret, Err
         return 0;
 }
 
-static int make_request(ApiRequest *q, json_t *root, BuildRequest *ret, Error *reterr) {
+static int templates_build_make_request(ApiRequest *q, json_t *root, BuildRequest *ret, Error *reterr) {
         _cleanup_plan_ Plan *plan = NULL;
         int r = read_auth(root, &ret->auth, reterr);
 
@@ -232,7 +232,7 @@ static int make_request(ApiRequest *q, json_t *root, BuildRequest *ret, Error *r
 }
 
 /* Of the caller, and of this template; has answered when it is NULL. */
-static BuildRecord *record_of(ApiRequest *q, bool own) {
+static BuildRecord *templates_build_record_of(ApiRequest *q, bool own) {
         Builds *builds = e2b_builds(q);
         BuildRecord *k = builds ? build_record_find(builds, q->parameters[1]) : NULL;
         E2bFound t;
@@ -249,7 +249,7 @@ static BuildRecord *record_of(ApiRequest *q, bool own) {
 void e2b_template_start(ApiRequest *q) {
         _cleanup_(build_request_done) BuildRequest request = { .context_fd = -EBADF };
         _cleanup_json_ json_t *root = NULL;
-        BuildRecord *k = record_of(q, /* own= */ true);
+        BuildRecord *k = templates_build_record_of(q, /* own= */ true);
         Error error = { 0 };
         size_t size;
         const char *text;
@@ -266,7 +266,7 @@ void e2b_template_start(ApiRequest *q) {
         }
         if (settle_base(q, root) < 0)
                 return;
-        r = make_request(q, root, &request, &error);
+        r = templates_build_make_request(q, root, &request, &error);
         if (r >= 0)
                 r = build_record_start(k, &q->who, &request, &error);
         if (r < 0)
@@ -277,5 +277,5 @@ void e2b_template_start(ApiRequest *q) {
 
 /* The same for who only wants to look: templates-status.c. */
 BuildRecord *e2b_build_need(ApiRequest *q) {
-        return record_of(q, /* own= */ false);
+        return templates_build_record_of(q, /* own= */ false);
 }

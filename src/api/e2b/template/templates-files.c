@@ -28,7 +28,7 @@
 #define NAME_LENGTH 64
 #define SIGNED      "e2b-upload"
 
-static int open_directory(ApiRequest *q) {
+static int templates_files_open_directory(ApiRequest *q) {
         _cleanup_free_ char *path = NULL;
         int fd;
 
@@ -42,7 +42,7 @@ static int open_directory(ApiRequest *q) {
         return fd < 0 ? -errno : fd;
 }
 
-static void name_of(const char *tenant, const char *hash, char ret[static NAME_LENGTH + 1]) {
+static void templates_files_name_of(const char *tenant, const char *hash, char ret[static NAME_LENGTH + 1]) {
         char text[ACCESS_NAME_MAX + STEPS_HASH + 2];
         uint8_t sum[SECRET_SHA256_SIZE];
 
@@ -52,13 +52,13 @@ static void name_of(const char *tenant, const char *hash, char ret[static NAME_L
 }
 
 int e2b_upload_open(ApiRequest *q, const char *hash) {
-        _cleanup_close_ int directory = open_directory(q);
+        _cleanup_close_ int directory = templates_files_open_directory(q);
         char name[NAME_LENGTH + 1];
         int fd;
 
         if (directory < 0)
                 return directory;
-        name_of(e2b_own_tenant(q), hash, name);
+        templates_files_name_of(e2b_own_tenant(q), hash, name);
         fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
@@ -68,19 +68,19 @@ int e2b_upload_open(ApiRequest *q, const char *hash) {
 
 /* What is there, the oldest first. */
 
-typedef struct Kept {
+typedef struct TemplatesFilesKept {
         char name[NAME_LENGTH + 1];
         time_t at;
         uint64_t bytes;
-} Kept;
+} TemplatesFilesKept;
 
 static int compare_kept(const void *a, const void *b) {
-        const Kept *x = a, *y = b;
+        const TemplatesFilesKept *x = a, *y = b;
 
         return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static size_t list_kept(int directory, Kept *ret, size_t max) {
+static size_t list_kept(int directory, TemplatesFilesKept *ret, size_t max) {
         int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
         const struct dirent *e;
@@ -108,8 +108,8 @@ static size_t list_kept(int directory, Kept *ret, size_t max) {
 }
 
 /* Until there is room for so many bytes more. */
-static void sweep(int directory, uint64_t bytes, uint64_t bytes_max) {
-        Kept *list = calloc(KEPT_FILES, sizeof(*list));
+static void templates_files_sweep(int directory, uint64_t bytes, uint64_t bytes_max) {
+        TemplatesFilesKept *list = calloc(KEPT_FILES, sizeof(*list));
         const time_t old = time(NULL) - KEPT_SECS;
         uint64_t sum = bytes;
         size_t n;
@@ -156,20 +156,20 @@ void e2b_upload_link(ApiRequest *q) {
 
 /* PUT /templates/upload/{hash} */
 
-typedef struct Upload {
+typedef struct TemplatesFilesUpload {
         int fd;
         uint64_t size, max;
         char name[NAME_LENGTH + 1];
         char tenant[ACCESS_NAME_MAX + 1];
-        struct Upload *prev, *next;
-} Upload;
+        struct TemplatesFilesUpload *prev, *next;
+} TemplatesFilesUpload;
 
-static Upload *arriving; /* nothing of these is in the directory yet, and all of it is on the disk */
+static TemplatesFilesUpload *arriving; /* nothing of these is in the directory yet, and all of it is on the disk */
 
 /* All at once have no more room than what is kept, and a team's no more than one build. */
-static bool is_room(const Upload *u, size_t more) {
+static bool is_room(const TemplatesFilesUpload *u, size_t more) {
         uint64_t all = more, own = more;
-        const Upload *other;
+        const TemplatesFilesUpload *other;
 
         DL_FOREACH(arriving, other) {
                 all += other->size;
@@ -178,8 +178,8 @@ static bool is_room(const Upload *u, size_t more) {
         return all <= u->max * KEPT_FACTOR && own <= u->max;
 }
 
-static void upload_destroy(ApiRequest *q, bool answered) {
-        Upload *u = q->state;
+static void templates_files_upload_destroy(ApiRequest *q, bool answered) {
+        TemplatesFilesUpload *u = q->state;
 
         DL_DELETE(arriving, u);
         (void) fd_close(u->fd);
@@ -206,7 +206,7 @@ void e2b_upload_begin(ApiRequest *q) {
         const uint64_t max = q->manager->settings->build.context_bytes_max;
         _cleanup_close_ int directory = -EBADF;
         const char *tenant;
-        Upload *u;
+        TemplatesFilesUpload *u;
         int r = check_link(q, &tenant);
 
         if (r < 0) {
@@ -214,30 +214,30 @@ void e2b_upload_begin(ApiRequest *q) {
                 return;
         }
         u = calloc(1, sizeof(*u));
-        directory = u ? open_directory(q) : -ENOMEM;
+        directory = u ? templates_files_open_directory(q) : -ENOMEM;
         if (directory < 0) {
                 free(u);
                 (void) e2b_errno(q, directory, NULL);
                 return;
         }
-        *u = (Upload) { .max = max };
-        name_of(tenant, q->parameters[0], u->name);
+        *u = (TemplatesFilesUpload) { .max = max };
+        templates_files_name_of(tenant, q->parameters[0], u->name);
         (void) snprintf(u->tenant, sizeof(u->tenant), "%s", tenant);
         DL_APPEND(arriving, u);
         u->fd = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         q->state = u;
-        q->destroy = upload_destroy;
+        q->destroy = templates_files_upload_destroy;
         if (u->fd < 0)
                 (void) e2b_error(q, 500, "cannot keep what comes: %s", strerror(errno));
 }
 
-static void upload_end(ApiRequest *q, Upload *u) {
-        _cleanup_close_ int directory = open_directory(q);
+static void upload_end(ApiRequest *q, TemplatesFilesUpload *u) {
+        _cleanup_close_ int directory = templates_files_open_directory(q);
         char self[64];
         int r = directory < 0 ? directory : 0;
 
         if (r >= 0) {
-                sweep(directory, u->size, u->max * KEPT_FACTOR);
+                templates_files_sweep(directory, u->size, u->max * KEPT_FACTOR);
                 (void) snprintf(self, sizeof(self), "/proc/self/fd/%d", u->fd);
                 (void) unlinkat(directory, u->name, 0);
                 if (linkat(AT_FDCWD, self, directory, u->name, AT_SYMLINK_FOLLOW) < 0)
@@ -252,7 +252,7 @@ static void upload_end(ApiRequest *q, Upload *u) {
 }
 
 ssize_t e2b_upload_data(ApiRequest *q, const void *data, size_t size) {
-        Upload *u = q->state;
+        TemplatesFilesUpload *u = q->state;
         int r;
 
         if (q->answered || !u || u->fd < 0)

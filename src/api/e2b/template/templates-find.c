@@ -46,7 +46,7 @@ bool e2b_is_uuid(const char *text) {
 }
 
 /* Without what is around it, in small letters. */
-static int clean(const char *text, char *ret, size_t size) {
+static int templates_find_clean(const char *text, char *ret, size_t size) {
         size_t n;
 
         text += strspn(text, " \t\r\n");
@@ -67,7 +67,7 @@ int e2b_name_parse(const char *text, const char *team, E2bName *ret, Error *rete
         const char *name = word;
         int r;
 
-        if (clean(text, word, sizeof(word)) < 0)
+        if (templates_find_clean(text, word, sizeof(word)) < 0)
                 return error_set(reterr, -EINVAL, "'%.100s' is no name of a template", text);
         if (strncmp(word, team, n) == 0 && word[n] == '/')
                 name = word + n + 1;
@@ -84,7 +84,7 @@ int e2b_tag_parse(const char *text, char ret[static TEMPLATE_TAG_MAX + 1], Error
         char word[TEMPLATE_TAG_MAX + 1], full[TEMPLATE_TAG_MAX + 8];
         TemplateName name;
 
-        if (clean(text, word, sizeof(word)) >= 0 && !e2b_is_uuid(word)) {
+        if (templates_find_clean(text, word, sizeof(word)) >= 0 && !e2b_is_uuid(word)) {
                 (void) snprintf(full, sizeof(full), "x:%s", word);
                 if (!strchr(word, ':') && template_name_parse(full, &name, NULL) >= 0) {
                         memcpy(ret, name.tag, sizeof(name.tag));
@@ -111,16 +111,16 @@ void e2b_template_id(const char *tenant, const char *name, char ret[static E2B_T
 
 /* Which there is. His own go before everybody's, a name before an id. */
 
-typedef struct Search {
+typedef struct TemplatesFindSearch {
         const char *own, *name; /* NULL: by id */
         const char *id;
         E2bFound *ret;
         unsigned best; /* 0: nothing yet */
-} Search;
+} TemplatesFindSearch;
 
 enum { NOTHING, EVERYBODYS, OWN };
 
-static void consider(Search *s, const char *tenant, const char *name) {
+static void templates_find_consider(TemplatesFindSearch *s, const char *tenant, const char *name) {
         unsigned rank = *s->own && strcmp(tenant, s->own) == 0 ? OWN : *tenant == '\0' ? EVERYBODYS : NOTHING;
         char id[E2B_TEMPLATE_ID_MAX];
 
@@ -135,17 +135,17 @@ static void consider(Search *s, const char *tenant, const char *name) {
 }
 
 static int on_template(const TemplateInfo *info, void *userdata) {
-        consider(userdata, info->tenant, info->name);
+        templates_find_consider(userdata, info->tenant, info->name);
         return 0;
 }
 
 static int on_record(BuildRecord *k, void *userdata) {
-        consider(userdata, k->tenant, k->name);
+        templates_find_consider(userdata, k->tenant, k->name);
         return 0;
 }
 
 /* Those the daemon was started with, and "base", which is one of them. */
-static bool find_spawners(ApiRequest *q, const Search *s) {
+static bool find_spawners(ApiRequest *q, const TemplatesFindSearch *s) {
         static const char *const always[] = { "base", "host", "code-interpreter-v1" };
         const Strv *list = q->manager->config.templates;
         char name[TEMPLATE_NAME_MAX + 1], id[E2B_TEMPLATE_ID_MAX];
@@ -164,7 +164,7 @@ static bool find_spawners(ApiRequest *q, const Search *s) {
         return false;
 }
 
-static bool search(ApiRequest *q, Search *s) {
+static bool templates_find_search(ApiRequest *q, TemplatesFindSearch *s) {
         if (q->api->rooms.images)
                 (void) images_each(q->api->rooms.images, s->own, on_template, s);
         if (q->api->rooms.builds && s->best < OWN)
@@ -176,7 +176,7 @@ static bool search(ApiRequest *q, Search *s) {
 }
 
 int e2b_template_look(ApiRequest *q, const char *text, E2bFound *ret, Error *reterr) {
-        Search s = { .own = e2b_own_tenant(q), .ret = ret };
+        TemplatesFindSearch s = { .own = e2b_own_tenant(q), .ret = ret };
         E2bName name;
         int r = e2b_name_parse(text, e2b_team(q), &name, reterr);
 
@@ -184,9 +184,9 @@ int e2b_template_look(ApiRequest *q, const char *text, E2bFound *ret, Error *ret
                 return r;
         *ret = (E2bFound) { 0 };
         s.name = name.name.name;
-        if (!search(q, &s)) {
+        if (!templates_find_search(q, &s)) {
                 s.id = TAKE_PTR(s.name);
-                if (!search(q, &s))
+                if (!templates_find_search(q, &s))
                         return error_set(reterr, -ENOENT, "template '%.128s' not found", text);
         }
         memcpy(ret->tag, name.name.tag, sizeof(ret->tag));

@@ -18,7 +18,7 @@ void e2b_template_done(E2bTemplate *t) {
         *t = (E2bTemplate) { 0 };
 }
 
-static bool is_there(ApiRequest *q, const char *name) {
+static bool templates_resolve_is_there(ApiRequest *q, const char *name) {
         return template_check(q->manager, e2b_own_tenant(q), name, /* reterr= */ NULL) >= 0;
 }
 
@@ -27,11 +27,11 @@ static const char *base_of(ApiRequest *q, const char *name) {
 
         for (size_t i = 0; i < ELEMENTSOF(base_names); i++)
                 if (strcmp(base_names[i], name) == 0)
-                        return is_there(q, ours) ? ours : "host";
+                        return templates_resolve_is_there(q, ours) ? ours : "host";
         return name;
 }
 
-static int set(E2bTemplate *t, const char *name, const BuildRecord *k) {
+static int templates_resolve_set(E2bTemplate *t, const char *name, const BuildRecord *k) {
         t->name = strdup(name);
         if (k) {
                 t->cpu_milli = k->cpu_milli;
@@ -44,12 +44,12 @@ static int set(E2bTemplate *t, const char *name, const BuildRecord *k) {
 static int by_build(ApiRequest *q, const char *id, E2bTemplate *ret) {
         const BuildRecord *k = q->api->rooms.builds ? build_record_find(q->api->rooms.builds, id) : NULL;
 
-        if (!k || strcmp(k->tenant, e2b_own_tenant(q)) != 0 || k->status != BUILD_READY || !is_there(q, k->digest))
+        if (!k || strcmp(k->tenant, e2b_own_tenant(q)) != 0 || k->status != BUILD_READY || !templates_resolve_is_there(q, k->digest))
                 return -ENOENT;
-        return set(ret, k->digest, k);
+        return templates_resolve_set(ret, k->digest, k);
 }
 
-static int by_name(ApiRequest *q, const char *text, E2bTemplate *ret) {
+static int templates_resolve_by_name(ApiRequest *q, const char *text, E2bTemplate *ret) {
         char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         E2bFound t;
         E2bTag tag;
@@ -58,20 +58,20 @@ static int by_name(ApiRequest *q, const char *text, E2bTemplate *ret) {
         if (r < 0)
                 return r;
         if (t.spawners)
-                return t.tagged && strcmp(t.tag, E2B_DEFAULT_TAG) != 0 ? -ENOENT : set(ret, base_of(q, t.name), NULL);
+                return t.tagged && strcmp(t.tag, E2B_DEFAULT_TAG) != 0 ? -ENOENT : templates_resolve_set(ret, base_of(q, t.name), NULL);
         if (t.tagged && e2b_is_uuid(t.tag))
                 return by_build(q, t.tag, ret);
         if (e2b_template_tag(q, &t, t.tag, &tag) <= 0)
                 return -ENOENT;
         (void) snprintf(full, sizeof(full), "%s:%s", t.name, tag.tag);
-        return set(ret, full, e2b_record_of(q, &t, tag.digest));
+        return templates_resolve_set(ret, full, e2b_record_of(q, &t, tag.digest));
 }
 
 int e2b_template_resolve(ApiRequest *q, const char *template_id, E2bTemplate *ret) {
         int r;
 
         *ret = (E2bTemplate) { 0 };
-        r = e2b_is_uuid(template_id) ? by_build(q, template_id, ret) : by_name(q, template_id, ret);
+        r = e2b_is_uuid(template_id) ? by_build(q, template_id, ret) : templates_resolve_by_name(q, template_id, ret);
         if (r == -ENOENT || r == -EINVAL) {
                 ret->snapshot = e2b_snapshot_find(q, template_id);
                 r = ret->snapshot ? 0 : -ENOENT;

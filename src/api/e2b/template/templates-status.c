@@ -45,7 +45,7 @@ static void print_step(unsigned n, char ret[static 16]) {
                 (void) snprintf(ret, 16, "%u", n - 1 - STEPS_HIDDEN);
 }
 
-static void on_line(const BuildLine *line, const char *text, size_t size, void *userdata) {
+static void templates_status_on_line(const BuildLine *line, const char *text, size_t size, void *userdata) {
         Entries *e = userdata;
         json_t *message;
         char step[16];
@@ -76,7 +76,7 @@ void e2b_template_status(ApiRequest *q) {
         e2b_template_id(k->tenant, k->name, id);
         e.list = json_array();
         if (wants_info(q))
-                (void) build_record_lines(k, offset, MIN_OF(limit, (uint64_t) ENTRIES_MAX), on_line, &e);
+                (void) build_record_lines(k, offset, MIN_OF(limit, (uint64_t) ENTRIES_MAX), templates_status_on_line, &e);
         j = json_pack("{s:s, s:s, s:s, s:[], s:o}", "templateID", id, "buildID", k->id, "status", build_status_name(k->status), "logs", "logEntries", e.list);
         if (k->status == BUILD_FAILED)
                 (void) json_object_set_new(j, "reason", reason_json(k));
@@ -99,7 +99,7 @@ static void on_paged(const BuildLine *line, const char *text, size_t size, void 
                 return;
         if (!p->backward && json_array_size(p->entries.list) >= p->limit)
                 return;
-        on_line(line, text, size, &p->entries);
+        templates_status_on_line(line, text, size, &p->entries);
         if (p->backward && json_array_size(p->entries.list) > p->limit)
                 (void) json_array_remove(p->entries.list, 0);
 }

@@ -12,7 +12,7 @@ typedef struct TagsBody {
         Strv tags;
 } TagsBody;
 
-static void body_done(TagsBody *b) {
+static void templates_tags_body_done(TagsBody *b) {
         free(b->target);
         strv_done(&b->tags);
 }
@@ -47,7 +47,7 @@ static int read_tags(ApiRequest *q, const Strv *from, Strv *ret) {
         return r;
 }
 
-static json_t *strings(const Strv *list) {
+static json_t *templates_tags_strings(const Strv *list) {
         json_t *j = json_array();
 
         for (size_t i = 0; i < list->n; i++)
@@ -57,7 +57,7 @@ static json_t *strings(const Strv *list) {
 
 /* POST /templates/tags */
 void e2b_tags_assign(ApiRequest *q) {
-        _cleanup_(body_done) TagsBody b = { .tags = STRV_INIT(BUILD_TAGS_MAX) };
+        _cleanup_(templates_tags_body_done) TagsBody b = { .tags = STRV_INIT(BUILD_TAGS_MAX) };
         _cleanup_(strv_done) Strv tags = STRV_INIT(BUILD_TAGS_MAX);
         char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2], build[BUILD_ID_LENGTH + 1];
         Images *images = e2b_images(q);
@@ -82,12 +82,12 @@ void e2b_tags_assign(ApiRequest *q) {
                 return;
         }
         e2b_build_of(q, &t, of.digest, build);
-        (void) api_answer(q, 201, json_pack("{s:o, s:s}", "tags", strings(&tags), "buildID", build));
+        (void) api_answer(q, 201, json_pack("{s:o, s:s}", "tags", templates_tags_strings(&tags), "buildID", build));
 }
 
 /* DELETE /templates/tags: those that are not there are as good as removed. */
 void e2b_tags_remove(ApiRequest *q) {
-        _cleanup_(body_done) TagsBody b = { .tags = STRV_INIT(BUILD_TAGS_MAX) };
+        _cleanup_(templates_tags_body_done) TagsBody b = { .tags = STRV_INIT(BUILD_TAGS_MAX) };
         _cleanup_(strv_done) Strv tags = STRV_INIT(BUILD_TAGS_MAX);
         char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         Images *images = e2b_images(q);

@@ -13,7 +13,7 @@
 #define BUILDS_SHOWN 100
 
 /* What is known of one, whatever it was made by. */
-typedef struct Sum {
+typedef struct TemplatesSum {
         E2bFound t;
         char digest[DIGEST_LENGTH + 1]; /* of its default tag, else of the newest; "": nothing was made yet */
         bool has_default;
@@ -21,9 +21,9 @@ typedef struct Sum {
         uint64_t bytes;
         unsigned n_builds;
         const BuildRecord *newest;
-} Sum;
+} TemplatesSum;
 
-static void sum_template(Sum *s, const TemplateInfo *info) {
+static void sum_template(TemplatesSum *s, const TemplateInfo *info) {
         const bool is_default = strcmp(info->tag, E2B_DEFAULT_TAG) == 0;
 
         if (s->created_at == 0 || info->image->created_at < s->created_at)
@@ -39,7 +39,7 @@ static void sum_template(Sum *s, const TemplateInfo *info) {
 }
 
 static int sum_record(BuildRecord *k, void *userdata) {
-        Sum *s = userdata;
+        TemplatesSum *s = userdata;
 
         s->n_builds++;
         if (!s->newest)
@@ -62,11 +62,11 @@ static void resources(ApiRequest *q, const BuildRecord *k, unsigned *ret_cpus, u
         sandbox_spec_done(&spec);
 }
 
-static json_t *names_json(ApiRequest *q, const E2bFound *t, bool team) {
+static json_t *templates_names_json(ApiRequest *q, const E2bFound *t, bool team) {
         return *t->tenant && team ? json_pack("[o]", json_sprintf("%s/%s", t->tenant, t->name)) : json_pack("[s]", t->name);
 }
 
-static json_t *template_json(ApiRequest *q, const Sum *s) {
+static json_t *template_json(ApiRequest *q, const TemplatesSum *s) {
         const BuildRecord *made = *s->digest ? e2b_record_of(q, &s->t, s->digest) : NULL, *shown = made ? made : s->newest;
         char id[E2B_TEMPLATE_ID_MAX], build[BUILD_ID_LENGTH + 1];
         uint64_t memory, disk;
@@ -93,23 +93,23 @@ static json_t *template_json(ApiRequest *q, const Sum *s) {
                         "spawnCount", 0,
                         "buildCount", (int) s->n_builds,
                         "envdVersion", E2B_ENVD_VERSION,
-                        "names", names_json(q, &s->t, /* team= */ true),
-                        "aliases", names_json(q, &s->t, /* team= */ false));
+                        "names", templates_names_json(q, &s->t, /* team= */ true),
+                        "aliases", templates_names_json(q, &s->t, /* team= */ false));
 }
 
 /* GET /templates, /v2/templates: by name, his own and everybody's. */
 
-typedef struct Lister {
+typedef struct TemplatesLister {
         ApiRequest *q;
-        Sum sum;
+        TemplatesSum sum;
         bool any;
         json_t *list;
         const char *after; /* name; NULL: from the first */
         size_t max;
         bool more;
-} Lister;
+} TemplatesLister;
 
-static void flush(Lister *l) {
+static void templates_flush(TemplatesLister *l) {
         if (!l->any)
                 return;
         l->any = false;
@@ -124,12 +124,12 @@ static void flush(Lister *l) {
         (void) json_array_append_new(l->list, template_json(l->q, &l->sum));
 }
 
-static int on_listed(const TemplateInfo *info, void *userdata) {
-        Lister *l = userdata;
+static int templates_on_listed(const TemplateInfo *info, void *userdata) {
+        TemplatesLister *l = userdata;
 
         if (!l->any || strcmp(l->sum.t.name, info->name) != 0 || strcmp(l->sum.t.tenant, info->tenant) != 0) {
-                flush(l);
-                l->sum = (Sum) { 0 };
+                templates_flush(l);
+                l->sum = (TemplatesSum) { 0 };
                 (void) snprintf(l->sum.t.tenant, sizeof(l->sum.t.tenant), "%s", info->tenant);
                 (void) snprintf(l->sum.t.name, sizeof(l->sum.t.name), "%s", info->name);
                 l->any = true;
@@ -143,7 +143,7 @@ static const char *last_name(const json_t *list) {
 }
 
 void e2b_template_list(ApiRequest *q) {
-        Lister l = { .q = q, .list = json_array(), .max = SIZE_MAX };
+        TemplatesLister l = { .q = q, .list = json_array(), .max = SIZE_MAX };
         const bool paged = strncmp(http_path(q->http), "/v2/", 4) == 0;
         uint64_t limit = LIST_MAX;
 
@@ -156,8 +156,8 @@ void e2b_template_list(ApiRequest *q) {
                 l.after = http_query(q->http, "nextToken");
         }
         if (q->api->rooms.images)
-                (void) images_each(q->api->rooms.images, e2b_own_tenant(q), on_listed, &l);
-        flush(&l);
+                (void) images_each(q->api->rooms.images, e2b_own_tenant(q), templates_on_listed, &l);
+        templates_flush(&l);
         if (l.more)
                 (void) http_add_header(q->http, "X-Next-Token", last_name(l.list));
         (void) api_answer(q, 200, l.list);
@@ -166,7 +166,7 @@ void e2b_template_list(ApiRequest *q) {
 /* GET /templates/{id} */
 
 static int on_one(const TemplateInfo *info, void *userdata) {
-        Sum *s = userdata;
+        TemplatesSum *s = userdata;
 
         if (strcmp(info->tenant, s->t.tenant) == 0 && strcmp(info->name, s->t.name) == 0)
                 sum_template(s, info);
@@ -203,7 +203,7 @@ static int on_build(BuildRecord *k, void *userdata) {
 
 void e2b_template_get(ApiRequest *q) {
         BuildList builds = { .q = q };
-        Sum s = { 0 };
+        TemplatesSum s = { 0 };
         json_t *j;
 
         if (e2b_template_need(q, q->parameters[0], /* own= */ false, &s.t) < 0)
@@ -250,7 +250,7 @@ void e2b_template_patch(ApiRequest *q) {
                 (void) e2b_error(q, 400, "template '%s' is %s, and stays it: everybody's are those that an admin without a tenant makes", t.name,
                                 *t.tenant ? "its team's" : "everybody's");
         else
-                (void) api_answer(q, 200, json_pack("{s:o}", "names", names_json(q, &t, /* team= */ true)));
+                (void) api_answer(q, 200, json_pack("{s:o}", "names", templates_names_json(q, &t, /* team= */ true)));
 }
 
 /* DELETE /templates/{id}: all of its tags, and what is under way for it. What stands on it stays as it is. */
@@ -271,7 +271,7 @@ static int collect_tag(const TemplateInfo *info, void *userdata) {
         return r;
 }
 
-static int remove_all(ApiRequest *q, const E2bFound *t, Error *reterr) {
+static int templates_remove_all(ApiRequest *q, const E2bFound *t, Error *reterr) {
         _cleanup_(strv_done) Strv names = STRV_INIT(IMAGE_STRINGS_MAX);
         const void *both[] = { &names, t };
         int r = q->api->rooms.images ? images_each(q->api->rooms.images, t->tenant, collect_tag, (void *) both) : 0;
@@ -296,7 +296,7 @@ void e2b_template_delete(ApiRequest *q) {
         } else if (!t.own)
                 r = error_set(&error, -EPERM, "You don't have access to this sandbox template (%s)", t.name);
         if (r >= 0)
-                r = remove_all(q, &t, &error);
+                r = templates_remove_all(q, &t, &error);
         if (r < 0)
                 (void) (r == -EINVAL ? e2b_error(q, 404, "template '%.128s' not found", q->parameters[0]) : e2b_errno(q, r, error.text));
         else

@@ -51,7 +51,7 @@ void e2b_volume_fail(ApiRequest *q, int r, const char *path) {
 
 /* The call. */
 
-static void call_destroy(ApiRequest *q, bool answered) {
+static void volume_call_destroy(ApiRequest *q, bool answered) {
         VolumeCall *k = q->state;
 
         if (k->acquisition)
@@ -88,7 +88,7 @@ static const Volume *admitted(ApiRequest *q) {
         return v;
 }
 
-static int set_path(VolumeCall *k, const char *given) {
+static int volume_call_set_path(VolumeCall *k, const char *given) {
         _cleanup_free_ char *absolute = NULL;
         int r;
 
@@ -124,8 +124,8 @@ VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation) {
         *k = (VolumeCall) { .q = q, .fd = -EBADF, .writable_fd = -EBADF,
                 .request = { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE } };
         q->state = k;
-        q->destroy = call_destroy;
-        r = set_path(k, path);
+        q->destroy = volume_call_destroy;
+        r = volume_call_set_path(k, path);
         if (r < 0) {
                 (void) e2b_volume_refuse(q, 400, "the path must have no '..', and no more than 4095 bytes");
                 return NULL;
@@ -135,7 +135,7 @@ VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation) {
 
 /* The sandbox. */
 
-static int make_spec(const Volume *v, SandboxSpec *ret) {
+static int volume_call_make_spec(const Volume *v, SandboxSpec *ret) {
         char name[64], metadata[80];
         int r;
 
@@ -161,7 +161,7 @@ static int make_spec(const Volume *v, SandboxSpec *ret) {
         return r;
 }
 
-static void on_sandbox(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
         VolumeCall *k = userdata;
         Error why = { 0 };
         const char *words;
@@ -193,11 +193,11 @@ void e2b_volume_begin(VolumeCall *k, const FileOpHandlers *handlers) {
         SandboxSpec spec = { 0 };
         Error error = { 0 };
         const char *words;
-        int r = v ? make_spec(v, &spec) : -ENOENT;
+        int r = v ? volume_call_make_spec(v, &spec) : -ENOENT;
 
         k->handlers = handlers;
         if (r >= 0)
-                r = manager_acquire(k->q->manager, &who, &spec, WAIT_USEC, on_sandbox, k, &a, &error);
+                r = manager_acquire(k->q->manager, &who, &spec, WAIT_USEC, volume_call_on_sandbox, k, &a, &error);
         else
                 sandbox_spec_done(&spec);
         if (r < 0) {

@@ -20,7 +20,7 @@
 #define DEPTH_MAX   64
 #define FILE_TYPE   "application/octet-stream"
 
-static const char *type_of(uint32_t mode) {
+static const char *volume_files_type_of(uint32_t mode) {
         return S_ISREG(mode) ? "file" : S_ISDIR(mode) ? "directory" : S_ISLNK(mode) ? "symlink" : "unknown";
 }
 
@@ -29,7 +29,7 @@ json_t *e2b_volume_entry(const FileEntry *e, const char *path) {
         json_t *mtime = json_time((uint64_t) (e->mtime_nsec > 0 ? e->mtime_nsec : 0) / 1000 + (e->mtime_nsec <= 0)),
                *j = json_pack("{s:o, s:s, s:o, s:I, s:i, s:I, s:I, s:O, s:o, s:o}",
                         "name", json_text_or_null(slash && slash[1] ? slash + 1 : path),
-                        "type", type_of(e->mode),
+                        "type", volume_files_type_of(e->mode),
                         "path", json_text_or_null(path),
                         "size", (json_int_t) e->size,
                         "mode", (int) (e->mode & MODE_MAX),
@@ -44,7 +44,7 @@ json_t *e2b_volume_entry(const FileEntry *e, const char *path) {
         return j;
 }
 
-static void take_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void volume_files_take_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         VolumeCall *k = userdata;
 
         (void) fd_close(fd);
@@ -76,12 +76,12 @@ static int read_making(VolumeCall *k, uint32_t mode, bool *ret_force) {
 
 /* GET …/path */
 
-static void on_stat(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void volume_files_on_stat(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         answer_entry(userdata, 200, error);
 }
 
 void e2b_volume_stat(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = take_entry, .end = on_stat };
+        static const FileOpHandlers handlers = { .entry = volume_files_take_entry, .end = volume_files_on_stat };
         VolumeCall *k = e2b_volume_call(q, FILE_STAT);
 
         if (!k)
@@ -93,7 +93,7 @@ void e2b_volume_stat(ApiRequest *q) {
 /* PATCH …/path */
 
 /* 1: it is there; 0: it is not; -EINVAL. */
-static int read_number(const json_t *body, const char *name, json_int_t max, uint32_t *ret) {
+static int volume_files_read_number(const json_t *body, const char *name, json_int_t max, uint32_t *ret) {
         const json_t *v = json_object_get(body, name);
 
         if (!v || json_is_null(v))
@@ -112,14 +112,14 @@ static int read_change(ApiRequest *q, GuestFile *g) {
 
         if (!json_is_object(body))
                 return -EINVAL;
-        uid = read_number(body, "uid", UINT16_MAX, &g->owner);
-        gid = read_number(body, "gid", UINT16_MAX, &g->group);
-        mode = read_number(body, "mode", MODE_MAX, &g->mode);
+        uid = volume_files_read_number(body, "uid", UINT16_MAX, &g->owner);
+        gid = volume_files_read_number(body, "gid", UINT16_MAX, &g->group);
+        mode = volume_files_read_number(body, "mode", MODE_MAX, &g->mode);
         return uid < 0 || gid < 0 || mode < 0 ? -EINVAL : uid + gid + mode;
 }
 
 void e2b_volume_change(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = take_entry, .end = on_stat };
+        static const FileOpHandlers handlers = { .entry = volume_files_take_entry, .end = volume_files_on_stat };
         VolumeCall *k = e2b_volume_call(q, FILE_CHMOD);
         int n;
 
@@ -137,7 +137,7 @@ void e2b_volume_change(ApiRequest *q) {
 
 /* DELETE …/path */
 
-static void on_gone(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void volume_files_on_gone(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         VolumeCall *k = userdata;
 
         if (error < 0)
@@ -147,7 +147,7 @@ static void on_gone(FileOp *op, int error, const char *path, uint64_t count, voi
 }
 
 void e2b_volume_delete_path(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .end = on_gone };
+        static const FileOpHandlers handlers = { .end = volume_files_on_gone };
         VolumeCall *k = e2b_volume_call(q, FILE_REMOVE);
 
         if (!k)
@@ -162,7 +162,7 @@ void e2b_volume_delete_path(ApiRequest *q) {
 
 /* GET …/dir */
 
-static void on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void volume_files_on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         VolumeCall *k = userdata;
         _cleanup_free_ char *path = NULL;
 
@@ -176,7 +176,7 @@ static void on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata
         (void) json_array_append_new(k->list, e2b_volume_entry(entry, path));
 }
 
-static void on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void volume_files_on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         VolumeCall *k = userdata;
 
         if (error < 0)
@@ -188,7 +188,7 @@ static void on_list_end(FileOp *op, int error, const char *path, uint64_t count,
 }
 
 void e2b_volume_dir(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_listed, .end = on_list_end };
+        static const FileOpHandlers handlers = { .entry = volume_files_on_listed, .end = volume_files_on_list_end };
         VolumeCall *k = e2b_volume_call(q, FILE_LIST);
         uint64_t depth = 1;
 
@@ -202,12 +202,12 @@ void e2b_volume_dir(ApiRequest *q) {
 
 /* POST …/dir */
 
-static void on_made(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void volume_files_on_made(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         answer_entry(userdata, 201, error);
 }
 
 void e2b_volume_mkdir(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = take_entry, .end = on_made };
+        static const FileOpHandlers handlers = { .entry = volume_files_take_entry, .end = volume_files_on_made };
         VolumeCall *k = e2b_volume_call(q, FILE_MKDIR);
         bool force = false;
 
@@ -219,7 +219,7 @@ void e2b_volume_mkdir(ApiRequest *q) {
 
 /* GET …/file */
 
-static void on_opened(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void volume_files_on_opened(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         VolumeCall *k = userdata;
         struct stat st;
 
@@ -247,7 +247,7 @@ static void on_read_end(FileOp *op, int error, const char *path, uint64_t count,
 }
 
 void e2b_volume_read(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_opened, .end = on_read_end };
+        static const FileOpHandlers handlers = { .entry = volume_files_on_opened, .end = on_read_end };
         VolumeCall *k = e2b_volume_call(q, FILE_READ);
 
         if (k)
@@ -256,20 +256,20 @@ void e2b_volume_read(ApiRequest *q) {
 
 /* PUT …/file: what comes before the sandbox is there waits. */
 
-static void stop_waiting(VolumeCall *k) {
+static void volume_files_stop_waiting(VolumeCall *k) {
         k->writable = sd_event_source_disable_unref(k->writable);
         k->writable_fd = fd_close(k->writable_fd);
 }
 
-static void on_written(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void volume_files_on_written(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         VolumeCall *k = userdata;
 
-        stop_waiting(k);
+        volume_files_stop_waiting(k);
         answer_entry(k, 201, error < 0 ? error : k->committed ? 0 : -EPROTO);
 }
 
 void e2b_volume_write(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = take_entry, .end = on_written };
+        static const FileOpHandlers handlers = { .entry = volume_files_take_entry, .end = volume_files_on_written };
         VolumeCall *k = e2b_volume_call(q, FILE_WRITE);
         bool force = false;
 
@@ -279,29 +279,29 @@ void e2b_volume_write(ApiRequest *q) {
         e2b_volume_begin(k, &handlers);
 }
 
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int volume_files_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         VolumeCall *k = userdata;
 
         http_request_continue(k->q->http);
         return 0;
 }
 
-static int wait_writable(VolumeCall *k) {
+static int volume_files_wait_writable(VolumeCall *k) {
         int r;
 
         if (!k->writable) {
                 k->writable_fd = fcntl(fileop_data_fd(k->op), F_DUPFD_CLOEXEC, 3);
                 if (k->writable_fd < 0)
                         return -errno;
-                r = sd_event_add_io(k->q->manager->event, &k->writable, k->writable_fd, EPOLLOUT, on_writable, k);
+                r = sd_event_add_io(k->q->manager->event, &k->writable, k->writable_fd, EPOLLOUT, volume_files_on_writable, k);
                 if (r < 0)
                         return r;
         }
         return sd_event_source_set_enabled(k->writable, SD_EVENT_ONESHOT);
 }
 
-static ssize_t fail(VolumeCall *k, int r) {
-        stop_waiting(k);
+static ssize_t volume_files_fail(VolumeCall *k, int r) {
+        volume_files_stop_waiting(k);
         e2b_volume_fail(k->q, r, k->path);
         return r;
 }
@@ -309,10 +309,10 @@ static ssize_t fail(VolumeCall *k, int r) {
 ssize_t e2b_volume_commit(VolumeCall *k) {
         int r;
 
-        stop_waiting(k); /* the worker sees the end when the last copy is closed */
+        volume_files_stop_waiting(k); /* the worker sees the end when the last copy is closed */
         k->committed = true;
         r = fileop_commit(k->op);
-        return r < 0 && r != -EPIPE ? fail(k, r) : 0;
+        return r < 0 && r != -EPIPE ? volume_files_fail(k, r) : 0;
 }
 
 ssize_t e2b_volume_write_data(ApiRequest *q, const void *data, size_t size) {
@@ -332,11 +332,11 @@ ssize_t e2b_volume_write_data(ApiRequest *q, const void *data, size_t size) {
         if (n == -EPIPE || n == -EBADF)
                 return 0; /* the worker has given up; why, it tells by its last message */
         if (n < 0 && n != -EAGAIN)
-                return fail(k, (int) n);
+                return volume_files_fail(k, (int) n);
         if (n < 0 || (size_t) n < size) {
-                r = wait_writable(k);
+                r = volume_files_wait_writable(k);
                 if (r < 0)
-                        return fail(k, r);
+                        return volume_files_fail(k, r);
         }
         return MAX_OF(n, (ssize_t) 0);
 }

@@ -18,13 +18,13 @@ void e2b_volume_helper_name(const Volume *v, char ret[static 64]) {
         (void) snprintf(ret, 64, "volume-%s", v->id);
 }
 
-static State *state_of(ApiRequest *q) {
+static State *e2b_volumes_state_of(ApiRequest *q) {
         if (!q->api->rooms.state)
                 (void) e2b_error(q, 501, "this daemon keeps no volumes");
         return q->api->rooms.state;
 }
 
-static json_t *volume_json(const ApiRequest *q, const Volume *v, bool token) {
+static json_t *e2b_volumes_json(const ApiRequest *q, const Volume *v, bool token) {
         json_t *j = json_pack("{s:s, s:s}", "volumeID", v->id, "name", v->name);
         char text[E2B_SIGNATURE_SIZE];
 
@@ -35,7 +35,7 @@ static json_t *volume_json(const ApiRequest *q, const Volume *v, bool token) {
         return j;
 }
 
-static Volume *volume_of(ApiRequest *q, State *s) {
+static Volume *e2b_volumes_of(ApiRequest *q, State *s) {
         Volume *v = volume_find(s, &q->who, q->parameters[0]);
 
         if (!v)
@@ -43,19 +43,19 @@ static Volume *volume_of(ApiRequest *q, State *s) {
         return v;
 }
 
-static void forget(ApiRequest *q, bool answered) {
+static void e2b_volumes_forget(ApiRequest *q, bool answered) {
         if (q->api->rooms.state)
                 state_forget_caller(q->api->rooms.state, q);
 }
 
 /* POST /volumes */
 
-typedef struct VolumeBody {
+typedef struct E2bVolumesBody {
         char *name;
-} VolumeBody;
+} E2bVolumesBody;
 
 static const JsonField make_fields[] = {
-        { "name", json_field_string, offsetof(VolumeBody, name), JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
+        { "name", json_field_string, offsetof(E2bVolumesBody, name), JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
 };
 
 /* All of a tenant's together fit into what it may have on disk. */
@@ -74,19 +74,19 @@ static bool is_over_quota(ApiRequest *q, State *s, uint64_t bytes) {
         return true;
 }
 
-static void on_made(Volume *v, const Error *error, void *userdata) {
+static void e2b_volumes_on_made(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
                 (void) e2b_errno(q, error->code, error->text);
         else
-                (void) api_answer(q, 201, volume_json(q, v, /* token= */ true));
+                (void) api_answer(q, 201, e2b_volumes_json(q, v, /* token= */ true));
 }
 
 void e2b_volume_make(ApiRequest *q) {
         const uint64_t bytes = q->manager->settings->e2b.disk_bytes;
-        VolumeBody b = { 0 };
-        State *s = state_of(q);
+        E2bVolumesBody b = { 0 };
+        State *s = e2b_volumes_state_of(q);
         Error error = { 0 };
         int r;
 
@@ -94,12 +94,12 @@ void e2b_volume_make(ApiRequest *q) {
                 free(b.name);
                 return;
         }
-        q->destroy = forget;
+        q->destroy = e2b_volumes_forget;
         if (!snapshot_name_is_valid(b.name))
                 (void) e2b_error(q, 400, "'%.100s' is no name of a volume: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", b.name,
                                 VOLUME_NAME_MAX);
         else if (!is_over_quota(q, s, bytes)) {
-                r = volume_make(s, q->who.tenant, b.name, bytes, on_made, q, &error);
+                r = volume_make(s, q->who.tenant, b.name, bytes, e2b_volumes_on_made, q, &error);
                 if (r < 0)
                         (void) e2b_errno(q, r, error.text);
         }
@@ -109,28 +109,28 @@ void e2b_volume_make(ApiRequest *q) {
 /* GET /volumes, /volumes/{id} */
 
 void e2b_volume_list(ApiRequest *q) {
-        State *s = state_of(q);
+        State *s = e2b_volumes_state_of(q);
         json_t *list;
 
         if (!s)
                 return;
         list = json_array();
         for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->created_at, v->id))
-                (void) json_array_append_new(list, volume_json(q, v, /* token= */ false));
+                (void) json_array_append_new(list, e2b_volumes_json(q, v, /* token= */ false));
         (void) api_answer(q, 200, list);
 }
 
 void e2b_volume_get(ApiRequest *q) {
-        State *s = state_of(q);
-        const Volume *v = s ? volume_of(q, s) : NULL;
+        State *s = e2b_volumes_state_of(q);
+        const Volume *v = s ? e2b_volumes_of(q, s) : NULL;
 
         if (v)
-                (void) api_answer(q, 200, volume_json(q, v, /* token= */ true));
+                (void) api_answer(q, 200, e2b_volumes_json(q, v, /* token= */ true));
 }
 
 /* DELETE /volumes/{id}: the sandbox through which its files are seen goes first. */
 
-static void on_removed(Volume *v, const Error *error, void *userdata) {
+static void e2b_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         (void) (error ? e2b_errno(q, error->code, error->text) : e2b_empty(q, 204));
@@ -140,18 +140,18 @@ static void remove_it(ApiRequest *q, State *s, Volume *v) {
         Error error = { 0 };
         int r;
 
-        q->destroy = forget;
-        r = volume_remove(s, v, on_removed, q, &error);
+        q->destroy = e2b_volumes_forget;
+        r = volume_remove(s, v, e2b_volumes_on_removed, q, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
 }
 
-typedef struct Removal {
+typedef struct E2bVolumesRemoval {
         char sandbox[SANDBOX_ID_LENGTH + 1];
-} Removal;
+} E2bVolumesRemoval;
 
 static void removal_destroy(ApiRequest *q, bool answered) {
-        Removal *k = q->state;
+        E2bVolumesRemoval *k = q->state;
         Sandbox *sb = NULL;
 
         HASH_FIND_STR(q->manager->sandboxes, k->sandbox, sb);
@@ -159,13 +159,13 @@ static void removal_destroy(ApiRequest *q, bool answered) {
                 sandbox_forget_caller(sb, q);
         free(k);
         q->state = NULL;
-        forget(q, answered);
+        e2b_volumes_forget(q, answered);
 }
 
 static void on_helper_gone(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         State *s = q->api->rooms.state;
-        Volume *v = volume_of(q, s);
+        Volume *v = e2b_volumes_of(q, s);
 
         free(TAKE_PTR(q->state));
         if (v)
@@ -180,10 +180,10 @@ static Sandbox *helper_of(ApiRequest *q, const Volume *v) {
 }
 
 void e2b_volume_remove(ApiRequest *q) {
-        State *s = state_of(q);
-        Volume *v = s ? volume_of(q, s) : NULL;
+        State *s = e2b_volumes_state_of(q);
+        Volume *v = s ? e2b_volumes_of(q, s) : NULL;
         Sandbox *sb = v ? helper_of(q, v) : NULL;
-        Removal *k;
+        E2bVolumesRemoval *k;
 
         if (!v)
                 return;

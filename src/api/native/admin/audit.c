@@ -16,7 +16,7 @@
 #define LIMIT_MAX 1000000
 #define TAIL_MAX  1000000
 
-static Audit *room(ApiRequest *q) {
+static Audit *native_audit_room(ApiRequest *q) {
         if (!q->api->rooms.audit)
                 (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no audit log");
         return q->api->rooms.audit;
@@ -24,7 +24,7 @@ static Audit *room(ApiRequest *q) {
 
 /* Records, one a line. */
 
-typedef struct Listing {
+typedef struct NativeAuditListing {
         ApiRequest *q;
         AuditReader reader;
         AuditFilter filter;
@@ -34,10 +34,10 @@ typedef struct Listing {
         const char *line;       /* being told */
         size_t size, sent;
         sd_event_source *defer; /* goes on after a slice without anything to tell */
-} Listing;
+} NativeAuditListing;
 
 static void listing_destroy(ApiRequest *q, bool answered) {
-        Listing *l = q->state;
+        NativeAuditListing *l = q->state;
 
         audit_unfollow(&l->follower);
         audit_reader_done(&l->reader);
@@ -47,16 +47,16 @@ static void listing_destroy(ApiRequest *q, bool answered) {
 }
 
 static void on_grown(void *userdata) {
-        http_request_continue(((Listing *) userdata)->q->http);
+        http_request_continue(((NativeAuditListing *) userdata)->q->http);
 }
 
-static int on_defer(sd_event_source *source, void *userdata) {
+static int native_audit_on_defer(sd_event_source *source, void *userdata) {
         on_grown(userdata);
         return 0;
 }
 
 /* Puts as much of the line as fits, with its newline. */
-static size_t put_line(Listing *l, char *buffer, size_t size) {
+static size_t native_audit_put_line(NativeAuditListing *l, char *buffer, size_t size) {
         size_t n = MIN_OF(size, l->size - l->sent);
 
         memcpy(buffer, l->line + l->sent, n);
@@ -69,7 +69,7 @@ static size_t put_line(Listing *l, char *buffer, size_t size) {
 }
 
 /* 1: there is a line to tell. */
-static int next_line(Listing *l, size_t *budget) {
+static int native_audit_next_line(NativeAuditListing *l, size_t *budget) {
         const char *line;
         size_t size;
         int r;
@@ -86,7 +86,7 @@ static int next_line(Listing *l, size_t *budget) {
 }
 
 /* Nothing for now: wait for the next slice, or for the next record. */
-static ssize_t rest(Listing *l, int r) {
+static ssize_t native_audit_rest(NativeAuditListing *l, int r) {
         if (r == -EAGAIN)
                 return sd_event_source_set_enabled(l->defer, SD_EVENT_ONESHOT);
         if (r < 0)
@@ -97,7 +97,7 @@ static ssize_t rest(Listing *l, int r) {
 }
 
 static ssize_t listing_next(HttpRequest *r, uint64_t position, void *buffer, size_t size, void *userdata) {
-        Listing *l = userdata;
+        NativeAuditListing *l = userdata;
         size_t n = 0, budget = SLICE;
         int k = 1;
 
@@ -105,15 +105,15 @@ static ssize_t listing_next(HttpRequest *r, uint64_t position, void *buffer, siz
                 if (!l->line && l->left == 0)
                         return n > 0 ? (ssize_t) n : HTTP_STREAM_END;
                 if (!l->line)
-                        k = next_line(l, &budget);
+                        k = native_audit_next_line(l, &budget);
                 if (!l->line)
                         break;
-                n += put_line(l, (char *) buffer + n, size - n);
+                n += native_audit_put_line(l, (char *) buffer + n, size - n);
         }
-        return n > 0 ? (ssize_t) n : rest(l, k);
+        return n > 0 ? (ssize_t) n : native_audit_rest(l, k);
 }
 
-static int read_filter(ApiRequest *q, Audit *audit, Listing *l) {
+static int read_filter(ApiRequest *q, Audit *audit, NativeAuditListing *l) {
         uint64_t tail = 0, cursor = 0, limit = UINT64_MAX;
         int has_tail = api_query_uint(q, "tail", 0, TAIL_MAX, &tail);
         usec_t since = 0, until = 0;
@@ -146,19 +146,19 @@ static int read_filter(ApiRequest *q, Audit *audit, Listing *l) {
         return 0;
 }
 
-static int listing_begin(Listing *l, Audit *audit) {
+static int listing_begin(NativeAuditListing *l, Audit *audit) {
         int r = audit_reader_init(&l->reader, audit_directory(audit));
 
         if (r >= 0)
-                r = sd_event_add_defer(l->q->manager->event, &l->defer, on_defer, l);
+                r = sd_event_add_defer(l->q->manager->event, &l->defer, native_audit_on_defer, l);
         if (r >= 0)
                 r = sd_event_source_set_enabled(l->defer, SD_EVENT_OFF);
         return r;
 }
 
 void native_audit_list(ApiRequest *q) {
-        Audit *audit = room(q);
-        Listing *l = audit ? calloc(1, sizeof(*l)) : NULL;
+        Audit *audit = native_audit_room(q);
+        NativeAuditListing *l = audit ? calloc(1, sizeof(*l)) : NULL;
         int r;
 
         if (!l) {
@@ -166,7 +166,7 @@ void native_audit_list(ApiRequest *q) {
                         (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        *l = (Listing) { .q = q, .reader = AUDIT_READER_INIT, .follower = { .grown = on_grown, .userdata = l } };
+        *l = (NativeAuditListing) { .q = q, .reader = AUDIT_READER_INIT, .follower = { .grown = on_grown, .userdata = l } };
         q->state = l;
         q->destroy = listing_destroy;
         r = listing_begin(l, audit);
@@ -184,14 +184,14 @@ void native_audit_list(ApiRequest *q) {
 
 /* Is the chain whole? */
 
-typedef struct Check {
+typedef struct NativeAuditCheck {
         ApiRequest *q;
         AuditVerifier verifier;
         sd_event_source *defer;
-} Check;
+} NativeAuditCheck;
 
 static void check_destroy(ApiRequest *q, bool answered) {
-        Check *c = q->state;
+        NativeAuditCheck *c = q->state;
 
         audit_verify_done(&c->verifier);
         sd_event_source_disable_unref(c->defer);
@@ -209,7 +209,7 @@ static json_t *problem_json(const AuditVerdict *v) {
                         "message", v->problem);
 }
 
-static void answer_verdict(Check *c) {
+static void answer_verdict(NativeAuditCheck *c) {
         const AuditVerdict *v = &c->verifier.verdict;
         AuditStats stats;
 
@@ -228,7 +228,7 @@ static void answer_verdict(Check *c) {
 }
 
 static int on_slice(sd_event_source *source, void *userdata) {
-        Check *c = userdata;
+        NativeAuditCheck *c = userdata;
         int r = audit_verify_slice(&c->verifier, SLICE);
 
         if (r > 0)
@@ -241,8 +241,8 @@ static int on_slice(sd_event_source *source, void *userdata) {
 }
 
 void native_audit_verify(ApiRequest *q) {
-        Audit *audit = room(q);
-        Check *c = audit ? calloc(1, sizeof(*c)) : NULL;
+        Audit *audit = native_audit_room(q);
+        NativeAuditCheck *c = audit ? calloc(1, sizeof(*c)) : NULL;
         AuditHead head;
         int r;
 

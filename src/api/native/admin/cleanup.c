@@ -14,7 +14,7 @@
 
 /* A request that waits for the reaper. */
 
-static void forget(ApiRequest *q, bool answered) {
+static void native_cleanup_forget(ApiRequest *q, bool answered) {
         reaper_forget(q->api->rooms.reaper, q);
         q->state = NULL;
 }
@@ -28,7 +28,7 @@ Reaper *cleanup_reaper(ApiRequest *q) {
 }
 
 void cleanup_keep(ApiRequest *q) {
-        q->destroy = forget;
+        q->destroy = native_cleanup_forget;
 }
 
 json_t *cleanup_number(double value) {
@@ -56,15 +56,15 @@ static const struct {
 #undef COUNT
 };
 
-static uint64_t member(const void *base, size_t offset) {
+static uint64_t native_cleanup_member(const void *base, size_t offset) {
         return *(const uint64_t *) (const void *) ((const char *) base + offset);
 }
 
-static json_t *counts_json(const CleanupCounts *c) {
+static json_t *native_cleanup_counts_json(const CleanupCounts *c) {
         json_t *o = json_object();
 
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) member(c, counts[i].in_counts)));
+                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) native_cleanup_member(c, counts[i].in_counts)));
         return o;
 }
 
@@ -82,15 +82,15 @@ static json_t *items_json(const CleanupReport *p) {
         return list;
 }
 
-static json_t *report_json(const CleanupReport *p) {
+static json_t *native_cleanup_report_json(const CleanupReport *p) {
         return json_pack("{s:s,s:s,s:b,s:b,s:o,s:o,s:o,s:I,s:o,s:o}", "kind", cleanup_kind_name(p->kind), "cause",
                         cleanup_cause_name(p->cause), "dryRun", p->dry_run, "ok", p->error[0] == '\0' && p->counts.failed == 0,
                         "startedAt", json_time(p->started_at), "durationMs", cleanup_milliseconds(p->duration), "counts",
-                        counts_json(&p->counts), "deferred", (json_int_t) p->counts.deferred, "items", items_json(p), "error",
+                        native_cleanup_counts_json(&p->counts), "deferred", (json_int_t) p->counts.deferred, "items", items_json(p), "error",
                         json_text_or_null(p->error[0] ? p->error : NULL));
 }
 
-static json_t *names_json(const CleanupReport *p, CleanupRule rule) {
+static json_t *native_cleanup_names_json(const CleanupReport *p, CleanupRule rule) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < p->n_items; i++)
@@ -109,18 +109,18 @@ static json_t *unresponsive_json(const CleanupReport *p) {
 
 static json_t *audit_json(const CleanupReport *p) {
         return json_pack("{s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "consistent", cleanup_is_consistent(p), "records",
-                        (json_int_t) p->records, "actual", (json_int_t) p->actual, "orphanedRecords", names_json(p, RULE_LOST),
-                        "orphanedActual", names_json(p, RULE_STRAY), "strayFiles", names_json(p, RULE_FILE), "unresponsive",
+                        (json_int_t) p->records, "actual", (json_int_t) p->actual, "orphanedRecords", native_cleanup_names_json(p, RULE_LOST),
+                        "orphanedActual", native_cleanup_names_json(p, RULE_STRAY), "strayFiles", native_cleanup_names_json(p, RULE_FILE), "unresponsive",
                         unresponsive_json(p), "checkedAt", json_time(p->started_at), "durationMs", cleanup_milliseconds(p->duration),
                         "error", json_text_or_null(p->error[0] ? p->error : NULL));
 }
 
-static void on_report(const CleanupReport *p, void *userdata) {
-        (void) api_answer(userdata, 200, report_json(p));
+static void native_cleanup_on_report(const CleanupReport *p, void *userdata) {
+        (void) api_answer(userdata, 200, native_cleanup_report_json(p));
 }
 
 static void on_reconciled(const CleanupReport *p, void *userdata) {
-        json_t *o = report_json(p);
+        json_t *o = native_cleanup_report_json(p);
 
         (void) json_object_set_new(o, "audit", audit_json(p));
         (void) api_answer(userdata, 200, o);
@@ -134,7 +134,7 @@ static void on_audited(const CleanupReport *p, void *userdata) {
                 (void) api_answer(userdata, 200, audit_json(p));
 }
 
-static void run(ApiRequest *q, const CleanupRequest *request, CleanupDone done) {
+static void native_cleanup_run(ApiRequest *q, const CleanupRequest *request, CleanupDone done) {
         Reaper *r = cleanup_reaper(q);
         Error error = { 0 };
         int k;
@@ -157,25 +157,25 @@ void native_cleanup(ApiRequest *q) {
                 return;
         request.has_max_age = r > 0;
         request.max_age_usec = seconds * USEC_PER_SEC;
-        run(q, &request, on_report);
+        native_cleanup_run(q, &request, native_cleanup_on_report);
 }
 
 void native_cleanup_emergency(ApiRequest *q) {
         CleanupRequest request = { .kind = CLEANUP_EMERGENCY };
 
         if (api_query_bool(q, "dryRun", &request.dry_run) >= 0)
-                run(q, &request, on_report);
+                native_cleanup_run(q, &request, native_cleanup_on_report);
 }
 
 void native_reconcile(ApiRequest *q) {
         CleanupRequest request = { .kind = CLEANUP_RECONCILE };
 
         if (api_query_bool(q, "dryRun", &request.dry_run) >= 0)
-                run(q, &request, on_reconciled);
+                native_cleanup_run(q, &request, on_reconciled);
 }
 
 void native_audit(ApiRequest *q) {
-        run(q, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, on_audited);
+        native_cleanup_run(q, &(CleanupRequest) { .kind = CLEANUP_RECONCILE, .dry_run = true }, on_audited);
 }
 
 /* The cleaners themselves */
@@ -243,7 +243,7 @@ static int history_row(const CleanupRow *row, void *userdata) {
         json_t *o = json_object();
 
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) member(row, counts[i].in_row)));
+                (void) json_object_set_new(o, counts[i].name, json_integer((json_int_t) native_cleanup_member(row, counts[i].in_row)));
         return json_array_append_new(userdata, json_pack("{s:I,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "serial", (json_int_t) row->serial,
                                      "kind", row->kind, "cause", row->cause, "startedAt", json_time(row->started_at), "durationMs",
                                      cleanup_milliseconds(row->duration_usec), "counts", o, "freed", lines_json(row->freed), "failures",
@@ -264,7 +264,7 @@ void native_cleanup_status(ApiRequest *q) {
         (void) reaper_history(r, (unsigned) limit, history_row, history);
         (void) api_answer(q, 200, json_pack("{s:b,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:i,s:i,s:i,s:I,s:o}", "healthy", s.faults == 0, "faults",
                         faults_json(s.faults), "message", json_text_or_null(s.fault_text[0] ? s.fault_text : NULL), "layers",
-                        layers_json(&s), "pressure", pressure_json(&s.pressure), "totals", counts_json(&s.totals), "runs",
+                        layers_json(&s), "pressure", pressure_json(&s.pressure), "totals", native_cleanup_counts_json(&s.totals), "runs",
                         (json_int_t) s.total_runs, "failedRuns", (json_int_t) s.total_failed_runs, "orphaned", (int) s.orphaned, "stuck",
                         (int) s.stuck, "unhealthy", (int) s.unhealthy, "failuresLastHour", (json_int_t) s.failures_last_hour, "history",
                         history));

@@ -12,12 +12,12 @@ typedef struct KeyBody {
         bool loosen;
 } KeyBody;
 
-static void body_done(KeyBody *b) {
+static void keys_body_done(KeyBody *b) {
         free(b->name);
         free(b->tenant);
 }
 
-static int field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int keys_field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
         Scope s = text ? scope_from_name(text) : _SCOPE_INVALID;
 
@@ -29,7 +29,7 @@ static int field_scope(const JsonField *f, json_t *v, const char *name, void *ta
 
 const JsonField native_key_fields[] = {
         { "name",   json_field_string, offsetof(KeyBody, name),   JSON_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX },
-        { "scope",  field_scope,       0,                         JSON_MANDATORY                                   },
+        { "scope",  keys_field_scope,       0,                         JSON_MANDATORY                                   },
         { "tenant", json_field_string, offsetof(KeyBody, tenant), JSON_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX },
         { "loosen", json_field_bool,   offsetof(KeyBody, loosen), JSON_NULLABLE                                    },
 };
@@ -48,7 +48,7 @@ static json_t *key_json(const Key *k) {
 }
 
 void native_key_create(ApiRequest *q) {
-        _cleanup_(body_done) KeyBody b = { 0 };
+        _cleanup_(keys_body_done) KeyBody b = { 0 };
         char secret[ACCESS_KEY_LENGTH + 1];
         Error error = { 0 };
         const Key *key;

@@ -20,7 +20,7 @@
 #define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 /* NULL: answered. */
-static struct Observe *room(ApiRequest *q) {
+static struct Observe *native_metrics_room(ApiRequest *q) {
         if (!q->api->rooms.observe)
                 (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no metrics");
         return q->api->rooms.observe;
@@ -32,10 +32,10 @@ static struct Observe *room_of_all(ApiRequest *q) {
                                 "metrics are of the whole daemon, and the key belongs to tenant '%s'", q->who.tenant);
                 return NULL;
         }
-        return room(q);
+        return native_metrics_room(q);
 }
 
-static void answer(ApiRequest *q, json_t *body) {
+static void native_metrics_answer(ApiRequest *q, json_t *body) {
         if (body)
                 (void) api_answer(q, 200, body);
         else
@@ -82,7 +82,7 @@ void native_health(ApiRequest *q) {
         if (health)
                 add_vault(q, health);
         if (o)
-                answer(q, health);
+                native_metrics_answer(q, health);
 }
 
 static int read_window(ApiRequest *q, WindowSpan *ret) {
@@ -95,7 +95,7 @@ static int read_window(ApiRequest *q, WindowSpan *ret) {
         return (int) *ret < 0 ? native_complain(q, "window", "'%.60s' is none of 1m, 5m, 1h, 24h", name) : 0;
 }
 
-static char *lower(const char *text) {
+static char *native_metrics_lower(const char *text) {
         char *copy = strdup(text);
 
         for (char *p = copy; p && *p; p++)
@@ -106,7 +106,7 @@ static char *lower(const char *text) {
 
 void native_metrics(ApiRequest *q) {
         const char *agent = http_query(q->http, "agentType");
-        _cleanup_free_ char *name = agent ? lower(agent) : NULL;
+        _cleanup_free_ char *name = agent ? native_metrics_lower(agent) : NULL;
         struct Observe *o = room_of_all(q);
         WindowSpan span;
         json_t *body;
@@ -121,11 +121,11 @@ void native_metrics(ApiRequest *q) {
         if (!body && agent)
                 (void) api_error(q, 404, "not_found", NULL, "no sandbox of agent type '%.60s' was ever counted", agent);
         else
-                answer(q, body);
+                native_metrics_answer(q, body);
 }
 
 /* The last day, unless said otherwise. */
-static int read_range(ApiRequest *q, usec_t *ret_from, usec_t *ret_to) {
+static int native_metrics_read_range(ApiRequest *q, usec_t *ret_from, usec_t *ret_to) {
         usec_t from = 0, to = 0;
         int r = native_query_time(q, "to", &to);
 
@@ -138,7 +138,7 @@ static int read_range(ApiRequest *q, usec_t *ret_from, usec_t *ret_to) {
         return r;
 }
 
-static int read_step(ApiRequest *q, usec_t *ret) {
+static int native_metrics_read_step(ApiRequest *q, usec_t *ret) {
         const char *text = http_query(q->http, "step");
 
         *ret = 0;
@@ -147,7 +147,7 @@ static int read_step(ApiRequest *q, usec_t *ret) {
         return 0;
 }
 
-static void answer_error(ApiRequest *q, int r, const Error *error) {
+static void native_metrics_answer_error(ApiRequest *q, int r, const Error *error) {
         (void) api_errno(q, r, error->text);
 }
 
@@ -158,38 +158,38 @@ void native_metrics_history(ApiRequest *q) {
         json_t *body = NULL;
         int r;
 
-        if (!o || read_range(q, &from, &to) < 0 || read_step(q, &step) < 0)
+        if (!o || native_metrics_read_range(q, &from, &to) < 0 || native_metrics_read_step(q, &step) < 0)
                 return;
         r = observe_history_json(o, from, to, step, &body, &error);
         if (r < 0)
-                answer_error(q, r, &error);
+                native_metrics_answer_error(q, r, &error);
         else
-                answer(q, body);
+                native_metrics_answer(q, body);
 }
 
 void native_cost(ApiRequest *q) {
         const char *by = http_query(q->http, "by"), *tenant = q->who.tenant && *q->who.tenant ? q->who.tenant : NULL;
-        struct Observe *o = room(q);
+        struct Observe *o = native_metrics_room(q);
         uint64_t limit = ITEMS;
         Error error = { 0 };
         json_t *body = NULL;
         usec_t from, to;
         int r;
 
-        if (!o || read_range(q, &from, &to) < 0 || api_query_uint(q, "limit", 1, ITEMS_MAX, &limit) < 0)
+        if (!o || native_metrics_read_range(q, &from, &to) < 0 || api_query_uint(q, "limit", 1, ITEMS_MAX, &limit) < 0)
                 return;
         r = observe_cost_json(o, by ? by : "agentType", from, to, tenant, limit, &body, &error);
         if (r == -EINVAL)
                 (void) native_complain(q, "by", "%s", error.text);
         else if (r < 0)
-                answer_error(q, r, &error);
+                native_metrics_answer_error(q, r, &error);
         else
-                answer(q, body);
+                native_metrics_answer(q, body);
 }
 
 void native_recommendations(ApiRequest *q) {
         struct Observe *o = room_of_all(q);
 
         if (o)
-                answer(q, observe_recommendations_json(o));
+                native_metrics_answer(q, observe_recommendations_json(o));
 }

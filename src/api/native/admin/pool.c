@@ -7,28 +7,28 @@
 #include "core/admission.h"
 #include "core/pool.h"
 
-static json_t *milliseconds(usec_t usec) {
+static json_t *native_pool_milliseconds(usec_t usec) {
         return usec % USEC_PER_MSEC == 0 ? json_integer((json_int_t) (usec / USEC_PER_MSEC))
                                          : json_real((double) usec / (double) USEC_PER_MSEC);
 }
 
 /* What was never measured is null. */
 static json_t *measured(usec_t usec) {
-        return usec > 0 ? milliseconds(usec) : json_null();
+        return usec > 0 ? native_pool_milliseconds(usec) : json_null();
 }
 
-static json_t *rate(double value) {
+static json_t *native_pool_rate(double value) {
         return isnan(value) ? json_null() : json_real(round(value * 10000) / 10000);
 }
 
-static json_t *config_json(const PoolConfig *c) {
+static json_t *native_pool_config_json(const PoolConfig *c) {
         return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:b}",
                         "minSize", (json_int_t) c->min_size,
                         "maxSize", (json_int_t) c->max_size,
-                        "maxIdleTime", milliseconds(c->max_idle_usec),
-                        "maxLifetime", milliseconds(c->max_lifetime_usec),
-                        "acquireTimeout", milliseconds(c->acquire_timeout_usec),
-                        "evictionInterval", milliseconds(c->eviction_interval_usec),
+                        "maxIdleTime", native_pool_milliseconds(c->max_idle_usec),
+                        "maxLifetime", native_pool_milliseconds(c->max_lifetime_usec),
+                        "acquireTimeout", native_pool_milliseconds(c->acquire_timeout_usec),
+                        "evictionInterval", native_pool_milliseconds(c->eviction_interval_usec),
                         "adaptive", c->adaptive);
 }
 
@@ -60,16 +60,16 @@ static json_t *pool_json(const PoolStats *s) {
         (void) json_object_set_new(o, "template", json_text_or_null(s->config.template_name));
         (void) json_object_set_new(o, "profile", json_text_or_null(s->config.profile[0] ? s->config.profile : NULL));
         put_counts(o, s);
-        (void) json_object_set_new(o, "hitRate", rate(s->hit_rate));
+        (void) json_object_set_new(o, "hitRate", native_pool_rate(s->hit_rate));
         (void) json_object_set_new(o, "claimP50Ms", measured(s->claim_p50_usec));
         (void) json_object_set_new(o, "claimP99Ms", measured(s->claim_p99_usec));
         (void) json_object_set_new(o, "makeMs", measured(s->make_usec));
         (void) json_object_set_new(o, "lastError", json_text_or_null(s->last_error[0] ? s->last_error : NULL));
-        (void) json_object_set_new(o, "config", config_json(&s->config));
+        (void) json_object_set_new(o, "config", native_pool_config_json(&s->config));
         return o;
 }
 
-static void add(PoolStats *sum, const PoolStats *s) {
+static void native_pool_add(PoolStats *sum, const PoolStats *s) {
         sum->idle += s->idle;
         sum->preparing += s->preparing;
         sum->in_use += s->in_use;
@@ -83,7 +83,7 @@ static void add(PoolStats *sum, const PoolStats *s) {
 }
 
 /* How busy all tenants are together is for those who belong to none. */
-static bool may_see(ApiRequest *q) {
+static bool native_pool_may_see(ApiRequest *q) {
         if (!q->who.tenant)
                 return true;
         (void) api_error(q, 403, "forbidden", NULL, "pools are for keys without a tenant");
@@ -96,7 +96,7 @@ void native_pool_get(ApiRequest *q) {
         PoolStats sum = { 0 };
         AdmissionStats queue = { 0 };
 
-        if (!may_see(q)) {
+        if (!native_pool_may_see(q)) {
                 json_decref(o);
                 json_decref(list);
                 return;
@@ -105,7 +105,7 @@ void native_pool_get(ApiRequest *q) {
                 PoolStats s;
 
                 pools_stats(p, i, &s);
-                add(&sum, &s);
+                native_pool_add(&sum, &s);
                 (void) json_array_append_new(list, pool_json(&s));
         }
         admission_stats(q->manager->admission, &queue);

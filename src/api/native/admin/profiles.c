@@ -9,12 +9,12 @@
 
 #define BYTES_PER_MB 1048576.0
 
-static json_t *number(double value) {
+static json_t *profiles_number(double value) {
         return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
 }
 
-static json_t *seconds_or_null(usec_t usec) {
-        return usec == 0 ? json_null() : number((double) usec / (double) USEC_PER_SEC);
+static json_t *profiles_seconds_or_null(usec_t usec) {
+        return usec == 0 ? json_null() : profiles_number((double) usec / (double) USEC_PER_SEC);
 }
 
 static json_t *count_or_null(uint64_t n) {
@@ -30,7 +30,7 @@ static json_t *strings_json(const Strv *v) {
 }
 
 /* Names only: who wrote the config may have put a secret there. */
-static json_t *names_json(const Strv *env) {
+static json_t *profiles_names_json(const Strv *env) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < env->n; i++)
@@ -53,18 +53,18 @@ static json_t *profile_json(const ApiRequest *q, const Profile *p) {
                 { "extends", json_text_or_null(p->extends[0] ? p->extends : NULL) },
                 { "builtin", json_boolean(p->builtin) },
                 { "limits", native_limits_json(&p->limits) },
-                { "storageMB", number((double) p->limits.disk_bytes / BYTES_PER_MB) },
-                { "executionTimeSeconds", seconds_or_null(p->wall_usec) },
-                { "cpuTimeSeconds", seconds_or_null(p->limits.cpu_time_usec) },
+                { "storageMB", profiles_number((double) p->limits.disk_bytes / BYTES_PER_MB) },
+                { "executionTimeSeconds", profiles_seconds_or_null(p->wall_usec) },
+                { "cpuTimeSeconds", profiles_seconds_or_null(p->limits.cpu_time_usec) },
                 { "networkRequests", json_integer((json_int_t) p->network_requests) },
-                { "stuckTimeoutSeconds", seconds_or_null(p->stuck_usec) },
+                { "stuckTimeoutSeconds", profiles_seconds_or_null(p->stuck_usec) },
                 { "maxConcurrent", count_or_null(p->concurrent_max) },
                 { "maxAttempts", count_or_null(p->attempts_max) },
                 { "critical", json_boolean(p->critical) },
                 { "persistent", json_boolean(p->persistent) },
                 { "template", json_text_or_null(p->template_name ? p->template_name : "host") },
                 { "command", strings_json(&p->command) },
-                { "env", names_json(&p->env) },
+                { "env", profiles_names_json(&p->env) },
                 { "workdir", json_text_or_null(p->workdir) },
                 { "live", live_json(q, p) },
         };

@@ -10,19 +10,19 @@
 #include "core/secret.h"
 #include "vault/vault.h"
 
-typedef struct SecretBody {
+typedef struct NativeSecretsBody {
         char *value;
         size_t size;
-} SecretBody;
+} NativeSecretsBody;
 
-static void body_done(SecretBody *b) {
+static void native_secrets_body_done(NativeSecretsBody *b) {
         vault_wipe(b->value, b->size);
 }
 
 /* Copied, and wiped where it was. */
-static int field_value(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_secrets_field_value(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
-        SecretBody *b = target;
+        NativeSecretsBody *b = target;
 
         if (!text)
                 return json_complain(c, name, "must be a text");
@@ -38,7 +38,7 @@ static int field_value(const JsonField *f, json_t *v, const char *name, void *ta
 }
 
 const JsonField native_secret_fields[] = {
-        { "value", field_value, 0, JSON_MANDATORY },
+        { "value", native_secrets_field_value, 0, JSON_MANDATORY },
 };
 const size_t native_secret_n_fields = ELEMENTSOF(native_secret_fields);
 
@@ -49,7 +49,7 @@ static bool is_json(const ApiRequest *q) {
                strncasecmp(type, "application/x-www-form-urlencoded", strlen("application/x-www-form-urlencoded")) == 0; /* curl -d says so */
 }
 
-static int read_body(ApiRequest *q, SecretBody *ret) {
+static int native_secrets_read_body(ApiRequest *q, NativeSecretsBody *ret) {
         size_t size = 0;
         const char *body = http_body(q->http, &size);
         int r = 0;
@@ -68,7 +68,7 @@ static int read_body(ApiRequest *q, SecretBody *ret) {
         return r;
 }
 
-static Vault *vault_of(ApiRequest *q) {
+static Vault *native_secrets_vault_of(ApiRequest *q) {
         if (!q->api->rooms.vault)
                 (void) api_errno(q, -EOPNOTSUPP, "there are no secrets here");
         return q->api->rooms.vault;
@@ -91,7 +91,7 @@ static const char *tenant_of(ApiRequest *q) {
         return named;
 }
 
-static json_t *entry_json(const VaultEntry *e) {
+static json_t *native_secrets_entry_json(const VaultEntry *e) {
         return json_pack("{s:s,s:o,s:o,s:o,s:o}",
                         "name", e->name,
                         "reference", json_sprintf("secret:%s", e->name),
@@ -101,10 +101,10 @@ static json_t *entry_json(const VaultEntry *e) {
 }
 
 static int append_entry(const VaultEntry *e, void *userdata) {
-        return json_array_append_new(userdata, entry_json(e)) < 0 ? -ENOMEM : 0;
+        return json_array_append_new(userdata, native_secrets_entry_json(e)) < 0 ? -ENOMEM : 0;
 }
 
-static void answer_one(ApiRequest *q, Vault *v, const char *tenant, unsigned status) {
+static void native_secrets_answer_one(ApiRequest *q, Vault *v, const char *tenant, unsigned status) {
         _cleanup_json_ json_t *list = json_array();
         Error error = { 0 };
         int r = vault_find(v, tenant, q->parameters[0], append_entry, list, &error);
@@ -116,13 +116,13 @@ static void answer_one(ApiRequest *q, Vault *v, const char *tenant, unsigned sta
 }
 
 void native_secret_put(ApiRequest *q) {
-        _cleanup_(body_done) SecretBody b = { 0 };
-        Vault *v = vault_of(q);
+        _cleanup_(native_secrets_body_done) NativeSecretsBody b = { 0 };
+        Vault *v = native_secrets_vault_of(q);
         const char *tenant;
         Error error = { 0 };
         int r;
 
-        if (!v || read_body(q, &b) < 0)
+        if (!v || native_secrets_read_body(q, &b) < 0)
                 return;
         tenant = tenant_of(q);
         if (!tenant)
@@ -131,19 +131,19 @@ void native_secret_put(ApiRequest *q) {
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
-                answer_one(q, v, tenant, r > 0 ? 201 : 200);
+                native_secrets_answer_one(q, v, tenant, r > 0 ? 201 : 200);
 }
 
 void native_secret_get(ApiRequest *q) {
-        Vault *v = vault_of(q);
+        Vault *v = native_secrets_vault_of(q);
         const char *tenant = v ? tenant_of(q) : NULL;
 
         if (tenant)
-                answer_one(q, v, tenant, 200);
+                native_secrets_answer_one(q, v, tenant, 200);
 }
 
 void native_secret_list(ApiRequest *q) {
-        Vault *v = vault_of(q);
+        Vault *v = native_secrets_vault_of(q);
         const char *tenant = v ? tenant_of(q) : NULL;
         _cleanup_json_ json_t *list = json_array();
         Error error = { 0 };
@@ -159,7 +159,7 @@ void native_secret_list(ApiRequest *q) {
 }
 
 void native_secret_delete(ApiRequest *q) {
-        Vault *v = vault_of(q);
+        Vault *v = native_secrets_vault_of(q);
         const char *tenant = v ? tenant_of(q) : NULL;
         Error error = { 0 };
         int r;
@@ -175,7 +175,7 @@ void native_secret_delete(ApiRequest *q) {
 
 /* Everybody's: what is left to somebody who has lost the key. */
 void native_secret_delete_all(ApiRequest *q) {
-        Vault *v = vault_of(q);
+        Vault *v = native_secrets_vault_of(q);
         Error error = { 0 };
         bool sure = false;
         int r;

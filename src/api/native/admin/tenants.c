@@ -17,7 +17,7 @@ typedef struct TenantBody {
         Tenant tenant;
 } TenantBody;
 
-static int field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int tenants_field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         double x = json_number_value(v);
 
         if (!json_is_number(v))
@@ -31,7 +31,7 @@ static int field_cores(const JsonField *f, json_t *v, const char *name, void *ta
 #define QUOTA(field) offsetof(Tenant, field)
 static const JsonField quota_fields[] = {
         { "sandboxes", json_field_uint64,    QUOTA(sandboxes_max),    JSON_NULLABLE, .max = COUNT_MAX },
-        { "cpuCores",  field_cores,          QUOTA(cpu_milli_max),    JSON_NULLABLE, .max = CORES_MAX },
+        { "cpuCores",  tenants_field_cores,          QUOTA(cpu_milli_max),    JSON_NULLABLE, .max = CORES_MAX },
         { "memoryMB",  json_field_megabytes, QUOTA(memory_bytes_max), JSON_NULLABLE, .max = MB_MAX    },
         { "diskMB",    json_field_megabytes, QUOTA(disk_bytes_max),   JSON_NULLABLE, .max = MB_MAX    },
 };
@@ -42,16 +42,16 @@ const JsonField native_tenant_fields[] = {
 };
 const size_t native_tenant_n_fields = ELEMENTSOF(native_tenant_fields);
 
-static json_t *amount(uint64_t value, uint64_t unit) {
+static json_t *tenants_amount(uint64_t value, uint64_t unit) {
         return value % unit == 0 ? json_integer((json_int_t) (value / unit)) : json_real((double) value / (double) unit);
 }
 
 static json_t *quota(uint64_t value, uint64_t unit) {
-        return value == 0 ? json_null() : amount(value, unit);
+        return value == 0 ? json_null() : tenants_amount(value, unit);
 }
 
 /* What counts against the quotas: everything that has not ended. */
-static Tenant usage_of(const Manager *m, const char *name) {
+static Tenant tenants_usage_of(const Manager *m, const char *name) {
         TallySums held = tally_of_tenant(m, name);
 
         return (Tenant) {
@@ -71,16 +71,16 @@ static json_t *amounts_json(const Tenant *t, json_t *(*value)(uint64_t value, ui
 }
 
 static json_t *tenant_json(const Manager *m, const Tenant *t) {
-        Tenant used = usage_of(m, t->name);
+        Tenant used = tenants_usage_of(m, t->name);
 
         return json_pack("{s:o,s:o,s:o,s:o}",
                         "name", json_text_or_null(t->name),
                         "quotas", amounts_json(t, quota),
-                        "usage", amounts_json(&used, amount),
+                        "usage", amounts_json(&used, tenants_amount),
                         "createdAt", json_time(t->created_at));
 }
 
-static const Tenant *find(ApiRequest *q) {
+static const Tenant *tenants_find(ApiRequest *q) {
         const Tenant *t = access_tenant(q->manager->access, q->parameters[0]);
 
         if (!t)
@@ -115,7 +115,7 @@ void native_tenant_put(ApiRequest *q) {
 }
 
 void native_tenant_get(ApiRequest *q) {
-        const Tenant *t = find(q);
+        const Tenant *t = tenants_find(q);
 
         if (t)
                 (void) api_answer(q, 200, tenant_json(q->manager, t));
@@ -137,13 +137,13 @@ void native_tenant_list(ApiRequest *q) {
 }
 
 void native_tenant_delete(ApiRequest *q) {
-        const Tenant *t = find(q);
+        const Tenant *t = tenants_find(q);
         Error error = { 0 };
         int r;
 
         if (!t)
                 return;
-        if (usage_of(q->manager, t->name).sandboxes_max > 0) {
+        if (tenants_usage_of(q->manager, t->name).sandboxes_max > 0) {
                 (void) api_error(q, 409, "conflict", "delete its sandboxes first", "tenant '%s' has sandboxes", t->name);
                 return;
         }

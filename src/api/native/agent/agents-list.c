@@ -19,13 +19,13 @@
 
 /* A list, the newest first. A cursor is the serial of the last one that was told. */
 
-typedef struct Page {
+typedef struct AgentsListPage {
         Agents *agents;
         json_t *list;
         uint64_t last;
-} Page;
+} AgentsListPage;
 
-static int read_statuses(ApiRequest *q, unsigned *ret) {
+static int agents_list_read_statuses(ApiRequest *q, unsigned *ret) {
         const char *text = http_query(q->http, "status");
 
         for (const char *p = text; p && *p;) {
@@ -46,21 +46,21 @@ static int read_statuses(ApiRequest *q, unsigned *ret) {
 }
 
 static int put_job(Job *j, void *userdata) {
-        Page *p = userdata;
+        AgentsListPage *p = userdata;
 
         p->last = j->serial;
         return json_array_append_new(p->list, agents_json(p->agents, j, /* brief= */ true));
 }
 
 void native_agent_list(ApiRequest *q) {
-        Page page = { .agents = agent_room(q) };
+        AgentsListPage page = { .agents = agent_room(q) };
         JobFilter f = { .tenant = q->who.tenant, .task_id = http_query(q->http, "taskId") };
         const char *type = http_query(q->http, "agentType");
         char lower[TYPE_MAX], cursor[24];
         uint64_t limit = LIMIT_DEFAULT, next = 0;
         int r;
 
-        if (!page.agents || read_statuses(q, &f.statuses) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 ||
+        if (!page.agents || agents_list_read_statuses(q, &f.statuses) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 ||
                         api_query_uint(q, "cursor", 1, INT64_MAX, &f.before) < 0)
                 return;
         for (size_t i = 0; type && i < sizeof(lower); i++) {
@@ -110,7 +110,7 @@ static int base64_value(char c) {
         return p ? (int) (p - digits) : -1;
 }
 
-static size_t base64_decode(const char *text, char *ret) {
+static size_t agents_list_base64_decode(const char *text, char *ret) {
         unsigned bits = 0, n_bits = 0;
         size_t n = 0;
 
@@ -139,7 +139,7 @@ static void answer_remembered(ApiRequest *q, const JobOutput *o) {
                 return;
         }
         if (o->base64)
-                size = base64_decode(o->text, data);
+                size = agents_list_base64_decode(o->text, data);
         else if (size > 0)
                 memcpy(data, o->text, size);
         from = MIN_OF(from, (uint64_t) size);
@@ -178,7 +178,7 @@ void native_agent_logs(ApiRequest *q) {
 
 /* What can be asked. */
 
-static void ask(ApiRequest *q, int (*function)(Agents *a, const Principal *who, const char *id, Error *reterr)) {
+static void agents_list_ask(ApiRequest *q, int (*function)(Agents *a, const Principal *who, const char *id, Error *reterr)) {
         Agents *a = agent_room(q);
         Error error = { 0 };
         int r = a ? function(a, &q->who, q->parameters[0], &error) : 0;
@@ -194,11 +194,11 @@ static void ask(ApiRequest *q, int (*function)(Agents *a, const Principal *who, 
 }
 
 void native_agent_cancel(ApiRequest *q) {
-        ask(q, agents_cancel);
+        agents_list_ask(q, agents_cancel);
 }
 
 void native_agent_retry(ApiRequest *q) {
-        ask(q, agents_retry);
+        agents_list_ask(q, agents_retry);
 }
 
 void native_agent_delete(ApiRequest *q) {
@@ -218,7 +218,7 @@ void native_agent_delete(ApiRequest *q) {
 
 /* The queue. */
 
-static json_t *milliseconds(usec_t usec) {
+static json_t *agents_list_milliseconds(usec_t usec) {
         double value = round((double) usec) / 1000;
 
         return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
@@ -252,9 +252,9 @@ void native_agent_queue(ApiRequest *q) {
                         json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:{s:I,s:o,s:o,s:o},s:{s:I,s:I,s:I,s:I,s:I,s:I,s:I}}",
                                 "depth", (json_int_t) s.depth, "delayed", (json_int_t) s.delayed, "active", (json_int_t) s.active,
                                 "running", (json_int_t) s.running, "deadLetters", (json_int_t) s.dead,
-                                "oldestWaitMs", milliseconds(s.oldest_usec), "byPriority", priorities_json(&s),
-                                "waits", "count", (json_int_t) s.n_waits, "p50Ms", milliseconds(s.wait_p50_usec),
-                                "p95Ms", milliseconds(s.wait_p95_usec), "p99Ms", milliseconds(s.wait_p99_usec),
+                                "oldestWaitMs", agents_list_milliseconds(s.oldest_usec), "byPriority", priorities_json(&s),
+                                "waits", "count", (json_int_t) s.n_waits, "p50Ms", agents_list_milliseconds(s.wait_p50_usec),
+                                "p95Ms", agents_list_milliseconds(s.wait_p95_usec), "p99Ms", agents_list_milliseconds(s.wait_p99_usec),
                                 "totals", "submitted", (json_int_t) s.submitted, "attempts", (json_int_t) s.attempts,
                                 "retried", (json_int_t) s.retried, "completed", (json_int_t) s.completed, "failed", (json_int_t) s.failed,
                                 "dead", (json_int_t) s.died, "cancelled", (json_int_t) s.cancelled));

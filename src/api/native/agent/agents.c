@@ -22,7 +22,7 @@
 #define RETRY_AFTER  "5"
 #define SHELL        "/bin/sh"
 
-typedef struct ExecuteBody {
+typedef struct AgentsExecuteBody {
         char *task_id, *agent_type, *template_name;
         char *context, *code, *language, *webhook;
         Strv command, env, capture;
@@ -32,9 +32,9 @@ typedef struct ExecuteBody {
         uint32_t retries;
         int priority;
         bool async, capture_files, keep_sandbox;
-} ExecuteBody;
+} AgentsExecuteBody;
 
-static void body_done(ExecuteBody *b) {
+static void agents_body_done(AgentsExecuteBody *b) {
         free(b->task_id);
         free(b->agent_type);
         free(b->template_name);
@@ -50,7 +50,7 @@ static void body_done(ExecuteBody *b) {
 /* Fields that have a form of their own. */
 
 static int field_context(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        ExecuteBody *b = target;
+        AgentsExecuteBody *b = target;
 
         free(b->context);
         b->context = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -59,7 +59,7 @@ static int field_context(const JsonField *f, json_t *v, const char *name, void *
 
 /* A list is taken as it is, a string by the shell. */
 static int field_command(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        ExecuteBody *b = target;
+        AgentsExecuteBody *b = target;
         const char *script = json_string_value(v);
         int r;
 
@@ -77,13 +77,13 @@ static int field_command(const JsonField *f, json_t *v, const char *name, void *
         return r < 0 ? r : strv_push(&b->command, script);
 }
 
-static int field_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        ((ExecuteBody *) target)->has_timeout = true;
+static int agents_field_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        ((AgentsExecuteBody *) target)->has_timeout = true;
         return json_field_seconds(f, v, name, target, c);
 }
 
 static int field_retries(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        ((ExecuteBody *) target)->has_retries = true;
+        ((AgentsExecuteBody *) target)->has_retries = true;
         return json_field_uint32(f, v, name, target, c);
 }
 
@@ -92,11 +92,11 @@ static int field_priority(const JsonField *f, json_t *v, const char *name, void 
 
         if (!json_is_integer(v) || n < -JOB_PRIORITY_MAX || n > JOB_PRIORITY_MAX)
                 return json_complain(c, name, "must be a whole number from %d to %d", -JOB_PRIORITY_MAX, JOB_PRIORITY_MAX);
-        ((ExecuteBody *) target)->priority = (int) n;
+        ((AgentsExecuteBody *) target)->priority = (int) n;
         return 0;
 }
 
-#define AT(member) offsetof(ExecuteBody, member)
+#define AT(member) offsetof(AgentsExecuteBody, member)
 const JsonField native_agent_fields[] = {
         { "taskId",          json_field_string,  AT(task_id),       JSON_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX },
         { "agentType",       json_field_string,  AT(agent_type),    JSON_MANDATORY, .min = 1, .max = PROFILE_NAME_MAX },
@@ -108,7 +108,7 @@ const JsonField native_agent_fields[] = {
         { "template",        json_field_string,  AT(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX  },
         { "limits",          json_field_object,  AT(limits),        JSON_NULLABLE, .fields = native_limit_fields,
           .n_fields = NATIVE_N_LIMITS },
-        { "timeoutSeconds",  field_timeout,      AT(timeout_usec),  JSON_NULLABLE, .max = TIMEOUT_MAX                 },
+        { "timeoutSeconds",  agents_field_timeout,      AT(timeout_usec),  JSON_NULLABLE, .max = TIMEOUT_MAX                 },
         { "maxRetries",      field_retries,      AT(retries),       JSON_NULLABLE, .max = JOB_RETRIES_MAX             },
         { "priority",        field_priority,     0,                 JSON_NULLABLE                                     },
         { "async",           json_field_bool,    AT(async),         JSON_NULLABLE                                     },
@@ -131,7 +131,7 @@ static bool climbs(const char *pattern) {
 }
 
 static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
-        const ExecuteBody *b = target;
+        const AgentsExecuteBody *b = target;
         int r = 0;
 
         for (size_t i = 0; i < b->capture.n && r >= 0; i++)
@@ -171,30 +171,30 @@ int agent_answer(ApiRequest *q, unsigned status, const char *id) {
         return api_answer(q, status, agents_json(a, &j, /* brief= */ false));
 }
 
-typedef struct Waiter {
+typedef struct AgentsWaiter {
         ApiRequest *q;
         AgentWatch watch;
         sd_event_source *timer;
-} Waiter;
+} AgentsWaiter;
 
-static void waiter_answer(Waiter *w) {
+static void agents_waiter_answer(AgentsWaiter *w) {
         agents_unwatch(&w->watch);
         w->timer = sd_event_source_disable_unref(w->timer);
         (void) agent_answer(w->q, 200, w->watch.id);
 }
 
-static void on_changed(const char *id, JobStatus status, void *userdata) {
+static void agents_on_changed(const char *id, JobStatus status, void *userdata) {
         if (job_status_is_ended(status))
-                waiter_answer(userdata);
+                agents_waiter_answer(userdata);
 }
 
-static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
-        waiter_answer(userdata);
+static int agents_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+        agents_waiter_answer(userdata);
         return 0;
 }
 
-static void waiter_destroy(ApiRequest *q, bool answered) {
-        Waiter *w = q->state;
+static void agents_waiter_destroy(ApiRequest *q, bool answered) {
+        AgentsWaiter *w = q->state;
 
         agents_unwatch(&w->watch);
         sd_event_source_disable_unref(w->timer);
@@ -204,17 +204,17 @@ static void waiter_destroy(ApiRequest *q, bool answered) {
 
 int agent_answer_end(ApiRequest *q, const char *id, usec_t wait_usec) {
         Agents *a = q->api->rooms.agents;
-        Waiter *w = calloc(1, sizeof(*w));
+        AgentsWaiter *w = calloc(1, sizeof(*w));
         int r = 0;
 
         if (!w)
                 return api_errno(q, -ENOMEM, NULL);
         w->q = q;
-        w->watch = (AgentWatch) { .changed = on_changed, .userdata = w };
+        w->watch = (AgentWatch) { .changed = agents_on_changed, .userdata = w };
         q->state = w;
-        q->destroy = waiter_destroy;
+        q->destroy = agents_waiter_destroy;
         if (wait_usec != USEC_INFINITY)
-                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, wait_usec, USEC_PER_MSEC, on_timeout, w);
+                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, wait_usec, USEC_PER_MSEC, agents_on_timeout, w);
         if (r < 0)
                 return api_errno(q, r, "cannot wait for the execution");
         agents_watch(a, id, &w->watch);
@@ -223,7 +223,7 @@ int agent_answer_end(ApiRequest *q, const char *id, usec_t wait_usec) {
 
 /* Executing. */
 
-static AgentRequest make_request(ApiRequest *q, const ExecuteBody *b) {
+static AgentRequest agents_make_request(ApiRequest *q, const AgentsExecuteBody *b) {
         return (AgentRequest) {
                 .task_id = b->task_id,
                 .agent_type = b->agent_type,
@@ -261,7 +261,7 @@ static bool prefers_async(ApiRequest *q) {
         return false;
 }
 
-static int refuse(ApiRequest *q, int r, const char *field, const Error *error) {
+static int agents_refuse(ApiRequest *q, int r, const char *field, const Error *error) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
 
         if (r == -EPERM) {
@@ -275,7 +275,7 @@ static int refuse(ApiRequest *q, int r, const char *field, const Error *error) {
         return api_complaints(q, &c);
 }
 
-static int check_key(ApiRequest *q) {
+static int agents_check_key(ApiRequest *q) {
         const char *key = http_header(q->http, "Idempotency-Key");
 
         if (!key || (*key && strlen(key) <= JOB_KEY_MAX))
@@ -301,7 +301,7 @@ static void answer_submitted(ApiRequest *q, const char *id, bool async) {
 }
 
 void native_agent_execute(ApiRequest *q) {
-        _cleanup_(body_done) ExecuteBody b = { 0 };
+        _cleanup_(agents_body_done) AgentsExecuteBody b = { 0 };
         Agents *a = agent_room(q);
         char id[JOB_ID_LENGTH + 1];
         const char *field = NULL;
@@ -311,12 +311,12 @@ void native_agent_execute(ApiRequest *q) {
         int r;
 
         limits_unsaid(&b.limits);
-        if (!a || check_key(q) < 0 || api_read_checked(q, &b, body_check) < 0)
+        if (!a || agents_check_key(q) < 0 || api_read_checked(q, &b, body_check) < 0)
                 return;
-        request = make_request(q, &b);
+        request = agents_make_request(q, &b);
         r = agents_submit(a, &q->who, &request, id, &existing, &field, &error);
         if (r < 0) {
-                (void) refuse(q, r, field, &error);
+                (void) agents_refuse(q, r, field, &error);
                 return;
         }
         answer_submitted(q, id, b.async || prefers_async(q));

@@ -14,7 +14,7 @@
 #define LIMIT_DEFAULT 1000
 #define LIMIT_MAX     10000
 
-static Artifacts *room(ApiRequest *q) {
+static Artifacts *native_artifacts_room(ApiRequest *q) {
         if (!q->api->rooms.artifacts)
                 (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no artifacts");
         return q->api->rooms.artifacts;
@@ -39,7 +39,7 @@ json_t *native_artifact_json(const Artifact *a) {
 }
 
 /* Of another tenant: it is not there. */
-static int find(ApiRequest *q, Artifacts *artifacts, Artifact *ret) {
+static int native_artifacts_find(ApiRequest *q, Artifacts *artifacts, Artifact *ret) {
         int r = artifacts_find(artifacts, q->parameters[0], ret);
 
         if (r >= 0 && q->who.tenant && strcmp(ret->tenant, q->who.tenant) != 0) {
@@ -53,27 +53,27 @@ static int find(ApiRequest *q, Artifacts *artifacts, Artifact *ret) {
         return r;
 }
 
-typedef struct Page {
+typedef struct NativeArtifactsPage {
         json_t *list;
         uint64_t last;
-} Page;
+} NativeArtifactsPage;
 
-static int add_row(const Artifact *row, void *userdata) {
-        Page *p = userdata;
+static int native_artifacts_add_row(const Artifact *row, void *userdata) {
+        NativeArtifactsPage *p = userdata;
 
         p->last = row->serial;
         return json_array_append_new(p->list, native_artifact_json(row)) < 0 ? -ENOMEM : 0;
 }
 
 void native_artifact_list(ApiRequest *q) {
-        Artifacts *artifacts = room(q);
+        Artifacts *artifacts = native_artifacts_room(q);
         ArtifactQuery query = {
                 .owner_id = http_query(q->http, "owner"),
                 .owner_kind = http_query(q->http, "kind"),
                 .tenant = q->who.tenant,
         };
         uint64_t limit = LIMIT_DEFAULT;
-        Page page = { 0 };
+        NativeArtifactsPage page = { 0 };
         char cursor[32];
         int r;
 
@@ -81,7 +81,7 @@ void native_artifact_list(ApiRequest *q) {
                 return;
         query.limit = (unsigned) limit;
         page.list = json_array();
-        r = page.list ? artifacts_list(artifacts, &query, add_row, &page) : -ENOMEM;
+        r = page.list ? artifacts_list(artifacts, &query, native_artifacts_add_row, &page) : -ENOMEM;
         if (r < 0) {
                 json_decref(page.list);
                 (void) native_core_error(q, r, NULL);
@@ -95,7 +95,7 @@ void native_artifact_list(ApiRequest *q) {
 }
 
 void native_artifact_stats(ApiRequest *q) {
-        Artifacts *artifacts = room(q);
+        Artifacts *artifacts = native_artifacts_room(q);
         ArtifactsStats s;
 
         if (!artifacts)
@@ -115,23 +115,23 @@ void native_artifact_stats(ApiRequest *q) {
 }
 
 void native_artifact_info(ApiRequest *q) {
-        Artifacts *artifacts = room(q);
+        Artifacts *artifacts = native_artifacts_room(q);
         _cleanup_(artifact_done) Artifact a = { 0 };
 
-        if (artifacts && find(q, artifacts, &a) >= 0)
+        if (artifacts && native_artifacts_find(q, artifacts, &a) >= 0)
                 (void) api_answer(q, 200, native_artifact_json(&a));
 }
 
 /* The bytes. */
 
-static void download_destroy(ApiRequest *q, bool answered) {
+static void native_artifacts_download_destroy(ApiRequest *q, bool answered) {
         artifacts_forget(q->api->rooms.artifacts, q);
         free(q->state);
         q->state = NULL;
 }
 
 /* What a sandbox wrote is nothing that a browser should run as ours. */
-static int add_headers(ApiRequest *q, const Artifact *a) {
+static int native_artifacts_add_headers(ApiRequest *q, const Artifact *a) {
         int r = http_add_header(q->http, "X-Content-Type-Options", "nosniff");
 
         if (r >= 0)
@@ -143,7 +143,7 @@ static int add_headers(ApiRequest *q, const Artifact *a) {
         return r;
 }
 
-static void on_opened(int fd, const char *text, void *userdata) {
+static void native_artifacts_on_opened(int fd, const char *text, void *userdata) {
         ApiRequest *q = userdata;
         Artifact *a = q->state;
         struct stat st;
@@ -152,7 +152,7 @@ static void on_opened(int fd, const char *text, void *userdata) {
                 (void) api_error(q, 410, "gone", NULL, "%s", text);
         else if (fd < 0)
                 (void) api_error(q, 502, "bucket", NULL, "%s", text ? text : strerror(-fd));
-        else if (fstat(fd, &st) < 0 || add_headers(q, a) < 0) {
+        else if (fstat(fd, &st) < 0 || native_artifacts_add_headers(q, a) < 0) {
                 (void) fd_close(fd);
                 (void) api_errno(q, -ENOMEM, NULL);
         } else {
@@ -162,7 +162,7 @@ static void on_opened(int fd, const char *text, void *userdata) {
 }
 
 void native_artifact_get(ApiRequest *q) {
-        Artifacts *artifacts = room(q);
+        Artifacts *artifacts = native_artifacts_room(q);
         Error error = { 0 };
         Artifact *a;
         int r;
@@ -174,24 +174,24 @@ void native_artifact_get(ApiRequest *q) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        if (find(q, artifacts, a) < 0) {
+        if (native_artifacts_find(q, artifacts, a) < 0) {
                 free(a);
                 return;
         }
         artifact_done(a); /* its texts are not needed, the rest stays */
         q->state = a;
-        q->destroy = download_destroy;
-        r = artifacts_open(artifacts, q->parameters[0], on_opened, q, &error);
+        q->destroy = native_artifacts_download_destroy;
+        r = artifacts_open(artifacts, q->parameters[0], native_artifacts_on_opened, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
 
 void native_artifact_delete(ApiRequest *q) {
-        Artifacts *artifacts = room(q);
+        Artifacts *artifacts = native_artifacts_room(q);
         _cleanup_(artifact_done) Artifact a = { 0 };
         int r;
 
-        if (!artifacts || find(q, artifacts, &a) < 0)
+        if (!artifacts || native_artifacts_find(q, artifacts, &a) < 0)
                 return;
         r = artifacts_delete(artifacts, a.id);
         if (r < 0)

@@ -35,17 +35,17 @@ typedef struct Attach {
         bool over;          /* the exit message is sent */
 } Attach;
 
-static void send_text(Attach *a, Text *t) {
+static void attach_send_text(Attach *a, Text *t) {
         if (t->error < 0 || ws_send(a->ws, /* text= */ true, t->data, t->size) < 0)
                 ws_close(a->ws, WS_INTERNAL, "out of memory");
 }
 
-static void send_start(Attach *a) {
+static void attach_send_start(Attach *a) {
         _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
 
         a->start = false;
         text_format(&t, "{\"type\":\"start\",\"id\":\"%s\",\"pid\":%d}", a->feed.id, a->feed.pid);
-        send_text(a, &t);
+        attach_send_text(a, &t);
 }
 
 static void send_exit(Attach *a) {
@@ -58,7 +58,7 @@ static void send_exit(Attach *a) {
         }
         text_put_string(&t, "{\"type\":\"exit\",");
         text_put(&t, a->feed.result + 1, a->feed.result_size - 1);
-        send_text(a, &t);
+        attach_send_text(a, &t);
         ws_close(a->ws, WS_NORMAL, "");
 }
 
@@ -70,11 +70,11 @@ static void send_error(Attach *a, const char *code, const char *message) {
         text_put_string(&t, ",\"message\":");
         text_quote_string(&t, message);
         text_put_string(&t, "}");
-        send_text(a, &t);
+        attach_send_text(a, &t);
 }
 
 /* 1: there was something. */
-static int send_piece(Attach *a, ExecutionStream stream) {
+static int attach_send_piece(Attach *a, ExecutionStream stream) {
         uint8_t frame[1 + PIECE_MAX];
         ssize_t n = feed_peek(&a->feed, stream, frame + 1, PIECE_MAX);
 
@@ -88,19 +88,19 @@ static int send_piece(Attach *a, ExecutionStream stream) {
 }
 
 /* As much as the socket may be given in one turn; then it asks for more. */
-static void pump(Attach *a) {
+static void attach_pump(Attach *a) {
         bool more = true;
 
         if (!a->ws || a->over)
                 return;
         if (a->start && a->feed.pid > 0)
-                send_start(a);
+                attach_send_start(a);
         if (a->start && !feed_ended(&a->feed))
                 return; /* its first words may be here before the word that it has started */
         for (size_t sent = 0; more && sent < BACKLOG_MAX && ws_backlog(a->ws) < BACKLOG_MAX; sent += PIECE_MAX) {
                 more = false;
                 for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
-                        int r = send_piece(a, i);
+                        int r = attach_send_piece(a, i);
 
                         if (r < 0) {
                                 ws_close(a->ws, WS_INTERNAL, "cannot read the output");
@@ -115,18 +115,18 @@ static void pump(Attach *a) {
                 send_exit(a);
 }
 
-static void on_feed(Feed *f, void *userdata) {
+static void attach_on_feed(Feed *f, void *userdata) {
         Attach *a = userdata;
 
         if (feed_ended(f))
                 a->input_queued = 0;
         if (a->ws && ws_backlog(a->ws) < BACKLOG_MAX)
-                pump(a);
+                attach_pump(a);
 }
 
 /* Input. */
 
-static void on_written(Execution *x, int r, size_t written, void *userdata) {
+static void attach_on_written(Execution *x, int r, size_t written, void *userdata) {
         Attach *a = userdata;
 
         a->input_queued = 0;
@@ -143,7 +143,7 @@ static void refuse_input(Attach *a, int r) {
 }
 
 /* Only the piece that fills the queue is asked about: when the kernel has taken it, it has taken those before it. */
-static void on_input(Attach *a, const void *data, size_t size) {
+static void attach_on_input(Attach *a, const void *data, size_t size) {
         bool full = a->input_queued + size + INPUT_COST >= INPUT_QUEUE_MAX;
         int r;
 
@@ -152,7 +152,7 @@ static void on_input(Attach *a, const void *data, size_t size) {
         a->input_queued += size + INPUT_COST;
         if (full)
                 ws_pause(a->ws, true); /* first: all may be taken before the call returns */
-        r = execution_write(a->feed.execution, data, size, full ? on_written : NULL, a);
+        r = execution_write(a->feed.execution, data, size, full ? attach_on_written : NULL, a);
         if (r < 0) {
                 a->input_queued -= size + INPUT_COST;
                 if (full)
@@ -161,44 +161,44 @@ static void on_input(Attach *a, const void *data, size_t size) {
         }
 }
 
-typedef struct Control {
+typedef struct AttachControl {
         char *type;
         uint16_t columns, rows;
         int signal;
-} Control;
+} AttachControl;
 
 static const JsonField control_fields[] = {
-        { "type",   json_field_string,   offsetof(Control, type),    JSON_MANDATORY, .min = 1, .max = 16    },
-        { "cols",   json_field_uint16,   offsetof(Control, columns), .min = 1, .max = UINT16_MAX            },
-        { "rows",   json_field_uint16,   offsetof(Control, rows),    .min = 1, .max = UINT16_MAX            },
-        { "signal", native_field_signal, offsetof(Control, signal)                                          },
+        { "type",   json_field_string,   offsetof(AttachControl, type),    JSON_MANDATORY, .min = 1, .max = 16    },
+        { "cols",   json_field_uint16,   offsetof(AttachControl, columns), .min = 1, .max = UINT16_MAX            },
+        { "rows",   json_field_uint16,   offsetof(AttachControl, rows),    .min = 1, .max = UINT16_MAX            },
+        { "signal", native_field_signal, offsetof(AttachControl, signal)                                          },
 };
 
-static int do_resize(Execution *x, const Control *c) {
+static int do_resize(Execution *x, const AttachControl *c) {
         if (c->columns == 0 || c->rows == 0 || c->signal != 0)
                 return -EINVAL;
         (void) execution_resize(x, c->columns, c->rows);
         return 0;
 }
 
-static int do_signal(Execution *x, const Control *c) {
+static int do_signal(Execution *x, const AttachControl *c) {
         if (c->signal == 0 || c->columns != 0 || c->rows != 0)
                 return -EINVAL;
         (void) execution_signal(x, c->signal);
         return 0;
 }
 
-static int do_eof(Execution *x, const Control *c) {
+static int do_eof(Execution *x, const AttachControl *c) {
         if (c->signal != 0 || c->columns != 0 || c->rows != 0)
                 return -EINVAL;
         (void) execution_close_stdin(x);
         return 0;
 }
 
-static int do_control(Execution *x, const Control *c) {
+static int do_control(Execution *x, const AttachControl *c) {
         static const struct {
                 const char *type;
-                int (*function)(Execution *x, const Control *c);
+                int (*function)(Execution *x, const AttachControl *c);
         } controls[] = { { "resize", do_resize }, { "signal", do_signal }, { "eof", do_eof } };
 
         for (size_t i = 0; i < ELEMENTSOF(controls); i++)
@@ -207,9 +207,9 @@ static int do_control(Execution *x, const Control *c) {
         return -EINVAL;
 }
 
-static void on_control(Attach *a, const char *text, size_t size) {
+static void attach_on_control(Attach *a, const char *text, size_t size) {
         _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
-        Control c = { 0 };
+        AttachControl c = { 0 };
         int r;
 
         r = json_read(text, size, control_fields, ELEMENTSOF(control_fields), &c, &complaints, /* reterr= */ NULL);
@@ -224,18 +224,18 @@ static void on_control(Attach *a, const char *text, size_t size) {
 
 /* The WebSocket. */
 
-static void on_message(Ws *ws, bool text, const void *data, size_t size, void *userdata) {
+static void attach_on_message(Ws *ws, bool text, const void *data, size_t size, void *userdata) {
         if (text)
-                on_control(userdata, data, size);
+                attach_on_control(userdata, data, size);
         else
-                on_input(userdata, data, size);
+                attach_on_input(userdata, data, size);
 }
 
-static void on_writable(Ws *ws, void *userdata) {
-        pump(userdata);
+static void attach_on_writable(Ws *ws, void *userdata) {
+        attach_pump(userdata);
 }
 
-static void leave(Attach *a) {
+static void attach_leave(Attach *a) {
         if (a->feed.execution)
                 execution_forget_writer(a->feed.execution, a);
         feed_abandon(&a->feed, a->bind);
@@ -243,30 +243,30 @@ static void leave(Attach *a) {
         a->ws = ws_free(a->ws);
 }
 
-static void on_closed(Ws *ws, void *userdata) {
+static void attach_on_closed(Ws *ws, void *userdata) {
         Attach *a = userdata;
 
-        leave(a);
+        attach_leave(a);
         http_upgraded_close(a->upgraded);
 }
 
-static void on_upgraded(HttpUpgraded *u, int fd, const void *extra, size_t extra_size, void *userdata) {
-        static const WsHandlers handlers = { .message = on_message, .writable = on_writable, .closed = on_closed };
+static void attach_on_upgraded(HttpUpgraded *u, int fd, const void *extra, size_t extra_size, void *userdata) {
+        static const WsHandlers handlers = { .message = attach_on_message, .writable = attach_on_writable, .closed = attach_on_closed };
         Attach *a = userdata;
 
         a->upgraded = u;
         if (ws_new(a->q->manager->event, fd, extra, extra_size, &handlers, a, &a->ws) < 0) {
-                leave(a);
+                attach_leave(a);
                 http_upgraded_close(u);
                 return;
         }
-        pump(a);
+        attach_pump(a);
 }
 
 static void attach_destroy(ApiRequest *q, bool answered) {
         Attach *a = q->state;
 
-        leave(a);
+        attach_leave(a);
         free(a);
         q->state = NULL;
 }
@@ -292,7 +292,7 @@ int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options) {
         if (!a)
                 return api_errno(q, -ENOMEM, NULL);
         *a = (Attach) { .q = q, .start = options->start, .bind = options->bind };
-        r = feed_open(&a->feed, x, from, on_feed, a);
+        r = feed_open(&a->feed, x, from, attach_on_feed, a);
         if (r < 0) {
                 free(a);
                 if (options->bind)
@@ -302,7 +302,7 @@ int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options) {
         q->state = a;
         q->destroy = attach_destroy;
         q->answered = true;
-        return ws_accept(q->http, on_upgraded, a);
+        return ws_accept(q->http, attach_on_upgraded, a);
 }
 
 void native_exec_attach(ApiRequest *q) {

@@ -47,7 +47,7 @@ static void code_body_done(CodeBody *b) {
         strv_done(&b->env);
 }
 
-static bool has_contexts(ApiRequest *q) {
+static bool contexts_has(ApiRequest *q) {
         if (q->api->rooms.contexts)
                 return true;
         (void) api_error(q, 501, "unsupported", NULL, "this daemon has no contexts");
@@ -60,7 +60,7 @@ static json_t *context_json(const Context *x) {
 }
 
 /* -EPIPE: it died while it was begun. */
-static void answer_failure(ApiRequest *q, int r, const char *text) {
+static void contexts_answer_failure(ApiRequest *q, int r, const char *text) {
         static const struct {
                 int error;
                 unsigned status;
@@ -85,7 +85,7 @@ void native_context_list(ApiRequest *q) {
         json_t *list;
         size_t n;
 
-        if (!has_contexts(q))
+        if (!contexts_has(q))
                 return;
         list = json_array();
         n = context_list(q->api->rooms.contexts, q->sandbox, all);
@@ -96,17 +96,17 @@ void native_context_list(ApiRequest *q) {
 
 /* Waiting for one to begin. */
 
-static void forget_begin(ApiRequest *q, bool answered) {
+static void contexts_forget_begin(ApiRequest *q, bool answered) {
         if (q->state)
                 contexts_forget_caller(q->api->rooms.contexts, q);
         q->state = NULL;
 }
 
-static void on_begun(Context *x, const Error *error, void *userdata) {
+static void contexts_on_begun(Context *x, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
-                answer_failure(q, error->code, error->text);
+                contexts_answer_failure(q, error->code, error->text);
         else
                 (void) api_answer(q, strcmp(q->route->method, "POST") == 0 && q->parameters[1] == NULL ? 201 : 200, context_json(x));
 }
@@ -126,7 +126,7 @@ void native_context_create(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!has_contexts(q) || api_read(q, &b) < 0)
+        if (!contexts_has(q) || api_read(q, &b) < 0)
                 return;
         spec.language = take_language(q, b.language ? b.language : "python");
         if (!spec.language)
@@ -137,16 +137,16 @@ void native_context_create(ApiRequest *q) {
         spec.uid = b.user.uid;
         spec.gid = b.user.gid;
         q->state = q;
-        q->destroy = forget_begin;
-        r = context_begin(q->api->rooms.contexts, q->sandbox, &spec, on_begun, q, &error);
+        q->destroy = contexts_forget_begin;
+        r = context_begin(q->api->rooms.contexts, q->sandbox, &spec, contexts_on_begun, q, &error);
         if (r < 0)
-                answer_failure(q, r, error.text);
+                contexts_answer_failure(q, r, error.text);
 }
 
-static Context *find(ApiRequest *q) {
+static Context *contexts_find(ApiRequest *q) {
         Context *x;
 
-        if (!has_contexts(q))
+        if (!contexts_has(q))
                 return NULL;
         x = context_find(q->api->rooms.contexts, q->sandbox, q->parameters[1]);
         if (!x)
@@ -155,14 +155,14 @@ static Context *find(ApiRequest *q) {
 }
 
 void native_context_get(ApiRequest *q) {
-        const Context *x = find(q);
+        const Context *x = contexts_find(q);
 
         if (x)
                 (void) api_answer(q, 200, context_json(x));
 }
 
 void native_context_delete(ApiRequest *q) {
-        Context *x = find(q);
+        Context *x = contexts_find(q);
 
         if (!x)
                 return;
@@ -171,17 +171,17 @@ void native_context_delete(ApiRequest *q) {
 }
 
 void native_context_restart(ApiRequest *q) {
-        Context *x = find(q);
+        Context *x = contexts_find(q);
 
         if (!x)
                 return;
         q->state = q;
-        q->destroy = forget_begin;
-        context_restart(x, on_begun, q);
+        q->destroy = contexts_forget_begin;
+        context_restart(x, contexts_on_begun, q);
 }
 
 void native_context_interrupt(ApiRequest *q) {
-        Context *x = find(q);
+        Context *x = contexts_find(q);
 
         if (x)
                 (void) api_answer(q, 200, json_pack("{s:b}", "interrupted", context_interrupt(x) > 0));
@@ -192,21 +192,21 @@ void native_context_run(ApiRequest *q) {
         static const char *const types[] = { "application/json", "application/x-ndjson", "text/event-stream" };
         int type = accept_choose(http_header(q->http, "Accept"), types, ELEMENTSOF(types));
         _cleanup_(code_body_done) CodeBody b = { 0 };
-        CodeRunOptions options = { .fail = answer_failure };
+        CodeRunOptions options = { .fail = contexts_answer_failure };
 
         if (type < 0) {
                 (void) api_error(q, 406, "not_acceptable", "Accept application/json, application/x-ndjson or text/event-stream",
                                 "None of the types in Accept can be given");
                 return;
         }
-        if (!has_contexts(q) || api_read(q, &b) < 0)
+        if (!contexts_has(q) || api_read(q, &b) < 0)
                 return;
         options.context = context_find(q->api->rooms.contexts, q->sandbox, q->parameters[1]);
         options.language = context_default_language(q->parameters[1]);
         if (!options.language)
                 options.language = context_language(q->parameters[1]);
         if (!options.context && !options.language) {
-                (void) find(q);
+                (void) contexts_find(q);
                 return;
         }
         options.code = b.code;

@@ -20,7 +20,7 @@ static int append_executions(const Sandbox *sb, unsigned statuses, json_t *list)
 }
 
 /* One, or several with commas between them. */
-static int read_statuses(ApiRequest *q, unsigned *ret) {
+static int exec_control_read_statuses(ApiRequest *q, unsigned *ret) {
         const char *text = http_query(q->http, "status");
 
         for (const char *p = text; p;) {
@@ -42,7 +42,7 @@ void native_exec_list(ApiRequest *q) {
         _cleanup_json_ json_t *list = json_array();
         unsigned statuses = 0;
 
-        if (read_statuses(q, &statuses) < 0)
+        if (exec_control_read_statuses(q, &statuses) < 0)
                 return;
         if (!list || append_executions(q->sandbox, statuses, list) < 0)
                 (void) api_errno(q, -ENOMEM, NULL);

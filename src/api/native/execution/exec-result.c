@@ -13,28 +13,28 @@
 #define OUTPUT_MAX ((size_t) 8 << 20)                         /* of one stream, in an answer */
 #define ANSWER_MAX (2 * 6 * OUTPUT_MAX + ((size_t) 32 << 20)) /* a byte may become six characters; the command may be long */
 
-typedef struct Output {
+typedef struct ExecResultOutput {
         char *data;
         size_t size;
         bool whole; /* no more is there */
         bool gone;  /* the journal was removed to make room */
-} Output;
+} ExecResultOutput;
 
-static void output_done(Output *o) {
+static void output_done(ExecResultOutput *o) {
         free(o->data);
 }
 
-static int read_output(const Execution *x, ExecutionStream stream, Output *ret) {
+static int exec_result_read_output(const Execution *x, ExecutionStream stream, ExecResultOutput *ret) {
         uint64_t bytes = x->journals[stream].bytes;
         _cleanup_close_ int fd = -EBADF;
         ssize_t n;
 
-        *ret = (Output) { .whole = bytes <= OUTPUT_MAX };
+        *ret = (ExecResultOutput) { .whole = bytes <= OUTPUT_MAX };
         if (bytes == 0)
                 return 0;
         fd = execution_open_output(x, stream);
         if (fd == -ENODATA) {
-                *ret = (Output) { .gone = true };
+                *ret = (ExecResultOutput) { .gone = true };
                 return 0;
         }
         if (fd < 0)
@@ -50,7 +50,7 @@ static int read_output(const Execution *x, ExecutionStream stream, Output *ret) 
         return 0;
 }
 
-static void put_output(Text *t, const char *name, const Output *o) {
+static void exec_result_put_output(Text *t, const char *name, const ExecResultOutput *o) {
         bool cut = false;
         size_t n = o->size > 0 ? utf8_prefix(o->data, o->size, &cut) : 0;
 
@@ -68,15 +68,15 @@ static void put_output(Text *t, const char *name, const Output *o) {
 /* The execution object with two members more. Text by hand, because it may be large. */
 static int result_text(const Execution *x, bool with_output, Text *t) {
         static const char *const names[_STREAM_MAX] = { "stdout", "stderr" };
-        _cleanup_(output_done) Output out = { 0 };
-        _cleanup_(output_done) Output err = { 0 };
+        _cleanup_(output_done) ExecResultOutput out = { 0 };
+        _cleanup_(output_done) ExecResultOutput err = { 0 };
         _cleanup_json_ json_t *object = NULL;
         int r;
 
         if (with_output) {
-                r = read_output(x, STREAM_STDOUT, &out);
+                r = exec_result_read_output(x, STREAM_STDOUT, &out);
                 if (r >= 0)
-                        r = read_output(x, STREAM_STDERR, &err);
+                        r = exec_result_read_output(x, STREAM_STDERR, &err);
                 if (r < 0)
                         return r;
         }
@@ -92,8 +92,8 @@ static int result_text(const Execution *x, bool with_output, Text *t) {
         if (!with_output)
                 return 0;
         t->size -= strlen("}\n");
-        put_output(t, names[STREAM_STDOUT], &out);
-        put_output(t, names[STREAM_STDERR], &err);
+        exec_result_put_output(t, names[STREAM_STDOUT], &out);
+        exec_result_put_output(t, names[STREAM_STDERR], &err);
         text_put_string(t, "}\n");
         return t->error;
 }
@@ -110,15 +110,15 @@ static int answer_now(ApiRequest *q, const Execution *x, bool with_output) {
 
 /* A request that waits. */
 
-typedef struct Waiter {
+typedef struct ExecResultWaiter {
         ApiRequest *q;
         Execution *execution; /* NULL: answered */
         ExecutionWatch watch;
         sd_event_source *timer;
         bool output, bind;
-} Waiter;
+} ExecResultWaiter;
 
-static void waiter_answer(Waiter *w) {
+static void exec_result_waiter_answer(ExecResultWaiter *w) {
         Execution *x = TAKE_PTR(w->execution);
 
         execution_unwatch(&w->watch);
@@ -126,18 +126,18 @@ static void waiter_answer(Waiter *w) {
         (void) answer_now(w->q, x, w->output && execution_ended(x));
 }
 
-static void on_changed(Execution *x, void *userdata) {
+static void exec_result_on_changed(Execution *x, void *userdata) {
         if (execution_ended(x))
-                waiter_answer(userdata);
+                exec_result_waiter_answer(userdata);
 }
 
-static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
-        waiter_answer(userdata);
+static int exec_result_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+        exec_result_waiter_answer(userdata);
         return 0;
 }
 
-static void waiter_destroy(ApiRequest *q, bool answered) {
-        Waiter *w = q->state;
+static void exec_result_waiter_destroy(ApiRequest *q, bool answered) {
+        ExecResultWaiter *w = q->state;
 
         execution_unwatch(&w->watch);
         if (w->execution && w->bind && !q->manager->stopping)
@@ -148,7 +148,7 @@ static void waiter_destroy(ApiRequest *q, bool answered) {
 }
 
 int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options) {
-        Waiter *w;
+        ExecResultWaiter *w;
         int r = 0;
 
         if (execution_ended(x) || options->timeout_usec == 0)
@@ -156,18 +156,18 @@ int result_answer(ApiRequest *q, Execution *x, const ResultOptions *options) {
         w = calloc(1, sizeof(*w));
         if (!w)
                 return api_errno(q, -ENOMEM, NULL);
-        *w = (Waiter) {
+        *w = (ExecResultWaiter) {
                 .q = q,
                 .execution = x,
-                .watch = { .changed = on_changed, .userdata = w },
+                .watch = { .changed = exec_result_on_changed, .userdata = w },
                 .output = options->output,
                 .bind = options->bind,
         };
         q->state = w;
-        q->destroy = waiter_destroy;
+        q->destroy = exec_result_waiter_destroy;
         if (options->timeout_usec != USEC_INFINITY)
                 r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, options->timeout_usec,
-                                USEC_PER_MSEC, on_timeout, w);
+                                USEC_PER_MSEC, exec_result_on_timeout, w);
         if (r >= 0)
                 r = execution_watch(x, &w->watch);
         if (r < 0) {

@@ -68,7 +68,7 @@ static void put_exit(EventStream *s) {
         end_event(s);
 }
 
-static void put_piece(EventStream *s, ExecutionStream stream, const uint8_t *data, size_t size, bool is_text) {
+static void exec_stream_put_piece(EventStream *s, ExecutionStream stream, const uint8_t *data, size_t size, bool is_text) {
         uint64_t offset = s->feed.journals[stream].offset;
 
         feed_advance(&s->feed, stream, size);
@@ -94,19 +94,19 @@ static int fill_from(EventStream *s, ExecutionStream stream) {
         size = (size_t) n;
         prefix = utf8_prefix(data, size, &cut);
         if (prefix == size || (cut && prefix > 0))
-                put_piece(s, stream, data, prefix, /* is_text= */ true);
+                exec_stream_put_piece(s, stream, data, prefix, /* is_text= */ true);
         else if (cut && !feed_ended(&s->feed))
                 return 0;
         else
-                put_piece(s, stream, data, size, /* is_text= */ false);
+                exec_stream_put_piece(s, stream, data, size, /* is_text= */ false);
         return 1;
 }
 
-static bool is_drained(const EventStream *s) {
+static bool exec_stream_is_drained(const EventStream *s) {
         return feed_drained(&s->feed, STREAM_STDOUT) && feed_drained(&s->feed, STREAM_STDERR);
 }
 
-static int fill(EventStream *s) {
+static int exec_stream_fill(EventStream *s) {
         int r = 1;
 
         if (s->start && s->feed.pid > 0)
@@ -123,7 +123,7 @@ static int fill(EventStream *s) {
                         r |= k;
                 }
         }
-        if (r == 0 && is_drained(s)) {
+        if (r == 0 && exec_stream_is_drained(s)) {
                 if (s->feed.error < 0)
                         return s->feed.error;
                 put_exit(s);
@@ -132,14 +132,14 @@ static int fill(EventStream *s) {
         return s->text.error;
 }
 
-static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+static ssize_t exec_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         EventStream *s = userdata;
         size_t n;
         int r;
 
         if (s->sent == s->text.size) {
                 s->text.size = s->sent = 0;
-                r = s->over ? 0 : fill(s);
+                r = s->over ? 0 : exec_stream_fill(s);
                 if (r < 0)
                         return r;
                 if (s->text.size == 0) {
@@ -153,14 +153,14 @@ static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, s
         return (ssize_t) n;
 }
 
-static void on_changed(Feed *f, void *userdata) {
+static void exec_stream_on_changed(Feed *f, void *userdata) {
         EventStream *s = userdata;
 
         http_request_continue(s->q->http);
 }
 
 /* Proxies cut what is silent, and a client wants to know that we are there. */
-static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
+static int exec_stream_on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
         EventStream *s = userdata;
 
         if (s->sent == s->text.size && !s->over) {
@@ -173,7 +173,7 @@ static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) 
         return 0;
 }
 
-static void stream_destroy(ApiRequest *q, bool answered) {
+static void exec_stream_destroy(ApiRequest *q, bool answered) {
         EventStream *s = q->state;
 
         feed_abandon(&s->feed, s->bind);
@@ -199,18 +199,18 @@ int exec_answer_feed_error(ApiRequest *q, const Execution *x, int r) {
         return api_errno(q, r, "cannot read the output");
 }
 
-static int stream_start(EventStream *s) {
+static int exec_stream_start(EventStream *s) {
         int r = 0;
 
         if (s->format == EVENTS_SSE)
                 r = sd_event_add_time_relative(s->q->manager->event, &s->keepalive, CLOCK_MONOTONIC, KEEPALIVE_USEC,
-                                USEC_PER_SEC, on_keepalive, s);
+                                USEC_PER_SEC, exec_stream_on_keepalive, s);
         if (r >= 0)
                 r = http_add_header(s->q->http, "Cache-Control", "no-store");
         if (r < 0)
                 return api_errno(s->q, r, NULL);
         s->q->answered = true;
-        return http_answer_stream(s->q->http, 200, event_types[s->format], UINT64_MAX, stream_next, s);
+        return http_answer_stream(s->q->http, 200, event_types[s->format], UINT64_MAX, exec_stream_next, s);
 }
 
 int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
@@ -227,7 +227,7 @@ int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
                 .no_follow = options->no_follow,
                 .text = TEXT_INIT(TEXT_MAX),
         };
-        r = feed_open(&s->feed, x, options->from, on_changed, s);
+        r = feed_open(&s->feed, x, options->from, exec_stream_on_changed, s);
         if (r < 0) {
                 free(s);
                 if (options->bind)
@@ -235,6 +235,6 @@ int events_answer(ApiRequest *q, Execution *x, const EventOptions *options) {
                 return exec_answer_feed_error(q, x, r);
         }
         q->state = s;
-        q->destroy = stream_destroy;
-        return stream_start(s);
+        q->destroy = exec_stream_destroy;
+        return exec_stream_start(s);
 }

@@ -31,7 +31,7 @@ typedef struct ExecBody {
         bool background, bind;
 } ExecBody;
 
-static void body_done(ExecBody *b) {
+static void exec_body_done(ExecBody *b) {
         free(b->command);
         free(b->script);
         free(b->cwd);
@@ -46,7 +46,7 @@ static int field_args(const JsonField *f, json_t *v, const char *name, void *tar
         return json_field_strings(f, v, name, target, c);
 }
 
-static int field_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int exec_field_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((ExecBody *) target)->has_timeout = true;
         return json_field_seconds(f, v, name, target, c);
 }
@@ -94,7 +94,7 @@ const JsonField native_exec_fields[] = {
         { "cwd",            json_field_string, AT(cwd),          JSON_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
         { "user",           native_field_user, AT(user),         JSON_NULLABLE                                   },
         { "stdin",          field_stdin,       0,                JSON_NULLABLE                                   },
-        { "timeoutSeconds", field_timeout,     AT(timeout_usec), JSON_NULLABLE, .min = 0, .max = TIMEOUT_MAX     },
+        { "timeoutSeconds", exec_field_timeout,     AT(timeout_usec), JSON_NULLABLE, .min = 0, .max = TIMEOUT_MAX     },
         { "background",     json_field_bool,   AT(background),   JSON_NULLABLE                                   },
         { "pty",            field_pty,         0,                JSON_NULLABLE, .fields = pty_fields,
           .n_fields = ELEMENTSOF(pty_fields) },
@@ -129,7 +129,7 @@ static int check_together(const ExecBody *b, JsonComplaints *c) {
         return r;
 }
 
-static int read_body(ApiRequest *q, ExecBody *b) {
+static int exec_read_body(ApiRequest *q, ExecBody *b) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         Error error = { 0 };
         size_t size;
@@ -167,7 +167,7 @@ static int push_command(ExecutionSpec *spec, ExecBody *b) {
         return r;
 }
 
-static int make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
+static int exec_make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
         *spec = (ExecutionSpec) {
                 .env = b->env,
                 .has_user = b->user.given,
@@ -192,7 +192,7 @@ static int make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
 }
 
 /* A profile's execution time is a ceiling here as well. */
-static int check_time(ApiRequest *q, const ExecBody *b) {
+static int exec_check_time(ApiRequest *q, const ExecBody *b) {
         usec_t ceiling = profile_execution_ceiling(q->manager->settings, q->sandbox);
         char asked[32] = "no limit";
 
@@ -207,13 +207,13 @@ static int check_time(ApiRequest *q, const ExecBody *b) {
         return -EPERM;
 }
 
-static int start(ApiRequest *q, ExecBody *b, Execution **ret) {
+static int exec_start(ApiRequest *q, ExecBody *b, Execution **ret) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { 0 };
         Error error = { 0 };
         Execution *x;
         int r;
 
-        r = make_spec(q->sandbox, b, &spec);
+        r = exec_make_spec(q->sandbox, b, &spec);
         if (r >= 0)
                 r = execution_start(q->sandbox, &spec, &x, &error);
         if (r == -ENOKEY)
@@ -243,7 +243,7 @@ static void answer_background(ApiRequest *q, const Execution *x) {
 void native_exec(ApiRequest *q) {
         static const char *const types[] = { "application/json", "application/x-ndjson", "text/event-stream" };
         int type = accept_choose(http_header(q->http, "Accept"), types, ELEMENTSOF(types));
-        _cleanup_(body_done) ExecBody b = { 0 };
+        _cleanup_(exec_body_done) ExecBody b = { 0 };
         Execution *x;
 
         if (type < 0) {
@@ -252,7 +252,7 @@ void native_exec(ApiRequest *q) {
                                 "None of the types in Accept can be given");
                 return;
         }
-        if (read_body(q, &b) < 0 || check_time(q, &b) < 0 || start(q, &b, &x) < 0)
+        if (exec_read_body(q, &b) < 0 || exec_check_time(q, &b) < 0 || exec_start(q, &b, &x) < 0)
                 return;
         if (type > 0)
                 (void) events_answer(q, x, &(EventOptions) {

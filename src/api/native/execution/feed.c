@@ -21,7 +21,7 @@ static int write_result(Feed *f, const Execution *x) {
         return 0;
 }
 
-static void take_end(Feed *f, Execution *x) {
+static void feed_take_end(Feed *f, Execution *x) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 f->journals[s].end = f->journals[s].limit = f->journals[s].fd >= 0 ? execution_output_size(x, s, f->journals[s].fd) : 0;
         f->mask = mask_ref(x->sandbox->mask);
@@ -31,12 +31,12 @@ static void take_end(Feed *f, Execution *x) {
         f->execution = NULL;
 }
 
-static void on_changed(Execution *x, void *userdata) {
+static void feed_on_changed(Execution *x, void *userdata) {
         Feed *f = userdata;
 
         f->pid = x->pid;
         if (execution_ended(x))
-                take_end(f, x);
+                feed_take_end(f, x);
         f->changed(f, f->userdata);
 }
 
@@ -65,7 +65,7 @@ int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], Fe
 
         *f = (Feed) {
                 .execution = x,
-                .watch = { .changed = on_changed, .userdata = f, .follow = true },
+                .watch = { .changed = feed_on_changed, .userdata = f, .follow = true },
                 .journals = { { .fd = -EBADF }, { .fd = -EBADF } },
                 .pid = x->pid,
                 .changed = changed,
@@ -81,7 +81,7 @@ int feed_open(Feed *f, Execution *x, const uint64_t from[static _STREAM_MAX], Fe
                         goto fail;
         }
         if (execution_ended(x)) {
-                take_end(f, x);
+                feed_take_end(f, x);
                 return 0;
         }
         r = execution_watch(x, &f->watch); /* before the first read, so that nothing is missed after it */

@@ -37,7 +37,7 @@ void log_queue_done(LogQueue *q) {
         *q = (LogQueue) { 0 };
 }
 
-static int copy_text(const char *text, char **ret) {
+static int log_lines_copy_text(const char *text, char **ret) {
         *ret = text ? strdup(text) : NULL;
         return text && !*ret ? -ENOMEM : 0;
 }
@@ -58,17 +58,17 @@ static int queue_grow(LogQueue *q) {
         return 0;
 }
 
-static int queue_add(const StoreEvent *row, void *userdata) {
+static int log_lines_queue_add(const StoreEvent *row, void *userdata) {
         LogQueue *q = userdata;
         LogEvent e = { .serial = row->serial, .at = row->at };
         int r = queue_grow(q);
 
         if (r >= 0)
-                r = copy_text(row->type, &e.type);
+                r = log_lines_copy_text(row->type, &e.type);
         if (r >= 0)
-                r = copy_text(row->execution_id, &e.execution);
+                r = log_lines_copy_text(row->execution_id, &e.execution);
         if (r >= 0)
-                r = copy_text(row->text, &e.text);
+                r = log_lines_copy_text(row->text, &e.text);
         if (r < 0) {
                 log_event_done(&e);
                 return r;
@@ -81,12 +81,12 @@ static int queue_add(const StoreEvent *row, void *userdata) {
 }
 
 int log_queue_load(LogQueue *q, Store *store, const char *sandbox_id, usec_t since) {
-        return store_event_each(store, sandbox_id, q->last_serial, since, queue_add, q);
+        return store_event_each(store, sandbox_id, q->last_serial, since, log_lines_queue_add, q);
 }
 
 /* Lines. */
 
-static void put_time(Text *t, int64_t nsec, bool quoted) {
+static void log_lines_put_time(Text *t, int64_t nsec, bool quoted) {
         size_t at = t->size;
 
         text_quote_time(t, nsec);
@@ -96,9 +96,9 @@ static void put_time(Text *t, int64_t nsec, bool quoted) {
         t->size -= 2;
 }
 
-static void put_head(Text *t, uint64_t serial, int64_t nsec, const char *type, const char *execution, bool as_json) {
+static void log_lines_put_head(Text *t, uint64_t serial, int64_t nsec, const char *type, const char *execution, bool as_json) {
         if (!as_json) {
-                put_time(t, nsec, /* quoted= */ false);
+                log_lines_put_time(t, nsec, /* quoted= */ false);
                 text_put_string(t, " ");
                 text_put_string(t, type);
                 if (execution) {
@@ -111,7 +111,7 @@ static void put_head(Text *t, uint64_t serial, int64_t nsec, const char *type, c
                 text_format(t, "{\"serial\":%" PRIu64 ",\"time\":", serial);
         else
                 text_put_string(t, "{\"serial\":null,\"time\":");
-        put_time(t, nsec, /* quoted= */ true);
+        log_lines_put_time(t, nsec, /* quoted= */ true);
         text_put_string(t, ",\"type\":");
         text_quote_string(t, type);
         text_put_string(t, ",\"execution\":");
@@ -119,7 +119,7 @@ static void put_head(Text *t, uint64_t serial, int64_t nsec, const char *type, c
 }
 
 /* A line is one line, and no command to a terminal, whatever is in it. */
-static void put_plain(Text *t, const char *text, size_t size) {
+static void log_lines_put_plain(Text *t, const char *text, size_t size) {
         char *p = text_extend(t, size);
 
         for (size_t i = 0; p && i < size; i++)
@@ -127,26 +127,26 @@ static void put_plain(Text *t, const char *text, size_t size) {
 }
 
 void log_put_event(Text *t, const LogEvent *e, bool as_json) {
-        put_head(t, e->serial, (int64_t) e->at * NSEC_PER_USEC, e->type, e->execution, as_json);
+        log_lines_put_head(t, e->serial, (int64_t) e->at * NSEC_PER_USEC, e->type, e->execution, as_json);
         if (as_json) {
                 text_put_string(t, ",\"text\":");
                 text_quote_string(t, e->text);
                 text_put_string(t, "}");
         } else if (e->text) {
                 text_put_string(t, " ");
-                put_plain(t, e->text, strlen(e->text));
+                log_lines_put_plain(t, e->text, strlen(e->text));
         }
         text_put_string(t, "\n");
 }
 
-static void put_line(Text *t, const LogOutput *o, ExecutionStream stream, int64_t nsec, const char *line, size_t size,
+static void log_lines_put(Text *t, const LogOutput *o, ExecutionStream stream, int64_t nsec, const char *line, size_t size,
                 bool as_json) {
         bool cut;
 
-        put_head(t, 0, nsec, stream_types[stream], o->feed.id, as_json);
+        log_lines_put_head(t, 0, nsec, stream_types[stream], o->feed.id, as_json);
         if (!as_json) {
                 text_put_string(t, " ");
-                put_plain(t, line, size);
+                log_lines_put_plain(t, line, size);
         } else if (utf8_prefix(line, size, &cut) == size) {
                 text_put_string(t, ",\"text\":");
                 text_quote(t, line, size);
@@ -194,7 +194,7 @@ static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_jso
                         break; /* comes again, with more behind it */
                 if (!end && size < sizeof(piece) && !is_last(o, stream, (size_t) n))
                         break;
-                put_line(t, o, stream, at, line, size, as_json);
+                log_lines_put(t, o, stream, at, line, size, as_json);
                 used += size + (end != NULL);
         }
         feed_advance(&o->feed, stream, used);

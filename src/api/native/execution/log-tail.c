@@ -14,13 +14,13 @@
 #define BLOCK  ((size_t) 64 << 10)
 #define BUDGET ((uint64_t) 32 << 20) /* bytes of journals that one request may look through */
 
-typedef struct Tail {
+typedef struct LogTail {
         uint64_t left;   /* entries that are still wanted */
         uint64_t budget; /* bytes that may still be looked at */
-} Tail;
+} LogTail;
 
 /* The offset at which the last t->left lines begin; fewer are taken from t->left when there are fewer. */
-static int count_back(Tail *t, const Execution *x, ExecutionStream stream, int fd, uint64_t size, uint64_t *ret) {
+static int count_back(LogTail *t, const Execution *x, ExecutionStream stream, int fd, uint64_t size, uint64_t *ret) {
         _cleanup_free_ char *block = malloc(BLOCK);
         uint64_t end = size;
 
@@ -48,7 +48,7 @@ static int count_back(Tail *t, const Execution *x, ExecutionStream stream, int f
         return 0;
 }
 
-static int tail_stream(Tail *t, const Execution *x, ExecutionStream stream, LogSpan *span) {
+static int tail_stream(LogTail *t, const Execution *x, ExecutionStream stream, LogSpan *span) {
         _cleanup_close_ int fd = -EBADF;
 
         if (x->spec.pty && stream == STREAM_STDERR)
@@ -73,7 +73,7 @@ static int add_part(LogParts *parts, const LogPart *part) {
 }
 
 /* stderr is told after stdout, so it is the first from behind. */
-static int tail_execution(Tail *t, const Execution *x, LogParts *parts) {
+static int tail_execution(LogTail *t, const Execution *x, LogParts *parts) {
         LogPart part = { 0 };
         int r;
 
@@ -84,7 +84,7 @@ static int tail_execution(Tail *t, const Execution *x, LogParts *parts) {
         return r < 0 ? r : add_part(parts, &part);
 }
 
-static int tail_running(Tail *t, const Sandbox *sb, LogParts *parts) {
+static int tail_running(LogTail *t, const Sandbox *sb, LogParts *parts) {
         const Execution *x;
         int r = 0;
 
@@ -95,7 +95,7 @@ static int tail_running(Tail *t, const Sandbox *sb, LogParts *parts) {
 }
 
 int log_tail(LogQueue *q, const Sandbox *sb, uint64_t n, LogParts *parts) {
-        Tail t = { .left = n, .budget = BUDGET };
+        LogTail t = { .left = n, .budget = BUDGET };
         size_t i = q->n;
         int r;
 

@@ -32,14 +32,14 @@ typedef struct LogStream {
         size_t sent;
 } LogStream;
 
-static void on_feed(Feed *f, void *userdata) {
+static void native_logs_on_feed(Feed *f, void *userdata) {
         LogStream *s = userdata;
 
         http_request_continue(s->q->http);
 }
 
 /* The rows go with the sandbox: what they say is taken while they are there. */
-static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         LogStream *s = userdata;
 
         if (sandbox_status_is_ended(sb->status)) {
@@ -50,7 +50,7 @@ static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         http_request_continue(s->q->http);
 }
 
-static void stream_destroy(ApiRequest *q, bool answered) {
+static void native_logs_stream_destroy(ApiRequest *q, bool answered) {
         LogStream *s = q->state;
         LogOutput *o, *next;
 
@@ -100,10 +100,10 @@ static LogSpan take_span(LogStream *s, const Execution *x) {
         return span;
 }
 
-static int open_output(LogStream *s, const Execution *x, LogOutput **ret) {
+static int native_logs_open_output(LogStream *s, const Execution *x, LogOutput **ret) {
         LogSpan span = take_span(s, x);
 
-        return log_output_open(x, &span, on_feed, s, ret);
+        return log_output_open(x, &span, native_logs_on_feed, s, ret);
 }
 
 /* The output of the execution whose end is the next event: what was followed, or all of it. */
@@ -119,10 +119,10 @@ static int begin_draining(LogStream *s, const LogEvent *e) {
         x = sb ? manager_find_execution(sb, e->execution) : NULL;
         if (!x || (s->since > 0 && x->ended_at < s->since))
                 return 0;
-        return open_output(s, x, &s->draining);
+        return native_logs_open_output(s, x, &s->draining);
 }
 
-static bool is_end(const LogEvent *e) {
+static bool native_logs_is_end(const LogEvent *e) {
         return e->execution && strcmp(e->type, "exec.exit") == 0;
 }
 
@@ -133,7 +133,7 @@ static int put_next_event(LogStream *s) {
 
         if (s->queue.first == s->queue.n)
                 return 0;
-        if (is_end(e) && !s->draining) {
+        if (native_logs_is_end(e) && !s->draining) {
                 r = begin_draining(s, e);
                 if (r < 0)
                         return r;
@@ -164,7 +164,7 @@ static int open_running(LogStream *s) {
 
                 if (execution_ended(x) || find_running(s, x->id))
                         continue;
-                r = open_output(s, x, &o);
+                r = native_logs_open_output(s, x, &o);
                 if (r >= 0 && o)
                         DL_APPEND(s->running, o);
         }
@@ -184,7 +184,7 @@ static int put_running(LogStream *s) {
         return some;
 }
 
-static int fill(LogStream *s) {
+static int native_logs_fill(LogStream *s) {
         int r = 1;
 
         while (r > 0 && s->text.size < BATCH_SIZE) {
@@ -203,14 +203,14 @@ static int fill(LogStream *s) {
         return r < 0 ? r : s->text.error;
 }
 
-static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         LogStream *s = userdata;
         size_t n;
         int r;
 
         if (s->sent == s->text.size) {
                 s->text.size = s->sent = 0;
-                r = fill(s);
+                r = native_logs_fill(s);
                 if (r < 0)
                         return r;
                 if (s->text.size == 0) {
@@ -241,7 +241,7 @@ static int read_format(ApiRequest *q, bool *ret_json) {
         return 0;
 }
 
-static int begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
+static int native_logs_begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
         int r = log_queue_load(&s->queue, sb->manager->store, sb->id, s->since);
 
         if (r >= 0 && has_tail)
@@ -276,7 +276,7 @@ void native_sandbox_logs(ApiRequest *q) {
         }
         *s = (LogStream) {
                 .q = q,
-                .watch = { .changed = on_sandbox, .userdata = s },
+                .watch = { .changed = native_logs_on_sandbox, .userdata = s },
                 .follow = follow,
                 .as_json = as_json,
                 .since = since,
@@ -284,13 +284,13 @@ void native_sandbox_logs(ApiRequest *q) {
         };
         memcpy(s->sandbox_id, q->sandbox->id, sizeof(s->sandbox_id));
         q->state = s;
-        q->destroy = stream_destroy;
-        r = begin(s, q->sandbox, has_tail > 0, tail);
+        q->destroy = native_logs_stream_destroy;
+        r = native_logs_begin(s, q->sandbox, has_tail > 0, tail);
         if (r < 0) {
                 (void) api_errno(q, r, "cannot read the events");
                 return;
         }
         q->answered = true;
         (void) http_answer_stream(q->http, 200, as_json ? "application/x-ndjson" : "text/plain; charset=utf-8",
-                        UINT64_MAX, stream_next, s);
+                        UINT64_MAX, native_logs_stream_next, s);
 }

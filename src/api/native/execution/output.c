@@ -21,7 +21,7 @@ typedef struct OutputQuery {
         int follow; /* 0: no, 1: yes, -1: nothing was said */
 } OutputQuery;
 
-static int read_stream(ApiRequest *q, ExecutionStream *ret) {
+static int native_output_read_stream(ApiRequest *q, ExecutionStream *ret) {
         const char *name = http_query(q->http, "stream");
 
         *ret = name && strcmp(name, "stderr") == 0 ? STREAM_STDERR : STREAM_STDOUT;
@@ -30,12 +30,12 @@ static int read_stream(ApiRequest *q, ExecutionStream *ret) {
         return 0;
 }
 
-static int read_query(ApiRequest *q, OutputQuery *ret) {
+static int native_output_read_query(ApiRequest *q, OutputQuery *ret) {
         bool follow = false;
         int r;
 
         *ret = (OutputQuery) { .follow = -1 };
-        r = read_stream(q, &ret->stream);
+        r = native_output_read_stream(q, &ret->stream);
         if (r < 0)
                 return r;
         r = api_query_uint(q, "from", 0, INT64_MAX, &ret->from);
@@ -80,7 +80,7 @@ static void raw_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static int add_headers(ApiRequest *q, const Execution *x, uint64_t from) {
+static int native_output_add_headers(ApiRequest *q, const Execution *x, uint64_t from) {
         char text[24];
         int r;
 
@@ -134,7 +134,7 @@ static int raw_answer_now(ApiRequest *q, Execution *x, const OutputQuery *o) {
 }
 
 static void raw_answer(ApiRequest *q, Execution *x, const OutputQuery *o) {
-        int r = add_headers(q, x, o->from);
+        int r = native_output_add_headers(q, x, o->from);
 
         if (r < 0)
                 (void) api_errno(q, r, NULL);
@@ -187,7 +187,7 @@ void native_exec_output(ApiRequest *q) {
                 (void) api_error(q, 406, "not_acceptable",
                                 "Accept application/octet-stream, application/x-ndjson or text/event-stream",
                                 "None of the types in Accept can be given");
-        else if (read_query(q, &o) >= 0) {
+        else if (native_output_read_query(q, &o) >= 0) {
                 if (type == 0)
                         raw_answer(q, q->execution, &o);
                 else

@@ -13,7 +13,7 @@
 /* When a command ends, its pipe is heard of before its end. */
 #define END_USEC (250 * USEC_PER_MSEC)
 
-typedef struct Writer {
+typedef struct StdinWriter {
         ApiRequest *q;
         Execution *execution; /* NULL: it has ended */
         ExecutionWatch watch;
@@ -23,7 +23,7 @@ typedef struct Writer {
         bool body_over;
         int error;
         sd_event_source *patience;
-} Writer;
+} StdinWriter;
 
 static void answer_written(ApiRequest *q, size_t written, bool exited) {
         (void) api_answer(q, 200, json_pack("{s:I,s:b}", "written", (json_int_t) written, "exited", exited));
@@ -34,7 +34,7 @@ static void answer_closed(ApiRequest *q, const char *id) {
                         "The stdin of execution %s is closed", id);
 }
 
-static void answer_error(const Writer *w) {
+static void stdin_answer_error(const StdinWriter *w) {
         ApiRequest *q = w->q;
 
         switch (w->error) {
@@ -54,33 +54,33 @@ static void answer_error(const Writer *w) {
         }
 }
 
-static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        Writer *w = userdata;
+static int stdin_on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
+        StdinWriter *w = userdata;
 
         if (!w->q->answered)
-                answer_error(w);
+                stdin_answer_error(w);
         return 0;
 }
 
 /* Nobody reads any more: it has closed its stdin, or it has ended, which we hear in a moment. */
-static void await_end(Writer *w) {
+static void stdin_await_end(StdinWriter *w) {
         if (w->patience)
                 return;
         if (sd_event_add_time_relative(w->q->manager->event, &w->patience, CLOCK_MONOTONIC, END_USEC, USEC_PER_MSEC,
-                            on_patience, w) < 0)
-                answer_error(w);
+                            stdin_on_patience, w) < 0)
+                stdin_answer_error(w);
 }
 
 /* After something has happened: answer, or take more of the body. */
-static void proceed(Writer *w) {
+static void proceed(StdinWriter *w) {
         if (w->q->answered || w->in_call)
                 return;
         if (!w->execution)
                 answer_written(w->q, w->written, /* exited= */ true);
         else if (w->error == -EPIPE)
-                await_end(w);
+                stdin_await_end(w);
         else if (w->error < 0)
-                answer_error(w);
+                stdin_answer_error(w);
         else if (w->in_flight)
                 return;
         else if (w->body_over)
@@ -89,13 +89,13 @@ static void proceed(Writer *w) {
                 http_request_continue(w->q->http);
 }
 
-static void leave_execution(Writer *w) {
+static void leave_execution(StdinWriter *w) {
         execution_unwatch(&w->watch);
         w->execution = NULL;
 }
 
-static void on_written(Execution *x, int r, size_t written, void *userdata) {
-        Writer *w = userdata;
+static void stdin_on_written(Execution *x, int r, size_t written, void *userdata) {
+        StdinWriter *w = userdata;
 
         w->in_flight = false;
         w->written += written;
@@ -106,8 +106,8 @@ static void on_written(Execution *x, int r, size_t written, void *userdata) {
         proceed(w);
 }
 
-static void on_changed(Execution *x, void *userdata) {
-        Writer *w = userdata;
+static void stdin_on_changed(Execution *x, void *userdata) {
+        StdinWriter *w = userdata;
 
         if (!execution_ended(x))
                 return;
@@ -115,8 +115,8 @@ static void on_changed(Execution *x, void *userdata) {
         proceed(w);
 }
 
-static void writer_destroy(ApiRequest *q, bool answered) {
-        Writer *w = q->state;
+static void stdin_writer_destroy(ApiRequest *q, bool answered) {
+        StdinWriter *w = q->state;
 
         if (w->execution)
                 execution_forget_writer(w->execution, w);
@@ -132,7 +132,7 @@ static bool takes_input(const Execution *x) {
 
 void native_exec_stdin(ApiRequest *q) {
         Execution *x = q->execution;
-        Writer *w;
+        StdinWriter *w;
         int r;
 
         if (execution_ended(x)) {
@@ -148,15 +148,15 @@ void native_exec_stdin(ApiRequest *q) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        *w = (Writer) { .q = q, .execution = x, .watch = { .changed = on_changed, .userdata = w } };
+        *w = (StdinWriter) { .q = q, .execution = x, .watch = { .changed = stdin_on_changed, .userdata = w } };
         q->state = w;
-        q->destroy = writer_destroy;
+        q->destroy = stdin_writer_destroy;
         r = execution_watch(x, &w->watch);
         if (r < 0)
                 (void) api_errno(q, r, NULL);
 }
 
-static ssize_t take_piece(Writer *w, const void *data, size_t size) {
+static ssize_t take_piece(StdinWriter *w, const void *data, size_t size) {
         size_t n = MIN_OF(size, PIECE_MAX);
         int r;
 
@@ -167,7 +167,7 @@ static ssize_t take_piece(Writer *w, const void *data, size_t size) {
         }
         w->received += n;
         w->in_flight = w->in_call = true;
-        r = execution_write(w->execution, data, n, on_written, w);
+        r = execution_write(w->execution, data, n, stdin_on_written, w);
         w->in_call = false;
         if (r < 0) {
                 w->in_flight = false;
@@ -179,7 +179,7 @@ static ssize_t take_piece(Writer *w, const void *data, size_t size) {
 }
 
 ssize_t native_exec_stdin_data(ApiRequest *q, const void *data, size_t size) {
-        Writer *w = q->state;
+        StdinWriter *w = q->state;
 
         if (q->answered || !w)
                 return -ECANCELED;

@@ -42,7 +42,7 @@ static int set_place(ApiRequest *q, ExecutionSpec *spec) {
         return 0;
 }
 
-static int set_command(ApiRequest *q, ExecutionSpec *spec) {
+static int native_terminal_set_command(ApiRequest *q, ExecutionSpec *spec) {
         const char *command = http_query(q->http, "command");
         const char *const args[] = { "/bin/sh", "-c", command && command[0] ? command : default_command };
 
@@ -62,7 +62,7 @@ void native_terminal(ApiRequest *q) {
         Execution *x;
         int r;
 
-        if (attach_check(q) < 0 || set_size(q, &spec) < 0 || set_place(q, &spec) < 0 || set_command(q, &spec) < 0 ||
+        if (attach_check(q) < 0 || set_size(q, &spec) < 0 || set_place(q, &spec) < 0 || native_terminal_set_command(q, &spec) < 0 ||
             api_query_bool(q, "bind", &options.bind) < 0)
                 return;
         if (!principal_may_loosen(&q->who)) /* else it has no limit: people think */

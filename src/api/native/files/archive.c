@@ -27,7 +27,7 @@
 #define FIRST_SIZE   65536
 #define LAST_LINE_MAX 1024
 
-typedef struct Archive {
+typedef struct NativeArchive {
         ApiRequest *q;
         FileOp *op;
         bool unpacks;
@@ -41,10 +41,10 @@ typedef struct Archive {
         /* pack: what came before there was an answer to put it into */
         char *first;
         size_t first_size, first_sent;
-} Archive;
+} NativeArchive;
 
 static void archive_destroy(ApiRequest *q, bool answered) {
-        Archive *a = q->state;
+        NativeArchive *a = q->state;
 
         sd_event_source_disable_unref(a->ready);
         sd_event_source_disable_unref(a->child); /* kills and reaps it */
@@ -58,7 +58,7 @@ static void archive_destroy(ApiRequest *q, bool answered) {
 }
 
 /* What went wrong, in its own words. */
-static void answer_failure(Archive *a) {
+static void archive_answer_failure(NativeArchive *a) {
         char line[LAST_LINE_MAX];
         ssize_t n = a->err >= 0 ? read(a->err, line, sizeof(line) - 1) : -1;
         const FileErrorCode *code;
@@ -82,13 +82,13 @@ static void answer_failure(Archive *a) {
         (void) api_error(a->q, code->status, code->code, NULL, "%s", space);
 }
 
-static int wait_ready(Archive *a) {
+static int wait_ready(NativeArchive *a) {
         return sd_event_source_set_enabled(a->ready, SD_EVENT_ONESHOT);
 }
 
 /* Pack. */
 
-static ssize_t take_first(Archive *a, void *buffer, size_t size) {
+static ssize_t archive_take_first(NativeArchive *a, void *buffer, size_t size) {
         size_t n = MIN_OF(size, a->first_size - a->first_sent);
 
         memcpy(buffer, a->first + a->first_sent, n);
@@ -97,11 +97,11 @@ static ssize_t take_first(Archive *a, void *buffer, size_t size) {
 }
 
 static ssize_t pack_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
-        Archive *a = userdata;
+        NativeArchive *a = userdata;
         ssize_t n;
 
         if (a->first_sent < a->first_size)
-                return take_first(a, buffer, size);
+                return archive_take_first(a, buffer, size);
         do
                 n = a->out >= 0 ? read(a->out, buffer, size) : 0;
         while (n < 0 && errno == EINTR);
@@ -116,13 +116,13 @@ static ssize_t pack_next(HttpRequest *http, uint64_t position, void *buffer, siz
         return a->status == 0 ? HTTP_STREAM_END : -EIO;
 }
 
-static void pack_answer(Archive *a) {
+static void pack_answer(NativeArchive *a) {
         a->q->answered = true;
         (void) http_answer_stream(a->q->http, 200, a->type, UINT64_MAX, pack_next, a);
 }
 
 /* Before the answer: the first bytes decide. */
-static void pack_begin(Archive *a) {
+static void pack_begin(NativeArchive *a) {
         ssize_t n;
 
         a->first = malloc(FIRST_SIZE);
@@ -143,7 +143,7 @@ static void pack_begin(Archive *a) {
 
 /* Unpack. */
 
-static void unpack_answer(Archive *a) {
+static void unpack_answer(NativeArchive *a) {
         char line[32];
         ssize_t n = read(a->out, line, sizeof(line) - 1);
         uint64_t entries;
@@ -156,13 +156,13 @@ static void unpack_answer(Archive *a) {
                 (void) api_answer(a->q, 200, json_pack("{s:I}", "entries", (json_int_t) entries));
 }
 
-static void stop_input(Archive *a) {
+static void stop_input(NativeArchive *a) {
         a->ready = sd_event_source_disable_unref(a->ready);
         a->in = fd_close(a->in);
 }
 
 ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size) {
-        Archive *a = q->state;
+        NativeArchive *a = q->state;
         ssize_t n;
 
         if (q->answered || !a)
@@ -192,8 +192,8 @@ ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size) {
 
 /* Both. */
 
-static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Archive *a = userdata;
+static int archive_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        NativeArchive *a = userdata;
 
         if (!a->unpacks && !a->q->answered)
                 pack_begin(a);
@@ -202,8 +202,8 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *use
         return 0;
 }
 
-static int on_exited(sd_event_source *source, const siginfo_t *si, void *userdata) {
-        Archive *a = userdata;
+static int archive_on_exited(sd_event_source *source, const siginfo_t *si, void *userdata) {
+        NativeArchive *a = userdata;
 
         a->exited = true;
         a->status = si->si_code == CLD_EXITED ? si->si_status : -1;
@@ -213,7 +213,7 @@ static int on_exited(sd_event_source *source, const siginfo_t *si, void *userdat
         if (a->q->answered)
                 http_request_continue(a->q->http);
         else if (a->status != 0)
-                answer_failure(a);
+                archive_answer_failure(a);
         else if (a->unpacks)
                 unpack_answer(a);
         else
@@ -221,7 +221,7 @@ static int on_exited(sd_event_source *source, const siginfo_t *si, void *userdat
         return 0;
 }
 
-static int make_pipe(int *ret_ours, int *ret_theirs, bool we_write) {
+static int archive_make_pipe(int *ret_ours, int *ret_theirs, bool we_write) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -234,7 +234,7 @@ static int make_pipe(int *ret_ours, int *ret_theirs, bool we_write) {
         return 0;
 }
 
-static int start_program(Archive *a, const char *const *argv) {
+static int start_program(NativeArchive *a, const char *const *argv) {
         _cleanup_close_ int channel = -EBADF, in = -EBADF, out = -EBADF, err = -EBADF;
         _cleanup_free_ char *path = NULL;
         pid_t pid;
@@ -247,18 +247,18 @@ static int start_program(Archive *a, const char *const *argv) {
         if (channel < 0)
                 return channel;
         if (a->unpacks)
-                r = make_pipe(&a->in, &in, /* we_write= */ true);
+                r = archive_make_pipe(&a->in, &in, /* we_write= */ true);
         else
                 in = r = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (r >= 0)
-                r = make_pipe(&a->out, &out, /* we_write= */ false);
+                r = archive_make_pipe(&a->out, &out, /* we_write= */ false);
         if (r >= 0)
-                r = make_pipe(&a->err, &err, /* we_write= */ false);
+                r = archive_make_pipe(&a->err, &err, /* we_write= */ false);
         if (r >= 0)
                 r = program_start(path, argv, /* environment= */ NULL, (const int[]) { in, out, err, channel }, 4, &pid);
         if (r < 0)
                 return r;
-        r = sd_event_add_child(a->q->manager->event, &a->child, pid, WEXITED, on_exited, a);
+        r = sd_event_add_child(a->q->manager->event, &a->child, pid, WEXITED, archive_on_exited, a);
         if (r < 0) {
                 (void) kill(pid, SIGKILL);
                 (void) waitpid(pid, NULL, 0);
@@ -266,17 +266,17 @@ static int start_program(Archive *a, const char *const *argv) {
         }
         (void) sd_event_source_set_child_process_own(a->child, true);
         r = sd_event_add_io(a->q->manager->event, &a->ready, a->unpacks ? a->in : a->out, a->unpacks ? EPOLLOUT : EPOLLIN,
-                        on_ready, a);
+                        archive_on_ready, a);
         if (r < 0)
                 return r;
         return sd_event_source_set_enabled(a->ready, a->unpacks ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
-static void start(ApiRequest *q, FileOperation operation, const char *type, const char *const *argv) {
+static void archive_start(ApiRequest *q, FileOperation operation, const char *type, const char *const *argv) {
         static const FileOpHandlers handlers = { 0 }; /* the program hears it all */
         Error error = { 0 };
         GuestFile g;
-        Archive *a;
+        NativeArchive *a;
         int r;
 
         if (file_request_query(q, operation, &g) < 0)
@@ -286,7 +286,7 @@ static void start(ApiRequest *q, FileOperation operation, const char *type, cons
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        *a = (Archive) {
+        *a = (NativeArchive) {
                 .q = q,
                 .unpacks = operation == FILE_UNPACK,
                 .type = type,
@@ -320,7 +320,7 @@ void native_archive_get(ApiRequest *q) {
                 if (!name || strcmp(name, compressions[i].name) == 0) {
                         const char *argv[] = { PROGRAM, "pack", "--compress", compressions[i].name, NULL };
 
-                        start(q, FILE_PACK, compressions[i].type, argv);
+                        archive_start(q, FILE_PACK, compressions[i].type, argv);
                         return;
                 }
         (void) native_complain(q, "compress", "must be zstd, gzip or none, not '%.64s'", name);
@@ -329,5 +329,5 @@ void native_archive_get(ApiRequest *q) {
 void native_archive_put(ApiRequest *q) {
         const char *argv[] = { PROGRAM, "unpack", NULL };
 
-        start(q, FILE_UNPACK, NULL, argv);
+        archive_start(q, FILE_UNPACK, NULL, argv);
 }

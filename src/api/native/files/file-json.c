@@ -50,7 +50,7 @@ char *file_join(const char *directory, const char *path) {
         return joined;
 }
 
-static const char *last_part(const char *path) {
+static const char *file_json_last_part(const char *path) {
         const char *slash = strrchr(path, '/');
         return slash && slash[1] ? slash + 1 : path;
 }
@@ -65,7 +65,7 @@ void file_put_entry(Text *t, const FileEntry *entry, const char *below) {
         text_put_string(t, "{");
         file_put_path(t, "path", path);
         text_put_string(t, ",");
-        file_put_path(t, "name", last_part(path));
+        file_put_path(t, "name", file_json_last_part(path));
         text_format(t, ",\"type\":\"%s\",\"size\":%" PRIu64 ",\"mode\":\"%04o\"", type_name(entry->mode), entry->size,
                         (unsigned) entry->mode & 07777);
         text_format(t, ",\"uid\":%" PRIu32 ",\"gid\":%" PRIu32 ",\"mtime\":", entry->uid, entry->gid);

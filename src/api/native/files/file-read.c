@@ -33,8 +33,8 @@ static void reader_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static void add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
-static void add_format(ApiRequest *q, const char *name, const char *format, ...) {
+static void file_read_add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
+static void file_read_add_format(ApiRequest *q, const char *name, const char *format, ...) {
         char value[128];
         va_list ap;
 
@@ -44,30 +44,30 @@ static void add_format(ApiRequest *q, const char *name, const char *format, ...)
         (void) http_add_header(q->http, name, value);
 }
 
-static void add_headers(ApiRequest *q, const FileEntry *e) {
+static void file_read_add_headers(ApiRequest *q, const FileEntry *e) {
         time_t seconds = (time_t) (e->mtime_nsec / INT64_C(1000000000));
         char date[64];
         struct tm tm;
 
-        add_format(q, "X-File-Mode", "%04o", (unsigned) e->mode & 07777);
-        add_format(q, "X-File-Owner", "%" PRIu32 ":%" PRIu32, e->uid, e->gid);
+        file_read_add_format(q, "X-File-Mode", "%04o", (unsigned) e->mode & 07777);
+        file_read_add_format(q, "X-File-Owner", "%" PRIu32 ":%" PRIu32, e->uid, e->gid);
         if (gmtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm) > 0)
-                add_format(q, "Last-Modified", "%s", date);
+                file_read_add_format(q, "Last-Modified", "%s", date);
 }
 
-static void answer_whole(FileReader *f) {
+static void file_read_answer_whole(FileReader *f) {
         uint64_t first, length;
 
-        add_format(f->q, "Accept-Ranges", "bytes");
+        file_read_add_format(f->q, "Accept-Ranges", "bytes");
         switch (range_parse(http_header(f->q->http, "Range"), f->entry.size, &first, &length)) {
         case RANGE_PART:
-                add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1,
+                file_read_add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1,
                                 f->entry.size);
                 f->q->answered = true;
                 (void) http_answer_fd(f->q->http, 206, FILE_TYPE, TAKE_FD(f->fd), first, length);
                 break;
         case RANGE_BEYOND:
-                add_format(f->q, "Content-Range", "bytes */%" PRIu64, f->entry.size);
+                file_read_add_format(f->q, "Content-Range", "bytes */%" PRIu64, f->entry.size);
                 (void) api_error(f->q, 416, "beyond_end", NULL, "%s: has %" PRIu64 " bytes", f->path, f->entry.size);
                 break;
         default:
@@ -99,7 +99,7 @@ static void answer_sizeless(FileReader *f) {
                 return;
         }
         if (n == 0) {
-                answer_whole(f);
+                file_read_answer_whole(f);
                 return;
         }
         f->q->answered = true;
@@ -107,7 +107,7 @@ static void answer_sizeless(FileReader *f) {
 }
 
 /* The worker may be lying: we read only what cannot make us wait, and as much of it as there is. */
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void file_read_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FileReader *f = userdata;
         struct stat st;
 
@@ -121,7 +121,7 @@ static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata)
         f->entry.size = (uint64_t) MAX_OF(st.st_size, 0);
 }
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void file_read_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FileReader *f = userdata;
 
         if (error < 0)
@@ -129,16 +129,16 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
         else if (f->fd < 0)
                 (void) api_errno(f->q, -EPROTO, "the sandbox has not given the file");
         else {
-                add_headers(f->q, &f->entry);
+                file_read_add_headers(f->q, &f->entry);
                 if (f->entry.size > 0)
-                        answer_whole(f);
+                        file_read_answer_whole(f);
                 else
                         answer_sizeless(f);
         }
 }
 
 void native_file_read(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+        static const FileOpHandlers handlers = { .entry = file_read_on_entry, .end = file_read_on_end };
         Error error = { 0 };
         FileReader *f;
         GuestFile g;

@@ -21,42 +21,42 @@ typedef struct FileWriter {
         char path[FILE_PATH_BYTES];
 } FileWriter;
 
-static void stop_waiting(FileWriter *w) {
+static void file_write_stop_waiting(FileWriter *w) {
         w->writable = sd_event_source_disable_unref(w->writable);
         w->writable_fd = fd_close(w->writable_fd);
 }
 
-static void writer_destroy(ApiRequest *q, bool answered) {
+static void file_write_writer_destroy(ApiRequest *q, bool answered) {
         FileWriter *w = q->state;
 
-        stop_waiting(w);
+        file_write_stop_waiting(w);
         fileop_free(w->op);
         free(w);
         q->state = NULL;
 }
 
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int file_write_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         FileWriter *w = userdata;
 
         http_request_continue(w->q->http);
         return 0;
 }
 
-static int wait_writable(FileWriter *w) {
+static int file_write_wait_writable(FileWriter *w) {
         int r;
 
         if (!w->writable) {
                 w->writable_fd = fcntl(fileop_data_fd(w->op), F_DUPFD_CLOEXEC, 3);
                 if (w->writable_fd < 0)
                         return -errno;
-                r = sd_event_add_io(w->q->manager->event, &w->writable, w->writable_fd, EPOLLOUT, on_writable, w);
+                r = sd_event_add_io(w->q->manager->event, &w->writable, w->writable_fd, EPOLLOUT, file_write_on_writable, w);
                 if (r < 0)
                         return r;
         }
         return sd_event_source_set_enabled(w->writable, SD_EVENT_ONESHOT);
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void file_write_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FileWriter *w = userdata;
 
         w->has_entry = true;
@@ -64,10 +64,10 @@ static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata)
 }
 
 /* Also in the middle of the body, when the disk is full. The count is 1 when a file was replaced. */
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void file_write_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FileWriter *w = userdata;
 
-        stop_waiting(w);
+        file_write_stop_waiting(w);
         if (error < 0)
                 (void) file_answer_error(w->q, error, path && path[0] ? path : w->path);
         else if (!w->committed || !w->has_entry)
@@ -76,7 +76,7 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 (void) file_answer_entry(w->q, count > 0 ? 200 : 201, &w->entry);
 }
 
-static int read_query(ApiRequest *q, GuestFile *g) {
+static int file_write_read_query(ApiRequest *q, GuestFile *g) {
         const char *path = http_query(q->http, "path");
         bool parents = true, replace = true;
         NativeUser owner = { 0 };
@@ -98,13 +98,13 @@ static int read_query(ApiRequest *q, GuestFile *g) {
 }
 
 void native_file_write(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+        static const FileOpHandlers handlers = { .entry = file_write_on_entry, .end = file_write_on_end };
         Error error = { 0 };
         FileWriter *w;
         GuestFile g;
         int r;
 
-        if (read_query(q, &g) < 0)
+        if (file_write_read_query(q, &g) < 0)
                 return;
         w = calloc(1, sizeof(*w));
         if (!w) {
@@ -115,26 +115,26 @@ void native_file_write(ApiRequest *q) {
         w->writable_fd = -EBADF;
         memcpy(w->path, g.path, sizeof(w->path));
         q->state = w;
-        q->destroy = writer_destroy;
+        q->destroy = file_write_writer_destroy;
         r = fileop_start(q->sandbox, &g, &handlers, w, &w->op, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);
 }
 
-static ssize_t fail(FileWriter *w, int r) {
-        stop_waiting(w);
+static ssize_t file_write_fail(FileWriter *w, int r) {
+        file_write_stop_waiting(w);
         (void) file_answer_error(w->q, r, w->path);
         return r;
 }
 
-static void commit(FileWriter *w) {
+static void file_write_commit(FileWriter *w) {
         int r;
 
-        stop_waiting(w); /* the worker sees the end when the last copy is closed */
+        file_write_stop_waiting(w); /* the worker sees the end when the last copy is closed */
         w->committed = true;
         r = fileop_commit(w->op);
         if (r < 0 && r != -EPIPE)
-                (void) fail(w, r);
+                (void) file_write_fail(w, r);
 }
 
 ssize_t native_file_write_data(ApiRequest *q, const void *data, size_t size) {
@@ -145,18 +145,18 @@ ssize_t native_file_write_data(ApiRequest *q, const void *data, size_t size) {
         if (q->answered || !w || !w->op)
                 return -ECANCELED;
         if (size == 0) {
-                commit(w);
+                file_write_commit(w);
                 return 0;
         }
         n = fileop_write(w->op, data, size);
         if (n == -EPIPE || n == -EBADF)
                 return 0; /* the worker has given up; why, it tells by its last message */
         if (n < 0 && n != -EAGAIN)
-                return fail(w, (int) n);
+                return file_write_fail(w, (int) n);
         if (n < 0 || (size_t) n < size) {
-                r = wait_writable(w);
+                r = file_write_wait_writable(w);
                 if (r < 0)
-                        return fail(w, r);
+                        return file_write_fail(w, r);
         }
         return MAX_OF(n, (ssize_t) 0);
 }

@@ -13,7 +13,7 @@
 #define LIST_MAX     100000
 #define DEPTH_MAX    64
 
-static int set_path(ApiRequest *q, const char *field, const char *path, char target[static FILE_PATH_BYTES]) {
+static int files_set_path(ApiRequest *q, const char *field, const char *path, char target[static FILE_PATH_BYTES]) {
         _cleanup_free_ char *absolute = NULL;
 
         if (!path || path[0] == '\0')
@@ -45,11 +45,11 @@ int file_request(ApiRequest *q, FileOperation operation, const char *field, cons
                 .owner = FILE_ID_NONE,
                 .group = FILE_ID_NONE,
         };
-        return set_path(q, field, path, ret->path);
+        return files_set_path(q, field, path, ret->path);
 }
 
 int file_set_target(ApiRequest *q, const char *field, const char *path, GuestFile *g) {
-        return set_path(q, field, path, g->target);
+        return files_set_path(q, field, path, g->target);
 }
 
 int file_request_query(ApiRequest *q, FileOperation operation, GuestFile *ret) {
@@ -74,7 +74,7 @@ typedef struct FileCall {
         uint64_t n_entries, limit;
 } FileCall;
 
-static void call_destroy(ApiRequest *q, bool answered) {
+static void files_call_destroy(ApiRequest *q, bool answered) {
         FileCall *c = q->state;
 
         fileop_free(c->op);
@@ -83,7 +83,7 @@ static void call_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static void call_start(ApiRequest *q, const GuestFile *g, const FileOpHandlers *handlers, FileCall **ret) {
+static void files_call_start(ApiRequest *q, const GuestFile *g, const FileOpHandlers *handlers, FileCall **ret) {
         FileCall *c = calloc(1, sizeof(*c));
         Error error = { 0 };
         int r;
@@ -98,7 +98,7 @@ static void call_start(ApiRequest *q, const GuestFile *g, const FileOpHandlers *
         c->text.max = FILE_ANSWER_MAX;
         memcpy(c->path, g->path, sizeof(c->path));
         q->state = c;
-        q->destroy = call_destroy;
+        q->destroy = files_call_destroy;
         r = fileop_start(q->sandbox, g, handlers, c, &c->op, &error);
         if (r < 0) {
                 (void) native_core_error(q, r, error.text);
@@ -108,7 +108,7 @@ static void call_start(ApiRequest *q, const GuestFile *g, const FileOpHandlers *
                 *ret = c;
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void files_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FileCall *c = userdata;
 
         c->has_entry = true;
@@ -116,7 +116,7 @@ static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata)
 }
 
 /* The thing afterwards. */
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FileCall *c = userdata;
 
         if (error < 0)
@@ -127,7 +127,7 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 (void) file_answer_entry(c->q, 200, &c->entry);
 }
 
-static const FileOpHandlers entry_handlers = { .entry = on_entry, .end = on_end };
+static const FileOpHandlers entry_handlers = { .entry = files_on_entry, .end = files_on_end };
 
 void native_file_stat(ApiRequest *q) {
         bool follow = true;
@@ -137,10 +137,10 @@ void native_file_stat(ApiRequest *q) {
                 return;
         if (!follow)
                 g.flags |= FILE_NO_FOLLOW;
-        call_start(q, &g, &entry_handlers, /* ret= */ NULL);
+        files_call_start(q, &g, &entry_handlers, /* ret= */ NULL);
 }
 
-static void on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_on_removed(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FileCall *c = userdata;
 
         if (error < 0)
@@ -150,7 +150,7 @@ static void on_removed(FileOp *op, int error, const char *path, uint64_t count, 
 }
 
 void native_file_delete(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .end = on_removed };
+        static const FileOpHandlers handlers = { .entry = files_on_entry, .end = files_on_removed };
         bool recursive = false, missing_ok = false;
         GuestFile g;
 
@@ -158,12 +158,12 @@ void native_file_delete(ApiRequest *q) {
             api_query_bool(q, "missingOk", &missing_ok) < 0)
                 return;
         g.flags = (recursive ? FILE_RECURSIVE : 0) | (missing_ok ? FILE_MISSING_OK : 0);
-        call_start(q, &g, &handlers, /* ret= */ NULL);
+        files_call_start(q, &g, &handlers, /* ret= */ NULL);
 }
 
 /* Lists. One more entry is asked for than is shown, to know whether there are more. */
 
-static void on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void files_on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         FileCall *c = userdata;
 
         if (entry->path[0] == '\0' && S_ISDIR(entry->mode))
@@ -174,7 +174,7 @@ static void on_listed(FileOp *op, const FileEntry *entry, int fd, void *userdata
         file_put_entry(&c->text, entry, c->path);
 }
 
-static void on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void files_on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         FileCall *c = userdata;
 
         if (error < 0) {
@@ -186,7 +186,7 @@ static void on_list_end(FileOp *op, int error, const char *path, uint64_t count,
 }
 
 void native_file_list(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_listed, .end = on_list_end };
+        static const FileOpHandlers handlers = { .entry = files_on_listed, .end = files_on_list_end };
         uint64_t depth = 1, limit = LIST_DEFAULT;
         FileCall *c;
         GuestFile g;
@@ -196,7 +196,7 @@ void native_file_list(ApiRequest *q) {
                 return;
         g.depth = (uint32_t) depth;
         g.limit = limit + 1;
-        call_start(q, &g, &handlers, &c);
+        files_call_start(q, &g, &handlers, &c);
         if (!c)
                 return;
         c->limit = limit;
@@ -214,7 +214,7 @@ typedef struct FileBody {
         NativeUser owner, user;
 } FileBody;
 
-static void body_done(FileBody *b) {
+static void files_body_done(FileBody *b) {
         free(b->path);
         free(b->from);
         free(b->to);
@@ -248,14 +248,14 @@ const JsonField native_chmod_fields[] = {
 const size_t native_chmod_n_fields = ELEMENTSOF(native_chmod_fields);
 
 void native_file_mkdir(ApiRequest *q) {
-        _cleanup_(body_done) FileBody b = { .parents = true, .mode = FILE_MODE_NONE };
+        _cleanup_(files_body_done) FileBody b = { .parents = true, .mode = FILE_MODE_NONE };
         GuestFile g;
 
         if (api_read(q, &b) < 0 || file_request(q, FILE_MKDIR, "path", b.path, &b.user, &g) < 0)
                 return;
         g.mode = b.mode;
         g.flags = b.parents ? FILE_PARENTS : 0;
-        call_start(q, &g, &entry_handlers, /* ret= */ NULL);
+        files_call_start(q, &g, &entry_handlers, /* ret= */ NULL);
 }
 
 static void move_or_copy(ApiRequest *q, FileOperation operation, FileBody *b) {
@@ -265,23 +265,23 @@ static void move_or_copy(ApiRequest *q, FileOperation operation, FileBody *b) {
             file_set_target(q, "to", b->to, &g) < 0)
                 return;
         g.flags = (b->replace ? 0 : FILE_NO_REPLACE) | (operation == FILE_COPY && b->recursive ? FILE_RECURSIVE : 0);
-        call_start(q, &g, &entry_handlers, /* ret= */ NULL);
+        files_call_start(q, &g, &entry_handlers, /* ret= */ NULL);
 }
 
 void native_file_move(ApiRequest *q) {
-        _cleanup_(body_done) FileBody b = { .replace = true };
+        _cleanup_(files_body_done) FileBody b = { .replace = true };
 
         move_or_copy(q, FILE_MOVE, &b);
 }
 
 void native_file_copy(ApiRequest *q) {
-        _cleanup_(body_done) FileBody b = { .replace = true, .recursive = true };
+        _cleanup_(files_body_done) FileBody b = { .replace = true, .recursive = true };
 
         move_or_copy(q, FILE_COPY, &b);
 }
 
 void native_file_chmod(ApiRequest *q) {
-        _cleanup_(body_done) FileBody b = { .mode = FILE_MODE_NONE };
+        _cleanup_(files_body_done) FileBody b = { .mode = FILE_MODE_NONE };
         GuestFile g;
 
         if (api_read(q, &b) < 0 || file_request(q, FILE_CHMOD, "path", b.path, &b.user, &g) < 0)
@@ -296,5 +296,5 @@ void native_file_chmod(ApiRequest *q) {
                 g.group = b.owner.gid;
         }
         g.flags = b.recursive ? FILE_RECURSIVE : 0;
-        call_start(q, &g, &entry_handlers, /* ret= */ NULL);
+        files_call_start(q, &g, &entry_handlers, /* ret= */ NULL);
 }

@@ -41,7 +41,7 @@ void spool_begin(ApiRequest *q, uint64_t max, SpoolDone done) {
                 (void) api_error(q, 500, "internal", NULL, "cannot keep what comes: %s", strerror(-r));
 }
 
-static void end(ApiRequest *q, Spool *s) {
+static void spool_end(ApiRequest *q, Spool *s) {
         int fd = TAKE_FD(s->fd);
 
         if (lseek(fd, 0, SEEK_SET) < 0) {
@@ -59,7 +59,7 @@ ssize_t native_spool_data(ApiRequest *q, const void *data, size_t size) {
         if (q->answered || !s || s->fd < 0)
                 return -ECANCELED;
         if (size == 0) {
-                end(q, s);
+                spool_end(q, s);
                 return 0;
         }
         s->size += size;

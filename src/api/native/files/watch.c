@@ -57,7 +57,7 @@ static ssize_t watcher_next(HttpRequest *http, uint64_t position, void *buffer, 
         return (ssize_t) n;
 }
 
-static void put_event(Watcher *w, const char *name, const char *path, const char *target, int directory) {
+static void watch_put_event(Watcher *w, const char *name, const char *path, const char *target, int directory) {
         _cleanup_free_ char *full = file_join(w->path, path), *full_target = target ? file_join(w->path, target) : NULL;
 
         if (!full || (target && !full_target)) {
@@ -75,7 +75,7 @@ static void put_event(Watcher *w, const char *name, const char *path, const char
         text_put_string(&w->text, "}\n\n");
 }
 
-static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
+static void watch_on_event(FileOp *op, const FileEvent *event, void *userdata) {
         static const char *const names[_FILE_EVENT_MAX] = {
                 [FILE_CREATED] = "created", [FILE_MODIFIED] = "modified",     [FILE_REMOVED] = "removed",
                 [FILE_RENAMED] = "renamed", [FILE_ATTRIBUTES] = "attributes", [FILE_OVERFLOW] = "overflow",
@@ -84,13 +84,13 @@ static void on_event(FileOp *op, const FileEvent *event, void *userdata) {
 
         if (!w->stands || event->kind >= ELEMENTSOF(names) || !names[event->kind])
                 return;
-        put_event(w, names[event->kind], event->path, event->kind == FILE_RENAMED ? event->target : NULL, event->directory);
+        watch_put_event(w, names[event->kind], event->path, event->kind == FILE_RENAMED ? event->target : NULL, event->directory);
         if (w->text.size > PENDING_HIGH)
                 set_paused(w, true);
         http_request_continue(w->q->http);
 }
 
-static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
+static int watch_on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
         Watcher *w = userdata;
 
         if (w->text.size == 0) {
@@ -103,7 +103,7 @@ static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) 
 }
 
 /* Once when the watch stands, and once more when the sandbox goes away. */
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void watch_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Watcher *w = userdata;
         ApiRequest *q = w->q;
         int r;
@@ -118,23 +118,23 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 return;
         }
         r = sd_event_add_time_relative(q->manager->event, &w->keepalive, CLOCK_MONOTONIC, KEEPALIVE_USEC, USEC_PER_SEC,
-                        on_keepalive, w);
+                        watch_on_keepalive, w);
         if (r < 0) {
                 (void) api_errno(q, r, NULL);
                 return;
         }
         w->stands = true;
-        put_event(w, "ready", "", /* target= */ NULL, /* directory= */ -1);
+        watch_put_event(w, "ready", "", /* target= */ NULL, /* directory= */ -1);
         (void) http_add_header(q->http, "Cache-Control", "no-store");
         q->answered = true;
         (void) http_answer_stream(q->http, 200, "text/event-stream", UINT64_MAX, watcher_next, w);
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void watch_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
 }
 
 void native_file_watch(ApiRequest *q) {
-        static const FileOpHandlers handlers = { .entry = on_entry, .event = on_event, .end = on_end };
+        static const FileOpHandlers handlers = { .entry = watch_on_entry, .event = watch_on_event, .end = watch_on_end };
         bool recursive = true;
         Error error = { 0 };
         Watcher *w;

@@ -21,7 +21,7 @@ static Alerts *alerts_of(ApiRequest *q) {
         return q->api->rooms.alerts;
 }
 
-static void answer_or_fail(ApiRequest *q, json_t *j) {
+static void routes_alerts_answer_or_fail(ApiRequest *q, json_t *j) {
         if (j)
                 (void) api_answer(q, 200, j);
         else
@@ -41,7 +41,7 @@ static void alert_list(ApiRequest *q) {
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
-                answer_or_fail(q, list);
+                routes_alerts_answer_or_fail(q, list);
 }
 
 static void alert_get(ApiRequest *q) {
@@ -61,14 +61,14 @@ static void alert_rule_list(ApiRequest *q) {
         Alerts *a = alerts_of(q);
 
         if (a)
-                answer_or_fail(q, alerts_rules_json(a));
+                routes_alerts_answer_or_fail(q, alerts_rules_json(a));
 }
 
 static void alert_channel_list(ApiRequest *q) {
         Alerts *a = alerts_of(q);
 
         if (a)
-                answer_or_fail(q, notify_channels_json(alerts_notify(a)));
+                routes_alerts_answer_or_fail(q, notify_channels_json(alerts_notify(a)));
 }
 
 /* Taking care. */
@@ -130,13 +130,13 @@ static void test_destroy(ApiRequest *q, bool answered) {
 }
 
 static void test_answer(ApiRequest *q, const char *channel, int r, const char *text) {
-        answer_or_fail(q, json_pack("{s:s,s:b,s:o}",
+        routes_alerts_answer_or_fail(q, json_pack("{s:s,s:b,s:o}",
                         "channel", channel,
                         "delivered", r >= 0,
                         "error", r < 0 ? json_text_or_null(text) : json_null()));
 }
 
-static void on_tested(int r, const char *text, void *userdata) {
+static void routes_alerts_on_tested(int r, const char *text, void *userdata) {
         ApiRequest *q = userdata;
         TestState *s = q->state;
 
@@ -146,7 +146,7 @@ static void on_tested(int r, const char *text, void *userdata) {
 
 static void test_begin(ApiRequest *q, Alerts *a, TestState *s) {
         Error error = { 0 };
-        int r = notify_test(alerts_notify(a), s->channel, on_tested, q, &s->test, &error);
+        int r = notify_test(alerts_notify(a), s->channel, routes_alerts_on_tested, q, &s->test, &error);
 
         if (r > 0)
                 test_answer(q, s->channel, 0, NULL);

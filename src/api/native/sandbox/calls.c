@@ -6,10 +6,10 @@
 
 #include "api/native/sandbox/sandbox.h"
 
-typedef struct Call {
+typedef struct NativeCall {
         char id[SANDBOX_ID_LENGTH + 1];
         bool over;
-} Call;
+} NativeCall;
 
 Sandbox *sandbox_by_id(Manager *m, const char *id) {
         Sandbox *sb;
@@ -19,7 +19,7 @@ Sandbox *sandbox_by_id(Manager *m, const char *id) {
 }
 
 static void call_destroy(ApiRequest *q, bool answered) {
-        Call *call = q->state;
+        NativeCall *call = q->state;
         Sandbox *sb = call->over ? NULL : sandbox_by_id(q->manager, call->id);
 
         if (sb)
@@ -29,7 +29,7 @@ static void call_destroy(ApiRequest *q, bool answered) {
 }
 
 int call_keep(ApiRequest *q, const Sandbox *sb) {
-        Call *call = calloc(1, sizeof(*call));
+        NativeCall *call = calloc(1, sizeof(*call));
 
         if (!call)
                 return api_errno(q, -ENOMEM, NULL), -ENOMEM;
@@ -40,7 +40,7 @@ int call_keep(ApiRequest *q, const Sandbox *sb) {
 }
 
 void call_over(ApiRequest *q) {
-        Call *call = q->state;
+        NativeCall *call = q->state;
 
         call->over = true;
 }

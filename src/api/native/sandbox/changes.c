@@ -29,7 +29,7 @@
 #define TENANT_MAX    3
 #define PATHS_MAX     ((ARGUMENTS_MAX - 4) / 2)
 
-typedef struct Changes {
+typedef struct NativeChanges {
         ApiRequest *q;
         char *tenant; /* whose sandbox it is */
         TreeCall *call; /* NULL: it has ended */
@@ -42,13 +42,13 @@ typedef struct Changes {
         size_t first_size, first_sent;
         const char *arguments[ARGUMENTS_MAX];
         size_t n_arguments;
-        struct Changes *prev, *next;
-} Changes;
+        struct NativeChanges *prev, *next;
+} NativeChanges;
 
-static Changes *under_way;
+static NativeChanges *under_way;
 
 static void changes_destroy(ApiRequest *q, bool answered) {
-        Changes *c = q->state;
+        NativeChanges *c = q->state;
 
         if (c->call) {
                 tree_call_cancel(c->call);
@@ -63,7 +63,7 @@ static void changes_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static ssize_t take_first(Changes *c, void *buffer, size_t size) {
+static ssize_t native_changes_take_first(NativeChanges *c, void *buffer, size_t size) {
         size_t n = MIN_OF(size, c->first_size - c->first_sent);
 
         memcpy(buffer, c->first + c->first_sent, n);
@@ -72,11 +72,11 @@ static ssize_t take_first(Changes *c, void *buffer, size_t size) {
 }
 
 static ssize_t changes_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
-        Changes *c = userdata;
+        NativeChanges *c = userdata;
         ssize_t n;
 
         if (c->first_sent < c->first_size)
-                return take_first(c, buffer, size);
+                return native_changes_take_first(c, buffer, size);
         do
                 n = c->out >= 0 ? read(c->out, buffer, size) : 0;
         while (n < 0 && errno == EINTR);
@@ -91,12 +91,12 @@ static ssize_t changes_next(HttpRequest *http, uint64_t position, void *buffer, 
         return c->error.code < 0 ? -EIO : HTTP_STREAM_END;
 }
 
-static void begin_answer(Changes *c) {
+static void begin_answer(NativeChanges *c) {
         c->q->answered = true;
         (void) http_answer_stream(c->q->http, 200, c->type, UINT64_MAX, changes_next, c);
 }
 
-static void read_first(Changes *c) {
+static void read_first(NativeChanges *c) {
         ssize_t n;
 
         if (!c->first)
@@ -113,8 +113,8 @@ static void read_first(Changes *c) {
                 (void) sd_event_source_set_enabled(c->ready, SD_EVENT_ONESHOT);
 }
 
-static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Changes *c = userdata;
+static int native_changes_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        NativeChanges *c = userdata;
 
         if (c->q->answered)
                 http_request_continue(c->q->http);
@@ -124,8 +124,8 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *use
 }
 
 /* What it wrote may lie in the pipe still. Nothing at all is an answer too: nothing was changed. */
-static void on_done(const char *result, const Error *error, void *userdata) {
-        Changes *c = userdata;
+static void native_changes_on_done(const char *result, const Error *error, void *userdata) {
+        NativeChanges *c = userdata;
 
         c->call = NULL;
         c->ended = true;
@@ -141,8 +141,8 @@ static void on_done(const char *result, const Error *error, void *userdata) {
                 begin_answer(c);
 }
 
-static int add_path(const char *name, const char *value, void *userdata) {
-        Changes *c = userdata;
+static int native_changes_add_path(const char *name, const char *value, void *userdata) {
+        NativeChanges *c = userdata;
         _cleanup_free_ char *clean = NULL;
         int r;
 
@@ -158,7 +158,7 @@ static int add_path(const char *name, const char *value, void *userdata) {
         return 0;
 }
 
-static int open_pipe(Changes *c, int *ret_theirs) {
+static int native_changes_open_pipe(NativeChanges *c, int *ret_theirs) {
         int fds[2], r;
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -168,19 +168,19 @@ static int open_pipe(Changes *c, int *ret_theirs) {
         (void) fcntl(fds[0], F_SETPIPE_SZ, PIPE_SIZE);
         if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
                 return -errno;
-        r = sd_event_add_io(c->q->manager->event, &c->ready, c->out, EPOLLIN, on_ready, c);
+        r = sd_event_add_io(c->q->manager->event, &c->ready, c->out, EPOLLIN, native_changes_on_ready, c);
         return r < 0 ? r : sd_event_source_set_enabled(c->ready, SD_EVENT_ONESHOT);
 }
 
 /* What it stands on: a layer, or a template that the spawner was started with. */
-static int start(Changes *c, const Sandbox *sb, Error *reterr) {
-        static const TreeRunEvents events = { .done = on_done };
+static int native_changes_start(NativeChanges *c, const Sandbox *sb, Error *reterr) {
+        static const TreeRunEvents events = { .done = native_changes_on_done };
         const TreeRef refs[] = {
                 tree_ref(TREE_DISK, sb->id),
                 sb->spec.layer ? tree_ref(TREE_LAYER, sb->spec.layer) : tree_ref(TREE_TEMPLATE, sandbox_spec_base(&sb->spec)),
         };
         _cleanup_close_ int theirs = -EBADF;
-        int r = open_pipe(c, &theirs);
+        int r = native_changes_open_pipe(c, &theirs);
 
         if (r < 0)
                 return error_set(reterr, r, "cannot make a pipe: %m");
@@ -188,7 +188,7 @@ static int start(Changes *c, const Sandbox *sb, Error *reterr) {
 }
 
 static bool is_too_much(const char *tenant) {
-        const Changes *c;
+        const NativeChanges *c;
         unsigned n = 0, own = 0;
 
         DL_FOREACH(under_way, c) {
@@ -198,9 +198,9 @@ static bool is_too_much(const char *tenant) {
         return n >= AT_ONCE_MAX || own >= TENANT_MAX;
 }
 
-static Changes *begin(ApiRequest *q, const char *verb, const char *type) {
+static NativeChanges *native_changes_begin(ApiRequest *q, const char *verb, const char *type) {
         const char *tenant = q->sandbox->spec.tenant ? q->sandbox->spec.tenant : "";
-        Changes *c;
+        NativeChanges *c;
 
         if (!q->sandbox->spec.persistent) {
                 (void) api_error(q, 409, "not_persistent", "create it with \"persistent\": true (cove create --persistent)",
@@ -212,7 +212,7 @@ static Changes *begin(ApiRequest *q, const char *verb, const char *type) {
                                 "so many comparisons are under way already that there is no room for another");
                 return NULL;
         }
-        c = calloc(1, sizeof(Changes));
+        c = calloc(1, sizeof(NativeChanges));
         if (c)
                 c->tenant = strdup(tenant);
         if (!c || !c->tenant) {
@@ -230,10 +230,10 @@ static Changes *begin(ApiRequest *q, const char *verb, const char *type) {
         return c;
 }
 
-static void run(Changes *c) {
+static void native_changes_run(NativeChanges *c) {
         ApiRequest *q = c->q;
         Error error = { 0 };
-        int r = http_query_each(q->http, add_path, c);
+        int r = http_query_each(q->http, native_changes_add_path, c);
 
         if (r == -E2BIG)
                 (void) api_error(q, 400, "invalid", NULL, "more than %d paths", PATHS_MAX);
@@ -241,28 +241,28 @@ static void run(Changes *c) {
                 (void) native_complain(q, "path", "must be an absolute path without '..'");
         if (r < 0)
                 return;
-        r = start(c, q->sandbox, &error);
+        r = native_changes_start(c, q->sandbox, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
 
 void native_changes(ApiRequest *q) {
         bool patch = false;
-        Changes *c;
+        NativeChanges *c;
 
         if (api_query_bool(q, "patch", &patch) < 0)
                 return;
-        c = begin(q, "changes", "application/x-ndjson");
+        c = native_changes_begin(q, "changes", "application/x-ndjson");
         if (!c)
                 return;
         if (patch)
                 c->arguments[c->n_arguments++] = "--patch";
-        run(c);
+        native_changes_run(c);
 }
 
 void native_changes_tar(ApiRequest *q) {
-        Changes *c = begin(q, "export", "application/x-tar");
+        NativeChanges *c = native_changes_begin(q, "export", "application/x-tar");
 
         if (c)
-                run(c);
+                native_changes_run(c);
 }

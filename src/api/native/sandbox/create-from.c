@@ -64,7 +64,7 @@ static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c)
         return 0;
 }
 
-static int inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
+static int create_from_inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
         SandboxSpec *spec = &b->spec;
         int r = inherit_template(b, base, c);
 
@@ -97,7 +97,7 @@ static int inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
         return inherit_env(&spec->env, &base->env);
 }
 
-static int find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret, JsonComplaints *c) {
+static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret, JsonComplaints *c) {
         State *s = q->api->rooms.state;
         const Snapshot *n = b->from ? b->from : s && b->spec.snapshot ? snapshot_find(s, &q->who, b->spec.snapshot) : NULL;
         Error error = { 0 };
@@ -123,11 +123,11 @@ int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
 
         if (!b->spec.snapshot && !b->of && !b->from)
                 return 0;
-        r = find_base(q, b, &base, c);
+        r = create_from_find_base(q, b, &base, c);
         if (r >= 0 && !q->who.tenant) /* whoever it belongs to */
                 r = sandbox_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
         if (r >= 0)
-                r = inherit(b, &base, c);
+                r = create_from_inherit(b, &base, c);
         sandbox_spec_done(&base);
         return r == -ENOENT ? 0 : r;
 }

@@ -40,7 +40,7 @@ void native_create_full(ApiRequest *q, const Error *error) {
         (void) api_error(q, 429, "limit_reached", "end a sandbox, try again later, or wait longer with waitSeconds", "%s", error->text);
 }
 
-static void on_made(ApiRequest *q, Sandbox *sb, const ApiMaking *making, const Error *error) {
+static void create_made_on(ApiRequest *q, Sandbox *sb, const ApiMaking *making, const Error *error) {
         if (sb)
                 answer_sandbox(q, making->existing ? 200 : 201, sb);
         else if (making->failed == MAKE_PROGRAM)
@@ -58,5 +58,5 @@ void native_sandbox_create(ApiRequest *q) {
 
         native_create_init(&b);
         if (api_read_checked(q, &b, native_create_check) >= 0 && native_create_ceiling(q, &b) >= 0)
-                api_make_sandbox(q, &b.spec, /* with_program= */ !b.inherits, b.wait_usec, on_made);
+                api_make_sandbox(q, &b.spec, /* with_program= */ !b.inherits, b.wait_usec, create_made_on);
 }

@@ -47,7 +47,7 @@ static bool is_name_letter(char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-static bool is_name(const char *text) {
+static bool native_create_is_name(const char *text) {
         size_t n = strlen(text);
 
         if (n == 0 || !is_name_letter(text[0]) || !is_name_letter(text[n - 1]))
@@ -64,7 +64,7 @@ static bool looks_like_id(const char *text) {
 }
 
 /* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
-static bool is_reserved(const char *text) {
+static bool native_create_is_reserved(const char *text) {
         static const char before[] = "/api/sandbox/";
 
         for (const ApiRoute *const *table = api_tables; *table; table++)
@@ -80,17 +80,17 @@ static bool is_reserved(const char *text) {
 }
 
 bool native_name_is_valid(const char *text) {
-        return strlen(text) <= SANDBOX_NAME_MAX && is_name(text) && !is_reserved(text) && !looks_like_id(text);
+        return strlen(text) <= SANDBOX_NAME_MAX && native_create_is_name(text) && !native_create_is_reserved(text) && !looks_like_id(text);
 }
 
-static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_create_field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
         if (text && *text && strlen(text) == json_string_length(v) && strlen(text) <= SANDBOX_NAME_MAX) {
-                if (!is_name(text))
+                if (!native_create_is_name(text))
                         return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
                                         text);
-                if (is_reserved(text))
+                if (native_create_is_reserved(text))
                         return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
                 if (looks_like_id(text))
                         return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
@@ -107,7 +107,7 @@ static int field_lower(const JsonField *f, json_t *v, const char *name, void *ta
         return r;
 }
 
-static int field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_create_field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         double x = json_number_value(v);
 
         if (!json_is_number(v))
@@ -148,7 +148,7 @@ static int field_later(const JsonField *f, json_t *v, const char *name, void *ta
 #define LIMIT(field) offsetof(SandboxLimits, field)
 const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
         { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
-        { "cpuCores",       field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
+        { "cpuCores",       native_create_field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
         { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
         { "diskMB",         json_field_megabytes, LIMIT(disk_bytes),        JSON_NULLABLE, .min = 1, .max = MB_MAX },
         { "pids",           json_field_uint32,    LIMIT(pids),              JSON_NULLABLE, .min = 1, .max = PIDS_MAX },
@@ -160,7 +160,7 @@ const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
 #define SPEC(field) offsetof(CreateBody, spec.field)
 /* All that may be said of a sandbox; a fork says the same of each. */
 #define CREATE_FIELDS \
-        { "name",           field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX }, \
+        { "name",           native_create_field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX }, \
         { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
         { "profile",        json_field_string,       SPEC(profile),       JSON_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX }, \
         { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \

@@ -9,13 +9,13 @@
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
 
-typedef struct Forking {
+typedef struct NativeForkForking {
         Fork *fork;  /* under way */
         Strv ids;    /* made, without names: nobody else can find them */
-} Forking;
+} NativeForkForking;
 
-static void forking_destroy(ApiRequest *q, bool answered) {
-        Forking *k = q->state;
+static void native_fork_forking_destroy(ApiRequest *q, bool answered) {
+        NativeForkForking *k = q->state;
 
         if (k->fork)
                 fork_cancel(k->fork);
@@ -30,7 +30,7 @@ static void forking_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static json_t *list_json(Forking *k, Sandbox *const *list, size_t n) {
+static json_t *native_fork_list_json(NativeForkForking *k, Sandbox *const *list, size_t n) {
         json_t *all = json_array();
 
         for (size_t i = 0; i < n; i++) {
@@ -41,13 +41,13 @@ static json_t *list_json(Forking *k, Sandbox *const *list, size_t n) {
         return all;
 }
 
-static void on_forked(Sandbox *const *list, size_t n, const Error *error, void *userdata) {
+static void native_fork_on_forked(Sandbox *const *list, size_t n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
-        Forking *k = q->state;
+        NativeForkForking *k = q->state;
 
         k->fork = NULL;
         if (!error)
-                (void) api_answer(q, 201, json_pack("{s:o, s:I, s:s}", "sandboxes", list_json(k, list, n), "count", (json_int_t) n,
+                (void) api_answer(q, 201, json_pack("{s:o, s:I, s:s}", "sandboxes", native_fork_list_json(k, list, n), "count", (json_int_t) n,
                                 "processes", "not copied"));
         else if (error->code == -EDQUOT)
                 native_create_full(q, error);
@@ -58,7 +58,7 @@ static void on_forked(Sandbox *const *list, size_t n, const Error *error, void *
 }
 
 /* One spec for each; the last takes what is there. */
-static int make_specs(CreateBody *b, const Strv *names, SandboxSpec *specs, size_t n) {
+static int native_fork_make_specs(CreateBody *b, const Strv *names, SandboxSpec *specs, size_t n) {
         int r = 0;
 
         for (size_t i = 0; i < n && r >= 0; i++) {
@@ -69,20 +69,20 @@ static int make_specs(CreateBody *b, const Strv *names, SandboxSpec *specs, size
         return r;
 }
 
-static void begin(ApiRequest *q, ForkBody *b, Sandbox *of, Snapshot *from) {
+static void native_fork_begin(ApiRequest *q, ForkBody *b, Sandbox *of, Snapshot *from) {
         SandboxSpec *specs = calloc(b->count, sizeof(*specs));
-        Forking *k = calloc(1, sizeof(*k));
+        NativeForkForking *k = calloc(1, sizeof(*k));
         Error error = { 0 };
         Fork *f = NULL;
-        int r = specs && k ? make_specs(&b->create, &b->names, specs, b->count) : -ENOMEM;
+        int r = specs && k ? native_fork_make_specs(&b->create, &b->names, specs, b->count) : -ENOMEM;
 
         if (k) {
                 k->ids = (Strv) STRV_INIT(FORK_MAX);
                 q->state = k;
-                q->destroy = forking_destroy;
+                q->destroy = native_fork_forking_destroy;
         }
         if (r >= 0)
-                r = state_fork(q->api->rooms.state, &q->who, of, from, specs, b->count, b->create.wait_usec, on_forked, q, &f, &error);
+                r = state_fork(q->api->rooms.state, &q->who, of, from, specs, b->count, b->create.wait_usec, native_fork_on_forked, q, &f, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.code < 0 ? error.text : NULL);
         if (k)
@@ -92,7 +92,7 @@ static void begin(ApiRequest *q, ForkBody *b, Sandbox *of, Snapshot *from) {
         free(specs);
 }
 
-static int check(ApiRequest *q, void *target, JsonComplaints *c) {
+static int native_fork_check(ApiRequest *q, void *target, JsonComplaints *c) {
         ForkBody *b = target;
 
         if (b->create.spec.name)
@@ -120,8 +120,8 @@ static void fork_from(ApiRequest *q, Sandbox *of, Snapshot *from) {
         native_create_init(&b.create);
         b.create.of = of;
         b.create.from = from;
-        if (api_read_checked(q, &b, check) >= 0 && native_create_ceiling(q, &b.create) >= 0)
-                begin(q, &b, of, from);
+        if (api_read_checked(q, &b, native_fork_check) >= 0 && native_create_ceiling(q, &b.create) >= 0)
+                native_fork_begin(q, &b, of, from);
 }
 
 void native_sandbox_fork(ApiRequest *q) {

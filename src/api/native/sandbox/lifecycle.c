@@ -17,10 +17,10 @@ const JsonField native_stop_fields[] = {
 };
 const size_t native_stop_n_fields = ELEMENTSOF(native_stop_fields);
 
-typedef struct TimeoutBody {
+typedef struct NativeLifecycleTimeoutBody {
         usec_t timeout_usec;
         OnTimeout on_timeout;
-} TimeoutBody;
+} NativeLifecycleTimeoutBody;
 
 int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
@@ -33,8 +33,8 @@ int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, voi
 }
 
 const JsonField native_timeout_fields[] = {
-        { "timeoutSeconds", json_field_seconds, offsetof(TimeoutBody, timeout_usec), JSON_MANDATORY, .max = TIMEOUT_MAX },
-        { "onTimeout", native_field_on_timeout, offsetof(TimeoutBody, on_timeout),   JSON_NULLABLE                      },
+        { "timeoutSeconds", json_field_seconds, offsetof(NativeLifecycleTimeoutBody, timeout_usec), JSON_MANDATORY, .max = TIMEOUT_MAX },
+        { "onTimeout", native_field_on_timeout, offsetof(NativeLifecycleTimeoutBody, on_timeout),   JSON_NULLABLE                      },
 };
 const size_t native_timeout_n_fields = ELEMENTSOF(native_timeout_fields);
 
@@ -50,26 +50,26 @@ void native_sandbox_stop(ApiRequest *q) {
                 sandbox_stop(q->sandbox, body.grace_usec, call_answer_sandbox, q);
 }
 
-typedef struct PauseBody {
+typedef struct NativeLifecyclePauseBody {
         bool to_disk, end_processes;
         usec_t grace_usec;
-} PauseBody;
+} NativeLifecyclePauseBody;
 
 const JsonField native_pause_fields[] = {
-        { "toDisk",       json_field_bool,    offsetof(PauseBody, to_disk),       JSON_NULLABLE },
-        { "endProcesses", json_field_bool,    offsetof(PauseBody, end_processes), JSON_NULLABLE },
-        { "graceSeconds", json_field_seconds, offsetof(PauseBody, grace_usec),    JSON_NULLABLE, .max = GRACE_MAX },
+        { "toDisk",       json_field_bool,    offsetof(NativeLifecyclePauseBody, to_disk),       JSON_NULLABLE },
+        { "endProcesses", json_field_bool,    offsetof(NativeLifecyclePauseBody, end_processes), JSON_NULLABLE },
+        { "graceSeconds", json_field_seconds, offsetof(NativeLifecyclePauseBody, grace_usec),    JSON_NULLABLE, .max = GRACE_MAX },
 };
 const size_t native_pause_n_fields = ELEMENTSOF(native_pause_fields);
 
 static int check_pause(ApiRequest *q, void *target, JsonComplaints *c) {
-        const PauseBody *b = target;
+        const NativeLifecyclePauseBody *b = target;
 
         return b->end_processes && !b->to_disk ? json_complain(c, "endProcesses", "is for toDisk only: a pause in memory keeps them") : 0;
 }
 
 void native_sandbox_pause(ApiRequest *q) {
-        PauseBody body = { .grace_usec = GRACE_DEFAULT };
+        NativeLifecyclePauseBody body = { .grace_usec = GRACE_DEFAULT };
         SandboxParking how = { .why = EXECUTION_REASON_PARKED, .reason = "paused to disk" };
 
         if (api_read_checked(q, &body, check_pause) < 0 || call_keep(q, q->sandbox) < 0)
@@ -89,7 +89,7 @@ void native_sandbox_resume(ApiRequest *q) {
 
 void native_sandbox_timeout(ApiRequest *q) {
         Sandbox *sb = q->sandbox;
-        TimeoutBody body = { .on_timeout = sb->spec.on_timeout };
+        NativeLifecycleTimeoutBody body = { .on_timeout = sb->spec.on_timeout };
         OnTimeout before = sb->spec.on_timeout;
         Error error = { 0 };
         int r;

@@ -18,21 +18,21 @@
 #define METADATA_PREFIX "metadata."
 #define PAGE_MAX        ((size_t) 1 << 30)
 
-typedef struct Filter {
+typedef struct NativeListFilter {
         const ApiRequest *request;
         unsigned statuses; /* bits; 0: all */
         const char *name, *task_id;
         char *agent_type;
         bool has_metadata;
         bool pooled; /* those that are nobody's yet too */
-} Filter;
+} NativeListFilter;
 
-static void filter_done(Filter *f) {
+static void native_list_filter_done(NativeListFilter *f) {
         free(f->agent_type);
 }
 
 /* "ready,running" */
-static int read_statuses(ApiRequest *q, Filter *f) {
+static int native_list_read_statuses(ApiRequest *q, NativeListFilter *f) {
         const char *text = http_query(q->http, "status");
 
         for (const char *p = text; p && *p;) {
@@ -52,11 +52,11 @@ static int read_statuses(ApiRequest *q, Filter *f) {
 
 static int look_for_metadata(const char *name, const char *value, void *userdata) {
         if (strncmp(name, METADATA_PREFIX, strlen(METADATA_PREFIX)) == 0)
-                ((Filter *) userdata)->has_metadata = true;
+                ((NativeListFilter *) userdata)->has_metadata = true;
         return 0;
 }
 
-static int filter_read(ApiRequest *q, Filter *f) {
+static int native_list_filter_read(ApiRequest *q, NativeListFilter *f) {
         const char *agent = http_query(q->http, "agentType");
 
         f->request = q;
@@ -74,10 +74,10 @@ static int filter_read(ApiRequest *q, Filter *f) {
                 return -EINVAL;
         if (f->pooled && q->who.scope != SCOPE_ADMIN)
                 return api_error(q, 403, "forbidden", NULL, "pooled: what is nobody's yet is shown to admins only"), -EPERM;
-        return read_statuses(q, f);
+        return native_list_read_statuses(q, f);
 }
 
-static bool text_is(const char *have, const char *wanted) {
+static bool native_list_text_is(const char *have, const char *wanted) {
         return !wanted || strcmp(have ? have : "", wanted) == 0;
 }
 
@@ -98,7 +98,7 @@ static int compare_metadata(const char *name, const char *value, void *userdata)
         return r;
 }
 
-static bool metadata_fits(const Filter *f, const Sandbox *sb) {
+static bool native_list_metadata_fits(const NativeListFilter *f, const Sandbox *sb) {
         _cleanup_json_ json_t *metadata = NULL;
 
         if (!f->has_metadata)
@@ -107,22 +107,22 @@ static bool metadata_fits(const Filter *f, const Sandbox *sb) {
         return metadata && http_query_each(f->request->http, compare_metadata, metadata) >= 0;
 }
 
-static bool filter_fits(const Filter *f, const Sandbox *sb) {
+static bool native_list_filter_fits(const NativeListFilter *f, const Sandbox *sb) {
         const char *tenant = f->request->who.tenant;
 
-        return (!sb->pooled || f->pooled) && text_is(sb->spec.tenant, tenant) && (f->statuses == 0 || f->statuses & 1U << sb->status) &&
-                        text_is(sb->spec.name, f->name) && text_is(sb->spec.task_id, f->task_id) &&
-                        text_is(sb->spec.agent_type, f->agent_type) && metadata_fits(f, sb);
+        return (!sb->pooled || f->pooled) && native_list_text_is(sb->spec.tenant, tenant) && (f->statuses == 0 || f->statuses & 1U << sb->status) &&
+                        native_list_text_is(sb->spec.name, f->name) && native_list_text_is(sb->spec.task_id, f->task_id) &&
+                        native_list_text_is(sb->spec.agent_type, f->agent_type) && native_list_metadata_fits(f, sb);
 }
 
 /* Places. */
 
-typedef struct Place {
+typedef struct NativeListPlace {
         uint64_t created_at;
         char id[SANDBOX_ID_LENGTH + 1];
-} Place;
+} NativeListPlace;
 
-static int place_compare(uint64_t created_at, const char *id, const Place *p) {
+static int place_compare(uint64_t created_at, const char *id, const NativeListPlace *p) {
         if (created_at != p->created_at)
                 return created_at < p->created_at ? -1 : 1;
         return strcmp(id, p->id);
@@ -132,12 +132,12 @@ static void cursor_print(const Sandbox *sb, char *ret, size_t size) {
         (void) snprintf(ret, size, "%" PRIx64 "-%s", sb->created_at, sb->id);
 }
 
-static int cursor_read(ApiRequest *q, Place *ret) {
+static int cursor_read(ApiRequest *q, NativeListPlace *ret) {
         const char *text = http_query(q->http, "cursor");
         char again[64], *end;
         Sandbox like = { 0 };
 
-        *ret = (Place) { 0 };
+        *ret = (NativeListPlace) { 0 };
         if (!text)
                 return 0;
         ret->created_at = strtoull(text, &end, 16);
@@ -162,12 +162,12 @@ static int by_creation(const void *a, const void *b) {
         return strcmp(x->id, y->id);
 }
 
-static bool filter_is_empty(const Filter *f) {
+static bool filter_is_empty(const NativeListFilter *f) {
         return !f->request->who.tenant && f->statuses == 0 && !f->name && !f->task_id && !f->agent_type && !f->has_metadata;
 }
 
 /* All that fit, in order, or as many as are wanted. The table is in order already, unless somebody has set the clock back. */
-static int collect(Manager *m, const Filter *f, size_t wanted, Sandbox ***ret, size_t *ret_n) {
+static int native_list_collect(Manager *m, const NativeListFilter *f, size_t wanted, Sandbox ***ret, size_t *ret_n) {
         _cleanup_free_ Sandbox **list = calloc(MIN_OF((size_t) HASH_COUNT(m->sandboxes), wanted) + 1, sizeof(*list));
         Sandbox *sb, *next;
         bool sorted = true;
@@ -178,7 +178,7 @@ static int collect(Manager *m, const Filter *f, size_t wanted, Sandbox ***ret, s
         HASH_ITER(hh, m->sandboxes, sb, next) {
                 if (n == wanted)
                         break;
-                if (!filter_fits(f, sb))
+                if (!native_list_filter_fits(f, sb))
                         continue;
                 list[n++] = sb;
                 sorted &= n < 2 || by_creation(list + n - 2, list + n - 1) < 0;
@@ -203,7 +203,7 @@ static int page_text(Sandbox **list, size_t first, size_t end, Text *t) {
         return t->error;
 }
 
-static int add_headers(ApiRequest *q, Sandbox **list, size_t n, size_t end, size_t total) {
+static int native_list_add_headers(ApiRequest *q, Sandbox **list, size_t n, size_t end, size_t total) {
         char text[64];
         int r;
 
@@ -216,13 +216,13 @@ static int add_headers(ApiRequest *q, Sandbox **list, size_t n, size_t end, size
 }
 
 /* A page that is not whole is none. */
-static void answer_page(ApiRequest *q, Sandbox **list, size_t n, size_t first, size_t limit, size_t total) {
+static void native_list_answer_page(ApiRequest *q, Sandbox **list, size_t n, size_t first, size_t limit, size_t total) {
         size_t end = n - first > limit ? first + limit : n;
         _cleanup_text_ Text t = TEXT_INIT(PAGE_MAX);
         int r = page_text(list, first, end, &t);
 
         if (r >= 0)
-                r = add_headers(q, list, n, end, total);
+                r = native_list_add_headers(q, list, n, end, total);
         if (r < 0) {
                 (void) api_errno(q, r, "the page is too large: ask for fewer with limit");
                 return;
@@ -232,7 +232,7 @@ static void answer_page(ApiRequest *q, Sandbox **list, size_t n, size_t first, s
 }
 
 /* Of everything that an empty filter shows. */
-static size_t count(const Manager *m, const Filter *f) {
+static size_t native_list_count(const Manager *m, const NativeListFilter *f) {
         TallySums pooled = tally_of_pooled(m);
         size_t n = HASH_COUNT(m->sandboxes);
 
@@ -242,14 +242,14 @@ static size_t count(const Manager *m, const Filter *f) {
 }
 
 void native_sandbox_list(ApiRequest *q) {
-        _cleanup_(filter_done) Filter filter = { 0 };
+        _cleanup_(native_list_filter_done) NativeListFilter filter = { 0 };
         _cleanup_free_ Sandbox **list = NULL;
         uint64_t limit = LIMIT_DEFAULT;
         size_t n, first = 0, wanted = SIZE_MAX;
-        Place after;
+        NativeListPlace after;
         int has_cursor;
 
-        if (filter_read(q, &filter) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0)
+        if (native_list_filter_read(q, &filter) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0)
                 return;
         has_cursor = cursor_read(q, &after);
         if (has_cursor < 0)
@@ -257,11 +257,11 @@ void native_sandbox_list(ApiRequest *q) {
         /* The first page of everything, which is what most people ask for, does not look at the rest. */
         if (!has_cursor && filter_is_empty(&filter) && !q->manager->out_of_order)
                 wanted = (size_t) limit + 1;
-        if (collect(q->manager, &filter, wanted, &list, &n) < 0) {
+        if (native_list_collect(q->manager, &filter, wanted, &list, &n) < 0) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
         while (has_cursor && first < n && place_compare(list[first]->created_at, list[first]->id, &after) <= 0)
                 first++;
-        answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : count(q->manager, &filter));
+        native_list_answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : native_list_count(q->manager, &filter));
 }

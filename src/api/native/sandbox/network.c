@@ -15,13 +15,13 @@
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
 
-static Gatekeeper *keeper_of(ApiRequest *q) {
+static Gatekeeper *native_network_keeper_of(ApiRequest *q) {
         if (!q->api->rooms.gatekeeper)
                 (void) api_errno(q, -EOPNOTSUPP, "this daemon has no networks for sandboxes");
         return q->api->rooms.gatekeeper;
 }
 
-static void answer_or_fail(ApiRequest *q, json_t *j) {
+static void native_network_answer_or_fail(ApiRequest *q, json_t *j) {
         if (j)
                 (void) api_answer(q, 200, j);
         else
@@ -34,7 +34,7 @@ typedef struct PolicyBody {
         json_t *policy;
 } PolicyBody;
 
-static void body_done(PolicyBody *b) {
+static void native_network_body_done(PolicyBody *b) {
         json_decref(b->policy);
 }
 
@@ -115,14 +115,14 @@ static int check_built_in(const PolicyBody *b, const Policy *p, const Sandbox *s
         return r;
 }
 
-static int parse(ApiRequest *q, PolicyBody *b, Policy *ret, JsonComplaints *c) {
+static int native_network_parse(ApiRequest *q, PolicyBody *b, Policy *ret, JsonComplaints *c) {
         const NetworkConfig *n = &q->manager->settings->network;
 
         return policy_parse(b->policy, "policy", n->reachable, n->n_reachable, ret, c);
 }
 
 static void answer_policy(ApiRequest *q, const Sandbox *sb) {
-        answer_or_fail(q, policy_of(sb->spec.policy));
+        native_network_answer_or_fail(q, policy_of(sb->spec.policy));
 }
 
 void native_policy_get(ApiRequest *q) {
@@ -133,7 +133,7 @@ static void policy_destroy(ApiRequest *q, bool answered) {
         gatekeeper_forget_policy(q->api->rooms.gatekeeper, q->sandbox_id, q);
 }
 
-static void on_set(Sandbox *sb, const Error *error, void *userdata) {
+static void native_network_on_set(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
@@ -143,7 +143,7 @@ static void on_set(Sandbox *sb, const Error *error, void *userdata) {
 }
 
 /* A profile's policy is the operator's word. */
-static bool is_of_profile(ApiRequest *q) {
+static bool native_network_is_of_profile(ApiRequest *q) {
         const char *name = q->sandbox->spec.profile;
         const Profile *p = name && *name ? profile_find(q->manager->settings, name) : NULL;
 
@@ -156,14 +156,14 @@ static bool is_of_profile(ApiRequest *q) {
 void native_policy_put(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
-        _cleanup_(body_done) PolicyBody b = { 0 };
-        Gatekeeper *k = keeper_of(q);
+        _cleanup_(native_network_body_done) PolicyBody b = { 0 };
+        Gatekeeper *k = native_network_keeper_of(q);
         Error error = { 0 };
         int r;
 
-        if (!k || is_of_profile(q) || api_read(q, &b) < 0)
+        if (!k || native_network_is_of_profile(q) || api_read(q, &b) < 0)
                 return;
-        r = parse(q, &b, &p, &c);
+        r = native_network_parse(q, &b, &p, &c);
         if (r >= 0 && !json_has_complaints(&c))
                 r = check_built_in(&b, &p, q->sandbox, &c);
         if (r >= 0 && json_has_complaints(&c)) {
@@ -172,7 +172,7 @@ void native_policy_put(ApiRequest *q) {
         }
         q->destroy = policy_destroy;
         if (r >= 0)
-                r = gatekeeper_set_policy(k, q->sandbox, &p, on_set, q, &error);
+                r = gatekeeper_set_policy(k, q->sandbox, &p, native_network_on_set, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
@@ -181,27 +181,27 @@ void native_policy_put(ApiRequest *q) {
 void native_policy_check(ApiRequest *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_(policy_done) Policy p = { 0 };
-        _cleanup_(body_done) PolicyBody b = { 0 };
-        Gatekeeper *k = keeper_of(q);
+        _cleanup_(native_network_body_done) PolicyBody b = { 0 };
+        Gatekeeper *k = native_network_keeper_of(q);
         Error error = { 0 };
         int r;
 
         if (!k || api_read(q, &b) < 0)
                 return;
-        r = parse(q, &b, &p, &c);
+        r = native_network_parse(q, &b, &p, &c);
         if (r >= 0 && !json_has_complaints(&c) && gatekeeper_check_policy(k, &p.network, &error) < 0)
                 r = json_complain(&c, "policy.network", "%s", error.text);
         if (r < 0)
                 (void) api_errno(q, r, NULL);
         else if (json_has_complaints(&c))
-                answer_or_fail(q, json_pack("{s:b, s:O, s:n}", "valid", 0, "errors", c.list, "policy"));
+                native_network_answer_or_fail(q, json_pack("{s:b, s:O, s:n}", "valid", 0, "errors", c.list, "policy"));
         else
-                answer_or_fail(q, json_pack("{s:b, s:[], s:o}", "valid", 1, "errors", "policy", policy_to_json(&p)));
+                native_network_answer_or_fail(q, json_pack("{s:b, s:[], s:o}", "valid", 1, "errors", "policy", policy_to_json(&p)));
 }
 
 void native_policy_explain(ApiRequest *q) {
         const char *url = http_query(q->http, "url"), *method = http_query(q->http, "method");
-        Gatekeeper *k = keeper_of(q);
+        Gatekeeper *k = native_network_keeper_of(q);
         Error error = { 0 };
         json_t *j = NULL;
         int r;
@@ -221,14 +221,14 @@ void native_policy_explain(ApiRequest *q) {
 
 /* What became of it. */
 
-typedef struct Page {
+typedef struct NativeNetworkPage {
         json_t *list;
         uint64_t limit, last;
         bool more;
-} Page;
+} NativeNetworkPage;
 
-static int add_denial(const NetworkDenial *d, void *userdata) {
-        Page *p = userdata;
+static int native_network_add_denial(const NetworkDenial *d, void *userdata) {
+        NativeNetworkPage *p = userdata;
         json_t *j;
 
         if (json_array_size(p->list) >= p->limit) {
@@ -245,7 +245,7 @@ static int add_denial(const NetworkDenial *d, void *userdata) {
         return json_array_append_new(p->list, j) < 0 ? -ENOMEM : 0;
 }
 
-static void answer_page(ApiRequest *q, Page *p, int r) {
+static void native_network_answer_page(ApiRequest *q, NativeNetworkPage *p, int r) {
         char cursor[24];
 
         if (r < 0) {
@@ -261,17 +261,17 @@ static void answer_page(ApiRequest *q, Page *p, int r) {
 }
 
 void native_network_denials(ApiRequest *q) {
-        Page p = { .limit = LIST_DEFAULT };
+        NativeNetworkPage p = { .limit = LIST_DEFAULT };
         uint64_t before = 0;
 
         if (api_query_uint(q, "limit", 1, LIST_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 1, INT64_MAX, &before) < 0)
                 return;
         p.list = json_array();
-        answer_page(q, &p, p.list ? store_denial_each(q->manager->store, q->sandbox->id, before, (unsigned) p.limit + 1, add_denial, &p) : -ENOMEM);
+        native_network_answer_page(q, &p, p.list ? store_denial_each(q->manager->store, q->sandbox->id, before, (unsigned) p.limit + 1, native_network_add_denial, &p) : -ENOMEM);
 }
 
 void native_network_learned(ApiRequest *q) {
-        Gatekeeper *k = keeper_of(q);
+        Gatekeeper *k = native_network_keeper_of(q);
         json_t *j = NULL;
         int r;
 
@@ -287,7 +287,7 @@ void native_network_learned(ApiRequest *q) {
 /* Approvals. */
 
 static int add_approval(StoreApproval *a, void *userdata) {
-        Page *p = userdata;
+        NativeNetworkPage *p = userdata;
         bool open = strcmp(a->status, "open") == 0;
         json_t *j;
 
@@ -315,7 +315,7 @@ static bool is_status(const char *text) {
 
 void native_approval_list(ApiRequest *q) {
         const char *status = http_query(q->http, "status");
-        Page p = { .limit = LIST_DEFAULT };
+        NativeNetworkPage p = { .limit = LIST_DEFAULT };
         uint64_t before = 0;
 
         if (api_query_uint(q, "limit", 1, LIST_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 1, INT64_MAX, &before) < 0)
@@ -326,7 +326,7 @@ void native_approval_list(ApiRequest *q) {
         }
         (void) store_approval_close(q->manager->store, NULL, "expired", clock_wall_usec(), clock_wall_usec());
         p.list = json_array();
-        answer_page(q, &p, p.list ? store_approval_each(q->manager->store, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
+        native_network_answer_page(q, &p, p.list ? store_approval_each(q->manager->store, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
                                   : -ENOMEM);
 }
 
@@ -335,7 +335,7 @@ typedef struct AnswerBody {
         ApprovalScope scope;
 } AnswerBody;
 
-static int field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_network_field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         int scope = json_is_string(v) ? approval_scope_from_string(json_string_value(v)) : -EINVAL;
 
         if (scope < 0)
@@ -346,15 +346,15 @@ static int field_scope(const JsonField *f, json_t *v, const char *name, void *ta
 
 const JsonField native_approval_fields[] = {
         { "allow", json_field_bool, offsetof(AnswerBody, allow), JSON_MANDATORY },
-        { "scope", field_scope,     0,                           JSON_NULLABLE  },
+        { "scope", native_network_field_scope,     0,                           JSON_NULLABLE  },
 };
 const size_t native_approval_n_fields = ELEMENTSOF(native_approval_fields);
 
 void native_approval_answer(ApiRequest *q) {
-        Gatekeeper *k = keeper_of(q);
+        Gatekeeper *k = native_network_keeper_of(q);
         AnswerBody b = { .scope = APPROVAL_ONCE };
         StoreApproval a = { 0 };
-        Page p = { .limit = 1, .list = NULL };
+        NativeNetworkPage p = { .limit = 1, .list = NULL };
         Error error = { 0 };
         int r;
 

@@ -134,7 +134,7 @@ void native_sandbox_ports(ApiRequest *q) {
                 ask_ports(q, /* port= */ 0, /* expires= */ 0, answer_ports);
 }
 
-static int take_port(ApiRequest *q, uint16_t *ret) {
+static int native_previews_take_port(ApiRequest *q, uint16_t *ret) {
         uint64_t port;
 
         if (parse_uint64(q->parameters[1], 1, UINT16_MAX, &port) < 0) {
@@ -159,7 +159,7 @@ void native_sandbox_url(ApiRequest *q) {
         uint64_t expires;
         uint16_t port;
 
-        if (has_previews(q) && is_up(q) && take_port(q, &port) >= 0 && take_expiry(q, &expires) >= 0)
+        if (has_previews(q) && is_up(q) && native_previews_take_port(q, &port) >= 0 && take_expiry(q, &expires) >= 0)
                 ask_ports(q, port, expires, answer_url);
 }
 
@@ -170,7 +170,7 @@ void native_sandbox_url_set(ApiRequest *q) {
         uint16_t port;
         int r;
 
-        if (!has_previews(q) || !is_up(q) || take_port(q, &port) < 0 || api_read(q, &body) < 0 || take_expiry(q, &expires) < 0)
+        if (!has_previews(q) || !is_up(q) || native_previews_take_port(q, &port) < 0 || api_read(q, &body) < 0 || take_expiry(q, &expires) < 0)
                 return;
         r = previews_set_public(q->api->rooms.previews, q->sandbox, port, body.public, &error);
         if (r < 0)

@@ -27,20 +27,20 @@ Snapshot *snapshot_of(ApiRequest *q) {
         return n;
 }
 
-static json_t *text_or_null(const char *text) {
+static json_t *native_snapshots_text_or_null(const char *text) {
         return json_text_or_null(text && *text ? text : NULL);
 }
 
-static json_t *snapshot_json(const Snapshot *n) {
+static json_t *native_snapshots_json(const Snapshot *n) {
         return json_pack("{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:s}",
                         "id", n->id,
-                        "name", text_or_null(n->name),
-                        "tenant", text_or_null(n->tenant),
+                        "name", native_snapshots_text_or_null(n->name),
+                        "tenant", native_snapshots_text_or_null(n->tenant),
                         "sandbox", n->sandbox,
-                        "parent", text_or_null(n->parent),
-                        "comment", text_or_null(n->comment),
+                        "parent", native_snapshots_text_or_null(n->parent),
+                        "comment", native_snapshots_text_or_null(n->comment),
                         "template", json_text_or_null(n->spec.template_name ? n->spec.template_name : "host"),
-                        "templateDigest", text_or_null(n->spec.digest),
+                        "templateDigest", native_snapshots_text_or_null(n->spec.digest),
                         "bytes", (json_int_t) n->bytes,
                         "createdAt", json_time(n->created_at),
                         "status", n->missing ? "missing" : "ready");
@@ -48,22 +48,22 @@ static json_t *snapshot_json(const Snapshot *n) {
 
 /* Requests that wait. What they have asked for goes on without them. */
 
-static void forget(ApiRequest *q, bool answered) {
+static void native_snapshots_forget(ApiRequest *q, bool answered) {
         if (q->api->rooms.state)
                 state_forget_caller(q->api->rooms.state, q);
 }
 
-static void keep(ApiRequest *q) {
-        q->destroy = forget;
+static void native_snapshots_keep(ApiRequest *q) {
+        q->destroy = native_snapshots_forget;
 }
 
 /* POST …/snapshots */
 
-typedef struct SnapshotBody {
+typedef struct NativeSnapshotsBody {
         char *name, *comment;
-} SnapshotBody;
+} NativeSnapshotsBody;
 
-static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_snapshots_field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
         if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
@@ -73,17 +73,17 @@ static int field_name(const JsonField *f, json_t *v, const char *name, void *tar
 }
 
 const JsonField native_snapshot_fields[] = {
-        { "name",    field_name,        offsetof(SnapshotBody, name),    JSON_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX },
-        { "comment", json_field_string, offsetof(SnapshotBody, comment), JSON_NULLABLE, .max = SNAPSHOT_COMMENT_MAX },
+        { "name",    native_snapshots_field_name,        offsetof(NativeSnapshotsBody, name),    JSON_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX },
+        { "comment", json_field_string, offsetof(NativeSnapshotsBody, comment), JSON_NULLABLE, .max = SNAPSHOT_COMMENT_MAX },
 };
 const size_t native_snapshot_n_fields = ELEMENTSOF(native_snapshot_fields);
 
-static void body_done(SnapshotBody *b) {
+static void native_snapshots_body_done(NativeSnapshotsBody *b) {
         free(b->name);
         free(b->comment);
 }
 
-static void on_taken(Snapshot *n, const Error *error, void *userdata) {
+static void native_snapshots_on_taken(Snapshot *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         char place[64];
 
@@ -93,26 +93,26 @@ static void on_taken(Snapshot *n, const Error *error, void *userdata) {
         }
         (void) snprintf(place, sizeof(place), "/api/snapshots/%s", n->id);
         (void) http_add_header(q->http, "Location", place);
-        (void) api_answer(q, 201, snapshot_json(n));
+        (void) api_answer(q, 201, native_snapshots_json(n));
 }
 
 void native_snapshot_take(ApiRequest *q) {
-        _cleanup_(body_done) SnapshotBody b = { 0 };
+        _cleanup_(native_snapshots_body_done) NativeSnapshotsBody b = { 0 };
         State *s = state_of(q);
         Error error = { 0 };
         int r;
 
         if (!s || api_read(q, &b) < 0)
                 return;
-        keep(q);
-        r = snapshot_take(s, q->sandbox, b.name, b.comment, on_taken, q, &error);
+        native_snapshots_keep(q);
+        r = snapshot_take(s, q->sandbox, b.name, b.comment, native_snapshots_on_taken, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
 
 /* GET /api/snapshots */
 
-static int read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
+static int native_snapshots_read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
         const char *text = http_query(q->http, "cursor");
         char *end;
 
@@ -143,7 +143,7 @@ void native_snapshot_list(ApiRequest *q) {
         json_t *list;
         Snapshot *n;
 
-        if (!s || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || read_cursor(q, &at, id) < 0)
+        if (!s || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || native_snapshots_read_cursor(q, &at, id) < 0)
                 return;
         if (sb)
                 of = sb->id; /* by its name as well, while it is there */
@@ -152,7 +152,7 @@ void native_snapshot_list(ApiRequest *q) {
         while (n) {
                 Snapshot *next = snapshot_next(s, &q->who, of, n->created_at, n->id);
 
-                (void) json_array_append_new(list, snapshot_json(n));
+                (void) json_array_append_new(list, native_snapshots_json(n));
                 if (next && json_array_size(list) >= limit) {
                         put_cursor(q, n);
                         break;
@@ -166,12 +166,12 @@ void native_snapshot_get(ApiRequest *q) {
         Snapshot *n = snapshot_of(q);
 
         if (n)
-                (void) api_answer(q, 200, snapshot_json(n));
+                (void) api_answer(q, 200, native_snapshots_json(n));
 }
 
 /* DELETE */
 
-static void on_removed(Snapshot *n, const Error *error, void *userdata) {
+static void native_snapshots_on_removed(Snapshot *n, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
@@ -187,15 +187,15 @@ void native_snapshot_delete(ApiRequest *q) {
 
         if (!n)
                 return;
-        keep(q);
-        r = snapshot_remove(q->api->rooms.state, n, on_removed, q, &error);
+        native_snapshots_keep(q);
+        r = snapshot_remove(q->api->rooms.state, n, native_snapshots_on_removed, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
 
 /* POST …/verify: what is found is the answer. */
 
-static void on_verified(Snapshot *n, const SnapshotContent *content, const Error *error, void *userdata) {
+static void native_snapshots_on_verified(Snapshot *n, const SnapshotContent *content, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         bool damaged = error && (error->code == -EIO || error->code == -EUCLEAN || error->code == -EBADMSG);
 
@@ -218,8 +218,8 @@ void native_snapshot_verify(ApiRequest *q) {
 
         if (!n)
                 return;
-        keep(q);
-        r = snapshot_verify(q->api->rooms.state, n, on_verified, q, &error);
+        native_snapshots_keep(q);
+        r = snapshot_verify(q->api->rooms.state, n, native_snapshots_on_verified, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
 }
@@ -259,7 +259,7 @@ void native_sandbox_restore(ApiRequest *q) {
         free(b.snapshot);
         if (!n)
                 return;
-        keep(q);
+        native_snapshots_keep(q);
         r = sandbox_restore(s, q->sandbox, n, on_restored, q, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);

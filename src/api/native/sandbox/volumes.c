@@ -14,7 +14,7 @@
 #define SIZE_DEFAULT (UINT64_C(1) << 30)
 #define MIB          1048576.0
 
-static Volume *volume_of(ApiRequest *q) {
+static Volume *native_volumes_of(ApiRequest *q) {
         State *s = state_of(q);
         Volume *v = s ? volume_find(s, &q->who, q->parameters[0]) : NULL;
 
@@ -23,7 +23,7 @@ static Volume *volume_of(ApiRequest *q) {
         return v;
 }
 
-static json_t *volume_json(const Volume *v) {
+static json_t *native_volumes_json(const Volume *v) {
         json_t *users = json_array();
 
         for (const VolumeUser *u = v->users; u; u = u->hh.next)
@@ -39,19 +39,19 @@ static json_t *volume_json(const Volume *v) {
                         "status", v->missing ? "missing" : "ready");
 }
 
-static void forget(ApiRequest *q, bool answered) {
+static void native_volumes_forget(ApiRequest *q, bool answered) {
         if (q->api->rooms.state)
                 state_forget_caller(q->api->rooms.state, q);
 }
 
 /* POST /api/volumes */
 
-typedef struct VolumeBody {
+typedef struct NativeVolumesBody {
         char *name;
         uint64_t bytes;
-} VolumeBody;
+} NativeVolumesBody;
 
-static int field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_volumes_field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
         if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
@@ -61,13 +61,13 @@ static int field_name(const JsonField *f, json_t *v, const char *name, void *tar
 }
 
 const JsonField native_volume_fields[] = {
-        { "name",   field_name,           offsetof(VolumeBody, name),  JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
-        { "sizeMB", json_field_megabytes, offsetof(VolumeBody, bytes), JSON_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB },
+        { "name",   native_volumes_field_name,           offsetof(NativeVolumesBody, name),  JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
+        { "sizeMB", json_field_megabytes, offsetof(NativeVolumesBody, bytes), JSON_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB },
 };
 const size_t native_volume_n_fields = ELEMENTSOF(native_volume_fields);
 
 /* All of a tenant's together fit into what it may have on disk. */
-static int check_quota(ApiRequest *q, State *s, uint64_t bytes) {
+static int native_volumes_check_quota(ApiRequest *q, State *s, uint64_t bytes) {
         const Tenant *t = q->who.tenant ? access_tenant(q->manager->access, q->who.tenant) : NULL;
         uint64_t sum = bytes;
 
@@ -82,7 +82,7 @@ static int check_quota(ApiRequest *q, State *s, uint64_t bytes) {
         return -EDQUOT;
 }
 
-static void on_made(Volume *v, const Error *error, void *userdata) {
+static void native_volumes_on_made(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         char place[64];
 
@@ -92,21 +92,21 @@ static void on_made(Volume *v, const Error *error, void *userdata) {
         }
         (void) snprintf(place, sizeof(place), "/api/volumes/%s", v->id);
         (void) http_add_header(q->http, "Location", place);
-        (void) api_answer(q, 201, volume_json(v));
+        (void) api_answer(q, 201, native_volumes_json(v));
 }
 
 void native_volume_make(ApiRequest *q) {
-        VolumeBody b = { .bytes = SIZE_DEFAULT };
+        NativeVolumesBody b = { .bytes = SIZE_DEFAULT };
         State *s = state_of(q);
         Error error = { 0 };
         int r;
 
         if (!s || api_read(q, &b) < 0)
                 return;
-        q->destroy = forget;
-        r = check_quota(q, s, b.bytes);
+        q->destroy = native_volumes_forget;
+        r = native_volumes_check_quota(q, s, b.bytes);
         if (r >= 0) {
-                r = volume_make(s, q->who.tenant, b.name, b.bytes, on_made, q, &error);
+                r = volume_make(s, q->who.tenant, b.name, b.bytes, native_volumes_on_made, q, &error);
                 if (r < 0)
                         (void) api_errno(q, r, error.text);
         }
@@ -115,7 +115,7 @@ void native_volume_make(ApiRequest *q) {
 
 /* GET: how full they are is asked of all at once. */
 
-static int read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
+static int native_volumes_read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
         const char *text = http_query(q->http, "cursor");
         char *end;
 
@@ -143,14 +143,14 @@ static void answer_list(ApiRequest *q, State *s) {
         json_t *list, *more = NULL;
         Volume *v;
 
-        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || read_cursor(q, &at, id) < 0)
+        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || native_volumes_read_cursor(q, &at, id) < 0)
                 return;
         list = json_array();
         v = volume_next(s, &q->who, at, id[0] ? id : NULL);
         while (v) {
                 Volume *next = volume_next(s, &q->who, v->created_at, v->id);
 
-                (void) json_array_append_new(list, volume_json(v));
+                (void) json_array_append_new(list, native_volumes_json(v));
                 if (next && json_array_size(list) >= limit) {
                         more = cursor_json(v);
                         break;
@@ -161,7 +161,7 @@ static void answer_list(ApiRequest *q, State *s) {
 }
 
 /* What cannot be measured now is shown as it was. */
-static void on_measured(Volume *none, const Error *error, void *userdata) {
+static void native_volumes_on_measured(Volume *none, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
         State *s = q->api->rooms.state;
         Volume *v;
@@ -170,17 +170,17 @@ static void on_measured(Volume *none, const Error *error, void *userdata) {
                 answer_list(q, s);
                 return;
         }
-        v = volume_of(q);
+        v = native_volumes_of(q);
         if (v)
-                (void) api_answer(q, 200, volume_json(v));
+                (void) api_answer(q, 200, native_volumes_json(v));
 }
 
 static void measure_and_answer(ApiRequest *q, State *s) {
         Error error = { 0 };
 
-        q->destroy = forget;
-        if (!volume_next(s, &q->who, 0, NULL) || volumes_measure(s, on_measured, q, &error) < 0)
-                on_measured(NULL, NULL, q);
+        q->destroy = native_volumes_forget;
+        if (!volume_next(s, &q->who, 0, NULL) || volumes_measure(s, native_volumes_on_measured, q, &error) < 0)
+                native_volumes_on_measured(NULL, NULL, q);
 }
 
 void native_volume_list(ApiRequest *q) {
@@ -191,13 +191,13 @@ void native_volume_list(ApiRequest *q) {
 }
 
 void native_volume_get(ApiRequest *q) {
-        if (volume_of(q))
+        if (native_volumes_of(q))
                 measure_and_answer(q, q->api->rooms.state);
 }
 
 /* DELETE */
 
-static void on_removed(Volume *v, const Error *error, void *userdata) {
+static void native_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
@@ -207,14 +207,14 @@ static void on_removed(Volume *v, const Error *error, void *userdata) {
 }
 
 void native_volume_delete(ApiRequest *q) {
-        Volume *v = volume_of(q);
+        Volume *v = native_volumes_of(q);
         Error error = { 0 };
         int r;
 
         if (!v)
                 return;
-        q->destroy = forget;
-        r = volume_remove(q->api->rooms.state, v, on_removed, q, &error);
+        q->destroy = native_volumes_forget;
+        r = volume_remove(q->api->rooms.state, v, native_volumes_on_removed, q, &error);
         if (r == -EBUSY)
                 (void) api_error(q, 409, "in_use", NULL, "%s", error.text);
         else if (r < 0)

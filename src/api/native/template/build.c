@@ -25,7 +25,7 @@ typedef struct BuildBody {
         json_t *network, *policy;
 } BuildBody;
 
-static void body_done(BuildBody *b) {
+static void build_body_done(BuildBody *b) {
         build_request_done(&b->request);
         json_decref(b->network);
         json_decref(b->policy);
@@ -55,7 +55,7 @@ static const JsonField fields[] = {
 };
 
 /* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
-static int apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
+static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         const Config *settings = q->manager->settings;
         const Profile *profile = *settings->build.profile ? profile_find(settings, settings->build.profile) : NULL;
         SandboxLimits unsaid;
@@ -79,7 +79,7 @@ static int apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
         return r;
 }
 
-static void start(ApiRequest *q, BuildBody *b) {
+static void native_build_start(ApiRequest *q, BuildBody *b) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         Error error = { 0 };
         Making *k;
@@ -89,7 +89,7 @@ static void start(ApiRequest *q, BuildBody *b) {
                 (void) native_complain(q, "recipe", "and text do not go together");
                 return;
         }
-        r = apply_policy(q, b, &c);
+        r = build_apply_policy(q, b, &c);
         if (r < 0 || json_has_complaints(&c)) {
                 (void) (r < 0 ? api_errno(q, r, NULL) : api_complaints(q, &c));
                 return;
@@ -105,7 +105,7 @@ static void start(ApiRequest *q, BuildBody *b) {
 
 static void from_json(ApiRequest *q, int fd, uint64_t size) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        _cleanup_(body_done) BuildBody b = { .request = { .context_fd = -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
+        _cleanup_(build_body_done) BuildBody b = { .request = { .context_fd = -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
         _cleanup_close_ int body = fd;
         _cleanup_free_ char *text = NULL;
         Error error = { 0 };
@@ -128,7 +128,7 @@ static void from_json(ApiRequest *q, int fd, uint64_t size) {
         else if (json_has_complaints(&c))
                 (void) api_complaints(q, &c);
         else
-                start(q, &b);
+                native_build_start(q, &b);
 }
 
 /* By query, and an archive with the files. */
@@ -156,7 +156,7 @@ static int take_query(const char *name, const char *value, void *userdata) {
 }
 
 static void from_archive(ApiRequest *q, int fd, uint64_t size) {
-        _cleanup_(body_done) BuildBody b = { .request = { .context_fd = size > 0 ? fd : -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
+        _cleanup_(build_body_done) BuildBody b = { .request = { .context_fd = size > 0 ? fd : -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
         int r = http_query_each(q->http, take_query, &b);
 
         if (size == 0)
@@ -170,7 +170,7 @@ static void from_archive(ApiRequest *q, int fd, uint64_t size) {
         else if (!b.request.name)
                 (void) native_complain(q, "name", "must be given: what the template shall be called");
         else if (api_query_bool(q, "noCache", &b.request.no_cache) >= 0)
-                start(q, &b);
+                native_build_start(q, &b);
 }
 
 void native_template_build(ApiRequest *q) {

@@ -14,7 +14,7 @@
 #define LIMIT_MAX     1000
 #define WAIT_MAX      (600 * USEC_PER_SEC)
 
-static Making *find(ApiRequest *q) {
+static Making *makings_find(ApiRequest *q) {
         Images *i = native_images(q);
         Making *k = i ? making_find(i, &q->who, q->parameters[0]) : NULL;
 
@@ -23,7 +23,7 @@ static Making *find(ApiRequest *q) {
         return k;
 }
 
-static bool has_ended(const Making *k) {
+static bool makings_has_ended(const Making *k) {
         MakingInfo m;
 
         making_info(k, &m);
@@ -32,15 +32,15 @@ static bool has_ended(const Making *k) {
 
 /* List. */
 
-typedef struct Page {
+typedef struct MakingsPage {
         json_t *list;
         int kind, status;
         uint64_t skip, limit, seen;
         bool more;
-} Page;
+} MakingsPage;
 
 static int add_making(Making *k, void *userdata) {
-        Page *p = userdata;
+        MakingsPage *p = userdata;
         MakingInfo m;
 
         making_info(k, &m);
@@ -55,7 +55,7 @@ static int add_making(Making *k, void *userdata) {
         return json_array_append_new(p->list, native_making_json(k)) < 0 ? -ENOMEM : 0;
 }
 
-static int read_word(ApiRequest *q, const char *name, int (*from_name)(const char *), int *ret) {
+static int makings_read_word(ApiRequest *q, const char *name, int (*from_name)(const char *), int *ret) {
         const char *word = http_query(q->http, name);
 
         *ret = word ? from_name(word) : -1;
@@ -64,11 +64,11 @@ static int read_word(ApiRequest *q, const char *name, int (*from_name)(const cha
 
 void native_making_list(ApiRequest *q) {
         Images *i = native_images(q);
-        Page p = { .limit = LIMIT_DEFAULT };
+        MakingsPage p = { .limit = LIMIT_DEFAULT };
         char cursor[24];
         int r;
 
-        if (!i || read_word(q, "kind", making_kind_from_name, &p.kind) < 0 || read_word(q, "status", making_status_from_name, &p.status) < 0 ||
+        if (!i || makings_read_word(q, "kind", making_kind_from_name, &p.kind) < 0 || makings_read_word(q, "status", making_status_from_name, &p.status) < 0 ||
                         api_query_uint(q, "limit", 1, LIMIT_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 0, UINT32_MAX, &p.skip) < 0)
                 return;
         p.list = json_array();
@@ -108,7 +108,7 @@ static void waiting_answer(Waiting *w, const Making *k) {
 }
 
 static void waiting_changed(Making *k, void *userdata) {
-        if (has_ended(k))
+        if (makings_has_ended(k))
                 waiting_answer(userdata, k);
 }
 
@@ -120,13 +120,13 @@ static int waiting_over(sd_event_source *source, uint64_t usec, void *userdata) 
 }
 
 void native_making_get(ApiRequest *q) {
-        Making *k = find(q);
+        Making *k = makings_find(q);
         usec_t wait = 0;
         Waiting *w;
 
         if (!k || native_query_seconds(q, "wait", &wait) < 0)
                 return;
-        w = wait > 0 && !has_ended(k) ? calloc(1, sizeof(*w)) : NULL;
+        w = wait > 0 && !makings_has_ended(k) ? calloc(1, sizeof(*w)) : NULL;
         if (!w || sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, MIN_OF(wait, WAIT_MAX), 0, waiting_over, w) < 0) {
                 free(w);
                 (void) api_answer(q, 200, native_making_json(k));
@@ -141,15 +141,15 @@ void native_making_get(ApiRequest *q) {
 
 /* Its log, from any byte. */
 
-typedef struct LogStream {
+typedef struct MakingsLogStream {
         ApiRequest *q;
         int fd;
         uint64_t offset;
         MakingWatch watch;
-} LogStream;
+} MakingsLogStream;
 
 static ssize_t log_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
-        LogStream *s = userdata;
+        MakingsLogStream *s = userdata;
         ssize_t n;
 
         do
@@ -160,17 +160,17 @@ static ssize_t log_next(HttpRequest *http, uint64_t position, void *buffer, size
         s->offset += (uint64_t) n;
         if (n > 0)
                 return n;
-        return s->watch.making && !has_ended(s->watch.making) ? 0 : HTTP_STREAM_END;
+        return s->watch.making && !makings_has_ended(s->watch.making) ? 0 : HTTP_STREAM_END;
 }
 
 static void log_changed(Making *k, void *userdata) {
-        LogStream *s = userdata;
+        MakingsLogStream *s = userdata;
 
         http_request_continue(s->q->http);
 }
 
 static void log_destroy(ApiRequest *q, bool answered) {
-        LogStream *s = q->state;
+        MakingsLogStream *s = q->state;
 
         making_unwatch(&s->watch);
         (void) fd_close(s->fd);
@@ -179,10 +179,10 @@ static void log_destroy(ApiRequest *q, bool answered) {
 }
 
 void native_making_log(ApiRequest *q) {
-        Making *k = find(q);
+        Making *k = makings_find(q);
         bool follow = false;
         uint64_t offset = 0;
-        LogStream *s;
+        MakingsLogStream *s;
         int fd;
 
         if (!k || api_query_uint(q, "offset", 0, INT64_MAX, &offset) < 0 || api_query_bool(q, "follow", &follow) < 0)
@@ -198,7 +198,7 @@ void native_making_log(ApiRequest *q) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        *s = (LogStream) { .q = q, .fd = fd, .offset = offset, .watch = { .changed = log_changed, .userdata = s } };
+        *s = (MakingsLogStream) { .q = q, .fd = fd, .offset = offset, .watch = { .changed = log_changed, .userdata = s } };
         if (follow)
                 making_watch(k, &s->watch);
         q->state = s;
@@ -208,10 +208,10 @@ void native_making_log(ApiRequest *q) {
 }
 
 void native_making_cancel(ApiRequest *q) {
-        Making *k = find(q);
+        Making *k = makings_find(q);
 
         if (!k)
                 return;
         making_cancel(k);
-        (void) api_answer(q, has_ended(k) ? 200 : 202, native_making_json(k));
+        (void) api_answer(q, makings_has_ended(k) ? 200 : 202, native_making_json(k));
 }

@@ -31,7 +31,7 @@ static json_t *map_json(const Strv *v) {
         return map;
 }
 
-static json_t *config_json(const ImageConfig *c) {
+static json_t *templates_json_config(const ImageConfig *c) {
         return json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
                         "env", map_json(&c->env),
                         "workdir", json_text_or_null(c->workdir),
@@ -86,7 +86,7 @@ json_t *native_template_json(Images *i, const TemplateInfo *t, bool all) {
                 return j;
         layers = image->layers ? json_loads(image->layers, 0, NULL) : NULL;
         (void) json_object_set_new(j, "layers", layers ? layers : json_array());
-        (void) json_object_set_new(j, "config", config_json(&image->config));
+        (void) json_object_set_new(j, "config", templates_json_config(&image->config));
         return j;
 }
 

@@ -53,15 +53,15 @@ void native_answer_making(ApiRequest *q, const Making *k) {
 
 /* List. */
 
-typedef struct Page {
+typedef struct TemplatesPage {
         Images *images;
         json_t *list;
         uint64_t skip, limit;
         bool more;
-} Page;
+} TemplatesPage;
 
-static int add_template(const TemplateInfo *info, void *userdata) {
-        Page *p = userdata;
+static int templates_add(const TemplateInfo *info, void *userdata) {
+        TemplatesPage *p = userdata;
 
         if (p->skip > 0) {
                 p->skip--;
@@ -79,7 +79,7 @@ void native_template_list(ApiRequest *q) {
         Images *i = native_images(q);
         const char *tenant = i ? native_template_tenant(q) : NULL;
         uint64_t from = 0;
-        Page p = { .images = i, .limit = LIMIT_DEFAULT };
+        TemplatesPage p = { .images = i, .limit = LIMIT_DEFAULT };
         char cursor[24];
         int r;
 
@@ -87,7 +87,7 @@ void native_template_list(ApiRequest *q) {
                 return;
         p.skip = from;
         p.list = json_array();
-        r = images_each(i, q->who.tenant || http_query(q->http, "tenant") ? tenant : NULL, add_template, &p);
+        r = images_each(i, q->who.tenant || http_query(q->http, "tenant") ? tenant : NULL, templates_add, &p);
         if (r < 0 && !p.more) {
                 json_decref(p.list);
                 (void) api_errno(q, r, NULL);
@@ -183,7 +183,7 @@ static char *auth_text(const AuthBody *a) {
         return n < 0 ? NULL : text;
 }
 
-static void wipe(char **text) {
+static void templates_wipe(char **text) {
         if (*text)
                 explicit_bzero(*text, strlen(*text));
         free(*text);
@@ -198,7 +198,7 @@ static void pull_done(PullBody *b) {
 
 void native_template_pull(ApiRequest *q) {
         _cleanup_(pull_done) PullBody b = { 0 };
-        _cleanup_(wipe) char *auth = NULL;
+        _cleanup_(templates_wipe) char *auth = NULL;
         Images *i = native_images(q);
         Error error = { 0 };
         Making *k;
@@ -232,7 +232,7 @@ static void push_done(PushBody *b) {
 
 void native_template_push(ApiRequest *q) {
         _cleanup_(push_done) PushBody b = { 0 };
-        _cleanup_(wipe) char *auth = NULL;
+        _cleanup_(templates_wipe) char *auth = NULL;
         Images *i = native_images(q);
         Error error = { 0 };
         Making *k;
