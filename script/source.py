@@ -11,9 +11,9 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 LITERAL = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
-DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.M)
+PASSED_OVER = re.compile(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*|__attribute__\(\([^;{}]*?\)\)', re.M) # directives and attributes
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
-FUNCTION = re.compile(r'^(?!typedef\b|struct \w+ \{|enum \w+ \{|union \w+ \{)[A-Za-z_](?:[^;{}=()]*\b)?(\w+)\((?:[^;{}]*)\)[^;{}=()]*\{[ \t]*(?:\}[ \t]*)?$', re.M)
+FUNCTION = re.compile(r'^(?!typedef\b|struct \w+ \{|enum \w+ \{|union \w+ \{)[A-Za-z_][^;{}=()]*[\s*](\w+)\((?:[^;{}]*)\)[^;{}=()]*\{[ \t]*(?:\}[ \t]*)?$', re.M)
 TYPE = re.compile(r'^(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)\s*\{|^typedef\s+[^;{}]*?(?:\b(\w+)|\(\*(\w+)\)\s*\([^;]*\))\s*;|^\}\s*(\w+)\s*;', re.M)
 
 
@@ -33,7 +33,7 @@ class Source:
             self.bytes = f.read()
         self.text = self.bytes.decode('utf-8', 'surrogateescape')
         self.code = LITERAL.sub(blank, self.text)
-        self.plain = DIRECTIVE.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), self.code)
+        self.plain = PASSED_OVER.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), self.code)
 
     def line(self, offset):
         return self.text.count('\n', 0, offset) + 1
