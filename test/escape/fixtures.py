@@ -245,7 +245,7 @@ def bind_moved(host):
     (directory / "inner/deep").mkdir(parents=True)
 
     def move():
-        if covetest.wait_for(lambda: (directory / "ready").exists(), 10):
+        if covetest.wait_for(lambda: (directory / "ready").exists()):
             (directory / "inner").rename(host.tmp / "inner")
             (directory / "go").touch()
 
