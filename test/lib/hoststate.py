@@ -29,7 +29,8 @@ LOOP_SECONDS = 30.0
 FIRST_SANDBOX_UID = 100000  # below are people and services
 
 # A sandbox's id, a name made by mkdtemp(), a directory of this harness.
-OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.].*[A-Za-z0-9]{6}$|^covetest-")
+# Not that of a unit test, which may run beside us.
+OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.](?!unit-).*[A-Za-z0-9]{6}$|^covetest-")
 
 OUR_CGROUP = re.compile(r"/cove")  # every group that cove makes is called so; a machine's others come and go
 # Others' mounts, and the one that the first `ip netns add` after a boot makes for good.
