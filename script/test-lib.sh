@@ -9,7 +9,8 @@ trap 'stop_load; rm -rf "$work"' EXIT
 before_jobs=() queued_jobs=() after_jobs=() # each a command, quoted for eval
 lanes=3 # most suites wait most of the time
 busy=()
-streaming= # a suite that runs alone is seen while it runs
+streaming=  # a suite that runs alone is seen while it runs
+leak_check= # around all of it: suites check themselves, and their neighbours are not theirs to blame
 
 first() { before_jobs+=("$(printf '%q ' "$@")"); } # by itself, before the queue
 queue() { queued_jobs+=("$(printf '%q ' "$@")"); } # beside others
@@ -84,6 +85,7 @@ suite_record() { # LOG STATUS SINCE NAME
     else
         bad=1
         echo "FAILED: $4 ended with status $2 and without its closing line" >>"$1"
+        [ -z "$streaming" ] || tail -n 1 "$1"
     fi
     record "$ok" "$bad" "$skip" "$3" "$4"
     [ -n "$streaming" ] || locked show "$1" "$4 ($((SECONDS - $3)) s)"
@@ -171,17 +173,17 @@ take() {
 }
 
 run_jobs() {
-    local job n leaks= lane_pids=()
+    local job n lane_pids=()
     trap 'trap - INT TERM; kill 0' INT TERM # what runs in the background does not hear of Ctrl-C by itself
-    [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] && leaks=yes || streaming=yes
+    [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] || streaming=yes
     start_load
-    [ -z "$leaks" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"
+    [ -z "$leak_check" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"
     for job in "${before_jobs[@]}"; do eval "suite $job"; done
     echo 0 >"$work/next"
     for ((n = 0; n < lanes && n < ${#queued_jobs[@]}; n++)); do lane & lane_pids[n]=$!; done
     for n in "${!lane_pids[@]}"; do wait "${lane_pids[n]}" || record 0 1 0 "$SECONDS" "lane $n ended with status $?"; done
     for job in "${after_jobs[@]}"; do eval "suite $job"; done
-    [ -z "$leaks" ] || check "leak check over the whole run" /usr/bin/python3 "$root/test/lib/covetest.py" compare "$work/host"
+    [ -z "$leak_check" ] || check "leak check over the whole run" /usr/bin/python3 "$root/test/lib/covetest.py" compare "$work/host"
 }
 
 # Busy loops that compete with the tests for the processors.
