@@ -38,13 +38,18 @@ job_name() {
 # One step that either works or does not.
 check() {
     local since=$SECONDS
-    if step "$@"; then record 1 0 0 "$since" "$1"; else record 0 1 0 "$since" "$1"; fi
+    if step "$@"; then
+        record 1 0 0 "$since" "$1"
+    else
+        record 0 1 0 "$since" "$1"
+        locked append_line "$1"
+    fi
 }
 
 # A step without which there is nothing to test: a program of an older source says nothing about this one.
 must() {
     local since=$SECONDS
-    step "$@" || { record 0 1 0 "$since" "$1" && report_and_exit; }
+    step "$@" || { record 0 1 0 "$since" "$1" && locked append_line "$1" && report_and_exit; }
     record 0 0 0 "$since" "$1"
 }
 
@@ -52,6 +57,7 @@ record() { # PASSED FAILED SKIPPED SINCE NAME
     locked append "$1 $2 $3 $((SECONDS - $4)) $5"
 }
 append() { echo "$*" >>"$work/results"; }
+append_line() { echo "$*" >>"$work/failures"; }
 locked() { ( flock 9 && "$@" ) 9>"$work/lock"; }
 
 closing_line() { grep -E '^[a-z0-9-]+: [0-9]+ passed, [0-9]+ failed' "$1" | tail -n 1 || true; }
@@ -114,11 +120,8 @@ suite_again() { # NAME COMMAND…
     COVE_TEST_AGAIN=no "$@" >"$log" 2>&1 || status=$?
     if suite_passed "$log" "$status"; then verdict=UNSTABLE; fi
     locked show "$log" "$name, once more"
-    locked append_again "$name: $verdict when run as a whole once more"
-}
-append_again() {
-    echo "$1"
-    echo "$1" >>"$work/failures"
+    echo "$name: $verdict when run as a whole once more"
+    locked append_line "$name: $verdict when run as a whole once more"
 }
 
 # The unit tests of a build directory, and the corpora of the fuzzers.
