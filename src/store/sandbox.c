@@ -62,7 +62,7 @@ static int sandbox_row(Store *s, sqlite3_stmt *st, void *userdata) {
 
         r = table_load(&sandbox_table, st, 0, &row);
         if (r >= 0)
-                r = table_load(&sandbox_state_table, st, (int) sandbox_table.n_fields, &row);
+                r = table_load(&sandbox_state_table, st, (int) table_columns(&sandbox_table), &row);
         if (r >= 0)
                 r = e->each(&row, e->userdata);
         table_done(&sandbox_table, &row);
@@ -107,7 +107,7 @@ static int execution_row(Store *s, sqlite3_stmt *st, void *userdata) {
 
         r = table_load(&execution_table, st, 0, &row);
         if (r >= 0)
-                r = table_load(&execution_state_table, st, (int) execution_table.n_fields, &row);
+                r = table_load(&execution_state_table, st, (int) table_columns(&execution_table), &row);
         (void) snprintf(row.id, sizeof(row.id), "e%" PRIu64, row.number);
         if (r >= 0)
                 r = e->each((const char *) sqlite3_column_text(st, 0), &row, e->userdata);
