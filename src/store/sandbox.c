@@ -12,15 +12,15 @@ static int insert_both(Store *s, StatementId first, const FieldTable *t, Stateme
         bool own = transaction_enter(s);
         int r;
 
-        r = statement_write(s, first, t, t->n_fields, row);
+        r = statement_write(s, first, t, table_columns(t), row);
         if (r >= 0)
-                r = statement_write(s, second, state, state->n_fields, row);
+                r = statement_write(s, second, state, table_columns(state), row);
         return transaction_leave(s, own, r);
 }
 
 /* An update of what is not there is an error, also to the transaction it is part of. */
 static int update_state(Store *s, StatementId id, const FieldTable *state, const void *row) {
-        int r = statement_write(s, id, state, state->n_fields, row);
+        int r = statement_write(s, id, state, table_columns(state), row);
 
         if (r < 0)
                 return r;
