@@ -263,14 +263,10 @@ static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
         return sb && sb->spec.name && strcmp(sb->spec.name, spec->name) == 0 ? sb : NULL;
 }
 
-static bool is_ending(const Sandbox *sb) {
-        return sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING;
-}
-
 Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
         Sandbox *sb = holder_of_name(m, spec);
 
-        return sb && !is_ending(sb) ? sb : NULL;
+        return sb && !sandbox_is_ending(sb) ? sb : NULL;
 }
 
 /* Takes the spec's contents on success. */
@@ -321,7 +317,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
 
         *ret_existing = false;
         sb = holder_of_name(m, spec);
-        if (sb && is_ending(sb)) {
+        if (sb && sandbox_is_ending(sb)) {
                 manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
                 sb = NULL;
@@ -335,7 +331,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {
-        if (sb->networking && sb->status != SANDBOX_INITIALIZING)
+        if (sandbox_is_up(sb) && sb->activity == ACTIVITY_CONNECTING)
                 return sandbox_call_add(sb, CALL_NETWORK, done, userdata);
         if (sb->status != SANDBOX_INITIALIZING) {
                 done(sb, NULL, userdata);

@@ -130,7 +130,7 @@ static void reconcile_give_up(Reconcile *c, const char *text) {
 
 static bool is_settled(const Sandbox *sb) {
         return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sb->parked &&
-                        sb->halt == HALT_NONE;
+                        !sandbox_is_unloading(sb);
 }
 
 static bool reconcile_is_listed(Reconcile *c, const char *id) {
@@ -268,7 +268,7 @@ static bool ask_slice(Reconcile *c) {
 }
 
 static bool owes_answer(const Reconcile *c, const Sandbox *sb) {
-        return is_settled(sb) && sb->status != SANDBOX_PAUSED && !sb->freezing && manager_of(c)->provider->ops->verify &&
+        return is_settled(sb) && sb->status != SANDBOX_PAUSED && sb->activity != ACTIVITY_FREEZING && manager_of(c)->provider->ops->verify &&
                         sb->heard_at < c->asked_at;
 }
 

@@ -95,10 +95,9 @@ static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
                                 "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
-                        sb->halt != HALT_NONE || sb->booting)
+        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
                 return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (sb->replacing)
+        if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored; try again");
         return 0;
 }

@@ -58,6 +58,9 @@ typedef void (*CopyDone)(const Error *error, void *userdata);
 int disk_copy(State *s, Sandbox *sb, const char *scratch /* its name */, CopyDone done, void *userdata, Error *reterr);
 void scratch_drop(State *s, const char *scratch);
 
+/* restore.c */
+bool state_restores(const State *s, const Sandbox *sb); /* its disk becomes another one */
+
 /* volume.c */
 int volumes_load(State *s, Error *reterr);
 void volumes_free(State *s);

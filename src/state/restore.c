@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/log.h"
 #include "jail/ids.h"
@@ -34,10 +35,19 @@ static void free_restore(Work *w) {
 
         if (sb) {
                 sandbox_forget_caller(sb, r);
-                sb->replacing = false;
+                sandbox_swap_end(sb);
         }
         free(r->before);
         free(r);
+}
+
+bool state_restores(const State *s, const Sandbox *sb) {
+        const Work *w;
+
+        DL_FOREACH(s->works, w)
+                if (w->free == free_restore && strcmp(((const StateRestore *) w)->sandbox, sb->id) == 0)
+                        return true;
+        return false;
 }
 
 static void restore_finish(StateRestore *r, const Error *error) {
@@ -90,7 +100,7 @@ static void restore_boot(StateRestore *r) {
         else if (r->was_parked)
                 restore_finish(r, r->going_back ? &r->error : NULL);
         else {
-                sb->replacing = false; /* from here on it is in the provider's hands */
+                sandbox_swap_end(sb); /* from here on it is in the provider's hands */
                 sandbox_resume(sb, restore_on_up, r);
         }
 }
@@ -135,9 +145,9 @@ static void restore_swap(StateRestore *r) {
         Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
         Error error = { 0 };
 
-        if (sb)
-                sb->replacing = true;
-        if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
+        if (sb && sandbox_swap_begin(sb) < 0)
+                restore_finish(r, r->going_back ? &r->error : &(Error) { -EBUSY, "something else is under way with the sandbox; try again" });
+        else if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
                 on_swapped(NULL, &error, r);
 }
 
@@ -175,10 +185,9 @@ static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *
                                 "the sandbox's disk goes with its processes and cannot be replaced: make it with \"persistent\": true");
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
-                        sb->halt != HALT_NONE || sb->booting)
+        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
                 return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (sb->replacing)
+        if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
         if (!restore_text_equal(sb->spec.tenant, n->tenant)) /* whoever sees both */
                 return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->id,
@@ -206,7 +215,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
         r->done = done;
         work_begin(&r->work, s, userdata, free_restore);
-        sb->replacing = true;
+        (void) sandbox_swap_begin(sb); /* a parked one; any other goes on as it is while the snapshot is copied */
         k = id_make(r->scratch);
         if (k >= 0)
                 k = sandbox_text_set(&r->before, sb->spec.snapshot);

@@ -235,7 +235,7 @@ TEST(what_fails_in_between_takes_all_of_it_back) {
                         answer(&room, NULL);
                 }
                 check_uint("no row", n_rows(&room), 0);
-                check_true("nothing holds it", sb->hold == HOLD_NONE);
+                check_true("nothing holds it", sb->activity == ACTIVITY_NONE);
                 take(&room, sb, "never", &t); /* the name is free */
                 room_close(&room);
         }
@@ -539,7 +539,7 @@ TEST(one_that_does_not_come_up_stays_parked) {
                 room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
                 check_true("told", a.n == way + 1 && a.code < 0);
                 check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED);
-                check_true("and nothing is left", sb->halt == HALT_NONE);
+                check_true("and nothing is left", sb->activity == ACTIVITY_NONE);
         }
         sandbox_resume(sb, on_done, &a);
         room.w.fake.provider.events->created(sb, 1, 1, 0, NULL, room.w.manager);

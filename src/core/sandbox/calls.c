@@ -16,8 +16,6 @@ typedef struct SandboxCall {
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
         SandboxCall *call;
 
-        if (!done)
-                return 0;
         call = calloc(1, sizeof(*call));
         if (!call)
                 return -ENOMEM;
@@ -58,7 +56,8 @@ bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) 
 
                 DL_DELETE(sb->calls, call);
                 free(call);
-                copy.done(sb, error, copy.userdata);
+                if (copy.done)
+                        copy.done(sb, error, copy.userdata);
                 HASH_FIND_STR(m->sandboxes, id, still);
         }
         return still == sb;

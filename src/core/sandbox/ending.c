@@ -56,7 +56,7 @@ static void finish_end(Sandbox *sb, SandboxStatus status) {
         char *reason = sb->reason ? strdup(sb->reason) : NULL;
 
         (void) store_ledger_remove(sb->manager->store, sb->id);
-        (void) sandbox_set_status(sb, status, reason);
+        (void) sandbox_move(sb, (SandboxState) { .status = status, .parked = sb->parked }, reason);
         (void) sandbox_arm_timers(sb);
         free(reason);
 }
@@ -68,6 +68,15 @@ static void report_usage(Sandbox *sb) {
         if (sandbox_usage(sb, &usage) < 0)
                 memset(&usage, 0, sizeof(usage));
         observe_usage(sb, &usage);
+}
+
+/* Callers of what was under way: its answer is not heard any more. */
+static void ending_overtake(Sandbox *sb) {
+        static const SandboxCallKind kinds[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
+
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (!sandbox_call_finish(sb, kinds[i], &(Error) { -ESTALE, "the sandbox has ended" }))
+                        return;
 }
 
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
@@ -89,13 +98,13 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         sb->end_status = end_status;
         report_usage(sb);
         sb->end_began_at = clock_wall_usec();
-        (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_TERMINATING, .parked = sb->parked }, reason);
         sandbox_halt_free(sb);
-        sb->booting = false;
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
         network_gone(sb);
         sandbox_ask_to_destroy(sb);
+        ending_overtake(sb);
 }
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -150,7 +159,6 @@ static void ending_let_go(Sandbox *sb) {
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
-        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
         Sandbox *sb;
         bool delete;
 
@@ -168,9 +176,6 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
         network_gone(sb); /* also for good */
-        for (size_t i = 0; i < ELEMENTSOF(useless); i++)
-                if (!sandbox_call_finish(sb, useless[i], &(Error) { -ESTALE, "the sandbox has ended" }))
-                        return;
         if (delete)
                 (void) sandbox_delete_row(sb);
         if (fail_creators(sb) && delete) /* who may take the name at once */

@@ -56,8 +56,8 @@ int manager_destroy_stray(Manager *m, const char *id) {
 int sandbox_verify(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
-        if (!p->ops->verify || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING ||
-                        sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED || sb->freezing || sb->hold != HOLD_NONE || sb->halt != HALT_NONE)
+        if (!p->ops->verify || (!sandbox_is_up(sb) && sb->status != SANDBOX_STOPPED) || sb->activity == ACTIVITY_FREEZING || sandbox_is_held(sb) ||
+                        sandbox_is_unloading(sb))
                 return -EOPNOTSUPP;
         return p->ops->verify(p, sb);
 }

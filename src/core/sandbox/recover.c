@@ -163,7 +163,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
         if (error) {
                 if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
                         return;
-                if (sb->parked || sb->halt != HALT_NONE)
+                if (sb->parked || sandbox_is_unloading(sb))
                         return;
                 if (m->recovery)
                         recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
@@ -172,7 +172,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
                 return;
         }
         sb->heard_at = clock_usec();
-        if (sb->status != SANDBOX_PAUSED || sb->thawing) /* a frozen PID 1 has not told what it knows */
+        if (sb->status != SANDBOX_PAUSED || sb->activity == ACTIVITY_THAWING) /* a frozen PID 1 has not told what it knows */
                 end_unknown(sb);
         sandbox_update_running(sb);
         if (!m->recovery)

@@ -49,7 +49,7 @@ static void expire_live(Sandbox *sb) {
         (void) store_sandbox_update(sb->manager->store, sb);
         if (sb->spec.on_timeout == ON_TIMEOUT_KILL)
                 sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
-        else if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
+        else if (!sandbox_is_up(sb))
                 return;
         else if (sb->spec.on_timeout == ON_TIMEOUT_PARK)
                 sandbox_park(sb, &parking, timers_on_parked, NULL);
