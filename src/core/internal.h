@@ -7,7 +7,7 @@
 
 /* sandbox.c: objects and their status */
 Sandbox *sandbox_new(Manager *m);
-Sandbox *sandbox_free(Sandbox *sb); /* executions and all; out of every table */
+void sandbox_drop(Sandbox *sb); /* it is gone: executions and all, out of every table; the object stays for those who hold a reference */
 /* The one way from a state to another. -EPROTO: the table of status.h does not have it, nothing has changed. */
 int sandbox_move(Sandbox *sb, SandboxState to, const char *reason);
 int sandbox_set_activity(Sandbox *sb, SandboxActivity activity); /* with the status as it is */

@@ -53,11 +53,9 @@ static int load_sandbox(Sandbox *row, void *userdata) {
 }
 
 static int load_execution(const char *sandbox_id, Execution *row, void *userdata) {
-        Manager *m = userdata;
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(userdata, sandbox_id);
         Execution *x;
 
-        HASH_FIND_STR(m->sandboxes, sandbox_id, sb);
         if (!sb)
                 return 0;
         x = execution_new(sb, row->number);
@@ -154,7 +152,7 @@ Manager *manager_free(Manager *m) {
         listing_free(m);
         m->admission = admission_free(m->admission);
         HASH_ITER(hh, m->sandboxes, sb, next)
-                sandbox_free(sb);
+                sandbox_drop(sb);
         acquisitions_free(m);
         tree_calls_free(m);
         zygote_calls_free(m);
@@ -299,7 +297,7 @@ static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandb
                 network_gone(sb); /* and an address */
                 sb->spec = empty; /* still the caller's; its name was only lent */
                 manager_forget_name(m, spec);
-                sandbox_free(sb);
+                sandbox_drop(sb);
                 return r;
         }
         *spec = empty;

@@ -1,5 +1,6 @@
 #include "core/sandbox.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,11 +87,17 @@ static bool principal_sees(const Principal *who, const Sandbox *sb) {
         return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
 }
 
-Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+Sandbox *manager_by_id(const Manager *m, const char *id) {
         Sandbox *sb;
+
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        return sb;
+}
+
+Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+        Sandbox *sb = manager_by_id(m, id_or_name);
         SandboxName *n;
 
-        HASH_FIND_STR(m->sandboxes, id_or_name, sb);
         if (!sb && strlen(id_or_name) <= SANDBOX_NAME_MAX) {
                 n = core_sandbox_find_name(m, who->tenant, id_or_name);
                 sb = n ? n->sandbox : NULL;
@@ -141,14 +148,47 @@ static void core_sandbox_become(Sandbox *sb, SandboxState to) {
         sb->changed_at = clock_wall_usec();
 }
 
-Sandbox *sandbox_free(Sandbox *sb) {
-        Execution *x, *next;
-        SandboxWatch *w, *next_watch;
-        Manager *m;
+Sandbox *sandbox_ref(Sandbox *sb) {
+        if (sb)
+                sb->n_refs++;
+        return sb;
+}
 
+Sandbox *sandbox_unref(Sandbox *sb) {
         if (!sb)
                 return NULL;
-        m = sb->manager;
+        assert(sb->n_refs > 0);
+        if (--sb->n_refs == 0 && sb->gone)
+                free(sb);
+        return NULL;
+}
+
+void sandbox_ref_set(Sandbox **at, Sandbox *sb) {
+        (void) sandbox_ref(sb);
+        (void) sandbox_unref(*at);
+        *at = sb;
+}
+
+static void core_sandbox_leave_shell(Sandbox *sb) {
+        Sandbox shell = {
+                .manager = sb->manager,
+                .spec.hub_fd = -EBADF,
+                .status = sandbox_status_is_ended(sb->status) ? sb->status : SANDBOX_TERMINATED,
+                .n_refs = sb->n_refs,
+                .gone = true,
+        };
+
+        memcpy(shell.id, sb->id, sizeof(shell.id));
+        *sb = shell;
+        if (sb->n_refs == 0)
+                free(sb);
+}
+
+void sandbox_drop(Sandbox *sb) {
+        Execution *x, *next;
+        SandboxWatch *w, *next_watch;
+        Manager *m = sb->manager;
+
         network_gone(sb);
         forget_name(sb);
         unregister(sb);
@@ -167,11 +207,12 @@ Sandbox *sandbox_free(Sandbox *sb) {
         sandbox_spec_done(&sb->spec);
         mask_unref(sb->mask);
         free(sb->reason);
-        free(sb);
-        return NULL;
+        core_sandbox_leave_shell(sb);
 }
 
 void sandbox_watch(Sandbox *sb, SandboxWatch *watch) {
+        if (sb->gone)
+                return;
         watch->sandbox = sb;
         DL_APPEND(sb->watches, watch);
 }

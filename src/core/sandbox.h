@@ -141,8 +141,24 @@ struct Sandbox {
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
         struct SandboxCall *calls; /* who waits for something to be done */
+        unsigned n_refs;        /* of those who keep it, beside the manager */
+        bool gone;
         UT_hash_handle hh;      /* by id */
 };
+
+/* A reference keeps the object, not the sandbox. When the sandbox is gone, only its id is left in the object, with a status that has ended: the functions below that
+ * change a sandbox then do nothing or refuse, and there is no execution, watch, caller or provider data. */
+Sandbox *sandbox_ref(Sandbox *sb);   /* of NULL: NULL */
+Sandbox *sandbox_unref(Sandbox *sb); /* NULL */
+void sandbox_ref_set(Sandbox **at, Sandbox *sb); /* in place of the one before */
+
+static inline bool sandbox_is_gone(const Sandbox *sb) {
+        return sb->gone;
+}
+
+static inline Sandbox *sandbox_unless_gone(Sandbox *sb) { /* of NULL: NULL */
+        return sb && !sb->gone ? sb : NULL;
+}
 
 static inline SandboxState sandbox_state(const Sandbox *sb) {
         return (SandboxState) { .status = sb->status, .parked = sb->parked, .activity = sb->activity };
@@ -189,7 +205,7 @@ void sandbox_watch(Sandbox *sb, SandboxWatch *watch);
 void sandbox_unwatch(SandboxWatch *watch); /* also when it never watched */
 
 /* The answer to one of the calls below; exactly once, possibly before the call returns. error is NULL when it went well. After
- * a delete sb is about to go: do not keep it. */
+ * a delete sb is about to go: keep it by a reference only. */
 typedef void (*SandboxDone)(Sandbox *sb, const Error *error, void *userdata);
 
 /* -ESTALE: not in a state for it; the error's text says "… (state: X)". */

@@ -42,7 +42,6 @@ struct StateRoom {
 /* state.c */
 void work_begin(Work *w, State *s, void *userdata, void (*free_work)(Work *w));
 void work_end(Work *w); /* frees it */
-Sandbox *state_sandbox(State *s, const char *id); /* NULL: is gone */
 
 /* snapshot.c */
 Snapshot *snapshot_new(void);

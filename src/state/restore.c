@@ -19,7 +19,7 @@
 
 typedef struct StateRestore {
         Work work;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         char snapshot[SNAPSHOT_ID_LENGTH + 1];
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         char *before;     /* what its disk began as, until now */
@@ -31,12 +31,10 @@ typedef struct StateRestore {
 
 static void free_restore(Work *w) {
         StateRestore *r = (StateRestore *) w;
-        Sandbox *sb = state_sandbox(w->state, r->sandbox);
 
-        if (sb) {
-                sandbox_forget_caller(sb, r);
-                sandbox_swap_end(sb);
-        }
+        sandbox_forget_caller(r->sandbox, r);
+        sandbox_swap_end(r->sandbox);
+        (void) sandbox_unref(r->sandbox);
         free(r->before);
         free(r);
 }
@@ -45,24 +43,24 @@ bool state_restores(const State *s, const Sandbox *sb) {
         const Work *w;
 
         DL_FOREACH(s->works, w)
-                if (w->free == free_restore && strcmp(((const StateRestore *) w)->sandbox, sb->id) == 0)
+                if (w->free == free_restore && ((const StateRestore *) w)->sandbox == sb)
                         return true;
         return false;
 }
 
 static void restore_finish(StateRestore *r, const Error *error) {
         State *s = r->work.state;
-        Sandbox *sb = state_sandbox(s, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         SandboxDone done = r->work.forgotten ? NULL : r->done;
         void *userdata = r->work.userdata;
         Error copy = error ? *error : (Error) { 0 };
 
-        if (!sb || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)) /* whatever else went wrong, went wrong for that */
+        if (!sb || sandbox_is_ending(sb)) /* whatever else went wrong, went wrong for that */
                 (void) error_set(&copy, -ESTALE, "the sandbox has ended");
         if (copy.code == -ECONNRESET)
                 copy.code = -EAGAIN;
         if (copy.code >= 0 && sb)
-                snapshot_set_last(s, r->sandbox, r->snapshot);
+                snapshot_set_last(s, sb->id, r->snapshot);
         scratch_drop(s, r->scratch);
         work_end(&r->work);
         if (done)
@@ -93,7 +91,7 @@ static void restore_on_up(Sandbox *sb, const Error *error, void *userdata) {
 }
 
 static void restore_boot(StateRestore *r) {
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
 
         if (!sb)
                 restore_finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
@@ -107,7 +105,7 @@ static void restore_boot(StateRestore *r) {
 
 /* Its row says where its disk comes from. */
 static void note_origin(StateRestore *r) {
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         int k;
 
         if (!sb)
@@ -116,7 +114,7 @@ static void note_origin(StateRestore *r) {
         if (k >= 0)
                 k = store_sandbox_update_all(r->work.state->manager->store, sb);
         if (k < 0)
-                log_warning("sandbox %s: cannot write where its disk comes from: %s", r->sandbox, strerror(-k));
+                log_warning("sandbox %s: cannot write where its disk comes from: %s", sb->id, strerror(-k));
 }
 
 static void on_swapped(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -140,9 +138,9 @@ static void restore_swap(StateRestore *r) {
         TreeRequest request = {
                 .operation = TREE_SWAP,
                 .n_refs = 2,
-                .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox) },
+                .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox->id) },
         };
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         Error error = { 0 };
 
         if (sb && sandbox_swap_begin(sb) < 0)
@@ -162,7 +160,7 @@ static void restore_on_parked(Sandbox *sb, const Error *error, void *userdata) {
 
 static void restore_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
         StateRestore *r = userdata;
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         char reason[128];
 
         r->work.call = NULL;
@@ -211,7 +209,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         r = calloc(1, sizeof(*r));
         if (!r)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        memcpy(r->sandbox, sb->id, sizeof(r->sandbox));
+        r->sandbox = sandbox_ref(sb);
         memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
         r->done = done;
         work_begin(&r->work, s, userdata, free_restore);

@@ -426,6 +426,72 @@ TEST(an_end_overtakes_what_is_under_way) {
         world_close(&w);
 }
 
+/* Whatever is done with a sandbox that is gone is refused or does nothing. */
+static void check_gone(Sandbox *sb, const char *id) {
+        SandboxWatch watch = { .changed = on_move };
+        ExecutionSpec spec = { .args = STRV_INIT(8) };
+        SandboxUsage usage;
+        Error error = { 0 };
+        Answer a = { 0 };
+        Execution *x = NULL;
+
+        check_true("gone", sandbox_is_gone(sb) && !sandbox_unless_gone(sb));
+        check_string("id", sb->id, id);
+        check_true("state", sandbox_status_is_ended(sb->status) && sb->activity == ACTIVITY_NONE);
+        check_true("nothing of it", !sb->provider_data && !sb->executions && !sb->watches && !sb->calls && !sb->spec.name && !sb->reason);
+        sandbox_pause(sb, on_done, &a);
+        check_result("pause", a.code, -ESTALE);
+        sandbox_resume(sb, on_done, &a);
+        sandbox_stop(sb, 0, on_done, &a);
+        sandbox_start(sb, on_done, &a);
+        check_result("start", a.code, -ESTALE);
+        sandbox_park(sb, &(SandboxParking) { 0 }, on_done, &a);
+        check_uint("all refused", a.n, 5);
+        sandbox_delete(sb, /* force= */ true, on_done, &a);
+        check_true("deleted already", a.n == 6 && a.code == 0);
+        check_result("hold", sandbox_hold(sb, on_done, &a, &error), -ESTALE);
+        check_result("swap", sandbox_swap_begin(sb), -EBUSY);
+        check_result("timeout", sandbox_set_timeout(sb, USEC_PER_SEC, &error), -ESTALE);
+        check_result("dialect", sandbox_set_dialect(sb, "x", &error), -ESTALE);
+        check_result("usage", sandbox_usage(sb, &usage), 0);
+        check_result("push", strv_push(&spec.args, "true"), 0);
+        check_result("exec", execution_start(sb, &spec, &x, &error), -ESTALE);
+        execution_spec_done(&spec);
+        sandbox_release(sb);
+        sandbox_swap_end(sb);
+        sandbox_forget_caller(sb, &a);
+        sandbox_finish(sb, SANDBOX_FAILED, "again");
+        sandbox_watch(sb, &watch);
+        check_true("not watched", !watch.sandbox && !sb->watches);
+        sandbox_unwatch(&watch);
+}
+
+TEST(a_reference_outlives_the_sandbox) {
+        World w;
+        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sb, *first, *second = NULL;
+
+        world_new(&w, "reference");
+        sb = create_ready(&w, "kept");
+        memcpy(id, sb->id, sizeof(id));
+        (void) start(sb, "sleep");
+        first = sandbox_ref(sb);
+        sandbox_ref_set(&second, sb);
+        check_true("there", sandbox_unless_gone(first) == sb && !sandbox_is_gone(sb));
+        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        check_true("not yet", !sandbox_is_gone(first));
+        w.fake.provider.events->destroyed(id, NULL, w.manager);
+        check_true("not found", !manager_by_id(w.manager, id) && !manager_find(w.manager, &admin, "kept"));
+        first = sandbox_unref(first);
+        check_gone(second, id);
+        sandbox_ref_set(&second, create_ready(&w, "next"));
+        check_true("another", !sandbox_is_gone(second));
+        world_close(&w);
+        check_true("gone with the manager", sandbox_is_gone(second) && sandbox_status_is_ended(second->status));
+        second = sandbox_unref(second);
+        check_true("of nothing", !sandbox_ref(NULL) && !sandbox_unref(NULL) && !sandbox_unless_gone(NULL));
+}
+
 static void run_for(World *w, usec_t usec) {
         usec_t end = clock_usec() + usec;
 

@@ -80,6 +80,8 @@ static void ending_overtake(Sandbox *sb) {
 }
 
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
+        if (sb->gone)
+                return;
         delete |= sb->pooled; /* nobody will ever ask what has become of it */
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
@@ -109,9 +111,8 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         EndingRetry *retry = userdata;
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(retry->manager, retry->id);
 
-        HASH_FIND_STR(retry->manager->sandboxes, retry->id, sb);
         if (sb)
                 sandbox_ask_to_destroy(sb);
         else
@@ -155,14 +156,13 @@ static bool fail_creators(Sandbox *sb) {
 static void ending_let_go(Sandbox *sb) {
         journals_recycle(sb);
         (void) sandbox_call_finish(sb, CALL_DELETE, NULL);
-        sandbox_free(sb);
+        sandbox_drop(sb);
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(m, id);
         bool delete;
 
-        HASH_FIND_STR(m->sandboxes, id, sb);
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
                 ending_retry_later(m, id);

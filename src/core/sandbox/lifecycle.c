@@ -140,7 +140,7 @@ void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         int r;
 
-        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+        if (sandbox_is_ending(sb))
                 return error_set(reterr, -ESTALE, "Cannot set a timeout (state: %s)", sandbox_status_name(sb->status));
         sb->spec.timeout_usec = timeout_usec;
         /* A paused one's time begins when it wakes up. */
@@ -155,6 +155,8 @@ int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
         char *before = sb->spec.dialect;
         int r;
 
+        if (sb->gone)
+                return error_set(reterr, -ESTALE, "the sandbox is gone");
         sb->spec.dialect = text ? strdup(text) : NULL;
         r = text && !sb->spec.dialect ? -ENOMEM : store_sandbox_update_all(sb->manager->store, sb);
         if (r < 0) {
@@ -169,6 +171,10 @@ int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
 void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {
         int r;
 
+        if (sb->gone) {
+                core_lifecycle_answer(sb, 0, NULL, done, userdata);
+                return;
+        }
         if (!force && sb->n_alive > 0) {
                 Error error = { 0 };
 

@@ -45,9 +45,8 @@ void sandbox_note(Sandbox *sb, const char *type, const char *text) {
 }
 
 int manager_destroy_stray(Manager *m, const char *id) {
-        Sandbox *sb;
+        const Sandbox *sb = manager_by_id(m, id);
 
-        HASH_FIND_STR(m->sandboxes, id, sb);
         if (sb && !sandbox_status_is_ended(sb->status))
                 return -EBUSY;
         return m->provider->ops->destroy(m->provider, id, NULL);

@@ -135,10 +135,10 @@ static void recover_one(Sandbox *sb) {
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
         RecoverPending *p, *next;
-        Sandbox *sb;
 
         HASH_ITER(hh, m->recovery->pending, p, next) {
-                HASH_FIND_STR(m->sandboxes, p->id, sb);
+                Sandbox *sb = manager_by_id(m, p->id);
+
                 if (!sb || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
                         continue;
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
@@ -189,7 +189,7 @@ void recover_on_destroyed(Manager *m, const char *id) {
 }
 
 void recover_on_listed(Manager *m, const char *id) {
-        Sandbox *sb;
+        const Sandbox *sb;
 
         if (!m->recovery)
                 return;
@@ -198,7 +198,7 @@ void recover_on_listed(Manager *m, const char *id) {
                 recover_check_complete(m);
                 return;
         }
-        HASH_FIND_STR(m->sandboxes, id, sb);
+        sb = manager_by_id(m, id);
         if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
         m->recovery->n_swept++;

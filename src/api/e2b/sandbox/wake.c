@@ -130,10 +130,9 @@ static Wake *wake_new(ApiRequest *q, Sandbox *sb) {
 
 int e2b_wake(ApiRequest *q) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
-        Sandbox *sb = NULL;
+        Sandbox *sb = sandbox_unless_gone(q->about);
         Wake *w;
 
-        HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
         if (sb && e2b_is_awake(sb)) {
                 q->sandbox = sb;
                 return 0;
