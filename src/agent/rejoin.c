@@ -46,7 +46,7 @@ static void rejoin_sandbox(Run *run, Sandbox *sb) {
                 rejoin_program(run, x);
         else if (run->job.cancel)
                 run_fail(run, "cancelled", "cancelled before the program was started");
-        else if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+        else if (sandbox_is_ending(sb))
                 run_fail(run, "sandbox_lost", "the sandbox was lost while the daemon was away: %s", sb->reason ? sb->reason : "it has ended");
         else
                 run_prepare(run, sb);

@@ -185,7 +185,7 @@ static void image_commit_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         static const Error gone = { -ESTALE, "the sandbox has ended meanwhile" };
         ImageCommit *c = userdata;
 
-        if (!c->held && (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)))
+        if (!c->held && sandbox_is_ending(sb))
                 image_commit_finish(c, NULL, &gone);
 }
 

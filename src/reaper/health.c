@@ -134,7 +134,7 @@ static void reaper_health_on_probed(Sandbox *sb, bool healthy, const char *text,
                 w->done(sb, healthy, text, duration, w->userdata);
                 free(w);
         }
-        if (sandbox_status_is_live(sb->status) && sb->status != SANDBOX_TERMINATING)
+        if (!sandbox_is_ending(sb))
                 reaper_health_judge(e, sb, healthy, text);
 }
 

@@ -126,7 +126,7 @@ static void reconcile_give_up(Reconcile *c, const char *text) {
 /* Who should be there and who should not */
 
 static bool is_settled(const Sandbox *sb) {
-        return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sb->parked &&
+        return sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb) && !sb->parked &&
                         !sandbox_is_unloading(sb);
 }
 

@@ -204,7 +204,7 @@ static int check_names(State *s, const Fork *f, Error *reterr) {
         for (size_t i = 0; i < f->n; i++) {
                 const Sandbox *sb = f->children[i].name[0] ? manager_find(s->manager, &who, f->children[i].name) : NULL;
 
-                if (sb && !sandbox_status_is_ended(sb->status) && sb->status != SANDBOX_TERMINATING)
+                if (sb && !sandbox_is_ending(sb))
                         return error_set(reterr, -EEXIST, "there is a sandbox '%s' already", f->children[i].name);
                 for (size_t k = 0; k < i; k++)
                         if (f->children[i].name[0] && strcmp(f->children[i].name, f->children[k].name) == 0)

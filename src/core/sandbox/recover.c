@@ -139,7 +139,7 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
         HASH_ITER(hh, m->recovery->pending, p, next) {
                 Sandbox *sb = manager_by_id(m, p->id);
 
-                if (!sb || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                if (!sb || sandbox_is_ending(sb))
                         continue;
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
                 (void) m->provider->ops->freeze(m->provider, sb, /* freeze= */ false);
@@ -161,7 +161,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
         Manager *m = sb->manager;
 
         if (error) {
-                if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                if (sandbox_is_ending(sb))
                         return;
                 if (sb->parked || sandbox_is_unloading(sb))
                         return;

@@ -34,7 +34,7 @@ void sandbox_timers_free(Sandbox *sb) {
 
 /* One that cannot be parked is not let run on: its time is up. */
 static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
-        if (!error || sb->status == SANDBOX_PAUSED || sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)
+        if (!error || sb->status == SANDBOX_PAUSED || sandbox_is_ending(sb))
                 return;
         log_error("sandbox %s: cannot be paused to disk at its timeout: %s", sb->id, error->text);
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
