@@ -399,6 +399,7 @@ TEST(a_stop_delays_a_hold) {
         sandbox_stop(sb, 0, on_done, &stopped);
         check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
         check_true("not yet", !w.fake.frozen);
+        check_result("one at a time", sandbox_hold(sb, on_done, &held, &error), -EBUSY);
         w.fake.provider.events->stopped(sb, w.manager);
         check_true("now", w.fake.frozen == sb && sb->status == SANDBOX_STOPPED && sb->activity == ACTIVITY_HOLDING);
         check_result("a second is refused", sandbox_hold(sb, on_done, &held, &error), -EBUSY);

@@ -35,7 +35,7 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
                 done(sb, NULL, userdata);
                 return 0;
         }
-        if (sandbox_is_held(sb))
+        if (sandbox_is_held(sb) || sandbox_call_waits(sb, CALL_HOLD))
                 return error_set(reterr, -EBUSY, "the sandbox is being copied already; try again");
         if (!hold_waits(sb) && !((sandbox_is_up(sb) || sb->status == SANDBOX_STOPPED) && sb->activity == ACTIVITY_NONE))
                 return error_set(reterr, -ESTALE, "Cannot hold the sandbox still (state: %s)", sandbox_status_name(sb->status));
