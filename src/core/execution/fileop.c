@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "core/manager.h"
+#include "core/internal.h"
 #include "core/provider.h"
 #include "core/recorder.h"
 #include "wire/channel.h"
@@ -234,11 +234,10 @@ static int fileop_on_channel(sd_event_source *source, int fd, uint32_t revents, 
 }
 
 static int fileop_check_state(const Sandbox *sb, Error *reterr) {
-        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->networking; /* its PID 1 is there; nobody but ourselves asks */
+        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->activity == ACTIVITY_CONNECTING; /* its PID 1 is there; nobody but ourselves asks */
 
-        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING && !unfinished) || sb->stopping || sb->freezing)
-                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
-                                sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
+        if (!sandbox_can_run(sb) && !unfinished)
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
         if (!(sb->manager->provider->ops->capabilities & PROVIDER_FILES))
                 return error_set(reterr, -EOPNOTSUPP, "provider '%s' has no file operations", sb->manager->provider->ops->name);
         return 0;
