@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "record/internal.h"
-#include "wire/file.h"
 
 struct RecordedFile {
         Recorder *recorder;
         char sandbox[SANDBOX_ID_LENGTH + 1];
-        GuestFile request;
+        FileRequest request;
         Blob blob;
         bool has_blob;
 };
@@ -26,7 +25,7 @@ static Sandbox *files_sandbox_of(const RecordedFile *f) {
         return sb;
 }
 
-RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *userdata) {
+RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *userdata) {
         Recorder *r = userdata;
         RecordedFile *f;
 
@@ -58,7 +57,7 @@ void record_file_data(RecordedFile *f, const void *data, size_t size) {
 }
 
 /* In the words of the API, which a replay will use. */
-static void add_flags(json_t *line, const GuestFile *g) {
+static void add_flags(json_t *line, const FileRequest *g) {
         const struct {
                 const char *key;
                 unsigned flag;
@@ -77,7 +76,7 @@ static void add_flags(json_t *line, const GuestFile *g) {
 }
 
 static json_t *files_describe(RecordedFile *f) {
-        const GuestFile *g = &f->request;
+        const FileRequest *g = &f->request;
         json_t *line = json_pack("{s:s, s:o, s:o}", "type", names[g->operation], "path", json_text_or_null(g->path), "user",
                         recording_user(g->uid, g->gid));
 

@@ -125,7 +125,7 @@ static bool get_resize(WireReader *r, GuestMessage *m) {
 }
 
 static void guest_put_file(WireWriter *w, const GuestMessage *m) {
-        const GuestFile *f = &m->file;
+        const FileRequest *f = &m->file;
 
         wire_put_uint(w, f->operation, 2);
         wire_put_uint(w, f->flags, 4);
@@ -143,7 +143,7 @@ static void guest_put_file(WireWriter *w, const GuestMessage *m) {
 }
 
 static bool guest_get_file(WireReader *r, GuestMessage *m) {
-        GuestFile *f = &m->file;
+        FileRequest *f = &m->file;
 
         f->path[0] = f->target[0] = '\0';
         f->labels = NULL;

@@ -150,13 +150,10 @@ TEST(an_execution_ends_once_with_its_truth) {
         sb = create_ready(&w, NULL);
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 Execution *x = start(sb, "true");
-                GuestExited e = {
-                        .exec = x->number,
-                        .wait_status = cases[i].wait_status,
-                        .timed_out = cases[i].timed_out,
-                        .disk_full = cases[i].disk_full,
-                };
+                ProviderEnd e = fake_end(x->number, cases[i].wait_status);
 
+                e.timed_out = cases[i].timed_out;
+                e.disk_full = cases[i].disk_full;
                 check_string("status", sandbox_status_name(sb->status), "running");
                 w.fake.usage.oom_kills += cases[i].oom;
                 w.fake.provider.events->exec_exited(sb, &e, w.manager);
@@ -176,19 +173,19 @@ TEST(what_never_started_says_so) {
         World w;
         Sandbox *sb;
         Execution *x;
-        GuestExecFailed f = { .error = ENOENT, .step = "exec", .detail = "nosuch" };
+        ProviderNotStarted f = { .kind = PROVIDER_FAILURE_COMMAND, .error = ENOENT, .step = "exec", .detail = "nosuch" };
 
         world_new(&w, "not-found");
         sb = create_ready(&w, NULL);
         x = start(sb, "nosuch");
-        f.exec = x->number;
+        f.number = x->number;
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_int("code", x->exit_code, 127);
         check_string("reason", execution_reason_name(x->reason), "not_found");
         check_part("message", x->message, "nosuch");
 
         x = start(sb, "/etc/passwd");
-        f = (GuestExecFailed) { .exec = x->number, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
+        f = (ProviderNotStarted) { .number = x->number, .kind = PROVIDER_FAILURE_COMMAND, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_int("code", x->exit_code, 126);
         world_close(&w);
@@ -401,10 +398,10 @@ TEST(journals_are_bounded) {
         tell_exit(&w, sb, first->number, 0);
         first->journals[0].bytes = 0;
         for (int i = 0; i < 3; i++) {
-                GuestExited e = { .out_bytes = 600 << 10 };
+                ProviderEnd e = { .journals = { { .bytes = 600 << 10 } } };
 
                 x = start(sb, "talk");
-                e.exec = x->number;
+                e.number = x->number;
                 w.fake.provider.events->exec_exited(sb, &e, w.manager);
         }
         check_true("the oldest went", first->journals_gone);

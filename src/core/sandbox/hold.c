@@ -14,7 +14,6 @@ static bool stands_still(const Sandbox *sb) {
 }
 
 int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
-        Provider *p = sb->manager->provider;
         int r;
 
         if (sb->halt != HALT_NONE || sb->booting || sb->freezing || sb->thawing || sb->status == SANDBOX_INITIALIZING ||
@@ -28,7 +27,7 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
         }
         r = sandbox_call_add(sb, CALL_HOLD, done, userdata);
         if (r >= 0)
-                r = p->ops->freeze(p, sb, /* freeze= */ true);
+                r = sandbox_freeze(sb, /* freeze= */ true, NULL);
         if (r < 0) {
                 sandbox_forget_caller(sb, userdata);
                 return error_set(reterr, r, "cannot hold the sandbox still: %m");
@@ -38,10 +37,8 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
 }
 
 static void hold_let_go(Sandbox *sb) {
-        Provider *p = sb->manager->provider;
-
         sb->hold = HOLD_THAWING;
-        if (p->ops->freeze(p, sb, /* freeze= */ false) < 0)
+        if (sandbox_freeze(sb, /* freeze= */ false, NULL) < 0)
                 log_error("sandbox %s: cannot be asked to go on", sb->id);
 }
 

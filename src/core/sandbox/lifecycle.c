@@ -28,14 +28,23 @@ static bool runs(const Sandbox *sb) {
         return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING;
 }
 
-void sandbox_pause_now(Sandbox *sb) {
+int sandbox_freeze(Sandbox *sb, bool freeze, Error *reterr) {
         Provider *p = sb->manager->provider;
-        int r = runs(sb) && sb->halt == HALT_NONE ? p->ops->freeze(p, sb, /* freeze= */ true) : -ESTALE;
+        int r = provider_require(p, PROVIDER_PAUSE, reterr);
 
-        if (r >= 0)
+        if (r < 0)
+                return r;
+        r = p->pause->freeze(p, sb, freeze);
+        return r < 0 ? error_set(reterr, r, "cannot %s the sandbox", freeze ? "pause" : "resume") : 0;
+}
+
+void sandbox_pause_now(Sandbox *sb) {
+        Error error = { -ESTALE, "cannot pause the sandbox" };
+
+        if (runs(sb) && sb->halt == HALT_NONE && sandbox_freeze(sb, /* freeze= */ true, &error) >= 0)
                 sb->freezing = true;
         else
-                (void) sandbox_call_finish(sb, CALL_PAUSE, &(Error) { r, "cannot pause the sandbox" });
+                (void) sandbox_call_finish(sb, CALL_PAUSE, &error);
 }
 
 void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
@@ -59,7 +68,6 @@ void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
 }
 
 void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
-        Provider *p = sb->manager->provider;
         int r;
 
         if (runs(sb) && !sb->freezing) {
@@ -76,7 +84,7 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
         }
         r = sandbox_call_add(sb, CALL_RESUME, done, userdata);
         if (r >= 0 && !sb->thawing)
-                r = p->ops->freeze(p, sb, /* freeze= */ false);
+                r = sandbox_freeze(sb, /* freeze= */ false, NULL);
         if (r < 0) {
                 sandbox_forget_caller(sb, userdata);
                 core_lifecycle_answer(sb, r, "cannot resume the sandbox", done, userdata);

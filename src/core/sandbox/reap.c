@@ -56,10 +56,10 @@ int manager_destroy_stray(Manager *m, const char *id) {
 int sandbox_verify(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
-        if (!p->ops->verify || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING ||
+        if (!provider_has(p, PROVIDER_HEALTH) || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING ||
                         sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED || sb->freezing || sb->hold != HOLD_NONE || sb->halt != HALT_NONE)
                 return -EOPNOTSUPP;
-        return p->ops->verify(p, sb);
+        return p->health->verify(p, sb);
 }
 
 /* What is in the kernel */
