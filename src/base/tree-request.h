@@ -49,6 +49,7 @@ typedef struct TreeRef {
 
 typedef struct TreeRequest {
         uint8_t operation;
+        uint8_t reserved; /* 0 */
         uint64_t bytes;
         uint32_t cancels;
         uint8_t n_refs;

@@ -45,6 +45,11 @@ typedef struct FileFailure {
         char path[FILE_PATH_BYTES];
 } FileFailure;
 
+typedef struct FileData {
+        const uint8_t *data;
+        size_t size;
+} FileData;
+
 typedef struct FileMessage {
         FileType type;
         union {
@@ -52,10 +57,7 @@ typedef struct FileMessage {
                 FileFailure failure;
                 FileEvent event;
                 uint64_t count; /* end: entries */
-                struct {
-                        const uint8_t *data;
-                        size_t size;
-                } bytes; /* data */
+                FileData bytes; /* data */
         };
 } FileMessage;
 

@@ -8,9 +8,10 @@
 #include <stdbool.h>
 
 #include "base/tree-request.h"
-#include "wire/codec.h"
+#include "wire/shape.h"
 
-void tree_put(WireWriter *w, const TreeRequest *t);
-bool tree_get(WireReader *reader, TreeRequest *ret); /* false: what tree_put() would not have written */
-void tree_put_ref(WireWriter *w, const TreeRef *ref);
-bool tree_get_ref(WireReader *reader, TreeRef *ret);
+/* For spawn.c's table. */
+extern const Shape tree_request_shape, tree_ref_shape;
+bool tree_request_check(unsigned type, const void *fields);
+void tree_put_arguments(WireWriter *w, const void *fields);
+bool tree_get_arguments(WireReader *reader, unsigned type, void *fields);
