@@ -18,7 +18,7 @@ typedef struct FileOpHandlers {
         void (*end)(FileOp *op, int error, const char *path, uint64_t count, void *userdata);
 } FileOpHandlers;
 
-/* -ESTALE: the sandbox is not in a state for it. The request's uid and gid are those of the user who does it. */
+/* -ESTALE: the sandbox is not in a state for it. -EOPNOTSUPP: pack, unpack, and the provider has no archives. The request's uid and gid are those of the user who does it. */
 int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret, Error *reterr);
 
 /* Also in the middle: then nothing of it remains; also from within a handler. NULL is fine. */
@@ -31,7 +31,7 @@ ssize_t fileop_write(FileOp *op, const void *data, size_t size); /* write(2) to 
 int fileop_commit(FileOp *op);
 
 /* FILE_PACK, FILE_UNPACK: the channel itself, for the archive program that will speak on it. The op stays to be freed and hears
- * nothing more. -EOPNOTSUPP: the provider has no archives. */
+ * nothing more. */
 int fileop_take_channel(FileOp *op);
 /* FILE_UNPACK: what goes in, and whether it got there: nobody here sees it otherwise. */
 void fileop_tell_data(FileOp *op, const void *data, size_t size);

@@ -191,6 +191,49 @@ TEST(what_never_started_says_so) {
         world_close(&w);
 }
 
+TEST(what_a_provider_lacks_is_refused_by_name) {
+        ExecutionSpec spec = { .args = STRV_INIT(8), .env = STRV_INIT(8), .pty = true };
+        FileRequest pack = { .operation = FILE_PACK, .path = "/" };
+        Answer a = { 0 };
+        Error error = { 0 };
+        Execution *x;
+        FileOp *op;
+        Sandbox *sb;
+        World w;
+
+        world_new(&w, "lacks");
+        sb = create_ready(&w, NULL);
+        w.fake.provider.pause = NULL;
+        w.fake.provider.terminals = NULL;
+        w.fake.provider.channels = NULL;
+        w.fake.provider.disks = NULL;
+        sandbox_pause(sb, on_done, &a);
+        check_result("pause", a.code, -EOPNOTSUPP);
+        check_string("text", a.text, "provider 'fake' cannot pause sandboxes");
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        check_result("hold", sandbox_hold(sb, on_done, &a, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot pause sandboxes");
+
+        check_result("push", strv_push(&spec.args, "true"), 0);
+        check_result("terminal", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "has no terminals");
+        spec.pty = false;
+        spec.channel = true;
+        check_result("channel", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot keep interpreters");
+        check_uint("nothing was asked", w.fake.n_exec, 0);
+        execution_spec_done(&spec);
+
+        check_result("archive", fileop_start(sb, &pack, &(FileOpHandlers) { 0 }, NULL, &op, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot pack or unpack archives");
+        check_true("disks", !trees_have_disks(w.manager, &error));
+        check_part("text", error.text, "has no disks");
+        w.fake.provider.no_disks = "no btrfs here: modprobe btrfs";
+        check_true("disks", !trees_have_disks(w.manager, &error));
+        check_string("the provider's own reason", error.text, "no btrfs here: modprobe btrfs");
+        world_close(&w);
+}
+
 typedef struct Seen {
         unsigned n_ended;
         ExecutionReason reason;

@@ -274,6 +274,8 @@ int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *
         r = fileop_check_state(sb, reterr);
         if (r >= 0)
                 r = fileop_check_request(request, reterr);
+        if (r >= 0 && (request->operation == FILE_PACK || request->operation == FILE_UNPACK))
+                r = provider_require(sb->manager->provider, PROVIDER_ARCHIVES, reterr);
         if (r < 0)
                 return r;
         op = calloc(1, sizeof(*op));
@@ -320,12 +322,7 @@ int fileop_commit(FileOp *op) {
 }
 
 int fileop_take_channel(FileOp *op) {
-        int r;
-
-        if (!op->provider)
-                return -EPIPE;
-        r = provider_require(op->provider, PROVIDER_ARCHIVES, NULL);
-        return r < 0 ? r : op->provider->archives->take_channel(op->provider, op);
+        return op->provider ? op->provider->archives->take_channel(op->provider, op) : -EPIPE;
 }
 
 int fileop_pause(FileOp *op, bool pause) {

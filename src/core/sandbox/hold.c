@@ -25,6 +25,9 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
                 done(sb, NULL, userdata);
                 return 0;
         }
+        r = provider_require(sb->manager->provider, PROVIDER_PAUSE, reterr);
+        if (r < 0)
+                return r;
         r = sandbox_call_add(sb, CALL_HOLD, done, userdata);
         if (r >= 0)
                 r = sandbox_freeze(sb, /* freeze= */ true, NULL);
