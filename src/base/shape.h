@@ -76,15 +76,15 @@ typedef struct ShapeNames {
         int max;                        /* values are 0 … max - 1; 0: not told */
 } ShapeNames;
 
-/* Of an enum that has PREFIX_name() and PREFIX_from_name(). */
-#define SHAPE_NAMES(prefix, type, values)                                      \
+/* Of an enum that has PREFIX_name() and PREFIX_from_name(); storage: static, or nothing. */
+#define SHAPE_NAMES(storage, prefix, type, values)                             \
         static const char *prefix##_text(int value) {                          \
                 return prefix##_name((type) value);                            \
         }                                                                      \
         static int prefix##_value(const char *name) {                          \
                 return (int) prefix##_from_name(name);                         \
         }                                                                      \
-        static const ShapeNames prefix##_names = { prefix##_text, prefix##_value, (values) }
+        storage const ShapeNames prefix##_names = { prefix##_text, prefix##_value, (values) }
 
 typedef struct Shape Shape;
 

@@ -64,7 +64,7 @@ char *table_delete_sql(const FieldTable *t);
 char *table_select_sql(const FieldTable *t, const FieldTable *joined /* by its key; may be NULL */, const char *tail);
 
 /* How tables are written down. */
-#define NAMES(prefix, type) SHAPE_NAMES(prefix, type, 0)
+#define NAMES(prefix, type) SHAPE_NAMES(static, prefix, type, 0)
 
 #define TABLE(symbol, table_name, keys)                                                                    \
         const FieldTable symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }

@@ -5,7 +5,6 @@
 #include "api/preview/rows.h"
 
 NAMES(sandbox_status, SandboxStatus);
-NAMES(on_timeout, OnTimeout);
 NAMES(execution_status, ExecutionStatus);
 NAMES(execution_reason, ExecutionReason);
 NAMES(scope, Scope);

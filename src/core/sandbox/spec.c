@@ -56,8 +56,6 @@ static const ShapeField volume_fields[] = {
 };
 static const Shape volume_shape = SHAPE_OF(volume, SandboxVolume);
 
-SHAPE_NAMES(on_timeout, OnTimeout, _ON_TIMEOUT_MAX);
-
 /* A name that callers may write and that a surface reads by rules of its own is read-only here. */
 #define SPEC(member) offsetof(SandboxSpec, member)
 #define OPTIONAL     SHAPE_NULLABLE
