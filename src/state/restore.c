@@ -13,8 +13,9 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
+#include "core/rows.h"
 #include "state/internal.h"
 
 typedef struct StateRestore {
