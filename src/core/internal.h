@@ -84,8 +84,8 @@ void execution_kill(Execution *x, ExecutionReason why);
 void execution_tell(Execution *x);
 Execution *execution_by_number(Sandbox *sb, uint64_t number);
 void execution_on_started(Execution *x, int pid);
-void execution_on_failed(Execution *x, const GuestExecFailed *f);
-void execution_on_exited(Execution *x, const GuestExited *e);
+void execution_on_failed(Execution *x, const ProviderNotStarted *f);
+void execution_on_exited(Execution *x, const ProviderEnd *e);
 void execution_unfollow(Execution *x);
 
 /* channel.c */
@@ -111,8 +111,8 @@ void journal_ended(Execution *x);  /* counts; makes room when there is too much 
 
 /* probe.c: a command inside that is no execution; its numbers are beyond all of theirs */
 #define PROBE_NUMBER_FIRST (UINT64_C(1) << 63)
-void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e);
-void sandbox_probe_on_failed(Sandbox *sb, const GuestExecFailed *f);
+void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e);
+void sandbox_probe_on_failed(Sandbox *sb, const ProviderNotStarted *f);
 void sandbox_probe_on_frozen(Sandbox *sb);
 void sandbox_probe_on_end(Sandbox *sb);
 void sandbox_probe_free(Sandbox *sb);
@@ -121,6 +121,9 @@ void sandbox_probe_free(Sandbox *sb);
 int sandbox_arm_timers(Sandbox *sb);
 void sandbox_timers_free(Sandbox *sb);
 int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a limit and something runs */
+
+/* lifecycle.c: the sandbox stands still, or goes on: frozen() */
+int sandbox_freeze(Sandbox *sb, bool freeze, Error *reterr);
 
 /* events.c: what a provider tells */
 extern const ProviderEvents core_provider_events;
@@ -136,7 +139,7 @@ void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, 
 void tree_calls_free(Manager *m); /* nobody is told any more */
 
 /* zygote.c */
-void zygote_on_done(Manager *m, uint64_t token, int pid, const Error *error);
+void zygote_on_done(Manager *m, uint64_t token, int pid, int fds[static _EXECUTION_CHANNEL_MAX], const Error *error);
 void zygote_calls_free(Manager *m);
 
 /* recover.c */

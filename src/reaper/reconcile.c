@@ -265,7 +265,7 @@ static bool ask_slice(Reconcile *c) {
 }
 
 static bool owes_answer(const Reconcile *c, const Sandbox *sb) {
-        return is_settled(sb) && sb->status != SANDBOX_PAUSED && sb->activity != ACTIVITY_FREEZING && manager_of(c)->provider->ops->verify &&
+        return is_settled(sb) && sb->status != SANDBOX_PAUSED && sb->activity != ACTIVITY_FREEZING && provider_has(manager_of(c)->provider, PROVIDER_HEALTH) &&
                         sb->heard_at < c->asked_at;
 }
 

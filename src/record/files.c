@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "record/internal.h"
-#include "wire/file.h"
 
 struct RecordedFile {
         Recorder *recorder;
         Sandbox *sandbox;
-        GuestFile request;
+        FileRequest request;
         Blob blob;
         bool has_blob;
 };
@@ -19,7 +18,7 @@ static const char *const names[_FILE_OPERATION_MAX] = {
         [FILE_CHMOD] = "chmod",  [FILE_REMOVE] = "remove", [FILE_UNPACK] = "archive",
 };
 
-RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *userdata) {
+RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *userdata) {
         Recorder *r = userdata;
         RecordedFile *f;
 
@@ -51,7 +50,7 @@ void record_file_data(RecordedFile *f, const void *data, size_t size) {
 }
 
 /* In the words of the API, which a replay will use. */
-static void add_flags(json_t *line, const GuestFile *g) {
+static void add_flags(json_t *line, const FileRequest *g) {
         const struct {
                 const char *key;
                 unsigned flag;
@@ -70,7 +69,7 @@ static void add_flags(json_t *line, const GuestFile *g) {
 }
 
 static json_t *files_describe(RecordedFile *f) {
-        const GuestFile *g = &f->request;
+        const FileRequest *g = &f->request;
         json_t *line = json_pack("{s:s, s:o, s:o}", "type", names[g->operation], "path", json_text_or_null(g->path), "user",
                         recording_user(g->uid, g->gid));
 

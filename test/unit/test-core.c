@@ -151,13 +151,10 @@ TEST(an_execution_ends_once_with_its_truth) {
         sb = create_ready(&w, NULL);
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 Execution *x = start(sb, "true");
-                GuestExited e = {
-                        .exec = x->number,
-                        .wait_status = cases[i].wait_status,
-                        .timed_out = cases[i].timed_out,
-                        .disk_full = cases[i].disk_full,
-                };
+                ProviderEnd e = fake_end(x->number, cases[i].wait_status);
 
+                e.timed_out = cases[i].timed_out;
+                e.disk_full = cases[i].disk_full;
                 check_string("status", sandbox_status_name(sb->status), "running");
                 w.fake.usage.oom_kills += cases[i].oom;
                 w.fake.provider.events->exec_exited(sb, &e, w.manager);
@@ -177,21 +174,64 @@ TEST(what_never_started_says_so) {
         World w;
         Sandbox *sb;
         Execution *x;
-        GuestExecFailed f = { .error = ENOENT, .step = "exec", .detail = "nosuch" };
+        ProviderNotStarted f = { .kind = PROVIDER_FAILURE_COMMAND, .error = ENOENT, .step = "exec", .detail = "nosuch" };
 
         world_new(&w, "not-found");
         sb = create_ready(&w, NULL);
         x = start(sb, "nosuch");
-        f.exec = x->number;
+        f.number = x->number;
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_int("code", x->exit_code, 127);
         check_string("reason", execution_reason_name(x->reason), "not_found");
         check_part("message", x->message, "nosuch");
 
         x = start(sb, "/etc/passwd");
-        f = (GuestExecFailed) { .exec = x->number, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
+        f = (ProviderNotStarted) { .number = x->number, .kind = PROVIDER_FAILURE_COMMAND, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_int("code", x->exit_code, 126);
+        world_close(&w);
+}
+
+TEST(what_a_provider_lacks_is_refused_by_name) {
+        ExecutionSpec spec = { .args = STRV_INIT(8), .env = STRV_INIT(8), .pty = true };
+        FileRequest pack = { .operation = FILE_PACK, .path = "/" };
+        Answer a = { 0 };
+        Error error = { 0 };
+        Execution *x;
+        FileOp *op;
+        Sandbox *sb;
+        World w;
+
+        world_new(&w, "lacks");
+        sb = create_ready(&w, NULL);
+        w.fake.provider.pause = NULL;
+        w.fake.provider.terminals = NULL;
+        w.fake.provider.channels = NULL;
+        w.fake.provider.disks = NULL;
+        sandbox_pause(sb, on_done, &a);
+        check_result("pause", a.code, -EOPNOTSUPP);
+        check_string("text", a.text, "provider 'fake' cannot pause sandboxes");
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        check_result("hold", sandbox_hold(sb, on_done, &a, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot pause sandboxes");
+
+        check_result("push", strv_push(&spec.args, "true"), 0);
+        check_result("terminal", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "has no terminals");
+        spec.pty = false;
+        spec.channel = true;
+        check_result("channel", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot keep interpreters");
+        check_uint("nothing was asked", w.fake.n_exec, 0);
+        execution_spec_done(&spec);
+
+        check_result("archive", fileop_start(sb, &pack, &(FileOpHandlers) { 0 }, NULL, &op, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot pack or unpack archives");
+        check_true("disks", !trees_have_disks(w.manager, &error));
+        check_part("text", error.text, "has no disks");
+        w.fake.provider.no_disks = "no btrfs here: modprobe btrfs";
+        check_true("disks", !trees_have_disks(w.manager, &error));
+        check_string("the provider's own reason", error.text, "no btrfs here: modprobe btrfs");
         world_close(&w);
 }
 
@@ -607,10 +647,10 @@ TEST(journals_are_bounded) {
         tell_exit(&w, sb, first->number, 0);
         first->journals[0].bytes = 0;
         for (int i = 0; i < 3; i++) {
-                GuestExited e = { .out_bytes = 600 << 10 };
+                ProviderEnd e = { .journals = { { .bytes = 600 << 10 } } };
 
                 x = start(sb, "talk");
-                e.exec = x->number;
+                e.number = x->number;
                 w.fake.provider.events->exec_exited(sb, &e, w.manager);
         }
         check_true("the oldest went", first->journals_gone);

@@ -76,10 +76,10 @@ static void give_memory_back(Sandbox *sb) {
         SandboxUsage usage = { 0 };
 
         sb->memory_before = sb->memory_reclaimed = 0;
-        if (!p->ops->reclaim || p->ops->usage(p, sb, &usage) < 0 || !usage.has_memory)
+        if (!p->pause || !p->pause->reclaim || p->ops->usage(p, sb, &usage) < 0 || !usage.has_memory)
                 return;
         sb->memory_before = usage.memory_bytes;
-        (void) p->ops->reclaim(p, sb);
+        (void) p->pause->reclaim(p, sb);
 }
 
 static void on_reclaimed(Sandbox *sb, const Error *error, void *userdata) {
@@ -129,51 +129,50 @@ static void core_events_on_stopped(Sandbox *sb, void *userdata) {
                 sandbox_serve_waiting(sb);
 }
 
-static bool is_probe(uint64_t exec) {
-        return exec >= PROBE_NUMBER_FIRST;
+static bool is_probe(uint64_t number) {
+        return number >= PROBE_NUMBER_FIRST;
 }
 
-static void on_exec_started(Sandbox *sb, uint64_t exec, int pid, void *userdata) {
-        Execution *x = execution_by_number(sb, exec);
+static void on_exec_started(Sandbox *sb, uint64_t number, int pid, void *userdata) {
+        Execution *x = execution_by_number(sb, number);
 
         if (x)
                 execution_on_started(x, pid);
 }
 
-static void core_events_on_exec_failed(Sandbox *sb, const GuestExecFailed *f, void *userdata) {
-        Execution *x = is_probe(f->exec) ? NULL : execution_by_number(sb, f->exec);
+static void core_events_on_exec_failed(Sandbox *sb, const ProviderNotStarted *f, void *userdata) {
+        Execution *x = is_probe(f->number) ? NULL : execution_by_number(sb, f->number);
 
-        if (is_probe(f->exec))
+        if (is_probe(f->number))
                 sandbox_probe_on_failed(sb, f);
         else if (x)
                 execution_on_failed(x, f);
 }
 
-/* PID 1 keeps the end until it is in the store. */
-static void on_exec_exited(Sandbox *sb, const GuestExited *e, void *userdata) {
+/* The provider keeps the end until it is in the store. */
+static void on_exec_exited(Sandbox *sb, const ProviderEnd *e, void *userdata) {
         Provider *p = sb->manager->provider;
-        Execution *x = is_probe(e->exec) ? NULL : execution_by_number(sb, e->exec);
-        GuestMessage forget = { .type = GUEST_FORGET, .exec_id = e->exec };
+        Execution *x = is_probe(e->number) ? NULL : execution_by_number(sb, e->number);
 
-        if (is_probe(e->exec)) { /* nothing of it is in the store; and whoever hears of it may end the sandbox */
-                (void) p->ops->send(p, sb, &forget, NULL, 0);
+        if (is_probe(e->number)) { /* nothing of it is in the store; and whoever hears of it may end the sandbox */
+                (void) p->ops->forget(p, sb, e->number);
                 sandbox_probe_on_exited(sb, e);
                 return;
         }
         if (x)
                 execution_on_exited(x, e);
-        (void) p->ops->send(p, sb, &forget, NULL, 0);
+        (void) p->ops->forget(p, sb, e->number);
 }
 
 static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
         execution_on_channel(execution_by_number(sb, exec), error, fds);
 }
 
-static void core_events_on_kept(Sandbox *sb, const GuestKept *what, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+static void core_events_on_kept(Sandbox *sb, unsigned number, int pid, const char *text, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
         const ChannelKeeper *k = sb->manager->channels;
 
         if (k)
-                k->kept(sb, what->number, what->pid, what->text, fds, k->userdata);
+                k->kept(sb, number, pid, text, fds, k->userdata);
         for (ExecutionChannelEnd i = 0; i < _EXECUTION_CHANNEL_MAX; i++)
                 (void) fd_close(fds[i]);
 }
@@ -216,8 +215,8 @@ static void on_tree_done(uint64_t token, int wait_status, uint64_t bytes, const 
         trees_on_done(userdata, token, wait_status, bytes, error);
 }
 
-static void on_zygote(uint64_t token, int pid, const Error *error, void *userdata) {
-        zygote_on_done(userdata, token, pid, error);
+static void on_zygote(uint64_t token, int pid, int fds[static _EXECUTION_CHANNEL_MAX], const Error *error, void *userdata) {
+        zygote_on_done(userdata, token, pid, fds, error);
 }
 
 const ProviderEvents core_provider_events = {

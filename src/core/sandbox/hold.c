@@ -19,8 +19,7 @@ static bool hold_waits(const Sandbox *sb) {
 }
 
 void sandbox_hold_now(Sandbox *sb) {
-        Provider *p = sb->manager->provider;
-        int r = p->ops->freeze(p, sb, /* freeze= */ true);
+        int r = sandbox_freeze(sb, /* freeze= */ true, NULL);
 
         if (r >= 0)
                 (void) sandbox_set_activity(sb, ACTIVITY_HOLDING);
@@ -39,6 +38,9 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
                 return error_set(reterr, -EBUSY, "the sandbox is being copied already; try again");
         if (!hold_waits(sb) && !((sandbox_is_up(sb) || sb->status == SANDBOX_STOPPED) && sb->activity == ACTIVITY_NONE))
                 return error_set(reterr, -ESTALE, "Cannot hold the sandbox still (state: %s)", sandbox_status_name(sb->status));
+        r = provider_require(sb->manager->provider, PROVIDER_PAUSE, reterr);
+        if (r < 0)
+                return r;
         r = sandbox_call_add(sb, CALL_HOLD, done, userdata);
         if (r < 0)
                 return error_set(reterr, r, "cannot hold the sandbox still: %m");
@@ -47,11 +49,9 @@ int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {
 }
 
 static void hold_let_go(Sandbox *sb) {
-        Provider *p = sb->manager->provider;
-
         if (sb->activity != ACTIVITY_RELEASING)
                 (void) sandbox_set_activity(sb, ACTIVITY_RELEASING);
-        if (p->ops->freeze(p, sb, /* freeze= */ false) < 0)
+        if (sandbox_freeze(sb, /* freeze= */ false, NULL) < 0)
                 log_error("sandbox %s: cannot be asked to go on", sb->id);
 }
 

@@ -24,13 +24,22 @@ static void refuse_state(Sandbox *sb, const char *what, SandboxDone done, void *
                 done(sb, &error, userdata);
 }
 
-static void lifecycle_pause_now(Sandbox *sb) {
+int sandbox_freeze(Sandbox *sb, bool freeze, Error *reterr) {
         Provider *p = sb->manager->provider;
-        int r = sandbox_is_up(sb) ? p->ops->freeze(p, sb, /* freeze= */ true) : -ESTALE;
+        int r = provider_require(p, PROVIDER_PAUSE, reterr);
 
-        if (r >= 0)
+        if (r < 0)
+                return r;
+        r = p->pause->freeze(p, sb, freeze);
+        return r < 0 ? error_set(reterr, r, "cannot %s the sandbox", freeze ? "pause" : "resume") : 0;
+}
+
+static void lifecycle_pause_now(Sandbox *sb) {
+        Error error = { -ESTALE, "cannot pause the sandbox" };
+
+        if (sandbox_is_up(sb) && sandbox_freeze(sb, /* freeze= */ true, &error) >= 0)
                 (void) sandbox_set_activity(sb, ACTIVITY_FREEZING);
-        else if (sandbox_call_finish(sb, CALL_PAUSE, &(Error) { r, "cannot pause the sandbox" }))
+        else if (sandbox_call_finish(sb, CALL_PAUSE, &error))
                 sandbox_serve_waiting(sb);
 }
 
@@ -80,7 +89,6 @@ void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
 }
 
 void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
-        Provider *p = sb->manager->provider;
         int r;
 
         if (sandbox_is_up(sb) && sb->activity != ACTIVITY_FREEZING) {
@@ -97,7 +105,7 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
         }
         r = sandbox_call_add(sb, CALL_RESUME, done, userdata);
         if (r >= 0 && sb->activity != ACTIVITY_THAWING)
-                r = p->ops->freeze(p, sb, /* freeze= */ false);
+                r = sandbox_freeze(sb, /* freeze= */ false, NULL);
         if (r < 0) {
                 sandbox_forget_caller(sb, userdata);
                 core_lifecycle_answer(sb, r, "cannot resume the sandbox", done, userdata);

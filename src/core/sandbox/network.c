@@ -27,18 +27,24 @@ static const NetworkKeeper *core_network_keeper_of(const Sandbox *sb) {
         return sandbox_has_network(sb) ? sb->manager->network : NULL;
 }
 
+static ProviderCapability network_needs(const Sandbox *sb) {
+        return network_shape(sb->spec.network) == SPAWN_NETWORK_LINKED ? PROVIDER_GROUPS : PROVIDER_EGRESS;
+}
+
 /* Promise: what cannot be kept apart is not made. */
 static int check_provider(const Sandbox *sb, Error *reterr) {
-        const Provider *p = sb->manager->provider;
         SpawnNetwork shape = network_shape(sb->spec.network);
-        unsigned needed = shape == SPAWN_NETWORK_LINKED ? PROVIDER_GROUPS : PROVIDER_EGRESS;
 
         if (shape == SPAWN_NETWORK_NONE)
                 return error_set(reterr, -EOPNOTSUPP, "sandboxes of the daemon cannot have this kind of network");
-        if (!(p->ops->capabilities & needed))
-                return error_set(reterr, -EOPNOTSUPP, "provider '%s' has no %s here: make the sandbox with network \"none\"", p->ops->name,
-                                shape == SPAWN_NETWORK_LINKED ? "networks between sandboxes" : "way out for sandboxes");
-        return 0;
+        return provider_require(sb->manager->provider, network_needs(sb), reterr);
+}
+
+int network_ask_sockets(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r = provider_require(p, network_needs(sb), NULL);
+
+        return r < 0 ? r : (network_needs(sb) == PROVIDER_GROUPS ? p->groups : p->egress)->sockets(p, sb);
 }
 
 int network_admit(Sandbox *sb, Error *reterr) {

@@ -55,10 +55,10 @@ int manager_destroy_stray(Manager *m, const char *id) {
 int sandbox_verify(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
-        if (!p->ops->verify || (!sandbox_is_up(sb) && sb->status != SANDBOX_STOPPED) || sb->activity == ACTIVITY_FREEZING || sandbox_is_held(sb) ||
+        if (!provider_has(p, PROVIDER_HEALTH) || (!sandbox_is_up(sb) && sb->status != SANDBOX_STOPPED) || sb->activity == ACTIVITY_FREEZING || sandbox_is_held(sb) ||
                         sandbox_is_unloading(sb))
                 return -EOPNOTSUPP;
-        return p->ops->verify(p, sb);
+        return p->health->verify(p, sb);
 }
 
 /* What is in the kernel */

@@ -142,7 +142,7 @@ static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata)
                 if (!sb || sandbox_is_ending(sb))
                         continue;
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
-                (void) m->provider->ops->freeze(m->provider, sb, /* freeze= */ false);
+                (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
         }
         (void) sd_event_source_set_time_relative(source, IMPATIENCE_USEC);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

@@ -114,7 +114,7 @@ static void filesystem_watch_on_sandbox(Sandbox *sb, Execution *x, void *userdat
         connect_break(c->call);
 }
 
-static void watch_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void watch_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_watch_on_ahead, .event = filesystem_watch_on_event, .end = filesystem_watch_on_end };
         Error error = { 0 };
         int r;

@@ -196,7 +196,7 @@ static int watcher_new(FsCall *c, Sandbox *sb, FsWatchers *all, FsWatcher **ret)
         return 0;
 }
 
-static void create_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void create_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_watchers_on_ahead, .event = filesystem_watchers_on_event, .end = filesystem_watchers_on_end };
         FsWatchers *all = connect_request(c->call)->api->watchers;
         Error error = { 0 };

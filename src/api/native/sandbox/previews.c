@@ -31,9 +31,7 @@ static bool is_up(ApiRequest *q) {
 }
 
 static bool has_previews(ApiRequest *q) {
-        const Provider *p = q->manager->provider;
-
-        if (q->api->rooms.previews && q->api->rooms.gatekeeper && p && (p->ops->capabilities & PROVIDER_PORTS))
+        if (q->api->rooms.previews && q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS))
                 return true;
         (void) api_error(q, 501, "unsupported", NULL, "ports of sandboxes cannot be reached with this provider");
         return false;
