@@ -10,11 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/id.h"
 #include "config/config.h"
 #include "core/internal.h"
-#include "jail/ids.h"
 #include "reaper/internal.h"
-#include "store/cleanup.h"
+#include "reaper/rows.h"
+#include "store/store.h"
 
 #define MANY 10000u
 
