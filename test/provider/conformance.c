@@ -23,8 +23,9 @@
 #define OUTPUT_MAX    (1 << 20)
 #define EXECS_MAX     16
 #define LISTED_MAX    64
-#define MODE_EGRESS   2 /* NetworkMode of policy/egress.h */
-#define MODE_ISOLATED 1
+#define MODE_ISOLATED 1 /* NetworkMode of policy/egress.h */
+#define MODE_EGRESS   2
+#define GROUP_ADDRESS UINT32_C(0x0ad50102) /* 10.213.1.2 */
 
 /* All that is known of one command. */
 typedef struct Exec {
@@ -305,6 +306,7 @@ static void suite_renew(uint8_t network) {
         sb->spec.workdir = strdup(provider_factory.workdir());
         sb->spec.network = network;
         sb->spec.hub_fd = -EBADF;
+        sb->spec.address = network == MODE_ISOLATED ? GROUP_ADDRESS : 0;
         sb->id[0] = 'p';
         for (size_t i = 1; i < SANDBOX_ID_LENGTH; i++)
                 sb->id[i] = letters[random[i] % 32];
@@ -1168,6 +1170,19 @@ TEST(capability_egress_has_its_sockets) {
         RUN_UNTIL(core.n_network > 0);
         check_result("answer", core.error, 0);
         check_uint("TCP, DNS, UDP", core.n_network_fds, 3);
+        suite_finish(sb);
+}
+
+TEST(capability_groups_have_a_hub) {
+        Sandbox *sb;
+
+        if (!is_offered(PROVIDER_GROUPS))
+                return;
+        sb = suite_create(MODE_ISOLATED);
+        check_result("ask", ASK(provider()->groups->sockets(provider(), sb)), 0);
+        RUN_UNTIL(core.n_network > 0);
+        check_result("answer", core.error, 0);
+        check_uint("DNS, hub", core.n_network_fds, 2);
         suite_finish(sb);
 }
 
