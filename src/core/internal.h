@@ -7,11 +7,14 @@
 
 /* sandbox.c: objects and their status */
 Sandbox *sandbox_new(Manager *m);
-Sandbox *sandbox_free(Sandbox *sb); /* executions and all; out of every table */
-int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason);
+void sandbox_drop(Sandbox *sb); /* it is gone: executions and all, out of every table; the object stays for those who hold a reference */
+/* The one way from a state to another. -EPROTO: the table of status.h does not have it, nothing has changed. */
+int sandbox_move(Sandbox *sb, SandboxState to, const char *reason);
+int sandbox_set_activity(Sandbox *sb, SandboxActivity activity); /* with the status as it is */
 int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret); /* as the provider has it, less what was not its owner's */
 void sandbox_tell(Sandbox *sb, Execution *x); /* watches */
 bool sandbox_can_run(const Sandbox *sb);       /* a command, now */
+const char *sandbox_state_text(const Sandbox *sb); /* why it cannot: "stopping", "pausing" or its status */
 void sandbox_update_running(Sandbox *sb);     /* ready or running, by what is alive */
 void sandbox_register(Sandbox *sb); /* by its id */
 int sandbox_register_name(Sandbox *sb);
@@ -39,15 +42,16 @@ typedef enum SandboxCallKind {
 } SandboxCallKind;
 
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata);
-/* All of that kind. False: one of them has deleted the sandbox, and it is gone. */
+/* All of that kind; done may be NULL, then nobody is told. False: one of them has deleted the sandbox, and it is gone. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error);
 bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind); /* somebody does */
 void sandbox_calls_free(Sandbox *sb);
 
 /* lifecycle.c */
-void sandbox_pause_now(Sandbox *sb); /* somebody waits for it, or nobody has to */
+void sandbox_serve_waiting(Sandbox *sb); /* pause, stop and hold that were asked for while something else was under way */
 
 /* hold.c */
+void sandbox_hold_now(Sandbox *sb); /* somebody waits for it */
 bool sandbox_hold_on_frozen(Sandbox *sb, bool frozen, const Error *error); /* true: it was about that */
 
 /* park.c */

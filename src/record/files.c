@@ -7,7 +7,7 @@
 
 struct RecordedFile {
         Recorder *recorder;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         FileRequest request;
         Blob blob;
         bool has_blob;
@@ -17,13 +17,6 @@ static const char *const names[_FILE_OPERATION_MAX] = {
         [FILE_WRITE] = "file",   [FILE_MKDIR] = "mkdir",   [FILE_MOVE] = "move",      [FILE_COPY] = "copy",
         [FILE_CHMOD] = "chmod",  [FILE_REMOVE] = "remove", [FILE_UNPACK] = "archive",
 };
-
-static Sandbox *files_sandbox_of(const RecordedFile *f) {
-        Sandbox *sb = NULL;
-
-        HASH_FIND_STR(f->recorder->manager->sandboxes, f->sandbox, sb);
-        return sb;
-}
 
 RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *userdata) {
         Recorder *r = userdata;
@@ -37,7 +30,7 @@ RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *u
         f->recorder = r;
         f->request = *request;
         f->blob = (Blob) BLOB_EMPTY;
-        memcpy(f->sandbox, sb->id, sizeof(f->sandbox));
+        f->sandbox = sandbox_ref(sb);
         if (request->operation == FILE_WRITE || request->operation == FILE_UNPACK) {
                 int k = blob_begin(r, sb->id, &f->blob);
 
@@ -49,7 +42,7 @@ RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *u
 }
 
 void record_file_data(RecordedFile *f, const void *data, size_t size) {
-        Sandbox *sb = files_sandbox_of(f);
+        Sandbox *sb = sandbox_unless_gone(f->sandbox);
         Recording *recording = sb ? recording_get(f->recorder, sb) : NULL;
 
         if (f->has_blob && recording)
@@ -95,11 +88,10 @@ static json_t *files_describe(RecordedFile *f) {
 }
 
 void record_file_end(RecordedFile *f, bool done) {
-        Sandbox *sb = files_sandbox_of(f);
-
-        if (done && sb)
-                recording_line(f->recorder, sb, files_describe(f));
+        if (done && !sandbox_is_gone(f->sandbox))
+                recording_line(f->recorder, f->sandbox, files_describe(f));
         else
                 blob_drop(&f->blob);
+        (void) sandbox_unref(f->sandbox);
         free(f);
 }

@@ -172,8 +172,7 @@ void execution_tell(Execution *x) {
 
 static int execution_check_state(const Sandbox *sb, Error *reterr) {
         if (!sandbox_can_run(sb))
-                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
-                                sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
         return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "core/manager.h"
+#include "core/internal.h"
 #include "core/provider.h"
 #include "core/recorder.h"
 
@@ -211,11 +211,10 @@ void fileop_set_provider_data(FileOp *op, void *data) {
 /* What the core asks. */
 
 static int fileop_check_state(const Sandbox *sb, Error *reterr) {
-        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->networking; /* its PID 1 is there; nobody but ourselves asks */
+        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->activity == ACTIVITY_CONNECTING; /* its PID 1 is there; nobody but ourselves asks */
 
-        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING && !unfinished) || sb->stopping || sb->freezing)
-                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
-                                sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
+        if (!sandbox_can_run(sb) && !unfinished)
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
         return 0;
 }
 

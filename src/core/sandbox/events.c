@@ -12,7 +12,7 @@ static void core_events_on_up(Provider *p, void *userdata) {
 }
 
 static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_missing, const Error *error, void *userdata) {
-        if (sb->status != SANDBOX_INITIALIZING && !sb->booting)
+        if (sb->status != SANDBOX_INITIALIZING && !sandbox_is_booting(sb))
                 return; /* it is being deleted already */
         if (error && sandbox_boot_failed(sb, error))
                 return;
@@ -29,18 +29,18 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
 }
 
 void sandbox_on_ready(Sandbox *sb) {
-        if (sb->booting) {
+        if (sandbox_is_booting(sb)) {
                 sandbox_on_booted(sb);
                 return;
         }
-        if (sandbox_set_status(sb, SANDBOX_READY, NULL) < 0)
+        if (sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
                 return;
         (void) sandbox_arm_timers(sb);
         (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
 }
 
 static void core_events_on_gone(Sandbox *sb, void *userdata) {
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || sb->halt >= HALT_DOWN)
+        if (sandbox_is_ending(sb) || sb->activity == ACTIVITY_UNLOADING || sb->activity == ACTIVITY_SYNCING)
                 return;
         if (sandbox_boot_failed(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
                 return;
@@ -67,7 +67,7 @@ static void core_events_wake(Sandbox *sb) {
 
         if (sb->expires_at != 0 && now > sb->changed_at)
                 sb->expires_at += now - sb->changed_at;
-        (void) sandbox_set_status(sb, sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY, NULL);
+        (void) sandbox_move(sb, (SandboxState) { .status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY }, NULL);
 }
 
 /* It stands still: what it holds in memory may go elsewhere, as far as the host has room. Nobody waits for it. */
@@ -92,39 +92,41 @@ static void on_reclaimed(Sandbox *sb, const Error *error, void *userdata) {
         sandbox_event(sb, "reclaimed", NULL, "%.1f of %.1f MB", (double) sb->memory_reclaimed / 1048576.0, (double) sb->memory_before / 1048576.0);
 }
 
-static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
-        SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
+/* A paused one that recover.c thaws has no activity. */
+static bool core_events_expects(const Sandbox *sb, bool frozen) {
+        if (frozen)
+                return sb->activity == ACTIVITY_FREEZING;
+        return sb->activity == ACTIVITY_THAWING || (sb->status == SANDBOX_PAUSED && !sb->parked && sb->activity == ACTIVITY_NONE);
+}
 
+static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
         if (sandbox_hold_on_frozen(sb, frozen, error))
                 return;
         sandbox_probe_on_frozen(sb);
-        if (frozen)
-                sb->freezing = false;
-        else
-                sb->thawing = false;
-        if (!error && (frozen ? sandbox_status_may_become(sb->status, SANDBOX_PAUSED) : sb->status == SANDBOX_PAUSED)) {
-                if (frozen) {
-                        (void) sandbox_set_status(sb, SANDBOX_PAUSED, NULL);
-                        give_memory_back(sb);
-                } else
-                        core_events_wake(sb);
+        if (!core_events_expects(sb, frozen))
+                return; /* of something that has been overtaken since: its callers are told by what overtook it */
+        if (error && sb->activity != ACTIVITY_NONE)
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
+        if (!error && frozen) {
+                (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_PAUSED }, NULL);
+                give_memory_back(sb);
+        } else if (!error)
+                core_events_wake(sb);
+        if (!error) {
                 (void) sandbox_arm_timers(sb);
                 (void) store_sync(sb->manager->store);
         }
-        (void) sandbox_call_finish(sb, kind, error);
+        (void) sandbox_call_finish(sb, frozen ? CALL_PAUSE : CALL_RESUME, error);
 }
 
 static void core_events_on_stopped(Sandbox *sb, void *userdata) {
-        if (!sb->stopping)
-                return;
-        sb->stopping = false;
-        if (sb->halt == HALT_STOPPING) {
+        if (sb->activity == ACTIVITY_DRAINING)
                 sandbox_on_halt_stopped(sb);
+        if (sb->activity != ACTIVITY_STOPPING)
                 return;
-        }
-        if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING)
-                (void) sandbox_set_status(sb, SANDBOX_STOPPED, NULL);
-        (void) sandbox_call_finish(sb, CALL_STOP, NULL);
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_STOPPED }, NULL);
+        if (sandbox_call_finish(sb, CALL_STOP, NULL))
+                sandbox_serve_waiting(sb);
 }
 
 static bool is_probe(uint64_t number) {

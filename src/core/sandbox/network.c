@@ -71,7 +71,7 @@ void network_prepared(Sandbox *sb, const Error *error) {
         Error failure = error ? *error : (Error) { 0 };
         int r = failure.code;
 
-        if (sb->status != SANDBOX_INITIALIZING && !sb->booting)
+        if (sb->status != SANDBOX_INITIALIZING && !sandbox_is_booting(sb))
                 return; /* it is being deleted already */
         if (r >= 0)
                 r = sandbox_make(sb, &failure);
@@ -89,7 +89,7 @@ bool network_attach(Sandbox *sb) {
 
         if (!k)
                 return false;
-        sb->networking = true;
+        (void) sandbox_set_activity(sb, ACTIVITY_CONNECTING);
         k->attach(sb, k->userdata);
         return true;
 }
@@ -99,7 +99,7 @@ bool network_claim(Sandbox *sb, SandboxDone done, void *userdata) {
 
         if (!k || sandbox_call_add(sb, CALL_NETWORK, done, userdata) < 0)
                 return false;
-        sb->networking = true;
+        (void) sandbox_set_activity(sb, ACTIVITY_CONNECTING);
         k->claim(sb, k->userdata);
         return true;
 }
@@ -119,19 +119,19 @@ static void core_network_fail(Sandbox *sb, const Error *error) {
 }
 
 void network_attached(Sandbox *sb, const Error *error) {
-        if (!sb->networking)
-                return;
-        sb->networking = false;
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+        if (sb->activity != ACTIVITY_CONNECTING)
                 return;
         if (error) {
                 core_network_fail(sb, error);
                 return;
         }
-        if (sb->status == SANDBOX_INITIALIZING || sb->booting)
+        if (!sandbox_is_up(sb)) {
                 sandbox_on_ready(sb);
-        else
-                (void) sandbox_call_finish(sb, CALL_NETWORK, NULL);
+                return;
+        }
+        (void) sandbox_set_activity(sb, ACTIVITY_NONE);
+        if (sandbox_call_finish(sb, CALL_NETWORK, NULL))
+                sandbox_serve_waiting(sb);
 }
 
 void network_adopted(Sandbox *sb) {

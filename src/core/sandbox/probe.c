@@ -96,7 +96,7 @@ static int send_command(SandboxProbe *p) {
 }
 
 static bool is_frozen(const Sandbox *sb) {
-        return sb->status == SANDBOX_PAUSED || sb->freezing;
+        return sb->status == SANDBOX_PAUSED || sb->activity == ACTIVITY_FREEZING;
 }
 
 static void kill_command(const SandboxProbe *p) {
@@ -172,7 +172,7 @@ static bool output_is_right(const SandboxProbe *p) {
 
 /* Whoever stops what runs inside, stops this as well. */
 static bool was_stopped(const Sandbox *sb) {
-        return sb->stopping || sb->status == SANDBOX_STOPPED;
+        return sandbox_is_stopping(sb) || sb->status == SANDBOX_STOPPED;
 }
 
 void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e) {

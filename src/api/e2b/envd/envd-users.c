@@ -158,7 +158,7 @@ void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation op
 }
 
 Sandbox *envd_sandbox(const ApiRequest *q) {
-        return manager_find(q->manager, &(Principal) { .scope = SCOPE_ADMIN }, q->sandbox_id);
+        return sandbox_unless_gone(q->about);
 }
 
 const char *envd_strerror(int error) {

@@ -108,7 +108,7 @@ static void filesystem_watch_on_end(FileOp *op, int error, const char *path, uin
 static void filesystem_watch_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         FsCall *c = userdata;
 
-        if (x || c->over || sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_INITIALIZING)
+        if (x || c->over || sandbox_is_up(sb) || sb->status == SANDBOX_INITIALIZING)
                 return;
         c->over = true;
         connect_break(c->call);
