@@ -20,7 +20,7 @@
 #include "init/worker.h"
 #include "wire/channel.h"
 
-#define WAIT_USEC (10 * USEC_PER_SEC)
+#define WAIT_USEC (60 * USEC_PER_SEC)
 
 /* What was heard. */
 typedef struct Heard {

@@ -9,7 +9,7 @@
 #include "core/pool.h"
 #include "core/tally.h"
 
-#define PATIENCE (10 * USEC_PER_SEC)
+#define PATIENCE (60 * USEC_PER_SEC)
 
 typedef struct Bay {
         World world;
