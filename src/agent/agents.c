@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/admission.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define START_EVERY   (10 * USEC_PER_MSEC)
 #define PAUSE_LEAST   (10 * USEC_PER_SEC) /* of the longest pause that there can be */
@@ -34,7 +34,7 @@ bool agents_have_room(const Agents *a) {
         return a->n_slots < concurrency(a);
 }
 
-static int on_wake(sd_event_source *source, uint64_t usec, void *userdata) {
+static int agents_on_wake(sd_event_source *source, uint64_t usec, void *userdata) {
         agents_pump(userdata);
         return 0;
 }
@@ -45,7 +45,7 @@ static void arm_wake(Agents *a, usec_t next) {
         a->wake = sd_event_source_disable_unref(a->wake);
         if (next == USEC_INFINITY)
                 return;
-        (void) sd_event_add_time_relative(a->manager->event, &a->wake, CLOCK_MONOTONIC, next > now ? next - now : 0, ACCURACY, on_wake, a);
+        (void) sd_event_add_time_relative(a->manager->event, &a->wake, CLOCK_MONOTONIC, next > now ? next - now : 0, ACCURACY, agents_on_wake, a);
 }
 
 static int on_pump(sd_event_source *source, void *userdata) {
@@ -224,7 +224,7 @@ static int take_expired(Job *row, void *userdata) {
         return e->n < EXPIRE_BATCH ? 0 : -ENOBUFS;
 }
 
-static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
+static int agents_on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
         usec_t keep = a->manager->settings->agents.keep_usec, now = clock_wall_usec();
         Expired e = { .n = 0 };
@@ -247,12 +247,12 @@ static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata) {
 
 static void arm_expiry(Agents *a, usec_t in) {
         a->expiry = sd_event_source_disable_unref(a->expiry);
-        (void) sd_event_add_time_relative(a->manager->event, &a->expiry, CLOCK_MONOTONIC, in, USEC_PER_SEC, on_expiry, a);
+        (void) sd_event_add_time_relative(a->manager->event, &a->expiry, CLOCK_MONOTONIC, in, USEC_PER_SEC, agents_on_expiry, a);
 }
 
 /* Start and end. */
 
-static int on_start(sd_event_source *source, uint64_t usec, void *userdata) {
+static int agents_on_start(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
 
         if (a->manager->recovering) { /* sandboxes are still being looked for */
@@ -280,7 +280,7 @@ int agents_new(Manager *m, Deliveries *deliveries, Artifacts *artifacts, Agents 
         if (r >= 0)
                 r = sd_event_source_set_enabled(a->pump, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_time_relative(m->event, &a->start, CLOCK_MONOTONIC, 0, ACCURACY, on_start, a);
+                r = sd_event_add_time_relative(m->event, &a->start, CLOCK_MONOTONIC, 0, ACCURACY, agents_on_start, a);
         if (r < 0) {
                 (void) agents_free(a);
                 return error_set(reterr, r, "cannot make the queue of agent executions: %m");

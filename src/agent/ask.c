@@ -7,7 +7,7 @@
 #include "agent/internal.h"
 #include "config/config.h"
 #include "core/secrets.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 /* Whoever comes before the start has come to its turn makes it happen. */
 static int check_up(Agents *a, Error *reterr) {
@@ -18,14 +18,14 @@ static int check_up(Agents *a, Error *reterr) {
 
 /* Submitting. */
 
-static bool is_text(const char *a, const char *b) {
+static bool agent_ask_is_text(const char *a, const char *b) {
         return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 /* Asked for once more: the same work, however long it may take and whoever is told. */
-static bool is_same(const Job *known, const AgentRequest *q) {
-        if (!is_text(known->sandbox.task_id, q->task_id) || strcasecmp(known->sandbox.profile, q->agent_type) != 0 ||
-                        !is_text(known->code, q->code) || !is_text(known->context, q->context ? q->context : "{}"))
+static bool agent_ask_is_same(const Job *known, const AgentRequest *q) {
+        if (!agent_ask_is_text(known->sandbox.task_id, q->task_id) || strcasecmp(known->sandbox.profile, q->agent_type) != 0 ||
+                        !agent_ask_is_text(known->code, q->code) || !agent_ask_is_text(known->context, q->context ? q->context : "{}"))
                 return false;
         if (q->code || q->command->n == 0)
                 return true; /* then the command was not the caller's */
@@ -45,7 +45,7 @@ static int find_by_key(Agents *a, const Principal *who, const AgentRequest *q, c
                 return 0;
         if (r < 0)
                 return error_set(reterr, r, "cannot read the store: %m");
-        if (!is_same(&known, q))
+        if (!agent_ask_is_same(&known, q))
                 return error_set(reterr, -EEXIST, "Idempotency-Key: was used for something else already: task '%s', execution %s",
                                 known.sandbox.task_id, known.id);
         memcpy(ret_id, known.id, JOB_ID_LENGTH + 1);
@@ -103,7 +103,7 @@ int agents_submit(Agents *a, const Principal *who, const AgentRequest *q, char r
 
 /* Looking. */
 
-static bool may_see(const Principal *who, const Job *j) {
+static bool agent_ask_may_see(const Principal *who, const Job *j) {
         return !who->tenant || strcmp(who->tenant, j->sandbox.tenant ? j->sandbox.tenant : "") == 0;
 }
 
@@ -113,7 +113,7 @@ int agents_find(Agents *a, const Principal *who, const char *id, Job *ret) {
 
         if (r < 0)
                 return r;
-        if (!may_see(who, &j))
+        if (!agent_ask_may_see(who, &j))
                 return -ENOENT;
         *ret = j;
         memset(&j, 0, sizeof(j));
@@ -134,7 +134,7 @@ static int find_or_tell(Agents *a, const Principal *who, const char *id, Job *re
         return r < 0 ? error_set(reterr, r, "cannot read the store: %m") : 0;
 }
 
-static int write_down(Agents *a, const Job *j, Error *reterr) {
+static int agent_ask_write_down(Agents *a, const Job *j, Error *reterr) {
         int r = store_job_update(a->manager->store, j);
 
         return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
@@ -158,7 +158,7 @@ int agents_cancel(Agents *a, const Principal *who, const char *id, Error *reterr
         j.status = JOB_CANCELLED;
         j.ended_at = clock_wall_usec();
         j.webhook_status = j.webhook ? WEBHOOK_PENDING : WEBHOOK_NONE;
-        r = write_down(a, &j, reterr);
+        r = agent_ask_write_down(a, &j, reterr);
         if (r < 0)
                 return r;
         (void) queue_remove(a->queue, id);
@@ -184,7 +184,7 @@ int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr)
         j.queued_at = clock_wall_usec();
         j.webhook_status = WEBHOOK_NONE;
         j.webhook_attempts = 0;
-        r = write_down(a, &j, reterr);
+        r = agent_ask_write_down(a, &j, reterr);
         if (r < 0)
                 return r;
         a->n_dead -= a->n_dead > 0;
@@ -194,7 +194,7 @@ int agents_retry(Agents *a, const Principal *who, const char *id, Error *reterr)
         return 0;
 }
 
-static void forget(Agents *a, const Job *j) {
+static void agent_ask_forget(Agents *a, const Job *j) {
         a->n_dead -= j->status == JOB_DEAD && a->n_dead > 0;
         collect_forget(a, j->id);
         agents_tell_forgotten(a, j);
@@ -211,6 +211,6 @@ int agents_delete(Agents *a, const Principal *who, const char *id, Error *reterr
         r = store_job_delete(a->manager->store, id);
         if (r < 0)
                 return error_set(reterr, r, "cannot delete it: %m");
-        forget(a, &j);
+        agent_ask_forget(a, &j);
         return 0;
 }

@@ -50,8 +50,8 @@ void collect_forget(Agents *a, const char *id) {
                 (void) artifacts_delete_owner(a->artifacts, ARTIFACT_OF_AGENT, id);
 }
 
-static void complain(Collection *c, const char *format, ...) _printf_(2, 3);
-static void complain(Collection *c, const char *format, ...) {
+static void collect_complain(Collection *c, const char *format, ...) _printf_(2, 3);
+static void collect_complain(Collection *c, const char *format, ...) {
         size_t used = strlen(c->errors);
         va_list ap;
 
@@ -63,7 +63,7 @@ static void complain(Collection *c, const char *format, ...) {
         va_end(ap);
 }
 
-static void check_complete(Collection *c) {
+static void collect_check_complete(Collection *c) {
         Run *run = c->run;
 
         if (c->busy || c->n_pending > 0 || c->op)
@@ -77,16 +77,16 @@ static void check_complete(Collection *c) {
 
 /* Keeping. */
 
-static void on_kept(int r, const Artifact *artifact, const char *text, void *userdata) {
+static void collect_on_kept(int r, const Artifact *artifact, const char *text, void *userdata) {
         Collection *c = userdata;
 
         c->n_pending--;
         if (r < 0)
-                complain(c, "%s", text && *text ? text : strerror(-r));
-        check_complete(c);
+                collect_complain(c, "%s", text && *text ? text : strerror(-r));
+        collect_check_complete(c);
 }
 
-static void keep(Collection *c, const char *name, const char *type, const void *data, uint64_t size, int fd, Mask *mask) {
+static void collect_keep(Collection *c, const char *name, const char *type, const void *data, uint64_t size, int fd, Mask *mask) {
         const Job *j = &c->run->job;
         ArtifactSpec spec = {
                 .owner_kind = ARTIFACT_OF_AGENT,
@@ -101,21 +101,21 @@ static void keep(Collection *c, const char *name, const char *type, const void *
                 .truncate = strncmp(name, FILES_PREFIX, strlen(FILES_PREFIX)) != 0,
         };
         Error error = { 0 };
-        int r = artifacts_put(c->run->agents->artifacts, &spec, on_kept, c, &error);
+        int r = artifacts_put(c->run->agents->artifacts, &spec, collect_on_kept, c, &error);
 
         if (r < 0)
-                complain(c, "%s: %s", name, error.text[0] ? error.text : strerror(-r));
+                collect_complain(c, "%s: %s", name, error.text[0] ? error.text : strerror(-r));
         else
                 c->n_pending++;
 }
 
-static void keep_json(Collection *c, const char *name, json_t *value) {
+static void collect_keep_json(Collection *c, const char *name, json_t *value) {
         size_t size = 0;
         char *text = json_print(value, &size);
 
         json_decref(value);
         if (text)
-                keep(c, name, "application/json", text, size, -EBADF, NULL);
+                collect_keep(c, name, "application/json", text, size, -EBADF, NULL);
         free(text);
 }
 
@@ -123,17 +123,17 @@ static void keep_reports(Collection *c) {
         Run *run = c->run;
 
         if (run->journals[STREAM_STDOUT] >= 0)
-                keep(c, "stdout.log", "text/plain", NULL, run->job.out.bytes, TAKE_FD(run->journals[STREAM_STDOUT]), run->mask);
+                collect_keep(c, "stdout.log", "text/plain", NULL, run->job.out.bytes, TAKE_FD(run->journals[STREAM_STDOUT]), run->mask);
         if (run->journals[STREAM_STDERR] >= 0)
-                keep(c, "stderr.log", "text/plain", NULL, run->job.err.bytes, TAKE_FD(run->journals[STREAM_STDERR]), run->mask);
-        keep_json(c, "usage.json", agents_usage_json(run->agents, &run->job));
+                collect_keep(c, "stderr.log", "text/plain", NULL, run->job.err.bytes, TAKE_FD(run->journals[STREAM_STDERR]), run->mask);
+        collect_keep_json(c, "usage.json", agents_usage_json(run->agents, &run->job));
         if (run->job.error)
-                keep_json(c, "error.json", agents_error_json(run->agents, &run->job, &run->attempt));
+                collect_keep_json(c, "error.json", agents_error_json(run->agents, &run->job, &run->attempt));
 }
 
 /* Captured files: a list of what is there, then one after the other. */
 
-static bool is_wanted(const Job *j, const char *path) {
+static bool collect_is_wanted(const Job *j, const char *path) {
         if (strncmp(path, OWN_FILES, strlen(OWN_FILES)) == 0)
                 return false;
         for (size_t i = 0; i < j->capture.n; i++)
@@ -144,7 +144,7 @@ static bool is_wanted(const Job *j, const char *path) {
 
 static int start_operation(Collection *c, FileOperation operation, const char *path, const FileOpHandlers *handlers) {
         Sandbox *sb = run_sandbox(c->run);
-        GuestFile g = {
+        FileRequest g = {
                 .operation = (uint16_t) operation,
                 .mode = FILE_MODE_NONE,
                 .owner = FILE_ID_NONE,
@@ -156,7 +156,7 @@ static int start_operation(Collection *c, FileOperation operation, const char *p
         int r;
 
         if (!sb) {
-                complain(c, "%s: the sandbox is gone", path);
+                collect_complain(c, "%s: the sandbox is gone", path);
                 return -ESTALE;
         }
         g.uid = sb->spec.uid;
@@ -164,11 +164,11 @@ static int start_operation(Collection *c, FileOperation operation, const char *p
         (void) snprintf(g.path, sizeof(g.path), "%s", path);
         r = fileop_start(sb, &g, handlers, c, &c->op, &error);
         if (r < 0)
-                complain(c, "%s: %s", path, error.text);
+                collect_complain(c, "%s: %s", path, error.text);
         return r;
 }
 
-static void next_file(Collection *c);
+static void collect_next_file(Collection *c);
 
 static void on_file_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Collection *c = userdata;
@@ -185,13 +185,13 @@ static void on_file_end(FileOp *op, int error, const char *path, uint64_t count,
         c->op = fileop_free(c->op);
         (void) snprintf(name, sizeof(name), FILES_PREFIX "%s", relative);
         if (error < 0 || c->fd < 0)
-                complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox went away" : strerror(error < 0 ? -error : EPROTO));
+                collect_complain(c, "%s: %s", relative, error == -EPIPE ? "the sandbox went away" : strerror(error < 0 ? -error : EPROTO));
         else
-                keep(c, name, /* type= */ NULL, NULL, UINT64_MAX, TAKE_FD(c->fd), NULL);
-        next_file(c);
+                collect_keep(c, name, /* type= */ NULL, NULL, UINT64_MAX, TAKE_FD(c->fd), NULL);
+        collect_next_file(c);
 }
 
-static void next_file(Collection *c) {
+static void collect_next_file(Collection *c) {
         static const FileOpHandlers handlers = { .entry = on_file_entry, .end = on_file_end };
 
         while (c->next < c->paths.n) {
@@ -202,33 +202,33 @@ static void next_file(Collection *c) {
                         return;
                 c->next++;
         }
-        check_complete(c);
+        collect_check_complete(c);
 }
 
 static void on_list_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Collection *c = userdata;
 
-        if (!S_ISREG(entry->mode) || !is_wanted(&c->run->job, entry->path))
+        if (!S_ISREG(entry->mode) || !collect_is_wanted(&c->run->job, entry->path))
                 return;
         if (strv_push(&c->paths, entry->path) == -E2BIG)
                 c->listing = false; /* more than may be kept */
 }
 
-static void on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void collect_on_list_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Collection *c = userdata;
 
         c->op = fileop_free(c->op);
         if (error < 0)
-                complain(c, "the workspace cannot be listed: %s", error == -EPIPE ? "the sandbox went away" : strerror(-error));
+                collect_complain(c, "the workspace cannot be listed: %s", error == -EPIPE ? "the sandbox went away" : strerror(-error));
         if (count > LIST_MAX)
-                complain(c, "the workspace has more than %d files, the rest was not looked at", LIST_MAX);
+                collect_complain(c, "the workspace has more than %d files, the rest was not looked at", LIST_MAX);
         if (!c->listing)
-                complain(c, "more than %zu files were wanted (artifacts.maxFiles), the rest was left", c->paths.max);
-        next_file(c);
+                collect_complain(c, "more than %zu files were wanted (artifacts.maxFiles), the rest was left", c->paths.max);
+        collect_next_file(c);
 }
 
 static void capture_files(Collection *c) {
-        static const FileOpHandlers handlers = { .entry = on_list_entry, .end = on_list_end };
+        static const FileOpHandlers handlers = { .entry = on_list_entry, .end = collect_on_list_end };
 
         c->listing = true;
         c->paths = (Strv) STRV_INIT(c->run->agents->manager->settings->artifacts.files_max);

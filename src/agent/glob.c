@@ -5,12 +5,12 @@
 
 /* Where to go on from when what follows a star does not fit: one place for "*", one for "**". So the time is at most the product of both
  * lengths, whatever the pattern is. */
-typedef struct Retry {
+typedef struct GlobRetry {
         const char *pattern, *path;
         bool parts; /* begin at a part only */
-} Retry;
+} GlobRetry;
 
-static bool again_deep(Retry *deep, const char **p, const char **t) {
+static bool again_deep(GlobRetry *deep, const char **p, const char **t) {
         if (!deep->pattern)
                 return false;
         if (deep->parts) {
@@ -27,18 +27,18 @@ static bool again_deep(Retry *deep, const char **p, const char **t) {
 }
 
 bool glob_match(const char *p, const char *t) {
-        Retry star = { 0 }, deep = { 0 };
+        GlobRetry star = { 0 }, deep = { 0 };
 
         while (*t) {
                 if (p[0] == '*' && p[1] == '*') {
                         p += 2;
-                        deep = (Retry) { .parts = *p == '/' };
+                        deep = (GlobRetry) { .parts = *p == '/' };
                         p += deep.parts;
                         deep.pattern = p;
                         deep.path = t;
                         star.pattern = NULL;
                 } else if (*p == '*') {
-                        star = (Retry) { .pattern = ++p, .path = t };
+                        star = (GlobRetry) { .pattern = ++p, .path = t };
                 } else if ((*p == '?' && *t != '/') || (*p && *p == *t)) {
                         p++;
                         t++;

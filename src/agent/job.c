@@ -22,7 +22,7 @@ static const char *const webhook_names[_WEBHOOK_STATUS_MAX] = {
         [WEBHOOK_FAILED] = "failed",
 };
 
-static int find(const char *const *names, size_t n, const char *name) {
+static int job_find(const char *const *names, size_t n, const char *name) {
         for (size_t i = 0; name && i < n; i++)
                 if (strcmp(names[i], name) == 0)
                         return (int) i;
@@ -34,7 +34,7 @@ const char *job_status_name(JobStatus s) {
 }
 
 JobStatus job_status_from_name(const char *name) {
-        return (JobStatus) find(status_names, ELEMENTSOF(status_names), name);
+        return (JobStatus) job_find(status_names, ELEMENTSOF(status_names), name);
 }
 
 const char *webhook_status_name(WebhookStatus s) {
@@ -42,7 +42,7 @@ const char *webhook_status_name(WebhookStatus s) {
 }
 
 WebhookStatus webhook_status_from_name(const char *name) {
-        return (WebhookStatus) find(webhook_names, ELEMENTSOF(webhook_names), name);
+        return (WebhookStatus) job_find(webhook_names, ELEMENTSOF(webhook_names), name);
 }
 
 void job_forget_result(Job *j) {

@@ -7,51 +7,51 @@
 #include "agent/internal.h"
 #include "artifact/artifact.h"
 #include "json/json.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define BYTES_PER_MB   1048576.0
 #define ARTIFACTS_SHOWN 200
 
-static void put(json_t *o, const char *key, json_t *value) {
+static void agent_json_put(json_t *o, const char *key, json_t *value) {
         (void) json_object_set_new_nocheck(o, key, value ? value : json_null());
 }
 
 /* Whole numbers without a fraction, others with three digits. */
-static json_t *number(double value) {
+static json_t *agent_json_number(double value) {
         value = round(value * 1000) / 1000;
         return floor(value) < value ? json_real(value) : json_integer((json_int_t) value);
 }
 
-static json_t *megabytes(uint64_t bytes) {
-        return number((double) bytes / BYTES_PER_MB);
+static json_t *agent_json_megabytes(uint64_t bytes) {
+        return agent_json_number((double) bytes / BYTES_PER_MB);
 }
 
-static json_t *milliseconds(usec_t usec) {
-        return number((double) usec / (double) USEC_PER_MSEC);
+static json_t *agent_json_milliseconds(usec_t usec) {
+        return agent_json_number((double) usec / (double) USEC_PER_MSEC);
 }
 
 static json_t *between(usec_t from, usec_t to) {
-        return from == 0 || to == 0 ? json_null() : milliseconds(to > from ? to - from : 0);
+        return from == 0 || to == 0 ? json_null() : agent_json_milliseconds(to > from ? to - from : 0);
 }
 
-static json_t *text_or_null(const char *text) {
+static json_t *agent_json_text_or_null(const char *text) {
         return json_text_or_null(text && *text ? text : NULL);
 }
 
-static json_t *error_json(const char *code, const char *text) {
+static json_t *agent_json_error(const char *code, const char *text) {
         json_t *o;
 
         if (!code)
                 return json_null();
         o = json_object();
-        put(o, "code", json_text_or_null(code));
-        put(o, "message", json_text_or_null(text));
+        agent_json_put(o, "code", json_text_or_null(code));
+        agent_json_put(o, "message", json_text_or_null(text));
         return o;
 }
 
 /* Usage: of one that runs, as it is now. */
 
-static JobUsage usage_of(Agents *a, const Job *j, usec_t *ret_duration) {
+static JobUsage agent_json_usage_of(Agents *a, const Job *j, usec_t *ret_duration) {
         const Run *run = agents_run(a, j->id);
         Sandbox *sb = run && run->execution ? run->execution->sandbox : NULL;
         usec_t now = clock_wall_usec();
@@ -66,51 +66,51 @@ static JobUsage usage_of(Agents *a, const Job *j, usec_t *ret_duration) {
         return usage;
 }
 
-static json_t *metrics_json(Agents *a, const Job *j) {
+static json_t *agent_json_metrics(Agents *a, const Job *j) {
         usec_t duration;
-        JobUsage u = usage_of(a, j, &duration);
+        JobUsage u = agent_json_usage_of(a, j, &duration);
         json_t *o = json_object();
 
-        put(o, "cpuTimeMs", milliseconds(u.cpu_usec));
-        put(o, "memoryPeakMB", megabytes(u.memory_peak_bytes));
-        put(o, "memoryMB", megabytes(u.memory_bytes));
-        put(o, "diskMB", megabytes(u.disk_bytes));
-        put(o, "networkRequests", json_integer((json_int_t) u.network_requests));
-        put(o, "networkRxBytes", json_integer((json_int_t) u.network_rx_bytes));
-        put(o, "networkTxBytes", json_integer((json_int_t) u.network_tx_bytes));
-        put(o, "durationMs", milliseconds(duration));
-        put(o, "operations", json_integer((json_int_t) u.operations));
+        agent_json_put(o, "cpuTimeMs", agent_json_milliseconds(u.cpu_usec));
+        agent_json_put(o, "memoryPeakMB", agent_json_megabytes(u.memory_peak_bytes));
+        agent_json_put(o, "memoryMB", agent_json_megabytes(u.memory_bytes));
+        agent_json_put(o, "diskMB", agent_json_megabytes(u.disk_bytes));
+        agent_json_put(o, "networkRequests", json_integer((json_int_t) u.network_requests));
+        agent_json_put(o, "networkRxBytes", json_integer((json_int_t) u.network_rx_bytes));
+        agent_json_put(o, "networkTxBytes", json_integer((json_int_t) u.network_tx_bytes));
+        agent_json_put(o, "durationMs", agent_json_milliseconds(duration));
+        agent_json_put(o, "operations", json_integer((json_int_t) u.operations));
         return o;
 }
 
-static json_t *limits_json(const Job *j) {
+static json_t *agent_json_limits(const Job *j) {
         const SandboxLimits *l = &j->sandbox.limits;
         json_t *o = json_object();
 
-        put(o, "memoryMB", megabytes(l->memory_bytes));
-        put(o, "cpuCores", l->cpu_milli == 0 ? json_null() : number(l->cpu_milli / 1000.0));
-        put(o, "cpuTimeSeconds", l->cpu_time_usec == 0 ? json_null() : number((double) l->cpu_time_usec / 1e6));
-        put(o, "diskMB", megabytes(l->disk_bytes));
-        put(o, "pids", json_integer(l->pids));
-        put(o, "timeoutSeconds", j->timeout_usec == 0 ? json_null() : number((double) j->timeout_usec / 1e6));
+        agent_json_put(o, "memoryMB", agent_json_megabytes(l->memory_bytes));
+        agent_json_put(o, "cpuCores", l->cpu_milli == 0 ? json_null() : agent_json_number(l->cpu_milli / 1000.0));
+        agent_json_put(o, "cpuTimeSeconds", l->cpu_time_usec == 0 ? json_null() : agent_json_number((double) l->cpu_time_usec / 1e6));
+        agent_json_put(o, "diskMB", agent_json_megabytes(l->disk_bytes));
+        agent_json_put(o, "pids", json_integer(l->pids));
+        agent_json_put(o, "timeoutSeconds", j->timeout_usec == 0 ? json_null() : agent_json_number((double) j->timeout_usec / 1e6));
         return o;
 }
 
 static json_t *sandbox_json(Agents *a, const Job *j) {
         json_t *o = json_object();
 
-        put(o, "id", text_or_null(j->sandbox_id));
-        put(o, "execution", j->execution == 0 ? json_null() : json_sprintf("e%llu", (unsigned long long) j->execution));
-        put(o, "profile", text_or_null(j->sandbox.profile));
-        put(o, "template", text_or_null(j->sandbox.template_name));
-        put(o, "limits", limits_json(j));
-        put(o, "metrics", metrics_json(a, j));
+        agent_json_put(o, "id", agent_json_text_or_null(j->sandbox_id));
+        agent_json_put(o, "execution", j->execution == 0 ? json_null() : json_sprintf("e%llu", (unsigned long long) j->execution));
+        agent_json_put(o, "profile", agent_json_text_or_null(j->sandbox.profile));
+        agent_json_put(o, "template", agent_json_text_or_null(j->sandbox.template_name));
+        agent_json_put(o, "limits", agent_json_limits(j));
+        agent_json_put(o, "metrics", agent_json_metrics(a, j));
         return o;
 }
 
 /* Result. */
 
-static json_t *signal_json(int number_of) {
+static json_t *agent_json_signal(int number_of) {
         const char *name = number_of > 0 ? sigabbrev_np(number_of) : NULL;
 
         if (number_of <= 0)
@@ -118,10 +118,10 @@ static json_t *signal_json(int number_of) {
         return name ? json_sprintf("SIG%s", name) : json_sprintf("SIG%d", number_of);
 }
 
-static void put_output(json_t *o, const char *name, const char *base64_name, const JobOutput *out) {
-        put(o, name, out->base64 ? json_null() : json_text_or_null(out->text ? out->text : ""));
+static void agent_json_put_output(json_t *o, const char *name, const char *base64_name, const JobOutput *out) {
+        agent_json_put(o, name, out->base64 ? json_null() : json_text_or_null(out->text ? out->text : ""));
         if (out->base64)
-                put(o, base64_name, json_text_or_null(out->text));
+                agent_json_put(o, base64_name, json_text_or_null(out->text));
 }
 
 static json_t *parsed(const JobOutput *out) {
@@ -135,20 +135,20 @@ static json_t *result_json(const Job *j, bool brief) {
         if (!j->has_result)
                 return json_null();
         o = json_object();
-        put(o, "exitCode", j->exit_code >= 0 ? json_integer(j->exit_code) : json_null());
-        put(o, "signal", signal_json(j->signal));
-        put(o, "reason", json_text_or_null(execution_reason_name(j->reason)));
-        put(o, "message", text_or_null(j->message));
-        put(o, "timedOut", json_boolean(timed_out));
-        put(o, "stdoutBytes", json_integer((json_int_t) j->out.bytes));
-        put(o, "stderrBytes", json_integer((json_int_t) j->err.bytes));
-        put(o, "stdoutTruncated", json_boolean(j->out.truncated));
-        put(o, "stderrTruncated", json_boolean(j->err.truncated));
+        agent_json_put(o, "exitCode", j->exit_code >= 0 ? json_integer(j->exit_code) : json_null());
+        agent_json_put(o, "signal", agent_json_signal(j->signal));
+        agent_json_put(o, "reason", json_text_or_null(execution_reason_name(j->reason)));
+        agent_json_put(o, "message", agent_json_text_or_null(j->message));
+        agent_json_put(o, "timedOut", json_boolean(timed_out));
+        agent_json_put(o, "stdoutBytes", json_integer((json_int_t) j->out.bytes));
+        agent_json_put(o, "stderrBytes", json_integer((json_int_t) j->err.bytes));
+        agent_json_put(o, "stdoutTruncated", json_boolean(j->out.truncated));
+        agent_json_put(o, "stderrTruncated", json_boolean(j->err.truncated));
         if (brief)
                 return o;
-        put_output(o, "stdout", "stdoutBase64", &j->out);
-        put_output(o, "stderr", "stderrBase64", &j->err);
-        put(o, "output", parsed(&j->out));
+        agent_json_put_output(o, "stdout", "stdoutBase64", &j->out);
+        agent_json_put_output(o, "stderr", "stderrBase64", &j->err);
+        agent_json_put(o, "output", parsed(&j->out));
         return o;
 }
 
@@ -166,12 +166,12 @@ static int put_attempt(JobAttempt *row, void *userdata) {
         if (row->number > a->max) /* one that was put back: it was none */
                 return 0;
         o = json_object();
-        put(o, "number", json_integer(row->number));
-        put(o, "sandboxId", text_or_null(row->sandbox_id));
-        put(o, "startedAt", json_time(row->started_at));
-        put(o, "endedAt", json_time(row->ended_at));
-        put(o, "error", error_json(row->error_code, row->error));
-        put(o, "pauseMs", row->pause_usec == 0 ? json_null() : milliseconds(row->pause_usec));
+        agent_json_put(o, "number", json_integer(row->number));
+        agent_json_put(o, "sandboxId", agent_json_text_or_null(row->sandbox_id));
+        agent_json_put(o, "startedAt", json_time(row->started_at));
+        agent_json_put(o, "endedAt", json_time(row->ended_at));
+        agent_json_put(o, "error", agent_json_error(row->error_code, row->error));
+        agent_json_put(o, "pauseMs", row->pause_usec == 0 ? json_null() : agent_json_milliseconds(row->pause_usec));
         (void) json_array_append_new(a->list, o);
         return 0;
 }
@@ -186,12 +186,12 @@ static json_t *attempts_json(Agents *a, const Job *j) {
 static int put_artifact(const Artifact *artifact, void *userdata) {
         json_t *o = json_object();
 
-        put(o, "id", json_text_or_null(artifact->id));
-        put(o, "name", json_text_or_null(artifact->name));
-        put(o, "type", json_text_or_null(artifact->type));
-        put(o, "size", json_integer((json_int_t) artifact->size));
-        put(o, "sha256", json_text_or_null(artifact->sha256));
-        put(o, "truncated", json_boolean(artifact->truncated));
+        agent_json_put(o, "id", json_text_or_null(artifact->id));
+        agent_json_put(o, "name", json_text_or_null(artifact->name));
+        agent_json_put(o, "type", json_text_or_null(artifact->type));
+        agent_json_put(o, "size", json_integer((json_int_t) artifact->size));
+        agent_json_put(o, "sha256", json_text_or_null(artifact->sha256));
+        agent_json_put(o, "truncated", json_boolean(artifact->truncated));
         (void) json_array_append_new(userdata, o);
         return 0;
 }
@@ -208,20 +208,20 @@ static json_t *artifacts_json(Agents *a, const Job *j) {
 static json_t *logs_json(const Job *j) {
         json_t *o = json_object();
 
-        put(o, "stdout", json_sprintf("/api/agents/executions/%s/logs?stream=stdout", j->id));
-        put(o, "stderr", json_sprintf("/api/agents/executions/%s/logs?stream=stderr", j->id));
-        put(o, "sandbox", j->sandbox_id[0] ? json_sprintf("/api/sandbox/%s/logs", j->sandbox_id) : json_null());
+        agent_json_put(o, "stdout", json_sprintf("/api/agents/executions/%s/logs?stream=stdout", j->id));
+        agent_json_put(o, "stderr", json_sprintf("/api/agents/executions/%s/logs?stream=stderr", j->id));
+        agent_json_put(o, "sandbox", j->sandbox_id[0] ? json_sprintf("/api/sandbox/%s/logs", j->sandbox_id) : json_null());
         return o;
 }
 
 static json_t *timings_json(const Job *j) {
         json_t *o = json_object();
 
-        put(o, "queuedMs", between(MAX_OF(j->queued_at, j->not_before), j->provisioning_at));
-        put(o, "provisionMs", between(j->provisioning_at, j->running_at));
-        put(o, "executionMs", j->has_result ? milliseconds(j->duration_usec) : json_null());
-        put(o, "collectMs", between(j->finished_at, j->ended_at));
-        put(o, "totalMs", between(j->created_at, j->ended_at));
+        agent_json_put(o, "queuedMs", between(MAX_OF(j->queued_at, j->not_before), j->provisioning_at));
+        agent_json_put(o, "provisionMs", between(j->provisioning_at, j->running_at));
+        agent_json_put(o, "executionMs", j->has_result ? agent_json_milliseconds(j->duration_usec) : json_null());
+        agent_json_put(o, "collectMs", between(j->finished_at, j->ended_at));
+        agent_json_put(o, "totalMs", between(j->created_at, j->ended_at));
         return o;
 }
 
@@ -231,14 +231,14 @@ static json_t *webhook_json(const Job *j) {
         if (!j->webhook)
                 return json_null();
         o = json_object();
-        put(o, "url", json_text_or_null(j->webhook));
-        put(o, "status", json_text_or_null(webhook_status_name(j->webhook_status)));
-        put(o, "attempts", json_integer(j->webhook_attempts));
-        put(o, "lastError", text_or_null(j->webhook_error));
+        agent_json_put(o, "url", json_text_or_null(j->webhook));
+        agent_json_put(o, "status", json_text_or_null(webhook_status_name(j->webhook_status)));
+        agent_json_put(o, "attempts", json_integer(j->webhook_attempts));
+        agent_json_put(o, "lastError", agent_json_text_or_null(j->webhook_error));
         return o;
 }
 
-static json_t *command_json(const Strv *v) {
+static json_t *agent_json_command(const Strv *v) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < v->n; i++)
@@ -246,38 +246,38 @@ static json_t *command_json(const Strv *v) {
         return list;
 }
 
-static void put_details(Agents *a, const Job *j, json_t *o) {
-        put(o, "context", j->context ? json_loads(j->context, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL) : json_null());
-        put(o, "command", command_json(&j->command));
-        put(o, "language", text_or_null(j->language));
-        put(o, "logs", logs_json(j));
-        put(o, "attempts", attempts_json(a, j));
-        put(o, "artifacts", artifacts_json(a, j));
-        put(o, "captureError", text_or_null(j->capture_error));
-        put(o, "webhook", webhook_json(j));
+static void agent_json_put_details(Agents *a, const Job *j, json_t *o) {
+        agent_json_put(o, "context", j->context ? json_loads(j->context, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL) : json_null());
+        agent_json_put(o, "command", agent_json_command(&j->command));
+        agent_json_put(o, "language", agent_json_text_or_null(j->language));
+        agent_json_put(o, "logs", logs_json(j));
+        agent_json_put(o, "attempts", attempts_json(a, j));
+        agent_json_put(o, "artifacts", artifacts_json(a, j));
+        agent_json_put(o, "captureError", agent_json_text_or_null(j->capture_error));
+        agent_json_put(o, "webhook", webhook_json(j));
 }
 
 json_t *agents_json(Agents *a, const Job *j, bool brief) {
         json_t *o = json_object();
 
-        put(o, "id", json_text_or_null(j->id));
-        put(o, "taskId", json_text_or_null(j->sandbox.task_id));
-        put(o, "agentType", json_text_or_null(j->sandbox.agent_type));
-        put(o, "tenant", text_or_null(j->sandbox.tenant));
-        put(o, "status", json_text_or_null(job_status_name(j->status)));
-        put(o, "priority", json_integer(j->priority));
-        put(o, "attempt", json_integer(j->attempt));
-        put(o, "maxAttempts", json_integer(j->attempts_max));
-        put(o, "createdAt", json_time(j->created_at));
-        put(o, "startedAt", json_time(j->running_at));
-        put(o, "endedAt", json_time(j->ended_at));
-        put(o, "nextAttemptAt", j->status == JOB_QUEUED ? json_time(j->not_before) : json_null());
-        put(o, "result", result_json(j, brief));
-        put(o, "error", error_json(j->error_code, j->error));
-        put(o, "sandbox", sandbox_json(a, j));
-        put(o, "timings", timings_json(j));
+        agent_json_put(o, "id", json_text_or_null(j->id));
+        agent_json_put(o, "taskId", json_text_or_null(j->sandbox.task_id));
+        agent_json_put(o, "agentType", json_text_or_null(j->sandbox.agent_type));
+        agent_json_put(o, "tenant", agent_json_text_or_null(j->sandbox.tenant));
+        agent_json_put(o, "status", json_text_or_null(job_status_name(j->status)));
+        agent_json_put(o, "priority", json_integer(j->priority));
+        agent_json_put(o, "attempt", json_integer(j->attempt));
+        agent_json_put(o, "maxAttempts", json_integer(j->attempts_max));
+        agent_json_put(o, "createdAt", json_time(j->created_at));
+        agent_json_put(o, "startedAt", json_time(j->running_at));
+        agent_json_put(o, "endedAt", json_time(j->ended_at));
+        agent_json_put(o, "nextAttemptAt", j->status == JOB_QUEUED ? json_time(j->not_before) : json_null());
+        agent_json_put(o, "result", result_json(j, brief));
+        agent_json_put(o, "error", agent_json_error(j->error_code, j->error));
+        agent_json_put(o, "sandbox", sandbox_json(a, j));
+        agent_json_put(o, "timings", timings_json(j));
         if (!brief)
-                put_details(a, j, o);
+                agent_json_put_details(a, j, o);
         return o;
 }
 
@@ -286,21 +286,21 @@ json_t *agents_json(Agents *a, const Job *j, bool brief) {
 json_t *agents_usage_json(Agents *a, const Job *j) {
         json_t *o = json_object();
 
-        put(o, "execution", json_text_or_null(j->id));
-        put(o, "taskId", json_text_or_null(j->sandbox.task_id));
-        put(o, "agentType", json_text_or_null(j->sandbox.agent_type));
-        put(o, "sandbox", sandbox_json(a, j));
-        put(o, "timings", timings_json(j));
+        agent_json_put(o, "execution", json_text_or_null(j->id));
+        agent_json_put(o, "taskId", json_text_or_null(j->sandbox.task_id));
+        agent_json_put(o, "agentType", json_text_or_null(j->sandbox.agent_type));
+        agent_json_put(o, "sandbox", sandbox_json(a, j));
+        agent_json_put(o, "timings", timings_json(j));
         return o;
 }
 
 json_t *agents_error_json(Agents *a, const Job *j, const JobAttempt *last) {
         json_t *o = json_object(), *attempts = attempts_json(a, j);
 
-        put(o, "execution", json_text_or_null(j->id));
-        put(o, "error", error_json(j->error_code, j->error));
-        put(o, "result", result_json(j, /* brief= */ false)); /* a stack trace is what the program has written */
-        put(o, "attempt", json_integer(last->number));
-        put(o, "attempts", attempts);
+        agent_json_put(o, "execution", json_text_or_null(j->id));
+        agent_json_put(o, "error", agent_json_error(j->error_code, j->error));
+        agent_json_put(o, "result", result_json(j, /* brief= */ false)); /* a stack trace is what the program has written */
+        agent_json_put(o, "attempt", json_integer(last->number));
+        agent_json_put(o, "attempts", attempts);
         return o;
 }

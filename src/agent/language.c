@@ -69,14 +69,14 @@ static int push_words(Strv *v, const char *words) {
         return 0;
 }
 
-static void list_names(char *ret, size_t size) {
+static void language_list_names(char *ret, size_t size) {
         size_t used = 0;
 
         for (size_t i = 0; i < ELEMENTSOF(languages) && used < size; i++)
                 used += (size_t) snprintf(ret + used, size - used, "%s%s", i > 0 ? ", " : "", languages[i].names[0]);
 }
 
-static int find(const char *name) {
+static int agent_language_find(const char *name) {
         for (size_t i = 0; i < ELEMENTSOF(languages); i++)
                 for (size_t k = 0; k < NAMES_MAX && languages[i].names[k]; k++)
                         if (strcasecmp(languages[i].names[k], name) == 0)
@@ -85,7 +85,7 @@ static int find(const char *name) {
 }
 
 int language_programs(const char *name, Strv *ret) {
-        int at = find(name), r = 0;
+        int at = agent_language_find(name), r = 0;
 
         for (size_t i = 0; at >= 0 && r >= 0 && i < PROGRAMS_MAX && languages[at].programs[i]; i++) {
                 char word[32];
@@ -108,12 +108,12 @@ static int refuse_missing(size_t at, const char *name, Error *reterr) {
 
 int language_find(const char *name, const char *root_dir, const char **ret_file, Strv *ret_command, Error *reterr) {
         _cleanup_close_ int root = -EBADF;
-        int at = find(name), r;
+        int at = agent_language_find(name), r;
 
         if (at < 0) {
                 char names[TEXT_MAX];
 
-                list_names(names, sizeof(names));
+                language_list_names(names, sizeof(names));
                 return error_set(reterr, -EINVAL, "there is no language '%.60s' (there are: %s)", name, names);
         }
         if (root_dir)

@@ -49,11 +49,11 @@ int queue_new(Queue **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
-static const char *text_of(const char *text) {
+static const char *queue_text_of(const char *text) {
         return text ? text : "";
 }
 
-static QueueTenant *tenant_find(const Queue *q, const char *name) {
+static QueueTenant *queue_tenant_find(const Queue *q, const char *name) {
         QueueTenant *t;
 
         DL_FOREACH(q->tenants, t)
@@ -63,7 +63,7 @@ static QueueTenant *tenant_find(const Queue *q, const char *name) {
 }
 
 static QueueLane *lane_find(const Queue *q, const char *tenant, const char *profile) {
-        QueueTenant *t = tenant_find(q, tenant);
+        QueueTenant *t = queue_tenant_find(q, tenant);
         QueueLane *l;
 
         if (t)
@@ -74,7 +74,7 @@ static QueueLane *lane_find(const Queue *q, const char *tenant, const char *prof
 }
 
 static QueueTenant *tenant_make(Queue *q, const char *name) {
-        QueueTenant *t = tenant_find(q, name);
+        QueueTenant *t = queue_tenant_find(q, name);
 
         if (t)
                 return t;
@@ -154,7 +154,7 @@ static QueueLevel *level_make(QueueLane *l, int priority) {
 }
 
 /* New ones go to the end; one that comes again is among the oldest, so that its place is near the beginning. */
-static int enter(QueueEntry *e) {
+static int queue_enter(QueueEntry *e) {
         QueueLevel *level = level_make(e->lane, e->priority);
         QueueEntry *at;
 
@@ -171,7 +171,7 @@ static int enter(QueueEntry *e) {
         return 0;
 }
 
-static void leave(QueueEntry *e) {
+static void queue_leave(QueueEntry *e) {
         QueueLane *l = e->lane;
         QueueLevel *level;
 
@@ -201,7 +201,7 @@ static void take_from_aside(Queue *q, QueueEntry *e) {
         q->n_delayed--;
 }
 
-static void forget(Queue *q, QueueEntry *e) {
+static void queue_forget(Queue *q, QueueEntry *e) {
         QueueLane *l = e->lane;
 
         HASH_DEL(q->by_id, e);
@@ -213,7 +213,7 @@ static void forget(Queue *q, QueueEntry *e) {
 
 int queue_add(Queue *q, const char *id, const char *tenant, const char *profile, uint64_t serial, int priority, usec_t since,
                 usec_t not_before) {
-        QueueLane *l = lane_make(q, text_of(tenant), text_of(profile));
+        QueueLane *l = lane_make(q, queue_text_of(tenant), queue_text_of(profile));
         QueueEntry *e = l ? calloc(1, sizeof(*e)) : NULL;
         int r = 0;
 
@@ -227,7 +227,7 @@ int queue_add(Queue *q, const char *id, const char *tenant, const char *profile,
         if (not_before > 0)
                 set_aside(q, e);
         else
-                r = enter(e);
+                r = queue_enter(e);
         if (r < 0) {
                 free(e);
                 lane_drop(q, l);
@@ -255,8 +255,8 @@ bool queue_remove(Queue *q, const char *id) {
         if (e->not_before > 0)
                 take_from_aside(q, e);
         else
-                leave(e);
-        forget(q, e);
+                queue_leave(e);
+        queue_forget(q, e);
         return true;
 }
 
@@ -285,8 +285,8 @@ bool queue_take(Queue *q, QueueEntry *ret) {
                 DL_APPEND(q->tenants, t);
                 *ret = *e;
                 ret->lane = NULL;
-                leave(e);
-                forget(q, e);
+                queue_leave(e);
+                queue_forget(q, e);
                 return true;
         }
         return false;
@@ -299,7 +299,7 @@ usec_t queue_admit(Queue *q, usec_t now) {
                 take_from_aside(q, e);
                 e->since = e->not_before;
                 e->not_before = 0;
-                if (enter(e) < 0) { /* no memory: in a while */
+                if (queue_enter(e) < 0) { /* no memory: in a while */
                         e->not_before = now + USEC_PER_SEC;
                         set_aside(q, e);
                         break;
@@ -309,7 +309,7 @@ usec_t queue_admit(Queue *q, usec_t now) {
 }
 
 void queue_close(Queue *q, const char *tenant, const char *profile, bool closed) {
-        QueueLane *l = closed ? lane_make(q, text_of(tenant), text_of(profile)) : lane_find(q, text_of(tenant), text_of(profile));
+        QueueLane *l = closed ? lane_make(q, queue_text_of(tenant), queue_text_of(profile)) : lane_find(q, queue_text_of(tenant), queue_text_of(profile));
 
         if (!l)
                 return;
@@ -326,7 +326,7 @@ size_t queue_delayed(const Queue *q) {
 }
 
 size_t queue_size_of(const Queue *q, const char *tenant) {
-        const QueueTenant *t = tenant_find(q, tenant);
+        const QueueTenant *t = queue_tenant_find(q, tenant);
 
         return t ? t->n : 0;
 }

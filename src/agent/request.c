@@ -17,7 +17,7 @@
 #define LANGUAGE_DEFAULT "python"
 #define SAFETY_TURNS     4 /* operations that may each take their whole time before a sandbox is nobody's any more */
 
-static int refuse(const char **ret_field, const char *field, int r) {
+static int agent_request_refuse(const char **ret_field, const char *field, int r) {
         *ret_field = field;
         return r;
 }
@@ -32,7 +32,7 @@ static char *lower_copy(const char *text) {
         return copy;
 }
 
-static int set_text(char **at, const char *text) {
+static int agent_request_set_text(char **at, const char *text) {
         char *copy = text ? strdup(text) : NULL;
 
         if (text && !copy)
@@ -44,16 +44,16 @@ static int set_text(char **at, const char *text) {
 
 static int fill_names(const Principal *who, const AgentRequest *q, const Profile *p, Job *j) {
         SandboxSpec *s = &j->sandbox;
-        int r = set_text(&s->tenant, who->tenant ? who->tenant : "");
+        int r = agent_request_set_text(&s->tenant, who->tenant ? who->tenant : "");
 
         if (r >= 0)
-                r = set_text(&s->task_id, q->task_id);
+                r = agent_request_set_text(&s->task_id, q->task_id);
         if (r >= 0)
-                r = set_text(&s->profile, p->name);
+                r = agent_request_set_text(&s->profile, p->name);
         if (r >= 0 && q->template_name)
-                r = set_text(&s->template_name, q->template_name);
+                r = agent_request_set_text(&s->template_name, q->template_name);
         if (r >= 0 && !s->template_name)
-                r = set_text(&s->template_name, "host");
+                r = agent_request_set_text(&s->template_name, "host");
         free(s->agent_type);
         s->agent_type = lower_copy(p->name);
         return r < 0 || !s->agent_type ? -ENOMEM : 0;
@@ -67,13 +67,13 @@ static int fill_limits(const Principal *who, const AgentRequest *q, const Profil
 
         limits_lay_over(&j->sandbox.limits, &q->limits);
         if (!may_loosen && profile_check(p, &j->sandbox.limits, reterr) < 0)
-                return refuse(ret_field, "limits", -EPERM);
+                return agent_request_refuse(ret_field, "limits", -EPERM);
         if (q->has_timeout && q->timeout_usec == 0)
-                return refuse(ret_field, "timeoutSeconds", error_set(reterr, -EINVAL, "must be more than 0"));
+                return agent_request_refuse(ret_field, "timeoutSeconds", error_set(reterr, -EINVAL, "must be more than 0"));
         if (q->has_timeout && wall > 0 && q->timeout_usec > wall && !may_loosen) {
                 (void) error_set(reterr, -EPERM, "%.3g s are more than the %.3g s that agent type %s may take",
                                 (double) q->timeout_usec / 1e6, (double) wall / 1e6, p->name);
-                return refuse(ret_field, "timeoutSeconds", -EPERM);
+                return agent_request_refuse(ret_field, "timeoutSeconds", -EPERM);
         }
         j->timeout_usec = q->has_timeout ? q->timeout_usec : wall;
         if (j->sandbox.limits.exec_timeout_usec > 0 && (j->timeout_usec == 0 || j->sandbox.limits.exec_timeout_usec < j->timeout_usec))
@@ -87,13 +87,13 @@ static int check_policy(const Enforce *e, const AgentRequest *q, const Job *j, c
         int r = enforce_check_limits(e, &j->sandbox.limits, reterr);
 
         if (r < 0)
-                return refuse(ret_field, "limits", r);
+                return agent_request_refuse(ret_field, "limits", r);
         if (e->no_environment && q->env && q->env->n > 0)
-                return refuse(ret_field, "env", error_set(reterr, -EKEYREJECTED,
+                return agent_request_refuse(ret_field, "env", error_set(reterr, -EKEYREJECTED,
                                 "the policy of agent type %s gives executions no variables (allowEnvironmentAccess is false)", j->sandbox.profile));
         if (!q->code || enforce_language_allowed(e, q->language ? q->language : LANGUAGE_DEFAULT))
                 return 0;
-        return refuse(ret_field, "language", error_set(reterr, -ENOEXEC, "'%.60s' is no language that the policy of agent type %s allows",
+        return agent_request_refuse(ret_field, "language", error_set(reterr, -ENOEXEC, "'%.60s' is no language that the policy of agent type %s allows",
                         q->language ? q->language : LANGUAGE_DEFAULT, j->sandbox.profile));
 }
 
@@ -114,7 +114,7 @@ static const char *template_root(const Manager *m, const char *name) {
         return NULL;
 }
 
-static int copy_list(Strv *to, const Strv *from, size_t max) {
+static int agent_request_copy_list(Strv *to, const Strv *from, size_t max) {
         *to = (Strv) STRV_INIT(max);
         for (size_t i = 0; from && i < from->n; i++) {
                 int r = strv_push(to, from->items[i]);
@@ -133,12 +133,12 @@ static int fill_code(const AgentRequest *q, const Enforce *e, const char *root, 
         j->command = (Strv) STRV_INIT(JOB_COMMAND_MAX);
         r = language_find(language, root, &file, &j->command, reterr);
         if (r < 0)
-                return refuse(ret_field, "language", r == -ENOMEM ? r : -EINVAL);
+                return agent_request_refuse(ret_field, "language", r == -ENOMEM ? r : -EINVAL);
         (void) snprintf(path, sizeof(path), "%s/%s/%s", enforce_workdir(e), AGENT_DIRECTORY, file);
         r = strv_push(&j->command, path);
         if (r >= 0)
-                r = set_text(&j->language, language);
-        return r < 0 ? r : set_text(&j->code, q->code);
+                r = agent_request_set_text(&j->language, language);
+        return r < 0 ? r : agent_request_set_text(&j->code, q->code);
 }
 
 static int fill_command(const Manager *m, const AgentRequest *q, const Enforce *e, const Profile *p, Job *j, const char **ret_field,
@@ -146,18 +146,18 @@ static int fill_command(const Manager *m, const AgentRequest *q, const Enforce *
         const char *root = template_root(m, j->sandbox.template_name);
 
         if (!root && template_check(m, j->sandbox.tenant, j->sandbox.template_name, reterr) < 0)
-                return refuse(ret_field, "template", -EINVAL);
+                return agent_request_refuse(ret_field, "template", -EINVAL);
         if (q->command->n > 0 && q->code)
-                return refuse(ret_field, "code", error_set(reterr, -EINVAL, "cannot be given together with command"));
+                return agent_request_refuse(ret_field, "code", error_set(reterr, -EINVAL, "cannot be given together with command"));
         if (q->language && !q->code)
-                return refuse(ret_field, "language", error_set(reterr, -EINVAL, "goes with code, and there is none"));
+                return agent_request_refuse(ret_field, "language", error_set(reterr, -EINVAL, "goes with code, and there is none"));
         if (q->code)
                 return fill_code(q, e, root, j, ret_field, reterr);
         if (q->command->n > 0)
-                return copy_list(&j->command, q->command, JOB_COMMAND_MAX);
+                return agent_request_copy_list(&j->command, q->command, JOB_COMMAND_MAX);
         if (p->command.n > 0)
-                return copy_list(&j->command, &p->command, JOB_COMMAND_MAX);
-        return refuse(ret_field, "command",
+                return agent_request_copy_list(&j->command, &p->command, JOB_COMMAND_MAX);
+        return agent_request_refuse(ret_field, "command",
                         error_set(reterr, -EINVAL, "must be given, or code: agent type %s has no command of its own", p->name));
 }
 
@@ -173,12 +173,12 @@ static int fill_rest(Agents *a, const AgentRequest *q, const Profile *p, Job *j)
         for (size_t i = 0; q->env && i < q->env->n && r >= 0; i++)
                 r = strv_set_env(&j->sandbox.env, q->env->items[i]);
         if (r >= 0)
-                r = copy_list(&j->capture, q->capture, JOB_PATTERNS_MAX);
+                r = agent_request_copy_list(&j->capture, q->capture, JOB_PATTERNS_MAX);
         if (r >= 0)
-                r = set_text(&j->context, q->context ? q->context : "{}");
+                r = agent_request_set_text(&j->context, q->context ? q->context : "{}");
         if (r >= 0)
-                r = set_text(&j->webhook, q->webhook);
-        return r < 0 ? r : set_text(&j->idempotency_key, q->idempotency_key);
+                r = agent_request_set_text(&j->webhook, q->webhook);
+        return r < 0 ? r : agent_request_set_text(&j->idempotency_key, q->idempotency_key);
 }
 
 /* Whatever becomes of us, the sandbox ends by itself. */
@@ -198,11 +198,11 @@ int request_make_job(Agents *a, const Principal *who, const AgentRequest *q, Job
 
         *ret_field = NULL;
         if (!p)
-                return refuse(ret_field, "agentType", profile_unknown(m->settings, q->agent_type, reterr));
+                return agent_request_refuse(ret_field, "agentType", profile_unknown(m->settings, q->agent_type, reterr));
         if (q->webhook) {
                 r = webhook_check(a, q->webhook, reterr);
                 if (r < 0)
-                        return refuse(ret_field, "webhook", r);
+                        return agent_request_refuse(ret_field, "webhook", r);
         }
         sandbox_spec_defaults(&j->sandbox);
         r = profile_apply(p, &j->sandbox);

@@ -51,11 +51,11 @@ void result_usage(const Sandbox *sb, const Execution *x, const SandboxUsage *u, 
         };
 }
 
-static void take_usage(Run *run, const Execution *x) {
+static void result_take_usage(Run *run, const Execution *x) {
         Sandbox *sb = x->sandbox;
         SandboxUsage usage = { 0 };
 
-        if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_PAUSED)
+        if (sandbox_is_up(sb) || sb->status == SANDBOX_PAUSED)
                 if (sandbox_usage(sb, &usage) < 0)
                         memset(&usage, 0, sizeof(usage));
         result_usage(sb, x, &usage, &run->job.usage);
@@ -78,7 +78,7 @@ static void keep_output(JobOutput *o, const char *data, size_t size) {
         o->text[BASE64_SIZE(size)] = '\0';
 }
 
-static void take_output(Run *run, const Execution *x, ExecutionStream stream, JobOutput *ret) {
+static void result_take_output(Run *run, const Execution *x, ExecutionStream stream, JobOutput *ret) {
         _cleanup_free_ char *data = NULL;
         uint64_t bytes = x->journals[stream].bytes;
         size_t size = (size_t) MIN_OF(bytes, (uint64_t) JOB_OUTPUT_MAX);
@@ -97,7 +97,7 @@ static void take_output(Run *run, const Execution *x, ExecutionStream stream, Jo
 }
 
 /* Of a sandbox that ended under it, why it did says more. */
-static void take_message(Job *j, const Execution *x) {
+static void result_take_message(Job *j, const Execution *x) {
         const char *reason = x->reason == EXECUTION_REASON_SANDBOX_ENDED ? x->sandbox->reason : NULL;
         char *text = NULL;
 
@@ -117,7 +117,7 @@ void result_take(Run *run, const Execution *x) {
         j->exit_code = x->exit_code;
         j->signal = x->signal;
         j->reason = time_was_up(x) ? EXECUTION_REASON_TIMEOUT : x->reason;
-        take_message(j, x);
+        result_take_message(j, x);
         j->duration_usec = x->duration_usec;
         j->finished_at = x->ended_at;
         if (j->running_at == 0)
@@ -126,7 +126,7 @@ void result_take(Run *run, const Execution *x) {
                 j->execution = x->number;
         mask_unref(run->mask);
         run->mask = mask_ref(x->sandbox->mask);
-        take_output(run, x, STREAM_STDOUT, &j->out);
-        take_output(run, x, STREAM_STDERR, &j->err);
-        take_usage(run, x);
+        result_take_output(run, x, STREAM_STDOUT, &j->out);
+        result_take_output(run, x, STREAM_STDERR, &j->err);
+        result_take_usage(run, x);
 }

@@ -15,7 +15,7 @@
 #include "agent/internal.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define WRITE_AGAIN (1 * USEC_PER_SEC)
 
@@ -76,7 +76,7 @@ static void prepare_row(Run *run) {
         j->webhook_status = j->webhook ? WEBHOOK_PENDING : WEBHOOK_NONE;
 }
 
-static void go_on(Run *run) {
+static void run_end_go_on(Run *run) {
         Agents *a = run->agents;
 
         if (run->end == JOB_QUEUED)
@@ -100,7 +100,7 @@ void run_commit(Run *run) {
         (void) store_attempt_put(store, &run->attempt);
         r = store_commit(store);
         if (r >= 0) {
-                go_on(run);
+                run_end_go_on(run);
                 return;
         }
         log_error("agent execution %s: cannot write down that it is %s, trying again: %s", run->job.id, job_status_name(run->end),
@@ -109,7 +109,7 @@ void run_commit(Run *run) {
 }
 
 /* Ends that have something to keep, first keep it. */
-static void collect(Run *run, JobStatus end) {
+static void run_end_collect(Run *run, JobStatus end) {
         run->end = end;
         run->step = RUN_COLLECTING;
         run->attempt.ended_at = clock_wall_usec();
@@ -139,7 +139,7 @@ void run_fail(Run *run, const char *code, const char *format, ...) {
                 run_commit(run);
         } else if (failures >= run->job.attempts_max) {
                 log_warning("agent execution %s: given up after %u attempt%s: %s", run->job.id, failures, failures == 1 ? "" : "s", text);
-                collect(run, JOB_DEAD);
+                run_end_collect(run, JOB_DEAD);
         } else {
                 run->agents->counts.retried++;
                 run->attempt.pause_usec = run_pause(c, failures);
@@ -157,7 +157,7 @@ void run_refuse(Run *run, const char *code, const char *format, ...) {
         va_end(ap);
         run_stop(run);
         set_error(run, code, text);
-        collect(run, JOB_FAILED);
+        run_end_collect(run, JOB_FAILED);
 }
 
 void run_put_back(Run *run, usec_t pause_usec) {
@@ -173,7 +173,7 @@ static const char *word_of(const Job *j) {
         return j->reason == EXECUTION_REASON_EXITED ? "exit_code" : execution_reason_name(j->reason);
 }
 
-static void explain(Run *run) {
+static void run_end_explain(Run *run) {
         const Job *j = &run->job;
         char text[ERROR_TEXT_MAX];
 
@@ -196,6 +196,6 @@ void run_conclude(Run *run) {
         else if (run->job.cancel)
                 set_error(run, "cancelled", "cancelled while the program was running");
         else
-                explain(run);
-        collect(run, run->job.cancel && run->blame != BLAME_NOBODY ? JOB_CANCELLED : run->blame == BLAME_NOBODY ? JOB_COMPLETED : JOB_FAILED);
+                run_end_explain(run);
+        run_end_collect(run, run->job.cancel && run->blame != BLAME_NOBODY ? JOB_CANCELLED : run->blame == BLAME_NOBODY ? JOB_COMPLETED : JOB_FAILED);
 }

@@ -34,7 +34,7 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         return r >= 0 ? sandbox_text_set(&ret->metadata, metadata) : r;
 }
 
-static void park(Run *run) {
+static void run_sandbox_park(Run *run) {
         queue_close(run->agents->queue, run->job.sandbox.tenant, run->job.sandbox.profile, /* closed= */ true);
         run->parked = true;
         run_leave_slot(run);
@@ -44,7 +44,7 @@ static void park(Run *run) {
 
 static void on_refused(Run *run, const Error *error) {
         if (error->code == -EDQUOT && !run->parked)
-                park(run);
+                run_sandbox_park(run);
         else if (error->code == -EDQUOT)
                 run_put_back(run, FULL_PAUSE);
         else if (error->code == -ENOSPC)
@@ -57,12 +57,12 @@ static void on_refused(Run *run, const Error *error) {
                 run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error->text);
 }
 
-static void hold(Run *run) {
+static void run_sandbox_hold(Run *run) {
         run->step = RUN_HELD;
         DL_APPEND2(run->agents->held, run, held_prev, held_next);
 }
 
-static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+static void run_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
         Run *run = userdata;
         Agents *a = run->agents;
 
@@ -72,10 +72,10 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                 on_refused(run, error);
                 return;
         }
-        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        run_set_sandbox(run, sb);
         run_open_lane(run);
         if (!run->slot && !agents_have_room(a))
-                hold(run);
+                run_sandbox_hold(run);
         else {
                 a->n_slots += !run->slot;
                 run->slot = true;
@@ -113,7 +113,7 @@ void run_ask(Run *run, usec_t wait_usec) {
         if (r < 0)
                 sandbox_spec_done(&spec);
         else
-                r = manager_acquire(m, &who, &spec, wait_usec, on_acquired, run, &q, &error);
+                r = manager_acquire(m, &who, &spec, wait_usec, run_sandbox_on_acquired, run, &q, &error);
         if (r < 0)
                 run_fail(run, "provisioning_failed", "the sandbox could not be made: %s", error.text[0] ? error.text : strerror(-r));
         else if (q) /* else it has been answered, and the run may be gone */

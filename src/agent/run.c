@@ -14,7 +14,7 @@
 #include "config/config.h"
 #include "core/enforce.h"
 #include "core/reap.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define FULL_PAUSE    (1 * USEC_PER_SEC)
 #define ALARM_ACCURACY (10 * USEC_PER_MSEC)
@@ -71,6 +71,7 @@ Run *run_free(Run *run) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 (void) fd_close(run->journals[s]);
         mask_unref(run->mask);
+        (void) sandbox_unref(run->sandbox);
         sd_event_source_disable_unref(run->alarm);
         sd_event_source_disable_unref(run->later);
         job_attempt_done(&run->attempt);
@@ -98,11 +99,12 @@ void run_name(const Run *run, char *ret, size_t size) {
 }
 
 Sandbox *run_sandbox(const Run *run) {
-        Sandbox *sb = NULL;
+        return sandbox_unless_gone(run->sandbox);
+}
 
-        if (run->job.sandbox_id[0])
-                HASH_FIND_STR(run->agents->manager->sandboxes, run->job.sandbox_id, sb);
-        return sb;
+void run_set_sandbox(Run *run, Sandbox *sb) {
+        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        sandbox_ref_set(&run->sandbox, sb);
 }
 
 Sandbox *run_named_sandbox(const Run *run) {
@@ -153,7 +155,7 @@ static usec_t operation_timeout(const Run *run) {
 }
 
 /* What is not written now, is found again by the names of sandbox and execution. */
-static void write_down(Run *run) {
+static void agent_run_write_down(Run *run) {
         Store *store = run->agents->manager->store;
         int r;
 
@@ -168,7 +170,7 @@ static void write_down(Run *run) {
 
 /* The program. */
 
-static int on_later(sd_event_source *source, void *userdata) {
+static int agent_run_on_later(sd_event_source *source, void *userdata) {
         run_conclude(userdata);
         return 0;
 }
@@ -182,12 +184,12 @@ void run_see_end(Run *run, const Execution *x) {
         run->execution = NULL;
         run_disarm(run);
         result_take(run, x);
-        r = sd_event_add_defer(run->agents->manager->event, &run->later, on_later, run);
+        r = sd_event_add_defer(run->agents->manager->event, &run->later, agent_run_on_later, run);
         if (r < 0)
                 run_arm(run, USEC_PER_SEC, "its end"); /* no memory: as a failure of the sandbox */
 }
 
-static void on_execution(Execution *x, void *userdata) {
+static void agent_run_on_execution(Execution *x, void *userdata) {
         if (execution_ended(x))
                 run_see_end(userdata, x);
 }
@@ -198,7 +200,7 @@ int run_follow(Run *run, Execution *x) {
 
         run->step = RUN_EXECUTING;
         run->execution = x;
-        run->watch = (ExecutionWatch) { .changed = on_execution, .userdata = run };
+        run->watch = (ExecutionWatch) { .changed = agent_run_on_execution, .userdata = run };
         r = execution_watch(x, &run->watch);
         if (r >= 0 && limit > 0) /* PID 1 keeps the limit; this is in case that it does not */
                 run_arm(run, limit + operation_timeout(run), "the program, which should have been ended by its time limit,");
@@ -223,7 +225,7 @@ static void context_path(Sandbox *sb, char *ret, size_t size) {
         (void) snprintf(ret, size, "%s/%s", e ? enforce_workdir(e) : ENFORCE_WORKDIR, AGENT_CONTEXT);
 }
 
-static int make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) {
+static int agent_run_make_spec(const Run *run, Sandbox *sb, ExecutionSpec *ret) {
         const Job *j = &run->job;
         char attempt[16], context[AGENT_PATH_MAX];
         int r = 0;
@@ -258,7 +260,7 @@ static void execute(Run *run, Sandbox *sb) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { 0 };
         Error error = { 0 };
         Execution *x;
-        int r = make_spec(run, sb, &spec);
+        int r = agent_run_make_spec(run, sb, &spec);
 
         spec.timeout_usec = enforce_clamp_time(sb, spec.timeout_usec);
         if (r >= 0)
@@ -274,7 +276,7 @@ static void execute(Run *run, Sandbox *sb) {
         run->job.execution = x->number;
         run->job.status = JOB_RUNNING;
         run->job.running_at = clock_wall_usec();
-        write_down(run);
+        agent_run_write_down(run);
         r = run_follow(run, x);
         if (r < 0) {
                 run_fail(run, "start_failed", "the program cannot be watched: %s", strerror(-r));
@@ -285,9 +287,9 @@ static void execute(Run *run, Sandbox *sb) {
 
 /* Its files. */
 
-static void next_file(Run *run, Sandbox *sb);
+static void agent_run_next_file(Run *run, Sandbox *sb);
 
-static void on_uploaded(int error, const char *text, void *userdata) {
+static void agent_run_on_uploaded(int error, const char *text, void *userdata) {
         Run *run = userdata;
         Sandbox *sb = run_sandbox(run);
 
@@ -300,13 +302,13 @@ static void on_uploaded(int error, const char *text, void *userdata) {
                                 error < 0 ? text : "the sandbox went away");
         else {
                 run->step++;
-                next_file(run, sb);
+                agent_run_next_file(run, sb);
         }
 }
 
-static void send_file(Run *run, Sandbox *sb, const char *path, const char *text) {
+static void agent_run_send_file(Run *run, Sandbox *sb, const char *path, const char *text) {
         Error error = { 0 };
-        int r = upload_start(sb, path, FILE_MODE, text, strlen(text), on_uploaded, run, &run->upload, &error);
+        int r = upload_start(sb, path, FILE_MODE, text, strlen(text), agent_run_on_uploaded, run, &run->upload, &error);
 
         if (r < 0)
                 run_fail(run, r == -ESTALE ? "sandbox_ended" : "files_failed", "%s", error.text);
@@ -314,25 +316,25 @@ static void send_file(Run *run, Sandbox *sb, const char *path, const char *text)
                 run_arm(run, operation_timeout(run), "writing the files of the execution");
 }
 
-static void next_file(Run *run, Sandbox *sb) {
+static void agent_run_next_file(Run *run, Sandbox *sb) {
         const Job *j = &run->job;
         char context[AGENT_PATH_MAX];
 
         context_path(sb, context, sizeof(context));
         if (run->step == RUN_CONTEXT)
-                send_file(run, sb, context, j->context ? j->context : "{}");
+                agent_run_send_file(run, sb, context, j->context ? j->context : "{}");
         else if (run->step == RUN_CODE && j->code)
-                send_file(run, sb, j->command.items[j->command.n - 1], j->code);
+                agent_run_send_file(run, sb, j->command.items[j->command.n - 1], j->code);
         else
                 execute(run, sb);
 }
 
 void run_prepare(Run *run, Sandbox *sb) {
-        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        run_set_sandbox(run, sb);
         memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
-        write_down(run);
+        agent_run_write_down(run);
         run->step = RUN_CONTEXT;
-        next_file(run, sb);
+        agent_run_next_file(run, sb);
 }
 
 /* Start and cancel. */
@@ -365,7 +367,7 @@ int run_start(Agents *a, const QueueEntry *e) {
         job_forget_result(&run->job);
         run->attempt.number = run->job.attempt;
         run->attempt.started_at = run->job.provisioning_at;
-        write_down(run);
+        agent_run_write_down(run);
         count_wait(run, e->since);
         a->counts.attempts++;
         agents_tell(a, &run->job);
@@ -379,7 +381,7 @@ int run_cancel(Run *run, Error *reterr) {
         if (run->step >= RUN_COLLECTING || (run->step == RUN_EXECUTING && !run->execution))
                 return error_set(reterr, -EALREADY, "the program has ended already, and what it has left is being kept");
         run->job.cancel = true;
-        write_down(run);
+        agent_run_write_down(run);
         if (run->execution) {
                 r = execution_signal(run->execution, SIGKILL);
                 if (r < 0)

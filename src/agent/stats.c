@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/internal.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define WINDOW (300 * USEC_PER_SEC)
 
@@ -31,7 +31,7 @@ static size_t recent_waits(const Agents *a, usec_t ret[static AGENT_WAITS]) {
 }
 
 /* The smallest that so many percent are not above. */
-static usec_t quantile(const usec_t *sorted, size_t n, unsigned percent) {
+static usec_t stats_quantile(const usec_t *sorted, size_t n, unsigned percent) {
         return n == 0 ? 0 : sorted[MIN_OF((n * percent + 99) / 100, n) - 1];
 }
 
@@ -57,9 +57,9 @@ static void put_waits(const Agents *a, AgentQueueStats *ret) {
         size_t n = recent_waits(a, waits);
 
         ret->n_waits = n;
-        ret->wait_p50_usec = quantile(waits, n, 50);
-        ret->wait_p95_usec = quantile(waits, n, 95);
-        ret->wait_p99_usec = quantile(waits, n, 99);
+        ret->wait_p50_usec = stats_quantile(waits, n, 50);
+        ret->wait_p95_usec = stats_quantile(waits, n, 95);
+        ret->wait_p99_usec = stats_quantile(waits, n, 99);
 }
 
 int agents_queue_stats(Agents *a, const char *tenant, AgentQueueStats *ret) {

@@ -9,9 +9,9 @@
 #include "agent/internal.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
-static bool is_wanted(Agents *a, const Job *j) {
+static bool strays_is_wanted(Agents *a, const Job *j) {
         bool has_run = j->status == JOB_COMPLETED || j->status == JOB_FAILED;
 
         return has_run && (j->keep_sandbox || !a->manager->settings->agents.auto_cleanup);
@@ -29,12 +29,12 @@ static bool job_of(const Sandbox *sb, char ret[static JOB_ID_LENGTH + 1]) {
         return true;
 }
 
-static bool is_stray(Agents *a, const Sandbox *sb) {
+static bool strays_is(Agents *a, const Sandbox *sb) {
         _cleanup_(job_done) Job j = { 0 };
         char id[JOB_ID_LENGTH + 1];
         Run *run;
 
-        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING || !job_of(sb, id))
+        if (sandbox_is_ending(sb) || !job_of(sb, id))
                 return false;
         HASH_FIND_STR(a->runs, id, run);
         if (run) {
@@ -42,7 +42,7 @@ static bool is_stray(Agents *a, const Sandbox *sb) {
 
                 return sb != own && sb != run_named_sandbox(run); /* of an earlier attempt */
         }
-        return store_job_get(a->manager->store, id, &j) >= 0 && !is_wanted(a, &j);
+        return store_job_get(a->manager->store, id, &j) >= 0 && !strays_is_wanted(a, &j);
 }
 
 void agents_end_strays(Agents *a) {
@@ -50,7 +50,7 @@ void agents_end_strays(Agents *a) {
         unsigned n = 0;
 
         HASH_ITER(hh, a->manager->sandboxes, sb, next)
-                if (is_stray(a, sb)) {
+                if (strays_is(a, sb)) {
                         sandbox_finish(sb, SANDBOX_TERMINATED, "its agent execution was over when the daemon came back");
                         n++;
                 }

@@ -12,7 +12,7 @@
 #include "core/fileop.h"
 #include "core/manager.h"
 
-struct Upload {
+struct AgentUpload {
         FileOp *op;
         sd_event_source *writable;
         int writable_fd; /* a copy of the pipe's end, ours: the op may close its own at any time */
@@ -23,12 +23,12 @@ struct Upload {
         void *userdata;
 };
 
-static void stop_writing(Upload *u) {
+static void stop_writing(AgentUpload *u) {
         u->writable = sd_event_source_disable_unref(u->writable);
         u->writable_fd = fd_close(u->writable_fd);
 }
 
-Upload *upload_free(Upload *u) {
+AgentUpload *upload_free(AgentUpload *u) {
         if (!u)
                 return NULL;
         stop_writing(u);
@@ -38,7 +38,7 @@ Upload *upload_free(Upload *u) {
         return NULL;
 }
 
-static void finish(Upload *u, int error) {
+static void upload_finish(AgentUpload *u, int error) {
         char text[512];
 
         stop_writing(u);
@@ -47,13 +47,13 @@ static void finish(Upload *u, int error) {
         u->done(error, error < 0 ? text : "", u->userdata); /* may free it */
 }
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
-        finish(userdata, error);
+static void upload_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        upload_finish(userdata, error);
 }
 
 /* EPIPE: the worker has given up; why, it tells by its last message. */
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Upload *u = userdata;
+static int upload_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        AgentUpload *u = userdata;
         ssize_t n = fileop_write(u->op, u->data + u->sent, u->size - u->sent);
 
         if (n == -EAGAIN)
@@ -70,17 +70,17 @@ static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *
         return 0;
 }
 
-static int write_when_possible(Upload *u, sd_event *event) {
+static int write_when_possible(AgentUpload *u, sd_event *event) {
         u->writable_fd = fcntl(fileop_data_fd(u->op), F_DUPFD_CLOEXEC, 3);
         if (u->writable_fd < 0)
                 return -errno;
-        return sd_event_add_io(event, &u->writable, u->writable_fd, EPOLLOUT, on_writable, u);
+        return sd_event_add_io(event, &u->writable, u->writable_fd, EPOLLOUT, upload_on_writable, u);
 }
 
-int upload_start(Sandbox *sb, const char *path, uint32_t mode, const void *data, size_t size, UploadDone done, void *userdata, Upload **ret,
+int upload_start(Sandbox *sb, const char *path, uint32_t mode, const void *data, size_t size, UploadDone done, void *userdata, AgentUpload **ret,
                 Error *reterr) {
-        static const FileOpHandlers handlers = { .end = on_end };
-        GuestFile request = {
+        static const FileOpHandlers handlers = { .end = upload_on_end };
+        FileRequest request = {
                 .operation = FILE_WRITE,
                 .flags = FILE_PARENTS,
                 .uid = sb->spec.uid,
@@ -89,12 +89,12 @@ int upload_start(Sandbox *sb, const char *path, uint32_t mode, const void *data,
                 .owner = FILE_ID_NONE,
                 .group = FILE_ID_NONE,
         };
-        Upload *u = calloc(1, sizeof(*u));
+        AgentUpload *u = calloc(1, sizeof(*u));
         int r;
 
         if (!u)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        *u = (Upload) { .writable_fd = -EBADF, .size = size, .done = done, .userdata = userdata };
+        *u = (AgentUpload) { .writable_fd = -EBADF, .size = size, .done = done, .userdata = userdata };
         (void) snprintf(u->path, sizeof(u->path), "%s", path);
         memcpy(request.path, u->path, sizeof(request.path));
         u->data = malloc(size + 1);

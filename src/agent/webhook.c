@@ -12,7 +12,7 @@
 #include "core/secret.h"
 #include "json/json.h"
 #include "outbound/delivery.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define ATTEMPTS_MAX 5
 #define AGAIN_USEC   (10 * USEC_PER_SEC)
@@ -35,7 +35,7 @@ int webhook_check(Agents *a, const char *url, Error *reterr) {
         return 0;
 }
 
-static Telling *find(const Agents *a, const char *id) {
+static Telling *webhook_find(const Agents *a, const char *id) {
         Telling *t;
 
         DL_FOREACH(a->tellings, t)
@@ -44,20 +44,20 @@ static Telling *find(const Agents *a, const char *id) {
         return NULL;
 }
 
-static void forget(Telling *t) {
+static void webhook_forget(Telling *t) {
         DL_DELETE(t->agents->tellings, t);
         free(t);
 }
 
 /* What is on its way may arrive, and says nothing any more about the execution, which goes on. */
 void webhook_disown(Agents *a, const char *id) {
-        Telling *t = find(a, id);
+        Telling *t = webhook_find(a, id);
 
         if (t)
                 t->id[0] = '\0';
 }
 
-static int on_again(sd_event_source *source, uint64_t usec, void *userdata) {
+static int webhook_on_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Agents *a = userdata;
 
         a->webhook_again = sd_event_source_disable_unref(a->webhook_again);
@@ -67,7 +67,7 @@ static int on_again(sd_event_source *source, uint64_t usec, void *userdata) {
 
 static void try_later(Agents *a) {
         if (!a->webhook_again)
-                (void) sd_event_add_time_relative(a->manager->event, &a->webhook_again, CLOCK_MONOTONIC, AGAIN_USEC, USEC_PER_SEC, on_again, a);
+                (void) sd_event_add_time_relative(a->manager->event, &a->webhook_again, CLOCK_MONOTONIC, AGAIN_USEC, USEC_PER_SEC, webhook_on_again, a);
 }
 
 static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsigned attempts, const char *text) {
@@ -85,12 +85,12 @@ static void write_outcome(Agents *a, const char *id, WebhookStatus status, unsig
                 log_warning("agent execution %s: cannot write down what became of its webhook: %s", id, strerror(-r));
 }
 
-static void on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
+static void webhook_on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
         Telling *t = userdata;
 
         if (t->id[0])
                 write_outcome(t->agents, t->id, r < 0 ? WEBHOOK_FAILED : WEBHOOK_DELIVERED, attempts, r < 0 ? text : NULL);
-        forget(t);
+        webhook_forget(t);
 }
 
 static void sign(const char *secret, const char *body, size_t size, char *ret, size_t room) {
@@ -131,11 +131,11 @@ static int deliver(Agents *a, const Job *j, Telling *t, Error *reterr) {
         spec.size = size;
         /* What a tenant names is called by us, who may stand in a network that the tenant is not in. */
         spec.public_only = j->sandbox.tenant && *j->sandbox.tenant && !c->agents.webhook_private;
-        return delivery_add(a->deliveries, "agent webhook", &spec, &limits, on_delivered, t, reterr);
+        return delivery_add(a->deliveries, "agent webhook", &spec, &limits, webhook_on_delivered, t, reterr);
 }
 
 /* -EBUSY and the like: it has to wait. */
-static int begin(Agents *a, const Job *j) {
+static int webhook_begin(Agents *a, const Job *j) {
         Telling *t = calloc(1, sizeof(*t));
         Error error = { 0 };
         int r;
@@ -148,24 +148,24 @@ static int begin(Agents *a, const Job *j) {
         r = deliver(a, j, t, &error);
         if (r >= 0)
                 return 0;
-        forget(t);
+        webhook_forget(t);
         log_warning("agent execution %s: its webhook has to wait: %s", j->id, error.text);
         return r;
 }
 
-static int tell(Agents *a, const char *id) {
+static int webhook_tell(Agents *a, const char *id) {
         _cleanup_(job_done) Job j = { 0 };
 
-        if (find(a, id) || store_job_get(a->manager->store, id, &j) < 0 || j.webhook_status != WEBHOOK_PENDING)
+        if (webhook_find(a, id) || store_job_get(a->manager->store, id, &j) < 0 || j.webhook_status != WEBHOOK_PENDING)
                 return 0;
         if (a->deliveries)
-                return begin(a, &j);
+                return webhook_begin(a, &j);
         write_outcome(a, id, WEBHOOK_FAILED, 0, "webhooks cannot be sent here");
         return 0;
 }
 
 void webhook_send(Agents *a, const char *id) {
-        if (tell(a, id) < 0)
+        if (webhook_tell(a, id) < 0)
                 try_later(a);
 }
 
@@ -178,7 +178,7 @@ typedef struct Untold {
 static int take_untold(Job *row, void *userdata) {
         Untold *u = userdata;
 
-        if (find(u->agents, row->id))
+        if (webhook_find(u->agents, row->id))
                 return 0;
         memcpy(u->ids[u->n++], row->id, sizeof(row->id));
         return u->n < RESUME_MAX ? 0 : -ENOBUFS;
@@ -191,7 +191,7 @@ void webhooks_resume(Agents *a) {
 
         (void) store_job_each_untold(a->manager->store, take_untold, &u);
         for (size_t i = 0; i < u.n && r >= 0; i++)
-                r = tell(a, u.ids[i]);
+                r = webhook_tell(a, u.ids[i]);
         if (r < 0 || u.n == RESUME_MAX)
                 try_later(a);
 }
@@ -199,5 +199,5 @@ void webhooks_resume(Agents *a) {
 void webhooks_free(Agents *a) {
         a->webhook_again = sd_event_source_disable_unref(a->webhook_again);
         while (a->tellings)
-                forget(a->tellings);
+                webhook_forget(a->tellings);
 }

@@ -61,7 +61,7 @@ static Liking header_liking(const char *header, const char *type) {
         return best;
 }
 
-static bool is_better(const Liking *a, const Liking *b) {
+static bool accept_is_better(const Liking *a, const Liking *b) {
         if (a->quality != b->quality)
                 return a->quality > b->quality;
         if (a->precision != b->precision)
@@ -78,7 +78,7 @@ int accept_choose(const char *header, const char *const *types, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 Liking l = header_liking(header, types[i]);
 
-                if (l.precision > 0 && l.quality > 0 && (choice < 0 || is_better(&l, &best))) {
+                if (l.precision > 0 && l.quality > 0 && (choice < 0 || accept_is_better(&l, &best))) {
                         best = l;
                         choice = (int) i;
                 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/e2b/envd.h"
+#include "api/e2b/envd/envd.h"
 #include "api/surface.h"
 #include "base/log.h"
-#include "daemon/reload.h"
+#include "config/reload.h"
 
 #define HEADER_MAX ((size_t) 32 << 10)
 
@@ -33,7 +33,7 @@ int api_listen(const ApiConfig *config, HttpSockets *ret, Error *reterr) {
         return http_sockets_open(&http, ret, reterr);
 }
 
-static void on_reload(const Config *settings, void *userdata) {
+static void api_on_reload(const Config *settings, void *userdata) {
         Api *a = userdata;
         Error error = { 0 };
         int r = http_server_read_certificate(a->server, &error);
@@ -62,7 +62,7 @@ int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig 
         a->self = geteuid();
         r = http_server_new(event, &http, sockets, api_route, a, &a->server, reterr);
         if (r >= 0 && rooms->reload && http_server_tls_address(a->server)) {
-                r = reload_add(rooms->reload, on_reload, a);
+                r = reload_add(rooms->reload, api_on_reload, a);
                 if (r < 0) {
                         (void) error_set(reterr, r, "too many rooms want to know when the configuration is read again");
                         http_server_free(a->server);

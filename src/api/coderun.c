@@ -49,14 +49,14 @@ static void coderun_free(CodeRun *c) {
         free(c);
 }
 
-static void destroy(ApiRequest *q, bool answered) {
+static void coderun_destroy(ApiRequest *q, bool answered) {
         coderun_free(q->state);
         q->state = NULL;
 }
 
 /* As a stream. */
 
-static void put_event(CodeRun *c, const json_t *event) {
+static void coderun_put_event(CodeRun *c, const json_t *event) {
         char *text = json_dumps(event, JSON_COMPACT | JSON_ENSURE_ASCII);
 
         if (!text) {
@@ -78,7 +78,7 @@ static void put_event(CodeRun *c, const json_t *event) {
 }
 
 /* As much as fits, to the end of a line where there is one. */
-static size_t piece(const CodeRun *c, size_t size) {
+static size_t coderun_piece(const CodeRun *c, size_t size) {
         size_t left = c->text.size - c->sent, n = MIN_OF(size, left);
         const char *from = c->text.data + c->sent, *end;
 
@@ -88,7 +88,7 @@ static size_t piece(const CodeRun *c, size_t size) {
         return end ? (size_t) (end + 1 - from) : n;
 }
 
-static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+static ssize_t coderun_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
         CodeRun *c = userdata;
         size_t n;
 
@@ -103,13 +103,13 @@ static ssize_t stream_next(HttpRequest *http, uint64_t position, void *buffer, s
                         return c->error;
                 return c->over ? HTTP_STREAM_END : 0;
         }
-        n = piece(c, size);
+        n = coderun_piece(c, size);
         memcpy(buffer, c->text.data + c->sent, n);
         c->sent += n;
         return (ssize_t) n;
 }
 
-static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
+static int coderun_on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) {
         CodeRun *c = userdata;
         usec_t silent = clock_usec() - c->last;
 
@@ -123,16 +123,16 @@ static int on_keepalive(sd_event_source *source, uint64_t usec, void *userdata) 
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-static int start_stream(CodeRun *c) {
+static int coderun_start_stream(CodeRun *c) {
         int r = http_add_header(c->q->http, "Cache-Control", "no-store");
 
         c->last = clock_usec();
         if (r >= 0 && c->options.keepalive_usec > 0)
-                r = sd_event_add_time_relative(c->q->manager->event, &c->keepalive, CLOCK_MONOTONIC, c->options.keepalive_usec, 0, on_keepalive, c);
+                r = sd_event_add_time_relative(c->q->manager->event, &c->keepalive, CLOCK_MONOTONIC, c->options.keepalive_usec, 0, coderun_on_keepalive, c);
         if (r < 0)
                 return r;
         c->q->answered = true;
-        return http_answer_stream(c->q->http, 200, c->options.format == CODE_SSE ? "text/event-stream" : "application/x-ndjson", UINT64_MAX, stream_next, c);
+        return http_answer_stream(c->q->http, 200, c->options.format == CODE_SSE ? "text/event-stream" : "application/x-ndjson", UINT64_MAX, coderun_stream_next, c);
 }
 
 /* In one piece. */
@@ -160,7 +160,7 @@ static void collect_result(CodeRun *c, const json_t *event) {
         (void) json_array_append_new(c->results, copy);
 }
 
-static void collect(CodeRun *c, const json_t *event) {
+static void coderun_collect(CodeRun *c, const json_t *event) {
         const char *type = json_string_value(json_object_get(event, "type"));
 
         if (strcmp(type, "stdout") == 0 || strcmp(type, "stderr") == 0)
@@ -187,35 +187,33 @@ static void answer_collected(CodeRun *c) {
 
 /* From the context. */
 
-static void take_event(CodeRun *c, const json_t *event) {
+static void coderun_take_event(CodeRun *c, const json_t *event) {
         if (c->options.format == CODE_JSON)
-                collect(c, event);
+                coderun_collect(c, event);
         else {
-                put_event(c, event);
+                coderun_put_event(c, event);
                 http_request_continue(c->q->http);
         }
 }
 
-static void on_event(ContextRun *run, const json_t *event, void *userdata) {
-        take_event(userdata, event);
+static void coderun_on_event(ContextRun *run, const json_t *event, void *userdata) {
+        coderun_take_event(userdata, event);
 }
 
 /* The interpreter has died. Its sandbox too: then that is what the client shall see. */
 static void tell_death(CodeRun *c, const char *text) {
         _cleanup_json_ json_t *error = json_pack("{s:s,s:s,s:s,s:s}", "type", "error", "name", "ContextDied", "value", text ? text : "", "traceback", "");
         _cleanup_json_ json_t *end = json_pack("{s:s}", "type", "end_of_execution");
-        Sandbox *sb;
 
-        HASH_FIND_STR(c->q->manager->sandboxes, c->q->sandbox_id, sb);
-        if (!sb || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)) {
+        if (!c->q->about || sandbox_is_ending(c->q->about)) {
                 c->error = -ECONNRESET;
                 return;
         }
-        take_event(c, error);
-        take_event(c, end);
+        coderun_take_event(c, error);
+        coderun_take_event(c, end);
 }
 
-static void on_end(ContextRun *run, int r, const char *text, void *userdata) {
+static void coderun_on_end(ContextRun *run, int r, const char *text, void *userdata) {
         CodeRun *c = userdata;
 
         c->run = NULL;
@@ -230,7 +228,7 @@ static void on_end(ContextRun *run, int r, const char *text, void *userdata) {
                 answer_collected(c);
 }
 
-static const ContextHandlers handlers = { .event = on_event, .end = on_end };
+static const ContextHandlers handlers = { .event = coderun_on_event, .end = coderun_on_end };
 
 /* A profile's execution time is a ceiling here as well. */
 static usec_t timeout_of(const CodeRun *c, const Context *x) {
@@ -239,7 +237,7 @@ static usec_t timeout_of(const CodeRun *c, const Context *x) {
         return ceiling > 0 && (wanted == 0 || wanted > ceiling) ? ceiling : wanted;
 }
 
-static void start(CodeRun *c, Context *x) {
+static void coderun_start(CodeRun *c, Context *x) {
         ApiRequest *q = c->q;
         Error error = { 0 };
         int r;
@@ -247,7 +245,7 @@ static void start(CodeRun *c, Context *x) {
         (void) snprintf(c->context, sizeof(c->context), "%s", x->id);
         r = context_run(x, c->code, &c->env, timeout_of(c, x), &handlers, c, &c->run, &error);
         if (r >= 0 && c->options.format != CODE_JSON)
-                r = start_stream(c);
+                r = coderun_start_stream(c);
         if (r < 0 && !q->answered)
                 c->options.fail(q, r, error.text[0] ? error.text : NULL);
 }
@@ -259,7 +257,7 @@ static void on_context(Context *x, const Error *error, void *userdata) {
         if (error)
                 c->options.fail(c->q, error->code, error->text);
         else
-                start(c, x);
+                coderun_start(c, x);
 }
 
 static CodeRun *coderun_new(ApiRequest *q, const CodeRunOptions *options) {
@@ -295,9 +293,9 @@ void coderun_answer(ApiRequest *q, const CodeRunOptions *options) {
                 return;
         }
         q->state = c;
-        q->destroy = destroy;
+        q->destroy = coderun_destroy;
         if (options->context) {
-                start(c, options->context);
+                coderun_start(c, options->context);
                 return;
         }
         c->waiting = true;

@@ -42,7 +42,7 @@ void http_answer_done(HttpRequest *r) {
         r->response = NULL;
 }
 
-static int add_headers(HttpRequest *r, struct MHD_Response *response, const char *type) {
+static int http_answer_add_headers(HttpRequest *r, struct MHD_Response *response, const char *type) {
         bool last = r->connection->listener->server->quiesced || r->connection->over_limit;
         bool ok = !type || MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES;
 
@@ -54,12 +54,12 @@ static int add_headers(HttpRequest *r, struct MHD_Response *response, const char
 }
 
 /* Takes the response, which may be NULL when there was no memory for it; then a 500 is tried. */
-static int answer(HttpRequest *r, unsigned status, const char *type, struct MHD_Response *response) {
+static int api_http_answer(HttpRequest *r, unsigned status, const char *type, struct MHD_Response *response) {
         int k = 0;
 
         r->answered = true;
         r->status = status;
-        if (!response || add_headers(r, response, type) < 0) {
+        if (!response || http_answer_add_headers(r, response, type) < 0) {
                 if (response)
                         MHD_destroy_response(response);
                 r->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
@@ -86,14 +86,14 @@ int http_answer_take(HttpRequest *r, unsigned status, const char *type, char *da
                 free(data);
         r->answer_data = data;
         r->answer_size = size;
-        return answer(r, status, type, response);
+        return api_http_answer(r, status, type, response);
 }
 
 int http_answer(HttpRequest *r, unsigned status, const char *type, const void *data, size_t size) {
         char *copy = malloc(size > 0 ? size : 1);
 
         if (!copy)
-                return r->answered ? -EALREADY : answer(r, status, type, NULL);
+                return r->answered ? -EALREADY : api_http_answer(r, status, type, NULL);
         if (size > 0)
                 memcpy(copy, data, size);
         return http_answer_take(r, status, type, copy, size);
@@ -109,7 +109,7 @@ int http_answer_fd(HttpRequest *r, unsigned status, const char *type, int fd, ui
         response = MHD_create_response_from_fd_at_offset64(size, fd, offset);
         if (!response)
                 (void) fd_close(fd);
-        return answer(r, status, type, response);
+        return api_http_answer(r, status, type, response);
 }
 
 /* The same words for all: what is wrong before any surface is asked looks like what surfaces say. The texts are ours. */
@@ -120,7 +120,7 @@ void http_refuse(HttpRequest *r, unsigned status, const char *code, const char *
         (void) http_answer(r, status, "application/json", text, (size_t) n);
 }
 
-static ssize_t stream_next(void *cls, uint64_t position, char *buffer, size_t size) {
+static ssize_t http_answer_stream_next(void *cls, uint64_t position, char *buffer, size_t size) {
         HttpRequest *r = cls;
         ssize_t n;
 
@@ -145,12 +145,12 @@ int http_answer_stream(HttpRequest *r, unsigned status, const char *type, uint64
         r->stream_next = next;
         r->stream_userdata = userdata;
         r->stream_size = size;
-        return answer(r, status, type,
+        return api_http_answer(r, status, type,
                         MHD_create_response_from_callback(size == UINT64_MAX ? MHD_SIZE_UNKNOWN : size,
-                                        chunked ? 1 : HTTP_STREAM_BLOCK, stream_next, r, NULL));
+                                        chunked ? 1 : HTTP_STREAM_BLOCK, http_answer_stream_next, r, NULL));
 }
 
-static void on_upgraded(void *cls, struct MHD_Connection *mhd, void *context, const char *extra, size_t extra_size, int fd,
+static void http_answer_on_upgraded(void *cls, struct MHD_Connection *mhd, void *context, const char *extra, size_t extra_size, int fd,
                 struct MHD_UpgradeResponseHandle *handle) {
         HttpRequest *r = cls;
 
@@ -171,8 +171,8 @@ int http_answer_upgrade(HttpRequest *r, const char *protocol, HttpUpgrade upgrad
         r->upgraded = (HttpUpgraded) { .request = r, .upgraded = upgraded, .userdata = userdata };
         k = http_add_header(r, MHD_HTTP_HEADER_UPGRADE, protocol);
         if (k < 0)
-                return answer(r, MHD_HTTP_SWITCHING_PROTOCOLS, NULL, NULL);
-        return answer(r, MHD_HTTP_SWITCHING_PROTOCOLS, NULL, MHD_create_response_for_upgrade(on_upgraded, r));
+                return api_http_answer(r, MHD_HTTP_SWITCHING_PROTOCOLS, NULL, NULL);
+        return api_http_answer(r, MHD_HTTP_SWITCHING_PROTOCOLS, NULL, MHD_create_response_for_upgrade(http_answer_on_upgraded, r));
 }
 
 void http_upgraded_close(HttpUpgraded *u) {

@@ -26,7 +26,7 @@ typedef union Address {
         struct sockaddr_un local;
 } Address;
 
-static int parse_host(const char *host, uint16_t port, Address *ret, socklen_t *ret_size) {
+static int http_listen_parse_host(const char *host, uint16_t port, Address *ret, socklen_t *ret_size) {
         *ret = (Address) { 0 };
         if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &ret->v4.sin_addr) == 1) {
                 ret->v4.sin_family = AF_INET;
@@ -57,9 +57,9 @@ static int parse_address(const char *text, Address *ret, socklen_t *ret_size, Er
                 host[n] = '\0';
                 if (host[0] == '[' && host[n - 1] == ']') {
                         host[n - 1] = '\0';
-                        r = parse_host(host + 1, (uint16_t) port, ret, ret_size);
+                        r = http_listen_parse_host(host + 1, (uint16_t) port, ret, ret_size);
                 } else if (!strchr(host, ':'))
-                        r = parse_host(host, (uint16_t) port, ret, ret_size);
+                        r = http_listen_parse_host(host, (uint16_t) port, ret, ret_size);
         }
         if (r < 0)
                 return error_set(reterr, -EINVAL, "'%s' is no address to listen on; one is 127.0.0.1:8787 or [::1]:8787",

@@ -26,7 +26,7 @@ static enum MHD_Result measure_pair(void *cls, enum MHD_ValueKind kind, const ch
         return MHD_YES;
 }
 
-static char *take_text(QueryReader *q, const char *text) {
+static char *http_query_take_text(QueryReader *q, const char *text) {
         char *copy = q->to;
         size_t n = text ? strlen(text) : 0;
 
@@ -40,8 +40,8 @@ static enum MHD_Result take_pair(void *cls, enum MHD_ValueKind kind, const char 
         QueryReader *q = cls;
         HttpPair *pair = q->request->queries + q->request->n_queries++;
 
-        pair->name = take_text(q, name);
-        pair->value = take_text(q, value);
+        pair->name = http_query_take_text(q, name);
+        pair->value = http_query_take_text(q, value);
         return q->error < 0 ? MHD_NO : MHD_YES;
 }
 

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 
-static HttpRequest *request_new(struct MHD_Connection *mhd, const char *path, const char *method, const char *version) {
+static HttpRequest *http_request_new(struct MHD_Connection *mhd, const char *path, const char *method, const char *version) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
         HttpConnection *c = info ? info->socket_context : NULL;
         HttpRequest *r = c ? calloc(1, sizeof(*r)) : NULL;
@@ -26,7 +26,7 @@ static HttpRequest *request_new(struct MHD_Connection *mhd, const char *path, co
         return r;
 }
 
-static void request_free(HttpRequest *r) {
+static void http_request_free(HttpRequest *r) {
         http_answer_done(r);
         free(r->queries);
         free(r->query_text);
@@ -53,7 +53,7 @@ static enum MHD_Result count_framing(void *cls, enum MHD_ValueKind kind, const c
 }
 
 /* How long the body will be, said once. What one reads as the end of a request, another would read as the next one. */
-static int read_length(HttpRequest *r) {
+static int http_request_read_length(HttpRequest *r) {
         const char *coding = http_header(r, MHD_HTTP_HEADER_TRANSFER_ENCODING);
         const char *length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
         unsigned n = 0;
@@ -71,7 +71,7 @@ static int read_length(HttpRequest *r) {
 
 /* What is wrong with any request, whatever it is about. */
 static bool request_check(HttpRequest *r) {
-        int k = http_read_query(r), framing = read_length(r);
+        int k = http_read_query(r), framing = http_request_read_length(r);
 
         r->unframed = framing < 0;
         if (framing == -EINVAL)
@@ -135,7 +135,7 @@ enum MHD_Result http_on_request(void *cls, struct MHD_Connection *mhd, const cha
         HttpRequest *r = *context;
 
         if (!r) {
-                r = request_new(mhd, path, method, version);
+                r = http_request_new(mhd, path, method, version);
                 if (!r)
                         return MHD_NO;
                 *context = r;
@@ -161,7 +161,7 @@ void http_on_completed(void *cls, struct MHD_Connection *mhd, void **context, en
         c->request = NULL;
         http_connection_set_quiet(c, false);
         http_connection_set_quiet(c, true); /* from this moment on */
-        request_free(r);
+        http_request_free(r);
 }
 
 void http_request_continue(HttpRequest *r) {

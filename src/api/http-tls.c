@@ -64,11 +64,11 @@ static void tls_drop(HttpTls *t) {
         free(t);
 }
 
-static bool is_held(const Held *h) {
+static bool http_tls_is_held(const Held *h) {
         return h->begin < h->end;
 }
 
-static int hold(Held *h, const uint8_t *data, size_t size) {
+static int http_tls_hold(Held *h, const uint8_t *data, size_t size) {
         h->data = malloc(size); /* only while there is something: most connections are idle */
         if (!h->data)
                 return -ENOMEM;
@@ -80,14 +80,14 @@ static int hold(Held *h, const uint8_t *data, size_t size) {
 
 static void held_pass(Held *h, size_t n) {
         h->begin += n;
-        if (is_held(h))
+        if (http_tls_is_held(h))
                 return;
         free(h->data);
         *h = (Held) { 0 };
 }
 
 /* How much was taken. Who has closed takes everything: nobody will miss it. */
-static ssize_t pass_in(HttpTls *t, const uint8_t *data, size_t size) {
+static ssize_t http_tls_pass_in(HttpTls *t, const uint8_t *data, size_t size) {
         ssize_t n = t->inner_gone ? (ssize_t) size : send(t->inner_fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (n >= 0)
@@ -95,7 +95,7 @@ static ssize_t pass_in(HttpTls *t, const uint8_t *data, size_t size) {
         return errno == EAGAIN || errno == EINTR ? 0 : errno == EPIPE || errno == ECONNRESET ? (ssize_t) size : -errno;
 }
 
-static ssize_t pass_out(HttpTls *t, const uint8_t *data, size_t size) {
+static ssize_t http_tls_pass_out(HttpTls *t, const uint8_t *data, size_t size) {
         size_t done = 0;
 
         while (done < size) {
@@ -113,10 +113,10 @@ static ssize_t pass_out(HttpTls *t, const uint8_t *data, size_t size) {
 typedef ssize_t (*Pass)(HttpTls *t, const uint8_t *data, size_t size);
 
 /* What was held first, then what was read just now. */
-static int pass(HttpTls *t, Held *h, Pass function, const uint8_t *data, size_t size) {
+static int http_tls_pass(HttpTls *t, Held *h, Pass function, const uint8_t *data, size_t size) {
         ssize_t n;
 
-        if (is_held(h)) {
+        if (http_tls_is_held(h)) {
                 n = function(t, h->data + h->begin, h->end - h->begin);
                 if (n > 0)
                         held_pass(h, (size_t) n);
@@ -125,14 +125,14 @@ static int pass(HttpTls *t, Held *h, Pass function, const uint8_t *data, size_t 
         n = function(t, data, size);
         if (n < 0 || (size_t) n == size)
                 return n < 0 ? (int) n : 0;
-        return hold(h, data + n, size - (size_t) n);
+        return http_tls_hold(h, data + n, size - (size_t) n);
 }
 
 static int turn_in(HttpTls *t) {
         uint8_t data[PIECE_MAX];
-        int r = is_held(&t->in) ? pass(t, &t->in, pass_in, NULL, 0) : 0;
+        int r = http_tls_is_held(&t->in) ? http_tls_pass(t, &t->in, http_tls_pass_in, NULL, 0) : 0;
 
-        while (r >= 0 && !is_held(&t->in) && !t->in_over) {
+        while (r >= 0 && !http_tls_is_held(&t->in) && !t->in_over) {
                 ssize_t n = https_read(t->session, data, sizeof(data));
 
                 if (n == -EAGAIN)
@@ -144,16 +144,16 @@ static int turn_in(HttpTls *t) {
                         (void) shutdown(t->inner_fd, SHUT_WR);
                         break;
                 }
-                r = pass(t, &t->in, pass_in, data, (size_t) n);
+                r = http_tls_pass(t, &t->in, http_tls_pass_in, data, (size_t) n);
         }
         return r;
 }
 
 static int turn_out(HttpTls *t) {
         uint8_t data[PIECE_MAX];
-        int r = is_held(&t->out) ? pass(t, &t->out, pass_out, NULL, 0) : 0;
+        int r = http_tls_is_held(&t->out) ? http_tls_pass(t, &t->out, http_tls_pass_out, NULL, 0) : 0;
 
-        while (r >= 0 && !is_held(&t->out) && !t->out_over) {
+        while (r >= 0 && !http_tls_is_held(&t->out) && !t->out_over) {
                 ssize_t n = recv(t->inner_fd, data, sizeof(data), MSG_DONTWAIT);
 
                 if (n < 0 && errno == EINTR)
@@ -168,7 +168,7 @@ static int turn_out(HttpTls *t) {
                         (void) shutdown(t->client_fd, SHUT_WR);
                         break;
                 }
-                r = pass(t, &t->out, pass_out, data, (size_t) n);
+                r = http_tls_pass(t, &t->out, http_tls_pass_out, data, (size_t) n);
         }
         return r;
 }
@@ -180,26 +180,26 @@ static void watch_one(sd_event_source *s, uint32_t *watched, uint32_t events) {
         (void) sd_event_source_set_io_events(s, events);
 }
 
-static void watch(HttpTls *t) {
-        bool write = is_held(&t->out) || https_wants_write(t->session);
+static void http_tls_watch(HttpTls *t) {
+        bool write = http_tls_is_held(&t->out) || https_wants_write(t->session);
 
-        watch_one(t->client, &t->client_events, (write ? EPOLLOUT : 0) | (is_held(&t->in) || t->in_over ? 0 : EPOLLIN));
-        watch_one(t->inner, &t->inner_events, (is_held(&t->in) ? EPOLLOUT : 0) | (is_held(&t->out) || t->out_over ? 0 : EPOLLIN));
+        watch_one(t->client, &t->client_events, (write ? EPOLLOUT : 0) | (http_tls_is_held(&t->in) || t->in_over ? 0 : EPOLLIN));
+        watch_one(t->inner, &t->inner_events, (http_tls_is_held(&t->in) ? EPOLLOUT : 0) | (http_tls_is_held(&t->out) || t->out_over ? 0 : EPOLLIN));
 }
 
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+static int http_tls_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         tls_drop(userdata);
         return 0;
 }
 
 /* It would be told of again and again. */
-static int leave(HttpTls *t) {
+static int http_tls_leave(HttpTls *t) {
         t->inner_gone = true;
         (void) sd_event_source_set_enabled(t->inner, SD_EVENT_OFF);
-        return t->deadline ? 0 : sd_event_add_time_relative(t->listener->server->event, &t->deadline, CLOCK_MONOTONIC, LEAVE_USEC, USEC_PER_SEC, on_deadline, t);
+        return t->deadline ? 0 : sd_event_add_time_relative(t->listener->server->event, &t->deadline, CLOCK_MONOTONIC, LEAVE_USEC, USEC_PER_SEC, http_tls_on_deadline, t);
 }
 
-static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int http_tls_on_turn(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         HttpTls *t = userdata;
         int r, k;
 
@@ -207,7 +207,7 @@ static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *user
                 tls_drop(t);
                 return 0;
         }
-        if (fd == t->inner_fd && (revents & (EPOLLERR | EPOLLHUP)) && leave(t) < 0) {
+        if (fd == t->inner_fd && (revents & (EPOLLERR | EPOLLHUP)) && http_tls_leave(t) < 0) {
                 tls_drop(t);
                 return 0;
         }
@@ -216,12 +216,12 @@ static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *user
         if (r < 0 || k < 0 || (t->out_over && (t->inner_gone || t->in_over)))
                 tls_drop(t);
         else
-                watch(t);
+                http_tls_watch(t);
         return 0;
 }
 
 /* MHD takes its end, also when it refuses it. */
-static int hand_over(HttpTls *t) {
+static int http_tls_hand_over(HttpTls *t) {
         HttpListener *l = t->listener;
         int pair[2];
 
@@ -234,7 +234,7 @@ static int hand_over(HttpTls *t) {
         http_listener_wake(l);
         t->deadline = sd_event_source_disable_unref(t->deadline);
         t->inner_events = EPOLLIN;
-        return sd_event_add_io(l->server->event, &t->inner, t->inner_fd, EPOLLIN, on_turn, t);
+        return sd_event_add_io(l->server->event, &t->inner, t->inner_fd, EPOLLIN, http_tls_on_turn, t);
 }
 
 static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -242,24 +242,24 @@ static int on_handshake(sd_event_source *source, int fd, uint32_t revents, void 
         int r;
 
         if (t->inner_fd >= 0)
-                return on_turn(source, fd, revents, t);
+                return http_tls_on_turn(source, fd, revents, t);
         r = https_handshake(t->session);
         if (r == -EAGAIN) {
                 watch_one(t->client, &t->client_events, https_wants_write(t->session) ? EPOLLOUT : EPOLLIN);
                 return 0;
         }
         if (r >= 0)
-                r = hand_over(t);
+                r = http_tls_hand_over(t);
         if (r < 0) {
                 log_debug("tls: a connection came to nothing: %s", strerror(-r));
                 tls_drop(t);
                 return 0;
         }
-        return on_turn(source, fd, 0, t); /* what has come with the last word of the handshake */
+        return http_tls_on_turn(source, fd, 0, t); /* what has come with the last word of the handshake */
 }
 
 /* The oldest of those who have not finished their handshake goes, when there are as many as connections may be. */
-static void make_room(HttpListener *l) {
+static void http_tls_make_room(HttpListener *l) {
         HttpTls *t, *next;
 
         if (l->n_handshakes <= l->server->connections_max)
@@ -284,15 +284,15 @@ static void tls_begin(HttpListener *l, int fd, const struct sockaddr_storage *pe
         DL_APPEND(l->tls, t);
         l->n_handshakes++;
         if (https_accept(l->https, fd, &t->session) < 0 || sd_event_add_io(event, &t->client, fd, EPOLLIN, on_handshake, t) < 0 ||
-                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, HANDSHAKE_USEC, USEC_PER_SEC, on_deadline, t) < 0) {
+                        sd_event_add_time_relative(event, &t->deadline, CLOCK_MONOTONIC, HANDSHAKE_USEC, USEC_PER_SEC, http_tls_on_deadline, t) < 0) {
                 tls_drop(t);
                 return;
         }
-        make_room(l);
+        http_tls_make_room(l);
 }
 
 /* Without descriptors an accept fails again and again, and the socket stays ready. */
-static void rest(HttpListener *l) {
+static void http_tls_rest(HttpListener *l) {
         log_warning("tls: cannot take connections for now: %m");
         (void) sd_event_source_set_enabled(l->accept, SD_EVENT_OFF);
         if (sd_event_source_set_time_relative(l->accept_again, RETRY_USEC) >= 0)
@@ -320,7 +320,7 @@ static int on_accept(sd_event_source *source, int listening, uint32_t revents, v
                         continue;
                 }
                 if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-                        rest(l);
+                        http_tls_rest(l);
                 if (errno != ECONNABORTED && errno != EINTR)
                         break;
         }

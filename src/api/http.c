@@ -100,17 +100,17 @@ static void listener_run(HttpListener *l) {
         http_listener_wake(l);
 }
 
-static int on_io(sd_event_source *s, int fd, uint32_t revents, void *userdata) {
+static int api_http_on_io(sd_event_source *s, int fd, uint32_t revents, void *userdata) {
         listener_run(userdata);
         return 0;
 }
 
-static int on_defer(sd_event_source *s, void *userdata) {
+static int api_http_on_defer(sd_event_source *s, void *userdata) {
         listener_run(userdata);
         return 0;
 }
 
-static int on_timer(sd_event_source *s, uint64_t usec, void *userdata) {
+static int api_http_on_timer(sd_event_source *s, uint64_t usec, void *userdata) {
         HttpListener *l = userdata;
 
         l->timer_at = 0;
@@ -162,13 +162,13 @@ static int listener_attach(HttpListener *l, Error *reterr) {
         if (r >= 0 && l->https)
                 r = http_tls_attach(l);
         if (r >= 0)
-                r = sd_event_add_io(event, &l->io, info->epoll_fd, EPOLLIN, on_io, l);
+                r = sd_event_add_io(event, &l->io, info->epoll_fd, EPOLLIN, api_http_on_io, l);
         if (r >= 0)
-                r = sd_event_add_time(event, &l->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY, on_timer, l);
+                r = sd_event_add_time(event, &l->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY, api_http_on_timer, l);
         if (r >= 0)
                 r = sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         if (r >= 0)
-                r = sd_event_add_defer(event, &l->defer, on_defer, l); /* at once: MHD then takes connections */
+                r = sd_event_add_defer(event, &l->defer, api_http_on_defer, l); /* at once: MHD then takes connections */
         if (r < 0)
                 return error_set(reterr, r, "cannot add the HTTP server to the loop: %m");
         return 0;
@@ -267,7 +267,7 @@ int http_sockets_open(const HttpConfig *config, HttpSockets *ret, Error *reterr)
         return 0;
 }
 
-static int server_listen(HttpServer *s, const HttpConfig *config, HttpSockets *ahead, Error *reterr) {
+static int api_http_server_listen(HttpServer *s, const HttpConfig *config, HttpSockets *ahead, Error *reterr) {
         _cleanup_(http_sockets_close) HttpSockets own = HTTP_SOCKETS_EMPTY;
         HttpSockets *sockets = ahead ? ahead : &own;
         HttpListener **next = s->listeners;
@@ -315,7 +315,7 @@ int http_server_new(sd_event *event, const HttpConfig *config, HttpSockets *sock
                 .header_max = config->header_max,
         };
         (void) signal(SIGPIPE, SIG_IGN); /* sendfile(2) has no MSG_NOSIGNAL */
-        r = server_listen(s, config, sockets, reterr);
+        r = api_http_server_listen(s, config, sockets, reterr);
         if (r < 0) {
                 http_server_free(s);
                 return r;

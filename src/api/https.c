@@ -29,7 +29,7 @@ struct HttpsSession {
 /* Files. */
 
 /* All of it, for a BIO; a pipe or a device would keep everybody waiting. */
-static int read_file(const char *path, char **ret, size_t *ret_size, Error *reterr) {
+static int https_read_file(const char *path, char **ret, size_t *ret_size, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
@@ -57,7 +57,7 @@ static int read_file(const char *path, char **ret, size_t *ret_size, Error *rete
 }
 
 /* The words of OpenSSL's last complaint; it keeps a list, which must not be there when the next one is looked at. */
-static int refuse(Error *reterr, int code, const char *path, const char *what) {
+static int https_refuse(Error *reterr, int code, const char *path, const char *what) {
         const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
         (void) error_set(reterr, code, "'%s' %s%s%s%s", path, what, why ? " (" : "", why ? why : "", why ? ")" : "");
@@ -78,7 +78,7 @@ static int use_certificates(SSL_CTX *context, const char *path, BIO *in, Error *
         int ok;
 
         if (!certificate)
-                return refuse(reterr, -EINVAL, path, "holds no certificate in PEM");
+                return https_refuse(reterr, -EINVAL, path, "holds no certificate in PEM");
         warn_of_age(path, certificate);
         ok = SSL_CTX_use_certificate(context, certificate);
         X509_free(certificate);
@@ -87,9 +87,9 @@ static int use_certificates(SSL_CTX *context, const char *path, BIO *in, Error *
                 X509_free(certificate);
         }
         if (ok != 1)
-                return refuse(reterr, -EINVAL, path, "holds a certificate that cannot be used");
+                return https_refuse(reterr, -EINVAL, path, "holds a certificate that cannot be used");
         if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
-                return refuse(reterr, -EINVAL, path, "holds something that is no certificate in PEM");
+                return https_refuse(reterr, -EINVAL, path, "holds something that is no certificate in PEM");
         ERR_clear_error(); /* that was its end */
         return 0;
 }
@@ -106,13 +106,13 @@ static int use_key(SSL_CTX *context, const char *path, BIO *in, Error *reterr) {
         int ok;
 
         if (!key && encrypted)
-                return refuse(reterr, -EINVAL, path, "has a passphrase: take it away with `openssl pkey -in FILE -out FILE`");
+                return https_refuse(reterr, -EINVAL, path, "has a passphrase: take it away with `openssl pkey -in FILE -out FILE`");
         if (!key)
-                return refuse(reterr, -EINVAL, path, "holds no key in PEM");
+                return https_refuse(reterr, -EINVAL, path, "holds no key in PEM");
         ok = SSL_CTX_use_PrivateKey(context, key);
         EVP_PKEY_free(key);
         if (ok != 1 || SSL_CTX_check_private_key(context) != 1)
-                return refuse(reterr, -EINVAL, path, "is not the key of the certificate");
+                return https_refuse(reterr, -EINVAL, path, "is not the key of the certificate");
         return 0;
 }
 
@@ -121,7 +121,7 @@ static int use_file(SSL_CTX *context, const char *path, int (*use)(SSL_CTX *cont
         _cleanup_free_ char *data = NULL;
         size_t size = 0;
         BIO *in;
-        int r = read_file(path, &data, &size, reterr);
+        int r = https_read_file(path, &data, &size, reterr);
 
         if (r < 0)
                 return r;
@@ -141,7 +141,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
         return SSL_TLSEXT_ERR_OK;
 }
 
-static SSL_CTX *context_new(void) {
+static SSL_CTX *https_context_new(void) {
         SSL_CTX *c = SSL_CTX_new(TLS_server_method());
 
         if (!c)
@@ -155,11 +155,11 @@ static SSL_CTX *context_new(void) {
 }
 
 int https_read_again(Https *h, Error *reterr) {
-        SSL_CTX *context = context_new();
+        SSL_CTX *context = https_context_new();
         int r;
 
         if (!context)
-                return refuse(reterr, -EIO, "TLS", "cannot be set up");
+                return https_refuse(reterr, -EIO, "TLS", "cannot be set up");
         r = use_file(context, h->certificate_file, use_certificates, reterr);
         if (r >= 0)
                 r = use_file(context, h->key_file, use_key, reterr);

@@ -9,7 +9,7 @@
 #include "state/state.h"
 
 /* Where the sandbox's own things are, nothing else goes; what overlaps would hide the other. The spawner asks the same. */
-static int check_target(const SandboxSpec *spec, const char *field, const char *target, JsonComplaints *c) {
+static int make_volumes_check_target(const SandboxSpec *spec, const char *field, const char *target, JsonComplaints *c) {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
 
         if (strcmp(target, "/") == 0)
@@ -41,6 +41,6 @@ int api_make_volume(ApiRequest *q, SandboxSpec *spec, const char *field, const c
                 return r;
         if (r < 0)
                 return json_complain(c, path_field, "'%.100s' must be an absolute path without '..'", path);
-        r = check_target(spec, path_field, target, c);
+        r = make_volumes_check_target(spec, path_field, target, c);
         return r <= 0 ? r : sandbox_spec_add_volume(spec, v->name, v->id, target, !read_only);
 }

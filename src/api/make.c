@@ -42,33 +42,26 @@ int api_make_policy(ApiRequest *q, json_t *policy, json_t *network, const Sandbo
         return api_policy_apply(&request, spec, c);
 }
 
-typedef struct Creation {
+typedef struct MakeCreation {
         ApiMaking told; /* to whoever asked */
         ApiMade made;
         Acquisition *acquisition;       /* under way */
-        char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
+        Sandbox *sandbox;               /* NULL: there is none yet */
         bool ours;                      /* made for this request, and without a name */
         char *start, *ready;            /* what the template brings along; NULL: nothing */
         Startup *startup;               /* under way */
-} Creation;
-
-static Sandbox *sandbox_of(const ApiRequest *q, const Creation *k) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(q->manager->sandboxes, k->id, sb);
-        return sb;
-}
+} MakeCreation;
 
 static void creation_destroy(ApiRequest *q, bool answered) {
-        Creation *k = q->state;
-        Sandbox *sb = sandbox_of(q, k);
+        MakeCreation *k = q->state;
 
         if (k->startup)
                 startup_cancel(k->startup);
         if (k->acquisition)
                 acquisition_cancel(k->acquisition);
-        else if (sb && k->ours && !answered && !q->manager->stopping)
-                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        else if (k->sandbox && k->ours && !answered && !q->manager->stopping)
+                sandbox_delete(k->sandbox, /* force= */ true, NULL, NULL);
+        (void) sandbox_unref(k->sandbox);
         strv_done(&k->told.references);
         free(k->told.tenant);
         free(k->start);
@@ -79,7 +72,7 @@ static void creation_destroy(ApiRequest *q, bool answered) {
 
 /* What does not start is of no use to anybody; the answer says what it said. */
 static void start_failed(ApiRequest *q, Sandbox *sb, int code, const char *text) {
-        Creation *k = q->state;
+        MakeCreation *k = q->state;
         Error error = { 0 };
 
         (void) error_set(&error, code, "%s", text);
@@ -89,10 +82,10 @@ static void start_failed(ApiRequest *q, Sandbox *sb, int code, const char *text)
         k->made(q, NULL, &k->told, &error);
 }
 
-static void on_started(int r, const char *text, void *userdata) {
+static void make_on_started(int r, const char *text, void *userdata) {
         ApiRequest *q = userdata;
-        Creation *k = q->state;
-        Sandbox *sb = sandbox_of(q, k);
+        MakeCreation *k = q->state;
+        Sandbox *sb = sandbox_unless_gone(k->sandbox);
 
         k->startup = NULL;
         if (r >= 0 && sb)
@@ -101,9 +94,9 @@ static void on_started(int r, const char *text, void *userdata) {
                 start_failed(q, sb, r < 0 ? r : -ESTALE, r < 0 ? text : "the sandbox was removed while its template's program was started");
 }
 
-static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+static void make_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
-        Creation *k = q->state;
+        MakeCreation *k = q->state;
         Error failure = { 0 };
 
         k->acquisition = NULL;
@@ -111,14 +104,14 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                 k->made(q, NULL, &k->told, error);
                 return;
         }
-        memcpy(k->id, sb->id, sizeof(k->id));
+        sandbox_ref_set(&k->sandbox, sb);
         api_about(q, sb, /* x= */ NULL);
         k->told.existing = result->existing;
         if (!result->existing)
                 otlp_set_parent(q->api->rooms.otlp, sb->id, http_header(q->http, "traceparent"));
         if (result->existing || !k->start)
                 k->made(q, sb, &k->told, NULL);
-        else if (startup_begin(sb, k->start, k->ready, on_started, q, &k->startup, &failure) < 0)
+        else if (startup_begin(sb, k->start, k->ready, make_on_started, q, &k->startup, &failure) < 0)
                 start_failed(q, sb, failure.code, failure.text);
 }
 
@@ -133,7 +126,7 @@ static void keep_references(ApiMaking *m, const SandboxSpec *spec) {
 }
 
 void api_make_sandbox(ApiRequest *q, SandboxSpec *spec, bool with_program, usec_t wait_usec, ApiMade made) {
-        Creation *k = calloc(1, sizeof(*k));
+        MakeCreation *k = calloc(1, sizeof(*k));
         Acquisition *a = NULL;
         Error error = { 0 };
         int r;
@@ -151,7 +144,7 @@ void api_make_sandbox(ApiRequest *q, SandboxSpec *spec, bool with_program, usec_
         if (r < 0)
                 (void) error_set(&error, r, "out of memory");
         else
-                r = manager_acquire(q->manager, &q->who, spec, wait_usec, on_acquired, q, &a, &error);
+                r = manager_acquire(q->manager, &q->who, spec, wait_usec, make_on_acquired, q, &a, &error);
         if (r < 0)
                 made(q, NULL, &k->told, &error);
         k->acquisition = a;

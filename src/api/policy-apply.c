@@ -61,7 +61,7 @@ static void memory_text(uint64_t bytes, char *ret, size_t size) {
 }
 
 /* K10: what a request asks for beyond the policy, all of it at once. */
-static int check_request(const Policy *p, const SandboxLimits *said, const SandboxSpec *spec, JsonComplaints *c) {
+static int policy_apply_check_request(const Policy *p, const SandboxLimits *said, const SandboxSpec *spec, JsonComplaints *c) {
         _cleanup_(json_complaints_done) JsonComplaints found = { 0 };
         char memory[32], disk[32], most[32];
         const PolicyRequest q = {
@@ -86,7 +86,7 @@ static int check_request(const Policy *p, const SandboxLimits *said, const Sandb
 }
 
 /* Paths have a ceiling that only the spawner knows. */
-static int check_rules(const Policy *p, JsonComplaints *c) {
+static int policy_apply_check_rules(const Policy *p, JsonComplaints *c) {
         Enforce e = { .languages = STRV_INIT(ENFORCE_LIST_MAX), .programs = STRV_INIT(4 * ENFORCE_LIST_MAX) };
         Error error = { 0 };
         int r = api_policy_rules(p, &e, &error);
@@ -123,7 +123,7 @@ static int use_profile(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplai
 
         if (r < 0)
                 return json_complain(c, "profile", "its policy cannot be read: %s", error.text);
-        return check_request(&p, q->said, spec, c);
+        return policy_apply_check_request(&p, q->said, spec, c);
 }
 
 int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaints *c) {
@@ -144,9 +144,9 @@ int api_policy_apply(const ApiPolicyRequest *q, SandboxSpec *spec, JsonComplaint
                 return r;
         if (p.network.requests_max == 0 && (p.network.mode == NETWORK_EGRESS || p.network.mode == NETWORK_OPEN))
                 p.network.requests_max = q->requests_max;
-        r = check_request(&p, q->said, spec, c);
+        r = policy_apply_check_request(&p, q->said, spec, c);
         if (r >= 0)
-                r = check_rules(&p, c);
+                r = policy_apply_check_rules(&p, c);
         if (r < 0 || (c->list && json_array_size(c->list) > before))
                 return r;
         return set_spec(&p, spec);

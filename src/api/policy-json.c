@@ -18,7 +18,7 @@ static const char *languages_word(const Policy *p) {
 }
 
 /* Everything a policy can say, who holds it, and whether this one says it. */
-static void put_all(json_t *o, const Policy *p) {
+static void policy_json_put_all(json_t *o, const Policy *p) {
         bool sealed = !p->has_file_system || p->writable_paths.n > 0;
         const struct {
                 const char *field, *word;
@@ -53,6 +53,6 @@ json_t *api_policy_enforcement_json(const char *text) {
         if (!text || !*text || api_policy_parse_stored(text, &p, &error) < 0)
                 return json_null();
         o = json_object();
-        put_all(o, &p);
+        policy_json_put_all(o, &p);
         return o;
 }

@@ -17,7 +17,7 @@ void router_match_done(RouterMatch *m) {
         }
 }
 
-static int decode(const char *text, size_t size, char **ret) {
+static int router_decode(const char *text, size_t size, char **ret) {
         _cleanup_free_ char *decoded = malloc(size + 1);
         size_t n;
         bool cut;
@@ -40,7 +40,7 @@ static bool is_parameter(const char *part) {
 
 /* Both begin with a slash. True when they have the same parts; a parameter has any but an empty one. ret_literal: how many
  * are written out, from the beginning. */
-static bool compare(const char *pattern, const char *path, unsigned *ret_literal) {
+static bool router_compare(const char *pattern, const char *path, unsigned *ret_literal) {
         unsigned literal = 0;
         bool still = true;
 
@@ -70,7 +70,7 @@ static int take_parameters(const char *pattern, const char *path, RouterMatch *m
                 size_t n = strcspn(++pattern, "/"), size = strcspn(++path, "/");
 
                 if (is_parameter(pattern) && k < ELEMENTSOF(m->parameters)) {
-                        int r = decode(path, size, m->parameters + k++);
+                        int r = router_decode(path, size, m->parameters + k++);
 
                         if (r < 0)
                                 return r;
@@ -87,7 +87,7 @@ static void add_allowed(RouterMatch *m, const char *method) {
         (void) snprintf(m->allow + n, sizeof(m->allow) - n, "%s%s", n > 0 ? ", " : "", method);
 }
 
-static bool is_known(const char *method) {
+static bool router_is_known(const char *method) {
         for (size_t i = 0; i < ELEMENTSOF(methods); i++)
                 if (strcmp(methods[i], method) == 0)
                         return true;
@@ -106,7 +106,7 @@ int router_find(const ApiRoute *const *tables, const char *method, const char *p
                 for (const ApiRoute *route = *tables; route->method; route++) {
                         unsigned literal;
 
-                        if (!compare(route->path, path, &literal) || (any && literal < best))
+                        if (!router_compare(route->path, path, &literal) || (any && literal < best))
                                 continue;
                         if (!any || literal > best) {
                                 found = NULL;
@@ -119,7 +119,7 @@ int router_find(const ApiRoute *const *tables, const char *method, const char *p
                                 found = route;
                 }
         if (!found)
-                return !is_known(method) ? -EOPNOTSUPP : any ? -EPERM : -ENOENT;
+                return !router_is_known(method) ? -EOPNOTSUPP : any ? -EPERM : -ENOENT;
         ret->route = found;
         r = take_parameters(found->path, path, ret);
         if (r < 0)

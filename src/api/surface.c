@@ -34,7 +34,7 @@ int api_answer(ApiRequest *q, unsigned status, json_t *body) {
 }
 
 /* Takes the list of single complaints, which may be NULL. */
-static int answer_error(
+static int surface_answer_error(
                 ApiRequest *q, unsigned status, const char *code, const char *message, const char *hint, json_t *list) {
         json_t *error;
 
@@ -62,11 +62,11 @@ int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint
         va_end(ap);
         if (n < 0)
                 message = NULL;
-        return answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
+        return surface_answer_error(q, status, code, message ? message : "out of memory", hint, NULL);
 }
 
 int api_error_list(ApiRequest *q, unsigned status, const char *code, const char *message, json_t *list) {
-        return answer_error(q, status, code, message, /* hint= */ NULL, list);
+        return surface_answer_error(q, status, code, message, /* hint= */ NULL, list);
 }
 
 int api_complaints(ApiRequest *q, const JsonComplaints *c) {
@@ -76,7 +76,7 @@ int api_complaints(ApiRequest *q, const JsonComplaints *c) {
 
         (void) snprintf(message, sizeof(message), "%s: %s%s", json_string_value(json_object_get(first, "field")),
                         json_string_value(json_object_get(first, "message")), n > 1 ? " (and more, see errors)" : "");
-        return answer_error(q, 400, "invalid", message, NULL, json_incref(c->list));
+        return surface_answer_error(q, 400, "invalid", message, NULL, json_incref(c->list));
 }
 
 static const struct {
@@ -154,9 +154,9 @@ unsigned api_errno_status(int r, const char **ret_message) {
 int api_read_checked(ApiRequest *q, void *target, ApiCheck check) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         Error error = { 0 };
-        size_t size, n = q->route->n_fields ? *q->route->n_fields : 0;
+        size_t size;
         const char *text = http_body(q->http, &size);
-        int r = json_read(text, size, q->route->fields, n, target, &c, &error);
+        int r = json_read(text, size, q->route->shape, target, &c, &error);
 
         if (r >= 0 && check)
                 r = check(q, target, &c);
@@ -335,10 +335,21 @@ static int check_rights(ApiRequest *q) {
         return 0;
 }
 
-void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x) {
+void api_about(ApiRequest *q, Sandbox *sb, const Execution *x) {
+        sandbox_ref_set(&q->about, sb);
         memcpy(q->sandbox_id, sb->id, sizeof(q->sandbox_id));
         if (x)
                 memcpy(q->execution_id, x->id, sizeof(q->execution_id));
+}
+
+static void surface_caller_destroy(ApiRequest *q, bool answered) {
+        sandbox_forget_caller(q->state, q);
+        q->state = sandbox_unref(q->state);
+}
+
+void api_keep_caller(ApiRequest *q, Sandbox *sb) {
+        q->state = sandbox_ref(sb);
+        q->destroy = surface_caller_destroy;
 }
 
 /* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
@@ -369,12 +380,12 @@ static int find_objects(ApiRequest *q) {
 static void handle(ApiRequest *q) {
         if (find_objects(q) < 0)
                 return;
-        if (q->route->fields && *q->route->n_fields == 0 && api_read(q, NULL) < 0)
+        if (q->route->shape && q->route->shape->n_fields == 0 && api_read(q, NULL) < 0)
                 return; /* it takes nothing, and that is what must have come */
         q->route->handle(q);
 }
 
-static void on_handle(HttpRequest *r, void *userdata) {
+static void surface_on_handle(HttpRequest *r, void *userdata) {
         ApiRequest *q = userdata;
         int k;
 
@@ -394,7 +405,7 @@ void api_proceed(ApiRequest *q) {
         http_request_continue(q->http);
 }
 
-static ssize_t on_body(HttpRequest *r, const void *data, size_t size, void *userdata) {
+static ssize_t surface_on_body(HttpRequest *r, const void *data, size_t size, void *userdata) {
         ApiRequest *q = userdata;
 
         if (q->answered)
@@ -410,7 +421,7 @@ static void on_answering(HttpRequest *r, unsigned status, void *userdata) {
         account_call(userdata, status);
 }
 
-static void on_closed(HttpRequest *r, bool answered, void *userdata) {
+static void surface_on_closed(HttpRequest *r, bool answered, void *userdata) {
         ApiRequest *q = userdata;
 
         account_call(q, 0);
@@ -420,6 +431,7 @@ static void on_closed(HttpRequest *r, bool answered, void *userdata) {
                 q->destroy(q, answered);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
                 free(q->parameters[i]);
+        (void) sandbox_unref(q->about);
         free(q);
 }
 
@@ -441,7 +453,7 @@ static void refuse_path(ApiRequest *q, int r, const RouterMatch *m) {
                 (void) api_errno(q, r, NULL);
 }
 
-static bool is_open(const ApiRequest *q) {
+static bool surface_is_open(const ApiRequest *q) {
         return q->route && (q->route->open || (q->route->opened && q->route->opened(q->manager)));
 }
 
@@ -467,7 +479,7 @@ static int admit(ApiRequest *q) {
 
         q->route = m.route;
         memcpy(q->parameters, m.parameters, sizeof(q->parameters));
-        if (!is_open(q))
+        if (!surface_is_open(q))
                 known = api_authenticate(q);
         if (known <= 0) {
                 refuse_stranger(q);
@@ -477,7 +489,7 @@ static int admit(ApiRequest *q) {
                 refuse_path(q, r, &m);
                 return r;
         }
-        if (!is_open(q) || !q->route->while_recovering) {
+        if (!surface_is_open(q) || !q->route->while_recovering) {
                 r = check_rights(q);
                 if (r < 0)
                         return r;
@@ -495,11 +507,11 @@ void api_route(HttpRequest *r, HttpPlan *plan, void *userdata) {
         q->api = api;
         q->manager = api->manager;
         q->began = clock_usec();
-        *plan = (HttpPlan) { .answering = on_answering, .closed = on_closed, .userdata = q };
+        *plan = (HttpPlan) { .answering = on_answering, .closed = surface_on_closed, .userdata = q };
         if (admit(q) < 0)
                 return;
         plan->mode = q->route->body;
         plan->body_max = q->route->body_max;
-        plan->handle = on_handle;
-        plan->body = q->route->data ? on_body : NULL;
+        plan->handle = surface_on_handle;
+        plan->body = q->route->data ? surface_on_body : NULL;
 }

@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "api/http.h"
-#include "json/json.h"
+#include "json/shape.h"
 #include "core/manager.h"
 
 #define API_PARAMETERS_MAX 3
@@ -37,8 +37,7 @@ typedef struct ApiRoute {
         void (*handle)(ApiRequest *q);
         ssize_t (*data)(ApiRequest *q, const void *data, size_t size); /* body pieces, for streams */
         const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
-        const JsonField *fields; /* of the body, for the contract test; NULL: no JSON body */
-        const size_t *n_fields; /* where their number is: a constant of another file is none to the compiler */
+        const Shape *shape; /* of the body, also for the contract test; NULL: no JSON body */
         bool (*served)(const Manager *m); /* whether the configuration has it; NULL: always */
 } ApiRoute;
 
@@ -57,6 +56,7 @@ struct ApiRequest {
         /* For whoever keeps account of calls; see account.h. */
         usec_t began; /* monotonic */
         char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
+        Sandbox *about; /* by reference; NULL: no sandbox. What waits asks sandbox_unless_gone() for it */
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
         char shown_path[64]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
@@ -86,7 +86,9 @@ void api_proceed(ApiRequest *q);
 int api_authenticate(ApiRequest *q);
 
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
-void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);
+void api_about(ApiRequest *q, Sandbox *sb, const Execution *x);
+/* The request waits for a sandbox to have become something, with itself as the userdata: the sandbox forgets it when the client leaves. Takes state and destroy. */
+void api_keep_caller(ApiRequest *q, Sandbox *sb);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);

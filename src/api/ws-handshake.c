@@ -24,7 +24,7 @@ void ws_accept_key(const char *key, char ret[static WS_ACCEPT_SIZE + 1]) {
 }
 
 /* A word in a list such as "keep-alive, Upgrade". */
-static bool has_word(const char *list, const char *word) {
+static bool ws_handshake_has_word(const char *list, const char *word) {
         size_t length = strlen(word);
 
         while (list && *list) {
@@ -49,7 +49,7 @@ static bool is_key(const char *key) {
 int ws_check(const HttpRequest *r, Error *reterr) {
         const char *version = http_header(r, "Sec-WebSocket-Version");
 
-        if (!has_word(http_header(r, "Upgrade"), "websocket") || !has_word(http_header(r, "Connection"), "upgrade"))
+        if (!ws_handshake_has_word(http_header(r, "Upgrade"), "websocket") || !ws_handshake_has_word(http_header(r, "Connection"), "upgrade"))
                 return error_set(reterr, -EPROTONOSUPPORT, "This is a WebSocket: ask with Upgrade: websocket");
         if (!version || strcmp(version, "13") != 0)
                 return error_set(reterr, -EPROTONOSUPPORT, "Sec-WebSocket-Version must be 13, not '%.32s'", version ?: "");

@@ -54,7 +54,7 @@ struct Ws {
         bool failed;    /* to be told from the loop */
 };
 
-static ssize_t would_block(Ws *ws) {
+static ssize_t ws_would_block(Ws *ws) {
         wslay_event_set_error(ws->context, WSLAY_ERR_WOULDBLOCK);
         return -1;
 }
@@ -70,7 +70,7 @@ static bool may_read(const Ws *ws) {
                wslay_event_get_queued_msg_count(ws->context) < QUEUED_MAX;
 }
 
-static ssize_t take_extra(Ws *ws, uint8_t *buffer, size_t size) {
+static ssize_t ws_take_extra(Ws *ws, uint8_t *buffer, size_t size) {
         size_t n = MIN_OF(size, ws->extra_size - ws->extra_taken);
 
         memcpy(buffer, ws->extra + ws->extra_taken, n);
@@ -83,21 +83,21 @@ static ssize_t on_recv(wslay_event_context_ptr context, uint8_t *buffer, size_t 
         ssize_t n;
 
         if (!may_read(ws) || ws->budget == 0)
-                return would_block(ws);
+                return ws_would_block(ws);
         if (ws->extra_taken < ws->extra_size)
-                return take_extra(ws, buffer, size);
+                return ws_take_extra(ws, buffer, size);
         do
                 n = recv(ws->fd, buffer, MIN_OF(size, ws->budget), MSG_DONTWAIT);
         while (n < 0 && errno == EINTR);
         if (n < 0 && errno == EAGAIN)
-                return would_block(ws);
+                return ws_would_block(ws);
         if (n <= 0)
                 return socket_broken(ws);
         ws->budget -= (size_t) n;
         return n;
 }
 
-static ssize_t on_send(wslay_event_context_ptr context, const uint8_t *data, size_t size, int flags, void *userdata) {
+static ssize_t ws_on_send(wslay_event_context_ptr context, const uint8_t *data, size_t size, int flags, void *userdata) {
         Ws *ws = userdata;
         ssize_t n;
 
@@ -105,7 +105,7 @@ static ssize_t on_send(wslay_event_context_ptr context, const uint8_t *data, siz
                 n = send(ws->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL | (flags & WSLAY_MSG_MORE ? MSG_MORE : 0));
         while (n < 0 && errno == EINTR);
         if (n < 0 && errno == EAGAIN)
-                return would_block(ws);
+                return ws_would_block(ws);
         return n > 0 ? n : socket_broken(ws);
 }
 
@@ -130,7 +130,7 @@ static void on_frame(wslay_event_context_ptr context, const struct wslay_event_o
                 ws_close(ws, WS_TOO_BIG, "a message in too many fragments");
 }
 
-static void on_message(wslay_event_context_ptr context, const struct wslay_event_on_msg_recv_arg *arg, void *userdata) {
+static void ws_on_message(wslay_event_context_ptr context, const struct wslay_event_on_msg_recv_arg *arg, void *userdata) {
         Ws *ws = userdata;
 
         if (wslay_is_ctrl_frame(arg->opcode) || ws->closing)
@@ -157,7 +157,7 @@ static void send_queued(Ws *ws) {
 }
 
 /* wslay sends control frames before all others. So our close frame is queued when everything else has been sent. */
-static void flush(Ws *ws) {
+static void ws_flush(Ws *ws) {
         send_queued(ws);
         if (!ws->closing || ws->close_queued || wslay_event_want_write(ws->context))
                 return;
@@ -174,14 +174,14 @@ static void over(Ws *ws) {
         ws->handlers->closed(ws, ws->userdata); /* which frees it */
 }
 
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+static int ws_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         over(userdata);
         return 0;
 }
 
 static void set_deadline(Ws *ws, usec_t usec) {
         if (!ws->deadline) {
-                if (sd_event_add_time_relative(ws->event, &ws->deadline, CLOCK_MONOTONIC, usec, /* accuracy= */ 0, on_deadline,
+                if (sd_event_add_time_relative(ws->event, &ws->deadline, CLOCK_MONOTONIC, usec, /* accuracy= */ 0, ws_on_deadline,
                                     ws) < 0)
                         ws->failed = true; /* without a clock there is no waiting */
                 return;
@@ -250,7 +250,7 @@ static void close_by_hand(Ws *ws) {
 }
 
 /* False: the socket has failed, or there is no memory. */
-static bool read_some(Ws *ws) {
+static bool ws_read_some(Ws *ws) {
         int r;
 
         ws->budget = READ_BUDGET;
@@ -265,7 +265,7 @@ static bool read_some(Ws *ws) {
 }
 
 /* One turn. False: it is over. */
-static bool turn(Ws *ws, uint32_t revents) {
+static bool ws_turn(Ws *ws, uint32_t revents) {
         bool wake = ws->wake;
 
         if (ws->failed)
@@ -273,11 +273,11 @@ static bool turn(Ws *ws, uint32_t revents) {
         if (ws->lingering)
                 return linger(ws);
         if (may_read(ws)) {
-                if (((revents & (EPOLLIN | EPOLLHUP | EPOLLERR)) || ws->extra_taken < ws->extra_size) && !read_some(ws))
+                if (((revents & (EPOLLIN | EPOLLHUP | EPOLLERR)) || ws->extra_taken < ws->extra_size) && !ws_read_some(ws))
                         return false;
         } else if (revents & (EPOLLHUP | EPOLLERR))
                 return false; /* gone, and what it may have said before is not wanted */
-        flush(ws);
+        ws_flush(ws);
         if (wake && !ws->failed && !is_closing(ws) && !wslay_event_want_write(ws->context)) {
                 ws->wake = false;
                 ws->handlers->writable(ws, ws->userdata);
@@ -286,10 +286,10 @@ static bool turn(Ws *ws, uint32_t revents) {
         return !ws->failed && advance_close(ws);
 }
 
-static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int ws_on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Ws *ws = userdata;
 
-        if (turn(ws, revents))
+        if (ws_turn(ws, revents))
                 set_events(ws);
         else
                 over(ws);
@@ -302,7 +302,7 @@ static int on_ping(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (!is_closing(ws) && !wslay_event_want_write(ws->context)) {
                 (void) wslay_event_queue_msg(ws->context, &ping);
-                flush(ws);
+                ws_flush(ws);
                 set_events(ws);
         }
         (void) sd_event_source_set_time_relative(ws->ping, PING_USEC);
@@ -311,7 +311,7 @@ static int on_ping(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 static int add_sources(Ws *ws) {
-        int r = sd_event_add_io(ws->event, &ws->io, ws->fd, EPOLLIN, on_io, ws);
+        int r = sd_event_add_io(ws->event, &ws->io, ws->fd, EPOLLIN, ws_on_io, ws);
 
         if (r < 0)
                 return r;
@@ -322,9 +322,9 @@ static int add_sources(Ws *ws) {
 static int set_up(Ws *ws) {
         static const struct wslay_event_callbacks callbacks = {
                 .recv_callback = on_recv,
-                .send_callback = on_send,
+                .send_callback = ws_on_send,
                 .on_frame_recv_start_callback = on_frame,
-                .on_msg_recv_callback = on_message,
+                .on_msg_recv_callback = ws_on_message,
         };
         int one = 1;
 
@@ -384,10 +384,10 @@ Ws *ws_free(Ws *ws) {
 }
 
 /* Sends what was queued, unless we are within wslay: then the turn of the loop does it. */
-static void push(Ws *ws) {
+static void ws_push(Ws *ws) {
         if (ws->reading)
                 return;
-        flush(ws);
+        ws_flush(ws);
         set_events(ws);
 }
 
@@ -400,7 +400,7 @@ int ws_send(Ws *ws, bool text, const void *data, size_t size) {
         r = wslay_event_queue_msg(ws->context, &message);
         if (r == WSLAY_ERR_NOMEM)
                 return -ENOMEM;
-        push(ws);
+        ws_push(ws);
         return 0;
 }
 
@@ -433,5 +433,5 @@ void ws_close(Ws *ws, WsCode code, const char *reason) {
         if (code != WS_NORMAL && code != WS_GOING_AWAY)
                 wslay_event_shutdown_read(ws->context);
         ws->wake = true; /* a turn of the loop, which looks how far the close has come */
-        push(ws);
+        ws_push(ws);
 }

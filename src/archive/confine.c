@@ -16,11 +16,11 @@
 
 static unsigned n_kept; /* the stream, errors, the worker, a list */
 
-static int confine_descriptors(void) {
+static int archive_confine_descriptors(void) {
         return kernel_close_range(n_kept, ~0u, 0) < 0 ? -errno : 0;
 }
 
-static int confine_limits(void) {
+static int archive_confine_limits(void) {
         int r = program_limit(RLIMIT_CORE, 0);
 
         if (r >= 0)
@@ -32,12 +32,12 @@ static int confine_limits(void) {
         return r;
 }
 
-static int confine_privileges(void) {
+static int archive_confine_privileges(void) {
         return program_drop_privileges(/* keep= */ 0);
 }
 
 /* No rule: nothing is allowed. A kernel without it still has the filter below. */
-static int confine_files(void) {
+static int archive_confine_files(void) {
         uint64_t handled = LANDLOCK_FS_ALL;
         _cleanup_close_ int ruleset = (int) syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0);
 
@@ -57,17 +57,17 @@ static const struct sock_filter filter[] = {
         FILTER_END,
 };
 
-static int confine_calls(void) {
+static int archive_confine_calls(void) {
         /* sanitizers map, print and look around as they like */
         return PROGRAM_SANITIZED ? 0 : program_filter(filter, ELEMENTSOF(filter));
 }
 
 static const ProgramStep steps[] = {
-        { "descriptors", confine_descriptors },
-        { "limits",      confine_limits      },
-        { "privileges",  confine_privileges  }, /* no_new_privs, which the next two ask for */
-        { "files",       confine_files       },
-        { "calls",       confine_calls       }, /* last: it forbids what the others use */
+        { "descriptors", archive_confine_descriptors },
+        { "limits",      archive_confine_limits      },
+        { "privileges",  archive_confine_privileges  }, /* no_new_privs, which the next two ask for */
+        { "files",       archive_confine_files       },
+        { "calls",       archive_confine_calls       }, /* last: it forbids what the others use */
 };
 
 int archive_confine(unsigned n_descriptors, Error *reterr) {

@@ -9,14 +9,14 @@
 #include "archive/peer.h"
 #include "archive/transfer.h"
 
-typedef struct Pair {
+typedef struct ArchiveCopyPair {
         const char *from, *to;
-} Pair;
+} ArchiveCopyPair;
 
 typedef struct Map {
         char *text;
         size_t size;
-        Pair *pairs; /* by from */
+        ArchiveCopyPair *pairs; /* by from */
         size_t n;
 } Map;
 
@@ -47,8 +47,8 @@ static int map_load(Map *m, int fd, Error *reterr) {
         }
 }
 
-static int compare(const void *a, const void *b) {
-        return strcmp(((const Pair *) a)->from, ((const Pair *) b)->from);
+static int archive_copy_compare(const void *a, const void *b) {
+        return strcmp(((const ArchiveCopyPair *) a)->from, ((const ArchiveCopyPair *) b)->from);
 }
 
 static int map_read(Map *m, int fd, Error *reterr) {
@@ -73,20 +73,20 @@ static int map_read(Map *m, int fd, Error *reterr) {
                 m->pairs[i].to = p;
                 p += strlen(p) + 1;
         }
-        qsort(m->pairs, m->n, sizeof(*m->pairs), compare);
+        qsort(m->pairs, m->n, sizeof(*m->pairs), archive_copy_compare);
         return 0;
 }
 
 /* The first of those that have this name: a file may go to several places. */
-static const Pair *map_find(const Map *m, const char *from) {
-        const Pair key = { .from = from }, *found = m->n > 0 ? bsearch(&key, m->pairs, m->n, sizeof(*m->pairs), compare) : NULL;
+static const ArchiveCopyPair *map_find(const Map *m, const char *from) {
+        const ArchiveCopyPair key = { .from = from }, *found = m->n > 0 ? bsearch(&key, m->pairs, m->n, sizeof(*m->pairs), archive_copy_compare) : NULL;
 
         while (found && found > m->pairs && strcmp(found[-1].from, from) == 0)
                 found--;
         return found;
 }
 
-static void apply(FileEntry *e, const CopyRules *rules) {
+static void archive_copy_apply(FileEntry *e, const CopyRules *rules) {
         if (rules->has_owner) {
                 e->uid = rules->uid;
                 e->gid = rules->gid;
@@ -103,7 +103,7 @@ static int rename_to(char *place, const char *to, Error *reterr) {
 }
 
 static int put_mapped(TarReader *reader, const Map *map, FileMessage *m, const CopyRules *rules, Error *reterr) {
-        const Pair *pair;
+        const ArchiveCopyPair *pair;
         int r = transfer_check_entry(&m->entry, reterr);
 
         if (r < 0)
@@ -112,7 +112,7 @@ static int put_mapped(TarReader *reader, const Map *map, FileMessage *m, const C
         if (!pair)
                 return 0;
         if (m->entry.hard) {
-                const Pair *target = map_find(map, m->entry.target);
+                const ArchiveCopyPair *target = map_find(map, m->entry.target);
 
                 if (!target)
                         return error_set(reterr, -ENOENT, "%.200s: is a link to %.200s, which is not copied", m->entry.path, m->entry.target);
@@ -122,7 +122,7 @@ static int put_mapped(TarReader *reader, const Map *map, FileMessage *m, const C
                 r = rename_to(m->entry.path, pair->to, reterr);
         if (r < 0)
                 return r;
-        apply(&m->entry, rules);
+        archive_copy_apply(&m->entry, rules);
         return transfer_put(reader, m, reterr);
 }
 
@@ -187,7 +187,7 @@ int copy_graft(int from, const char *to, bool directory, const CopyRules *rules,
                         r = graft_name(m.entry.target, to, directory, reterr);
                 if (r < 0)
                         return r;
-                apply(&m.entry, rules);
+                archive_copy_apply(&m.entry, rules);
                 r = transfer_put(reader, &m, reterr);
                 if (r < 0)
                         return r;

@@ -45,13 +45,13 @@ static int tell_count(int r, uint64_t count, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot tell the number of entries: %m") : 0;
 }
 
-static int verb_pack(Error *reterr) {
+static int archive_verb_pack(Error *reterr) {
         uint64_t count;
 
         return transfer_pack(STDOUT_FILENO, arg_compression, &count, reterr);
 }
 
-static int verb_unpack(Error *reterr) {
+static int archive_verb_unpack(Error *reterr) {
         uint64_t count = 0;
         int r = transfer_unpack(STDIN_FILENO, &count, reterr);
 
@@ -119,7 +119,7 @@ static int take_mode(const char *value, Error *reterr) {
         return 0;
 }
 
-typedef struct Verb {
+typedef struct ArchiveVerb {
         const char *name;
         int (*function)(Error *reterr);
         bool path; /* takes one, last */
@@ -127,11 +127,11 @@ typedef struct Verb {
                 const char *name;
                 int (*take)(const char *value, Error *reterr);
         } options[2];
-} Verb;
+} ArchiveVerb;
 
-static const Verb verbs[] = {
-        { "pack",   verb_pack,   false, { { "--compress", take_compression } } },
-        { "unpack", verb_unpack, false, { { NULL, NULL } } },
+static const ArchiveVerb verbs[] = {
+        { "pack",   archive_verb_pack,   false, { { "--compress", take_compression } } },
+        { "unpack", archive_verb_unpack, false, { { NULL, NULL } } },
         { "survey", verb_survey, false, { { "--take", take_taken }, { "--ignore", take_ignore } } },
         { "member", verb_member, true,  { { NULL, NULL } } },
         { "copy",   verb_copy,   false, { { "--owner", take_owner }, { "--mode", take_mode } } },
@@ -139,15 +139,15 @@ static const Verb verbs[] = {
         { "place",  verb_place,  true,  { { "--owner", take_owner }, { "--mode", take_mode } } },
 };
 
-static int take_option(const Verb *verb, const char *name, const char *value, Error *reterr) {
+static int archive_take_option(const ArchiveVerb *verb, const char *name, const char *value, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(verb->options); i++)
                 if (verb->options[i].name && strcmp(verb->options[i].name, name) == 0)
                         return verb->options[i].take(value, reterr);
         return error_set(reterr, -EINVAL, "%s has no option '%.64s'", verb->name, name);
 }
 
-static int parse(int argc, char **argv, const Verb **ret, Error *reterr) {
-        const Verb *verb = NULL;
+static int archive_parse(int argc, char **argv, const ArchiveVerb **ret, Error *reterr) {
+        const ArchiveVerb *verb = NULL;
         int i = 2, last;
 
         for (size_t k = 0; argc > 1 && k < ELEMENTSOF(verbs); k++)
@@ -157,7 +157,7 @@ static int parse(int argc, char **argv, const Verb **ret, Error *reterr) {
                 return error_set(reterr, -EINVAL, "usage: cove-archive pack | unpack | survey | member | copy | graft | place");
         last = argc - verb->path;
         for (; i + 1 < last; i += 2) {
-                int r = take_option(verb, argv[i], argv[i + 1], reterr);
+                int r = archive_take_option(verb, argv[i], argv[i + 1], reterr);
 
                 if (r < 0)
                         return r;
@@ -170,7 +170,7 @@ static int parse(int argc, char **argv, const Verb **ret, Error *reterr) {
 }
 
 /* One line, whatever names have in them. */
-static void complain(const Error *error) {
+static void archive_complain(const Error *error) {
         char line[ERROR_TEXT_MAX + 16];
 
         (void) snprintf(line, sizeof(line), "%d %s", -error->code, error->text);
@@ -182,18 +182,18 @@ static void complain(const Error *error) {
 }
 
 int main(int argc, char **argv) {
-        const Verb *verb = NULL;
+        const ArchiveVerb *verb = NULL;
         Error error = { 0 };
         int r;
 
         (void) signal(SIGPIPE, SIG_IGN);
         tar_prepare();
-        r = parse(argc, argv, &verb, &error);
+        r = archive_parse(argc, argv, &verb, &error);
         if (r >= 0)
                 r = archive_confine(KEPT, &error);
         if (r >= 0)
                 r = verb->function(&error);
         if (r < 0)
-                complain(&error);
+                archive_complain(&error);
         _exit(r < 0); /* nothing waits to be written, and what a library does on leaving is forbidden by now */
 }

@@ -5,7 +5,7 @@
 #include "base/fd.h"
 #include "wire/channel.h"
 
-static int receive(FileMessage *ret, int *ret_fd, Error *reterr) {
+static int peer_receive(FileMessage *ret, int *ret_fd, Error *reterr) {
         static uint8_t buffer[FILE_MESSAGE_MAX];
         _cleanup_close_ int fd = -EBADF;
         size_t size, n_fds = 0;
@@ -38,7 +38,7 @@ int peer_send(const FileMessage *message, Error *reterr) {
         if (r != -EPIPE && r != -ECONNRESET)
                 return error_set(reterr, r, "cannot reach the sandbox: %m");
         /* It has left, not without a word of why. */
-        r = receive(&m, &fd, reterr);
+        r = peer_receive(&m, &fd, reterr);
         if (r < 0)
                 return r;
         (void) fd_close(fd);
@@ -48,7 +48,7 @@ int peer_send(const FileMessage *message, Error *reterr) {
 int peer_next_entry(FileEntry *ret, int *ret_fd, uint64_t *ret_count, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         static FileMessage m;
-        int r = receive(&m, &fd, reterr);
+        int r = peer_receive(&m, &fd, reterr);
 
         if (r < 0)
                 return r;

@@ -17,7 +17,7 @@
 #define CHUNK_SIZE  (256 * 1024)
 #define BUFFER_SIZE (64 * 1024)
 
-typedef struct Survey {
+typedef struct ArchiveSurvey {
         TarReader *reader;
         int to;
         const Strv *taken;
@@ -29,23 +29,23 @@ typedef struct Survey {
         size_t head_size;
         char *kept; /* all of it, when it was asked for */
         size_t kept_size;
-} Survey;
+} ArchiveSurvey;
 
-static void survey_done(Survey *s) {
+static void survey_done(ArchiveSurvey *s) {
         strv_done(&s->ignored);
         tar_reader_free(s->reader);
         free(s->head);
         free(s->kept);
 }
 
-static int flush_out(Survey *s, Error *reterr) {
+static int flush_out(ArchiveSurvey *s, Error *reterr) {
         int r = fd_write_all(s->to, s->out, s->out_size);
 
         s->out_size = 0;
         return r < 0 ? error_set(reterr, r, "cannot write the survey: %m") : 0;
 }
 
-static int put(Survey *s, const void *data, size_t size, Error *reterr) {
+static int survey_put(ArchiveSurvey *s, const void *data, size_t size, Error *reterr) {
         int r = 0;
 
         if (s->out_size + size > sizeof(s->out))
@@ -61,14 +61,14 @@ static int put(Survey *s, const void *data, size_t size, Error *reterr) {
         return 0;
 }
 
-static bool is_taken(const Survey *s, const char *path) {
+static bool is_taken(const ArchiveSurvey *s, const char *path) {
         for (size_t i = 0; i < s->taken->n; i++)
                 if (strcmp(s->taken->items[i], path) == 0)
                         return true;
         return false;
 }
 
-static int keep(Survey *s, const char *path, const char *data, size_t n, Error *reterr) {
+static int survey_keep(ArchiveSurvey *s, const char *path, const char *data, size_t n, Error *reterr) {
         char *larger;
 
         if (s->kept_size + n > SURVEY_TAKEN_MAX)
@@ -83,7 +83,7 @@ static int keep(Survey *s, const char *path, const char *data, size_t n, Error *
 }
 
 /* Through the hash; the first bytes stay. */
-static int read_file(Survey *s, const FileEntry *e, char ret_hash[static HASH_HEX], uint64_t *ret_size, Error *reterr) {
+static int survey_read_file(ArchiveSurvey *s, const FileEntry *e, char ret_hash[static HASH_HEX], uint64_t *ret_size, Error *reterr) {
         static char buffer[CHUNK_SIZE];
         const bool taken = is_taken(s, e->path);
         Hash hash;
@@ -108,7 +108,7 @@ static int read_file(Survey *s, const FileEntry *e, char ret_hash[static HASH_HE
                 hash_add(&hash, buffer, (size_t) n);
                 *ret_size += (uint64_t) n;
                 if (taken)
-                        r = keep(s, e->path, buffer, (size_t) n, reterr);
+                        r = survey_keep(s, e->path, buffer, (size_t) n, reterr);
                 if (r < 0)
                         return r;
         }
@@ -116,35 +116,35 @@ static int read_file(Survey *s, const FileEntry *e, char ret_hash[static HASH_HE
         return 0;
 }
 
-static int put_record(Survey *s, const FileEntry *e, Error *reterr) {
+static int survey_put_record(ArchiveSurvey *s, const FileEntry *e, Error *reterr) {
         const bool ignored = s->ignored.n > 0 && ignore_has(&s->ignored, e->path), file = S_ISREG(e->mode) && !e->hard && (!ignored || is_taken(s, e->path));
         char hash[HASH_HEX] = "-", line[128], type = e->hard ? 'h' : S_ISDIR(e->mode) ? 'd' : S_ISLNK(e->mode) ? 'l' : 'f';
         uint64_t size = 0;
         int r = 0;
 
         if (file)
-                r = read_file(s, e, hash, &size, reterr);
+                r = survey_read_file(s, e, hash, &size, reterr);
         if (r < 0)
                 return r;
         (void) snprintf(line, sizeof(line), "%c %o %llu %c %s", type, (unsigned) (e->mode & 07777), (unsigned long long) size,
                         ignored ? 'i' : file && tar_looks_like(s->head, s->head_size) ? 't' : '-', hash);
-        r = put(s, line, strlen(line) + 1, reterr);
+        r = survey_put(s, line, strlen(line) + 1, reterr);
         if (r >= 0)
-                r = put(s, e->path, strlen(e->path) + 1, reterr);
+                r = survey_put(s, e->path, strlen(e->path) + 1, reterr);
         if (r >= 0)
-                r = put(s, e->target, strlen(e->target) + 1, reterr);
+                r = survey_put(s, e->target, strlen(e->target) + 1, reterr);
         if (r < 0 || !file || !is_taken(s, e->path))
                 return r;
         (void) snprintf(line, sizeof(line), "= %zu", s->kept_size);
-        r = put(s, line, strlen(line) + 1, reterr);
+        r = survey_put(s, line, strlen(line) + 1, reterr);
         if (r >= 0)
-                r = put(s, e->path, strlen(e->path) + 1, reterr);
+                r = survey_put(s, e->path, strlen(e->path) + 1, reterr);
         if (r >= 0)
-                r = put(s, s->kept_size > 0 ? s->kept : "", s->kept_size, reterr);
-        return r < 0 ? r : put(s, "", 1, reterr);
+                r = survey_put(s, s->kept_size > 0 ? s->kept : "", s->kept_size, reterr);
+        return r < 0 ? r : survey_put(s, "", 1, reterr);
 }
 
-static int put_all(Survey *s, Error *reterr) {
+static int survey_put_all(ArchiveSurvey *s, Error *reterr) {
         static FileEntry e;
         char line[32];
         int r;
@@ -160,19 +160,19 @@ static int put_all(Survey *s, Error *reterr) {
                         continue; /* the top itself; pipes are nobody's content */
                 if (++s->n > SURVEY_MEMBERS_MAX)
                         return error_set(reterr, -E2BIG, "has more than %d members", SURVEY_MEMBERS_MAX);
-                r = put_record(s, &e, reterr);
+                r = survey_put_record(s, &e, reterr);
                 if (r < 0)
                         return r;
         }
         if (r < 0)
                 return r;
         (void) snprintf(line, sizeof(line), ". %llu", (unsigned long long) s->n);
-        r = put(s, line, strlen(line) + 1, reterr);
+        r = survey_put(s, line, strlen(line) + 1, reterr);
         return r < 0 ? r : flush_out(s, reterr);
 }
 
 /* A first look, for the patterns that everything else is seen by: they may come last. */
-static int read_patterns(Survey *s, int from, const char *name, Error *reterr) {
+static int read_patterns(ArchiveSurvey *s, int from, const char *name, Error *reterr) {
         const Strv only = { .items = (char *[]) { (char *) name, NULL }, .n = 1 };
         const Strv *taken = s->taken;
         static FileEntry e;
@@ -184,7 +184,7 @@ static int read_patterns(Survey *s, int from, const char *name, Error *reterr) {
         while (r >= 0 && (r = tar_reader_next(s->reader, &e, reterr)) > 0) {
                 if (path_clean_below(e.path) < 0 || strcmp(e.path, name) != 0 || !S_ISREG(e.mode) || e.hard)
                         continue;
-                r = read_file(s, &e, hash, &size, reterr);
+                r = survey_read_file(s, &e, hash, &size, reterr);
                 strv_done(&s->ignored);
                 if (r >= 0)
                         r = ignore_parse(s->kept ? s->kept : "", s->kept_size, &s->ignored);
@@ -199,17 +199,17 @@ static int read_patterns(Survey *s, int from, const char *name, Error *reterr) {
 }
 
 int survey_write(int from, int to, const Strv *taken, const char *ignore, Error *reterr) {
-        static Survey s;
+        static ArchiveSurvey s;
         int r;
 
-        s = (Survey) { .to = to, .taken = taken, .head = malloc(CHUNK_SIZE) };
+        s = (ArchiveSurvey) { .to = to, .taken = taken, .head = malloc(CHUNK_SIZE) };
         if (!s.head)
                 return error_set(reterr, -ENOMEM, "out of memory");
         r = ignore ? read_patterns(&s, from, ignore, reterr) : 0;
         if (r >= 0)
                 r = tar_reader_new(from, &s.reader, reterr);
         if (r >= 0)
-                r = put_all(&s, reterr);
+                r = survey_put_all(&s, reterr);
         survey_done(&s);
         return r;
 }

@@ -37,7 +37,7 @@ void tar_prepare(void) {
 }
 
 /* libarchive's own words, with an errno that is one. */
-static int fail(struct archive *a, const char *path, int otherwise, Error *reterr) {
+static int tar_fail(struct archive *a, const char *path, int otherwise, Error *reterr) {
         const char *text = archive_error_string(a);
         int error = archive_errno(a);
 
@@ -55,7 +55,7 @@ struct TarWriter {
         char path[FILE_PATH_BYTES]; /* for errors */
 };
 
-static la_ssize_t write_block(struct archive *a, void *userdata, const void *data, size_t size) {
+static la_ssize_t tar_write_block(struct archive *a, void *userdata, const void *data, size_t size) {
         TarWriter *w = userdata;
         int r = fd_write_all(w->fd, data, size);
 
@@ -80,8 +80,8 @@ int tar_writer_new(int fd, TarCompression compression, TarWriter **ret, Error *r
                         compressions[compression].add(w->archive) != ARCHIVE_OK ||
                         archive_write_set_bytes_per_block(w->archive, BLOCK_SIZE) != ARCHIVE_OK ||
                         archive_write_set_bytes_in_last_block(w->archive, 1) != ARCHIVE_OK ||
-                        archive_write_open(w->archive, w, NULL, write_block, NULL) != ARCHIVE_OK)
-                return fail(w->archive, "", EIO, reterr);
+                        archive_write_open(w->archive, w, NULL, tar_write_block, NULL) != ARCHIVE_OK)
+                return tar_fail(w->archive, "", EIO, reterr);
         *ret = TAKE_PTR(w);
         return 0;
 }
@@ -102,7 +102,7 @@ int tar_writer_put(TarWriter *w, const FileEntry *e, Error *reterr) {
         else if (S_ISLNK(e->mode))
                 archive_entry_set_symlink(entry, e->target);
         if (archive_write_header(w->archive, entry) < ARCHIVE_WARN)
-                return fail(w->archive, w->path, EIO, reterr);
+                return tar_fail(w->archive, w->path, EIO, reterr);
         return 0;
 }
 
@@ -113,7 +113,7 @@ int tar_writer_data(TarWriter *w, const void *data, size_t size, Error *reterr) 
                 la_ssize_t n = archive_write_data(w->archive, p, size);
 
                 if (n <= 0)
-                        return fail(w->archive, w->path, EIO, reterr);
+                        return tar_fail(w->archive, w->path, EIO, reterr);
                 p += n;
                 size -= (size_t) n;
         }
@@ -121,7 +121,7 @@ int tar_writer_data(TarWriter *w, const void *data, size_t size, Error *reterr) 
 }
 
 int tar_writer_finish(TarWriter *w, Error *reterr) {
-        return archive_write_close(w->archive) != ARCHIVE_OK ? fail(w->archive, "", EIO, reterr) : 0;
+        return archive_write_close(w->archive) != ARCHIVE_OK ? tar_fail(w->archive, "", EIO, reterr) : 0;
 }
 
 TarWriter *tar_writer_free(TarWriter *w) {
@@ -149,7 +149,7 @@ struct TarReader {
         char buffer[BLOCK_SIZE];
 };
 
-static la_ssize_t read_block(struct archive *a, void *userdata, const void **ret) {
+static la_ssize_t archive_tar_read_block(struct archive *a, void *userdata, const void **ret) {
         TarReader *r = userdata;
         ssize_t n;
 
@@ -168,7 +168,7 @@ static int fail_format(TarReader *r, Error *reterr) {
         int error = archive_errno(r->archive);
 
         if (error == ENOMEM || error == EIO)
-                return fail(r->archive, r->path, EBADMSG, reterr);
+                return tar_fail(r->archive, r->path, EBADMSG, reterr);
         return error_set(reterr, -EBADMSG, "%.300s%sthe archive cannot be read: %.150s", r->path, r->path[0] != '\0' ? ": " : "",
                         text ? text : "nobody knows why");
 }
@@ -188,14 +188,14 @@ int tar_reader_new(int fd, TarReader **ret, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         for (size_t i = 0; i < ELEMENTSOF(supports); i++)
                 if (supports[i](r->archive) != ARCHIVE_OK)
-                        return fail(r->archive, "", EOPNOTSUPP, reterr);
-        if (archive_read_open(r->archive, r, NULL, read_block, NULL) != ARCHIVE_OK)
+                        return tar_fail(r->archive, "", EOPNOTSUPP, reterr);
+        if (archive_read_open(r->archive, r, NULL, archive_tar_read_block, NULL) != ARCHIVE_OK)
                 return fail_format(r, reterr);
         *ret = TAKE_PTR(r);
         return 0;
 }
 
-static int copy_name(char to[static FILE_PATH_BYTES], const char *name, Error *reterr) {
+static int tar_copy_name(char to[static FILE_PATH_BYTES], const char *name, Error *reterr) {
         if (!name)
                 return error_set(reterr, -EBADMSG, "an entry has a name that cannot be read");
         if (strlen(name) >= FILE_PATH_BYTES)
@@ -204,7 +204,7 @@ static int copy_name(char to[static FILE_PATH_BYTES], const char *name, Error *r
         return 0;
 }
 
-static int64_t to_nsec(int64_t seconds, long nsec) {
+static int64_t tar_to_nsec(int64_t seconds, long nsec) {
         if (seconds > SECONDS_MAX)
                 return INT64_MAX;
         if (seconds < -SECONDS_MAX)
@@ -233,11 +233,11 @@ int tar_reader_next(TarReader *r, FileEntry *ret, Error *reterr) {
                 .uid = to_id(archive_entry_uid(entry)),
                 .gid = to_id(archive_entry_gid(entry)),
                 .size = archive_entry_size_is_set(entry) ? (uint64_t) MAX_OF(archive_entry_size(entry), (int64_t) 0) : 0,
-                .mtime_nsec = to_nsec(archive_entry_mtime(entry), archive_entry_mtime_nsec(entry)),
+                .mtime_nsec = tar_to_nsec(archive_entry_mtime(entry), archive_entry_mtime_nsec(entry)),
         };
-        k = copy_name(ret->path, archive_entry_pathname(entry), reterr);
+        k = tar_copy_name(ret->path, archive_entry_pathname(entry), reterr);
         if (k >= 0 && (hard || S_ISLNK(ret->mode)))
-                k = copy_name(ret->target, hard ? hard : archive_entry_symlink(entry), reterr);
+                k = tar_copy_name(ret->target, hard ? hard : archive_entry_symlink(entry), reterr);
         if (k < 0)
                 return k;
         (void) strcpy(r->path, ret->path);

@@ -127,7 +127,7 @@ int transfer_put(TarReader *reader, const FileMessage *m, Error *reterr) {
 }
 
 /* Padding behind the archive: whoever sends it shall get rid of it. */
-static void drain(int fd) {
+static void transfer_drain(int fd) {
         static char buffer[CHUNK_SIZE];
         ssize_t n;
 
@@ -140,7 +140,7 @@ int transfer_commit(int from, uint64_t *ret_count, Error *reterr) {
         static const FileMessage m = { .type = FILE_COMMIT };
         int r;
 
-        drain(from);
+        transfer_drain(from);
         r = peer_send(&m, reterr);
         return r < 0 ? r : peer_await_end(ret_count, reterr);
 }

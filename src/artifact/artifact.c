@@ -12,7 +12,7 @@
 #include "artifact/internal.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define FETCH_MAX ((uint64_t) 64 << 20) /* what of a bucket is held in memory for one caller */
 
@@ -61,7 +61,7 @@ static int on_local(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static bool is_same(const Artifact *row, const char *data, size_t size) {
+static bool artifact_is_same(const Artifact *row, const char *data, size_t size) {
         uint8_t sum[SECRET_SHA256_SIZE];
         char hex[2 * SECRET_SHA256_SIZE + 1];
 
@@ -77,7 +77,7 @@ static int to_descriptor(const char *data, size_t size) {
         return r < 0 ? r : TAKE_FD(fd);
 }
 
-static void on_fetched(const OutboundResult *result, void *userdata) {
+static void artifact_on_fetched(const OutboundResult *result, void *userdata) {
         Opening *o = userdata;
         char text[256];
 
@@ -90,7 +90,7 @@ static void on_fetched(const OutboundResult *result, void *userdata) {
                 (void) snprintf(text, sizeof(text), "the bucket answered %u: %.*s", result->status, (int) MIN_OF(result->size, (size_t) 180),
                                 result->body);
                 opening_tell(o, -EIO, text);
-        } else if (!is_same(&o->row, result->body, result->size))
+        } else if (!artifact_is_same(&o->row, result->body, result->size))
                 opening_tell(o, -EIO, "what is in the bucket is not what was put there");
         else
                 opening_tell(o, to_descriptor(result->body, result->size), NULL);
@@ -104,7 +104,7 @@ static int begin_opening(Opening *o, Error *reterr) {
                 return error_set(reterr, -EFBIG, "it has more than %llu bytes: get '%s' from the bucket itself",
                                 (unsigned long long) FETCH_MAX, o->row.place);
         if (o->row.state == ARTIFACT_REMOTE && o->row.place)
-                return s3_request(a, "GET", o->row.place, NULL, NULL, -EBADF, (size_t) o->row.size + 1, on_fetched, o, &o->request, reterr);
+                return s3_request(a, "GET", o->row.place, NULL, NULL, -EBADF, (size_t) o->row.size + 1, artifact_on_fetched, o, &o->request, reterr);
         r = sd_event_add_defer(a->manager->event, &o->defer, on_local, o);
         return r < 0 ? error_set(reterr, r, "the loop is over") : 0;
 }
@@ -192,7 +192,7 @@ typedef struct Ids {
         unsigned n;
 } Ids;
 
-static int add_id(const Artifact *row, void *userdata) {
+static int artifact_add_id(const Artifact *row, void *userdata) {
         Ids *ids = userdata;
 
         memcpy(ids->ids[ids->n++], row->id, sizeof(row->id));
@@ -206,7 +206,7 @@ int artifacts_delete_owner(Artifacts *a, const char *owner_kind, const char *own
         puts_drop_owner(a, owner_kind, owner_id);
         do {
                 ids.n = 0;
-                r = artifacts_each(a, owner_kind, owner_id, 0, DELETE_AT_ONCE, add_id, &ids);
+                r = artifacts_each(a, owner_kind, owner_id, 0, DELETE_AT_ONCE, artifact_add_id, &ids);
                 for (unsigned i = 0; r >= 0 && i < ids.n; i++) {
                         r = artifacts_delete(a, ids.ids[i]);
                         n++;
@@ -221,7 +221,7 @@ void artifacts_stats(Artifacts *a, ArtifactsStats *ret) {
 
 /* Beginning and end. */
 
-static int start(Artifacts *a, Error *reterr) {
+static int artifact_start(Artifacts *a, Error *reterr) {
         StoreArtifactSums sums = { 0 };
         int r = local_open_directory(a, reterr);
 
@@ -258,7 +258,7 @@ int artifacts_new(Manager *m, Outbound *outbound, Artifacts **ret, Error *reterr
         a->manager = m;
         a->outbound = outbound;
         a->dirfd = -EBADF;
-        r = start(a, reterr);
+        r = artifact_start(a, reterr);
         if (r < 0) {
                 artifacts_free(a);
                 return r;

@@ -5,7 +5,7 @@
 
 #include "artifact/internal.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define INTERVAL (60 * USEC_PER_SEC)
 #define BATCH    50
@@ -18,7 +18,7 @@ typedef struct Batch {
         unsigned n_undelivered;
 } Batch;
 
-static int collect(const Artifact *row, void *userdata) {
+static int expire_collect(const Artifact *row, void *userdata) {
         Batch *b = userdata;
 
         if (b->bytes >= b->wanted)
@@ -32,7 +32,7 @@ static int collect(const Artifact *row, void *userdata) {
 /* How many: none where the store takes nothing, as on a full disk; it is tried again later, and not at once. */
 static size_t remove_oldest(Artifacts *a, usec_t before, uint64_t wanted) {
         Batch b = { .artifacts = a, .wanted = wanted };
-        int r = store_artifact_oldest(a->manager->store, before, BATCH, collect, &b);
+        int r = store_artifact_oldest(a->manager->store, before, BATCH, expire_collect, &b);
         size_t n = 0;
 
         if (r < 0 && r != -ECANCELED)
@@ -52,7 +52,7 @@ void expire_for_room(Artifacts *a) {
 }
 
 /* A batch a turn; a full one is followed by the next at once. */
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int artifact_expire_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Artifacts *a = userdata;
         usec_t keep = artifacts_config(a)->keep_usec, now = clock_wall_usec(), pause;
         bool more = local_sweep(a);
@@ -68,7 +68,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int expire_start(Artifacts *a, Error *reterr) {
-        int r = sd_event_add_time_relative(a->manager->event, &a->expire_timer, CLOCK_MONOTONIC, 0, 0, on_timer, a);
+        int r = sd_event_add_time_relative(a->manager->event, &a->expire_timer, CLOCK_MONOTONIC, 0, 0, artifact_expire_on_timer, a);
 
         return r < 0 ? error_set(reterr, r, "cannot add artifacts to the loop: %s", strerror(-r)) : 0;
 }

@@ -11,7 +11,7 @@
 #define ARTIFACT_UPLOADS_MAX 4 /* at once */
 
 typedef struct Put Put;
-typedef struct Upload Upload;
+typedef struct ArtifactUpload ArtifactUpload;
 typedef struct Opening Opening;
 
 struct Artifacts {
@@ -24,7 +24,7 @@ struct Artifacts {
         unsigned n_puts;
         char *buffer;         /* for one slice */
         sd_event_source *put_source;
-        Upload *uploads;      /* under way */
+        ArtifactUpload *uploads;      /* under way */
         unsigned n_uploads;
         bool paused;          /* after a failure */
         usec_t pause_usec;    /* how long; doubled each time, 0: the last one went well */

@@ -11,7 +11,7 @@
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define SWEEP_AT_ONCE 64
 
@@ -58,7 +58,7 @@ static bool looks_like_ours(const char *name) {
 }
 
 /* Written after this sweep began, or in the store: known. */
-static bool is_known(Artifacts *a, const char *id) {
+static bool local_is_known(Artifacts *a, const char *id) {
         Artifact found = { 0 };
         struct stat st;
         bool known = store_artifact_find(a->manager->store, id, &found) != -ENOENT;
@@ -83,7 +83,7 @@ bool local_sweep(Artifacts *a) {
                 entry = readdir(a->sweep);
                 if (!entry)
                         break;
-                if (looks_like_ours(entry->d_name) && !is_known(a, entry->d_name))
+                if (looks_like_ours(entry->d_name) && !local_is_known(a, entry->d_name))
                         local_remove(a, entry->d_name);
         }
         if (entry)

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "core/mask.h"
 #include "json/text.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define SLICE    ((size_t) 256 << 10)
 #define PUTS_MAX 10000 /* waiting at once; their bytes are in journals, or small */
@@ -183,7 +183,7 @@ static bool is_utf8(const char *text) {
         return utf8_prefix(text, strlen(text), &cut) == strlen(text);
 }
 
-static int check_name(const char *name, Error *reterr) {
+static int put_check_name(const char *name, Error *reterr) {
         size_t n = name ? strlen(name) : 0;
 
         if (n == 0 || n > ARTIFACT_NAME_MAX)
@@ -220,7 +220,7 @@ static int check_spec(Artifacts *a, const ArtifactSpec *s, Error *reterr) {
         if (r >= 0 && s->type)
                 r = check_text("type", s->type, ARTIFACT_TYPE_MAX, reterr);
         if (r >= 0)
-                r = check_name(s->name, reterr);
+                r = put_check_name(s->name, reterr);
         if (r < 0)
                 return r;
         r = store_artifact_count(a->manager->store, s->owner_kind, s->owner_id, &n);
@@ -233,7 +233,7 @@ static int check_spec(Artifacts *a, const ArtifactSpec *s, Error *reterr) {
 }
 
 /* How much there is, and how much of it is kept. */
-static int measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reterr) {
+static int put_measure(Artifacts *a, const ArtifactSpec *s, Put *p, Error *reterr) {
         uint64_t size = s->size, max = artifacts_config(a)->file_bytes_max;
         struct stat st;
 
@@ -272,7 +272,7 @@ static int copy_spec(Artifacts *a, const ArtifactSpec *s, Put *p) {
         return 0;
 }
 
-static int put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, void *userdata, Error *reterr) {
+static int artifact_put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, void *userdata, Error *reterr) {
         Put *p;
         int r = check_spec(a, s, reterr);
 
@@ -284,7 +284,7 @@ static int put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, void *use
         p->from = p->to = -EBADF;
         p->done = done;
         p->userdata = userdata;
-        r = measure(a, s, p, reterr);
+        r = put_measure(a, s, p, reterr);
         if (r >= 0) {
                 r = copy_spec(a, s, p);
                 if (r < 0)
@@ -308,7 +308,7 @@ static int put(Artifacts *a, const ArtifactSpec *s, ArtifactDone done, void *use
 }
 
 int artifacts_put(Artifacts *a, const ArtifactSpec *spec, ArtifactDone done, void *userdata, Error *reterr) {
-        int r = put(a, spec, done, userdata, reterr);
+        int r = artifact_put(a, spec, done, userdata, reterr);
 
         if (r < 0)
                 (void) fd_close(spec->fd);

@@ -9,7 +9,7 @@
 
 #define EXECUTIONS_MAX 100 /* the newest are told */
 
-static json_t *limits_json(const SandboxLimits *l) {
+static json_t *artifact_report_limits_json(const SandboxLimits *l) {
         return json_pack("{s:I,s:I,s:I,s:I,s:I}",
                         "memoryBytes", (json_int_t) l->memory_bytes,
                         "cpuMilli", (json_int_t) l->cpu_milli,
@@ -70,7 +70,7 @@ static json_t *report_json(const Sandbox *sb, const SandboxUsage *usage) {
                         "reason", json_text_or_null(sb->reason),
                         "createdAt", json_time(sb->created_at),
                         "endedAt", json_time(clock_wall_usec()),
-                        "limits", limits_json(&sb->spec.limits),
+                        "limits", artifact_report_limits_json(&sb->spec.limits),
                         "usage", usage_json(usage),
                         "executions", executions_json(sb));
 }
@@ -99,14 +99,14 @@ static void keep_report(Artifacts *a, const Sandbox *sb, const SandboxUsage *usa
 }
 
 /* Told once, when the end begins, right before its status says why. */
-static void on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
+static void artifact_report_on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
         Artifacts *a = userdata;
 
         memcpy(a->ending.sandbox, sb->id, sizeof(a->ending.sandbox));
         a->ending.usage = *usage;
 }
 
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void artifact_report_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         Artifacts *a = userdata;
 
         if (to != SANDBOX_TERMINATING || from == to || sb->end_status != SANDBOX_FAILED || sb->pooled || !artifacts_config(a)->enabled ||
@@ -116,6 +116,6 @@ static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *u
 }
 
 void report_observe(Artifacts *a) {
-        a->observer = (CoreObserver) { .usage = on_usage, .status = on_status, .userdata = a };
+        a->observer = (CoreObserver) { .usage = artifact_report_on_usage, .status = artifact_report_on_status, .userdata = a };
         manager_observe(a->manager, &a->observer);
 }

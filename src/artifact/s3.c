@@ -35,7 +35,7 @@ char *s3_place(const Artifacts *a, const Artifact *artifact) {
         return text;
 }
 
-static char *make_url(const ArtifactsConfig *c, const char *place) {
+static char *s3_make_url(const ArtifactsConfig *c, const char *place) {
         size_t size, n = strlen(c->endpoint);
         char *text = NULL;
         FILE *f = open_memstream(&text, &size);
@@ -50,7 +50,7 @@ static char *make_url(const ArtifactsConfig *c, const char *place) {
         return NULL;
 }
 
-static int check_config(const ArtifactsConfig *c, Error *reterr) {
+static int s3_check_config(const ArtifactsConfig *c, Error *reterr) {
         if (!c->endpoint || !c->bucket || !c->access_key || !c->secret_key)
                 return error_set(reterr, -EINVAL, "artifacts: a bucket takes endpoint, bucket, accessKey and secretKey");
         return 0;
@@ -65,7 +65,7 @@ typedef struct Parts {
 static int make_parts(const ArtifactsConfig *c, const char *place, const char *sha256, const char *type, Parts *p, Error *reterr) {
         size_t n = 0;
 
-        p->url = make_url(c, place);
+        p->url = s3_make_url(c, place);
         if (!p->url)
                 return error_set(reterr, -ENOMEM, "out of memory");
         (void) snprintf(p->sigv4, sizeof(p->sigv4), "aws:amz:%s:s3", c->region ? c->region : "us-east-1");
@@ -78,7 +78,7 @@ static int make_parts(const ArtifactsConfig *c, const char *place, const char *s
         return 0;
 }
 
-static OutboundSpec make_spec(const ArtifactsConfig *c, const Parts *p, const char *method) {
+static OutboundSpec s3_make_spec(const ArtifactsConfig *c, const Parts *p, const char *method) {
         return (OutboundSpec) {
                 .method = method,
                 .url = p->url,
@@ -96,7 +96,7 @@ int s3_request(Artifacts *a, const char *method, const char *place, const char *
         const ArtifactsConfig *c = artifacts_config(a);
         OutboundSpec spec;
         Parts p = { 0 };
-        int r = a->outbound ? check_config(c, reterr) : error_set(reterr, -EOPNOTSUPP, "artifacts: there is no way to a bucket");
+        int r = a->outbound ? s3_check_config(c, reterr) : error_set(reterr, -EOPNOTSUPP, "artifacts: there is no way to a bucket");
 
         if (r >= 0)
                 r = make_parts(c, place, sha256, type, &p, reterr);
@@ -104,7 +104,7 @@ int s3_request(Artifacts *a, const char *method, const char *place, const char *
                 (void) fd_close(body_fd);
                 return r;
         }
-        spec = make_spec(c, &p, method);
+        spec = s3_make_spec(c, &p, method);
         spec.body_fd = body_fd;
         spec.answer_max = answer_max;
         r = outbound_send(a->outbound, &spec, done, userdata, ret, reterr);
@@ -125,12 +125,12 @@ int s3_remove(Artifacts *a, const char *place) {
         Parts p = { 0 };
         int r;
 
-        if (!a->removals || check_config(c, NULL) < 0)
+        if (!a->removals || s3_check_config(c, NULL) < 0)
                 return -EOPNOTSUPP;
         r = make_parts(c, place, NULL, NULL, &p, NULL);
         if (r < 0)
                 return r;
-        spec = make_spec(c, &p, "DELETE");
+        spec = s3_make_spec(c, &p, "DELETE");
         r = delivery_add(a->removals, "bucket", &spec, &limits, NULL, NULL, NULL);
         free(p.url);
         return r;

@@ -11,22 +11,22 @@
 #include "artifact/internal.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define PAUSE_FIRST    (1 * USEC_PER_SEC)
 #define PAUSE_MAX      (300 * USEC_PER_SEC)
 #define ATTEMPTS_MAX   10
 #define RETRY_INTERVAL (3600 * USEC_PER_SEC)
 
-struct Upload {
+struct ArtifactUpload {
         Artifacts *artifacts;
         Artifact row;
         char *place;
         OutboundRequest *request;
-        Upload *prev, *next;
+        ArtifactUpload *prev, *next;
 };
 
-static void upload_free(Upload *u) {
+static void artifact_upload_free(ArtifactUpload *u) {
         DL_DELETE(u->artifacts->uploads, u);
         u->artifacts->n_uploads--;
         free(u->place);
@@ -37,23 +37,23 @@ static void upload_free(Upload *u) {
 void uploads_free(Artifacts *a) {
         while (a->uploads) {
                 outbound_cancel(a->uploads->request);
-                upload_free(a->uploads);
+                artifact_upload_free(a->uploads);
         }
         sd_event_source_disable_unref(a->upload_timer);
 }
 
 void uploads_cancel(Artifacts *a, const char *id) {
-        Upload *u;
+        ArtifactUpload *u;
 
         DL_FOREACH(a->uploads, u)
                 if (strcmp(u->row.id, id) == 0) {
                         outbound_cancel(u->request);
-                        upload_free(u);
+                        artifact_upload_free(u);
                         return;
                 }
 }
 
-static void arm(Artifacts *a) {
+static void upload_arm(Artifacts *a) {
         (void) sd_event_source_set_time_relative(a->upload_timer, a->paused ? a->pause_usec : RETRY_INTERVAL);
         (void) sd_event_source_set_enabled(a->upload_timer, SD_EVENT_ONESHOT);
 }
@@ -63,11 +63,11 @@ static void pause_uploads(Artifacts *a) {
                 return; /* by another that was under way */
         a->paused = true;
         a->pause_usec = a->pause_usec == 0 ? PAUSE_FIRST : MIN_OF(2 * a->pause_usec, PAUSE_MAX);
-        arm(a);
+        upload_arm(a);
 }
 
 /* Where that cannot be written down, it goes there once more, and not at once: the disk may be full for long. */
-static void arrived(Upload *u) {
+static void arrived(ArtifactUpload *u) {
         Artifacts *a = u->artifacts;
 
         free(u->row.error);
@@ -86,7 +86,7 @@ static void arrived(Upload *u) {
         a->stats.pending--;
 }
 
-static void failed(Upload *u, bool final, const char *text) {
+static void upload_failed(ArtifactUpload *u, bool final, const char *text) {
         Artifacts *a = u->artifacts;
         char words[256];
 
@@ -109,29 +109,29 @@ static bool is_final(unsigned status) {
         return status >= 300 && status < 500 && status != 408 && status != 425 && status != 429;
 }
 
-static void on_uploaded(const OutboundResult *result, void *userdata) {
-        Upload *u = userdata;
+static void upload_on_uploaded(const OutboundResult *result, void *userdata) {
+        ArtifactUpload *u = userdata;
         Artifacts *a = u->artifacts;
         char text[256];
 
         u->row.attempts++;
         if (result->error < 0)
-                failed(u, /* final= */ false, result->text[0] ? result->text : strerror(-result->error));
+                upload_failed(u, /* final= */ false, result->text[0] ? result->text : strerror(-result->error));
         else if (result->status >= 200 && result->status < 300)
                 arrived(u);
         else {
                 (void) snprintf(text, sizeof(text), "the bucket answered %u: %.*s", result->status, (int) MIN_OF(result->size, (size_t) 180),
                                 result->body);
-                failed(u, is_final(result->status), text);
+                upload_failed(u, is_final(result->status), text);
         }
-        upload_free(u);
+        artifact_upload_free(u);
         uploads_wake(a);
 }
 
 /* From the list of rows into a list of ours: no row is changed while they are read. */
-static int collect(const Artifact *row, void *userdata) {
+static int upload_collect(const Artifact *row, void *userdata) {
         Artifacts *a = userdata;
-        Upload *u;
+        ArtifactUpload *u;
 
         DL_FOREACH(a->uploads, u)
                 if (strcmp(u->row.id, row->id) == 0)
@@ -151,7 +151,7 @@ static int collect(const Artifact *row, void *userdata) {
 }
 
 /* What was lost from the directory, or a config that cannot be, fails here for good; that others are in the way passes. */
-static void begin(Upload *u) {
+static void upload_begin(ArtifactUpload *u) {
         Artifacts *a = u->artifacts;
         Error error = { 0 };
         int fd = local_open(a, u->row.id), r;
@@ -163,26 +163,26 @@ static void begin(Upload *u) {
                 (void) fd_close(fd);
                 r = error_set(&error, -ENOMEM, "out of memory");
         } else
-                r = s3_request(a, "PUT", u->place, u->row.sha256, u->row.type, fd, 0, on_uploaded, u, &u->request, &error);
+                r = s3_request(a, "PUT", u->place, u->row.sha256, u->row.type, fd, 0, upload_on_uploaded, u, &u->request, &error);
         if (r >= 0)
                 return;
-        failed(u, /* final= */ r != -EBUSY && r != -ENOMEM && r != -EMFILE && r != -ENFILE, error.text);
-        upload_free(u);
+        upload_failed(u, /* final= */ r != -EBUSY && r != -ENOMEM && r != -EMFILE && r != -ENFILE, error.text);
+        artifact_upload_free(u);
 }
 
 void uploads_wake(Artifacts *a) {
-        Upload *u, *next;
+        ArtifactUpload *u, *next;
 
         if (!artifacts_config(a)->s3 || !a->outbound || a->paused || a->n_uploads >= ARTIFACT_UPLOADS_MAX)
                 return;
-        (void) store_artifact_in_state(a->manager->store, ARTIFACT_PENDING, 0, 2 * ARTIFACT_UPLOADS_MAX, collect, a);
+        (void) store_artifact_in_state(a->manager->store, ARTIFACT_PENDING, 0, 2 * ARTIFACT_UPLOADS_MAX, upload_collect, a);
         DL_FOREACH_SAFE(a->uploads, u, next)
                 if (!u->request)
-                        begin(u);
+                        upload_begin(u);
 }
 
 /* The end of a pause, or an hour without one. */
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int upload_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Artifacts *a = userdata;
 
         if (!a->paused && a->stats.failed > 0 && store_artifact_retry(a->manager->store) >= 0) {
@@ -190,13 +190,13 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
                 a->stats.failed = 0;
         }
         a->paused = false;
-        arm(a);
+        upload_arm(a);
         uploads_wake(a);
         return 0;
 }
 
 int uploads_start(Artifacts *a, Error *reterr) {
-        int r = sd_event_add_time_relative(a->manager->event, &a->upload_timer, CLOCK_MONOTONIC, 0, 0, on_timer, a);
+        int r = sd_event_add_time_relative(a->manager->event, &a->upload_timer, CLOCK_MONOTONIC, 0, 0, upload_on_timer, a);
 
         return r < 0 ? error_set(reterr, r, "cannot add artifacts to the loop: %s", strerror(-r)) : 0;
 }

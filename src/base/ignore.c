@@ -120,7 +120,7 @@ bool pattern_is_plain(const char *pattern) {
 }
 
 /* Without "." parts, slashes too many, and the slash in front, which everything begins at anyway. */
-static char *clean(const char *p, size_t n) {
+static char *ignore_clean(const char *p, size_t n) {
         char *text = malloc(n + 1), *to = text;
         const char *end = p + n;
 
@@ -142,7 +142,7 @@ static char *clean(const char *p, size_t n) {
         return text;
 }
 
-static int add_line(const char *p, size_t n, Strv *ret) {
+static int ignore_add_line(const char *p, size_t n, Strv *ret) {
         _cleanup_free_ char *pattern = NULL, *cleaned = NULL;
         bool except;
         int r;
@@ -156,7 +156,7 @@ static int add_line(const char *p, size_t n, Strv *ret) {
         except = n > 0 && *p == '!';
         p += except;
         n -= except;
-        cleaned = clean(p, n);
+        cleaned = ignore_clean(p, n);
         if (!cleaned)
                 return -ENOMEM;
         if (*cleaned == '\0')
@@ -181,7 +181,7 @@ int ignore_parse(const char *text, size_t size, Strv *ret) {
         while (text < end) {
                 const char *newline = memchr(text, '\n', (size_t) (end - text));
                 size_t n = (size_t) ((newline ? newline : end) - text);
-                int r = *text == '#' || memchr(text, '\0', n) ? 0 : add_line(text, n, ret);
+                int r = *text == '#' || memchr(text, '\0', n) ? 0 : ignore_add_line(text, n, ret);
 
                 if (r < 0)
                         return r;
@@ -190,7 +190,7 @@ int ignore_parse(const char *text, size_t size, Strv *ret) {
         return 0;
 }
 
-static bool fits(const char *pattern, const char *path) {
+static bool ignore_fits(const char *pattern, const char *path) {
         char parent[PATH_MAX];
         size_t n = strlen(path);
 
@@ -214,7 +214,7 @@ bool ignore_has(const Strv *patterns, const char *path) {
                 const char *pattern = patterns->items[i];
                 const bool except = *pattern == '!';
 
-                if (ignored == except && fits(pattern + except, path))
+                if (ignored == except && ignore_fits(pattern + except, path))
                         ignored = !except;
         }
         return ignored;

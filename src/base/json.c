@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 
-static void put(JsonWriter *w, const char *text, size_t n) {
+static void base_json_put(JsonWriter *w, const char *text, size_t n) {
         if (w->error)
                 return;
         if (w->size + n > w->room) {
@@ -26,16 +26,16 @@ static void put(JsonWriter *w, const char *text, size_t n) {
         w->size += n;
 }
 
-static void put_text(JsonWriter *w, const char *text) {
-        put(w, text, strlen(text));
+static void base_json_put_text(JsonWriter *w, const char *text) {
+        base_json_put(w, text, strlen(text));
 }
 
-static void put_line(JsonWriter *w) {
+static void base_json_put_line(JsonWriter *w) {
         if (w->compact)
                 return;
-        put_text(w, "\n");
+        base_json_put_text(w, "\n");
         for (unsigned i = 0; i < w->depth; i++)
-                put_text(w, "  ");
+                base_json_put_text(w, "  ");
 }
 
 /* Length of the UTF-8 sequence at p, 0 when there is none: overlong forms, surrogates and what is beyond U+10FFFF are
@@ -62,77 +62,77 @@ size_t json_sequence_length(const unsigned char *p) {
         return 0;
 }
 
-static void put_quoted(JsonWriter *w, const char *text) {
-        put_text(w, "\"");
+static void base_json_put_quoted(JsonWriter *w, const char *text) {
+        base_json_put_text(w, "\"");
         for (const unsigned char *p = (const unsigned char *) text; *p;) {
                 char escape[8];
                 size_t n;
 
                 if (*p == '"' || *p == '\\') {
                         (void) snprintf(escape, sizeof(escape), "\\%c", *p++);
-                        put_text(w, escape);
+                        base_json_put_text(w, escape);
                 } else if (*p < 0x20) {
                         (void) snprintf(escape, sizeof(escape), "\\u%04x", *p++);
-                        put_text(w, escape);
+                        base_json_put_text(w, escape);
                 } else if (*p < 0x80)
-                        put(w, (const char *) p++, 1);
+                        base_json_put(w, (const char *) p++, 1);
                 else if ((n = json_sequence_length(p)) > 0) {
-                        put(w, (const char *) p, n);
+                        base_json_put(w, (const char *) p, n);
                         p += n;
                 } else {
-                        put_text(w, "\\ufffd");
+                        base_json_put_text(w, "\\ufffd");
                         p++;
                 }
         }
-        put_text(w, "\"");
+        base_json_put_text(w, "\"");
 }
 
 static void begin_value(JsonWriter *w, const char *key) {
         if (w->has_member)
-                put_text(w, ",");
+                base_json_put_text(w, ",");
         if (w->depth > 0)
-                put_line(w);
+                base_json_put_line(w);
         w->has_member = true;
         if (key) {
-                put_quoted(w, key);
-                put_text(w, ": ");
+                base_json_put_quoted(w, key);
+                base_json_put_text(w, ": ");
         }
 }
 
-static void begin(JsonWriter *w, const char *key, const char *bracket) {
+static void base_json_begin(JsonWriter *w, const char *key, const char *bracket) {
         begin_value(w, key);
-        put_text(w, bracket);
+        base_json_put_text(w, bracket);
         w->depth++;
         w->has_member = false;
 }
 
-static void end(JsonWriter *w, const char *bracket) {
+static void base_json_end(JsonWriter *w, const char *bracket) {
         w->depth--;
         if (w->has_member)
-                put_line(w);
-        put_text(w, bracket);
+                base_json_put_line(w);
+        base_json_put_text(w, bracket);
         w->has_member = true;
 }
 
 void json_begin_object(JsonWriter *w, const char *key) {
-        begin(w, key, "{");
+        base_json_begin(w, key, "{");
 }
 
 void json_end_object(JsonWriter *w) {
-        end(w, "}");
+        base_json_end(w, "}");
 }
 
 void json_begin_list(JsonWriter *w, const char *key) {
-        begin(w, key, "[");
+        base_json_begin(w, key, "[");
 }
 
 void json_end_list(JsonWriter *w) {
-        end(w, "]");
+        base_json_end(w, "]");
 }
 
 void json_write_null(JsonWriter *w, const char *key) {
         begin_value(w, key);
-        put_text(w, "null");
+        base_json_put_text(w, "null");
 }
 
 void json_write_string(JsonWriter *w, const char *key, const char *value) {
@@ -141,7 +141,7 @@ void json_write_string(JsonWriter *w, const char *key, const char *value) {
                 return;
         }
         begin_value(w, key);
-        put_quoted(w, value);
+        base_json_put_quoted(w, value);
 }
 
 void json_write_integer(JsonWriter *w, const char *key, int64_t value) {
@@ -149,12 +149,12 @@ void json_write_integer(JsonWriter *w, const char *key, int64_t value) {
 
         begin_value(w, key);
         (void) snprintf(text, sizeof(text), "%" PRId64, value);
-        put_text(w, text);
+        base_json_put_text(w, text);
 }
 
 void json_write_bool(JsonWriter *w, const char *key, bool value) {
         begin_value(w, key);
-        put_text(w, value ? "true" : "false");
+        base_json_put_text(w, value ? "true" : "false");
 }
 
 void json_write_thousandths(JsonWriter *w, const char *key, uint64_t value) {
@@ -162,13 +162,13 @@ void json_write_thousandths(JsonWriter *w, const char *key, uint64_t value) {
 
         begin_value(w, key);
         (void) snprintf(text, sizeof(text), "%" PRIu64 ".%03u", value / 1000, (unsigned) (value % 1000));
-        put_text(w, text);
+        base_json_put_text(w, text);
 }
 
 int json_finish(JsonWriter *w, int fd) {
         int r;
 
-        put_text(w, "\n");
+        base_json_put_text(w, "\n");
         r = w->error ? w->error : fd_write_all(fd, w->data, w->size);
         free(w->data);
         *w = (JsonWriter) { 0 };

@@ -16,13 +16,13 @@ int log_verbosity = 0;
 bool log_infos = false, log_json = false;
 
 /* Values come from anywhere; a line is a line, and no terminal command. */
-static void clean(char *text) {
+static void log_clean(char *text) {
         for (char *p = text; *p; p++)
                 if ((unsigned char) *p < 0x20 || *p == 0x7f)
                         *p = '?';
 }
 
-static size_t print_text(const char *level, const char *message, char *ret, size_t size) {
+static size_t log_print_text(const char *level, const char *message, char *ret, size_t size) {
         bool quiet = !level || strcmp(level, "notice") == 0 || strcmp(level, "info") == 0;
         int n = snprintf(ret, size - 1, "cove: %s%s%s", quiet ? "" : level, quiet ? "" : ": ", message);
 
@@ -30,7 +30,7 @@ static size_t print_text(const char *level, const char *message, char *ret, size
 }
 
 /* Without what JSON would have to escape twice: control characters are gone already. */
-static size_t put_quoted(const char *text, size_t n, char *ret) {
+static size_t log_put_quoted(const char *text, size_t n, char *ret) {
         const char *begin = ret;
 
         for (size_t i = 0; i < n;) {
@@ -61,7 +61,7 @@ static size_t about(const char *message) {
 }
 
 /* ret has room for everything to be escaped. */
-static size_t print_json(const char *level, const char *message, char *ret, size_t size) {
+static size_t log_print_json(const char *level, const char *message, char *ret, size_t size) {
         struct timespec now;
         struct tm tm;
         size_t n, id = about(message);
@@ -71,19 +71,19 @@ static size_t print_json(const char *level, const char *message, char *ret, size
         n = strftime(ret, size, "{\"time\":\"%Y-%m-%dT%H:%M:%S", &tm);
         n += (size_t) snprintf(ret + n, size - n, ".%03uZ\",\"level\":\"%s\",\"message\":\"", (unsigned) (now.tv_nsec / 1000000),
                         level ? level : "error");
-        n += put_quoted(message, strlen(message), ret + n);
+        n += log_put_quoted(message, strlen(message), ret + n);
         if (id > 0)
                 n += (size_t) snprintf(ret + n, size - n, "\",\"sandbox\":\"%.*s", (int) id, message + strlen(ABOUT));
         n += (size_t) snprintf(ret + n, size - n, "\"}");
         return n;
 }
 
-static void write_line(const char *level, char *message) {
+static void log_write_line(const char *level, char *message) {
         char line[2 * LINE_MAX_BYTES + 256];
         size_t n;
 
-        clean(message);
-        n = log_json ? print_json(level, message, line, sizeof(line)) : print_text(level, message, line, LINE_MAX_BYTES);
+        log_clean(message);
+        n = log_json ? log_print_json(level, message, line, sizeof(line)) : log_print_text(level, message, line, LINE_MAX_BYTES);
         line[n] = '\n';
         (void) fd_write_all(STDERR_FILENO, line, n + 1); /* one write: lines of two runs do not mix */
 }
@@ -96,11 +96,11 @@ void log_line(const char *level, const char *format, ...) {
         va_start(ap, format);
         (void) vsnprintf(message, sizeof(message), format, ap);
         va_end(ap);
-        write_line(level, message);
+        log_write_line(level, message);
         errno = saved;
 }
 
-static bool is_wanted(const char *level) {
+static bool log_is_wanted(const char *level) {
         if (!level || strcmp(level, "notice") == 0)
                 return true;
         if (strcmp(level, "warning") == 0)
@@ -113,13 +113,13 @@ void log_sandbox(const char *level, const char *id, const char *format, ...) {
         int n, saved = errno;
         va_list ap;
 
-        if (!is_wanted(level))
+        if (!log_is_wanted(level))
                 return;
         n = snprintf(message, sizeof(message), ABOUT "%.64s: ", id);
         errno = saved;
         va_start(ap, format);
         (void) vsnprintf(message + n, sizeof(message) - (size_t) n, format, ap);
         va_end(ap);
-        write_line(level, message);
+        log_write_line(level, message);
         errno = saved;
 }

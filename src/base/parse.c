@@ -12,7 +12,7 @@ typedef struct Unit {
         uint64_t factor;
 } Unit;
 
-static bool is_digit(char c) {
+static bool parse_is_digit(char c) {
         return c >= '0' && c <= '9';
 }
 
@@ -22,17 +22,17 @@ static int read_decimal(const char **p, uint64_t *ret_whole, uint64_t *ret_nano)
         const char *s = *p;
         uint64_t whole = 0, nano = 0, weight = 100000000;
 
-        if (!is_digit(*s))
+        if (!parse_is_digit(*s))
                 return -EINVAL;
-        for (; is_digit(*s); s++)
+        for (; parse_is_digit(*s); s++)
                 if (__builtin_mul_overflow(whole, 10, &whole) ||
                     __builtin_add_overflow(whole, (uint64_t) (*s - '0'), &whole))
                         return -ERANGE;
         if (*s == '.') {
                 s++;
-                if (!is_digit(*s))
+                if (!parse_is_digit(*s))
                         return -EINVAL;
-                for (; is_digit(*s); s++) {
+                for (; parse_is_digit(*s); s++) {
                         nano += weight * (uint64_t) (*s - '0');
                         weight /= 10;
                 }
@@ -56,9 +56,9 @@ static int scale(uint64_t whole, uint64_t nano, uint64_t factor, uint64_t *ret) 
 int parse_uint64(const char *text, uint64_t min, uint64_t max, uint64_t *ret) {
         uint64_t value = 0;
 
-        if (!is_digit(*text))
+        if (!parse_is_digit(*text))
                 return -EINVAL;
-        for (; is_digit(*text); text++)
+        for (; parse_is_digit(*text); text++)
                 if (__builtin_mul_overflow(value, 10, &value) ||
                     __builtin_add_overflow(value, (uint64_t) (*text - '0'), &value))
                         return -ERANGE;

@@ -12,7 +12,7 @@ typedef struct PasswdLine {
         unsigned n;
 } PasswdLine;
 
-static bool next_line(const char **p, const char *end, PasswdLine *ret) {
+static bool passwd_next_line(const char **p, const char *end, PasswdLine *ret) {
         const char *at = *p, *stop;
 
         if (at >= end)
@@ -33,7 +33,7 @@ static bool next_line(const char **p, const char *end, PasswdLine *ret) {
         return true;
 }
 
-static bool copy_field(const PasswdLine *l, unsigned i, char *ret, size_t size) {
+static bool passwd_copy_field(const PasswdLine *l, unsigned i, char *ret, size_t size) {
         if (i >= l->n || l->sizes[i] >= size || memchr(l->fields[i], 0, l->sizes[i]))
                 return false;
         memcpy(ret, l->fields[i], l->sizes[i]);
@@ -41,32 +41,32 @@ static bool copy_field(const PasswdLine *l, unsigned i, char *ret, size_t size) 
         return true;
 }
 
-static bool read_number(const PasswdLine *l, unsigned i, uint32_t *ret) {
+static bool passwd_read_number(const PasswdLine *l, unsigned i, uint32_t *ret) {
         char text[16];
         uint64_t value;
 
-        if (!copy_field(l, i, text, sizeof(text)) || parse_uint64(text, 0, UINT32_MAX - 1, &value) < 0)
+        if (!passwd_copy_field(l, i, text, sizeof(text)) || parse_uint64(text, 0, UINT32_MAX - 1, &value) < 0)
                 return false;
         *ret = (uint32_t) value;
         return true;
 }
 
-static bool read_user(const PasswdLine *l, PasswdUser *ret) {
-        if (!copy_field(l, 0, ret->name, sizeof(ret->name)) || ret->name[0] == '\0' || !read_number(l, 2, &ret->uid) ||
-            !read_number(l, 3, &ret->gid))
+static bool passwd_read_user(const PasswdLine *l, PasswdUser *ret) {
+        if (!passwd_copy_field(l, 0, ret->name, sizeof(ret->name)) || ret->name[0] == '\0' || !passwd_read_number(l, 2, &ret->uid) ||
+            !passwd_read_number(l, 3, &ret->gid))
                 return false;
-        if (!copy_field(l, 5, ret->home, sizeof(ret->home)) || ret->home[0] != '/')
+        if (!passwd_copy_field(l, 5, ret->home, sizeof(ret->home)) || ret->home[0] != '/')
                 (void) strcpy(ret->home, "/");
         return true;
 }
 
-static bool find(const char *text, size_t size, const char *name, uint32_t uid, PasswdUser *ret) {
+static bool passwd_find(const char *text, size_t size, const char *name, uint32_t uid, PasswdUser *ret) {
         const char *p = text;
         PasswdLine l;
         PasswdUser u;
 
-        while (next_line(&p, text + size, &l)) {
-                if (!read_user(&l, &u) || (name ? strcmp(u.name, name) != 0 : u.uid != uid))
+        while (passwd_next_line(&p, text + size, &l)) {
+                if (!passwd_read_user(&l, &u) || (name ? strcmp(u.name, name) != 0 : u.uid != uid))
                         continue;
                 *ret = u;
                 return true;
@@ -75,11 +75,11 @@ static bool find(const char *text, size_t size, const char *name, uint32_t uid, 
 }
 
 bool passwd_find_name(const char *text, size_t size, const char *name, PasswdUser *ret) {
-        return find(text, size, name, 0, ret);
+        return passwd_find(text, size, name, 0, ret);
 }
 
 bool passwd_find_uid(const char *text, size_t size, uint32_t uid, PasswdUser *ret) {
-        return find(text, size, /* name= */ NULL, uid, ret);
+        return passwd_find(text, size, /* name= */ NULL, uid, ret);
 }
 
 bool group_find_gid(const char *text, size_t size, uint32_t gid, char ret_name[static PASSWD_NAME_BYTES]) {
@@ -88,8 +88,8 @@ bool group_find_gid(const char *text, size_t size, uint32_t gid, char ret_name[s
         uint32_t number;
         char name[PASSWD_NAME_BYTES];
 
-        while (next_line(&p, text + size, &l)) {
-                if (!read_number(&l, 2, &number) || number != gid || !copy_field(&l, 0, name, sizeof(name)) || name[0] == '\0')
+        while (passwd_next_line(&p, text + size, &l)) {
+                if (!passwd_read_number(&l, 2, &number) || number != gid || !passwd_copy_field(&l, 0, name, sizeof(name)) || name[0] == '\0')
                         continue;
                 (void) strcpy(ret_name, name);
                 return true;

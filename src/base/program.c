@@ -12,7 +12,7 @@
 #include "base/macro.h"
 #include "config.h"
 
-static int own_directory(char *buffer, size_t size) {
+static int program_own_directory(char *buffer, size_t size) {
         ssize_t n = readlink("/proc/self/exe", buffer, size - 1);
         char *slash;
 
@@ -42,7 +42,7 @@ static int try_directory(const char *directory, const char *name, char **ret) {
 int program_path(const char *name, char **ret) {
         char directory[PATH_MAX];
 
-        if (own_directory(directory, sizeof(directory)) == 0 && try_directory(directory, name, ret) == 0)
+        if (program_own_directory(directory, sizeof(directory)) == 0 && try_directory(directory, name, ret) == 0)
                 return 0;
         return try_directory(COVE_LIBEXEC_DIR, name, ret);
 }

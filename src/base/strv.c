@@ -43,15 +43,15 @@ int strv_push(Strv *v, const char *text) {
         return 0;
 }
 
-static size_t name_length(const char *assignment) {
+static size_t strv_name_length(const char *assignment) {
         return strcspn(assignment, "=");
 }
 
 int strv_set_env(Strv *v, const char *assignment) {
-        size_t n = name_length(assignment);
+        size_t n = strv_name_length(assignment);
 
         for (size_t i = 0; i < v->n; i++)
-                if (name_length(v->items[i]) == n && memcmp(v->items[i], assignment, n) == 0) {
+                if (strv_name_length(v->items[i]) == n && memcmp(v->items[i], assignment, n) == 0) {
                         char *copy = strdup(assignment);
                         if (!copy)
                                 return -ENOMEM;

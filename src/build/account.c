@@ -10,14 +10,14 @@
 #define ID_MAX     65535
 #define NAME_BYTES 256
 
-typedef struct Line {
+typedef struct BuildAccountLine {
         const char *fields[FIELDS_MAX];
         size_t sizes[FIELDS_MAX];
         unsigned n;
-} Line;
+} BuildAccountLine;
 
 /* False: that was the last. */
-static bool next_line(const char **text, Line *ret) {
+static bool build_account_next_line(const char **text, BuildAccountLine *ret) {
         const char *p = *text, *end;
 
         if (!p || *p == '\0')
@@ -37,11 +37,11 @@ static bool next_line(const char **text, Line *ret) {
         return true;
 }
 
-static bool field_is(const Line *l, unsigned i, const char *text) {
+static bool build_account_field_is(const BuildAccountLine *l, unsigned i, const char *text) {
         return i < l->n && l->sizes[i] == strlen(text) && memcmp(l->fields[i], text, l->sizes[i]) == 0;
 }
 
-static bool field_number(const Line *l, unsigned i, uint32_t *ret) {
+static bool field_number(const BuildAccountLine *l, unsigned i, uint32_t *ret) {
         char text[16];
         uint64_t value;
 
@@ -64,13 +64,13 @@ static bool is_number(const char *text, uint32_t *ret) {
         return true;
 }
 
-static int find_user(const char *name, const char *passwd, bool chown, Account *ret, Error *reterr) {
+static int build_account_find_user(const char *name, const char *passwd, bool chown, Account *ret, Error *reterr) {
         uint32_t number, uid;
         const bool numeric = is_number(name, &number);
-        Line l;
+        BuildAccountLine l;
 
-        while (next_line(&passwd, &l)) {
-                if (!field_number(&l, 2, &uid) || !(numeric ? uid == number : field_is(&l, 0, name)))
+        while (build_account_next_line(&passwd, &l)) {
+                if (!field_number(&l, 2, &uid) || !(numeric ? uid == number : build_account_field_is(&l, 0, name)))
                         continue;
                 ret->uid = uid;
                 if (!field_number(&l, 3, &ret->gid))
@@ -89,12 +89,12 @@ static int find_user(const char *name, const char *passwd, bool chown, Account *
 }
 
 static int find_group(const char *name, const char *group, Account *ret, Error *reterr) {
-        Line l;
+        BuildAccountLine l;
 
         if (is_number(name, &ret->gid))
                 return 0;
-        while (next_line(&group, &l))
-                if (field_is(&l, 0, name) && field_number(&l, 2, &ret->gid))
+        while (build_account_next_line(&group, &l))
+                if (build_account_field_is(&l, 0, name) && field_number(&l, 2, &ret->gid))
                         return 0;
         return error_set(reterr, -ENOENT, "there is no group '%.100s' in the /etc/group of this stage (RUN groupadd %.100s, or write a number)", name, name);
 }
@@ -111,7 +111,7 @@ int account_find(const char *text, const char *passwd, const char *group, bool c
                 return error_set(reterr, -EINVAL, "'%.100s' is no user", text);
         memcpy(name, text, (size_t) (colon - text));
         name[colon - text] = '\0';
-        r = find_user(name, passwd, chown, &a, reterr);
+        r = build_account_find_user(name, passwd, chown, &a, reterr);
         if (r >= 0 && *colon == ':' && colon[1] != '\0')
                 r = find_group(colon + 1, group, &a, reterr);
         if (r < 0)

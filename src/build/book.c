@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "build/internal.h"
 #include "core/secret.h"
-#include "store/builds.h"
+#include "build/rows.h"
 
 #define INTERRUPTED "interrupted by a restart of the daemon; build it again: what was done is in the cache"
 
@@ -24,18 +24,18 @@ static BuildRecord *record_free(BuildRecord *k) {
         return NULL;
 }
 
-static void drop(BuildRecord *k) {
+static void book_drop(BuildRecord *k) {
         (void) store_build_delete(k->builds->manager->store, k->id);
         (void) record_free(k);
 }
 
-static void put(BuildRecord *k) {
+static void book_put(BuildRecord *k) {
         if (store_build_put(k->builds->manager->store, k) < 0)
                 log_warning("what became of build %s cannot be written down", k->id);
 }
 
 /* Version 4, as others make them. */
-static void make_id(char ret[static BUILD_ID_LENGTH + 1]) {
+static void book_make_id(char ret[static BUILD_ID_LENGTH + 1]) {
         char hex[33];
 
         secret_random_hex(hex, 32);
@@ -43,19 +43,19 @@ static void make_id(char ret[static BUILD_ID_LENGTH + 1]) {
                         hex + 17, hex + 20);
 }
 
-static int make_room(Builds *b, Error *reterr) {
+static int book_make_room(Builds *b, Error *reterr) {
         BuildRecord *k, *next;
 
         HASH_ITER(hh, b->records, k, next) {
                 if (HASH_COUNT(b->records) < BUILD_RECORDS_MAX)
                         return 0;
                 if (k->status != BUILD_RUNNING)
-                        drop(k);
+                        book_drop(k);
         }
         return HASH_COUNT(b->records) < BUILD_RECORDS_MAX ? 0 : error_set(reterr, -EDQUOT, "%d builds are under way, and there may not be more", BUILD_RECORDS_MAX);
 }
 
-static int fill(BuildRecord *k, const char *tenant, const char *name, const Strv *tags) {
+static int book_fill(BuildRecord *k, const char *tenant, const char *name, const Strv *tags) {
         k->tags.max = BUILD_TAGS_MAX;
         for (size_t i = 0; i < tags->n; i++) {
                 int r = strv_push(&k->tags, tags->items[i]);
@@ -70,7 +70,7 @@ static int fill(BuildRecord *k, const char *tenant, const char *name, const Strv
 
 int build_record_new(Builds *b, const char *tenant, const char *name, const Strv *tags, uint32_t cpu_milli, uint64_t memory_bytes, BuildRecord **ret, Error *reterr) {
         BuildRecord *k;
-        int r = make_room(b, reterr);
+        int r = book_make_room(b, reterr);
 
         if (r < 0)
                 return r;
@@ -78,8 +78,8 @@ int build_record_new(Builds *b, const char *tenant, const char *name, const Strv
         if (!k)
                 return error_set(reterr, -ENOMEM, "out of memory");
         *k = (BuildRecord) { .status = BUILD_WAITING, .cpu_milli = cpu_milli, .memory_bytes = memory_bytes, .created_at = clock_wall_usec() };
-        make_id(k->id);
-        r = fill(k, tenant, name, tags);
+        book_make_id(k->id);
+        r = book_fill(k, tenant, name, tags);
         if (r >= 0)
                 r = store_build_put(b->manager->store, k);
         if (r < 0) {
@@ -107,7 +107,7 @@ static void set_tags(BuildRecord *k) {
         }
 }
 
-static void on_end(BuildRecord *k, const MakingInfo *info) {
+static void book_on_end(BuildRecord *k, const MakingInfo *info) {
         k->status = info->status == MAKING_DONE ? BUILD_READY : BUILD_FAILED;
         k->ended_at = info->ended_at;
         if (k->status == BUILD_READY && info->digest) {
@@ -117,7 +117,7 @@ static void on_end(BuildRecord *k, const MakingInfo *info) {
                 free(k->error);
                 k->error = strdup(info->error ? info->error : "failed");
         }
-        put(k);
+        book_put(k);
 }
 
 int build_record_start(BuildRecord *k, const Principal *who, BuildRequest *request, Error *reterr) {
@@ -138,7 +138,7 @@ int build_record_start(BuildRecord *k, const Principal *who, BuildRequest *reque
         (void) snprintf(k->making, sizeof(k->making), "%s", making_id(making));
         k->watch = (MakingWatch) { .changed = build_record_changed, .userdata = k };
         making_watch(making, &k->watch);
-        put(k);
+        book_put(k);
         return 0;
 }
 
@@ -152,7 +152,7 @@ void build_record_changed(Making *making, void *userdata) {
         if (info.status == MAKING_RUNNING)
                 return;
         making_unwatch(&k->watch);
-        on_end(k, &info);
+        book_on_end(k, &info);
 }
 
 /* Finding. */
@@ -200,7 +200,7 @@ void build_records_forget(Builds *b, const char *tenant, const char *name) {
                 if (!is_meant(k, tenant, name))
                         continue;
                 making = k->status == BUILD_RUNNING ? making_find(b->images, &all, k->making) : NULL;
-                drop(k);
+                book_drop(k);
                 if (making)
                         making_cancel(making);
         }
@@ -208,7 +208,7 @@ void build_records_forget(Builds *b, const char *tenant, const char *name) {
 
 /* Opening. */
 
-static int take_row(BuildRecord *row, void *userdata) {
+static int book_take_row(BuildRecord *row, void *userdata) {
         Builds *b = userdata;
         BuildRecord *k = malloc(sizeof(*k));
 
@@ -223,7 +223,7 @@ static int take_row(BuildRecord *row, void *userdata) {
 
 int build_book_open(Builds *b, Error *reterr) {
         BuildRecord *k, *next;
-        int r = store_build_each(b->manager->store, take_row, b);
+        int r = store_build_each(b->manager->store, book_take_row, b);
 
         if (r < 0)
                 return error_set(reterr, r, "cannot read which builds there were: %s", strerror(-r));
@@ -232,7 +232,7 @@ int build_book_open(Builds *b, Error *reterr) {
                         k->status = BUILD_FAILED;
                         k->ended_at = clock_wall_usec();
                         k->error = strdup(INTERRUPTED);
-                        put(k);
+                        book_put(k);
                 }
         return 0;
 }

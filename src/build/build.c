@@ -41,9 +41,10 @@ void build_request_done(BuildRequest *q) {
         *q = (BuildRequest) { .context_fd = -EBADF };
 }
 
-static void stage_done(BuildStage *s) {
+static void build_stage_done(BuildStage *s) {
         scope_done(&s->scope);
         scope_done(&s->ahead);
+        (void) sandbox_unref(s->sandbox);
         free(s->base);
         free(s->layers);
         free(s->keys);
@@ -57,7 +58,7 @@ static Build *build_free(Build *b) {
         if (b->builds)
                 DL_DELETE(b->builds->list, b);
         for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
-                stage_done(b->stages + i);
+                build_stage_done(b->stages + i);
         free(b->stages);
         plan_free(b->plan);
         context_free(b->context);
@@ -96,15 +97,10 @@ const PlanStep *build_step(const Build *b) {
 }
 
 /* Sandboxes go, the cache stays. */
-static void end(Build *b) {
-        for (size_t i = 0; b->stages && i < b->plan->n_stages; i++) {
-                Sandbox *sb = NULL;
-
-                if (b->stages[i].sandbox[0])
-                        HASH_FIND_STR(b->manager->sandboxes, b->stages[i].sandbox, sb);
-                if (sb)
-                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
-        }
+static void build_end(Build *b) {
+        for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
+                if (b->stages[i].sandbox)
+                        sandbox_delete(b->stages[i].sandbox, /* force= */ true, NULL, NULL);
         if (b->made)
                 making_end(b->making, images_find(b->images, b->tenant ? b->tenant : "", b->request.name), NULL);
         else
@@ -118,7 +114,7 @@ void build_fail(Build *b, const Error *error) {
         b->ending = true;
         build_abandon(b);
         b->error = *error;
-        build_continue(b, end);
+        build_continue(b, build_end);
 }
 
 void build_fail_step(Build *b, int r, const char *format, ...) {
@@ -158,17 +154,15 @@ static void on_cancel(Making *k, void *userdata) {
 }
 
 Sandbox *build_sandbox(Build *b, size_t stage) {
-        Sandbox *sb = NULL;
+        Sandbox *sb = sandbox_unless_gone(b->stages[stage].sandbox);
 
-        if (b->stages[stage].sandbox[0])
-                HASH_FIND_STR(b->manager->sandboxes, b->stages[stage].sandbox, sb);
         if (!sb)
                 build_fail_step(b, -EPIPE, "the sandbox of this stage has gone away");
         return sb;
 }
 
 /* NAME becomes NAME:TAG. */
-static int check_name(const Manager *m, BuildRequest *q, Error *reterr) {
+static int build_check_name(const Manager *m, BuildRequest *q, Error *reterr) {
         TemplateName name;
         char *full;
         int r = template_name_parse(q->name, &name, reterr);
@@ -184,7 +178,7 @@ static int check_name(const Manager *m, BuildRequest *q, Error *reterr) {
         return 0;
 }
 
-static int check_request(const BuildRequest *q, Error *reterr) {
+static int build_check_request(const BuildRequest *q, Error *reterr) {
         if (q->recipe && !recipe_find(q->recipe))
                 return error_set(reterr, -EINVAL, "there is no recipe '%.64s': `cove template recipes` lists them", q->recipe);
         if (!q->recipe && !q->text && !q->steps && q->context_fd < 0)
@@ -194,10 +188,10 @@ static int check_request(const BuildRequest *q, Error *reterr) {
 
 int build_start(Builds *builds, const Principal *who, BuildRequest *request, Making **ret, Error *reterr) {
         Build *b;
-        int r = check_request(request, reterr);
+        int r = build_check_request(request, reterr);
 
         if (r >= 0)
-                r = check_name(builds->manager, request, reterr);
+                r = build_check_name(builds->manager, request, reterr);
         if (r >= 0)
                 r = images_check_depot(builds->images, reterr);
         if (r < 0 || !trees_have_disks(builds->manager, reterr))

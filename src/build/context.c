@@ -11,7 +11,7 @@
 #define FILES_MAX   16
 #define NO_HASH     "-"
 
-Context *context_free(Context *c) {
+BuildContext *context_free(BuildContext *c) {
         if (!c)
                 return NULL;
         for (size_t i = 0; i < c->n; i++) {
@@ -29,13 +29,13 @@ Context *context_free(Context *c) {
         return NULL;
 }
 
-typedef struct Survey {
-        Context *c;
+typedef struct ContextSurvey {
+        BuildContext *c;
         const char *p, *end;
         size_t room;
-} Survey;
+} ContextSurvey;
 
-static const char *take_string(Survey *s) {
+static const char *take_string(ContextSurvey *s) {
         const char *text = s->p, *nul = memchr(s->p, '\0', (size_t) (s->end - s->p));
 
         if (!nul)
@@ -44,8 +44,8 @@ static const char *take_string(Survey *s) {
         return text;
 }
 
-static int add(Survey *s, const ContextMember *m, const char *path, const char *target) {
-        Context *c = s->c;
+static int context_add(ContextSurvey *s, const ContextMember *m, const char *path, const char *target) {
+        BuildContext *c = s->c;
 
         if (c->n >= MEMBERS_MAX)
                 return -E2BIG;
@@ -71,7 +71,7 @@ static int add(Survey *s, const ContextMember *m, const char *path, const char *
 }
 
 /* "f 644 12 - HASH" */
-static int read_member(Survey *s, const char *line) {
+static int read_member(ContextSurvey *s, const char *line) {
         const char *path = take_string(s), *target = path ? take_string(s) : NULL;
         unsigned long long size;
         ContextMember m = { 0 };
@@ -86,13 +86,13 @@ static int read_member(Survey *s, const char *line) {
         m.hash = line + hash;
         if (*path == '\0' || (strcmp(m.hash, NO_HASH) != 0 && strlen(m.hash) != CONTEXT_HASH_HEX - 1))
                 return -EBADMSG;
-        return add(s, &m, path, target);
+        return context_add(s, &m, path, target);
 }
 
 /* "= SIZE" */
-static int read_file(Survey *s, const char *line) {
+static int context_read_file(ContextSurvey *s, const char *line) {
         const char *path = take_string(s);
-        Context *c = s->c;
+        BuildContext *c = s->c;
         ContextFile *larger;
         uint64_t size;
 
@@ -115,18 +115,18 @@ static int read_file(Survey *s, const char *line) {
         return 0;
 }
 
-static int compare(const void *a, const void *b) {
+static int context_compare(const void *a, const void *b) {
         return strcmp(((const ContextMember *) a)->path, ((const ContextMember *) b)->path);
 }
 
-const ContextMember *build_context_find(const Context *c, const char *path) {
+const ContextMember *build_context_find(const BuildContext *c, const char *path) {
         const ContextMember key = { .path = (char *) path };
 
-        return c->n > 0 ? bsearch(&key, c->members, c->n, sizeof(key), compare) : NULL;
+        return c->n > 0 ? bsearch(&key, c->members, c->n, sizeof(key), context_compare) : NULL;
 }
 
 /* The first that is not before `text`. */
-static size_t lower_bound(const Context *c, const char *text) {
+static size_t lower_bound(const BuildContext *c, const char *text) {
         size_t low = 0, high = c->n;
 
         while (low < high) {
@@ -140,7 +140,7 @@ static size_t lower_bound(const Context *c, const char *text) {
         return low;
 }
 
-size_t context_below(const Context *c, const char *directory, size_t *ret_n) {
+size_t context_below(const BuildContext *c, const char *directory, size_t *ret_n) {
         char from[4096 + 2], to[4096 + 2];
         size_t first = 0, last = c->n, n = strlen(directory);
 
@@ -155,12 +155,12 @@ size_t context_below(const Context *c, const char *directory, size_t *ret_n) {
 }
 
 /* Of members of the same name the last counts, as it does when they are unpacked. */
-static void sort_members(Context *c) {
+static void sort_members(BuildContext *c) {
         size_t kept = 0;
 
         if (c->n == 0)
                 return;
-        qsort(c->members, c->n, sizeof(*c->members), compare);
+        qsort(c->members, c->n, sizeof(*c->members), context_compare);
         for (size_t i = 1; i < c->n; i++) {
                 if (strcmp(c->members[kept].path, c->members[i].path) != 0) {
                         c->members[++kept] = c->members[i];
@@ -186,7 +186,7 @@ static bool same_directory(const char *a, const char *b) {
         return n == (y ? (size_t) (y - b) : 0) && memcmp(a, b, n) == 0;
 }
 
-static int add_parents(Survey *s) {
+static int add_parents(ContextSurvey *s) {
         const size_t n = s->c->n;
 
         for (size_t i = 0; i < n; i++) {
@@ -203,9 +203,9 @@ static int add_parents(Survey *s) {
                         int r;
 
                         *slash = '\0';
-                        if (bsearch(&key, s->c->members, n, sizeof(key), compare))
+                        if (bsearch(&key, s->c->members, n, sizeof(key), context_compare))
                                 break;
-                        r = add(s, &directory, path, "");
+                        r = context_add(s, &directory, path, "");
                         if (r < 0)
                                 return r;
                 }
@@ -213,7 +213,7 @@ static int add_parents(Survey *s) {
         return 0;
 }
 
-static int read_survey(Survey *s) {
+static int read_survey(ContextSurvey *s) {
         for (;;) {
                 const char *line = take_string(s);
                 uint64_t count;
@@ -223,15 +223,15 @@ static int read_survey(Survey *s) {
                         return -EBADMSG;
                 if (line[0] == '.' && line[1] == ' ')
                         return parse_uint64(line + 2, s->c->n, s->c->n, &count) < 0 || s->p != s->end ? -EBADMSG : 0;
-                r = line[0] == '=' && line[1] == ' ' ? read_file(s, line) : read_member(s, line);
+                r = line[0] == '=' && line[1] == ' ' ? context_read_file(s, line) : read_member(s, line);
                 if (r < 0)
                         return r;
         }
 }
 
-int context_parse(char *text, size_t size, Context **ret, Error *reterr) {
-        _cleanup_context_ Context *c = calloc(1, sizeof(*c));
-        Survey s = { .c = c, .p = text, .end = text + size };
+int context_parse(char *text, size_t size, BuildContext **ret, Error *reterr) {
+        _cleanup_context_ BuildContext *c = calloc(1, sizeof(*c));
+        ContextSurvey s = { .c = c, .p = text, .end = text + size };
         int r;
 
         if (!c) {
@@ -252,7 +252,7 @@ int context_parse(char *text, size_t size, Context **ret, Error *reterr) {
         return 0;
 }
 
-const ContextFile *context_file(const Context *c, const char *path) {
+const ContextFile *context_file(const BuildContext *c, const char *path) {
         for (size_t i = 0; i < c->n_files; i++)
                 if (strcmp(c->files[i].path, path) == 0)
                         return c->files + i;

@@ -27,25 +27,25 @@ typedef struct ContextFile {
         size_t size;
 } ContextFile;
 
-typedef struct Context {
+typedef struct BuildContext {
         ContextMember *members; /* by path, each once: directories that only names imply are there too */
         size_t n;
         ContextFile *files; /* those whose content was asked for */
         size_t n_files;
         char *text;         /* what the above points into */
-} Context;
+} BuildContext;
 
 /* Takes the text. -EBADMSG: is cut off, or was not written by the archive program. */
-int context_parse(char *text_take, size_t size, Context **ret, Error *reterr);
-Context *context_free(Context *c);
-static inline void context_freep(Context **c) {
+int context_parse(char *text_take, size_t size, BuildContext **ret, Error *reterr);
+BuildContext *context_free(BuildContext *c);
+static inline void context_freep(BuildContext **c) {
         *c = context_free(*c);
 }
 #define _cleanup_context_ _cleanup_(context_freep)
 
-const ContextFile *context_file(const Context *c, const char *path); /* NULL */
-const ContextMember *build_context_find(const Context *c, const char *path);
-size_t context_below(const Context *c, const char *directory, size_t *ret_n); /* the first that lies in it, and how many do: they stand together */
+const ContextFile *context_file(const BuildContext *c, const char *path); /* NULL */
+const ContextMember *build_context_find(const BuildContext *c, const char *path);
+size_t context_below(const BuildContext *c, const char *directory, size_t *ret_n); /* the first that lies in it, and how many do: they stand together */
 
 /* What one COPY or ADD does with them. */
 typedef struct Selection {
@@ -69,4 +69,4 @@ typedef struct SelectionRequest {
 } SelectionRequest;
 
 /* c may be NULL: there is no context. -ENOENT: a source that is not there; -EXDEV: leads out of it; -EINVAL. */
-int context_select(const Context *c, const SelectionRequest *request, Selection *ret, Error *reterr);
+int context_select(const BuildContext *c, const SelectionRequest *request, Selection *ret, Error *reterr);

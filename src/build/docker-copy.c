@@ -10,7 +10,7 @@
 #include "build/docker-internal.h"
 #include "build/docker-words.h"
 
-static int keep(DockerReader *d, char **place, const char *flag, const char *value) {
+static int docker_copy_keep(DockerReader *d, char **place, const char *flag, const char *value) {
         if (*value == '\0')
                 return docker_complain(d, "%s --%s needs a value", d->line->word, flag);
         free(*place);
@@ -21,15 +21,15 @@ static int keep(DockerReader *d, char **place, const char *flag, const char *val
 static int take_from(DockerReader *d, PlanStep *s, const char *value) {
         if (strchr(value, '$'))
                 return docker_complain(d, "COPY --from=%.60s: no variables here; give it a name by FROM %.60s AS NAME and write --from=NAME", value, value);
-        return keep(d, &s->from_text, "from", value);
+        return docker_copy_keep(d, &s->from_text, "from", value);
 }
 
 static int take_chown(DockerReader *d, PlanStep *s, const char *value) {
-        return keep(d, &s->chown, "chown", value);
+        return docker_copy_keep(d, &s->chown, "chown", value);
 }
 
 static int take_chmod(DockerReader *d, PlanStep *s, const char *value) {
-        return keep(d, &s->chmod, "chmod", value);
+        return docker_copy_keep(d, &s->chmod, "chmod", value);
 }
 
 static int take_link(DockerReader *d, PlanStep *s, const char *value) {
@@ -37,7 +37,7 @@ static int take_link(DockerReader *d, PlanStep *s, const char *value) {
 }
 
 /* The texts behind the line take the place of their words. */
-static int take_files(DockerReader *d, PlanStep *s) {
+static int docker_copy_take_files(DockerReader *d, PlanStep *s) {
         DockerLine *line = (DockerLine *) d->line; /* ours; others only look */
         size_t kept = 0;
 
@@ -74,7 +74,7 @@ static bool is_url(const char *word) {
         return false;
 }
 
-static int check_sources(DockerReader *d, PlanStep *s) {
+static int docker_copy_check_sources(DockerReader *d, PlanStep *s) {
         const char *word = plan_kind_name(s->kind);
 
         if (s->words.n + s->n_files < 2 || s->words.n == 0)
@@ -88,7 +88,7 @@ static int check_sources(DockerReader *d, PlanStep *s) {
         return 0;
 }
 
-static int read_copy(DockerReader *d, PlanKind kind, const DockerFlag *flags, size_t n) {
+static int docker_copy_read(DockerReader *d, PlanKind kind, const DockerFlag *flags, size_t n) {
         PlanStep *s = docker_step(d, kind);
         int r;
 
@@ -102,8 +102,8 @@ static int read_copy(DockerReader *d, PlanKind kind, const DockerFlag *flags, si
                 r = docker_split(d->rest, d->escape, /* quotes= */ d->line->n_files > 0, &s->words);
         if (r < 0)
                 return docker_fail(d, r, plan_kind_name(kind));
-        r = take_files(d, s);
-        return r < 0 ? r : check_sources(d, s);
+        r = docker_copy_take_files(d, s);
+        return r < 0 ? r : docker_copy_check_sources(d, s);
 }
 
 int docker_copy(DockerReader *d) {
@@ -116,7 +116,7 @@ int docker_copy(DockerReader *d) {
                 { "exclude", NULL,       "is not known here: put the pattern into .dockerignore" },
         };
 
-        return read_copy(d, PLAN_COPY, flags, ELEMENTSOF(flags));
+        return docker_copy_read(d, PLAN_COPY, flags, ELEMENTSOF(flags));
 }
 
 int docker_add(DockerReader *d) {
@@ -130,7 +130,7 @@ int docker_add(DockerReader *d) {
                 { "unpack",       NULL,       "is not known here: COPY does not unpack, ADD does" },
         };
 
-        return read_copy(d, PLAN_ADD, flags, ELEMENTSOF(flags));
+        return docker_copy_read(d, PLAN_ADD, flags, ELEMENTSOF(flags));
 }
 
 /* The value of a key of --mount: type=cache,target=/x */
@@ -165,7 +165,7 @@ static int take_mount(DockerReader *d, PlanStep *s, const char *value) {
         return docker_complain(d, "RUN --mount=%.80s: no such type of mount", value);
 }
 
-static int take_network(DockerReader *d, PlanStep *s, const char *value) {
+static int docker_copy_take_network(DockerReader *d, PlanStep *s, const char *value) {
         if (strcmp(value, "default") == 0)
                 return 0;
         return docker_complain(d, "RUN --network=%.40s: a build has one network for all of its steps; see --network of cove template build", value);
@@ -174,7 +174,7 @@ static int take_network(DockerReader *d, PlanStep *s, const char *value) {
 int docker_run(DockerReader *d) {
         static const DockerFlag flags[] = {
                 { "mount",    take_mount,   NULL },
-                { "network",  take_network, NULL },
+                { "network",  docker_copy_take_network, NULL },
                 { "security", NULL,         "is not done here: what a step may do is the sandbox's" },
         };
         PlanStep *s = docker_step(d, PLAN_RUN);
@@ -193,7 +193,7 @@ int docker_run(DockerReader *d) {
                 return docker_complain(d, "RUN needs a command");
         if (r == 0)
                 r = strv_push(&s->words, d->rest);
-        return r < 0 ? docker_fail(d, r, "RUN") : take_files(d, s);
+        return r < 0 ? docker_fail(d, r, "RUN") : docker_copy_take_files(d, s);
 }
 
 static int take_time(DockerReader *d, PlanStep *s, const char *value) {
@@ -202,7 +202,7 @@ static int take_time(DockerReader *d, PlanStep *s, const char *value) {
         return parse_duration(value, &time) < 0 ? docker_complain(d, "HEALTHCHECK: '%.60s' is no time, as in 30s", value) : 0;
 }
 
-static int take_number(DockerReader *d, PlanStep *s, const char *value) {
+static int docker_copy_take_number(DockerReader *d, PlanStep *s, const char *value) {
         uint64_t number;
 
         return parse_uint64(value, 0, UINT32_MAX, &number) < 0 ? docker_complain(d, "HEALTHCHECK --retries: '%.60s' is no number", value) : 0;
@@ -214,7 +214,7 @@ int docker_healthcheck(DockerReader *d) {
                 { "timeout",        take_time,   NULL },
                 { "start-period",   take_time,   NULL },
                 { "start-interval", take_time,   NULL },
-                { "retries",        take_number, NULL },
+                { "retries",        docker_copy_take_number, NULL },
         };
         PlanStep *s = docker_step(d, PLAN_HEALTHCHECK);
         size_t n = strcspn(d->rest, " \t");

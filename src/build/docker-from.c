@@ -12,15 +12,15 @@
 #include "build/expand.h"
 
 /* FROM sees the ARGs before it, and the platform. */
-static const char *look_up(const char *name, const void *userdata) {
+static const char *docker_from_look_up(const char *name, const void *userdata) {
         const DockerReader *d = userdata;
         const char *value = strv_get_env(&d->plan->globals, name);
 
         return value ? value : plan_platform_argument(name);
 }
 
-static int expand(DockerReader *d, const char *word, char **ret) {
-        int r = expand_word(word, d->escape, look_up, d, ret, d->reterr);
+static int docker_from_expand(DockerReader *d, const char *word, char **ret) {
+        int r = expand_word(word, d->escape, docker_from_look_up, d, ret, d->reterr);
 
         return r < 0 ? docker_fail(d, r, d->line->word) : 0;
 }
@@ -36,7 +36,7 @@ int docker_global(DockerReader *d, const char *word) {
         (void) snprintf(name, sizeof(name), "%.*s", (int) n, word);
         given = d->options->arguments ? strv_get_env(d->options->arguments, name) : NULL;
         if (!given && word[n] == '=') {
-                r = expand(d, word + n + 1, &value);
+                r = docker_from_expand(d, word + n + 1, &value);
                 given = value;
         }
         if (r < 0 || !given)
@@ -51,7 +51,7 @@ static int take_platform(DockerReader *d, PlanStep *s, const char *value) {
         _cleanup_free_ char *platform = NULL;
         const char *ours = plan_platform_argument("TARGETPLATFORM");
         size_t n = strlen(ours);
-        int r = expand(d, value, &platform);
+        int r = docker_from_expand(d, value, &platform);
 
         if (r < 0)
                 return r;
@@ -70,7 +70,7 @@ static bool is_stage_name(const char *name) {
         return true;
 }
 
-static int read_name(DockerReader *d, PlanStage *s, const char *name) {
+static int docker_from_read_name(DockerReader *d, PlanStage *s, const char *name) {
         if (!is_stage_name(name))
                 return docker_complain(d, "FROM … AS '%.60s': a name has letters, digits, '-', '_' and '.', and begins with a letter", name);
         if (plan_find_stage(d->plan, name, d->plan->n_stages) >= 0)
@@ -83,9 +83,9 @@ static int read_name(DockerReader *d, PlanStage *s, const char *name) {
         return 0;
 }
 
-static int read_base(DockerReader *d, PlanStage *s, const char *word) {
+static int docker_from_read_base(DockerReader *d, PlanStage *s, const char *word) {
         _cleanup_free_ char *base = NULL;
-        int r = expand(d, word, &base);
+        int r = docker_from_expand(d, word, &base);
 
         if (r < 0)
                 return r;
@@ -122,6 +122,6 @@ int docker_from(DockerReader *d) {
                 return docker_fail(d, -ENOMEM, "");
         }
         if (words.n == 3)
-                r = read_name(d, d->stage, words.items[2]);
-        return r < 0 ? r : read_base(d, d->stage, words.items[0]);
+                r = docker_from_read_name(d, d->stage, words.items[2]);
+        return r < 0 ? r : docker_from_read_base(d, d->stage, words.items[0]);
 }

@@ -10,12 +10,12 @@
 
 #define HEREDOCS_MAX 64
 
-typedef struct Text {
+typedef struct DockerLinesText {
         char *data;
         size_t size, room;
-} Text;
+} DockerLinesText;
 
-static int text_add(Text *t, const char *data, size_t n) {
+static int text_add(DockerLinesText *t, const char *data, size_t n) {
         if (t->size + n + 1 > t->room) {
                 size_t room = MAX_OF(t->room * 2, t->size + n + 128);
                 char *larger = realloc(t->data, room);
@@ -31,7 +31,7 @@ static int text_add(Text *t, const char *data, size_t n) {
         return 0;
 }
 
-static void text_done(Text *t) {
+static void docker_lines_text_done(DockerLinesText *t) {
         free(t->data);
 }
 
@@ -53,7 +53,7 @@ void docker_line_done(DockerLine *line) {
 }
 
 /* One line of the file, without its end. False: there is none. */
-static bool take_line(DockerLines *l, const char **ret, size_t *ret_size) {
+static bool docker_lines_take(DockerLines *l, const char **ret, size_t *ret_size) {
         size_t n = strcspn(l->p, "\n");
 
         if (*l->p == '\0')
@@ -79,7 +79,7 @@ static bool is_comment(const char *p, size_t n) {
         return i < n && p[i] == '#';
 }
 
-static bool is_blank(const char *p, size_t n) {
+static bool docker_lines_is_blank(const char *p, size_t n) {
         return skip_spaces(p, n) == n;
 }
 
@@ -127,15 +127,15 @@ static bool goes_on(const DockerLines *l, const char *p, size_t *n) {
 }
 
 /* The rest of an instruction that goes on; comments and empty lines in between are nothing. */
-static int take_more(DockerLines *l, Text *t) {
+static int take_more(DockerLines *l, DockerLinesText *t) {
         const char *p;
         bool more = true;
         size_t n;
 
-        while (more && take_line(l, &p, &n)) {
+        while (more && docker_lines_take(l, &p, &n)) {
                 int r;
 
-                if (is_comment(p, n) || is_blank(p, n))
+                if (is_comment(p, n) || docker_lines_is_blank(p, n))
                         continue;
                 more = goes_on(l, p, &n);
                 r = text_add(t, p, n);
@@ -146,15 +146,15 @@ static int take_more(DockerLines *l, Text *t) {
 }
 
 /* 1: t has an instruction; 0: the end. */
-static int take_instruction(DockerLines *l, Text *t, unsigned *ret_line, Error *reterr) {
+static int take_instruction(DockerLines *l, DockerLinesText *t, unsigned *ret_line, Error *reterr) {
         const char *p;
         size_t n;
 
-        while (take_line(l, &p, &n)) {
+        while (docker_lines_take(l, &p, &n)) {
                 bool more;
                 int r = 0;
 
-                if (is_blank(p, n)) {
+                if (docker_lines_is_blank(p, n)) {
                         l->begun = true;
                         continue;
                 }
@@ -175,14 +175,14 @@ static int take_instruction(DockerLines *l, Text *t, unsigned *ret_line, Error *
                         r = take_more(l, t);
                 if (r < 0)
                         return error_set(reterr, r, "out of memory");
-                if (!is_blank(t->data, t->size))
+                if (!docker_lines_is_blank(t->data, t->size))
                         return 1;
                 t->size = 0;
         }
         return 0;
 }
 
-static int split_word(const Text *t, DockerLine *ret) {
+static int split_word(const DockerLinesText *t, DockerLine *ret) {
         size_t word = 0, begin, end = t->size;
 
         while (word < t->size && !isspace((unsigned char) t->data[word]))
@@ -222,12 +222,12 @@ int docker_heredoc(const char *word, PlanFile *ret) {
         return 1;
 }
 
-static int take_text(DockerLines *l, PlanFile *f, unsigned line, Error *reterr) {
-        _cleanup_(text_done) Text t = { 0 };
+static int docker_lines_take_text(DockerLines *l, PlanFile *f, unsigned line, Error *reterr) {
+        _cleanup_(docker_lines_text_done) DockerLinesText t = { 0 };
         const char *p;
         size_t n;
 
-        while (take_line(l, &p, &n)) {
+        while (docker_lines_take(l, &p, &n)) {
                 size_t tabs = f->strip ? strspn(p, "\t") : 0;
 
                 tabs = MIN_OF(tabs, n);
@@ -246,7 +246,7 @@ static int take_text(DockerLines *l, PlanFile *f, unsigned line, Error *reterr) 
                         f->name, f->name);
 }
 
-static int add_text(DockerLines *l, DockerLine *line, PlanFile *f, Error *reterr) {
+static int docker_lines_add_text(DockerLines *l, DockerLine *line, PlanFile *f, Error *reterr) {
         PlanFile *larger = reallocarray(line->files, line->n_files + 1, sizeof(*larger));
 
         if (!larger) {
@@ -255,7 +255,7 @@ static int add_text(DockerLines *l, DockerLine *line, PlanFile *f, Error *reterr
         }
         line->files = larger;
         line->files[line->n_files++] = *f;
-        return take_text(l, line->files + line->n_files - 1, line->line, reterr);
+        return docker_lines_take_text(l, line->files + line->n_files - 1, line->line, reterr);
 }
 
 static bool takes_texts(const char *word) {
@@ -279,7 +279,7 @@ static int take_texts(DockerLines *l, DockerLine *line, Error *reterr) {
 
                 r = docker_heredoc(words.items[i], &f);
                 if (r > 0)
-                        r = line->n_files < HEREDOCS_MAX ? add_text(l, line, &f, reterr) : -E2BIG;
+                        r = line->n_files < HEREDOCS_MAX ? docker_lines_add_text(l, line, &f, reterr) : -E2BIG;
         }
         if (r == -E2BIG)
                 return error_set(reterr, r, "%s:%u: has too many words", l->file, line->line);
@@ -288,7 +288,7 @@ static int take_texts(DockerLines *l, DockerLine *line, Error *reterr) {
 
 int docker_lines_next(DockerLines *l, DockerLine *ret, Error *reterr) {
         _cleanup_(docker_line_done) DockerLine line = { 0 };
-        _cleanup_(text_done) Text t = { 0 };
+        _cleanup_(docker_lines_text_done) DockerLinesText t = { 0 };
         int r = take_instruction(l, &t, &line.line, reterr);
 
         if (r <= 0)

@@ -102,37 +102,37 @@ int docker_flags(DockerReader *d, const DockerFlag *flags, size_t n, PlanStep *s
         return 0;
 }
 
-static int add_word(DockerReader *d, PlanStep *s, const char *word) {
+static int dockerfile_add_word(DockerReader *d, PlanStep *s, const char *word) {
         int r = strv_push(&s->words, word);
 
         return r < 0 ? docker_fail(d, r, d->line->word) : 0;
 }
 
 /* One value, all of the rest. */
-static int read_text(DockerReader *d, PlanKind kind) {
+static int dockerfile_read_text(DockerReader *d, PlanKind kind) {
         PlanStep *s = docker_step(d, kind);
 
         if (!s)
                 return -EINVAL;
         if (*d->rest == '\0')
                 return docker_complain(d, "%s needs a value", plan_kind_name(kind));
-        return add_word(d, s, d->rest);
+        return dockerfile_add_word(d, s, d->rest);
 }
 
-static int read_workdir(DockerReader *d) {
-        return read_text(d, PLAN_WORKDIR);
+static int dockerfile_read_workdir(DockerReader *d) {
+        return dockerfile_read_text(d, PLAN_WORKDIR);
 }
 
-static int read_user(DockerReader *d) {
-        return read_text(d, PLAN_USER);
+static int dockerfile_read_user(DockerReader *d) {
+        return dockerfile_read_text(d, PLAN_USER);
 }
 
 static int read_stopsignal(DockerReader *d) {
-        return read_text(d, PLAN_STOPSIGNAL);
+        return dockerfile_read_text(d, PLAN_STOPSIGNAL);
 }
 
 static int read_maintainer(DockerReader *d) {
-        return read_text(d, PLAN_MAINTAINER);
+        return dockerfile_read_text(d, PLAN_MAINTAINER);
 }
 
 static int read_pairs(DockerReader *d, PlanKind kind) {
@@ -145,7 +145,7 @@ static int read_pairs(DockerReader *d, PlanKind kind) {
         return r < 0 ? docker_fail(d, r, plan_kind_name(kind)) : 0;
 }
 
-static int read_env(DockerReader *d) {
+static int dockerfile_read_env(DockerReader *d) {
         return read_pairs(d, PLAN_ENV);
 }
 
@@ -154,7 +154,7 @@ static int read_label(DockerReader *d) {
 }
 
 /* A list in JSON, or a line for the shell. */
-static int read_command(DockerReader *d, PlanKind kind) {
+static int dockerfile_read_command(DockerReader *d, PlanKind kind) {
         PlanStep *s = docker_step(d, kind);
         int r;
 
@@ -169,15 +169,15 @@ static int read_command(DockerReader *d, PlanKind kind) {
         if (*d->rest == '[' && plan_warn(d->plan, "line %u: %s begins like a list in JSON and is none (strings take double quotes): it goes to the shell",
                         d->line->line, plan_kind_name(kind)) < 0)
                 return docker_fail(d, -ENOMEM, "");
-        return add_word(d, s, d->rest);
+        return dockerfile_add_word(d, s, d->rest);
 }
 
 static int read_cmd(DockerReader *d) {
-        return read_command(d, PLAN_CMD);
+        return dockerfile_read_command(d, PLAN_CMD);
 }
 
 static int read_entrypoint(DockerReader *d) {
-        return read_command(d, PLAN_ENTRYPOINT);
+        return dockerfile_read_command(d, PLAN_ENTRYPOINT);
 }
 
 static int read_shell(DockerReader *d) {
@@ -195,7 +195,7 @@ static int read_shell(DockerReader *d) {
         return 0;
 }
 
-static int read_list(DockerReader *d, PlanKind kind) {
+static int dockerfile_read_list(DockerReader *d, PlanKind kind) {
         PlanStep *s = docker_step(d, kind);
         int r;
 
@@ -210,11 +210,11 @@ static int read_list(DockerReader *d, PlanKind kind) {
 }
 
 static int read_expose(DockerReader *d) {
-        return read_list(d, PLAN_EXPOSE);
+        return dockerfile_read_list(d, PLAN_EXPOSE);
 }
 
 static int read_volume(DockerReader *d) {
-        return read_list(d, PLAN_VOLUME);
+        return dockerfile_read_list(d, PLAN_VOLUME);
 }
 
 static bool is_argument_name(const char *word, size_t n) {
@@ -256,7 +256,7 @@ static int read_arg(DockerReader *d) {
         for (size_t i = 0; r >= 0 && i < words.n; i++) {
                 r = declare(d, words.items[i]);
                 if (r >= 0)
-                        r = s ? add_word(d, s, words.items[i]) : docker_global(d, words.items[i]);
+                        r = s ? dockerfile_add_word(d, s, words.items[i]) : docker_global(d, words.items[i]);
         }
         return r;
 }
@@ -274,11 +274,11 @@ static const struct {
         { "RUN",         docker_run,         true  },
         { "COPY",        docker_copy,        true  },
         { "ADD",         docker_add,         true  },
-        { "ENV",         read_env,           false },
+        { "ENV",         dockerfile_read_env,           false },
         { "ARG",         read_arg,           false },
         { "LABEL",       read_label,         false },
-        { "WORKDIR",     read_workdir,       false },
-        { "USER",        read_user,          false },
+        { "WORKDIR",     dockerfile_read_workdir,       false },
+        { "USER",        dockerfile_read_user,          false },
         { "CMD",         read_cmd,           false },
         { "ENTRYPOINT",  read_entrypoint,    false },
         { "EXPOSE",      read_expose,        false },
@@ -318,7 +318,7 @@ static int read_line(DockerReader *d) {
         return unknown_instruction(d);
 }
 
-static int read_all(const char *text, DockerReader *d) {
+static int dockerfile_read_all(const char *text, DockerReader *d) {
         DockerLines lines;
 
         docker_lines_init(&lines, d->options->file, text);
@@ -348,7 +348,7 @@ int dockerfile_parse(const char *text, size_t size, const PlanOptions *options, 
         copy = strndup(text, size);
         if (!plan || !copy)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = read_all(copy, &(DockerReader) { .options = options, .plan = plan, .reterr = reterr });
+        r = dockerfile_read_all(copy, &(DockerReader) { .options = options, .plan = plan, .reterr = reterr });
         if (r >= 0)
                 r = plan_choose(plan, options, reterr);
         if (r < 0)

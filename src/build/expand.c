@@ -45,12 +45,12 @@ static void out_done(Out *o) {
         free(o->data);
 }
 
-static bool is_name(char c) {
+static bool expand_is_name(char c) {
         return isalnum((unsigned char) c) || c == '_';
 }
 
 /* $1, $12 and $@ are variables too, which are never set. */
-static size_t name_length(const char *p) {
+static size_t expand_name_length(const char *p) {
         size_t n = 0;
 
         if (isdigit((unsigned char) *p))
@@ -59,13 +59,13 @@ static size_t name_length(const char *p) {
         else if (*p != '\0' && strchr("@*#?-$!0", *p))
                 n = 1;
         else
-                while (is_name(p[n]))
+                while (expand_is_name(p[n]))
                         n++;
         return n;
 }
 
-static int take_name(Expander *e, char ret[static NAME_BYTES]) {
-        size_t n = name_length(e->p);
+static int expand_take_name(Expander *e, char ret[static NAME_BYTES]) {
+        size_t n = expand_name_length(e->p);
 
         if (n >= NAME_BYTES)
                 return error_set(e->reterr, -EINVAL, "the name of a variable is too long: '%.40s…'", e->p);
@@ -119,7 +119,7 @@ static int expand_braces(Expander *e, Out *o) {
         bool colon;
         int r;
 
-        r = take_name(e, name);
+        r = expand_take_name(e, name);
         if (r < 0)
                 return r;
         if (name[0] == '\0')
@@ -150,9 +150,9 @@ static int expand_dollar(Expander *e, Out *o) {
                 e->p++;
                 return expand_braces(e, o);
         }
-        if (name_length(e->p) == 0)
+        if (expand_name_length(e->p) == 0)
                 return out_add(o, "$", 1);
-        r = take_name(e, name);
+        r = expand_take_name(e, name);
         if (r < 0)
                 return r;
         value = e->lookup(name, e->userdata);
@@ -223,7 +223,7 @@ static int expand_until(Expander *e, char end, Out *o) {
         return 0;
 }
 
-static int expand(Expander *e, char **ret) {
+static int build_expand(Expander *e, char **ret) {
         _cleanup_(out_done) Out o = { 0 };
         int r = expand_until(e, '\0', &o);
 
@@ -240,11 +240,11 @@ static int expand(Expander *e, char **ret) {
 int expand_word(const char *word, char escape, ExpandLookup lookup, const void *userdata, char **ret, Error *reterr) {
         Expander e = { .p = word, .escape = escape, .lookup = lookup, .userdata = userdata, .reterr = reterr };
 
-        return expand(&e, ret);
+        return build_expand(&e, ret);
 }
 
 int expand_text(const char *text, char escape, ExpandLookup lookup, const void *userdata, char **ret, Error *reterr) {
         Expander e = { .p = text, .escape = escape, .plain = true, .lookup = lookup, .userdata = userdata, .reterr = reterr };
 
-        return expand(&e, ret);
+        return build_expand(&e, ret);
 }

@@ -8,7 +8,7 @@
 #include "build/internal.h"
 #include "core/secret.h"
 
-static int copy_list(Strv *to, const Strv *from) {
+static int finish_copy_list(Strv *to, const Strv *from) {
         to->max = IMAGE_STRINGS_MAX;
         for (size_t i = 0; i < from->n; i++) {
                 int r = strv_push(to, from->items[i]);
@@ -21,16 +21,16 @@ static int copy_list(Strv *to, const Strv *from) {
 
 static int make_config(const BuildStage *s, ImageConfig *c) {
         const BuildScope *scope = &s->scope;
-        int r = copy_list(&c->env, &scope->env);
+        int r = finish_copy_list(&c->env, &scope->env);
 
         if (r >= 0)
-                r = copy_list(&c->entrypoint, &scope->entrypoint);
+                r = finish_copy_list(&c->entrypoint, &scope->entrypoint);
         if (r >= 0)
-                r = copy_list(&c->cmd, &scope->cmd);
+                r = finish_copy_list(&c->cmd, &scope->cmd);
         if (r >= 0)
-                r = copy_list(&c->exposed, &scope->exposed);
+                r = finish_copy_list(&c->exposed, &scope->exposed);
         if (r >= 0)
-                r = copy_list(&c->labels, &scope->labels);
+                r = finish_copy_list(&c->labels, &scope->labels);
         if (r >= 0 && strcmp(scope->workdir, "/") != 0)
                 r = sandbox_text_set(&c->workdir, scope->workdir);
         if (r >= 0 && scope->user) {
@@ -46,7 +46,7 @@ static int make_config(const BuildStage *s, ImageConfig *c) {
 }
 
 /* The whole of it, or nothing: one transaction, and the making's end. */
-static void put(Build *b, const Image *flat) {
+static void finish_put(Build *b, const Image *flat) {
         BuildStage *s = build_stage(b);
         Image image = { 0 };
         Error error = { 0 };
@@ -86,7 +86,7 @@ static void on_flat(const Image *image, const Error *error, void *userdata) {
         if (error)
                 build_fail(b, error);
         else
-                put(b, image);
+                finish_put(b, image);
 }
 
 /* The same disk on the same layer is the same layer. */
@@ -99,14 +99,14 @@ static void chain_name(const BuildStage *s, char ret[static TREE_NAME_MAX + 1]) 
         secret_hex(digest, sizeof(digest), ret);
 }
 
-static void flatten(Build *b) {
+static void finish_flatten(Build *b) {
         BuildStage *s = build_stage(b);
         char chain[TREE_NAME_MAX + 1];
         Error error = { 0 };
         int r;
 
         if (!*s->layer || !s->snapshot[0]) {
-                put(b, NULL);
+                finish_put(b, NULL);
                 return;
         }
         making_progress(b->making, "template", b->n_steps, b->n_steps);
@@ -119,13 +119,13 @@ static void flatten(Build *b) {
         }
 }
 
-static void with_accounts(Build *b) {
+static void finish_with_accounts(Build *b) {
         BuildStage *s = build_stage(b);
         Error error = { 0 };
         int r = build_find_account(b, s->scope.user, /* chown= */ false, &s->account, &error);
 
         if (r >= 0)
-                flatten(b);
+                finish_flatten(b);
         else {
                 (void) error_prefix(&error, r, "%s: USER", b->file);
                 build_fail(b, &error);
@@ -133,12 +133,12 @@ static void with_accounts(Build *b) {
 }
 
 static void with_sandbox(Build *b) {
-        op_accounts(b, with_accounts);
+        op_accounts(b, finish_with_accounts);
 }
 
 void build_finish(Build *b) {
         if (build_stage(b)->scope.user)
                 stage_need_sandbox(b, b->stage, with_sandbox);
         else
-                flatten(b);
+                finish_flatten(b);
 }

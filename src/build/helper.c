@@ -33,7 +33,7 @@ BuildHelper *build_helper_free(BuildHelper *h) {
         return NULL;
 }
 
-static void read_failure(const BuildHelper *h, const siginfo_t *si, Error *ret) {
+static void helper_read_failure(const BuildHelper *h, const siginfo_t *si, Error *ret) {
         char line[LINE_SIZE], *space;
         ssize_t n = read(h->err, line, sizeof(line) - 1);
         uint64_t number;
@@ -49,14 +49,14 @@ static void read_failure(const BuildHelper *h, const siginfo_t *si, Error *ret) 
                 (void) error_set(ret, -EIO, "the archive program has ended with %s %d", si->si_code == CLD_EXITED ? "status" : "signal", si->si_status);
 }
 
-static int on_ended(sd_event_source *source, const siginfo_t *si, void *userdata) {
+static int helper_on_ended(sd_event_source *source, const siginfo_t *si, void *userdata) {
         BuildHelper *h = userdata;
         BuildHelperDone done = h->done;
         void *data = h->userdata;
         Error error = { 0 };
 
         if (si->si_code != CLD_EXITED || si->si_status != 0)
-                read_failure(h, si, &error);
+                helper_read_failure(h, si, &error);
         (void) build_helper_free(h);
         done(error.code < 0 ? &error : NULL, data);
         return 0;
@@ -69,7 +69,7 @@ static int lift(int fd, int otherwise) {
         return copy < 0 ? -errno : copy;
 }
 
-static int start(BuildHelper *h, const char *path, char *const *argv, const int fds[static 4], pid_t *ret) {
+static int helper_start(BuildHelper *h, const char *path, char *const *argv, const int fds[static 4], pid_t *ret) {
         _cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC), err = -EBADF, in = -EBADF, out = -EBADF, channel = -EBADF, list = -EBADF;
         int pipes[2];
 
@@ -103,9 +103,9 @@ int build_helper_start(sd_event *event, const char *const *arguments, const int 
                 argv[i + 1] = arguments[i];
         r = program_path(PROGRAM, &path);
         if (r >= 0)
-                r = start(h, path, (char *const *) argv, fds, &pid);
+                r = helper_start(h, path, (char *const *) argv, fds, &pid);
         if (r >= 0) {
-                r = sd_event_add_child(event, &h->child, pid, WEXITED, on_ended, h);
+                r = sd_event_add_child(event, &h->child, pid, WEXITED, helper_on_ended, h);
                 if (r < 0) {
                         (void) kill(pid, SIGKILL);
                         (void) waitpid(pid, NULL, 0);

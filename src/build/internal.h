@@ -31,7 +31,7 @@ typedef struct BuildStage {
         char (*keys)[SCOPE_KEY_SIZE];     /* of every step, afterwards; "": it changes no file */
         BuildScope ahead;  /* while those are made */
         char ahead_key[SCOPE_KEY_SIZE];
-        char sandbox[SANDBOX_ID_LENGTH + 1]; /* "": none */
+        Sandbox *sandbox; /* NULL: none */
         size_t next;       /* the step that comes */
         size_t cached;     /* steps before this one need not be done */
         bool ready, done;
@@ -57,8 +57,8 @@ struct Build {
         BuildRequest request;
         const char *file; /* for complaints */
         Plan *plan;
-        Context *context;
-        Context **contexts; /* of the request's archives, in their order */
+        BuildContext *context;
+        BuildContext **contexts; /* of the request's archives, in their order */
         size_t n_surveyed;
         BuildStage *stages;
         size_t stage; /* the one that is built */
@@ -117,7 +117,7 @@ void build_abandon(Build *b); /* what is under way: nobody hears of it any more 
 /* read.c: the first thing that is done */
 void build_read(Build *b);
 /* Where the files of a COPY are: the context, or the archive that it names. -ENOENT: it did not come along. */
-int build_files(const Build *b, const PlanStep *step, const Context **ret, int *ret_fd, Error *reterr);
+int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, int *ret_fd, Error *reterr);
 
 /* stage.c */
 void stages_begin(Build *b);
@@ -135,11 +135,11 @@ void stage_leave_sandbox(Build *b); /* the current one's, unless others copy out
 void stage_keep(Build *b, const char *key, BuildThen then);
 
 /* ops.c: each goes on with `then`; what fails, fails the step, unless it says otherwise. As guest root. */
-void op_stat(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* found, entry */
-void op_list(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* names */
-void op_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then); /* with what is missing on the way; owner NULL: root */
-void op_read(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* data, NULL: there is none; size */
-void op_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data_take, size_t size, BuildThen then);
+void ops_stat(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* found, entry */
+void ops_list(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* names */
+void ops_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then); /* with what is missing on the way; owner NULL: root */
+void ops_read(Build *b, Sandbox *sb, const char *path, BuildThen then);     /* data, NULL: there is none; size */
+void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data_take, size_t size, BuildThen then);
 /* Reads the current stage's users and groups, for build_find_account(). */
 void op_accounts(Build *b, BuildThen then);
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr);

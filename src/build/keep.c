@@ -12,7 +12,7 @@ static void random_name(char ret[static TREE_NAME_MAX + 1]) {
         ret[32] = '\0';
 }
 
-static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void keep_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
         Build *b = userdata;
         BuildStage *s = build_stage(b);
         int r;
@@ -32,7 +32,7 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
                 build_continue(b, b->then);
 }
 
-static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void keep_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
         Build *b = userdata;
         TreeRef scratch = tree_ref(TREE_SCRATCH, b->scratch), snapshot;
         Error why = { 0 };
@@ -50,7 +50,7 @@ static void on_copied(const TreeAnswer *answer, const Error *error, void *userda
                 (void) error_set(&why, r, "what it did cannot be written down: %s", strerror(-r));
         else {
                 memcpy(b->announced, snapshot.name, sizeof(b->announced));
-                r = trees_publish(b->manager, &scratch, &snapshot, on_published, b, &b->call, &why);
+                r = trees_publish(b->manager, &scratch, &snapshot, keep_on_published, b, &b->call, &why);
         }
         if (r < 0)
                 build_fail_step(b, r, "%s", why.text);
@@ -58,7 +58,7 @@ static void on_copied(const TreeAnswer *answer, const Error *error, void *userda
 
 void stage_keep(Build *b, const char *key, BuildThen then) {
         BuildStage *s = build_stage(b);
-        TreeRef scratch, disk = tree_ref(TREE_DISK, s->sandbox);
+        TreeRef scratch, disk = tree_ref(TREE_DISK, s->sandbox->id);
         Error error = { 0 };
         int r;
 
@@ -66,7 +66,7 @@ void stage_keep(Build *b, const char *key, BuildThen then) {
         random_name(b->scratch);
         scratch = tree_ref(TREE_SCRATCH, b->scratch);
         b->then = then;
-        r = trees_make(b->manager, &scratch, &disk, /* limit= */ 0, on_copied, b, &b->call, &error);
+        r = trees_make(b->manager, &scratch, &disk, /* limit= */ 0, keep_on_copied, b, &b->call, &error);
         if (r < 0)
                 build_fail_step(b, r, "%s", error.text);
 }

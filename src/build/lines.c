@@ -11,7 +11,7 @@
 
 #define CHUNK_SIZE 65536
 
-static int add_line(BuildRecord *k, uint64_t offset, usec_t at, unsigned step) {
+static int build_lines_add(BuildRecord *k, uint64_t offset, usec_t at, unsigned step) {
         if (k->n_lines >= BUILD_LINES_MAX)
                 return -E2BIG;
         if (k->n_lines == k->room) {
@@ -40,7 +40,7 @@ void build_record_scan(BuildRecord *k, const Making *making, const MakingInfo *i
                 for (; (end = memchr(p, '\n', (size_t) (buffer + n - p))); p = end + 1) {
                         uint64_t next = k->scanned + (uint64_t) (end + 1 - buffer);
 
-                        if (add_line(k, begin, at, (unsigned) info->done) < 0)
+                        if (build_lines_add(k, begin, at, (unsigned) info->done) < 0)
                                 return;
                         begin = next;
                 }

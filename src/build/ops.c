@@ -49,19 +49,19 @@ void build_abandon(Build *b) {
         b->then = NULL;
 }
 
-static void request_init(GuestFile *g, FileOperation operation, const char *path) {
-        *g = (GuestFile) { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE };
+static void request_init(FileRequest *g, FileOperation operation, const char *path) {
+        *g = (FileRequest) { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE };
         (void) snprintf(g->path, sizeof(g->path), "%s", path);
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void ops_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Build *b = userdata;
 
         b->entry = *entry;
         b->found = true;
         if (fd >= 0) {
                 (void) fd_close(b->writable_fd);
-                b->writable_fd = fd; /* for op_read() */
+                b->writable_fd = fd; /* for ops_read() */
         }
 }
 
@@ -70,7 +70,7 @@ static void fail_op(Build *b, int error, const char *path) {
                         "the disk of the build is full (build.disk of cove.yaml)" : strerror(-error));
 }
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void ops_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Build *b = userdata;
         char where[256];
 
@@ -112,8 +112,8 @@ static void on_end_looking(FileOp *op, int error, const char *path, uint64_t cou
         build_continue(b, b->then);
 }
 
-static void start(Build *b, Sandbox *sb, const GuestFile *g, bool looking, BuildThen then) {
-        static const FileOpHandlers plain = { .entry = on_entry, .end = on_end }, looks = { .entry = on_entry, .end = on_end_looking };
+static void ops_start(Build *b, Sandbox *sb, const FileRequest *g, bool looking, BuildThen then) {
+        static const FileOpHandlers plain = { .entry = ops_on_entry, .end = ops_on_end }, looks = { .entry = ops_on_entry, .end = on_end_looking };
         Error error = { 0 };
         int r;
 
@@ -124,11 +124,11 @@ static void start(Build *b, Sandbox *sb, const GuestFile *g, bool looking, Build
                 build_fail_step(b, r, "%s", error.text);
 }
 
-void op_stat(Build *b, Sandbox *sb, const char *path, BuildThen then) {
-        GuestFile g;
+void ops_stat(Build *b, Sandbox *sb, const char *path, BuildThen then) {
+        FileRequest g;
 
         request_init(&g, FILE_STAT, path);
-        start(b, sb, &g, /* looking= */ true, then);
+        ops_start(b, sb, &g, /* looking= */ true, then);
 }
 
 static void on_name(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
@@ -138,10 +138,10 @@ static void on_name(FileOp *op, const FileEntry *entry, int fd, void *userdata) 
         (void) strv_push(&b->names, entry->path);
 }
 
-void op_list(Build *b, Sandbox *sb, const char *path, BuildThen then) {
+void ops_list(Build *b, Sandbox *sb, const char *path, BuildThen then) {
         static const FileOpHandlers handlers = { .entry = on_name, .end = on_end_looking };
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         int r;
 
         strv_done(&b->names);
@@ -155,8 +155,8 @@ void op_list(Build *b, Sandbox *sb, const char *path, BuildThen then) {
                 build_fail_step(b, r, "%s", error.text);
 }
 
-void op_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then) {
-        GuestFile g;
+void ops_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then) {
+        FileRequest g;
 
         request_init(&g, FILE_MKDIR, path);
         g.flags = FILE_PARENTS;
@@ -165,20 +165,20 @@ void op_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, Bui
                 g.owner = owner->uid;
                 g.group = owner->gid;
         }
-        start(b, sb, &g, /* looking= */ false, then);
+        ops_start(b, sb, &g, /* looking= */ false, then);
 }
 
 /* Reading: a descriptor comes, of a regular file; what is in it is in memory, for it was just looked at. */
 
-void op_read(Build *b, Sandbox *sb, const char *path, BuildThen then) {
-        GuestFile g;
+void ops_read(Build *b, Sandbox *sb, const char *path, BuildThen then) {
+        FileRequest g;
 
         request_init(&g, FILE_READ, path);
-        start(b, sb, &g, /* looking= */ true, then);
+        ops_start(b, sb, &g, /* looking= */ true, then);
 }
 
 /* Writing. EPIPE: the worker has given up; why, it tells by its last message. */
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int ops_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Build *b = userdata;
         ssize_t n = write(fd, b->data + b->sent, b->size - b->sent);
 
@@ -195,8 +195,8 @@ static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *
         return 0;
 }
 
-void op_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data, size_t size, BuildThen then) {
-        GuestFile g;
+void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data, size_t size, BuildThen then) {
+        FileRequest g;
         int r;
 
         free(b->data);
@@ -210,11 +210,11 @@ void op_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Acco
                 g.owner = owner->uid;
                 g.group = owner->gid;
         }
-        start(b, sb, &g, /* looking= */ false, then);
+        ops_start(b, sb, &g, /* looking= */ false, then);
         if (b->ending)
                 return;
         b->writable_fd = fcntl(fileop_data_fd(b->op), F_DUPFD_CLOEXEC, 3);
-        r = b->writable_fd < 0 ? -errno : sd_event_add_io(b->manager->event, &b->writable, b->writable_fd, EPOLLOUT, on_writable, b);
+        r = b->writable_fd < 0 ? -errno : sd_event_add_io(b->manager->event, &b->writable, b->writable_fd, EPOLLOUT, ops_on_writable, b);
         if (r < 0)
                 build_fail_step(b, r, "%s: cannot be written", path);
 }
@@ -237,17 +237,17 @@ static void on_first(const Error *error, void *userdata) {
         on_helper(userdata, 0, error);
 }
 
-static void on_second(const Error *error, void *userdata) {
+static void ops_on_second(const Error *error, void *userdata) {
         on_helper(userdata, 1, error);
 }
 
 int helper_run(Build *b, const HelperRequest *q) {
         static const FileOpHandlers none = { 0 }; /* the program hears it all */
-        static const BuildHelperDone dones[] = { on_first, on_second };
+        static const BuildHelperDone dones[] = { on_first, ops_on_second };
         const size_t i = b->n_helpers;
         _cleanup_close_ int channel = -EBADF;
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         int r = 0;
 
         if (q->sandbox) {

@@ -69,7 +69,7 @@ static void step_done(PlanStep *s) {
         free(s->becomes);
 }
 
-static void stage_done(PlanStage *s) {
+static void plan_stage_done(PlanStage *s) {
         for (size_t i = 0; i < s->n_steps; i++)
                 step_done(s->steps + i);
         free(s->steps);
@@ -85,7 +85,7 @@ Plan *plan_free(Plan *p) {
         if (!p)
                 return NULL;
         for (size_t i = 0; i < p->n_stages; i++)
-                stage_done(p->stages + i);
+                plan_stage_done(p->stages + i);
         free(p->stages);
         strv_done(&p->globals);
         strv_done(&p->declared);
@@ -190,7 +190,7 @@ static int borrow(Plan *p, const PlanOptions *o, PlanStep *step, Error *reterr) 
         return 0;
 }
 
-static int resolve(Plan *p, const PlanOptions *o, size_t stage, PlanStep *step, Error *reterr) {
+static int plan_resolve(Plan *p, const PlanOptions *o, size_t stage, PlanStep *step, Error *reterr) {
         int later;
 
         step->from = plan_find_stage(p, step->from_text, stage);
@@ -211,7 +211,7 @@ static int resolve_all(Plan *p, const PlanOptions *o, Error *reterr) {
 
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < p->stages[i].n_steps; k++) {
-                        int r = p->stages[i].steps[k].from_text ? resolve(p, o, i, p->stages[i].steps + k, reterr) : 0;
+                        int r = p->stages[i].steps[k].from_text ? plan_resolve(p, o, i, p->stages[i].steps + k, reterr) : 0;
 
                         if (r < 0)
                                 return r;

@@ -95,7 +95,7 @@ static void read_file(Build *b) {
         read_plan(b, f->data, f->size, is_yaml(f->path) ? recipe_parse : dockerfile_parse);
 }
 
-static void read_text(Build *b) {
+static void build_read_text(Build *b) {
         const Recipe *recipe = b->request.recipe ? recipe_find(b->request.recipe) : NULL;
         const char *text = recipe ? recipe->text : b->request.text;
 
@@ -107,7 +107,7 @@ static void read_text(Build *b) {
         read_plan(b, text, strlen(text), recipe || is_yaml(b->file) || looks_like_recipe(text) ? recipe_parse : dockerfile_parse);
 }
 
-static char *load(int fd, size_t *ret) {
+static char *read_load(int fd, size_t *ret) {
         struct stat st;
         char *data;
 
@@ -122,11 +122,11 @@ static char *load(int fd, size_t *ret) {
         return data;
 }
 
-static Context *take_survey(Build *b) {
+static BuildContext *take_survey(Build *b) {
         _cleanup_close_ int fd = TAKE_FD(b->writable_fd);
         size_t size = 0;
-        char *text = load(fd, &size);
-        Context *c = NULL;
+        char *text = read_load(fd, &size);
+        BuildContext *c = NULL;
         Error error = { 0 };
 
         if (!text)
@@ -155,18 +155,18 @@ static void survey(Build *b, const char *const *arguments, int fd, BuildThen the
 
 /* Steps: each archive for itself. */
 
-static void next_archive(Build *b);
+static void read_next_archive(Build *b);
 
 static void on_archive(Build *b) {
-        Context *c = take_survey(b);
+        BuildContext *c = take_survey(b);
 
         if (!c)
                 return;
         b->contexts[b->n_surveyed++] = c;
-        next_archive(b);
+        read_next_archive(b);
 }
 
-static void next_archive(Build *b) {
+static void read_next_archive(Build *b) {
         static const char *const arguments[] = { "survey", NULL };
 
         if (b->n_surveyed < b->request.n_archives)
@@ -181,12 +181,12 @@ static void read_steps(Build *b) {
         b->file = STEPS_FILE;
         b->contexts = calloc(b->request.n_archives + 1, sizeof(*b->contexts));
         if (b->contexts)
-                next_archive(b);
+                read_next_archive(b);
         else
                 build_fail(b, &no_memory);
 }
 
-int build_files(const Build *b, const PlanStep *step, const Context **ret, int *ret_fd, Error *reterr) {
+int build_files(const Build *b, const PlanStep *step, const BuildContext **ret, int *ret_fd, Error *reterr) {
         *ret = b->context;
         *ret_fd = b->request.context_fd;
         if (!step->archive)
@@ -203,7 +203,7 @@ int build_files(const Build *b, const PlanStep *step, const Context **ret, int *
 static void on_surveyed(Build *b) {
         b->context = take_survey(b);
         if (b->context)
-                read_text(b);
+                build_read_text(b);
 }
 
 void build_read(Build *b) {
@@ -215,7 +215,7 @@ void build_read(Build *b) {
                 return;
         }
         if (b->request.context_fd < 0) {
-                read_text(b);
+                build_read_text(b);
                 return;
         }
         arguments[n++] = "--take";

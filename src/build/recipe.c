@@ -17,8 +17,8 @@ typedef struct Cook {
         Error *reterr;
 } Cook;
 
-static int complain(Cook *k, YamlPlace at, const char *format, ...) _printf_(3, 4);
-static int complain(Cook *k, YamlPlace at, const char *format, ...) {
+static int recipe_complain(Cook *k, YamlPlace at, const char *format, ...) _printf_(3, 4);
+static int recipe_complain(Cook *k, YamlPlace at, const char *format, ...) {
         char text[ERROR_TEXT_MAX];
         va_list ap;
 
@@ -35,7 +35,7 @@ static int out_of_memory(Cook *k) {
 /* Keys that a map may have; NULL ends them. */
 static int check_keys(Cook *k, const YamlNode *map, const char *where, const char *const *keys) {
         if (map->kind != YAML_MAP)
-                return complain(k, map->place, "%s must be a map of keys", where);
+                return recipe_complain(k, map->place, "%s must be a map of keys", where);
         for (const YamlNode *v = map->items; v; v = v->next) {
                 unsigned best = word_tolerance(v->key);
                 const char *nearest = NULL;
@@ -47,7 +47,7 @@ static int check_keys(Cook *k, const YamlNode *map, const char *where, const cha
                                 nearest = *key;
                 }
                 if (!known)
-                        return complain(k, v->key_place, "unknown key '%.100s' in %s%s%s%s", v->key, where, nearest ? " (did you mean '" : "", nearest ? nearest : "",
+                        return recipe_complain(k, v->key_place, "unknown key '%.100s' in %s%s%s%s", v->key, where, nearest ? " (did you mean '" : "", nearest ? nearest : "",
                                         nearest ? "'?)" : "");
         }
         return 0;
@@ -61,7 +61,7 @@ static int get_text(Cook *k, const YamlNode *map, const char *key, const char **
         if (!v || v->kind == YAML_EMPTY)
                 return 0;
         if (v->kind != YAML_TEXT)
-                return complain(k, v->place, "'%s' must be a single value", key);
+                return recipe_complain(k, v->place, "'%s' must be a single value", key);
         *ret = v->text;
         return 0;
 }
@@ -73,15 +73,15 @@ static int get_list(Cook *k, const YamlNode *map, const char *key, const YamlNod
         if (!v || v->kind == YAML_EMPTY)
                 return 0;
         if (v->kind != YAML_LIST)
-                return complain(k, v->place, "'%s' must be a list", key);
+                return recipe_complain(k, v->place, "'%s' must be a list", key);
         for (const YamlNode *item = v->items; item; item = item->next)
                 if (item->kind != YAML_TEXT || item->text[0] == '\0')
-                        return complain(k, item->place, "'%s' must be a list of texts", key);
+                        return recipe_complain(k, item->place, "'%s' must be a list of texts", key);
         *ret = v;
         return 0;
 }
 
-static PlanStep *add_step(Cook *k, PlanKind kind, unsigned line, const char *about) {
+static PlanStep *recipe_add_step(Cook *k, PlanKind kind, unsigned line, const char *about) {
         PlanStep *s = plan_add_step(k->plan, k->stage);
 
         if (!s || asprintf(&s->text, "%s %s", plan_kind_name(kind), about) < 0) {
@@ -96,16 +96,16 @@ static PlanStep *add_step(Cook *k, PlanKind kind, unsigned line, const char *abo
         return s;
 }
 
-static int add_word(Cook *k, PlanStep *s, const char *word) {
+static int recipe_add_word(Cook *k, PlanStep *s, const char *word) {
         int r = strv_push(&s->words, word);
 
         return r < 0 ? error_set(k->reterr, r, "%s:%u: too many words", k->options->file, s->line) : 0;
 }
 
-static int add_run(Cook *k, unsigned line, const char *command) {
-        PlanStep *s = add_step(k, PLAN_RUN, line, command);
+static int recipe_add_run(Cook *k, unsigned line, const char *command) {
+        PlanStep *s = recipe_add_step(k, PLAN_RUN, line, command);
 
-        return s ? add_word(k, s, command) : -E2BIG;
+        return s ? recipe_add_word(k, s, command) : -E2BIG;
 }
 
 static int add_literal(Cook *k, const YamlNode *map, PlanKind kind, const char *key) {
@@ -115,11 +115,11 @@ static int add_literal(Cook *k, const YamlNode *map, PlanKind kind, const char *
 
         if (r < 0 || !text)
                 return r;
-        s = add_step(k, kind, yaml_tree_get(map, key)->place.line, text);
+        s = recipe_add_step(k, kind, yaml_tree_get(map, key)->place.line, text);
         if (!s)
                 return -E2BIG;
         s->literal = true;
-        return add_word(k, s, text);
+        return recipe_add_word(k, s, text);
 }
 
 /* As a Dockerfile would have to write it: only variables mean something. */
@@ -137,7 +137,7 @@ static char *protect(const char *value) {
         return text;
 }
 
-static bool is_name(const char *name) {
+static bool recipe_is_name(const char *name) {
         if (*name == '\0' || isdigit((unsigned char) *name))
                 return false;
         for (; *name; name++)
@@ -153,25 +153,25 @@ static int add_pairs(Cook *k, const YamlNode *map, PlanKind kind, const char *ke
         if (!v || v->kind == YAML_EMPTY)
                 return 0;
         if (v->kind != YAML_MAP)
-                return complain(k, v->place, "'%s' must be a map of names and values", key);
+                return recipe_complain(k, v->place, "'%s' must be a map of names and values", key);
         for (const YamlNode *item = v->items; item; item = item->next) {
                 _cleanup_free_ char *value = NULL, *name = NULL;
                 int r;
 
                 if (item->kind != YAML_TEXT && item->kind != YAML_EMPTY)
-                        return complain(k, item->place, "%s %.100s must be a single value", key, item->key);
-                if (kind == PLAN_ENV && !is_name(item->key))
-                        return complain(k, item->key_place, "'%.100s' is no name of a variable: letters, digits and '_'", item->key);
+                        return recipe_complain(k, item->place, "%s %.100s must be a single value", key, item->key);
+                if (kind == PLAN_ENV && !recipe_is_name(item->key))
+                        return recipe_complain(k, item->key_place, "'%.100s' is no name of a variable: letters, digits and '_'", item->key);
                 if (*item->key == '\0' || strchr(item->key, '='))
-                        return complain(k, item->key_place, "'%.100s' is no name", item->key);
-                s = add_step(k, kind, item->key_place.line, item->key);
+                        return recipe_complain(k, item->key_place, "'%.100s' is no name", item->key);
+                s = recipe_add_step(k, kind, item->key_place.line, item->key);
                 value = protect(item->kind == YAML_TEXT ? item->text : "");
                 name = protect(item->key);
                 if (!s || !value || !name)
                         return s ? out_of_memory(k) : -E2BIG;
-                r = add_word(k, s, name);
+                r = recipe_add_word(k, s, name);
                 if (r >= 0)
-                        r = add_word(k, s, value);
+                        r = recipe_add_word(k, s, value);
                 if (r < 0)
                         return r;
         }
@@ -203,13 +203,13 @@ static int add_packages_of(Cook *k, const YamlNode *map, const char *key, const 
         (void) fputs(before, f);
         for (const YamlNode *item = list->items; item && r >= 0; item = item->next) {
                 if (!is_package(item->text))
-                        r = complain(k, item->place, "'%.100s' is no name of a package", item->text);
+                        r = recipe_complain(k, item->place, "'%.100s' is no name of a package", item->text);
                 (void) fprintf(f, " '%s'", item->text);
         }
         (void) fputs(after, f);
         (void) fclose(f);
         if (r >= 0)
-                r = add_run(k, list->place.line, command);
+                r = recipe_add_run(k, list->place.line, command);
         free(command);
         return r;
 }
@@ -234,7 +234,7 @@ static int add_packages(Cook *k, const YamlNode *root) {
         return r;
 }
 
-static int set_text(Cook *k, char **place, const char *text) {
+static int recipe_set_text(Cook *k, char **place, const char *text) {
         if (!text)
                 return 0;
         *place = strdup(text);
@@ -251,7 +251,7 @@ static int add_content(Cook *k, PlanStep *s, const char *content) {
         return s->files[0].name && s->files[0].data ? 0 : out_of_memory(k);
 }
 
-static int add_file(Cook *k, const YamlNode *item) {
+static int recipe_add_file(Cook *k, const YamlNode *item) {
         static const char *const keys[] = { "path", "content", "source", "mode", "owner", NULL };
         const char *path, *content, *source, *mode, *owner;
         PlanStep *s;
@@ -262,21 +262,21 @@ static int add_file(Cook *k, const YamlNode *item) {
                         (r = get_text(k, item, "owner", &owner)) < 0)
                 return r;
         if (!path || *path != '/')
-                return complain(k, item->place, "an entry of 'files' needs 'path', and an absolute one");
+                return recipe_complain(k, item->place, "an entry of 'files' needs 'path', and an absolute one");
         if (!content == !source)
-                return complain(k, item->place, "file %.100s needs 'content' or 'source', and not both", path);
+                return recipe_complain(k, item->place, "file %.100s needs 'content' or 'source', and not both", path);
         if (mode && (strlen(mode) > 5 || mode[strspn(mode, "01234567")] != '\0'))
-                return complain(k, yaml_tree_get(item, "mode")->place, "mode must be an octal number, as in \"0755\", not '%.20s'", mode);
-        s = add_step(k, PLAN_COPY, item->place.line, path);
+                return recipe_complain(k, yaml_tree_get(item, "mode")->place, "mode must be an octal number, as in \"0755\", not '%.20s'", mode);
+        s = recipe_add_step(k, PLAN_COPY, item->place.line, path);
         if (!s)
                 return -E2BIG;
         s->literal = true;
-        r = set_text(k, &s->chmod, mode);
+        r = recipe_set_text(k, &s->chmod, mode);
         if (r >= 0)
-                r = set_text(k, &s->chown, owner);
+                r = recipe_set_text(k, &s->chown, owner);
         if (r >= 0)
-                r = content ? add_content(k, s, content) : add_word(k, s, source);
-        return r < 0 ? r : add_word(k, s, path);
+                r = content ? add_content(k, s, content) : recipe_add_word(k, s, source);
+        return r < 0 ? r : recipe_add_word(k, s, path);
 }
 
 static int add_files(Cook *k, const YamlNode *root) {
@@ -286,9 +286,9 @@ static int add_files(Cook *k, const YamlNode *root) {
         if (!v || v->kind == YAML_EMPTY)
                 return 0;
         if (v->kind != YAML_LIST)
-                return complain(k, v->place, "'files' must be a list, of which each entry has 'path' and 'content' or 'source'");
+                return recipe_complain(k, v->place, "'files' must be a list, of which each entry has 'path' and 'content' or 'source'");
         for (const YamlNode *item = v->items; item && r >= 0; item = item->next)
-                r = add_file(k, item);
+                r = recipe_add_file(k, item);
         return r;
 }
 
@@ -297,10 +297,10 @@ static int add_commands(Cook *k, const YamlNode *root) {
         int r;
 
         if (v && v->kind == YAML_TEXT)
-                return add_run(k, v->place.line, v->text);
+                return recipe_add_run(k, v->place.line, v->text);
         r = get_list(k, root, "run", &list);
         for (const YamlNode *item = list ? list->items : NULL; item && r >= 0; item = item->next)
-                r = add_run(k, item->place.line, item->text);
+                r = recipe_add_run(k, item->place.line, item->text);
         return r;
 }
 
@@ -311,7 +311,7 @@ static int cook(Cook *k, const YamlNode *root) {
         int r;
 
         if (root->kind == YAML_EMPTY)
-                return complain(k, root->place, "the recipe is empty: it needs at least 'base'");
+                return recipe_complain(k, root->place, "the recipe is empty: it needs at least 'base'");
         r = check_keys(k, root, "the recipe", keys);
         if (r < 0 || (r = get_text(k, root, "base", &base)) < 0 || (r = get_list(k, root, "hosts", &hosts)) < 0)
                 return r;

@@ -37,7 +37,7 @@ static bool is_text_alone(const PlanStep *step) {
         return step->n_files == 1 && strncmp(step->words.items[0], "<<", 2) == 0 && !strpbrk(step->words.items[0], " \t");
 }
 
-static int push_all(Strv *ret, const char *const *words) {
+static int scope_run_push_all(Strv *ret, const char *const *words) {
         for (; *words; words++) {
                 int r = strv_push(ret, *words);
 
@@ -56,7 +56,7 @@ int scope_command(const BuildScope *s, const PlanStep *step, Strv *ret, Error *r
         if (step->n_files > 0 && is_text_alone(step)) {
                 line = step->files[0].data;
                 if (strncmp(line, "#!", 2) == 0) {
-                        r = push_all(ret, (const char *const[]) { "/bin/sh", "-c", SCRIPT, "sh", line, NULL });
+                        r = scope_run_push_all(ret, (const char *const[]) { "/bin/sh", "-c", SCRIPT, "sh", line, NULL });
                         return r < 0 ? error_set(reterr, r, "out of memory") : 0;
                 }
         } else if (step->n_files > 0) {
@@ -92,13 +92,13 @@ int scope_environment(const BuildScope *s, const Strv *given, Strv *ret) {
         return r;
 }
 
-static void add(SecretSha256 *h, const char *text) {
+static void build_scope_run_add(SecretSha256 *h, const char *text) {
         secret_sha256_add(h, text ? text : "", (text ? strlen(text) : 0) + 1);
 }
 
 static void add_list(SecretSha256 *h, const Strv *list) {
         for (size_t i = 0; i < list->n; i++)
-                add(h, list->items[i]);
+                build_scope_run_add(h, list->items[i]);
         secret_sha256_add(h, "\1", 1);
 }
 
@@ -109,7 +109,7 @@ static int add_words(SecretSha256 *h, const BuildScope *s, const Plan *plan, con
 
                 if (r < 0)
                         return r;
-                add(h, value ? value : step->words.items[i]);
+                build_scope_run_add(h, value ? value : step->words.items[i]);
         }
         for (size_t i = 0; i < step->n_files; i++) {
                 _cleanup_free_ char *data = NULL;
@@ -117,25 +117,25 @@ static int add_words(SecretSha256 *h, const BuildScope *s, const Plan *plan, con
 
                 if (r < 0)
                         return r;
-                add(h, step->files[i].name);
-                add(h, data ? data : step->files[i].data);
+                build_scope_run_add(h, step->files[i].name);
+                build_scope_run_add(h, data ? data : step->files[i].data);
         }
         return 0;
 }
 
 /* What a command sees; proxies change how something comes, not what. */
-static void add_run(SecretSha256 *h, const BuildScope *s, const char *network) {
+static void build_scope_run_add_run(SecretSha256 *h, const BuildScope *s, const char *network) {
         add_list(h, &s->env);
         for (size_t i = 0; i < s->arguments.n; i++) {
                 char name[64];
 
                 (void) snprintf(name, sizeof(name), "%.*s", (int) MIN_OF(strcspn(s->arguments.items[i], "="), sizeof(name) - 1), s->arguments.items[i]);
                 if (!plan_is_proxy_argument(name))
-                        add(h, s->arguments.items[i]);
+                        build_scope_run_add(h, s->arguments.items[i]);
         }
         add_list(h, &s->shell);
-        add(h, s->user);
-        add(h, network);
+        build_scope_run_add(h, s->user);
+        build_scope_run_add(h, network);
 }
 
 int scope_key(const BuildScope *s, const Plan *plan, const PlanStep *step, const char *before, const char *content, const char *network, char ret[static SCOPE_KEY_SIZE], Error *reterr) {
@@ -144,23 +144,23 @@ int scope_key(const BuildScope *s, const Plan *plan, const PlanStep *step, const
         int r;
 
         secret_sha256_begin(&h);
-        add(&h, KEY_VERSION);
-        add(&h, before);
+        build_scope_run_add(&h, KEY_VERSION);
+        build_scope_run_add(&h, before);
         if (step) {
-                add(&h, plan_kind_name(step->kind));
-                add(&h, step->exec ? "exec" : "");
-                add(&h, s->workdir);
-                add(&h, step->chown);
-                add(&h, step->chmod);
+                build_scope_run_add(&h, plan_kind_name(step->kind));
+                build_scope_run_add(&h, step->exec ? "exec" : "");
+                build_scope_run_add(&h, s->workdir);
+                build_scope_run_add(&h, step->chown);
+                build_scope_run_add(&h, step->chmod);
                 if (step->own || step->user) /* what was remembered before there were such stays good */
-                        add(&h, step->user ? step->user : s->user ? s->user : "root");
+                        build_scope_run_add(&h, step->user ? step->user : s->user ? s->user : "root");
                 r = add_words(&h, s, plan, step, reterr);
                 if (r < 0)
                         return r;
                 if (step->kind == PLAN_RUN)
-                        add_run(&h, s, network);
+                        build_scope_run_add_run(&h, s, network);
         }
-        add(&h, content);
+        build_scope_run_add(&h, content);
         secret_sha256_end(&h, digest);
         secret_hex(digest, sizeof(digest), ret);
         return 0;

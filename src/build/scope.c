@@ -94,7 +94,7 @@ void scope_done(BuildScope *s) {
         *s = (BuildScope) { 0 };
 }
 
-static const char *look_up(const char *name, const void *userdata) {
+static const char *scope_look_up(const char *name, const void *userdata) {
         const BuildScope *s = userdata;
         const char *value = strv_get_env(&s->env, name);
 
@@ -102,12 +102,12 @@ static const char *look_up(const char *name, const void *userdata) {
 }
 
 int scope_expand(const BuildScope *s, const Plan *plan, const char *word, char **ret, Error *reterr) {
-        return expand_word(word, plan->escape, look_up, s, ret, reterr);
+        return expand_word(word, plan->escape, scope_look_up, s, ret, reterr);
 }
 
 int scope_expand_file(const BuildScope *s, const Plan *plan, const PlanFile *file, char **ret, Error *reterr) {
         if (file->expand)
-                return expand_text(file->data, plan->escape, look_up, s, ret, reterr);
+                return expand_text(file->data, plan->escape, scope_look_up, s, ret, reterr);
         *ret = strdup(file->data);
         return *ret ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }
@@ -164,7 +164,7 @@ static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, St
         for (size_t i = 0; r >= 0 && i < step->words.n; i++) {
                 char *value = NULL;
 
-                r = step->literal ? expand_text(step->words.items[i], /* escape= */ '\0', look_up, s, &value, reterr) :
+                r = step->literal ? expand_text(step->words.items[i], /* escape= */ '\0', scope_look_up, s, &value, reterr) :
                                 scope_expand(s, plan, step->words.items[i], &value, reterr);
                 if (r >= 0)
                         r = strv_push_take(&done, value);
@@ -180,7 +180,7 @@ static int apply_pairs(BuildScope *s, const Plan *plan, const PlanStep *step, St
 }
 
 /* Given, else what was said before the first FROM, else the default. */
-static int apply_argument(BuildScope *s, const Plan *plan, const char *word, const Strv *given, Error *reterr) {
+static int scope_apply_argument(BuildScope *s, const Plan *plan, const char *word, const Strv *given, Error *reterr) {
         _cleanup_free_ char *value = NULL;
         const size_t n = strcspn(word, "=");
         const char *found;
@@ -204,7 +204,7 @@ static int apply_argument(BuildScope *s, const Plan *plan, const char *word, con
 
 static int apply_arguments(BuildScope *s, const Plan *plan, const PlanStep *step, const Strv *given, Error *reterr) {
         for (size_t i = 0; i < step->words.n; i++) {
-                int r = apply_argument(s, plan, step->words.items[i], given, reterr);
+                int r = scope_apply_argument(s, plan, step->words.items[i], given, reterr);
 
                 if (r < 0)
                         return r;
@@ -213,7 +213,7 @@ static int apply_arguments(BuildScope *s, const Plan *plan, const PlanStep *step
 }
 
 /* A list as it is, or a line for the shell. */
-static int apply_command(BuildScope *s, const PlanStep *step, Strv *list) {
+static int scope_apply_command(BuildScope *s, const PlanStep *step, Strv *list) {
         int r = 0;
 
         strv_done(list);
@@ -224,7 +224,7 @@ static int apply_command(BuildScope *s, const PlanStep *step, Strv *list) {
         return r;
 }
 
-static int apply_list(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
+static int scope_apply_list(BuildScope *s, const Plan *plan, const PlanStep *step, Strv *list, Error *reterr) {
         for (size_t i = 0; i < step->words.n; i++) {
                 _cleanup_free_ char *value = NULL;
                 int r = scope_expand(s, plan, step->words.items[i], &value, reterr);
@@ -279,16 +279,16 @@ int scope_apply(BuildScope *s, const Plan *plan, const PlanStep *step, const Str
         case PLAN_START:
         case PLAN_READY: r = apply_text(s, plan, step, reterr); break;
         case PLAN_CMD:
-                r = apply_command(s, step, &s->cmd);
+                r = scope_apply_command(s, step, &s->cmd);
                 s->cmd_is_ours = true;
                 break;
         case PLAN_ENTRYPOINT:
-                r = apply_command(s, step, &s->entrypoint);
+                r = scope_apply_command(s, step, &s->entrypoint);
                 if (!s->cmd_is_ours) /* the base's were for another program */
                         strv_done(&s->cmd);
                 break;
-        case PLAN_SHELL: r = apply_command(s, step, &s->shell); break;
-        case PLAN_EXPOSE: r = apply_list(s, plan, step, &s->exposed, reterr); break;
+        case PLAN_SHELL: r = scope_apply_command(s, step, &s->shell); break;
+        case PLAN_EXPOSE: r = scope_apply_list(s, plan, step, &s->exposed, reterr); break;
         case PLAN_STOPSIGNAL:
         case PLAN_VOLUME:
         case PLAN_HEALTHCHECK:

@@ -14,7 +14,7 @@
 #define COMPARED_MAX 4000000
 
 typedef struct Chooser {
-        const Context *c;
+        const BuildContext *c;
         const SelectionRequest *request;
         Selection *s;
         const ContextMember **found; /* what the sources have named */
@@ -73,7 +73,7 @@ static int found_add(Chooser *k, const ContextMember *m) {
 }
 
 /* What a link that is named itself leads to, within the context. NULL: nothing. */
-static const ContextMember *follow(const Context *c, const ContextMember *m) {
+static const ContextMember *select_follow(const BuildContext *c, const ContextMember *m) {
         for (unsigned i = 0; m && m->type == 'l'; i++) {
                 char path[4096 * 2], clean[4096];
                 const char *slash = strrchr(m->path, '/');
@@ -120,7 +120,7 @@ static int no_such(Chooser *k, const char *source, const char *path) {
         return error_set(k->reterr, -ENOENT, "'%.200s' is not among the files that came with the build", source);
 }
 
-static int find_source(Chooser *k, const char *source) {
+static int select_find_source(Chooser *k, const char *source) {
         static const ContextMember top = { .type = 'd', .path = (char *) "", .hash = "-" };
         _cleanup_free_ char *path = NULL;
         const size_t before = k->n_found;
@@ -136,7 +136,7 @@ static int find_source(Chooser *k, const char *source) {
                 const ContextMember *m = build_context_find(k->c, path);
 
                 if (m && (m->type == 'd' || !m->ignored))
-                        m = k->request->keep_links ? m : follow(k->c, m);
+                        m = k->request->keep_links ? m : select_follow(k->c, m);
                 else
                         m = NULL;
                 return m ? found_add(k, m) : no_such(k, source, path);
@@ -147,7 +147,7 @@ static int find_source(Chooser *k, const char *source) {
         for (size_t i = 0; r >= 0 && i < k->c->n; i++) {
                 const ContextMember *m = k->c->members + i;
 
-                if (!m->ignored && pattern_match(path, m->path) && (m = follow(k->c, m)))
+                if (!m->ignored && pattern_match(path, m->path) && (m = select_follow(k->c, m)))
                         r = found_add(k, m);
         }
         return r < 0 || k->n_found > before ? r : no_such(k, source, path);
@@ -180,7 +180,7 @@ static void hash_member(Chooser *k, const ContextMember *m, const char *to) {
 }
 
 /* `to` below the destination; "": is the destination. */
-static int choose(Chooser *k, const ContextMember *m, const char *to) {
+static int select_choose(Chooser *k, const ContextMember *m, const char *to) {
         const char *top = k->request->destination;
         _cleanup_free_ char *path = NULL;
         size_t n;
@@ -217,7 +217,7 @@ static int choose_below(Chooser *k, const ContextMember *directory) {
 
                 if (m->ignored)
                         continue;
-                r = choose(k, m, m->path + n + (n > 0));
+                r = select_choose(k, m, m->path + n + (n > 0));
                 if (r < 0)
                         return r;
         }
@@ -235,7 +235,7 @@ static int choose_found(Chooser *k, const ContextMember *m) {
                 hash_member(k, m, "unpacked");
                 return r < 0 ? error_set(k->reterr, r, "too many archives at once") : 0;
         }
-        return choose(k, m, !k->s->directory ? "" : name ? name + 1 : m->path);
+        return select_choose(k, m, !k->s->directory ? "" : name ? name + 1 : m->path);
 }
 
 static int choose_all(Chooser *k) {
@@ -243,7 +243,7 @@ static int choose_all(Chooser *k) {
         const bool slash = to[strlen(to) - 1] == '/' || k->request->destination_is_directory;
 
         for (size_t i = 0; i < k->request->n_sources; i++) {
-                int r = find_source(k, k->request->sources[i]);
+                int r = select_find_source(k, k->request->sources[i]);
 
                 if (r < 0)
                         return r;
@@ -260,7 +260,7 @@ static int choose_all(Chooser *k) {
         return 0;
 }
 
-int context_select(const Context *c, const SelectionRequest *request, Selection *ret, Error *reterr) {
+int context_select(const BuildContext *c, const SelectionRequest *request, Selection *ret, Error *reterr) {
         Selection s = { .unpacked.max = 256 };
         Chooser k = { .c = c, .request = request, .s = &s, .reterr = reterr };
         uint8_t digest[SECRET_SHA256_SIZE];

@@ -7,7 +7,7 @@
 
 #include "build/internal.h"
 
-static int take_list(Strv *to, const Strv *from) {
+static int stage_base_take_list(Strv *to, const Strv *from) {
         for (size_t i = 0; i < from->n; i++) {
                 int r = strv_push(to, from->items[i]);
 
@@ -18,16 +18,16 @@ static int take_list(Strv *to, const Strv *from) {
 }
 
 static int take_config(BuildScope *s, const ImageConfig *c) {
-        int r = take_list(&s->env, &c->env);
+        int r = stage_base_take_list(&s->env, &c->env);
 
         if (r >= 0)
-                r = take_list(&s->entrypoint, &c->entrypoint);
+                r = stage_base_take_list(&s->entrypoint, &c->entrypoint);
         if (r >= 0)
-                r = take_list(&s->cmd, &c->cmd);
+                r = stage_base_take_list(&s->cmd, &c->cmd);
         if (r >= 0)
-                r = take_list(&s->exposed, &c->exposed);
+                r = stage_base_take_list(&s->exposed, &c->exposed);
         if (r >= 0)
-                r = take_list(&s->labels, &c->labels);
+                r = stage_base_take_list(&s->labels, &c->labels);
         if (r >= 0 && c->workdir && *c->workdir)
                 r = sandbox_text_set(&s->workdir, c->workdir);
         if (r >= 0 && c->user && *c->user)
@@ -41,7 +41,7 @@ static int set_base_key(BuildStage *s, const char *digest) {
         return scope_key(&s->scope, NULL, /* step= */ NULL, digest, s->base ? s->base : s->layer, NULL, s->key, NULL);
 }
 
-static int take_image(BuildStage *s, const Image *image) {
+static int stage_base_take_image(BuildStage *s, const Image *image) {
         int r = take_config(&s->scope, &image->config);
 
         if (r < 0)
@@ -65,7 +65,7 @@ static void on_image(const Image *image, const Error *error, void *userdata) {
                 build_fail_step(b, error->code, "%s", error->text);
                 return;
         }
-        r = take_image(build_stage(b), image);
+        r = stage_base_take_image(build_stage(b), image);
         if (r < 0)
                 build_fail_step(b, r, "%s", strerror(-r));
         else

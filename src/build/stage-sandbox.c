@@ -37,7 +37,7 @@ bool build_has_network(const Build *b) {
         return b->request.has_network ? b->request.network != NETWORK_NONE : *c->profile || c->open; /* a profile's: not known here */
 }
 
-static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
+static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *reterr) {
         const BuildConfig *c = &b->manager->settings->build;
         const Profile *p = *c->profile ? profile_find(b->manager->settings, c->profile) : NULL;
         char metadata[128];
@@ -79,7 +79,7 @@ static int make_spec(Build *b, const BuildStage *s, SandboxSpec *ret, Error *ret
         return 0;
 }
 
-static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
         Build *b = userdata;
 
         b->acquisition = NULL;
@@ -87,7 +87,7 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                 build_fail_step(b, error->code, "no sandbox for this stage: %s", error->text);
                 return;
         }
-        memcpy(b->stages[b->acquiring].sandbox, sb->id, sizeof(sb->id));
+        sandbox_ref_set(&b->stages[b->acquiring].sandbox, sb);
         build_continue(b, b->then);
 }
 
@@ -98,17 +98,17 @@ void stage_need_sandbox(Build *b, size_t stage, BuildThen then) {
         Error error = { 0 };
         int r;
 
-        if (b->stages[stage].sandbox[0]) {
+        if (b->stages[stage].sandbox) {
                 build_continue(b, then);
                 return;
         }
-        r = make_spec(b, b->stages + stage, &spec, &error);
+        r = stage_sandbox_make_spec(b, b->stages + stage, &spec, &error);
         if (r < 0)
                 sandbox_spec_done(&spec);
         else {
                 b->then = then;
                 b->acquiring = stage;
-                r = manager_acquire(b->manager, &who, &spec, WAIT, on_acquired, b, &q, &error);
+                r = manager_acquire(b->manager, &who, &spec, WAIT, stage_sandbox_on_acquired, b, &q, &error);
         }
         if (r < 0)
                 build_fail_step(b, r, "no sandbox for this stage: %s", error.text);
@@ -117,7 +117,7 @@ void stage_need_sandbox(Build *b, size_t stage, BuildThen then) {
 }
 
 /* The rest of a stage's steps may still want its files. */
-static bool is_wanted(const Build *b, size_t stage) {
+static bool stage_sandbox_is_wanted(const Build *b, size_t stage) {
         for (size_t i = 0; i < b->plan->n_stages; i++)
                 for (size_t k = 0; b->plan->stages[i].needed && !b->stages[i].done && k < b->plan->stages[i].n_steps; k++)
                         if (b->plan->stages[i].steps[k].from == (int) stage)
@@ -127,12 +127,9 @@ static bool is_wanted(const Build *b, size_t stage) {
 
 void stage_leave_sandbox(Build *b) {
         BuildStage *s = build_stage(b);
-        Sandbox *sb = NULL;
 
-        if (!s->sandbox[0] || is_wanted(b, b->stage))
+        if (!s->sandbox || stage_sandbox_is_wanted(b, b->stage))
                 return;
-        HASH_FIND_STR(b->manager->sandboxes, s->sandbox, sb);
-        if (sb)
-                sandbox_delete(sb, /* force= */ true, NULL, NULL);
-        s->sandbox[0] = '\0';
+        sandbox_delete(s->sandbox, /* force= */ true, NULL, NULL);
+        s->sandbox = sandbox_unref(s->sandbox);
 }

@@ -12,7 +12,7 @@
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static void next_stage(Build *b);
-static void next_step(Build *b);
+static void stage_next_step(Build *b);
 
 static const PlanStage *plan_stage(const Build *b) {
         return b->plan->stages + b->stage;
@@ -55,7 +55,7 @@ static void step_kept(Build *b) {
 
         making_log(b->making, "done in %llu.%01llu s", (unsigned long long) (took / USEC_PER_SEC), (unsigned long long) (took / (USEC_PER_SEC / 10) % 10));
         s->next++;
-        build_continue(b, next_step);
+        build_continue(b, stage_next_step);
 }
 
 void stage_step_done(Build *b) {
@@ -64,7 +64,7 @@ void stage_step_done(Build *b) {
         stage_keep(b, s->keys[s->next], step_kept);
 }
 
-static void next_step(Build *b) {
+static void stage_next_step(Build *b) {
         BuildStage *s = build_stage(b);
         const PlanStep *step = build_step(b);
         Error error = { 0 };
@@ -86,7 +86,7 @@ static void next_step(Build *b) {
                 stage_need_sandbox(b, b->stage, begin_action);
         else {
                 s->next++;
-                build_continue(b, next_step);
+                build_continue(b, stage_next_step);
         }
 }
 
@@ -95,7 +95,7 @@ static void next_step(Build *b) {
 static int content_of(Build *b, const BuildScope *scope, const PlanStep *step, char ret[static CONTEXT_HASH_HEX], Error *reterr) {
         _cleanup_(strv_done) Strv sources = STRV_INIT(PLAN_WORDS_MAX);
         Selection selection = { 0 };
-        const Context *files;
+        const BuildContext *files;
         int fd, r;
 
         ret[0] = '\0';
@@ -184,7 +184,7 @@ static void next_key(Build *b) {
         scope_done(&s->ahead);
         s->next = 0;
         look_in_cache(b);
-        build_continue(b, next_step);
+        build_continue(b, stage_next_step);
 }
 
 static void stage_based(Build *b) {

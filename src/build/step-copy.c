@@ -75,7 +75,7 @@ static void next_text(Build *b) {
                 build_fail_step(b, -ENOMEM, "out of memory");
                 return;
         }
-        op_write(b, sb, path, c->has_mode ? c->mode : FILE_MODE, owner_of(c), data, strlen(data), next_text);
+        ops_write(b, sb, path, c->has_mode ? c->mode : FILE_MODE, owner_of(c), data, strlen(data), next_text);
 }
 
 static void begin_texts(Build *b) {
@@ -85,7 +85,7 @@ static void begin_texts(Build *b) {
 
 /* ADD: archives. */
 
-static void next_archive(Build *b) {
+static void step_copy_next_archive(Build *b) {
         BuildCopy *c = b->copy;
         Sandbox *sb = build_sandbox(b, b->stage);
         const char *arguments[8] = { "graft" };
@@ -112,7 +112,7 @@ static void next_archive(Build *b) {
         (void) fd_close(pipes[0]);
         (void) fd_close(pipes[1]);
         if (!b->ending)
-                helpers_wait(b, next_archive);
+                helpers_wait(b, step_copy_next_archive);
 }
 
 /* Files. */
@@ -138,7 +138,7 @@ static void copy_files(Build *b) {
         if (!sb)
                 return;
         if (c->selection.n == 0) {
-                next_archive(b);
+                step_copy_next_archive(b);
                 return;
         }
         map = write_map(&c->selection);
@@ -149,14 +149,14 @@ static void copy_files(Build *b) {
         copy_options(c, /* keep= */ false, owner, mode, arguments, &n);
         if (helper_run(b, &(HelperRequest) { .arguments = arguments, .sandbox = sb, .operation = FILE_UNPACK, .path = "/", .in = c->archive,
                         .out = -EBADF, .list = map }) >= 0)
-                helpers_wait(b, next_archive);
+                helpers_wait(b, step_copy_next_archive);
 }
 
-static void choose(Build *b) {
+static void step_copy_choose(Build *b) {
         const PlanStep *step = build_step(b);
         BuildCopy *c = b->copy;
         Sandbox *sb = build_sandbox(b, b->stage);
-        const Context *files;
+        const BuildContext *files;
         Error error = { 0 };
         int r;
 
@@ -173,7 +173,7 @@ static void choose(Build *b) {
         }
         if (!c->is_directory && (c->selection.directory || c->destination[strlen(c->destination) - 1] == '/')) {
                 c->is_directory = true;
-                op_mkdir(b, sb, c->directory, owner_of(c), copy_files);
+                ops_mkdir(b, sb, c->directory, owner_of(c), copy_files);
         } else if (!c->is_directory && step->n_files > 1)
                 build_fail_step(b, -EINVAL, "with more than one source the destination must be a directory: write '%s/'", c->destination);
         else
@@ -186,17 +186,17 @@ static void on_looked(Build *b) {
         if (build_step(b)->from >= 0)
                 copy_from(b);
         else
-                choose(b);
+                step_copy_choose(b);
 }
 
-static void look(Build *b) {
+static void step_copy_look(Build *b) {
         Sandbox *sb = build_sandbox(b, b->stage);
 
         if (sb)
-                op_stat(b, sb, b->copy->directory, on_looked);
+                ops_stat(b, sb, b->copy->directory, on_looked);
 }
 
-static void with_accounts(Build *b) {
+static void step_copy_with_accounts(Build *b) {
         const BuildScope *scope = &build_stage(b)->scope;
         const PlanStep *step = build_step(b);
         _cleanup_free_ char *text = NULL;
@@ -210,7 +210,7 @@ static void with_accounts(Build *b) {
                 return;
         }
         b->copy->has_owner = true;
-        look(b);
+        step_copy_look(b);
 }
 
 /* Before anything is looked at. */
@@ -236,7 +236,7 @@ static int expand_words(Build *b, BuildCopy *c, Error *reterr) {
         return 0;
 }
 
-static int read_mode(Build *b, BuildCopy *c, Error *reterr) {
+static int step_copy_read_mode(Build *b, BuildCopy *c, Error *reterr) {
         _cleanup_free_ char *text = NULL;
         char *end;
         unsigned long mode;
@@ -263,12 +263,12 @@ void step_copy(Build *b) {
                 c->sources.max = PLAN_WORDS_MAX;
                 r = expand_words(b, c, &error);
                 if (r >= 0 && step->chmod)
-                        r = read_mode(b, c, &error);
+                        r = step_copy_read_mode(b, c, &error);
         }
         if (r < 0)
                 build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
         else if (step->chown || step->own)
-                op_accounts(b, with_accounts);
+                op_accounts(b, step_copy_with_accounts);
         else
-                look(b);
+                step_copy_look(b);
 }

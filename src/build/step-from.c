@@ -12,7 +12,7 @@
 #include "base/ignore.h"
 #include "build/internal.h"
 
-static void next_source(Build *b);
+static void step_from_next_source(Build *b);
 
 static const char *stage_words(const Build *b) {
         return build_step(b)->from_text;
@@ -46,7 +46,7 @@ static void transfer(Build *b) {
         (void) fd_close(pipes[0]);
         (void) fd_close(pipes[1]);
         if (!b->ending)
-                helpers_wait(b, next_source);
+                helpers_wait(b, step_from_next_source);
 }
 
 static void made_directory(Build *b) {
@@ -54,7 +54,7 @@ static void made_directory(Build *b) {
         transfer(b);
 }
 
-static void on_source(Build *b) {
+static void step_from_on_source(Build *b) {
         BuildCopy *c = b->copy;
         Sandbox *sb = build_sandbox(b, b->stage);
 
@@ -70,12 +70,12 @@ static void on_source(Build *b) {
         }
         c->source_mode = b->entry.mode;
         if (!c->is_directory && (S_ISDIR(b->entry.mode) || c->destination[strlen(c->destination) - 1] == '/'))
-                op_mkdir(b, sb, c->directory, c->has_owner ? &c->owner : NULL, made_directory);
+                ops_mkdir(b, sb, c->directory, c->has_owner ? &c->owner : NULL, made_directory);
         else
                 transfer(b);
 }
 
-static void next_source(Build *b) {
+static void step_from_next_source(Build *b) {
         BuildCopy *c = b->copy;
         Sandbox *from = build_sandbox(b, (size_t) build_step(b)->from);
 
@@ -91,14 +91,14 @@ static void next_source(Build *b) {
         if (!c->source)
                 build_fail_step(b, -ENOMEM, "out of memory");
         else
-                op_stat(b, from, c->source, on_source);
+                ops_stat(b, from, c->source, step_from_on_source);
 }
 
 /* Patterns, of the last part of a path. */
 
 static void next_pattern(Build *b);
 
-static int replace(BuildCopy *c, size_t at, Strv *names, const char *directory, const char *pattern) {
+static int step_from_replace(BuildCopy *c, size_t at, Strv *names, const char *directory, const char *pattern) {
         Strv list = STRV_INIT(PLAN_WORDS_MAX);
         int r = 0;
 
@@ -124,7 +124,7 @@ static int replace(BuildCopy *c, size_t at, Strv *names, const char *directory, 
         return r;
 }
 
-static void on_listed(Build *b) {
+static void step_from_on_listed(Build *b) {
         BuildCopy *c = b->copy;
         _cleanup_free_ char *source = strdup(c->sources.items[c->next]);
         const size_t before = c->sources.n;
@@ -133,7 +133,7 @@ static void on_listed(Build *b) {
 
         if (slash) {
                 *slash = '\0';
-                r = replace(c, c->next, &b->names, *source ? source : "/", slash + 1);
+                r = step_from_replace(c, c->next, &b->names, *source ? source : "/", slash + 1);
         }
         if (r < 0)
                 build_fail_step(b, r, "%s", strerror(-r));
@@ -168,18 +168,18 @@ static void next_pattern(Build *b) {
                         build_fail_step(b, -EINVAL, "'%s': with --from a pattern may stand in the last part of the path only", c->sources.items[c->next]);
                         return;
                 }
-                op_list(b, from, *directory ? directory : "/", on_listed);
+                ops_list(b, from, *directory ? directory : "/", step_from_on_listed);
                 return;
         }
         c->next = 0;
         if (c->sources.n > 1 && !c->is_directory && c->destination[strlen(c->destination) - 1] != '/')
                 build_fail_step(b, -EINVAL, "with more than one source the destination must be a directory: write '%s/'", c->destination);
         else
-                next_source(b);
+                step_from_next_source(b);
 }
 
 /* Below the root of the other, whatever its working directory was. */
-static void begin(Build *b) {
+static void step_from_begin(Build *b) {
         static const BuildScope root = { .workdir = (char *) "" };
         BuildCopy *c = b->copy;
 
@@ -201,5 +201,5 @@ static void begin(Build *b) {
 }
 
 void copy_from(Build *b) {
-        stage_need_sandbox(b, (size_t) build_step(b)->from, begin);
+        stage_need_sandbox(b, (size_t) build_step(b)->from, step_from_begin);
 }

@@ -21,13 +21,13 @@ static void on_group(Build *b) {
         build_continue(b, b->account_then);
 }
 
-static void on_passwd(Build *b) {
+static void step_run_on_passwd(Build *b) {
         Sandbox *sb = build_sandbox(b, b->stage);
 
         free(b->passwd);
         b->passwd = TAKE_PTR(b->data);
         if (sb)
-                op_read(b, sb, "/etc/group", on_group);
+                ops_read(b, sb, "/etc/group", on_group);
 }
 
 void op_accounts(Build *b, BuildThen then) {
@@ -35,7 +35,7 @@ void op_accounts(Build *b, BuildThen then) {
 
         b->account_then = then;
         if (sb)
-                op_read(b, sb, "/etc/passwd", on_passwd);
+                ops_read(b, sb, "/etc/passwd", step_run_on_passwd);
 }
 
 /* Output. */
@@ -52,7 +52,7 @@ static void remember_line(Build *b, const char *data, size_t n) {
 }
 
 /* What it has said since the last time; false: there may be more. */
-static bool pass_on(Build *b, bool all) {
+static bool step_run_pass_on(Build *b, bool all) {
         char buffer[CHUNK_SIZE];
         bool emptied = true;
 
@@ -87,7 +87,7 @@ static void hint_network(Build *b) {
                 }
 }
 
-static void judge(Build *b, const Execution *x) {
+static void step_run_judge(Build *b, const Execution *x) {
         static const struct {
                 ExecutionReason reason;
                 const char *words;
@@ -117,7 +117,7 @@ static void judge(Build *b, const Execution *x) {
 static void run_over(Build *b) {
         Execution *x = b->execution;
 
-        (void) pass_on(b, /* all= */ true);
+        (void) step_run_pass_on(b, /* all= */ true);
         execution_unwatch(&b->watch);
         b->execution = NULL;
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
@@ -125,10 +125,10 @@ static void run_over(Build *b) {
         if (x->exit_code == 0)
                 stage_step_done(b);
         else
-                judge(b, x);
+                step_run_judge(b, x);
 }
 
-static void on_changed(Execution *x, void *userdata) {
+static void step_run_on_changed(Execution *x, void *userdata) {
         Build *b = userdata;
 
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
@@ -137,10 +137,10 @@ static void on_changed(Execution *x, void *userdata) {
         if (execution_ended(x))
                 run_over(b);
         else
-                (void) pass_on(b, /* all= */ false);
+                (void) step_run_pass_on(b, /* all= */ false);
 }
 
-static int make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
+static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         BuildStage *s = build_stage(b);
         char home[sizeof(s->account.home) + 8];
         int r = scope_command(&s->scope, build_step(b), &ret->args, reterr);
@@ -161,7 +161,7 @@ static int make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "%s", strerror(-r)) : 0;
 }
 
-static void start(Build *b) {
+static void step_run_start(Build *b) {
         Sandbox *sb = build_sandbox(b, b->stage);
         ExecutionSpec spec = { 0 };
         Error error = { 0 };
@@ -171,25 +171,25 @@ static void start(Build *b) {
                 return;
         b->last_line[0] = '\0';
         memset(b->offsets, 0, sizeof(b->offsets));
-        r = make_spec(b, &spec, &error);
+        r = step_run_make_spec(b, &spec, &error);
         if (r >= 0)
                 r = execution_start(sb, &spec, &b->execution, &error);
         execution_spec_done(&spec);
         if (r >= 0) {
-                b->watch = (ExecutionWatch) { .changed = on_changed, .userdata = b, .follow = true };
+                b->watch = (ExecutionWatch) { .changed = step_run_on_changed, .userdata = b, .follow = true };
                 r = execution_watch(b->execution, &b->watch);
         }
         if (r < 0)
                 build_fail_step(b, r, "%s", error.text[0] ? error.text : strerror(-r));
         else
-                on_changed(b->execution, b);
+                step_run_on_changed(b->execution, b);
 }
 
 int build_find_account(Build *b, const char *text, bool chown, Account *ret, Error *reterr) {
         return account_find(text, b->passwd, b->group, chown, ret, reterr);
 }
 
-static void with_accounts(Build *b) {
+static void step_run_with_accounts(Build *b) {
         BuildStage *s = build_stage(b);
         const char *user = build_step(b)->user;
         Error error = { 0 };
@@ -200,11 +200,11 @@ static void with_accounts(Build *b) {
         else if (r < 0)
                 build_fail_step(b, r, "USER: %s", error.text);
         else
-                start(b);
+                step_run_start(b);
 }
 
 void step_run(Build *b) {
-        op_accounts(b, with_accounts);
+        op_accounts(b, step_run_with_accounts);
 }
 
 /* WORKDIR makes its directory, which belongs to root, as docker has it; or to the user, where the step says so. */
@@ -221,7 +221,7 @@ static void make_own_workdir(Build *b) {
         if (r < 0)
                 build_fail_step(b, r, "USER: %s", error.text);
         else
-                op_mkdir(b, sb, s->scope.workdir, &s->account, stage_step_done);
+                ops_mkdir(b, sb, s->scope.workdir, &s->account, stage_step_done);
 }
 
 void step_workdir(Build *b) {
@@ -230,5 +230,5 @@ void step_workdir(Build *b) {
         if (build_step(b)->own)
                 op_accounts(b, make_own_workdir);
         else if (sb)
-                op_mkdir(b, sb, build_stage(b)->scope.workdir, /* owner= */ NULL, stage_step_done);
+                ops_mkdir(b, sb, build_stage(b)->scope.workdir, /* owner= */ NULL, stage_step_done);
 }

@@ -20,15 +20,15 @@
         "adduser -D %1$s || { echo 'there is no user %1$s, and no program to add one'; exit 1; }; "                        \
         "[ %1$s = root ] || { mkdir -p /home/%1$s && chown %1$s: /home/%1$s; }"
 
-typedef struct Reader {
+typedef struct StepsReader {
         const PlanOptions *options;
         Plan *plan;
         PlanStage *stage;
         unsigned number;
         Error *reterr;
-} Reader;
+} StepsReader;
 
-static int no_memory(Reader *k) {
+static int steps_no_memory(StepsReader *k) {
         return error_set(k->reterr, -ENOMEM, "out of memory");
 }
 
@@ -38,21 +38,21 @@ bool steps_hash_is_valid(const char *text) {
         return strlen(text) == STEPS_HASH && text[strspn(text, "0123456789abcdef")] == '\0';
 }
 
-static int set(Reader *k, char **place, const char *text) {
+static int steps_set(StepsReader *k, char **place, const char *text) {
         *place = strdup(text);
-        return *place ? 0 : no_memory(k);
+        return *place ? 0 : steps_no_memory(k);
 }
 
-static int push(Reader *k, PlanStep *s, const char *word) {
+static int steps_push(StepsReader *k, PlanStep *s, const char *word) {
         s->words.max = PLAN_WORDS_MAX;
-        return strv_push(&s->words, word) < 0 ? no_memory(k) : 0;
+        return strv_push(&s->words, word) < 0 ? steps_no_memory(k) : 0;
 }
 
 /* One line for people. */
-static int set_text(Reader *k, PlanStep *s, const char *word, const char *rest) {
+static int steps_set_text(StepsReader *k, PlanStep *s, const char *word, const char *rest) {
         if (asprintf(&s->text, "%s %.*s", word, SHOWN, rest) < 0) {
                 s->text = NULL;
-                return no_memory(k);
+                return steps_no_memory(k);
         }
         for (char *p = s->text; *p; p++)
                 if (*p == '\n' || *p == '\r')
@@ -60,7 +60,7 @@ static int set_text(Reader *k, PlanStep *s, const char *word, const char *rest) 
         return 0;
 }
 
-static PlanStep *add(Reader *k, PlanKind kind, const char *word, const char *rest) {
+static PlanStep *steps_add(StepsReader *k, PlanKind kind, const char *word, const char *rest) {
         PlanStep *s = plan_add_step(k->plan, k->stage);
 
         if (!s) {
@@ -70,10 +70,10 @@ static PlanStep *add(Reader *k, PlanKind kind, const char *word, const char *res
         s->kind = kind;
         s->line = k->number;
         s->from = -1;
-        return set_text(k, s, word, rest) < 0 ? NULL : s;
+        return steps_set_text(k, s, word, rest) < 0 ? NULL : s;
 }
 
-static int failed(Reader *k) {
+static int steps_failed(StepsReader *k) {
         return k->reterr && k->reterr->code < 0 ? k->reterr->code : -ENOMEM;
 }
 
@@ -91,15 +91,15 @@ static bool user_is_valid(const char *name) {
         return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == '\0';
 }
 
-static int read_run(Reader *k, json_t *args, json_t *step) {
+static int read_run(StepsReader *k, json_t *args, json_t *step) {
         const char *command = argument(args, 0), *user = argument(args, 1);
         PlanStep *s;
 
         if (!command)
                 return complain(k, "RUN: needs a command");
-        s = add(k, PLAN_RUN, "RUN", command);
-        if (!s || push(k, s, command) < 0 || (user && set(k, &s->user, user) < 0))
-                return failed(k);
+        s = steps_add(k, PLAN_RUN, "RUN", command);
+        if (!s || steps_push(k, s, command) < 0 || (user && steps_set(k, &s->user, user) < 0))
+                return steps_failed(k);
         return 0;
 }
 
@@ -123,7 +123,7 @@ static char *without_pattern(const char *source) {
         return path;
 }
 
-static int read_copy(Reader *k, json_t *args, json_t *step) {
+static int steps_read_copy(StepsReader *k, json_t *args, json_t *step) {
         const char *source = argument(args, 0), *to = argument(args, 1), *user = argument(args, 2), *mode = argument(args, 3);
         const char *hash = json_string_value(json_object_get(step, "filesHash"));
         _cleanup_free_ char *path = NULL;
@@ -136,16 +136,16 @@ static int read_copy(Reader *k, json_t *args, json_t *step) {
         if (mode && (strlen(mode) > 5 || mode[strspn(mode, "01234567")] != '\0'))
                 return complain(k, "COPY: the mode must be an octal number, as in 0755, not '%.20s'", mode);
         path = without_pattern(source);
-        s = path ? add(k, PLAN_COPY, "COPY", source) : NULL;
-        if (!s || push(k, s, path) < 0 || push(k, s, to) < 0 || set(k, &s->archive, hash) < 0 || (user && set(k, &s->chown, user) < 0) ||
-                        (mode && set(k, &s->chmod, mode) < 0))
-                return failed(k);
+        s = path ? steps_add(k, PLAN_COPY, "COPY", source) : NULL;
+        if (!s || steps_push(k, s, path) < 0 || steps_push(k, s, to) < 0 || steps_set(k, &s->archive, hash) < 0 || (user && steps_set(k, &s->chown, user) < 0) ||
+                        (mode && steps_set(k, &s->chmod, mode) < 0))
+                return steps_failed(k);
         s->literal = true;
         s->own = !user;
         return 0;
 }
 
-static int read_env(Reader *k, json_t *args, json_t *step) {
+static int steps_read_env(StepsReader *k, json_t *args, json_t *step) {
         size_t n = json_array_size(args);
         PlanStep *s;
 
@@ -153,43 +153,43 @@ static int read_env(Reader *k, json_t *args, json_t *step) {
                 return complain(k, "ENV: needs names and values, in turn");
         if (n > PLAN_WORDS_MAX)
                 return complain(k, "ENV: more than %d names", PLAN_WORDS_MAX / 2);
-        s = add(k, PLAN_ENV, "ENV", json_string_value(json_array_get(args, 0)));
+        s = steps_add(k, PLAN_ENV, "ENV", json_string_value(json_array_get(args, 0)));
         for (size_t i = 0; s && i < n; i++)
-                if (push(k, s, json_string_value(json_array_get(args, i))) < 0)
+                if (steps_push(k, s, json_string_value(json_array_get(args, i))) < 0)
                         s = NULL;
         if (!s)
-                return failed(k);
+                return steps_failed(k);
         s->literal = true;
         return 0;
 }
 
-static int read_workdir(Reader *k, json_t *args, json_t *step) {
+static int steps_read_workdir(StepsReader *k, json_t *args, json_t *step) {
         const char *path = argument(args, 0);
         PlanStep *s;
 
         if (!path)
                 return complain(k, "WORKDIR: needs a path");
-        s = add(k, PLAN_WORKDIR, "WORKDIR", path);
-        if (!s || push(k, s, path) < 0)
-                return failed(k);
+        s = steps_add(k, PLAN_WORKDIR, "WORKDIR", path);
+        if (!s || steps_push(k, s, path) < 0)
+                return steps_failed(k);
         s->literal = s->own = true;
         return 0;
 }
 
 /* Whoever is not there is made. */
-static int add_user(Reader *k, const char *name, const char *text) {
+static int steps_add_user(StepsReader *k, const char *name, const char *text) {
         _cleanup_free_ char *script = NULL;
         PlanStep *s;
 
         if (asprintf(&script, ADD_USER, name) < 0) {
                 script = NULL;
-                return no_memory(k);
+                return steps_no_memory(k);
         }
-        s = add(k, PLAN_RUN, text, name);
-        return !s || push(k, s, script) < 0 || set(k, &s->user, "0") < 0 ? failed(k) : 0;
+        s = steps_add(k, PLAN_RUN, text, name);
+        return !s || steps_push(k, s, script) < 0 || steps_set(k, &s->user, "0") < 0 ? steps_failed(k) : 0;
 }
 
-static int read_user(Reader *k, json_t *args, json_t *step) {
+static int steps_read_user(StepsReader *k, json_t *args, json_t *step) {
         const char *name = argument(args, 0);
         int r;
 
@@ -197,23 +197,23 @@ static int read_user(Reader *k, json_t *args, json_t *step) {
                 return complain(k, "USER: needs a name");
         if (!user_is_valid(name))
                 return complain(k, "USER: '%.64s' is no name of a user: letters, digits, '_', '.', '-'", name);
-        r = add_user(k, name, "USER");
-        return r < 0 ? r : set(k, &k->stage->steps[k->stage->n_steps - 1].becomes, name);
+        r = steps_add_user(k, name, "USER");
+        return r < 0 ? r : steps_set(k, &k->stage->steps[k->stage->n_steps - 1].becomes, name);
 }
 
 static const struct {
         const char *type;
-        int (*read)(Reader *k, json_t *args, json_t *step);
+        int (*read)(StepsReader *k, json_t *args, json_t *step);
 } kinds[] = {
         { "RUN",     read_run     },
-        { "COPY",    read_copy    },
-        { "ADD",     read_copy    }, /* the same, where nothing is unpacked */
-        { "ENV",     read_env     },
-        { "WORKDIR", read_workdir },
-        { "USER",    read_user    },
+        { "COPY",    steps_read_copy    },
+        { "ADD",     steps_read_copy    }, /* the same, where nothing is unpacked */
+        { "ENV",     steps_read_env     },
+        { "WORKDIR", steps_read_workdir },
+        { "USER",    steps_read_user    },
 };
 
-static int read_step(Reader *k, json_t *step) {
+static int steps_read(StepsReader *k, json_t *step) {
         const char *type = json_string_value(json_object_get(step, "type"));
         json_t *args = json_object_get(step, "args"), *item;
         size_t i;
@@ -236,7 +236,7 @@ static int read_step(Reader *k, json_t *step) {
         return complain(k, "'%.20s' is no type of a step: RUN, COPY, ENV, WORKDIR, USER", type);
 }
 
-static int read_text(Reader *k, json_t *root, const char *name, PlanKind kind) {
+static int steps_read_text(StepsReader *k, json_t *root, const char *name, PlanKind kind) {
         json_t *v = json_object_get(root, name);
         const char *text = json_string_value(v);
         PlanStep *s;
@@ -245,14 +245,14 @@ static int read_text(Reader *k, json_t *root, const char *name, PlanKind kind) {
                 return error_set(k->reterr, -EINVAL, "%s: '%s' must be a text", k->options->file, name);
         if (!text || !*text)
                 return 0;
-        s = add(k, kind, plan_kind_name(kind), text);
-        if (!s || push(k, s, text) < 0)
-                return failed(k);
+        s = steps_add(k, kind, plan_kind_name(kind), text);
+        if (!s || steps_push(k, s, text) < 0)
+                return steps_failed(k);
         s->literal = true;
         return 0;
 }
 
-static int read_base(Reader *k, json_t *root) {
+static int steps_read_base(StepsReader *k, json_t *root) {
         const char *image = json_string_value(json_object_get(root, "fromImage")), *template = json_string_value(json_object_get(root, "fromTemplate"));
         const char *base = image && *image ? image : template;
         static const char *const shell[] = { "/bin/sh", "-c", SHELL };
@@ -262,20 +262,20 @@ static int read_base(Reader *k, json_t *root) {
         if (image && *image && template && *template)
                 return error_set(k->reterr, -EINVAL, "%s: 'fromImage' and 'fromTemplate' do not go together", k->options->file);
         k->stage = plan_add_stage(k->plan);
-        if (!k->stage || set(k, &k->stage->base, base) < 0 || set(k, &k->stage->user, STEPS_USER) < 0 || set(k, &k->stage->workdir, STEPS_HOME) < 0)
-                return no_memory(k);
+        if (!k->stage || steps_set(k, &k->stage->base, base) < 0 || steps_set(k, &k->stage->user, STEPS_USER) < 0 || steps_set(k, &k->stage->workdir, STEPS_HOME) < 0)
+                return steps_no_memory(k);
         if (asprintf(&k->stage->text, "FROM %.*s", SHOWN, base) < 0) {
                 k->stage->text = NULL;
-                return no_memory(k);
+                return steps_no_memory(k);
         }
         k->stage->shell.max = PLAN_WORDS_MAX;
         for (size_t i = 0; i < ELEMENTSOF(shell); i++)
                 if (strv_push(&k->stage->shell, shell[i]) < 0)
-                        return no_memory(k);
-        return add_user(k, STEPS_USER, "RUN useradd");
+                        return steps_no_memory(k);
+        return steps_add_user(k, STEPS_USER, "RUN useradd");
 }
 
-static int read_all(Reader *k, json_t *root) {
+static int steps_read_all(StepsReader *k, json_t *root) {
         json_t *steps = json_object_get(root, "steps"), *step;
         size_t i;
         int r;
@@ -284,17 +284,17 @@ static int read_all(Reader *k, json_t *root) {
                 return error_set(k->reterr, -EINVAL, "%s: must be an object", k->options->file);
         if (steps && !json_is_array(steps) && !json_is_null(steps))
                 return error_set(k->reterr, -EINVAL, "%s: 'steps' must be a list", k->options->file);
-        r = read_base(k, root);
+        r = steps_read_base(k, root);
         json_array_foreach(steps, i, step) {
                 if (r < 0)
                         return r;
                 k->number = (unsigned) i + 1;
-                r = read_step(k, step);
+                r = steps_read(k, step);
         }
         k->number++;
         if (r >= 0)
-                r = read_text(k, root, "startCmd", PLAN_START);
-        return r < 0 ? r : read_text(k, root, "readyCmd", PLAN_READY);
+                r = steps_read_text(k, root, "startCmd", PLAN_START);
+        return r < 0 ? r : steps_read_text(k, root, "readyCmd", PLAN_READY);
 }
 
 int steps_parse(const char *text, size_t size, const PlanOptions *options, Plan **ret, Error *reterr) {
@@ -311,7 +311,7 @@ int steps_parse(const char *text, size_t size, const PlanOptions *options, Plan 
         root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
         if (!root)
                 return error_set(reterr, -EINVAL, "%s: is no JSON: %s", options->file, where.text);
-        r = read_all(&(Reader) { .options = options, .plan = plan, .reterr = &error }, root);
+        r = steps_read_all(&(StepsReader) { .options = options, .plan = plan, .reterr = &error }, root);
         if (r >= 0)
                 r = plan_choose(plan, options, &error);
         if (r < 0) {

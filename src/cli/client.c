@@ -13,7 +13,7 @@
 #include "config.h"
 
 /* Returns a negative errno: -ENOENT when there is no such program. */
-static int become(const char *program, char **argv) {
+static int client_become(const char *program, char **argv) {
         _cleanup_free_ char *path = NULL;
         int r = program_path(program, &path);
 
@@ -23,7 +23,7 @@ static int become(const char *program, char **argv) {
         return -errno;
 }
 
-static int tell(const char *program, const char *verb, int error) {
+static int client_tell(const char *program, const char *verb, int error) {
         errno = -error;
         log_error("cannot start %s, which `cove %s` needs: %m%s", program, verb,
                         error == -ENOENT ? "; it belongs beside cove, or where it was installed" : "");
@@ -32,20 +32,20 @@ static int tell(const char *program, const char *verb, int error) {
 
 /* Its words begin where ours do, one before the verb: it says "cove" of itself. */
 int become_client(int argc, char **argv) {
-        return tell("cove-client", argv[0], become("cove-client", argv - 1));
+        return client_tell("cove-client", argv[0], client_become("cove-client", argv - 1));
 }
 
 /* The daemon has no verbs: it takes the words after `serve`. */
 int become_daemon(int argc, char **argv) {
         argv[0] = (char *) "coved";
-        return tell("coved", "serve", become("coved", argv));
+        return client_tell("coved", "serve", client_become("coved", argv));
 }
 
 int verb_version(int argc, char **argv) {
-        int r = become("cove-client", argv - 1);
+        int r = client_become("cove-client", argv - 1);
 
         if (r != -ENOENT || argc > 1)
-                return tell("cove-client", "version", r);
+                return client_tell("cove-client", "version", r);
         printf("cove %s\n", COVE_VERSION);
         return 0;
 }

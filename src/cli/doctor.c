@@ -25,19 +25,19 @@ typedef struct DoctorOptions {
         bool json, help;
 } DoctorOptions;
 
-static int apply_json(void *target, const char *value, Error *reterr) {
+static int doctor_apply_json(void *target, const char *value, Error *reterr) {
         ((DoctorOptions *) target)->json = true;
         return 0;
 }
 
-static int apply_help(void *target, const char *value, Error *reterr) {
+static int doctor_apply_help(void *target, const char *value, Error *reterr) {
         ((DoctorOptions *) target)->help = true;
         return 0;
 }
 
 static const Option doctor_options[] = {
-        { "json", 0, NULL, "for programs", apply_json },
-        { "help", 'h', NULL, "print this", apply_help },
+        { "json", 0, NULL, "for programs", doctor_apply_json },
+        { "help", 'h', NULL, "print this", doctor_apply_help },
 };
 
 static const char *const cgroup_names[] = {
@@ -85,7 +85,7 @@ static Finding probe_depot(const Probe *p) {
         return f;
 }
 
-static void print_table(const Probe *p, const struct utsname *host) {
+static void doctor_print_table(const Probe *p, const struct utsname *host) {
         const Finding depot = probe_depot(p);
         const Finding criu = probe_criu();
         const Finding zygote = probe_zygote(p->privileged);
@@ -121,7 +121,7 @@ static void write_finding(JsonWriter *w, const Finding *f, const char *name, con
         json_end_object(w);
 }
 
-static int print_json(const Probe *p, const struct utsname *host) {
+static int doctor_print_json(const Probe *p, const struct utsname *host) {
         const Finding depot = probe_depot(p);
         const Finding criu = probe_criu();
         const Finding zygote = probe_zygote(p->privileged);
@@ -183,8 +183,8 @@ int verb_doctor(int argc, char **argv) {
         probe_host(&p);
         (void) uname(&host);
         if (!o.json)
-                print_table(&p, &host);
-        else if (print_json(&p, &host) < 0)
+                doctor_print_table(&p, &host);
+        else if (doctor_print_json(&p, &host) < 0)
                 return EXIT_OWN_FAILURE;
         return exit_status(&p);
 }

@@ -82,7 +82,7 @@ static size_t take_character(const char *p, char piece[static 4], size_t *ret_si
         return 2;
 }
 
-static int copy_text(const char *p, char *ret, size_t size) {
+static int event_text_copy(const char *p, char *ret, size_t size) {
         size_t n = 0;
 
         for (p++; *p != '"';) {
@@ -120,7 +120,7 @@ int event_text(const char *line, const char *key, char *ret, size_t size) {
                         return -EBADMSG;
                 p = skip_space(p + 1);
                 if (found)
-                        return *p == '"' ? copy_text(p, ret, size) : -ENOENT;
+                        return *p == '"' ? event_text_copy(p, ret, size) : -ENOENT;
                 p = skip_value(p);
                 if (!p)
                         return -EBADMSG;

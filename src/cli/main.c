@@ -41,7 +41,7 @@ static const struct {
 #undef VERB
 };
 
-static void print_help(FILE *to) {
+static void cli_print_help(FILE *to) {
         fprintf(to, "cove runs code that nobody trusts, each piece in a sandbox of its own.\n");
         for (VerbGroup g = 0; g < _GROUP_MAX; g++) {
                 fprintf(to, "\n%s:\n", group_titles[g]);
@@ -80,13 +80,13 @@ static int refuse_verb(const char *word) {
         return EXIT_OWN_FAILURE;
 }
 
-static int run_verb(int argc, char **argv) {
+static int cli_run_verb(int argc, char **argv) {
         if (argc < 2) {
-                print_help(stderr);
+                cli_print_help(stderr);
                 return EXIT_OWN_FAILURE;
         }
         if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-                print_help(stdout);
+                cli_print_help(stdout);
                 return 0;
         }
         if (strcmp(argv[1], "--version") == 0) {
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
 
         fill_standard_descriptors();
         title_init(argc, argv);
-        status = run_verb(argc, argv);
+        status = cli_run_verb(argc, argv);
         if (fflush(stdout) != 0 || ferror(stdout)) {
                 log_error("cannot write to stdout: %m");
                 return EXIT_OWN_FAILURE;

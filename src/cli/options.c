@@ -7,34 +7,34 @@
 
 #define HELP_COLUMN 28
 
-static const Option *find_name(const Option *options, size_t n, const char *name, size_t length) {
+static const Option *cli_options_find_name(const Option *options, size_t n, const char *name, size_t length) {
         for (size_t i = 0; i < n; i++)
                 if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0)
                         return options + i;
         return NULL;
 }
 
-static const Option *find_letter(const Option *options, size_t n, char letter) {
+static const Option *cli_options_find_letter(const Option *options, size_t n, char letter) {
         for (size_t i = 0; i < n; i++)
                 if (options[i].letter == letter)
                         return options + i;
         return NULL;
 }
 
-static const Option *find(const Option *options, size_t n, const char *word, const char **ret_value, bool *ret_inline) {
+static const Option *cli_options_find(const Option *options, size_t n, const char *word, const char **ret_value, bool *ret_inline) {
         size_t length;
 
         *ret_inline = false;
         *ret_value = NULL;
         if (word[1] != '-')
-                return word[2] == '\0' ? find_letter(options, n, word[1]) : NULL;
+                return word[2] == '\0' ? cli_options_find_letter(options, n, word[1]) : NULL;
 
         length = strcspn(word + 2, "=");
         if (word[2 + length] == '=') {
                 *ret_inline = true;
                 *ret_value = word + 2 + length + 1;
         }
-        return find_name(options, n, word + 2, length);
+        return cli_options_find_name(options, n, word + 2, length);
 }
 
 int options_parse(const Option *options, size_t n, int argc, char **argv, void *target, Error *reterr) {
@@ -51,7 +51,7 @@ int options_parse(const Option *options, size_t n, int argc, char **argv, void *
                 if (word[0] != '-' || word[1] == '\0')
                         return i;
 
-                o = find(options, n, word, &value, &is_inline);
+                o = cli_options_find(options, n, word, &value, &is_inline);
                 if (!o)
                         return error_set(reterr, -EINVAL, "unknown option '%s'", word);
                 if (!o->argument && is_inline)

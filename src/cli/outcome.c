@@ -22,7 +22,7 @@ const char *reason_name(Reason r) {
         return reason_names[r];
 }
 
-static void say(Outcome *out, const char *words) {
+static void outcome_say(Outcome *out, const char *words) {
         (void) snprintf(out->message, sizeof(out->message), "%s", words);
 }
 
@@ -42,17 +42,17 @@ static void conclude_program(Outcome *out, const Ending *e) {
         /* The kernel counts its own kills; a shell passes its child's on as 137. */
         if (oom && (out->signal == SIGKILL || out->exit_code == EXIT_SIGNAL_BASE + SIGKILL)) {
                 out->reason = REASON_MEMORY;
-                say(out, "out of memory: killed by the kernel at the limit");
+                outcome_say(out, "out of memory: killed by the kernel at the limit");
         } else if (out->disk_full && out->exit_status != 0) {
                 out->reason = REASON_DISK;
-                say(out, "failed with its disk full");
+                outcome_say(out, "failed with its disk full");
         } else if ((out->guards_missing & GUARD_BIT(GUARD_CPU)) && e->cpu_time != USEC_INFINITY &&
                         (out->signal == SIGXCPU ||
                                         (out->signal == SIGKILL &&
                                                         out->usage.user_usec + out->usage.system_usec >= e->cpu_time))) {
                 out->reason = REASON_CPU_TIME;
                 out->exit_status = EXIT_TIMED_OUT;
-                say(out, "used up its CPU time");
+                outcome_say(out, "used up its CPU time");
         }
 }
 
@@ -80,7 +80,7 @@ static void conclude_output_limit(Outcome *out, const Ending *e) {
                 out->exit_code = WEXITSTATUS(e->wait_status);
         else
                 out->signal = e->exited ? WTERMSIG(e->wait_status) : SIGKILL;
-        say(out, "more output than --output-limit");
+        outcome_say(out, "more output than --output-limit");
 }
 
 void outcome_conclude(Outcome *out, const Ending *e) {
@@ -94,10 +94,10 @@ void outcome_conclude(Outcome *out, const Ending *e) {
                 out->reason = REASON_MEMORY;
                 out->signal = SIGKILL;
                 out->exit_status = EXIT_SIGNAL_BASE + SIGKILL;
-                say(out, "out of memory: killed by the kernel at the limit");
+                outcome_say(out, "out of memory: killed by the kernel at the limit");
         } else {
                 out->reason = REASON_INTERNAL;
                 out->exit_status = EXIT_OWN_FAILURE;
-                say(out, "the sandbox was killed from outside");
+                outcome_say(out, "the sandbox was killed from outside");
         }
 }

@@ -17,7 +17,7 @@
 
 /* Our own open file description, so that O_NONBLOCK is no business of those who share the caller's. Not for the master of a
  * terminal: opened again it is another terminal's. That one is ours anyway, and non-blocking. */
-static int open_again(int fd) {
+static int pump_open_again(int fd) {
         unsigned number;
         char path[32];
 
@@ -36,7 +36,7 @@ void pump_init(Pump *p, int from, int to) {
                 .from = from,
                 .to = to,
                 .open = true,
-                .own_to = terminal ? open_again(to) : -EBADF,
+                .own_to = terminal ? pump_open_again(to) : -EBADF,
                 .is_socket = fstat(to, &st) == 0 && S_ISSOCK(st.st_mode),
         };
         p->copies = terminal || p->is_socket; /* splice to these waits, or does not work */
@@ -58,7 +58,7 @@ void pump_poll(const Pump *p, struct pollfd *ret) {
         };
 }
 
-static int failed(Pump *p, int error) {
+static int pump_failed(Pump *p, int error) {
         p->open = false;
         p->bytes -= p->end - p->start;
         p->start = p->end = 0;
@@ -86,7 +86,7 @@ static int step_splice(Pump *p, uint64_t max) {
         case EINTR: return 0;
         case EAGAIN: p->waits_out = true; return 0; /* from is readable, so it is the output that is full */
         case EINVAL: p->copies = true; return 0;    /* a terminal, a file in append mode, … */
-        default: return failed(p, errno);
+        default: return pump_failed(p, errno);
         }
 }
 
@@ -100,7 +100,7 @@ static int step_read(Pump *p, uint64_t max) {
         }
         n = read(p->from, p->buffer, (size_t) MIN_OF(max, (uint64_t) PUMP_BUFFER_SIZE));
         if (n < 0)
-                return errno == EINTR || errno == EAGAIN ? 0 : failed(p, errno);
+                return errno == EINTR || errno == EAGAIN ? 0 : pump_failed(p, errno);
         if (n == 0)
                 p->open = false;
         p->start = 0;
@@ -109,17 +109,17 @@ static int step_read(Pump *p, uint64_t max) {
         return 0;
 }
 
-static ssize_t write_some(const Pump *p, const char *data, size_t size) {
+static ssize_t pump_write_some(const Pump *p, const char *data, size_t size) {
         if (p->is_socket)
                 return send(p->to, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
         return write(p->own_to >= 0 ? p->own_to : p->to, data, MIN_OF(size, (size_t) WRITE_CHUNK));
 }
 
 static int step_write(Pump *p) {
-        ssize_t n = write_some(p, p->buffer + p->start, p->end - p->start);
+        ssize_t n = pump_write_some(p, p->buffer + p->start, p->end - p->start);
 
         if (n < 0)
-                return errno == EINTR || errno == EAGAIN ? 0 : failed(p, errno);
+                return errno == EINTR || errno == EAGAIN ? 0 : pump_failed(p, errno);
         p->start += (size_t) n;
         return 0;
 }
@@ -137,7 +137,7 @@ int pump_step(Pump *p, short revents, uint64_t max) {
         if (p->waits_out) {
                 p->waits_out = false; /* look at the input again: it may have ended meanwhile */
                 if (revents & POLLERR)
-                        return failed(p, EPIPE);
+                        return pump_failed(p, EPIPE);
                 return 0;
         }
         if (max == 0) {

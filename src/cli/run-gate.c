@@ -134,7 +134,7 @@ static _noreturn_ void launch_main(Launch *l) {
         _exit(1);
 }
 
-static int open_program(Error *reterr) {
+static int run_gate_open_program(Error *reterr) {
         _cleanup_free_ char *path = NULL;
         int r = program_path(PROGRAM, &path), fd;
 
@@ -145,7 +145,7 @@ static int open_program(Error *reterr) {
 }
 
 static int launch(RunGate *g, Launch *l, const RunNet *net, const int *sockets, int pidfd, int complaints_fd, Error *reterr) {
-        _cleanup_close_ int program = open_program(reterr), policy = -EBADF, null = open("/dev/null", O_RDWR | O_CLOEXEC), theirs = -EBADF;
+        _cleanup_close_ int program = run_gate_open_program(reterr), policy = -EBADF, null = open("/dev/null", O_RDWR | O_CLOEXEC), theirs = -EBADF;
         int pipes[2], r;
 
         if (program < 0)
@@ -177,7 +177,7 @@ static int launch(RunGate *g, Launch *l, const RunNet *net, const int *sockets, 
 }
 
 /* Lines of JSON. Only what keeps somebody from something is worth a line of ours. */
-static void on_line(RunGate *g, const char *line) {
+static void run_gate_on_line(RunGate *g, const char *line) {
         char kind[32] = "", text[1024] = "";
 
         if (!g->done) {
@@ -199,7 +199,7 @@ static void on_bytes(RunGate *g) {
                 size_t used = (size_t) (end - g->line) + 1;
 
                 *end = '\0';
-                on_line(g, g->line);
+                run_gate_on_line(g, g->line);
                 memmove(g->line, g->line + used, g->size - used);
                 g->size -= used;
         }
@@ -233,7 +233,7 @@ static void read_until(RunGate *g, usec_t deadline, bool stop_when_done) {
 }
 
 /* A moment for it to end by itself: it has last words, for whoever asks why. */
-static void await_end(RunGate *g, usec_t deadline) {
+static void run_gate_await_end(RunGate *g, usec_t deadline) {
         int r;
 
         while ((r = waitpid(g->pid, NULL, WNOHANG)) == 0 && clock_usec() < deadline)
@@ -276,6 +276,6 @@ void run_gate_end(RunGate *g) {
         if (g->pid == 0)
                 return;
         read_until(g, clock_usec() + END_USEC, /* stop_when_done= */ false);
-        await_end(g, clock_usec() + END_USEC);
+        run_gate_await_end(g, clock_usec() + END_USEC);
         g->events_fd = fd_close(g->events_fd);
 }

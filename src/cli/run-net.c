@@ -44,7 +44,7 @@ int apply_net(void *target, const char *value, Error *reterr) {
 }
 
 /* A word that goes into a list or onto a command line: what it means is found out later. */
-static int add_word(Strv *list, const char *option, const char *value, Error *reterr) {
+static int run_net_add_word(Strv *list, const char *option, const char *value, Error *reterr) {
         int r;
 
         if (value[0] == '\0')
@@ -56,19 +56,19 @@ static int add_word(Strv *list, const char *option, const char *value, Error *re
 }
 
 int apply_allow(void *target, const char *value, Error *reterr) {
-        return add_word(&((RunOptions *) target)->net.allow, "allow", value, reterr);
+        return run_net_add_word(&((RunOptions *) target)->net.allow, "allow", value, reterr);
 }
 
 int apply_deny(void *target, const char *value, Error *reterr) {
-        return add_word(&((RunOptions *) target)->net.deny, "deny", value, reterr);
+        return run_net_add_word(&((RunOptions *) target)->net.deny, "deny", value, reterr);
 }
 
 int apply_reachable(void *target, const char *value, Error *reterr) {
-        return add_word(&((RunOptions *) target)->net.reachable, "reachable", value, reterr);
+        return run_net_add_word(&((RunOptions *) target)->net.reachable, "reachable", value, reterr);
 }
 
 int apply_dns(void *target, const char *value, Error *reterr) {
-        return add_word(&((RunOptions *) target)->net.dns, "dns", value, reterr);
+        return run_net_add_word(&((RunOptions *) target)->net.dns, "dns", value, reterr);
 }
 
 int apply_plain_http(void *target, const char *value, Error *reterr) {
@@ -100,7 +100,7 @@ int run_net_finish(RunNet *n, Error *reterr) {
         return 0;
 }
 
-static void write_list(JsonWriter *w, const char *key, const Strv *list) {
+static void run_net_write_list(JsonWriter *w, const char *key, const Strv *list) {
         if (list->n == 0)
                 return;
         json_begin_list(w, key);
@@ -120,8 +120,8 @@ int run_net_policy(const RunNet *n, int *ret_fd) {
         json_write_string(&w, "mode", modes[n->mode]);
         if (n->plain_http)
                 json_write_bool(&w, "requireTls", false);
-        write_list(&w, "allow", &n->allow);
-        write_list(&w, "deny", &n->deny);
+        run_net_write_list(&w, "allow", &n->allow);
+        run_net_write_list(&w, "deny", &n->deny);
         json_end_object(&w);
         r = json_finish(&w, fd);
         if (r < 0)

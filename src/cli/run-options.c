@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "cli/options.h"
 #include "cli/run-rules.h"
-#include "jail/ids.h"
 
 #define MEMORY_DEFAULT  (UINT64_C(2) << 30)
 #define MEMORY_MIN      (UINT64_C(4) << 20) /* setting up takes about one */
@@ -33,7 +33,7 @@
 #define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 #define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-static int apply_size(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
+static int run_options_apply_size(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
         uint64_t bytes;
         int r = parse_size(value, &bytes);
 
@@ -61,7 +61,7 @@ static int apply_duration(const char *name, const char *value, usec_t *ret, Erro
         return 0;
 }
 
-static int apply_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
+static int run_options_apply_number(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *ret, Error *reterr) {
         int r = parse_uint64(value, min, max, ret);
 
         if (r < 0)
@@ -70,23 +70,23 @@ static int apply_number(const char *name, const char *value, uint64_t min, uint6
         return 0;
 }
 
-static int apply_memory(void *target, const char *value, Error *reterr) {
+static int run_options_apply_memory(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
-        return apply_size("memory", value, MEMORY_MIN, BYTES_MAX, &o->spec.limits.memory_bytes, reterr);
+        return run_options_apply_size("memory", value, MEMORY_MIN, BYTES_MAX, &o->spec.limits.memory_bytes, reterr);
 }
 
-static int apply_disk(void *target, const char *value, Error *reterr) {
+static int run_options_apply_disk(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         o->disk_given = true;
-        return apply_size("disk", value, DISK_MIN, BYTES_MAX, &o->spec.limits.disk_bytes, reterr);
+        return run_options_apply_size("disk", value, DISK_MIN, BYTES_MAX, &o->spec.limits.disk_bytes, reterr);
 }
 
-static int apply_output_limit(void *target, const char *value, Error *reterr) {
+static int run_options_apply_output_limit(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
-        return apply_size("output-limit", value, 1, BYTES_MAX, &o->output_max, reterr);
+        return run_options_apply_size("output-limit", value, 1, BYTES_MAX, &o->output_max, reterr);
 }
 
-static int apply_cpus(void *target, const char *value, Error *reterr) {
+static int run_options_apply_cpus(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         int r = parse_cpus(value, &o->spec.limits.cpu_milli);
 
@@ -95,20 +95,20 @@ static int apply_cpus(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_cpu_time(void *target, const char *value, Error *reterr) {
+static int run_options_apply_cpu_time(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         return apply_duration("cpu-time", value, &o->cpu_time, reterr);
 }
 
-static int apply_timeout(void *target, const char *value, Error *reterr) {
+static int run_options_apply_timeout(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         return apply_duration("timeout", value, &o->timeout, reterr);
 }
 
-static int apply_pids(void *target, const char *value, Error *reterr) {
+static int run_options_apply_pids(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         uint64_t n;
-        int r = apply_number("pids", value, 1, 4194303, &n, reterr);
+        int r = run_options_apply_number("pids", value, 1, 4194303, &n, reterr);
 
         if (r < 0)
                 return r;
@@ -116,12 +116,12 @@ static int apply_pids(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_nofile(void *target, const char *value, Error *reterr) {
+static int run_options_apply_nofile(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
-        return apply_number("nofile", value, 3, 1048576, &o->nofile, reterr);
+        return run_options_apply_number("nofile", value, 3, 1048576, &o->nofile, reterr);
 }
 
-static int add_env(RunOptions *o, const char *assignment, Error *reterr) {
+static int run_options_add_env(RunOptions *o, const char *assignment, Error *reterr) {
         int r;
 
         if (strlen(assignment) >= STRING_MAX)
@@ -138,24 +138,24 @@ static int add_env(RunOptions *o, const char *assignment, Error *reterr) {
         return 0;
 }
 
-static int apply_env(void *target, const char *value, Error *reterr) {
+static int run_options_apply_env(void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *assignment = NULL;
         const char *inherited;
 
         if (value[0] == '\0' || value[0] == '=')
                 return error_set(reterr, -EINVAL, "--env: '%s' has no name; write NAME=value", value);
         if (strchr(value, '='))
-                return add_env(target, value, reterr);
+                return run_options_add_env(target, value, reterr);
 
         inherited = getenv(value);
         if (!inherited)
                 return error_set(reterr, -EINVAL, "--env: '%s' is not set here; write %s=value", value, value);
         if (asprintf(&assignment, "%s=%s", value, inherited) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        return add_env(target, assignment, reterr);
+        return run_options_add_env(target, assignment, reterr);
 }
 
-static int apply_env_file(void *target, const char *value, Error *reterr) {
+static int run_options_apply_env_file(void *target, const char *value, Error *reterr) {
         _cleanup_free_ char *text = NULL;
         unsigned line_number = 0;
         size_t size;
@@ -180,7 +180,7 @@ static int apply_env_file(void *target, const char *value, Error *reterr) {
                 if (line[0] == '=' || !strchr(line, '='))
                         return error_set(reterr, -EINVAL, "--env-file: %s line %u is not NAME=value: '%.60s'", value,
                                         line_number, line);
-                r = add_env(target, line, reterr);
+                r = run_options_add_env(target, line, reterr);
                 if (r < 0)
                         return error_prefix(reterr, r, "--env-file: %s line %u", value, line_number);
         }
@@ -202,13 +202,13 @@ static int inside_path(const char *name, const char *value, char **ret, Error *r
         return 0;
 }
 
-static int apply_workdir(void *target, const char *value, Error *reterr) {
+static int run_options_apply_workdir(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         free(TAKE_PTR(o->workdir));
         return inside_path("workdir", value, &o->workdir, reterr);
 }
 
-static int apply_user(void *target, const char *value, Error *reterr) {
+static int run_options_apply_user(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         uint64_t uid;
         int r;
@@ -239,7 +239,7 @@ static bool covers_guard(const char *path) {
         return strcmp(path, "/") == 0;
 }
 
-static int check_target(const char *name, const char *path, Error *reterr) {
+static int run_options_check_target(const char *name, const char *path, Error *reterr) {
         if (covers_guard(path))
                 return error_set(reterr, -EINVAL, "--%s: '%s' is a place that the sandbox guards; choose another", name,
                                 path);
@@ -270,7 +270,7 @@ static int split_bind(const char *value, char **ret_source, char **ret_target, b
         return *ret_target ? 0 : -ENOMEM;
 }
 
-static void *grow(void *items, size_t n, size_t *room, size_t size) {
+static void *run_options_grow(void *items, size_t n, size_t *room, size_t size) {
         void *bigger;
 
         if (n < *room)
@@ -282,7 +282,7 @@ static void *grow(void *items, size_t n, size_t *room, size_t size) {
 }
 
 static int add_bind(RunOptions *o, JailBind bind) {
-        JailBind *binds = grow(o->spec.binds, o->spec.n_binds, &o->binds_room, sizeof(JailBind));
+        JailBind *binds = run_options_grow(o->spec.binds, o->spec.n_binds, &o->binds_room, sizeof(JailBind));
 
         if (!binds)
                 return -ENOMEM;
@@ -307,7 +307,7 @@ static int apply_bind(void *target, const char *value, Error *reterr) {
         r = inside_path("bind", raw, &inside, reterr);
         if (r < 0)
                 return r;
-        r = check_target("bind", inside, reterr);
+        r = run_options_check_target("bind", inside, reterr);
         if (r < 0)
                 return r;
         if (stat(source, &st) < 0)
@@ -337,7 +337,7 @@ static int apply_txn(void *target, const char *value, Error *reterr) {
         r = inside_path("txn", raw ? raw : "/workspace", &o->txn.target, reterr);
         if (r < 0)
                 return r;
-        r = check_target("txn", o->txn.target, reterr);
+        r = run_options_check_target("txn", o->txn.target, reterr);
         if (r < 0)
                 return r;
         if (stat(o->txn.dir, &st) < 0)
@@ -374,7 +374,7 @@ static int apply_txn_auto(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_file(void *target, const char *value, Error *reterr) {
+static int run_options_apply_file(void *target, const char *value, Error *reterr) {
         const char *equals = strchr(value, '=');
         _cleanup_free_ char *raw = NULL, *inside = NULL, *source = NULL;
         _cleanup_close_ int fd = -EBADF;
@@ -394,7 +394,7 @@ static int apply_file(void *target, const char *value, Error *reterr) {
         r = inside_path("file", raw, &inside, reterr);
         if (r < 0)
                 return r;
-        r = check_target("file", inside, reterr);
+        r = run_options_check_target("file", inside, reterr);
         if (r < 0)
                 return r;
         fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -404,7 +404,7 @@ static int apply_file(void *target, const char *value, Error *reterr) {
                 return error_set(reterr, -EINVAL, "--file: source '%s' is not a regular file (for a directory: --bind)",
                                 source);
 
-        files = grow(o->spec.files, o->spec.n_files, &o->files_room, sizeof(JailFile));
+        files = run_options_grow(o->spec.files, o->spec.n_files, &o->files_room, sizeof(JailFile));
         if (!files)
                 return error_set(reterr, -ENOMEM, "out of memory");
         o->spec.files = files;
@@ -416,7 +416,7 @@ static int apply_file(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_template(void *target, const char *value, Error *reterr) {
+static int run_options_apply_template(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         struct stat st;
 
@@ -445,7 +445,7 @@ static int apply_hostname(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_keep(void *target, const char *value, Error *reterr) {
+static int run_options_apply_keep(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
 
         free(TAKE_PTR(o->keep));
@@ -464,7 +464,7 @@ static int apply_report(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_allow_missing(void *target, const char *value, Error *reterr) {
+static int run_options_apply_allow_missing(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
         Guard g = guard_from_name(value);
 
@@ -476,38 +476,38 @@ static int apply_allow_missing(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_tty(void *target, const char *value, Error *reterr) {
+static int run_options_apply_tty(void *target, const char *value, Error *reterr) {
         ((RunOptions *) target)->tty = true;
         return 0;
 }
 
-static int apply_verbose(void *target, const char *value, Error *reterr) {
+static int run_options_apply_verbose(void *target, const char *value, Error *reterr) {
         log_verbosity++;
         return 0;
 }
 
-static int apply_help(void *target, const char *value, Error *reterr) {
+static int run_options_apply_help(void *target, const char *value, Error *reterr) {
         ((RunOptions *) target)->help = true;
         return 0;
 }
 
 static const Option run_options[] = {
-        { "memory", 0, "SIZE", "memory and swap of the whole sandbox (default 2G)", apply_memory },
-        { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", apply_cpus },
-        { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", apply_cpu_time },
-        { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", apply_timeout },
-        { "pids", 0, "N", "processes at the same time (default 512)", apply_pids },
+        { "memory", 0, "SIZE", "memory and swap of the whole sandbox (default 2G)", run_options_apply_memory },
+        { "cpus", 0, "N", "share of cores, as in 0.5 (default: all)", run_options_apply_cpus },
+        { "cpu-time", 0, "TIME", "CPU time of the whole sandbox (default: no limit)", run_options_apply_cpu_time },
+        { "timeout", 0, "TIME", "wall time, as in 30s or 5m (default: no limit)", run_options_apply_timeout },
+        { "pids", 0, "N", "processes at the same time (default 512)", run_options_apply_pids },
         { "disk", 0, "SIZE",
                 "everything written; the guest meets ENOSPC. Up to half of --memory\n"
                 "it lies in memory and counts as such, else in a disk image\n"
                 "(default: half of --memory, at most 1G)",
-                apply_disk },
-        { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox (status 137)", apply_output_limit },
-        { "nofile", 0, "N", "open files of each process (default 4096)", apply_nofile },
-        { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", apply_env },
-        { "env-file", 0, "FILE", "lines of NAME=VALUE", apply_env_file },
-        { "workdir", 'w', "DIR", "working directory (default /workspace); made if missing", apply_workdir },
-        { "user", 'u', "USER", "user (uid 1000, default), root (of the sandbox) or a UID", apply_user },
+                run_options_apply_disk },
+        { "output-limit", 0, "SIZE", "stdout and stderr together; more ends the sandbox (status 137)", run_options_apply_output_limit },
+        { "nofile", 0, "N", "open files of each process (default 4096)", run_options_apply_nofile },
+        { "env", 'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's", run_options_apply_env },
+        { "env-file", 0, "FILE", "lines of NAME=VALUE", run_options_apply_env_file },
+        { "workdir", 'w', "DIR", "working directory (default /workspace); made if missing", run_options_apply_workdir },
+        { "user", 'u', "USER", "user (uid 1000, default), root (of the sandbox) or a UID", run_options_apply_user },
         { "bind", 0, "SRC:DST[:rw]",
                 "show a file or directory of the host inside, read-only\n"
                 "unless :rw; its owner appears as the guest's user",
@@ -519,8 +519,8 @@ static const Option run_options[] = {
                 apply_txn },
         { "txn-id", 0, "ID", "go on with a kept transaction on --txn DIR", apply_txn_id },
         { "txn-auto", 0, "commit|discard", "at the end: take the changes if the command ended with 0; drop them", apply_txn_auto },
-        { "file", 0, "DST=SRC", "put a copy of a file inside", apply_file },
-        { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", apply_template },
+        { "file", 0, "DST=SRC", "put a copy of a file inside", run_options_apply_file },
+        { "template", 0, "host|DIR", "what / starts from: the host's /usr (default), or a directory", run_options_apply_template },
         { "net", 0, "none|egress|open|host",
                 "loopback only (default); what --allow names, through a gate;\n"
                 "the world, through it, but no private networks; or the host's\n"
@@ -543,19 +543,19 @@ static const Option run_options[] = {
         { "deny-path", 0, "PATH", "a path of the sandbox that nobody can look into", apply_deny_path },
         { "max-file-size", 0, "SIZE", "of each file; beyond it the guest meets EFBIG (default: no limit)", apply_max_file_size },
         { "no-processes", 0, NULL, "the command may have threads, but make no processes", apply_no_processes },
-        { "tty", 't', NULL, "give the command a terminal", apply_tty },
+        { "tty", 't', NULL, "give the command a terminal", run_options_apply_tty },
         { "hostname", 0, "NAME", "host name inside (default cove)", apply_hostname },
         { "keep", 0, "DIR",
                 "leave the writable layer in DIR (new or empty); there is no\n"
                 "limit on the disk then",
-                apply_keep },
+                run_options_apply_keep },
         { "report", 0, "FILE|-", "write a JSON report when it has ended (- is stdout)", apply_report },
         { "allow-missing", 0, "GUARD",
                 "run also if this guard cannot be raised here; the report\n"
                 "lists what was left out",
-                apply_allow_missing },
-        { "verbose", 'v', NULL, "say more", apply_verbose },
-        { "help", 'h', NULL, "print this", apply_help },
+                run_options_apply_allow_missing },
+        { "verbose", 'v', NULL, "say more", run_options_apply_verbose },
+        { "help", 'h', NULL, "print this", run_options_apply_help },
 };
 
 void run_options_print_help(void) {

@@ -10,7 +10,7 @@
 
 #define FILE_SIZE_MAX (UINT64_C(1) << 50)
 
-static int add_path(RunOptions *o, RulesPathKind kind, const char *option, const char *value, Error *reterr) {
+static int run_rules_add_path(RunOptions *o, RulesPathKind kind, const char *option, const char *value, Error *reterr) {
         _cleanup_free_ char *path = NULL;
         int r = path_normalize(value, &path);
 
@@ -26,18 +26,18 @@ static int add_path(RunOptions *o, RulesPathKind kind, const char *option, const
 }
 
 int apply_read_only_path(void *target, const char *value, Error *reterr) {
-        return add_path(target, RULES_READ_ONLY, "read-only-path", value, reterr);
+        return run_rules_add_path(target, RULES_READ_ONLY, "read-only-path", value, reterr);
 }
 
 int apply_writable_path(void *target, const char *value, Error *reterr) {
         RunOptions *o = target;
 
         o->rules.flags |= RULES_SEALED;
-        return strcmp(value, "none") == 0 ? 0 : add_path(o, RULES_WRITABLE, "writable-path", value, reterr);
+        return strcmp(value, "none") == 0 ? 0 : run_rules_add_path(o, RULES_WRITABLE, "writable-path", value, reterr);
 }
 
 int apply_deny_path(void *target, const char *value, Error *reterr) {
-        return add_path(target, RULES_DENIED, "deny-path", value, reterr);
+        return run_rules_add_path(target, RULES_DENIED, "deny-path", value, reterr);
 }
 
 int apply_max_file_size(void *target, const char *value, Error *reterr) {

@@ -38,7 +38,7 @@ int run_txn_split(const char *value, char **ret_dir, char **ret_target) {
 }
 
 /* "\040" and its like, in place. */
-static void unescape(char *text) {
+static void run_txn_unescape(char *text) {
         char *out = text;
 
         for (const char *p = text; *p; p++)
@@ -67,7 +67,7 @@ static char *mount_below(const char *dir) {
                 if (!field)
                         continue;
                 field[strcspn(field, " ")] = '\0';
-                unescape(field);
+                run_txn_unescape(field);
                 if (strcmp(field, dir) != 0 && path_is_below(field, dir))
                         found = strdup(field);
         }
@@ -211,7 +211,7 @@ static int commit_now(RunTxn *t, bool quiet, Error *reterr) {
         return 0;
 }
 
-static int settle(RunTxn *t, int exit_status, bool quiet, Error *reterr) {
+static int run_txn_settle(RunTxn *t, int exit_status, bool quiet, Error *reterr) {
         int r;
 
         if (t->count.total == 0)
@@ -246,7 +246,7 @@ int run_txn_end(RunTxn *t, bool started, int exit_status, bool quiet, Error *ret
                 log_warning("transaction %s is kept, and what is in it cannot be told: %s", t->txn.id, reterr->text);
                 return 0;
         }
-        r = settle(t, exit_status, quiet, reterr);
+        r = run_txn_settle(t, exit_status, quiet, reterr);
         if (r < 0)
                 return error_prefix(reterr, r, "transaction %s is kept", t->txn.id);
         return 0;

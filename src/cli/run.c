@@ -53,7 +53,7 @@ static int open_keep(const char *path, int *ret_fd, bool *ret_made, Error *reter
         return 0;
 }
 
-static int prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_made, Error *reterr) {
+static int cli_run_prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_made, Error *reterr) {
         int r = open_report(o->report, ret_report_fd, reterr);
         if (r < 0)
                 return r;
@@ -64,7 +64,7 @@ static int prepare(RunOptions *o, int *ret_report_fd, bool *ret_keep_made, Error
 }
 
 /* One line on stderr whenever the end was not the program's own doing. */
-static void tell(const RunOptions *o, const Outcome *out) {
+static void cli_run_tell(const RunOptions *o, const Outcome *out) {
         bool own_end = out->reason == REASON_EXITED || out->reason == REASON_SIGNALED || out->reason == REASON_DISK;
 
         if (out->message[0] && !own_end)
@@ -78,14 +78,14 @@ static void tell(const RunOptions *o, const Outcome *out) {
                         log_debug("guard left out: %s (%s)", guard_name(g), guard_purpose(g));
 }
 
-static int run(RunOptions *o) {
+static int cli_run(RunOptions *o) {
         _cleanup_close_ int report_fd = -EBADF;
         bool keep_made = false;
         Error error = { 0 };
         Outcome out;
         int r;
 
-        r = prepare(o, &report_fd, &keep_made, &error);
+        r = cli_run_prepare(o, &report_fd, &keep_made, &error);
         if (r < 0) {
                 log_error("%s", error.text);
                 (void) run_txn_end(&o->txn, /* started= */ false, EXIT_OWN_FAILURE, /* quiet= */ true, NULL);
@@ -93,7 +93,7 @@ static int run(RunOptions *o) {
         }
 
         supervise(o, &out);
-        tell(o, &out);
+        cli_run_tell(o, &out);
         if (o->keep)
                 (void) keep_tidy(o->spec.keep_fd, /* everything= */ !out.started);
         if (keep_made && !out.started)
@@ -127,7 +127,7 @@ int verb_run(int argc, char **argv) {
                 run_options_print_help();
                 status = 0;
         } else
-                status = run(&o);
+                status = cli_run(&o);
         run_options_done(&o);
         return status;
 }

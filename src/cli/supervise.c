@@ -49,7 +49,7 @@ typedef struct Supervisor {
 } Supervisor;
 
 /* The inside: what PID 1 is told. Runs in the new process, with a copy of our memory. */
-static void inside_main(const JailInside *inside, void *arg) {
+static void supervise_inside_main(const JailInside *inside, void *arg) {
         const Supervisor *s = arg;
         const RunOptions *o = s->o;
         GuardSet missing = inside->missing;
@@ -103,14 +103,14 @@ static const struct {
         { SIGINT, "SIGINT" }, { SIGTERM, "SIGTERM" }, { SIGHUP, "SIGHUP" }, { SIGQUIT, "SIGQUIT" }, { SIGWINCH, "SIGWINCH" },
 };
 
-static const char *signal_name(int number) {
+static const char *supervise_signal_name(int number) {
         for (size_t i = 0; i < ELEMENTSOF(signals); i++)
                 if (signals[i].number == number)
                         return signals[i].name;
         return "a signal";
 }
 
-static int open_signals(void) {
+static int supervise_open_signals(void) {
         sigset_t set;
 
         (void) sigemptyset(&set);
@@ -129,7 +129,7 @@ static bool wants_pipes(const RunOptions *o) {
         return !o->tty && (o->report || o->output_max != UINT64_MAX);
 }
 
-static int open_pipe(int *ret_ours, int *ret_theirs) {
+static int supervise_open_pipe(int *ret_ours, int *ret_theirs) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -152,7 +152,7 @@ static int attend(const Network *network, int pidfd, void *arg, Error *reterr) {
         return run_gate_start(&s->gate, &s->o->net, network->fds, pidfd, reterr);
 }
 
-static int start(Supervisor *s, Error *reterr) {
+static int supervise_start(Supervisor *s, Error *reterr) {
         JailSpec spec = s->o->spec;
         int stdio[3] = { 0, 1, 2 };
         _cleanup_close_ int theirs_out = -EBADF, theirs_err = -EBADF, theirs_in = -EBADF;
@@ -161,9 +161,9 @@ static int start(Supervisor *s, Error *reterr) {
         if (s->o->tty)
                 stdio[0] = stdio[1] = stdio[2] = -EBADF;
         else if (wants_pipes(s->o)) {
-                r = open_pipe(s->pipes + 1, &theirs_out);
+                r = supervise_open_pipe(s->pipes + 1, &theirs_out);
                 if (r >= 0)
-                        r = open_pipe(s->pipes + 2, &theirs_err);
+                        r = supervise_open_pipe(s->pipes + 2, &theirs_err);
                 if (r < 0)
                         return error_set(reterr, r, "cannot make a pipe: %m");
                 theirs_in = readonly_stdin();
@@ -175,11 +175,11 @@ static int start(Supervisor *s, Error *reterr) {
                 s->out->counted = true;
         }
         spec.attend = attend;
-        return jail_start(&spec, stdio, inside_main, s, &s->jail, reterr);
+        return jail_start(&spec, stdio, supervise_inside_main, s, &s->jail, reterr);
 }
 
-static void stop(Supervisor *s, Reason reason, const char *format, ...) _printf_(3, 4);
-static void stop(Supervisor *s, Reason reason, const char *format, ...) {
+static void supervise_stop(Supervisor *s, Reason reason, const char *format, ...) _printf_(3, 4);
+static void supervise_stop(Supervisor *s, Reason reason, const char *format, ...) {
         va_list ap;
 
         if (s->killed || s->exited)
@@ -192,7 +192,7 @@ static void stop(Supervisor *s, Reason reason, const char *format, ...) {
         (void) jail_kill(&s->jail);
 }
 
-static void on_started(Supervisor *s, const WireMessage *m, int master) {
+static void supervise_on_started(Supervisor *s, const WireMessage *m, int master) {
         s->out->started = true;
         log_debug("sandbox %s: ids from %u, memory %lluM, disk %lluM in %s, %u processes", s->o->spec.id, s->jail.id_base,
                         (unsigned long long) s->o->spec.limits.memory_bytes >> 20,
@@ -216,7 +216,7 @@ static void on_started(Supervisor *s, const WireMessage *m, int master) {
 }
 
 /* The steps of setting up are ours; exec is the caller's: not found and not executable have their own status. */
-static void on_failed(Supervisor *s, const WireFailed *f) {
+static void supervise_on_failed(Supervisor *s, const WireFailed *f) {
         Outcome *out = s->out;
 
         out->reason = REASON_INTERNAL;
@@ -236,7 +236,7 @@ static void on_failed(Supervisor *s, const WireFailed *f) {
         }
 }
 
-static void on_control(Supervisor *s) {
+static void supervise_on_control(Supervisor *s) {
         _cleanup_close_ int fd = -EBADF;
         WireMessage m;
         int r = jail_receive(&s->jail, MSG_DONTWAIT, &m, &fd);
@@ -248,16 +248,16 @@ static void on_control(Supervisor *s) {
                 return;
         }
         if (r < 0) {
-                stop(s, REASON_INTERNAL, "the sandbox's PID 1 sent rubbish");
+                supervise_stop(s, REASON_INTERNAL, "the sandbox's PID 1 sent rubbish");
                 s->alive = false;
                 return;
         }
         switch (m.type) {
         case WIRE_STARTED:
                 if (!s->out->started)
-                        on_started(s, &m, TAKE_FD(fd));
+                        supervise_on_started(s, &m, TAKE_FD(fd));
                 break;
-        case WIRE_FAILED: on_failed(s, &m.failed); break;
+        case WIRE_FAILED: supervise_on_failed(s, &m.failed); break;
         case WIRE_EXITED:
                 s->exited = true;
                 s->alive = s->pump_out.open || s->pump_err.open; /* it has nothing more to say; its guests may have */
@@ -272,7 +272,7 @@ static void on_control(Supervisor *s) {
         }
 }
 
-static void on_signal(Supervisor *s) {
+static void supervise_on_signal(Supervisor *s) {
         struct signalfd_siginfo info;
 
         while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
@@ -285,7 +285,7 @@ static void on_signal(Supervisor *s) {
                 /* When the guest is gone already, what is left to cancel is the output that nobody reads. */
                 s->pump_out.open = s->pump_err.open = false;
                 s->out->exit_status = EXIT_SIGNAL_BASE + (int) info.ssi_signo;
-                stop(s, REASON_CANCELLED, "cancelled by %s", signal_name((int) info.ssi_signo));
+                supervise_stop(s, REASON_CANCELLED, "cancelled by %s", supervise_signal_name((int) info.ssi_signo));
         }
 }
 
@@ -306,9 +306,9 @@ static void on_output(Supervisor *s, Pump *p, short revents, bool *truncated) {
         if (r == 1) {
                 *truncated = true;
                 p->open = false;
-                stop(s, REASON_OUTPUT_LIMIT, "more output than --output-limit");
+                supervise_stop(s, REASON_OUTPUT_LIMIT, "more output than --output-limit");
         } else if (r < 0)
-                stop(s, REASON_INTERNAL, "cannot pass on the output: %s", strerror(-r));
+                supervise_stop(s, REASON_INTERNAL, "cannot pass on the output: %s", strerror(-r));
         /* The guest shall meet a closed pipe where its reader has closed it. */
         if (p->broken)
                 for (int i = 1; i < 3; i++)
@@ -316,7 +316,7 @@ static void on_output(Supervisor *s, Pump *p, short revents, bool *truncated) {
                                 s->pipes[i] = fd_close(s->pipes[i]);
 }
 
-static void on_input(Supervisor *s, short revents) {
+static void supervise_on_input(Supervisor *s, short revents) {
         (void) pump_step(&s->pump_in, revents, UINT64_MAX);
         if (!s->pump_in.open && s->master >= 0 && !s->pump_in.broken) {
                 (void) write(s->master, CTRL_D, 1); /* end of input, as a terminal says it */
@@ -333,11 +333,11 @@ static void check_cpu_time(Supervisor *s, usec_t now) {
         if (cgroup_cpu_usec(&s->jail.cgroup, &used) < 0) {
                 s->next_cpu_check = USEC_INFINITY;
                 if (!(s->jail.missing & GUARD_BIT(GUARD_CPU))) /* else rlimits see to it */
-                        stop(s, REASON_INTERNAL, "cannot read the CPU time, which --cpu-time limits");
+                        supervise_stop(s, REASON_INTERNAL, "cannot read the CPU time, which --cpu-time limits");
                 return;
         }
         if (used >= s->o->cpu_time) {
-                stop(s, REASON_CPU_TIME, "used up its CPU time");
+                supervise_stop(s, REASON_CPU_TIME, "used up its CPU time");
                 s->next_cpu_check = USEC_INFINITY;
                 return;
         }
@@ -359,19 +359,19 @@ static void check_reader(Supervisor *s, usec_t now) {
         }
 }
 
-static void check_time(Supervisor *s) {
+static void supervise_check_time(Supervisor *s) {
         usec_t now = clock_usec();
 
         check_reader(s, now);
 
         if (now >= s->deadline) {
-                stop(s, REASON_TIMEOUT, "timed out");
+                supervise_stop(s, REASON_TIMEOUT, "timed out");
                 s->deadline = USEC_INFINITY;
         }
         check_cpu_time(s, now);
 }
 
-static int poll_timeout(const Supervisor *s) {
+static int supervise_poll_timeout(const Supervisor *s) {
         usec_t next = MIN_OF(s->deadline, s->next_cpu_check), now;
 
         next = MIN_OF(next, s->give_up);
@@ -385,7 +385,7 @@ static int poll_timeout(const Supervisor *s) {
         return (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) 3600000);
 }
 
-static bool is_busy(const Supervisor *s) {
+static bool supervise_is_busy(const Supervisor *s) {
         return s->alive || s->pump_out.open || s->pump_err.open;
 }
 
@@ -394,8 +394,8 @@ static void end_without_input(Pump *p, short revents) {
                 p->open = false;
 }
 
-static void loop(Supervisor *s) {
-        while (is_busy(s)) {
+static void supervise_loop(Supervisor *s) {
+        while (supervise_is_busy(s)) {
                 struct pollfd fds[_FD_MAX] = {
                         [FD_CONTROL] = { .fd = s->alive ? s->jail.control_fd : -1, .events = POLLIN },
                         [FD_SIGNAL] = { .fd = s->signal_fd, .events = POLLIN },
@@ -407,13 +407,13 @@ static void loop(Supervisor *s) {
                 pump_poll(&s->pump_out, fds + FD_OUT);
                 pump_poll(&s->pump_err, fds + FD_ERR);
                 pump_poll(&s->pump_in, fds + FD_IN);
-                if (poll(fds, _FD_MAX, poll_timeout(s)) < 0 && errno != EINTR)
-                        stop(s, REASON_INTERNAL, "poll: %s", strerror(errno));
+                if (poll(fds, _FD_MAX, supervise_poll_timeout(s)) < 0 && errno != EINTR)
+                        supervise_stop(s, REASON_INTERNAL, "poll: %s", strerror(errno));
 
                 if (fds[FD_CONTROL].revents)
-                        on_control(s);
+                        supervise_on_control(s);
                 if (fds[FD_SIGNAL].revents)
-                        on_signal(s);
+                        supervise_on_signal(s);
                 if (fds[FD_GATE].revents)
                         on_gate(s);
                 on_output(s, &s->pump_out, fds[FD_OUT].revents, &s->out->stdout_truncated);
@@ -423,8 +423,8 @@ static void loop(Supervisor *s) {
                         end_without_input(&s->pump_err, fds[FD_ERR].revents);
                 }
                 if (fds[FD_IN].revents)
-                        on_input(s, fds[FD_IN].revents);
-                check_time(s);
+                        supervise_on_input(s, fds[FD_IN].revents);
+                supervise_check_time(s);
         }
 }
 
@@ -436,7 +436,7 @@ static bool wants_usage(const Supervisor *s) {
         return s->o->report || !clean;
 }
 
-static void finish(Supervisor *s) {
+static void supervise_finish(Supervisor *s) {
         Outcome *out = s->out;
         int r;
 
@@ -479,14 +479,14 @@ void supervise(const RunOptions *o, Outcome *ret) {
         int r;
 
         *ret = (Outcome) { .reason = REASON_INTERNAL, .exit_code = -1 };
-        s.signal_fd = open_signals();
-        r = s.signal_fd < 0 ? error_set(&error, -errno, "signalfd: %m") : start(&s, &error);
+        s.signal_fd = supervise_open_signals();
+        r = s.signal_fd < 0 ? error_set(&error, -errno, "signalfd: %m") : supervise_start(&s, &error);
         if (r < 0) {
                 ret->exit_status = EXIT_OWN_FAILURE;
                 (void) snprintf(ret->message, sizeof(ret->message), "%s", error.text);
         } else {
-                loop(&s);
-                finish(&s);
+                supervise_loop(&s);
+                supervise_finish(&s);
         }
         run_gate_end(&s.gate);
 

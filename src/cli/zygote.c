@@ -59,7 +59,7 @@ static pid_t start_host(uid_t base, Error *reterr) {
         return r < 0 ? r : pid;
 }
 
-static int enter(const int *fds, uid_t base) {
+static int cli_zygote_enter(const int *fds, uid_t base) {
         const uid_t id = base + USER;
         uint64_t needed = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID);
         pid_t pid;
@@ -81,7 +81,7 @@ static int enter(const int *fds, uid_t base) {
         return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -ECHILD;
 }
 
-static int visit(pid_t host, uid_t base) {
+static int cli_zygote_visit(pid_t host, uid_t base) {
         int fds[ELEMENTSOF(entered)], status = 0, r = 0;
         pid_t pid;
 
@@ -95,7 +95,7 @@ static int visit(pid_t host, uid_t base) {
         }
         pid = r < 0 ? -1 : fork();
         if (pid == 0)
-                _exit(-enter(fds, base));
+                _exit(-cli_zygote_enter(fds, base));
         for (size_t i = 0; i < ELEMENTSOF(entered); i++)
                 (void) fd_close(fds[i]);
         if (pid < 0)
@@ -121,7 +121,7 @@ Finding probe_zygote(bool privileged) {
         r = id_range_claim(&base, &holder, &error);
         host = r < 0 ? r : start_host(base, &error);
         if (host > 0) {
-                r = visit(host, base);
+                r = cli_zygote_visit(host, base);
                 (void) kill(host, SIGKILL);
                 (void) waitpid(host, NULL, 0);
         } else

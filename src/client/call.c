@@ -97,7 +97,7 @@ void call_poll(const Call *c, struct pollfd ret[static CALL_POLLS]) {
         ret[1] = (struct pollfd) { .fd = waits_source ? c->request.source_fd : -1, .events = POLLIN };
 }
 
-static int make_room(Call *c) {
+static int call_make_room(Call *c) {
         size_t room = PIECE + CHUNK_HEAD + CHUNK_TAIL;
         char *bigger;
 
@@ -117,7 +117,7 @@ static int refill(Call *c) {
         size_t start = chunked ? CHUNK_HEAD : 0, want = PIECE;
         char head[24];
         ssize_t n;
-        int r = make_room(c);
+        int r = call_make_room(c);
 
         if (r < 0)
                 return r;
@@ -167,7 +167,7 @@ static int step_send(Call *c, Error *reterr) {
         return 0;
 }
 
-static int take_extra(Call *c, const char *data, size_t size) {
+static int call_take_extra(Call *c, const char *data, size_t size) {
         if (size == 0 || c->answer.status != 101)
                 return 0;
         c->extra = malloc(size);
@@ -212,7 +212,7 @@ static int step_receive(Call *c, Error *reterr) {
                 return tell_feed((int) used, reterr);
         if (!call_is_over(c))
                 return 0;
-        r = take_extra(c, buffer + used, (size_t) (n - used));
+        r = call_take_extra(c, buffer + used, (size_t) (n - used));
         return r < 0 ? tell_feed(r, reterr) : 1;
 }
 

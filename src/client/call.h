@@ -13,7 +13,7 @@
 #include <poll.h>
 
 #include "base/error.h"
-#include "client/http.h"
+#include "client/http/http.h"
 #include "client/place.h"
 
 /* Gives the next bytes of a body; 0: that was all. Reads that would block are the caller's fault: see source_fd. */

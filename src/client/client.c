@@ -80,7 +80,7 @@ void answer_print(const Answer *a) {
                 putchar('\n');
 }
 
-static int ask_once(const Place *p, const Request *q, Answer *ret, Error *reterr) {
+static int client_ask_once(const Place *p, const Request *q, Answer *ret, Error *reterr) {
         Call call = CALL_INIT;
         int r = call_start(&call, p, q, reterr);
 
@@ -125,7 +125,7 @@ int client_ask(const Place *p, const char *method, const Url *url, JsonBuilder *
         q.sink = answer_collect;
         q.sink_data = &a;
         for (;;) {
-                r = ask_once(p, &q, &a, reterr);
+                r = client_ask_once(p, &q, &a, reterr);
                 if (r < 0)
                         return r;
                 if (a.size > 0)
@@ -169,7 +169,7 @@ typedef struct Transfer {
         const Request *request;
 } Transfer;
 
-static int take_body(void *userdata, const void *data, size_t size) {
+static int client_take_body(void *userdata, const void *data, size_t size) {
         Transfer *t = userdata;
 
         if (t->call.answer.status < 200 || t->call.answer.status >= 300)
@@ -186,7 +186,7 @@ static int transfer_once(Transfer *t, const Place *p, Error *reterr) {
         Request q = *t->request;
         int r;
 
-        q.sink = take_body;
+        q.sink = client_take_body;
         q.sink_data = t;
         r = call_start(&t->call, p, &q, reterr);
         if (r >= 0)

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "client/call.h"
+#include "client/http/url.h"
 #include "client/json.h"
-#include "client/url.h"
 
 #define ANSWER_MAX (256 << 20)
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "client/completions.h"
 #include "client/usage.h"
 #include "client/verbs.h"
-#include "completions.h"
 
 typedef struct CompletionOptions {
         Common common;

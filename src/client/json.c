@@ -60,18 +60,18 @@ void json_builder_done(JsonBuilder *b) {
         *b = (JsonBuilder) { 0 };
 }
 
-static void fail(JsonBuilder *b, const char *key, int error) {
+static void client_json_fail(JsonBuilder *b, const char *key, int error) {
         if (b->error < 0)
                 return;
         b->error = error;
         b->where = key;
 }
 
-static void put(JsonBuilder *b, const char *key, json_t *value) {
+static void client_json_put(JsonBuilder *b, const char *key, json_t *value) {
         if (!b->object)
                 b->object = json_object();
         if (!value || json_object_set_new(b->object, key, value) < 0) /* takes the value also when it fails */
-                fail(b, key, -ENOMEM);
+                client_json_fail(b, key, -ENOMEM);
 }
 
 /* -EILSEQ when it is not UTF-8, which is the one thing that jansson refuses beside having no memory. */
@@ -79,17 +79,17 @@ static json_t *text_value(JsonBuilder *b, const char *key, const char *text) {
         json_t *value = json_stringn(text, strlen(text));
 
         if (!value)
-                fail(b, key, -EILSEQ);
+                client_json_fail(b, key, -EILSEQ);
         return value;
 }
 
 void json_put_text(JsonBuilder *b, const char *key, const char *value) {
         if (value)
-                put(b, key, text_value(b, key, value));
+                client_json_put(b, key, text_value(b, key, value));
 }
 
 void json_put_integer(JsonBuilder *b, const char *key, int64_t value) {
-        put(b, key, json_pack("I", (json_int_t) value));
+        client_json_put(b, key, json_pack("I", (json_int_t) value));
 }
 
 void json_put_number(JsonBuilder *b, const char *key, double value) {
@@ -97,17 +97,17 @@ void json_put_number(JsonBuilder *b, const char *key, double value) {
         double rest = value - (double) whole;
 
         if (rest < 0 || rest > 0)
-                put(b, key, json_real(value));
+                client_json_put(b, key, json_real(value));
         else
                 json_put_integer(b, key, whole);
 }
 
 void json_put_bool(JsonBuilder *b, const char *key, bool value) {
-        put(b, key, json_boolean(value));
+        client_json_put(b, key, json_boolean(value));
 }
 
 void json_put_true(JsonBuilder *b, const char *key) {
-        put(b, key, json_true());
+        client_json_put(b, key, json_true());
 }
 
 void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t n) {
@@ -115,8 +115,8 @@ void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t 
 
         for (size_t i = 0; i < n; i++)
                 if (json_array_append_new(list, text_value(b, key, words[i])) < 0)
-                        fail(b, key, -ENOMEM);
-        put(b, key, list);
+                        client_json_fail(b, key, -ENOMEM);
+        client_json_put(b, key, list);
 }
 
 void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n) {
@@ -127,23 +127,23 @@ void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignme
                 _cleanup_free_ char *name = strndup(assignments[i], length);
 
                 if (!name)
-                        return fail(b, key, -ENOMEM);
+                        return client_json_fail(b, key, -ENOMEM);
                 json_put_text(&inner, name, assignments[i] + length + (assignments[i][length] == '='));
                 if (inner.error < 0)
-                        return fail(b, key, inner.error);
+                        return client_json_fail(b, key, inner.error);
         }
         json_put_object(b, key, &inner);
 }
 
 void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
-        put(b, key, value);
+        client_json_put(b, key, value);
 }
 
 void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner) {
         if (inner->error < 0)
-                fail(b, inner->where, inner->error);
+                client_json_fail(b, inner->where, inner->error);
         else if (inner->object)
-                put(b, key, TAKE_PTR(inner->object));
+                client_json_put(b, key, TAKE_PTR(inner->object));
 }
 
 char *json_builder_print(JsonBuilder *b, Error *reterr) {
@@ -152,12 +152,12 @@ char *json_builder_print(JsonBuilder *b, Error *reterr) {
         if (b->error == -EILSEQ)
                 (void) error_set(reterr, -EILSEQ, "%s: JSON can say UTF-8 only, and this is none", b->where);
         else if (b->error >= 0)
-                text = b->object ? json_print(b->object, /* pretty= */ false) : strdup("{}");
+                text = b->object ? client_json_print(b->object, /* pretty= */ false) : strdup("{}");
         if (!text && b->error != -EILSEQ)
                 (void) error_set(reterr, -ENOMEM, "out of memory");
         return text;
 }
 
-char *json_print(const json_t *value, bool pretty) {
+char *client_json_print(const json_t *value, bool pretty) {
         return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
 }

@@ -53,4 +53,4 @@ void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner); /* ta
 /* The document; the caller frees. An empty builder is {}. */
 char *json_builder_print(JsonBuilder *b, Error *reterr);
 
-char *json_print(const json_t *value, bool pretty); /* NULL: no memory; the caller frees */
+char *client_json_print(const json_t *value, bool pretty); /* NULL: no memory; the caller frees */

@@ -22,7 +22,7 @@ static const struct {
 #undef VERB
 };
 
-static int run_verb(int argc, char **argv) {
+static int client_run_verb(int argc, char **argv) {
         const char *word = argc > 1 ? argv[1] : "";
 
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
         int status;
 
         (void) setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of text; numbers stay as they are */
-        status = run_verb(argc, argv);
+        status = client_run_verb(argc, argv);
         if (fflush(stdout) != 0 || ferror(stdout)) {
                 log_error("cannot write to stdout: %m");
                 return EXIT_OWN_FAILURE;

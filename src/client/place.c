@@ -33,13 +33,13 @@ static const char *environment(const char *name) {
         return value && *value ? value : NULL;
 }
 
-static int no_memory(Error *reterr) {
+static int place_no_memory(Error *reterr) {
         return error_set(reterr, -ENOMEM, "out of memory");
 }
 
-static int set(char **field, const char *value, Error *reterr) {
+static int place_set(char **field, const char *value, Error *reterr) {
         *field = strdup(value);
-        return *field ? 0 : no_memory(reterr);
+        return *field ? 0 : place_no_memory(reterr);
 }
 
 /* "host", "host:port", "[address]:port". */
@@ -61,7 +61,7 @@ static int split_authority(const char *authority, size_t length, Place *p, Error
                                 authority);
         p->host = strndup(host, (size_t) (host_end - host));
         p->port = port < end ? strndup(port + 1, (size_t) (end - port - 1)) : strdup(PORT_DEFAULT);
-        return p->host && p->port ? 0 : no_memory(reterr);
+        return p->host && p->port ? 0 : place_no_memory(reterr);
 }
 
 static int use_url(const char *url, const char *key, Place *p, Error *reterr) {
@@ -83,16 +83,16 @@ static int use_url(const char *url, const char *key, Place *p, Error *reterr) {
         if (r < 0)
                 return r;
         if (key) {
-                r = set(&p->key, key, reterr);
+                r = place_set(&p->key, key, reterr);
                 if (r < 0)
                         return r;
         }
-        return set(&p->label, url, reterr);
+        return place_set(&p->label, url, reterr);
 }
 
 static int use_socket(const char *path, Place *p, Error *reterr) {
-        int r = set(&p->socket, path, reterr);
-        return r < 0 ? r : set(&p->label, path, reterr);
+        int r = place_set(&p->socket, path, reterr);
+        return r < 0 ? r : place_set(&p->label, path, reterr);
 }
 
 static int use_state(const char *directory, Place *p, Error *reterr) {
@@ -100,7 +100,7 @@ static int use_state(const char *directory, Place *p, Error *reterr) {
 
         if (asprintf(&path, "%s/" SOCKET_NAME, directory) < 0) {
                 path = NULL;
-                return no_memory(reterr);
+                return place_no_memory(reterr);
         }
         return use_socket(path, p, reterr);
 }
@@ -116,12 +116,12 @@ static int use_default(Place *p, Error *reterr) {
                 return error_set(reterr, -ENOENT, "HOME is not set: name the daemon's directory with --state DIR");
         if (asprintf(&directory, "%s" STATE_OF_USER, home) < 0) {
                 directory = NULL;
-                return no_memory(reterr);
+                return place_no_memory(reterr);
         }
         return use_state(directory, p, reterr);
 }
 
-static int find(const PlaceOptions *o, Place *p, Error *reterr) {
+static int client_place_find(const PlaceOptions *o, Place *p, Error *reterr) {
         const char *key = o->key ? o->key : environment("COVE_API_KEY");
 
         if ((o->url != NULL) + (o->socket != NULL) + (o->state != NULL) > 1)
@@ -152,11 +152,11 @@ static bool key_is_clean(const char *key) {
 
 int place_find(const PlaceOptions *options, Place *ret, Error *reterr) {
         Place p = { .given = true };
-        int r = find(options, &p, reterr);
+        int r = client_place_find(options, &p, reterr);
 
         /* Through a socket the kernel says who we are; a key is for one who asks to be somebody else. */
         if (r >= 0 && p.socket && options->key)
-                r = set(&p.key, options->key, reterr);
+                r = place_set(&p.key, options->key, reterr);
         if (r >= 0 && p.key && !key_is_clean(p.key))
                 r = error_set(reterr, -EINVAL, "the API key has characters that no key has");
         if (r < 0) {

@@ -13,7 +13,7 @@ void progress_begin(Progress *p, const char *name, uint64_t total) {
         *p = (Progress) { .enabled = isatty(STDERR_FILENO), .name = name, .total = total, .began = clock_usec() };
 }
 
-static void show(Progress *p, usec_t now) {
+static void progress_show(Progress *p, usec_t now) {
         char done[HUMAN_MAX], total[HUMAN_MAX], rate[HUMAN_MAX];
         _cleanup_free_ char *name = human_clean(p->name);
 
@@ -37,7 +37,7 @@ void progress_add(Progress *p, uint64_t bytes) {
                 return;
         now = clock_usec();
         if (now > p->began + SILENCE && now > p->last + INTERVAL)
-                show(p, now);
+                progress_show(p, now);
 }
 
 void progress_end(Progress *p) {

@@ -16,7 +16,7 @@ static void print_indented(const char *text) {
         }
 }
 
-static void print_help(const char *verb, const char *about, const Subverb *subverbs, size_t n) {
+static void subverb_print_help(const char *verb, const char *about, const Subverb *subverbs, size_t n) {
         printf("usage: cove %s", verb);
         for (size_t i = 0; i < n; i++)
                 printf("%s%s", i > 0 ? "|" : " ", subverbs[i].name);
@@ -36,7 +36,7 @@ int subverb_run(const char *verb, const char *about, const Subverb *subverbs, si
         int status;
 
         if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
-                print_help(verb, about, subverbs, n);
+                subverb_print_help(verb, about, subverbs, n);
                 return 0;
         }
         for (size_t i = 0; word && i < n; i++)

@@ -86,7 +86,7 @@ Table *table_free(Table *t) {
         return NULL;
 }
 
-static int grow(Table *t) {
+static int client_table_grow(Table *t) {
         size_t room = t->room ? t->room * 2 : 64;
         Cell *bigger;
 
@@ -103,7 +103,7 @@ static int grow(Table *t) {
 void table_cell_colour(Table *t, const char *text, Colour colour) {
         char *clean = human_clean(text && *text ? text : "-");
 
-        if (!clean || grow(t) < 0) {
+        if (!clean || client_table_grow(t) < 0) {
                 free(clean);
                 t->error = -ENOMEM;
                 return;
@@ -160,18 +160,18 @@ static int bytes_within(const char *text, size_t width) {
 }
 
 /* What is left of a line of the window. */
-typedef struct Line {
+typedef struct ClientTableLine {
         FILE *to;
         size_t left; /* SIZE_MAX: no window */
-} Line;
+} ClientTableLine;
 
-static void print_gap(Line *line, size_t n) {
+static void print_gap(ClientTableLine *line, size_t n) {
         n = MIN_OF(n, line->left);
         fprintf(line->to, "%*s", (int) n, "");
         line->left -= n;
 }
 
-static void print_text(Line *line, const Cell *c, bool colours) {
+static void client_table_print_text(ClientTableLine *line, const Cell *c, bool colours) {
         bool coloured = colours && c->colour != COLOUR_NONE;
 
         fprintf(line->to, "%s%.*s%s", coloured ? colour_on(c->colour) : "",
@@ -181,14 +181,14 @@ static void print_text(Line *line, const Cell *c, bool colours) {
 }
 
 static void print_row(const Table *t, FILE *to, const Cell *cells, const size_t *widths, const TableLook *look) {
-        Line line = { to, look->width > 0 ? look->width : SIZE_MAX };
+        ClientTableLine line = { to, look->width > 0 ? look->width : SIZE_MAX };
 
         for (size_t i = 0; i < t->n_columns; i++) {
                 size_t padding = widths[i] - cells[i].width;
                 bool right = t->heads[i][0] == '>', last = i + 1 == t->n_columns;
 
                 print_gap(&line, right ? padding : 0);
-                print_text(&line, cells + i, look->colours);
+                client_table_print_text(&line, cells + i, look->colours);
                 print_gap(&line, last ? 0 : (right ? 0 : padding) + GAP);
         }
         fputs(look->newline, to);

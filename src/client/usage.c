@@ -38,14 +38,14 @@ int common_apply_help(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static const Option *find_letter(const Usage *u, char letter) {
+static const Option *client_usage_find_letter(const Usage *u, char letter) {
         for (size_t i = 0; i < u->n_options && letter; i++)
                 if (u->options[i].letter == letter)
                         return u->options + i;
         return NULL;
 }
 
-static const Option *find_name(const Usage *u, const char *name) {
+static const Option *client_usage_find_name(const Usage *u, const char *name) {
         for (size_t i = 0; i < u->n_options; i++)
                 if (strcmp(u->options[i].name, name) == 0)
                         return u->options + i;
@@ -55,7 +55,7 @@ static const Option *find_name(const Usage *u, const char *name) {
 /* One option: this word, and the next one where that is its value. Returns how many words it was. */
 static int read_option(const Usage *u, int argc, char **argv, void *target, Error *reterr) {
         const char *word = argv[0];
-        const Option *o = word[1] == '-' ? find_name(u, word + 2) : word[2] == '\0' ? find_letter(u, word[1]) : NULL;
+        const Option *o = word[1] == '-' ? client_usage_find_name(u, word + 2) : word[2] == '\0' ? client_usage_find_letter(u, word[1]) : NULL;
         int n = o && o->argument && argc > 1 ? 2 : 1;
         char *words[] = { (char *) "cove", argv[0], n == 2 ? argv[1] : NULL, NULL };
         int r = options_parse(u->options, u->n_options, n + 1, words, target, reterr);
@@ -70,7 +70,7 @@ static bool is_cluster(const Usage *u, const char *word) {
         if (n < 3 || word[1] == '-')
                 return false;
         for (size_t i = 1; i < n; i++) {
-                const Option *o = find_letter(u, word[i]);
+                const Option *o = client_usage_find_letter(u, word[i]);
 
                 if (!o || (o->argument && i + 1 < n))
                         return false;

@@ -23,7 +23,7 @@ static const Usage usage = {
 };
 
 /* {"client": …, "daemon": what it says or null} */
-static void print_json(const Answer *a) {
+static void version_print_json(const Answer *a) {
         size_t n = a->size;
 
         while (n > 0 && a->text[n - 1] == '\n')
@@ -31,7 +31,7 @@ static void print_json(const Answer *a) {
         printf("{\"client\":\"%s\",\"daemon\":%.*s}\n", COVE_VERSION, n > 0 ? (int) n : 4, n > 0 ? a->text : "null");
 }
 
-static void print_text(const Answer *a, const Place *place) {
+static void version_print_text(const Answer *a, const Place *place) {
         const json_t *missing = json_object_get(a->json, "guardsMissing"), *guard;
         size_t i;
 
@@ -48,7 +48,7 @@ static void print_text(const Answer *a, const Place *place) {
 }
 
 /* No daemon is no failure, unless somebody said where it is. */
-static int show(const Place *place, const VersionOptions *o) {
+static int version_show(const Place *place, const VersionOptions *o) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
@@ -65,9 +65,9 @@ static int show(const Place *place, const VersionOptions *o) {
                 status = EXIT_OWN_FAILURE;
         }
         if (o->common.json)
-                print_json(&a);
+                version_print_json(&a);
         else
-                print_text(&a, place);
+                version_print_text(&a, place);
         return status;
 }
 
@@ -78,6 +78,6 @@ int verb_version(int argc, char **argv) {
         int status;
 
         if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = show(&place, &o);
+                status = version_show(&place, &o);
         return status;
 }

@@ -37,7 +37,7 @@ static void check_artifacts(Reader *r, const Config *c, const YamlNode *root) {
                         reader_complain(r, section->key_place, "section artifacts is of kind s3 and has no %s", wanted[i].key);
 }
 
-static bool is_variable(const char *name) {
+static bool config_is_variable(const char *name) {
         return (*name < '0' || *name > '9') && *name && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
 }
 
@@ -45,7 +45,7 @@ static void check_secrets(Reader *r, const Config *c, const YamlNode *root) {
         const YamlNode *section = yaml_tree_get(root, "secrets");
 
         for (size_t i = 0; i < c->secrets.environment.n; i++)
-                if (!is_variable(c->secrets.environment.items[i]))
+                if (!config_is_variable(c->secrets.environment.items[i]))
                         reader_complain(r, section->key_place, "'environment' in section secrets: '%.100s' cannot be the name of a variable",
                                         c->secrets.environment.items[i]);
 }
@@ -126,4 +126,18 @@ const char *config_complaint_split(const char *complaint, unsigned *ret_line, un
         }
         *ret_line = *ret_column = 0;
         return complaint;
+}
+
+CoreSettings core_settings(const Config *c) {
+        return (CoreSettings) {
+                .limits = &c->limits,
+                .profiles = c->profiles,
+                .n_profiles = c->n_profiles,
+                .pools = c->pools,
+                .n_pools = c->n_pools,
+                .zygotes = c->zygotes,
+                .n_zygotes = c->n_zygotes,
+                .record_by_default = c->recording.by_default,
+                .probe_timeout_usec = c->cleanup.health_timeout_usec,
+        };
 }

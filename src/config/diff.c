@@ -15,7 +15,7 @@ typedef struct Diff {
         unsigned n;
 } Diff;
 
-static void put_value(Text *t, json_t *v) {
+static void diff_put_value(Text *t, json_t *v) {
         _cleanup_text_ Text value = TEXT_INIT(LINE_MAX_SIZE);
 
         if (json_is_string(v))
@@ -27,7 +27,7 @@ static void put_value(Text *t, json_t *v) {
                 text_put_string(t, "…");
 }
 
-static void add(Diff *d, const char *path, json_t *before, json_t *after) {
+static void diff_add(Diff *d, const char *path, json_t *before, json_t *after) {
         if (d->n++ >= CHANGES_SHOWN)
                 return;
         text_format(&d->text, "%s%.200s ", d->n > 1 ? ", " : "", path);
@@ -36,24 +36,24 @@ static void add(Diff *d, const char *path, json_t *before, json_t *after) {
                 if (json_is_object(after))
                         return;
                 text_put_string(&d->text, " to ");
-                put_value(&d->text, after);
+                diff_put_value(&d->text, after);
         } else if (!after || json_is_null(after))
                 text_put_string(&d->text, "gone");
         else {
-                put_value(&d->text, before);
+                diff_put_value(&d->text, before);
                 text_put_string(&d->text, " → ");
-                put_value(&d->text, after);
+                diff_put_value(&d->text, after);
         }
 }
 
-static void compare(Diff *d, const char *path, json_t *before, json_t *after) {
+static void diff_compare(Diff *d, const char *path, json_t *before, json_t *after) {
         const char *key;
         json_t *value;
 
         if (json_equal(before, after))
                 return;
         if (!json_is_object(before) || !json_is_object(after)) {
-                add(d, path, before, after);
+                diff_add(d, path, before, after);
                 return;
         }
         json_object_foreach(before, key, value) {
@@ -62,7 +62,7 @@ static void compare(Diff *d, const char *path, json_t *before, json_t *after) {
                 if (asprintf(&name, "%s%s%s", path, *path ? "." : "", key) < 0)
                         name = NULL;
                 else
-                        compare(d, name, value, json_object_get(after, key));
+                        diff_compare(d, name, value, json_object_get(after, key));
         }
         json_object_foreach(after, key, value) {
                 _cleanup_free_ char *name = NULL;
@@ -72,7 +72,7 @@ static void compare(Diff *d, const char *path, json_t *before, json_t *after) {
                 if (asprintf(&name, "%s%s%s", path, *path ? "." : "", key) < 0)
                         name = NULL;
                 else
-                        add(d, name, NULL, value);
+                        diff_add(d, name, NULL, value);
         }
 }
 
@@ -82,7 +82,7 @@ char *config_diff(const Config *before, const Config *after) {
 
         if (!a || !b)
                 return NULL;
-        compare(&d, "", a, b);
+        diff_compare(&d, "", a, b);
         if (d.n == 0)
                 text_put_string(&d.text, "nothing that is shown has changed"); /* secrets are not */
         if (d.n > CHANGES_SHOWN)

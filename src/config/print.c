@@ -12,15 +12,15 @@
 #define COMMENT_COLUMN 44
 #define INDENT         2
 
-typedef struct Printer {
+typedef struct PrintPrinter {
         Text text;
         bool comments; /* beside each key; and keys that have no value, as examples */
         bool defaults; /* what follows from others is left to do so */
         bool example;  /* all of it as a comment */
-} Printer;
+} PrintPrinter;
 
 /* Without quotes where YAML takes them for the same text, also within brackets. */
-static bool is_plain(const char *s, bool flow) {
+static bool print_is_plain(const char *s, bool flow) {
         if (!isalnum((unsigned char) s[0]) && s[0] != '/')
                 return false;
         if (strcasecmp(s, "null") == 0)
@@ -45,7 +45,7 @@ static unsigned strange_character(const unsigned char *s) {
         return code == 0x2028 || code == 0x2029 || code == 0xfeff || code >= 0xfffe ? code : 0;
 }
 
-static void put_quoted(Text *t, const char *text) {
+static void print_put_quoted(Text *t, const char *text) {
         _cleanup_text_ Text json = TEXT_INIT(PRINT_MAX);
         const char *end, *rest;
 
@@ -72,10 +72,10 @@ static void put_quoted(Text *t, const char *text) {
 }
 
 static void put_scalar(Text *t, const json_t *v, bool flow) {
-        if (json_is_string(v) && is_plain(json_string_value(v), flow))
+        if (json_is_string(v) && print_is_plain(json_string_value(v), flow))
                 text_put_string(t, json_string_value(v));
         else if (json_is_string(v))
-                put_quoted(t, json_string_value(v));
+                print_put_quoted(t, json_string_value(v));
         else if (json_is_integer(v))
                 text_format(t, "%lld", (long long) json_integer_value(v));
         else if (json_is_real(v))
@@ -85,10 +85,10 @@ static void put_scalar(Text *t, const json_t *v, bool flow) {
 }
 
 static void put_key(Text *t, const char *key) {
-        if (is_plain(key, true))
+        if (print_is_plain(key, true))
                 text_put_string(t, key);
         else
-                put_quoted(t, key);
+                print_put_quoted(t, key);
 }
 
 static void put_flow(Text *t, const json_t *v);
@@ -127,18 +127,18 @@ static void put_flow(Text *t, const json_t *v) {
         text_put_string(t, "}");
 }
 
-static void put_value(Text *t, const json_t *v) {
+static void print_put_value(Text *t, const json_t *v) {
         if (json_is_array(v) || json_is_object(v))
                 put_flow(t, v);
         else
                 put_scalar(t, v, false);
 }
 
-static void put_indent(Printer *p, unsigned depth) {
+static void put_indent(PrintPrinter *p, unsigned depth) {
         text_format(&p->text, "%s%*s", p->example ? "# " : "", (int) (depth * INDENT), "");
 }
 
-static void end_line(Printer *p, size_t began, const char *help) {
+static void print_end_line(PrintPrinter *p, size_t began, const char *help) {
         size_t width = p->text.size - began;
 
         if (p->comments && help)
@@ -146,7 +146,7 @@ static void end_line(Printer *p, size_t began, const char *help) {
         text_put_string(&p->text, "\n");
 }
 
-static void put_line(Printer *p, unsigned depth, const char *key, const json_t *v, const char *help) {
+static void print_put_line(PrintPrinter *p, unsigned depth, const char *key, const json_t *v, const char *help) {
         size_t began = p->text.size;
 
         put_indent(p, depth);
@@ -154,25 +154,25 @@ static void put_line(Printer *p, unsigned depth, const char *key, const json_t *
         text_put_string(&p->text, ":");
         if (v) {
                 text_put_string(&p->text, " ");
-                put_value(&p->text, v);
+                print_put_value(&p->text, v);
         }
-        end_line(p, began, help);
+        print_end_line(p, began, help);
 }
 
 /* What has no value, or one that follows from others: how it would look. */
-static void put_hint(Printer *p, unsigned depth, const Field *f, const char *value) {
+static void put_hint(PrintPrinter *p, unsigned depth, const Field *f, const char *value) {
         size_t began = p->text.size;
 
         if (!p->comments)
                 return;
         text_format(&p->text, "%s%*s%s%s: %s", p->example ? "# " : "", (int) (depth * INDENT), "", p->example ? "" : "# ", f->name,
                         value ? value : "…");
-        end_line(p, began, f->help);
+        print_end_line(p, began, f->help);
 }
 
-static void put_fields(Printer *p, const Field *fields, const json_t *map, unsigned depth);
+static void put_fields(PrintPrinter *p, const Field *fields, const json_t *map, unsigned depth);
 
-static void put_item(Printer *p, const Field *f, const json_t *item, unsigned depth) {
+static void put_item(PrintPrinter *p, const Field *f, const json_t *item, unsigned depth) {
         size_t began = p->text.size, place = began + depth * INDENT + (p->example ? 2 : 0);
 
         put_fields(p, f->fields, item, depth + 1);
@@ -180,15 +180,15 @@ static void put_item(Printer *p, const Field *f, const json_t *item, unsigned de
                 p->text.data[place] = '-'; /* in front of its first key */
 }
 
-static void put_examples(Printer *p, const Field *f, unsigned depth) {
+static void put_examples(PrintPrinter *p, const Field *f, unsigned depth) {
         json_t *fresh = show_fields(f->fields, f->fresh());
 
         p->example = true;
-        put_line(p, depth, f->name, NULL, NULL);
+        print_put_line(p, depth, f->name, NULL, NULL);
         if (f->flags & FIELD_LIST)
                 put_item(p, f, fresh, depth + 1);
         else {
-                put_line(p, depth + 1, f->example, NULL, NULL);
+                print_put_line(p, depth + 1, f->example, NULL, NULL);
                 put_fields(p, f->fields, fresh, depth + 2);
         }
         p->example = false;
@@ -196,31 +196,31 @@ static void put_examples(Printer *p, const Field *f, unsigned depth) {
 }
 
 /* Maps and lists of things with fields of their own. Comments beside the first are enough. */
-static void put_items(Printer *p, const Field *f, const json_t *items, unsigned depth) {
+static void put_items(PrintPrinter *p, const Field *f, const json_t *items, unsigned depth) {
         bool comments = p->comments;
         const char *key;
         json_t *item;
         size_t i;
 
         if (json_object_size(items) + json_array_size(items) == 0) {
-                put_line(p, depth, f->name, items, f->help);
+                print_put_line(p, depth, f->name, items, f->help);
                 if (comments)
                         put_examples(p, f, depth);
                 return;
         }
-        put_line(p, depth, f->name, NULL, f->help);
+        print_put_line(p, depth, f->name, NULL, f->help);
         json_array_foreach(items, i, item) {
                 put_item(p, f, item, depth + 1);
         }
         json_object_foreach((json_t *) (uintptr_t) items, key, item) {
-                put_line(p, depth + 1, key, NULL, NULL);
+                print_put_line(p, depth + 1, key, NULL, NULL);
                 put_fields(p, f->fields, item, depth + 2);
                 p->comments = false;
         }
         p->comments = comments;
 }
 
-static void put_fields(Printer *p, const Field *fields, const json_t *map, unsigned depth) {
+static void put_fields(PrintPrinter *p, const Field *fields, const json_t *map, unsigned depth) {
         for (const Field *f = fields; f->name; f++) {
                 const json_t *v = json_object_get(map, f->name);
 
@@ -231,19 +231,19 @@ static void put_fields(Printer *p, const Field *fields, const json_t *map, unsig
                 if (f->flags & (FIELD_ITEMS | FIELD_LIST))
                         put_items(p, f, v, depth);
                 else if (f->fields) {
-                        put_line(p, depth, f->name, NULL, f->help);
+                        print_put_line(p, depth, f->name, NULL, f->help);
                         put_fields(p, f->fields, v, depth + 1);
                 } else if (!v || json_is_null(v) || (p->example && f->example))
                         put_hint(p, depth, f, f->example);
                 else if (p->defaults && f->flags & FIELD_DERIVED)
                         put_hint(p, depth, f, f->example);
                 else
-                        put_line(p, depth, f->name, v, f->help);
+                        print_put_line(p, depth, f->name, v, f->help);
         }
 }
 
-static char *print(const Config *c, bool comments, const char *heading) {
-        Printer p = { .text = TEXT_INIT(PRINT_MAX), .comments = comments, .defaults = comments };
+static char *config_print_text(const Config *c, bool comments, const char *heading) {
+        PrintPrinter p = { .text = TEXT_INIT(PRINT_MAX), .comments = comments, .defaults = comments };
         json_t *tree = show_fields(schema_fields, c);
 
         if (!tree)
@@ -260,7 +260,7 @@ static char *print(const Config *c, bool comments, const char *heading) {
 }
 
 char *config_print(const Config *c) {
-        return print(c, /* comments= */ false, "");
+        return config_print_text(c, /* comments= */ false, "");
 }
 
 char *config_print_commented(void) {
@@ -273,7 +273,7 @@ char *config_print_commented(void) {
                         "# Secrets: the value itself, file:/PATH or env:NAME. All keys: cove.yaml(5).\n";
         _cleanup_config_ Config *c = NULL;
 
-        return config_defaults(&c) < 0 ? NULL : print(c, /* comments= */ true, heading);
+        return config_defaults(&c) < 0 ? NULL : config_print_text(c, /* comments= */ true, heading);
 }
 
 char *config_print_json(const Config *c) {

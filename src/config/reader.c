@@ -43,7 +43,7 @@ void reader_complain(Reader *r, YamlPlace place, const char *format, ...) {
         c->order = r->n_complaints++;
 }
 
-static int compare(const void *a, const void *b) {
+static int reader_compare(const void *a, const void *b) {
         const Complaint *x = a, *y = b;
         const unsigned left[] = { x->place.line, x->place.column, x->order }, right[] = { y->place.line, y->place.column, y->order };
 
@@ -57,7 +57,7 @@ int reader_tell(Reader *r, Error *reterr) {
         unsigned n = r->n_complaints;
 
         if (n > 0)
-                qsort(r->complaints, n, sizeof(*r->complaints), compare);
+                qsort(r->complaints, n, sizeof(*r->complaints), reader_compare);
         for (unsigned i = 0; i < n; i++) {
                 Complaint *c = r->complaints + i;
                 char line[ERROR_TEXT_MAX * 2];
@@ -115,7 +115,7 @@ bool read_is(Reader *r, const YamlNode *v, YamlKind kind, const char *where) {
         return v->kind == kind;
 }
 
-static void complain_unknown(Reader *r, const Field *fields, const YamlNode *v, const char *where) {
+static void reader_complain_unknown(Reader *r, const Field *fields, const YamlNode *v, const char *where) {
         Guess guess = guess_new(v->key);
         char text[128];
 
@@ -124,7 +124,7 @@ static void complain_unknown(Reader *r, const Field *fields, const YamlNode *v, 
         reader_complain(r, v->key_place, "unknown key '%.100s' in %s%s", v->key, where, guess_text(&guess, text));
 }
 
-static const Field *find(const Field *fields, const char *name) {
+static const Field *reader_find(const Field *fields, const char *name) {
         for (; fields->name; fields++)
                 if (strcmp(fields->name, name) == 0)
                         return fields;
@@ -147,10 +147,10 @@ void read_fields(Reader *r, const Field *fields, const YamlNode *map, const char
         if (!read_is(r, map, YAML_MAP, where))
                 return;
         for (const YamlNode *v = map->items; v; v = v->next) {
-                const Field *f = find(fields, v->key);
+                const Field *f = reader_find(fields, v->key);
 
                 if (!f) {
-                        complain_unknown(r, fields, v, where);
+                        reader_complain_unknown(r, fields, v, where);
                         continue;
                 }
                 f->type->parse(r, f, v, where, target);

@@ -74,7 +74,7 @@ const Field alerts_fields[] = {
 };
 
 /* One more at the end of an array, zeroed; NULL: no memory. */
-static void *grow(Reader *r, void *array, size_t *n, size_t size) {
+static void *schema_alerts_grow(Reader *r, void *array, size_t *n, size_t size) {
         char *bigger = reallocarray(*(void **) array, *n + 1, size);
 
         if (!bigger) {
@@ -98,7 +98,7 @@ static bool has_scheme(const char *url, const char *one, const char *other) {
         return strncmp(url, one, strlen(one)) == 0 || strncmp(url, other, strlen(other)) == 0;
 }
 
-static void check_url(Reader *r, const YamlNode *v, const char *where, const ChannelConfig *k) {
+static void schema_alerts_check_url(Reader *r, const YamlNode *v, const char *where, const ChannelConfig *k) {
         bool mail = k->kind == CHANNEL_EMAIL;
 
         if (k->kind == CHANNEL_LOG)
@@ -118,7 +118,7 @@ static void check_channel(Reader *r, const YamlNode *v, const char *where, Chann
         }
         if (k->kind == CHANNEL_PAGERDUTY && !k->url && !yaml_tree_get(v, "url") && !(k->url = strdup(PAGERDUTY_URL)))
                 reader_fail(r, -ENOMEM);
-        check_url(r, v, where, k);
+        schema_alerts_check_url(r, v, where, k);
         if (strcasecmp(k->name, "log") == 0 && k->kind != CHANNEL_LOG)
                 reader_complain(r, v->key_place, "the channel 'log' is always there and writes to the log: choose another name");
         if (k->kind == CHANNEL_PAGERDUTY && !yaml_tree_get(v, "secret"))
@@ -140,7 +140,7 @@ static void parse_channels(Reader *r, const Field *f, const YamlNode *v, const c
 
                 if (!good_name(r, item, "channel"))
                         continue;
-                k = grow(r, &a->channels, &a->n_channels, sizeof(*k));
+                k = schema_alerts_grow(r, &a->channels, &a->n_channels, sizeof(*k));
                 if (!k)
                         return;
                 memcpy(k->name, item->key, strlen(item->key) + 1);
@@ -224,7 +224,7 @@ static void parse_rules(Reader *r, const Field *f, const YamlNode *v, const char
 
                 if (!check_rule_name(r, item))
                         continue;
-                o = grow(r, &a->overrides, &a->n_overrides, sizeof(*o));
+                o = schema_alerts_grow(r, &a->overrides, &a->n_overrides, sizeof(*o));
                 if (!o)
                         return;
                 (void) snprintf(o->name, sizeof(o->name), "%s", item->key);

@@ -10,7 +10,7 @@ static bool is_option_name(const char *text) {
         return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
 }
 
-static void complain_unknown(Reader *r, const YamlNode *v) {
+static void schema_daemon_complain_unknown(Reader *r, const YamlNode *v) {
         Guess guess = guess_new(v->key);
         const char *name;
         char text[128];
@@ -21,7 +21,7 @@ static void complain_unknown(Reader *r, const YamlNode *v) {
 }
 
 /* false: unknown, no use in looking at further values. */
-static bool take(Reader *r, const char *name, const YamlNode *v, const YamlNode *named, Strv *list) {
+static bool schema_daemon_take(Reader *r, const char *name, const YamlNode *v, const YamlNode *named, Strv *list) {
         char assignment[4096 + 128];
         Error error = { 0 };
         int k = 0;
@@ -35,7 +35,7 @@ static bool take(Reader *r, const char *name, const YamlNode *v, const YamlNode 
         else if (r->hooks->check_option)
                 k = r->hooks->check_option(name, v->text, &error);
         if (k == -ENOENT) {
-                complain_unknown(r, named);
+                schema_daemon_complain_unknown(r, named);
                 return false;
         }
         if (k < 0) {
@@ -58,11 +58,11 @@ static void parse_daemon(Reader *r, const Field *f, const YamlNode *v, const cha
                 return;
         for (const YamlNode *option = v->items; option; option = option->next) {
                 if (option->kind != YAML_LIST) {
-                        (void) take(r, option->key, option, option, &c->daemon);
+                        (void) schema_daemon_take(r, option->key, option, option, &c->daemon);
                         continue;
                 }
                 for (const YamlNode *item = option->items; item; item = item->next) /* given several times */
-                        if (!take(r, option->key, item, option, &c->daemon))
+                        if (!schema_daemon_take(r, option->key, item, option, &c->daemon))
                                 break;
         }
 }

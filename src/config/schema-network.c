@@ -13,7 +13,7 @@
 /* Reads each text by `read`, which gives it its normal form or complains. */
 typedef void (*ReadWord)(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list);
 
-static void read_words(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target, ReadWord read) {
+static void schema_network_read_words(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target, ReadWord read) {
         Strv *list = field_at(f, target);
 
         if (v->kind == YAML_MAP || v->kind == YAML_EMPTY) {
@@ -30,7 +30,7 @@ static void read_words(Reader *r, const Field *f, const YamlNode *v, const char 
                         read(r, f, item, where, list);
 }
 
-static void push(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list, const char *text) {
+static void schema_network_push(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list, const char *text) {
         int k = strv_push(list, text);
 
         if (k == -E2BIG)
@@ -39,7 +39,7 @@ static void push(Reader *r, const Field *f, const YamlNode *v, const char *where
                 reader_fail(r, k);
 }
 
-static void read_range(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list) {
+static void schema_network_read_range(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list) {
         EgressRange range;
         int k = egress_range_parse(v->text, &range);
 
@@ -49,11 +49,11 @@ static void read_range(Reader *r, const Field *f, const YamlNode *v, const char 
         else if (k < 0)
                 reader_complain(r, v->place, "'%s' in %s: '%.64s' is no address and no range, as in 10.1.0.0/16", f->name, where, v->text);
         else
-                push(r, f, v, where, list, v->text);
+                schema_network_push(r, f, v, where, list, v->text);
 }
 
 static void parse_ranges(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        read_words(r, f, v, where, target, read_range);
+        schema_network_read_words(r, f, v, where, target, schema_network_read_range);
 }
 
 /* ADDRESS, ADDRESS:PORT, [V6]:PORT, V6; the port is always there afterwards. */
@@ -93,14 +93,14 @@ static void read_address(Reader *r, const Field *f, const YamlNode *v, const cha
         char server[64];
 
         if (read_server(v->text, server))
-                push(r, f, v, where, list, server);
+                schema_network_push(r, f, v, where, list, server);
         else
                 reader_complain(r, v->place, "'%s' in %s: '%.64s' is no address of a server, as in 203.0.113.53 or 203.0.113.53:5353", f->name,
                                 where, v->text);
 }
 
 static void parse_servers(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        read_words(r, f, v, where, target, read_address);
+        schema_network_read_words(r, f, v, where, target, read_address);
 }
 
 static json_t *show_words(const Field *f, const void *target) {

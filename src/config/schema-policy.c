@@ -83,7 +83,7 @@ static const YamlNode *locate(const YamlNode *v, const char *field) {
         return v;
 }
 
-static void complain(Reader *r, const YamlNode *v, const char *where, const JsonComplaints *c) {
+static void schema_policy_complain(Reader *r, const YamlNode *v, const char *where, const JsonComplaints *c) {
         json_t *item;
         size_t i;
 
@@ -108,7 +108,7 @@ static void parse_policy(Reader *r, const Field *f, const YamlNode *v, const cha
                 return;
         }
         if (json_has_complaints(&c)) {
-                complain(r, v, where, &c);
+                schema_policy_complain(r, v, where, &c);
                 return;
         }
         if (policy.network.mode == NETWORK_OPEN && !r->config->network.allow_open)

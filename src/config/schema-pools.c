@@ -125,7 +125,7 @@ static json_t *show_pools(const Field *f, const void *target) {
 
 const FieldType type_pools = { "a list of pools", parse_pools, show_pools, NULL };
 
-static YamlPlace place_of(const YamlNode *pool, const char *key) {
+static YamlPlace schema_pools_place_of(const YamlNode *pool, const char *key) {
         const YamlNode *v = yaml_tree_get(pool, key);
 
         return v ? v->place : pool->place;
@@ -137,11 +137,11 @@ static void complain_profile(Reader *r, const Config *c, const YamlNode *node, c
 
         for (size_t i = 0; i < c->n_profiles; i++)
                 guess_look(&guess, c->profiles[i].name);
-        reader_complain(r, place_of(node, "profile"), "pool %zu is of a profile '%s' that does not exist%s", number, p->profile,
+        reader_complain(r, schema_pools_place_of(node, "profile"), "pool %zu is of a profile '%s' that does not exist%s", number, p->profile,
                         guess_text(&guess, text));
 }
 
-static void finish(Reader *r, const Config *c, const YamlNode *node, PoolConfig *p, size_t number) {
+static void schema_pools_finish(Reader *r, const Config *c, const YamlNode *node, PoolConfig *p, size_t number) {
         const Profile *profile = *p->profile ? profile_find(c, p->profile) : NULL;
 
         if (*p->profile && !profile)
@@ -152,7 +152,7 @@ static void finish(Reader *r, const Config *c, const YamlNode *node, PoolConfig 
                         (void) snprintf(p->template_name, sizeof(p->template_name), "%s", profile->template_name);
         }
         if (p->min_size > p->max_size)
-                reader_complain(r, place_of(node, "minSize"), "pool %zu: minSize %u is above maxSize %u", number, p->min_size, p->max_size);
+                reader_complain(r, schema_pools_place_of(node, "minSize"), "pool %zu: minSize %u is above maxSize %u", number, p->min_size, p->max_size);
         for (size_t i = 0; i + 1 < number; i++)
                 if (strcmp(c->pools[i].template_name, p->template_name) == 0 && strcasecmp(c->pools[i].profile, p->profile) == 0)
                         reader_complain(r, node->place, "pool %zu has the same template '%s' and profile '%s' as pool %zu", number,
@@ -163,5 +163,5 @@ void pools_finish(Reader *r, Config *c, const YamlNode *root) {
         const YamlNode *section = yaml_tree_get(root, "pools"), *node = section && section->kind == YAML_LIST ? section->items : NULL;
 
         for (size_t i = 0; i < c->n_pools && node; i++, node = node->next)
-                finish(r, c, node, c->pools + i, i + 1);
+                schema_pools_finish(r, c, node, c->pools + i, i + 1);
 }

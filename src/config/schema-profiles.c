@@ -56,11 +56,11 @@ const Field profile_fields[] = {
         { 0 },
 };
 
-static bool is_name(const char *text) {
+static bool schema_profiles_is_name(const char *text) {
         return *text && strlen(text) <= PROFILE_NAME_MAX && name_is_good(text);
 }
 
-static Profile *find(const Config *c, const char *name) {
+static Profile *schema_profiles_find(const Config *c, const char *name) {
         return (Profile *) profile_find(c, name);
 }
 
@@ -73,12 +73,12 @@ static void parse_profiles(Reader *r, const Field *f, const YamlNode *v, const c
         for (const YamlNode *item = v->items; item; item = item->next) {
                 Profile *bigger;
 
-                if (!is_name(item->key)) {
+                if (!schema_profiles_is_name(item->key)) {
                         reader_complain(r, item->key_place, "'%.100s' is no name of a profile: up to %d letters, digits, '_', '-', '.'",
                                         item->key, PROFILE_NAME_MAX);
                         continue;
                 }
-                if (find(c, item->key))
+                if (schema_profiles_find(c, item->key))
                         continue; /* built in; or there twice, which is found when it is read */
                 if (c->n_profiles >= PROFILES_MAX) {
                         reader_complain(r, item->key_place, "more than %d profiles", PROFILES_MAX);
@@ -113,20 +113,20 @@ const FieldType type_profiles = { "a map of NAME: profile", parse_profiles, show
 
 typedef enum Visit { VISIT_NOT, VISIT_NOW, VISIT_DONE } Visit;
 
-typedef struct Resolver {
+typedef struct SchemaProfilesResolver {
         Reader *reader;
         Config *config;
         const YamlNode *section;
         Visit *visits;          /* one per profile */
         const YamlNode **nodes; /* likewise; NULL: not in the file */
         size_t *path, n_path;   /* those being resolved, the first asked for first */
-} Resolver;
+} SchemaProfilesResolver;
 
-static size_t index_of(const Resolver *s, const Profile *p) {
+static size_t schema_profiles_index_of(const SchemaProfilesResolver *s, const Profile *p) {
         return (size_t) (p - s->config->profiles);
 }
 
-static void complain_cycle(Resolver *s, const YamlNode *at, size_t again) {
+static void complain_cycle(SchemaProfilesResolver *s, const YamlNode *at, size_t again) {
         char text[ERROR_TEXT_MAX / 2] = "";
         size_t i = 0, n = 0;
 
@@ -137,7 +137,7 @@ static void complain_cycle(Resolver *s, const YamlNode *at, size_t again) {
         reader_complain(s->reader, at->place, "profiles extend each other in a circle: %s%s", text, s->config->profiles[again].name);
 }
 
-static void complain_parent(Resolver *s, const YamlNode *at, const char *name) {
+static void complain_parent(SchemaProfilesResolver *s, const YamlNode *at, const char *name) {
         Guess guess = guess_new(at->text);
         char text[128];
 
@@ -147,14 +147,14 @@ static void complain_parent(Resolver *s, const YamlNode *at, const char *name) {
                         guess_text(&guess, text));
 }
 
-static int copy_text(const char *from, char **to) {
+static int schema_profiles_copy_text(const char *from, char **to) {
         if (!from)
                 return 0;
         *to = strdup(from);
         return *to ? 0 : -ENOMEM;
 }
 
-static int copy_list(const Strv *from, Strv *to) {
+static int schema_profiles_copy_list(const Strv *from, Strv *to) {
         int r = 0;
 
         for (size_t i = 0; i < from->n && r >= 0; i++)
@@ -163,7 +163,7 @@ static int copy_list(const Strv *from, Strv *to) {
 }
 
 /* Everything but who it is. */
-static int inherit(const Profile *from, Profile *to) {
+static int schema_profiles_inherit(const Profile *from, Profile *to) {
         Profile copy = *from;
         int r;
 
@@ -175,16 +175,16 @@ static int inherit(const Profile *from, Profile *to) {
         copy.env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
         profile_done(to);
         *to = copy;
-        r = copy_text(from->template_name, &to->template_name);
+        r = schema_profiles_copy_text(from->template_name, &to->template_name);
         if (r >= 0)
-                r = copy_text(from->workdir, &to->workdir);
+                r = schema_profiles_copy_text(from->workdir, &to->workdir);
         if (r >= 0)
-                r = copy_text(from->policy, &to->policy);
+                r = schema_profiles_copy_text(from->policy, &to->policy);
         if (r >= 0)
-                r = copy_text(from->group, &to->group);
+                r = schema_profiles_copy_text(from->group, &to->group);
         if (r >= 0)
-                r = copy_list(&from->command, &to->command);
-        return r >= 0 ? copy_list(&from->env, &to->env) : r;
+                r = schema_profiles_copy_list(&from->command, &to->command);
+        return r >= 0 ? schema_profiles_copy_list(&from->env, &to->env) : r;
 }
 
 /* What there is for a profile that extends nothing: as for a caller who says nothing. */
@@ -203,28 +203,28 @@ const void *profile_fresh(void) {
         return &fresh;
 }
 
-static void resolve(Resolver *s, size_t i);
+static void schema_profiles_resolve(SchemaProfilesResolver *s, size_t i);
 
-static void resolve_parent(Resolver *s, Profile *p, const YamlNode *extends) {
-        const Profile *parent = find(s->config, extends->text);
+static void resolve_parent(SchemaProfilesResolver *s, Profile *p, const YamlNode *extends) {
+        const Profile *parent = schema_profiles_find(s->config, extends->text);
         size_t k;
 
         if (!parent) {
                 complain_parent(s, extends, p->name);
                 return;
         }
-        k = index_of(s, parent);
+        k = schema_profiles_index_of(s, parent);
         if (s->visits[k] == VISIT_NOW) {
                 complain_cycle(s, extends, k);
                 return;
         }
-        resolve(s, k);
-        if (inherit(parent, p) < 0)
+        schema_profiles_resolve(s, k);
+        if (schema_profiles_inherit(parent, p) < 0)
                 reader_fail(s->reader, -ENOMEM);
 }
 
 /* As deep as the longest chain, which has at most PROFILES_MAX. */
-static void resolve(Resolver *s, size_t i) {
+static void schema_profiles_resolve(SchemaProfilesResolver *s, size_t i) {
         Profile *p = s->config->profiles + i;
         const YamlNode *node = s->nodes[i], *extends = node ? yaml_tree_get(node, "extends") : NULL;
         char where[WHERE_MAX], parent[sizeof(p->extends)];
@@ -248,9 +248,9 @@ static void resolve(Resolver *s, size_t i) {
 }
 
 /* Where it was said, by this one or the one it has it from. */
-static YamlPlace place_of(const Resolver *s, size_t i, const char *key) {
-        for (const Profile *p = s->config->profiles + i; p; p = *p->extends ? find(s->config, p->extends) : NULL) {
-                const YamlNode *node = s->nodes[index_of(s, p)], *v = node ? yaml_tree_get(node, key) : NULL;
+static YamlPlace schema_profiles_place_of(const SchemaProfilesResolver *s, size_t i, const char *key) {
+        for (const Profile *p = s->config->profiles + i; p; p = *p->extends ? schema_profiles_find(s->config, p->extends) : NULL) {
+                const YamlNode *node = s->nodes[schema_profiles_index_of(s, p)], *v = node ? yaml_tree_get(node, key) : NULL;
 
                 if (v)
                         return v->place;
@@ -258,7 +258,7 @@ static YamlPlace place_of(const Resolver *s, size_t i, const char *key) {
         return s->nodes[i] ? s->nodes[i]->key_place : (YamlPlace) { 1, 1 };
 }
 
-static void finish(Resolver *s, size_t i) {
+static void schema_profiles_finish(SchemaProfilesResolver *s, size_t i) {
         Profile *p = s->config->profiles + i;
         char stuck[32], wall[32];
 
@@ -272,23 +272,23 @@ static void finish(Resolver *s, size_t i) {
                 return;
         format_duration(p->stuck_usec, stuck);
         format_duration(p->wall_usec, wall);
-        reader_complain(s->reader, place_of(s, i, "stuckTimeout"),
+        reader_complain(s->reader, schema_profiles_place_of(s, i, "stuckTimeout"),
                         "profile %s: stuckTimeout %s is below its executionTime %s: what runs within its time is not stuck", p->name, stuck,
                         wall);
 }
 
-static void find_nodes(Resolver *s) {
+static void find_nodes(SchemaProfilesResolver *s) {
         const YamlNode *item = s->section && s->section->kind == YAML_MAP ? s->section->items : NULL;
 
         for (; item; item = item->next) {
-                Profile *p = is_name(item->key) ? find(s->config, item->key) : NULL;
+                Profile *p = schema_profiles_is_name(item->key) ? schema_profiles_find(s->config, item->key) : NULL;
 
                 if (!p)
                         continue;
-                if (s->nodes[index_of(s, p)] && strcmp(s->nodes[index_of(s, p)]->key, item->key) != 0)
+                if (s->nodes[schema_profiles_index_of(s, p)] && strcmp(s->nodes[schema_profiles_index_of(s, p)]->key, item->key) != 0)
                         reader_complain(s->reader, item->key_place, "profile '%s' is there already, as '%s' in line %u: case does not matter",
-                                        item->key, s->nodes[index_of(s, p)]->key, s->nodes[index_of(s, p)]->key_place.line);
-                s->nodes[index_of(s, p)] = item;
+                                        item->key, s->nodes[schema_profiles_index_of(s, p)]->key, s->nodes[schema_profiles_index_of(s, p)]->key_place.line);
+                s->nodes[schema_profiles_index_of(s, p)] = item;
         }
 }
 
@@ -296,7 +296,7 @@ void profiles_finish(Reader *r, Config *c, const YamlNode *root) {
         _cleanup_free_ Visit *visits = calloc(c->n_profiles, sizeof(*visits));
         _cleanup_free_ const YamlNode **nodes = calloc(c->n_profiles, sizeof(*nodes));
         _cleanup_free_ size_t *path = calloc(c->n_profiles, sizeof(*path));
-        Resolver s = { r, c, yaml_tree_get(root, "profiles"), visits, nodes, path, 0 };
+        SchemaProfilesResolver s = { r, c, yaml_tree_get(root, "profiles"), visits, nodes, path, 0 };
 
         if (!visits || !nodes || !path) {
                 reader_fail(r, -ENOMEM);
@@ -307,7 +307,7 @@ void profiles_finish(Reader *r, Config *c, const YamlNode *root) {
                 if (c->profiles[i].builtin)
                         c->profiles[i].stuck_usec = c->profiles[i].attempts_max = 0; /* follow the sections */
         for (size_t i = 0; i < c->n_profiles; i++)
-                resolve(&s, i);
+                schema_profiles_resolve(&s, i);
         for (size_t i = 0; i < c->n_profiles; i++)
-                finish(&s, i);
+                schema_profiles_finish(&s, i);
 }

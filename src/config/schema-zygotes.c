@@ -83,19 +83,19 @@ static bool is_module(const char *name) {
         return n > 0 && n <= NAME_MAX_MODULE && name[n] == '\0' && name[0] != '.' && (name[0] < '0' || name[0] > '9');
 }
 
-static YamlPlace place_of(const YamlNode *zygote, const char *key) {
+static YamlPlace schema_zygotes_place_of(const YamlNode *zygote, const char *key) {
         const YamlNode *v = yaml_tree_get(zygote, key);
 
         return v ? v->place : zygote->place;
 }
 
 /* Which templates there are, the daemon knows when it starts. */
-static void finish(Reader *r, const Config *c, const YamlNode *node, const ZygoteConfig *z, size_t number) {
+static void schema_zygotes_finish(Reader *r, const Config *c, const YamlNode *node, const ZygoteConfig *z, size_t number) {
         if (strcmp(z->language, "python") != 0)
-                reader_complain(r, place_of(node, "language"), "zygote %zu: there are none for '%s'; there are for python", number, z->language);
+                reader_complain(r, schema_zygotes_place_of(node, "language"), "zygote %zu: there are none for '%s'; there are for python", number, z->language);
         for (size_t i = 0; i < z->imports.n; i++)
                 if (!is_module(z->imports.items[i]))
-                        reader_complain(r, place_of(node, "imports"), "zygote %zu: '%.100s' cannot be the name of a module", number, z->imports.items[i]);
+                        reader_complain(r, schema_zygotes_place_of(node, "imports"), "zygote %zu: '%.100s' cannot be the name of a module", number, z->imports.items[i]);
         for (size_t i = 0; i + 1 < number; i++)
                 if (strcmp(c->zygotes[i].template_name, z->template_name) == 0 && strcmp(c->zygotes[i].language, z->language) == 0)
                         reader_complain(r, node->place, "zygote %zu has the same template '%s' and language '%s' as zygote %zu", number, z->template_name,
@@ -106,5 +106,5 @@ void zygotes_finish(Reader *r, Config *c, const YamlNode *root) {
         const YamlNode *section = yaml_tree_get(root, "zygotes"), *node = section && section->kind == YAML_LIST ? section->items : NULL;
 
         for (size_t i = 0; i < c->n_zygotes && node; i++, node = node->next)
-                finish(r, c, node, c->zygotes + i, i + 1);
+                schema_zygotes_finish(r, c, node, c->zygotes + i, i + 1);
 }

@@ -17,7 +17,7 @@
 #define SECRET_MOST 65536
 #define SECRET_SHOWN "(set)"
 
-static void replace(Reader *r, char **target, char *value) {
+static void types_text_replace(Reader *r, char **target, char *value) {
         if (!value) {
                 reader_fail(r, -ENOMEM);
                 return;
@@ -46,7 +46,7 @@ static void parse_text(Reader *r, const Field *f, const YamlNode *v, const char 
         const char *text = read_bounded(r, f, v, where);
 
         if (text)
-                replace(r, field_at(f, target), strdup(text));
+                types_text_replace(r, field_at(f, target), strdup(text));
 }
 
 static json_t *show_text(const Field *f, const void *target) {
@@ -55,7 +55,7 @@ static json_t *show_text(const Field *f, const void *target) {
         return text ? json_text_or_null(text) : NULL;
 }
 
-static void parse_path(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+static void types_text_parse_path(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         const char *text = read_bounded(r, f, v, where);
         char *path = NULL;
         int k;
@@ -68,7 +68,7 @@ static void parse_path(Reader *r, const Field *f, const YamlNode *v, const char 
         else if (k < 0)
                 reader_complain(r, v->place, "'%s' in %s: '%.100s' must be an absolute path without '..'", f->name, where, text);
         else
-                replace(r, field_at(f, target), path);
+                types_text_replace(r, field_at(f, target), path);
 }
 
 /* Secrets: the value itself, or where it lies. */
@@ -148,7 +148,7 @@ static void parse_secret(Reader *r, const Field *f, const YamlNode *v, const cha
         char *value = read_secret(r, f, v, where);
 
         if (value)
-                replace(r, field_at(f, target), value);
+                types_text_replace(r, field_at(f, target), value);
 }
 
 static json_t *show_secret(const Field *f, const void *target) {
@@ -156,7 +156,7 @@ static json_t *show_secret(const Field *f, const void *target) {
 }
 
 /* Where it goes is shown, but not what lets one in: a name and password in front of the host, a path such as Slack's. */
-static json_t *show_url(const Field *f, const void *target) {
+static json_t *types_text_show_url(const Field *f, const void *target) {
         const char *url = *(char **) field_at(f, target), *host, *end, *at;
 
         if (!url)
@@ -195,14 +195,14 @@ static void parse_name(Reader *r, const Field *f, const YamlNode *v, const char 
                 memcpy(field_at(f, target), text, strlen(text) + 1);
 }
 
-static json_t *show_name(const Field *f, const void *target) {
+static json_t *types_text_show_name(const Field *f, const void *target) {
         const char *text = field_at(f, target);
 
         return *text ? json_string(text) : NULL;
 }
 
 /* The index of the word; -1: complained. */
-static int read_word(Reader *r, const Field *f, const YamlNode *v, const char *where) {
+static int types_text_read_word(Reader *r, const Field *f, const YamlNode *v, const char *where) {
         const char *text = read_text(r, f, v, where);
         char list[256] = "", guessed[128];
         Guess guess;
@@ -223,8 +223,8 @@ static int read_word(Reader *r, const Field *f, const YamlNode *v, const char *w
         return -1;
 }
 
-static void parse_word(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        int i = read_word(r, f, v, where);
+static void types_text_parse_word(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+        int i = types_text_read_word(r, f, v, where);
 
         if (i >= 0)
                 *(int *) field_at(f, target) = i; /* an enum */
@@ -235,7 +235,7 @@ static json_t *show_word(const Field *f, const void *target) {
 }
 
 static void parse_choice(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
-        int i = read_word(r, f, v, where);
+        int i = types_text_read_word(r, f, v, where);
 
         if (i >= 0)
                 *(bool *) field_at(f, target) = i > 0;
@@ -247,7 +247,7 @@ static json_t *show_choice(const Field *f, const void *target) {
 
 /* Lists. */
 
-static void push(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list, const char *text) {
+static void types_text_push(Reader *r, const Field *f, const YamlNode *v, const char *where, Strv *list, const char *text) {
         int k = strv_push(list, text);
 
         if (k == -E2BIG)
@@ -256,7 +256,7 @@ static void push(Reader *r, const Field *f, const YamlNode *v, const char *where
                 reader_fail(r, k);
 }
 
-static void parse_strings(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+static void types_text_parse_strings(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         Strv *list = field_at(f, target);
 
         if (v->kind == YAML_MAP || v->kind == YAML_EMPTY) {
@@ -265,14 +265,14 @@ static void parse_strings(Reader *r, const Field *f, const YamlNode *v, const ch
         }
         strv_done(list);
         if (v->kind == YAML_TEXT) {
-                push(r, f, v, where, list, v->text);
+                types_text_push(r, f, v, where, list, v->text);
                 return;
         }
         for (const YamlNode *item = v->items; item; item = item->next)
                 if (item->kind != YAML_TEXT)
                         reader_complain(r, item->place, "'%s' in %s: each entry must be a text", f->name, where);
                 else
-                        push(r, f, item, where, list, item->text);
+                        types_text_push(r, f, item, where, list, item->text);
 }
 
 static json_t *show_strings(const Field *f, const void *target) {
@@ -368,7 +368,7 @@ static void parse_headers(Reader *r, const Field *f, const YamlNode *v, const ch
                         line = NULL;
                         reader_fail(r, -ENOMEM);
                 } else
-                        push(r, f, item, where, list, line);
+                        types_text_push(r, f, item, where, list, line);
         }
 }
 
@@ -377,12 +377,12 @@ static json_t *show_headers(const Field *f, const void *target) {
 }
 
 const FieldType type_text = { "a text", parse_text, show_text, NULL };
-const FieldType type_path = { "an absolute path", parse_path, show_text, NULL };
+const FieldType type_path = { "an absolute path", types_text_parse_path, show_text, NULL };
 const FieldType type_secret = { "a secret: its value, file:/PATH or env:NAME", parse_secret, show_secret, NULL };
-const FieldType type_url = { "a URL: itself, file:/PATH or env:NAME", parse_secret, show_url, NULL };
-const FieldType type_name = { "a name", parse_name, show_name, NULL };
-const FieldType type_word = { "a word", parse_word, show_word, NULL };
+const FieldType type_url = { "a URL: itself, file:/PATH or env:NAME", parse_secret, types_text_show_url, NULL };
+const FieldType type_name = { "a name", parse_name, types_text_show_name, NULL };
+const FieldType type_word = { "a word", types_text_parse_word, show_word, NULL };
 const FieldType type_choice = { "a word", parse_choice, show_choice, NULL };
-const FieldType type_strings = { "a list of texts", parse_strings, show_strings, NULL };
+const FieldType type_strings = { "a list of texts", types_text_parse_strings, show_strings, NULL };
 const FieldType type_env = { "a map of NAME: value", parse_env, show_env, NULL };
 const FieldType type_headers = { "a map of Name: value", parse_headers, show_headers, NULL };

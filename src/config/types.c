@@ -26,7 +26,7 @@ const char *read_text(Reader *r, const Field *f, const YamlNode *v, const char *
         return NULL;
 }
 
-static void complain_type(Reader *r, const Field *f, const YamlNode *v, const char *where) {
+static void types_complain(Reader *r, const Field *f, const YamlNode *v, const char *where) {
         reader_complain(r, v->place, "'%s' in %s must be %s, not '%.100s'%s", f->name, where, f->type->words, v->text,
                         v->quoted ? " in quotes" : "");
 }
@@ -64,31 +64,31 @@ static void bound_size(double bytes, char *ret, size_t size) {
 }
 
 /* Digits, perhaps a fraction and an exponent; nothing else that strtod would take. */
-static bool read_number(Reader *r, const Field *f, const YamlNode *v, const char *where, double *ret) {
+static bool types_read_number(Reader *r, const Field *f, const YamlNode *v, const char *where, double *ret) {
         const char *text = read_text(r, f, v, where);
         char *end;
 
         if (!text)
                 return false;
         if (v->quoted || text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0') {
-                complain_type(r, f, v, where);
+                types_complain(r, f, v, where);
                 return false;
         }
         *ret = strtod(text, &end);
         if (*end != '\0' || end == text || !isfinite(*ret)) {
-                complain_type(r, f, v, where);
+                types_complain(r, f, v, where);
                 return false;
         }
         return true;
 }
 
-static bool read_whole(Reader *r, const Field *f, const YamlNode *v, const char *where, double most, uint64_t *ret) {
+static bool types_read_whole(Reader *r, const Field *f, const YamlNode *v, const char *where, double most, uint64_t *ret) {
         double x;
 
-        if (!read_number(r, f, v, where, &x))
+        if (!types_read_number(r, f, v, where, &x))
                 return false;
         if (floor(x) < x) {
-                complain_type(r, f, v, where);
+                types_complain(r, f, v, where);
                 return false;
         }
         if (!within(r, f, v, where, x, most))
@@ -100,7 +100,7 @@ static bool read_whole(Reader *r, const Field *f, const YamlNode *v, const char 
 static void parse_uint(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         uint64_t x;
 
-        if (read_whole(r, f, v, where, (double) INT32_MAX, &x))
+        if (types_read_whole(r, f, v, where, (double) INT32_MAX, &x))
                 *(unsigned *) field_at(f, target) = (unsigned) x;
 }
 
@@ -111,7 +111,7 @@ static json_t *show_uint(const Field *f, const void *target) {
 static void parse_big(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         uint64_t x;
 
-        if (read_whole(r, f, v, where, EXACT_MAX, &x))
+        if (types_read_whole(r, f, v, where, EXACT_MAX, &x))
                 *(uint64_t *) field_at(f, target) = x;
 }
 
@@ -122,7 +122,7 @@ static json_t *show_big(const Field *f, const void *target) {
 static void parse_real(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         double x;
 
-        if (read_number(r, f, v, where, &x) && within(r, f, v, where, x, EXACT_MAX))
+        if (types_read_number(r, f, v, where, &x) && within(r, f, v, where, x, EXACT_MAX))
                 *(double *) field_at(f, target) = x;
 }
 
@@ -137,7 +137,7 @@ static json_t *show_real(const Field *f, const void *target) {
 static void parse_cores(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         double x;
 
-        if (!read_number(r, f, v, where, &x) || !within(r, f, v, where, x, EXACT_MAX))
+        if (!types_read_number(r, f, v, where, &x) || !within(r, f, v, where, x, EXACT_MAX))
                 return;
         if (x > 0 && x < CORES_LEAST) /* would become 0, which is no limit at all */
                 reader_complain(r, v->place, "'%s' in %s: %s is less than %g", f->name, where, v->text, CORES_LEAST);
@@ -152,7 +152,7 @@ static json_t *show_cores(const Field *f, const void *target) {
 static void parse_megabytes(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         double x;
 
-        if (read_number(r, f, v, where, &x) && within(r, f, v, where, x, BYTES_MOST / (1 << 20)))
+        if (types_read_number(r, f, v, where, &x) && within(r, f, v, where, x, BYTES_MOST / (1 << 20)))
                 *(uint64_t *) field_at(f, target) = (uint64_t) (x * (1 << 20) + 0.5);
 }
 
@@ -176,14 +176,14 @@ static void read_duration(Reader *r, const Field *f, const YamlNode *v, const ch
         if (k == -ERANGE)
                 usec = USEC_INFINITY; /* bounds will say it */
         else if (k < 0) {
-                complain_type(r, f, v, where);
+                types_complain(r, f, v, where);
                 return;
         }
         if (within(r, f, v, where, (double) usec / (double) USEC_PER_SEC, SECONDS_MOST))
                 *(usec_t *) field_at(f, target) = usec;
 }
 
-static void parse_time(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
+static void types_parse_time(Reader *r, const Field *f, const YamlNode *v, const char *where, void *target) {
         read_duration(r, f, v, where, "s", target);
 }
 
@@ -209,7 +209,7 @@ static void parse_bytes(Reader *r, const Field *f, const YamlNode *v, const char
         if (k == -ERANGE)
                 bytes = UINT64_MAX;
         else if (k < 0) {
-                complain_type(r, f, v, where);
+                types_complain(r, f, v, where);
                 return;
         }
         if (within(r, f, v, where, (double) bytes, BYTES_MOST))
@@ -234,7 +234,7 @@ static void parse_truth(Reader *r, const Field *f, const YamlNode *v, const char
                         *(bool *) field_at(f, target) = i % 2 == 1;
                         return;
                 }
-        complain_type(r, f, v, where);
+        types_complain(r, f, v, where);
 }
 
 static json_t *show_truth(const Field *f, const void *target) {
@@ -283,6 +283,6 @@ const FieldType type_uint64 = { "a whole number", parse_big, show_big, bound_num
 const FieldType type_number = { "a number", parse_real, show_real, bound_number };
 const FieldType type_cores = { "a number of cores, as in 1.5", parse_cores, show_cores, bound_number };
 const FieldType type_megabytes = { "a number of megabytes", parse_megabytes, show_bytes, bound_number };
-const FieldType type_duration = { "a time, as in 90s, 5m, 24h or a number of seconds", parse_time, show_time, bound_duration };
+const FieldType type_duration = { "a time, as in 90s, 5m, 24h or a number of seconds", types_parse_time, show_time, bound_duration };
 const FieldType type_milliseconds = { "a time, as in 90s, 5m, 24h or a number of milliseconds", parse_milliseconds, show_time, bound_duration };
 const FieldType type_size = { "a size, as in 64MB, 1G or a number of bytes", parse_bytes, show_bytes, bound_size };

@@ -19,12 +19,12 @@ typedef struct Builder {
         Error *reterr;
 } Builder;
 
-static YamlPlace place_of(yaml_mark_t mark) {
+static YamlPlace yaml_place_of(yaml_mark_t mark) {
         return (YamlPlace) { (unsigned) mark.line + 1, (unsigned) mark.column + 1 };
 }
 
-static int refuse(Builder *b, yaml_mark_t mark, const char *why) {
-        b->place = place_of(mark);
+static int yaml_refuse(Builder *b, yaml_mark_t mark, const char *why) {
+        b->place = yaml_place_of(mark);
         return error_set(b->reterr, -EBADMSG, "%s", why);
 }
 
@@ -37,7 +37,7 @@ static bool is_empty_word(const char *text) {
         return false;
 }
 
-static void append(Builder *b, YamlNode *n) {
+static void yaml_append(Builder *b, YamlNode *n) {
         n->parent = b->open;
         if (!b->open)
                 b->root = n;
@@ -48,21 +48,21 @@ static void append(Builder *b, YamlNode *n) {
 }
 
 /* Into what is open, or as the root. */
-static int add(Builder *b, const yaml_event_t *e, YamlKind kind, YamlNode **ret) {
+static int yaml_add(Builder *b, const yaml_event_t *e, YamlKind kind, YamlNode **ret) {
         YamlNode *n;
 
         if (++b->n_nodes > YAML_NODES_MAX)
-                return refuse(b, e->start_mark, "too many values for a config file");
+                return yaml_refuse(b, e->start_mark, "too many values for a config file");
         n = calloc(1, sizeof(*n));
         if (!n)
                 return -ENOMEM;
         n->kind = kind;
-        n->place = place_of(e->start_mark);
+        n->place = yaml_place_of(e->start_mark);
         if (b->open && b->open->kind == YAML_MAP) {
                 n->key = TAKE_PTR(b->key);
                 n->key_place = b->key_place;
         }
-        append(b, n);
+        yaml_append(b, n);
         *ret = n;
         return 0;
 }
@@ -79,18 +79,18 @@ static int on_scalar(Builder *b, const yaml_event_t *e) {
         int r;
 
         if (e->data.scalar.tag)
-                return refuse(b, e->start_mark, "tags (!…) mean nothing here");
+                return yaml_refuse(b, e->start_mark, "tags (!…) mean nothing here");
         if (strlen(value) != e->data.scalar.length)
-                return refuse(b, e->start_mark, "a NUL character");
+                return yaml_refuse(b, e->start_mark, "a NUL character");
         copy = strdup(value);
         if (!copy)
                 return -ENOMEM;
         if (wants_key(b)) {
                 b->key = copy;
-                b->key_place = place_of(e->start_mark);
+                b->key_place = yaml_place_of(e->start_mark);
                 return 0;
         }
-        r = add(b, e, plain && is_empty_word(value) ? YAML_EMPTY : YAML_TEXT, &n);
+        r = yaml_add(b, e, plain && is_empty_word(value) ? YAML_EMPTY : YAML_TEXT, &n);
         if (r < 0 || n->kind == YAML_EMPTY) {
                 free(copy);
                 return r;
@@ -100,37 +100,37 @@ static int on_scalar(Builder *b, const yaml_event_t *e) {
         return 0;
 }
 
-static int on_start(Builder *b, const yaml_event_t *e, YamlKind kind, const unsigned char *tag) {
+static int yaml_on_start(Builder *b, const yaml_event_t *e, YamlKind kind, const unsigned char *tag) {
         YamlNode *n;
         int r;
 
         if (tag)
-                return refuse(b, e->start_mark, "tags (!…) mean nothing here");
+                return yaml_refuse(b, e->start_mark, "tags (!…) mean nothing here");
         if (wants_key(b))
-                return refuse(b, e->start_mark, "a key must be a word");
+                return yaml_refuse(b, e->start_mark, "a key must be a word");
         if (++b->depth > YAML_DEPTH_MAX)
-                return refuse(b, e->start_mark, "nested too deeply");
-        r = add(b, e, kind, &n);
+                return yaml_refuse(b, e->start_mark, "nested too deeply");
+        r = yaml_add(b, e, kind, &n);
         if (r >= 0)
                 b->open = n;
         return r;
 }
 
-static int on_event(Builder *b, const yaml_event_t *e) {
+static int yaml_on_event(Builder *b, const yaml_event_t *e) {
         switch (e->type) {
         case YAML_STREAM_END_EVENT:
                 b->done = true;
                 return 0;
         case YAML_DOCUMENT_START_EVENT:
-                return b->root ? refuse(b, e->start_mark, "a second document: one file is one config") : 0;
+                return b->root ? yaml_refuse(b, e->start_mark, "a second document: one file is one config") : 0;
         case YAML_ALIAS_EVENT:
-                return refuse(b, e->start_mark, "aliases (*…) are not followed: a profile can say 'extends', the rest write out");
+                return yaml_refuse(b, e->start_mark, "aliases (*…) are not followed: a profile can say 'extends', the rest write out");
         case YAML_SCALAR_EVENT:
                 return on_scalar(b, e);
         case YAML_SEQUENCE_START_EVENT:
-                return on_start(b, e, YAML_LIST, e->data.sequence_start.tag);
+                return yaml_on_start(b, e, YAML_LIST, e->data.sequence_start.tag);
         case YAML_MAPPING_START_EVENT:
-                return on_start(b, e, YAML_MAP, e->data.mapping_start.tag);
+                return yaml_on_start(b, e, YAML_MAP, e->data.mapping_start.tag);
         case YAML_SEQUENCE_END_EVENT:
         case YAML_MAPPING_END_EVENT:
                 b->depth--;
@@ -152,7 +152,7 @@ static YamlPlace place_at(const char *text, size_t offset) {
         return place;
 }
 
-static int on_failure(Builder *b, const char *text, size_t size) {
+static int yaml_on_failure(Builder *b, const char *text, size_t size) {
         const yaml_parser_t *p = &b->parser;
 
         if (p->error == YAML_MEMORY_ERROR)
@@ -161,7 +161,7 @@ static int on_failure(Builder *b, const char *text, size_t size) {
                 b->place = place_at(text, MIN_OF(p->problem_offset, size));
                 return error_set(b->reterr, -EBADMSG, "no text in UTF-8: %s", p->problem);
         }
-        b->place = place_of(p->problem_mark);
+        b->place = yaml_place_of(p->problem_mark);
         if (p->context)
                 return error_set(b->reterr, -EBADMSG, "%s (%s)", p->problem, p->context);
         return error_set(b->reterr, -EBADMSG, "%s", p->problem ? p->problem : "no YAML");
@@ -174,8 +174,8 @@ static int build(Builder *b, const char *text, size_t size) {
                 yaml_event_t event;
 
                 if (!yaml_parser_parse(&b->parser, &event))
-                        return on_failure(b, text, size);
-                r = on_event(b, &event);
+                        return yaml_on_failure(b, text, size);
+                r = yaml_on_event(b, &event);
                 yaml_event_delete(&event);
         }
         if (r >= 0 && !b->root) {

@@ -5,7 +5,7 @@
 
 #include "base/macro.h"
 
-static int lower(int resource, uint64_t value) {
+static int rlimits_lower(int resource, uint64_t value) {
         struct rlimit old, new;
 
         if (value == RLIMIT_VALUE_UNSET)
@@ -27,7 +27,7 @@ typedef struct Limit {
 
 static int lower_all(const Limit *table, size_t n) {
         for (size_t i = 0; i < n; i++) {
-                int r = lower(table[i].resource, table[i].value);
+                int r = rlimits_lower(table[i].resource, table[i].value);
                 if (r < 0)
                         return r;
         }

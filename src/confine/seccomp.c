@@ -72,20 +72,20 @@ static const struct sock_fprog program_no_processes = {
         .filter = (struct sock_filter *) no_processes,
 };
 
-static int load(const struct sock_fprog *p) {
+static int confine_seccomp_load(const struct sock_fprog *p) {
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, p) < 0 ? -errno : 0;
 }
 
 int seccomp_load_no_processes(void) {
-        return load(&program_no_processes);
+        return confine_seccomp_load(&program_no_processes);
 }
 
 int seccomp_load(SeccompFlags flags) {
-        return load(flags & SECCOMP_NOSUID ? &program_nosuid : &program);
+        return confine_seccomp_load(flags & SECCOMP_NOSUID ? &program_nosuid : &program);
 }
 
 int seccomp_load_zygote(void) {
-        return load(&program_zygote);
+        return confine_seccomp_load(&program_zygote);
 }
 
 /* One argument: ours, or "as it is"; else on to the next instruction but `left`. */
@@ -129,7 +129,7 @@ int seccomp_load_settled(uid_t uid, gid_t gid) {
                 ANSWER(SECCOMP_RET_ALLOW),
         };
 
-        return load(&(struct sock_fprog) { .len = ELEMENTSOF(filter), .filter = (struct sock_filter *) filter });
+        return confine_seccomp_load(&(struct sock_fprog) { .len = ELEMENTSOF(filter), .filter = (struct sock_filter *) filter });
 }
 
 int seccomp_probe(void) {

@@ -23,23 +23,23 @@
 
 static const ContextLinkHandlers link_handlers;
 
-static void waiter_free(ContextEntry *e, ContextWaiter *w) {
+static void context_waiter_free(ContextEntry *e, ContextWaiter *w) {
         DL_DELETE(e->waiters, w);
         DL_DELETE2(e->contexts->waiters, w, all_prev, all_next);
         free(w);
 }
 
-static void tell_waiters(ContextEntry *e, const Error *error) {
+static void context_tell_waiters(ContextEntry *e, const Error *error) {
         while (e->waiters) {
                 ContextWaiter w = *e->waiters;
 
-                waiter_free(e, e->waiters);
+                context_waiter_free(e, e->waiters);
                 if (w.done)
                         w.done(error ? NULL : &e->x, error, w.userdata);
         }
 }
 
-static void let_go(ContextEntry *e) {
+static void context_let_go(ContextEntry *e) {
         e->deadline = sd_event_source_disable_unref(e->deadline);
         e->zygote = zygote_cancel(e->zygote);
         context_link_close(&e->link);
@@ -53,9 +53,9 @@ ContextEntry *context_entry_free(ContextEntry *e) {
         e->zygote = zygote_cancel(e->zygote);
         if (e->counted)
                 context_entry_set_idle(e, true);
-        let_go(e);
+        context_let_go(e);
         while (e->waiters)
-                waiter_free(e, e->waiters);
+                context_waiter_free(e, e->waiters);
         sd_event_source_disable_unref(e->later);
         DL_DELETE(e->seat->entries, e);
         free(e->x.cwd);
@@ -63,7 +63,7 @@ ContextEntry *context_entry_free(ContextEntry *e) {
         return NULL;
 }
 
-static int on_later(sd_event_source *source, void *userdata) {
+static int context_on_later(sd_event_source *source, void *userdata) {
         ContextEntry *e = userdata;
         ContextSeat *s = e->seat;
 
@@ -72,13 +72,13 @@ static int on_later(sd_event_source *source, void *userdata) {
 
                 (void) snprintf(error.text, sizeof(error.text), "%s", e->why);
                 e->later = sd_event_source_unref(e->later);
-                tell_waiters(e, &error);
+                context_tell_waiters(e, &error);
                 (void) context_entry_free(e);
                 context_seat_release(s);
                 return 0;
         }
         if (e->state == CONTEXT_STANDS)
-                tell_waiters(e, NULL);
+                context_tell_waiters(e, NULL);
         if (e->state == CONTEXT_STANDS)
                 context_runs_next(e);
         return 0;
@@ -99,7 +99,7 @@ void context_entry_set_idle(ContextEntry *e, bool idle) {
 }
 
 /* What it takes to find it again: contexts.c reads it. */
-static void keep(ContextEntry *e) {
+static void context_keep(ContextEntry *e) {
         char text[SANDBOX_KEPT_TEXT_MAX];
         int n = snprintf(text, sizeof(text), "%s%c%s%c%s", e->x.id, CONTEXT_SEPARATOR, e->x.language, CONTEXT_SEPARATOR, e->x.cwd);
 
@@ -132,7 +132,7 @@ void context_entry_over(ContextEntry *e, const char *format, ...) {
         va_end(args);
         e->state = CONTEXT_OVER;
         kill_process(e);
-        let_go(e);
+        context_let_go(e);
         e->execution = NULL;
         context_runs_fail(e, -EPIPE, e->why);
         context_entry_wake(e);
@@ -140,7 +140,7 @@ void context_entry_over(ContextEntry *e, const char *format, ...) {
 
 /* What it says. */
 
-static void on_ready(ContextEntry *e) {
+static void context_on_ready(ContextEntry *e) {
         if (e->state != CONTEXT_BEGINNING)
                 return;
         e->state = CONTEXT_STANDS;
@@ -149,7 +149,7 @@ static void on_ready(ContextEntry *e) {
         context_entry_wake(e);
 }
 
-static void on_synced(ContextEntry *e, const json_t *event) {
+static void context_on_synced(ContextEntry *e, const json_t *event) {
         if (e->state != CONTEXT_ADOPTING || strcmp(json_string_value(json_object_get(event, "token")), e->token) != 0)
                 return;
         e->state = CONTEXT_STANDS;
@@ -158,12 +158,12 @@ static void on_synced(ContextEntry *e, const json_t *event) {
         context_entry_wake(e);
 }
 
-static ContextEntry *entry_of(ContextLink *l) {
+static ContextEntry *context_entry_of(ContextLink *l) {
         return (ContextEntry *) (void *) ((char *) l - offsetof(ContextEntry, link));
 }
 
-static void on_line(ContextLink *l, const char *line, size_t size) {
-        ContextEntry *e = entry_of(l);
+static void context_on_line(ContextLink *l, const char *line, size_t size) {
+        ContextEntry *e = context_entry_of(l);
         _cleanup_json_ json_t *event = NULL;
         const char *type;
         uint64_t run;
@@ -175,15 +175,15 @@ static void on_line(ContextLink *l, const char *line, size_t size) {
         }
         type = json_string_value(json_object_get(event, "type"));
         if (strcmp(type, "ready") == 0)
-                on_ready(e);
+                context_on_ready(e);
         else if (strcmp(type, "synced") == 0)
-                on_synced(e, event);
+                context_on_synced(e, event);
         else if (e->state == CONTEXT_STANDS)
                 context_runs_event(e, event, run);
 }
 
-static void on_stream(ContextLink *l, bool is_stderr, const char *data, size_t size) {
-        ContextEntry *e = entry_of(l);
+static void context_on_stream(ContextLink *l, bool is_stderr, const char *data, size_t size) {
+        ContextEntry *e = context_entry_of(l);
 
         if (e->state == CONTEXT_BEGINNING && is_stderr) /* the interpreter's own complaint, if it does not come to anything */
                 (void) snprintf(e->complaint, sizeof(e->complaint), "%.*s", (int) MIN_OF(size, sizeof(e->complaint) - 1), data);
@@ -191,8 +191,8 @@ static void on_stream(ContextLink *l, bool is_stderr, const char *data, size_t s
 }
 
 /* The words come with the execution's end, when there is one; its channel may be the first to tell. */
-static void on_closed(ContextLink *l) {
-        ContextEntry *e = entry_of(l);
+static void context_on_closed(ContextLink *l) {
+        ContextEntry *e = context_entry_of(l);
 
         if (e->execution && !execution_ended(e->execution)) {
                 context_link_close(l);
@@ -203,7 +203,7 @@ static void on_closed(ContextLink *l) {
         context_entry_over(e, "the interpreter has ended; its state is gone");
 }
 
-static const ContextLinkHandlers link_handlers = { .line = on_line, .stream = on_stream, .closed = on_closed };
+static const ContextLinkHandlers link_handlers = { .line = context_on_line, .stream = context_on_stream, .closed = context_on_closed };
 
 /* The end of its execution. */
 
@@ -226,7 +226,7 @@ static void explain_end(ContextEntry *e, const Execution *x, char *ret, size_t s
                 (void) snprintf(ret, size, "the interpreter was ended by signal %d; its state is gone", x->signal);
 }
 
-static void on_execution(Execution *x, void *userdata) {
+static void context_on_execution(Execution *x, void *userdata) {
         ContextEntry *e = userdata;
         char text[400];
 
@@ -244,7 +244,7 @@ static void on_execution(Execution *x, void *userdata) {
 
 /* Beginning. */
 
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+static int context_on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         ContextEntry *e = userdata;
 
         context_entry_over(e, "the interpreter did not become ready in %u seconds", (unsigned) (READY_USEC / USEC_PER_SEC));
@@ -288,21 +288,21 @@ static void speak(ContextEntry *e, int r, int fds[static _EXECUTION_CHANNEL_MAX]
                 context_entry_over(e, "the interpreter cannot be spoken with: %s", strerror(-r));
 }
 
-static void on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+static void context_on_channel(Execution *x, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
         speak(userdata, -error, fds);
 }
 
-static int attach(ContextEntry *e, Execution *x) {
+static int context_attach(ContextEntry *e, Execution *x) {
         int r;
 
         e->deadline = sd_event_source_disable_unref(e->deadline);
         e->execution = x;
-        e->watch = (ExecutionWatch) { .changed = on_execution, .userdata = e };
+        e->watch = (ExecutionWatch) { .changed = context_on_execution, .userdata = e };
         r = execution_watch(x, &e->watch);
         if (r >= 0)
-                r = execution_open_channel(x, on_channel, e);
+                r = execution_open_channel(x, context_on_channel, e);
         if (r >= 0)
-                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, context_on_deadline, e);
         return r;
 }
 
@@ -328,12 +328,12 @@ static int start_execution(ContextEntry *e, Error *reterr) {
         execution_spec_done(&spec);
         if (r < 0)
                 return r;
-        r = attach(e, x);
+        r = context_attach(e, x);
         return r < 0 ? error_set(reterr, r, "cannot speak with the interpreter: %m") : 0;
 }
 
 /* A zygote that is not there, or whose modules are not what the sandbox has by now, is no loss but of time. */
-static void on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, const Error *error, void *userdata) {
+static void context_on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, const Error *error, void *userdata) {
         ContextEntry *e = userdata;
         Error failure = { 0 };
 
@@ -342,7 +342,7 @@ static void on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, co
                 e->pid = pid;
                 e->x.warm = true;
                 speak(e, 0, fds);
-                keep(e);
+                context_keep(e);
                 return;
         }
         e->deadline = sd_event_source_disable_unref(e->deadline);
@@ -355,11 +355,11 @@ static void on_forked(int r, int fds[static _EXECUTION_CHANNEL_MAX], int pid, co
 
 static int start_forked(ContextEntry *e) {
         const SandboxSpec *spec = &e->x.sandbox->spec;
-        int r = zygote_fork(e->x.sandbox, e->language->name, e->spec.has_user ? e->spec.uid : spec->uid, e->spec.has_user ? e->spec.gid : spec->gid, e->x.cwd, on_forked, e,
+        int r = zygote_fork(e->x.sandbox, e->language->name, e->spec.has_user ? e->spec.uid : spec->uid, e->spec.has_user ? e->spec.gid : spec->gid, e->x.cwd, context_on_forked, e,
                         &e->zygote, /* reterr= */ NULL);
 
         if (r >= 0)
-                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, context_on_deadline, e);
         if (r < 0)
                 e->zygote = zygote_cancel(e->zygote);
         return r;
@@ -374,7 +374,7 @@ int context_entry_start(ContextEntry *e, Error *reterr) {
 
 int context_entry_adopt(ContextEntry *e, Execution *x) {
         e->state = CONTEXT_ADOPTING;
-        return attach(e, x);
+        return context_attach(e, x);
 }
 
 int context_entry_adopt_kept(ContextEntry *e, int pid, int fds[static _EXECUTION_CHANNEL_MAX]) {
@@ -387,7 +387,7 @@ int context_entry_adopt_kept(ContextEntry *e, int pid, int fds[static _EXECUTION
         if (r >= 0)
                 r = send_sync(e);
         if (r >= 0)
-                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, on_deadline, e);
+                r = sd_event_add_time_relative(e->contexts->manager->event, &e->deadline, CLOCK_MONOTONIC, READY_USEC, 0, context_on_deadline, e);
         return r;
 }
 
@@ -420,7 +420,7 @@ int context_entry_new(ContextSeat *s, const char *id, const ContextLanguage *l, 
         (void) snprintf(e->x.id, sizeof(e->x.id), "%s", id);
         context_link_init(&e->link, &link_handlers, s->contexts->manager->event);
         e->link.mask = (const Mask *const *) &s->sandbox->mask;
-        r = e->x.cwd ? sd_event_add_defer(s->contexts->manager->event, &e->later, on_later, e) : -ENOMEM;
+        r = e->x.cwd ? sd_event_add_defer(s->contexts->manager->event, &e->later, context_on_later, e) : -ENOMEM;
         if (r >= 0)
                 r = sd_event_source_set_enabled(e->later, SD_EVENT_OFF);
         DL_APPEND(s->entries, e);
@@ -446,7 +446,7 @@ void context_restart(Context *x, ContextDone done, void *userdata) {
 
         context_runs_fail(e, -EPIPE, "the context was restarted");
         kill_process(e);
-        let_go(e);
+        context_let_go(e);
         e->execution = NULL;
         x->n_runs = 0;
         x->warm = false;

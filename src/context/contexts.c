@@ -14,7 +14,7 @@
 #define DEFAULT_PREFIX "default-"
 #define WORKDIR_DEFAULT "/workspace"
 
-static ContextSeat *seat_free(ContextSeat *s) {
+static ContextSeat *contexts_seat_free(ContextSeat *s) {
         while (s->entries) {
                 ContextEntry *e = s->entries;
 
@@ -28,11 +28,11 @@ static ContextSeat *seat_free(ContextSeat *s) {
 }
 
 static bool has_processes(const Sandbox *sb) {
-        return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || (sb->status == SANDBOX_PAUSED && !sb->parked);
+        return sandbox_is_up(sb) || (sb->status == SANDBOX_PAUSED && !sb->parked);
 }
 
 /* Executions are told their ends before this; a context that is none may be left. */
-static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+static void contexts_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         ContextSeat *s = userdata;
         ContextEntry *e, *next;
 
@@ -40,7 +40,7 @@ static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
                 return;
         DL_FOREACH_SAFE(s->entries, e, next)
                 context_entry_over(e, "the sandbox has ended");
-        if (!sandbox_status_is_ended(sb->status) && sb->status != SANDBOX_TERMINATING)
+        if (!sandbox_is_ending(sb))
                 return;
         s->gone = true;
         sandbox_unwatch(&s->watch);
@@ -49,7 +49,7 @@ static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
 
 void context_seat_release(ContextSeat *s) {
         if (s->gone && !s->entries)
-                (void) seat_free(s);
+                (void) contexts_seat_free(s);
 }
 
 /* Adoption. */
@@ -95,7 +95,7 @@ static bool has_kept(const Sandbox *sb) {
         return false;
 }
 
-static int by_number(const void *a, const void *b) {
+static int contexts_by_number(const void *a, const void *b) {
         const Execution *const *x = a, *const *y = b;
 
         return (*x)->number < (*y)->number ? -1 : 1;
@@ -108,14 +108,14 @@ static void adopt_all(ContextSeat *s) {
         HASH_ITER(hh, s->sandbox->executions, x, next)
                 if (is_kept(x) && n < CONTEXTS_MAX)
                         found[n++] = x;
-        qsort(found, n, sizeof(found[0]), by_number);
+        qsort(found, n, sizeof(found[0]), contexts_by_number);
         for (size_t i = 0; i < n; i++)
                 if (adopt_one(s, found[i]) < 0)
                         log_warning("sandbox %s: context %s cannot be taken up", s->id, found[i]->spec.tag);
 }
 
 /* What a zygote has borne, and PID 1 has kept for us: one after the other, until there is none. */
-static void on_kept(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata) {
+static void contexts_on_kept(Sandbox *sb, unsigned number, int pid, const char *text, int *fds, void *userdata) {
         char words[SANDBOX_KEPT_TEXT_MAX], *id = words, *language, *cwd;
         ContextSpec spec = { 0 };
         ContextSeat *s;
@@ -150,7 +150,7 @@ int context_seat_get(Contexts *c, Sandbox *sb, ContextSeat **ret) {
                 s->contexts = c;
                 s->sandbox = sb;
                 memcpy(s->id, sb->id, sizeof(s->id));
-                s->watch = (SandboxWatch) { .changed = on_sandbox, .userdata = s };
+                s->watch = (SandboxWatch) { .changed = contexts_on_sandbox, .userdata = s };
                 sandbox_watch(sb, &s->watch);
                 HASH_ADD_STR(c->seats, id, s);
         }
@@ -191,7 +191,7 @@ static int on_adopt(sd_event_source *source, uint64_t usec, void *userdata) {
 
 /* For pools. */
 
-static int warm(Sandbox *sb, const char *language, Warmed warmed, void *asker, void *userdata, Error *reterr) {
+static int contexts_warm(Sandbox *sb, const char *language, Warmed warmed, void *asker, void *userdata, Error *reterr) {
         if (!context_language(language))
                 return error_set(reterr, -EINVAL, "there is no language '%.40s'", language);
         return context_default(userdata, sb, language, warmed, asker, reterr);
@@ -213,8 +213,8 @@ int contexts_new(Manager *m, Contexts **ret, Error *reterr) {
                 free(c);
                 return error_set(reterr, r, "cannot make a timer: %m");
         }
-        c->warmer = (PoolWarmer) { .warm = warm, .forget = forget_warming, .userdata = c };
-        c->keeper = (ChannelKeeper) { .kept = on_kept, .userdata = c };
+        c->warmer = (PoolWarmer) { .warm = contexts_warm, .forget = forget_warming, .userdata = c };
+        c->keeper = (ChannelKeeper) { .kept = contexts_on_kept, .userdata = c };
         m->warmer = &c->warmer;
         m->channels = &c->keeper;
         *ret = c;
@@ -227,7 +227,7 @@ Contexts *contexts_free(Contexts *c) {
         if (!c)
                 return NULL;
         HASH_ITER(hh, c->seats, s, next)
-                (void) seat_free(s);
+                (void) contexts_seat_free(s);
         c->manager->warmer = NULL;
         c->manager->channels = NULL;
         sd_event_source_disable_unref(c->adopt);
@@ -272,7 +272,7 @@ const char *context_default_language(const char *id) {
         return context_language(id + strlen(DEFAULT_PREFIX));
 }
 
-static int make_id(char ret[static CONTEXT_ID_MAX + 1]) {
+static int contexts_make_id(char ret[static CONTEXT_ID_MAX + 1]) {
         uint8_t b[16];
 
         if (getrandom(b, sizeof(b), 0) != sizeof(b))
@@ -282,7 +282,7 @@ static int make_id(char ret[static CONTEXT_ID_MAX + 1]) {
         return 0;
 }
 
-static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
+static int contexts_begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
         const ContextLanguage *l = context_language_find(spec->language);
         ContextSpec filled = *spec;
         Context *all[CONTEXTS_MAX];
@@ -312,9 +312,9 @@ static int begin(Contexts *c, Sandbox *sb, const char *id, const ContextSpec *sp
 
 int context_begin(Contexts *c, Sandbox *sb, const ContextSpec *spec, ContextDone done, void *userdata, Error *reterr) {
         char id[CONTEXT_ID_MAX + 1];
-        int r = make_id(id);
+        int r = contexts_make_id(id);
 
-        return r < 0 ? error_set(reterr, r, "cannot make an id: %m") : begin(c, sb, id, spec, done, userdata, reterr);
+        return r < 0 ? error_set(reterr, r, "cannot make an id: %m") : contexts_begin(c, sb, id, spec, done, userdata, reterr);
 }
 
 int context_default(Contexts *c, Sandbox *sb, const char *language, ContextDone done, void *userdata, Error *reterr) {
@@ -325,7 +325,7 @@ int context_default(Contexts *c, Sandbox *sb, const char *language, ContextDone 
         context_default_id(language, id);
         x = context_find(c, sb, id);
         if (!x)
-                return begin(c, sb, id, &spec, done, userdata, reterr);
+                return contexts_begin(c, sb, id, &spec, done, userdata, reterr);
         return context_entry_wait((ContextEntry *) x, done, userdata) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
 }
 

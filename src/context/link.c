@@ -69,7 +69,7 @@ static void update_events(ContextLink *l) {
                         (void) sd_event_source_set_enabled(l->io[i], l->paused ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
-static void flush(ContextLink *l) {
+static void context_link_flush(ContextLink *l) {
         while (l->out.size > 0) {
                 ssize_t n = write(l->fds[EXECUTION_CHANNEL_LINK], l->out.data, l->out.size);
 
@@ -94,7 +94,7 @@ int context_link_send(ContextLink *l, const void *data, size_t size) {
         text_put(&l->out, data, size);
         if (l->out.error < 0)
                 return l->out.error;
-        flush(l);
+        context_link_flush(l);
         return 0;
 }
 
@@ -175,12 +175,12 @@ static void on_lines(ContextLink *l) {
                 l->handlers->closed(l);
 }
 
-static int on_link(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int context_link_on(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         ContextLink *l = userdata;
         uint64_t epoch = l->epoch;
 
         if (revents & EPOLLOUT)
-                flush(l);
+                context_link_flush(l);
         if (revents & (EPOLLIN | EPOLLHUP | EPOLLERR) && l->epoch == epoch) {
                 if (!l->paused)
                         on_lines(l);
@@ -193,7 +193,7 @@ static int on_link(sd_event_source *source, int fd, uint32_t revents, void *user
 }
 
 /* Lines that were there when it was paused: nothing else will tell of them. */
-static int on_kick(sd_event_source *source, void *userdata) {
+static int context_link_on_kick(sd_event_source *source, void *userdata) {
         ContextLink *l = userdata;
 
         if (!l->paused && context_link_is_open(l))
@@ -209,7 +209,7 @@ void context_link_pause(ContextLink *l, bool pause) {
         if (pause || l->in.size == 0 || !context_link_is_open(l))
                 return;
         l->kick = sd_event_source_disable_unref(l->kick);
-        (void) sd_event_add_defer(l->event, &l->kick, on_kick, l);
+        (void) sd_event_add_defer(l->event, &l->kick, context_link_on_kick, l);
 }
 
 /* The pipes. */
@@ -261,7 +261,7 @@ static void give_stream(ContextLink *l, int which, bool final) {
 }
 
 /* True: there may be more. */
-static bool read_stream(ContextLink *l, int which) {
+static bool context_link_read_stream(ContextLink *l, int which) {
         ExecutionChannelEnd end = EXECUTION_CHANNEL_OUT + (unsigned) which;
         char *room;
         ssize_t n;
@@ -284,7 +284,7 @@ void context_link_drain(ContextLink *l, bool final) {
         uint64_t epoch = l->epoch;
 
         for (int which = 0; which < 2; which++) {
-                for (unsigned i = 0; i < DRAIN_MAX && read_stream(l, which); i++) {
+                for (unsigned i = 0; i < DRAIN_MAX && context_link_read_stream(l, which); i++) {
                         give_stream(l, which, /* final= */ false);
                         if (l->epoch != epoch)
                                 return;
@@ -307,13 +307,13 @@ void context_link_finish(ContextLink *l) {
                 context_link_drain(l, /* final= */ true);
 }
 
-static int on_stream(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int context_link_on_stream(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         ContextLink *l = userdata;
         uint64_t epoch = l->epoch;
 
         for (int which = 0; which < 2; which++)
                 if (l->epoch == epoch && l->fds[EXECUTION_CHANNEL_OUT + which] == fd) {
-                        (void) read_stream(l, which);
+                        (void) context_link_read_stream(l, which);
                         give_stream(l, which, /* final= */ false);
                         return 0;
                 }
@@ -330,7 +330,7 @@ int context_link_open(ContextLink *l, int fds[static _EXECUTION_CHANNEL_MAX]) {
                 if (fcntl(l->fds[i], F_SETFL, O_NONBLOCK | (i == EXECUTION_CHANNEL_LINK ? O_RDWR : O_RDONLY)) < 0)
                         r = -errno;
                 if (r >= 0)
-                        r = sd_event_add_io(l->event, &l->io[i], l->fds[i], EPOLLIN, i == EXECUTION_CHANNEL_LINK ? on_link : on_stream, l);
+                        r = sd_event_add_io(l->event, &l->io[i], l->fds[i], EPOLLIN, i == EXECUTION_CHANNEL_LINK ? context_link_on : context_link_on_stream, l);
         }
         l->paused = false;
         if (r < 0)

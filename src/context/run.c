@@ -31,7 +31,7 @@ struct ContextRun {
         ContextRun *prev, *next;
 };
 
-static ContextRun *run_free(ContextRun *run) {
+static ContextRun *context_run_free(ContextRun *run) {
         sd_event_source_disable_unref(run->timer);
         if (run->request)
                 explicit_bzero(run->request, run->request_size);
@@ -40,13 +40,13 @@ static ContextRun *run_free(ContextRun *run) {
         return NULL;
 }
 
-static void finish(ContextRun *run, int r, const char *text) {
+static void context_run_finish(ContextRun *run, int r, const char *text) {
         if (!run->cancelled)
                 run->handlers.end(run, r, text, run->userdata);
-        (void) run_free(run);
+        (void) context_run_free(run);
 }
 
-static void tell(ContextEntry *e, json_t *event) {
+static void context_run_tell(ContextEntry *e, json_t *event) {
         ContextRun *run = e->x.busy ? e->runs : NULL;
 
         if (run && event && !run->cancelled)
@@ -91,7 +91,7 @@ int context_interrupt(Context *x) {
         return 1;
 }
 
-static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+static int context_run_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         ContextRun *run = userdata;
 
         run->timed_out = true;
@@ -126,7 +126,7 @@ static int tell_environment(ContextEntry *e) {
         return r;
 }
 
-static int start(ContextEntry *e, ContextRun *run) {
+static int context_run_start(ContextEntry *e, ContextRun *run) {
         _cleanup_json_ json_t *event = NULL;
         int r;
 
@@ -142,21 +142,21 @@ static int start(ContextEntry *e, ContextRun *run) {
         e->interrupts = 0;
         context_entry_set_idle(e, false);
         if (run->timeout_usec > 0)
-                (void) sd_event_add_time_relative(e->contexts->manager->event, &run->timer, CLOCK_MONOTONIC, run->timeout_usec, 0, on_timeout, run);
+                (void) sd_event_add_time_relative(e->contexts->manager->event, &run->timer, CLOCK_MONOTONIC, run->timeout_usec, 0, context_run_on_timeout, run);
         event = json_pack("{s:s,s:I}", "type", "number_of_executions", "execution_count", (json_int_t) e->x.n_runs);
-        tell(e, event);
+        context_run_tell(e, event);
         return 0;
 }
 
 void context_runs_next(ContextEntry *e) {
         while (e->state == CONTEXT_STANDS && !e->x.busy && e->runs) {
                 ContextRun *run = e->runs;
-                int r = start(e, run);
+                int r = context_run_start(e, run);
 
                 if (r >= 0)
                         return;
                 DL_DELETE(e->runs, run);
-                finish(run, r, "the interpreter cannot be reached");
+                context_run_finish(run, r, "the interpreter cannot be reached");
         }
 }
 
@@ -169,7 +169,7 @@ static void end_current(ContextEntry *e) {
         e->x.busy = false;
         context_entry_set_idle(e, true);
         DL_DELETE(e->runs, run);
-        finish(run, 0, NULL); /* may have asked for the next, or ended all */
+        context_run_finish(run, 0, NULL); /* may have asked for the next, or ended all */
 }
 
 static json_t *timeout_event(const ContextRun *run) {
@@ -191,7 +191,7 @@ void context_runs_event(ContextEntry *e, json_t *event, uint64_t number) {
         if (strcmp(type, "end_of_execution") == 0)
                 context_link_drain(&e->link, /* final= */ true);
         if (e->state == CONTEXT_STANDS && e->x.busy)
-                tell(e, event);
+                context_run_tell(e, event);
         if (e->state != CONTEXT_STANDS || !e->x.busy || strcmp(type, "end_of_execution") != 0)
                 return;
         end_current(e);
@@ -201,7 +201,7 @@ void context_runs_event(ContextEntry *e, json_t *event, uint64_t number) {
 void context_runs_stream(ContextEntry *e, bool is_stderr, const char *data, size_t size) {
         _cleanup_json_ json_t *event = e->x.busy ? context_event_stream(is_stderr, data, size) : NULL;
 
-        tell(e, event);
+        context_run_tell(e, event);
 }
 
 void context_runs_fail(ContextEntry *e, int r, const char *text) {
@@ -211,7 +211,7 @@ void context_runs_fail(ContextEntry *e, int r, const char *text) {
                 ContextRun *run = e->runs;
 
                 DL_DELETE(e->runs, run);
-                finish(run, r, text);
+                context_run_finish(run, r, text);
         }
 }
 
@@ -223,7 +223,7 @@ void context_runs_resumed(ContextEntry *e, uint64_t count) {
 
 /* Asking. */
 
-static int make_request(ContextRun *run, const char *code, const Strv *env) {
+static int context_run_make_request(ContextRun *run, const char *code, const Strv *env) {
         Text t = TEXT_INIT(4 * CONTEXT_CODE_MAX);
         char number[24];
 
@@ -245,14 +245,14 @@ static int make_request(ContextRun *run, const char *code, const Strv *env) {
         return 0;
 }
 
-static int check(const ContextEntry *e, const char *code, Error *reterr) {
+static int context_run_check(const ContextEntry *e, const char *code, Error *reterr) {
         const Sandbox *sb = e->x.sandbox;
         const ContextRun *run;
         unsigned n = 0;
 
         if (e->state == CONTEXT_OVER)
                 return error_set(reterr, -EPIPE, "%s", e->why);
-        if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
+        if (!sandbox_is_up(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
         if (sb->mask_lost)
                 return error_set(reterr, -EKEYREVOKED, "This sandbox was given secrets that cannot be read, so they cannot be hidden in what code prints (see `cove health`)");
@@ -269,7 +269,7 @@ int context_run(Context *x, const char *code, const Strv *env, usec_t timeout_us
         ContextEntry *e = (ContextEntry *) x;
         _cleanup_(secrets_strv_done) Strv all = STRV_INIT(SANDBOX_ENV_MAX);
         ContextRun *run;
-        int r = check(e, code, reterr);
+        int r = context_run_check(e, code, reterr);
 
         for (size_t i = 0; r >= 0 && env && i < env->n; i++)
                 r = strv_push(&all, env->items[i]);
@@ -281,9 +281,9 @@ int context_run(Context *x, const char *code, const Strv *env, usec_t timeout_us
         if (!run)
                 return error_set(reterr, -ENOMEM, "out of memory");
         *run = (ContextRun) { .entry = e, .number = ++e->last_run, .handlers = *handlers, .userdata = userdata, .timeout_usec = timeout_usec };
-        r = make_request(run, code, &all);
+        r = context_run_make_request(run, code, &all);
         if (r < 0) {
-                (void) run_free(run);
+                (void) context_run_free(run);
                 return error_set(reterr, r, "cannot pass the code on: %m");
         }
         DL_APPEND(e->runs, run);
@@ -308,7 +308,7 @@ ContextRun *contextrun_cancel(ContextRun *run) {
                 return NULL;
         }
         DL_DELETE(e->runs, run);
-        return run_free(run);
+        return context_run_free(run);
 }
 
 void contextrun_pause(ContextRun *run, bool pause) {

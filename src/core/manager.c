@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/disk.h"
 #include "core/internal.h"
-#include "core/recorder.h"
 #include "core/network.h"
+#include "core/recorder.h"
 #include "core/tally.h"
-#include "jail/ids.h"
 
 /* Loading: rows become objects. */
 
@@ -53,11 +53,9 @@ static int load_sandbox(Sandbox *row, void *userdata) {
 }
 
 static int load_execution(const char *sandbox_id, Execution *row, void *userdata) {
-        Manager *m = userdata;
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(userdata, sandbox_id);
         Execution *x;
 
-        HASH_FIND_STR(m->sandboxes, sandbox_id, sb);
         if (!sb)
                 return 0;
         x = execution_new(sb, row->number);
@@ -92,7 +90,7 @@ static int load_execution(const char *sandbox_id, Execution *row, void *userdata
         return 0;
 }
 
-static int load(Manager *m, Error *reterr) {
+static int manager_load(Manager *m, Error *reterr) {
         int r = store_sandbox_each(m->store, load_sandbox, m);
 
         if (r >= 0)
@@ -130,7 +128,7 @@ int manager_new(const ManagerConfig *config, const Config *settings, sd_event *e
         if (r >= 0)
                 r = journals_new(m, reterr);
         if (r >= 0)
-                r = load(m, reterr);
+                r = manager_load(m, reterr);
         if (r < 0) {
                 manager_free(m);
                 return r;
@@ -154,7 +152,7 @@ Manager *manager_free(Manager *m) {
         listing_free(m);
         m->admission = admission_free(m->admission);
         HASH_ITER(hh, m->sandboxes, sb, next)
-                sandbox_free(sb);
+                sandbox_drop(sb);
         acquisitions_free(m);
         tree_calls_free(m);
         zygote_calls_free(m);
@@ -203,7 +201,7 @@ int sandbox_write_ledger(Sandbox *sb) {
         return r;
 }
 
-static int write_down(Sandbox *sb) {
+static int manager_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
@@ -236,14 +234,14 @@ int sandbox_proceed(Sandbox *sb, Error *reterr) {
         return r == 0 ? sandbox_make(sb, reterr) : r;
 }
 
-static int make(Sandbox *sb, Error *reterr) {
+static int manager_make(Sandbox *sb, Error *reterr) {
         Manager *m = sb->manager;
         int r;
 
         r = network_admit(sb, reterr);
         if (r < 0)
                 return r;
-        r = write_down(sb);
+        r = manager_write_down(sb);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the sandbox down: %m");
         m->total_created++;
@@ -263,18 +261,14 @@ static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
         return sb && sb->spec.name && strcmp(sb->spec.name, spec->name) == 0 ? sb : NULL;
 }
 
-static bool is_ending(const Sandbox *sb) {
-        return sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING;
-}
-
 Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
         Sandbox *sb = holder_of_name(m, spec);
 
-        return sb && !is_ending(sb) ? sb : NULL;
+        return sb && !sandbox_is_ending(sb) ? sb : NULL;
 }
 
 /* Takes the spec's contents on success. */
-static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
+static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, SandboxDone done, void *userdata, Error *reterr) {
         SandboxSpec empty = { .hub_fd = -EBADF };
         Sandbox *sb;
         int r = check_ceiling(m, reterr);
@@ -297,13 +291,13 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
         if (r < 0)
                 (void) error_set(reterr, r, "cannot remember the sandbox: %m");
         else
-                r = make(sb, reterr);
+                r = manager_make(sb, reterr);
         if (r < 0) {
                 tally_leave(sb); /* while it has what was counted */
                 network_gone(sb); /* and an address */
                 sb->spec = empty; /* still the caller's; its name was only lent */
                 manager_forget_name(m, spec);
-                sandbox_free(sb);
+                sandbox_drop(sb);
                 return r;
         }
         *spec = empty;
@@ -312,7 +306,7 @@ static int create(Manager *m, SandboxSpec *spec, bool pooled, Sandbox **ret, San
 }
 
 int manager_create_pooled(Manager *m, SandboxSpec *spec, Sandbox **ret, Error *reterr) {
-        return create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
+        return core_manager_create(m, spec, /* pooled= */ true, ret, NULL, NULL, reterr);
 }
 
 int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox **ret, bool *ret_existing, SandboxDone done,
@@ -321,7 +315,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
 
         *ret_existing = false;
         sb = holder_of_name(m, spec);
-        if (sb && is_ending(sb)) {
+        if (sb && sandbox_is_ending(sb)) {
                 manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
                 sb = NULL;
@@ -331,11 +325,11 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
                 *ret = sb;
                 return 0;
         }
-        return create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
+        return core_manager_create(m, spec, /* pooled= */ false, ret, done, userdata, reterr);
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {
-        if (sb->networking && sb->status != SANDBOX_INITIALIZING)
+        if (sandbox_is_up(sb) && sb->activity == ACTIVITY_CONNECTING)
                 return sandbox_call_add(sb, CALL_NETWORK, done, userdata);
         if (sb->status != SANDBOX_INITIALIZING) {
                 done(sb, NULL, userdata);

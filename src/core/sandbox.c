@@ -1,5 +1,6 @@
 #include "core/sandbox.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,15 +36,15 @@ Sandbox *sandbox_new(Manager *m) {
         return sb;
 }
 
-static void name_key(const char *tenant, const char *name, char *ret, size_t size) {
+static void core_sandbox_name_key(const char *tenant, const char *name, char *ret, size_t size) {
         (void) snprintf(ret, size, "%s/%s", tenant ? tenant : "", name);
 }
 
-static SandboxName *find_name(Manager *m, const char *tenant, const char *name) {
+static SandboxName *core_sandbox_find_name(Manager *m, const char *tenant, const char *name) {
         char key[sizeof(((SandboxName *) NULL)->key)];
         SandboxName *n;
 
-        name_key(tenant, name, key, sizeof(key));
+        core_sandbox_name_key(tenant, name, key, sizeof(key));
         HASH_FIND_STR(m->names, key, n);
         return n;
 }
@@ -53,19 +54,19 @@ int sandbox_register_name(Sandbox *sb) {
 
         if (!sb->spec.name)
                 return 0;
-        if (find_name(sb->manager, sb->spec.tenant, sb->spec.name))
+        if (core_sandbox_find_name(sb->manager, sb->spec.tenant, sb->spec.name))
                 return -EEXIST;
         n = calloc(1, sizeof(*n));
         if (!n)
                 return -ENOMEM;
-        name_key(sb->spec.tenant, sb->spec.name, n->key, sizeof(n->key));
+        core_sandbox_name_key(sb->spec.tenant, sb->spec.name, n->key, sizeof(n->key));
         n->sandbox = sb;
         HASH_ADD_STR(sb->manager->names, key, n);
         return 0;
 }
 
 void manager_forget_name(Manager *m, const SandboxSpec *spec) {
-        SandboxName *n = spec->name ? find_name(m, spec->tenant, spec->name) : NULL;
+        SandboxName *n = spec->name ? core_sandbox_find_name(m, spec->tenant, spec->name) : NULL;
 
         if (!n)
                 return;
@@ -74,7 +75,7 @@ void manager_forget_name(Manager *m, const SandboxSpec *spec) {
 }
 
 static void forget_name(Sandbox *sb) {
-        SandboxName *n = sb->spec.name ? find_name(sb->manager, sb->spec.tenant, sb->spec.name) : NULL;
+        SandboxName *n = sb->spec.name ? core_sandbox_find_name(sb->manager, sb->spec.tenant, sb->spec.name) : NULL;
 
         if (n && n->sandbox == sb)
                 manager_forget_name(sb->manager, &sb->spec);
@@ -86,19 +87,25 @@ static bool principal_sees(const Principal *who, const Sandbox *sb) {
         return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
 }
 
-Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+Sandbox *manager_by_id(const Manager *m, const char *id) {
         Sandbox *sb;
+
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        return sb;
+}
+
+Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+        Sandbox *sb = manager_by_id(m, id_or_name);
         SandboxName *n;
 
-        HASH_FIND_STR(m->sandboxes, id_or_name, sb);
         if (!sb && strlen(id_or_name) <= SANDBOX_NAME_MAX) {
-                n = find_name(m, who->tenant, id_or_name);
+                n = core_sandbox_find_name(m, who->tenant, id_or_name);
                 sb = n ? n->sandbox : NULL;
         }
         return sb && principal_sees(who, sb) ? sb : NULL;
 }
 
-static usec_t since(usec_t then) {
+static usec_t core_sandbox_since(usec_t then) {
         usec_t now = clock_wall_usec();
 
         return now > then ? now - then : 0; /* somebody may have set the calendar back */
@@ -112,7 +119,7 @@ void sandbox_register(Sandbox *sb) {
         Manager *m = sb->manager;
 
         HASH_ADD_STR(m->sandboxes, id, sb);
-        sb->born = (int64_t) (clock_usec() - since(sb->created_at));
+        sb->born = (int64_t) (clock_usec() - core_sandbox_since(sb->created_at));
         tally_enter(sb);
         m->out_of_order |= !is_newer(sb, &m->newest);
         m->newest.at = sb->created_at;
@@ -131,22 +138,57 @@ static void unregister(Sandbox *sb) {
 }
 
 /* The only place where it changes. */
-static void become(Sandbox *sb, SandboxStatus status) {
-        tally_status(sb, sb->status, status);
-        sb->status = status;
-        if (!sandbox_status_is_live(status))
+static void core_sandbox_become(Sandbox *sb, SandboxState to) {
+        tally_status(sb, sb->status, to.status);
+        sb->status = to.status;
+        sb->parked = to.parked;
+        sb->activity = to.activity;
+        if (!sandbox_status_is_live(to.status))
                 admission_wake(sb->manager->admission); /* its place is free */
         sb->changed_at = clock_wall_usec();
 }
 
-Sandbox *sandbox_free(Sandbox *sb) {
-        Execution *x, *next;
-        SandboxWatch *w, *next_watch;
-        Manager *m;
+Sandbox *sandbox_ref(Sandbox *sb) {
+        if (sb)
+                sb->n_refs++;
+        return sb;
+}
 
+Sandbox *sandbox_unref(Sandbox *sb) {
         if (!sb)
                 return NULL;
-        m = sb->manager;
+        assert(sb->n_refs > 0);
+        if (--sb->n_refs == 0 && sb->gone)
+                free(sb);
+        return NULL;
+}
+
+void sandbox_ref_set(Sandbox **at, Sandbox *sb) {
+        (void) sandbox_ref(sb);
+        (void) sandbox_unref(*at);
+        *at = sb;
+}
+
+static void core_sandbox_leave_shell(Sandbox *sb) {
+        Sandbox shell = {
+                .manager = sb->manager,
+                .spec.hub_fd = -EBADF,
+                .status = sandbox_status_is_ended(sb->status) ? sb->status : SANDBOX_TERMINATED,
+                .n_refs = sb->n_refs,
+                .gone = true,
+        };
+
+        memcpy(shell.id, sb->id, sizeof(shell.id));
+        *sb = shell;
+        if (sb->n_refs == 0)
+                free(sb);
+}
+
+void sandbox_drop(Sandbox *sb) {
+        Execution *x, *next;
+        SandboxWatch *w, *next_watch;
+        Manager *m = sb->manager;
+
         network_gone(sb);
         forget_name(sb);
         unregister(sb);
@@ -165,11 +207,12 @@ Sandbox *sandbox_free(Sandbox *sb) {
         sandbox_spec_done(&sb->spec);
         mask_unref(sb->mask);
         free(sb->reason);
-        free(sb);
-        return NULL;
+        core_sandbox_leave_shell(sb);
 }
 
 void sandbox_watch(Sandbox *sb, SandboxWatch *watch) {
+        if (sb->gone)
+                return;
         watch->sandbox = sb;
         DL_APPEND(sb->watches, watch);
 }
@@ -211,6 +254,11 @@ void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char
         observe_event(sb, type, x, text);
 }
 
+int sandbox_event_each(const Manager *m, const char *sandbox_id, uint64_t after_serial, usec_t since,
+                int (*each)(const StoreEvent *event, void *userdata), void *userdata) {
+        return store_event_each(m->store, sandbox_id, after_serial, since, each, userdata);
+}
+
 static void set_reason(Sandbox *sb, const char *reason) {
         char *copy = reason ? strdup(reason) : NULL;
 
@@ -221,37 +269,22 @@ static void set_reason(Sandbox *sb, const char *reason) {
 /* What took how long, where the answer is known by now. */
 static void observe_times(Sandbox *sb, SandboxStatus before) {
         if (before == SANDBOX_INITIALIZING && sb->status == SANDBOX_READY && !sb->pooled) /* that takes a little longer */
-                observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, since(sb->created_at));
+                observe_step(sb->manager, STEP_PROVISION, sb, NULL, sb->created_at, core_sandbox_since(sb->created_at));
         if (!sandbox_status_is_ended(sb->status))
                 return;
         if (sb->end_began_at != 0)
-                observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, since(sb->end_began_at));
+                observe_step(sb->manager, STEP_CLEANUP, sb, NULL, sb->end_began_at, core_sandbox_since(sb->end_began_at));
         if (!sb->pooled)
-                observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), since(sandbox_owned_since(sb)));
+                observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), core_sandbox_since(sandbox_owned_since(sb)));
 }
 
-int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
-        SandboxStatus before = sb->status;
+static void core_sandbox_write_status(Sandbox *sb, SandboxStatus before, const char *reason) {
         int r;
-
-        if (!sandbox_status_may_become(before, status)) {
-                log_error("sandbox %s: refused to go from %s to %s", sb->id, sandbox_status_name(before),
-                                sandbox_status_name(status));
-                return -EPROTO;
-        }
-        become(sb, status);
-        if (status == SANDBOX_READY && sb->ready_at == 0)
-                sb->ready_at = sb->changed_at;
-        if (before == SANDBOX_PAUSED && (status == SANDBOX_READY || status == SANDBOX_RUNNING))
-                sb->resumed_at = sb->changed_at;
-        if (sandbox_status_is_ended(status))
-                sb->ended_at = sb->changed_at;
-        set_reason(sb, reason);
 
         (void) store_begin(sb->manager->store);
         r = store_sandbox_update(sb->manager->store, sb);
         if (r >= 0)
-                sandbox_event(sb, "status", NULL, "%s → %s%s%s", sandbox_status_name(before), sandbox_status_name(status),
+                sandbox_event(sb, "status", NULL, "%s → %s%s%s", sandbox_status_name(before), sandbox_status_name(sb->status),
                                 reason ? ": " : "", reason ? reason : "");
         if (r >= 0)
                 r = store_commit(sb->manager->store);
@@ -259,23 +292,53 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
                 store_rollback(sb->manager->store);
                 log_error("sandbox %s: cannot write its status: %s", sb->id, strerror(-r));
         }
-        observe_status(sb, before, status);
-        observe_times(sb, before);
+}
+
+int sandbox_move(Sandbox *sb, SandboxState to, const char *reason) {
+        const SandboxState from = sandbox_state(sb);
+
+        if (!sandbox_state_may_become(from, to)) {
+                log_error("sandbox %s: refused to go from %s (%s) to %s (%s)", sb->id, sandbox_status_name(from.status),
+                                sandbox_activity_name(from.activity), sandbox_status_name(to.status), sandbox_activity_name(to.activity));
+                return -EPROTO;
+        }
+        if (from.status == to.status && from.parked == to.parked) {
+                sb->activity = to.activity; /* which nobody is told of and no row has */
+                return 0;
+        }
+        core_sandbox_become(sb, to);
+        if (to.status == SANDBOX_READY && sb->ready_at == 0)
+                sb->ready_at = sb->changed_at;
+        if (from.status == SANDBOX_PAUSED && sandbox_is_up(sb))
+                sb->resumed_at = sb->changed_at;
+        if (sandbox_status_is_ended(to.status))
+                sb->ended_at = sb->changed_at;
+        set_reason(sb, reason);
+        core_sandbox_write_status(sb, from.status, reason);
+        observe_status(sb, from.status, to.status);
+        observe_times(sb, from.status);
         sandbox_tell(sb, NULL);
         return 0;
 }
 
+int sandbox_set_activity(Sandbox *sb, SandboxActivity activity) {
+        return sandbox_move(sb, (SandboxState) { .status = sb->status, .parked = sb->parked, .activity = activity }, NULL);
+}
+
 bool sandbox_can_run(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing && sb->halt == HALT_NONE;
+        return sandbox_is_up(sb) && sb->activity != ACTIVITY_STOPPING && sb->activity != ACTIVITY_FREEZING && !sandbox_is_unloading(sb);
+}
+
+const char *sandbox_state_text(const Sandbox *sb) {
+        return sandbox_is_stopping(sb) ? "stopping" : sb->activity == ACTIVITY_FREEZING ? "pausing" : sandbox_status_name(sb->status);
 }
 
 /* Which of the two it is follows from its executions, whose rows are written: this needs none. */
 void sandbox_update_running(Sandbox *sb) {
         SandboxStatus status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY;
 
-        if (sb->status == status || (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING))
-                return;
-        become(sb, status);
+        if (sb->status != status && sandbox_is_up(sb))
+                core_sandbox_become(sb, (SandboxState) { .status = status, .activity = sb->activity });
 }
 
 /* What its owner has used. */

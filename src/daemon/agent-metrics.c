@@ -30,7 +30,7 @@ static void on_began(const Job *j, usec_t waited, void *userdata) {
         set_gauges(m);
 }
 
-static void on_ended(const Job *j, void *userdata) {
+static void agent_metrics_on_ended(const Job *j, void *userdata) {
         AgentMetrics *m = userdata;
 
         metric_add2(m->observe, METRIC_AGENT_EXECUTIONS, j->sandbox.agent_type, job_status_name(j->status), 1);
@@ -55,7 +55,7 @@ static double read_dead(void *userdata) {
         return (double) s.dead;
 }
 
-static int advise(const char *agent_type, SandboxLimits *limits, void *userdata) {
+static int agent_metrics_advise(const char *agent_type, SandboxLimits *limits, void *userdata) {
         return observe_recommended(userdata, agent_type, limits);
 }
 
@@ -65,10 +65,10 @@ int agent_metrics_start(AgentMetrics *m, Observe *o, Agents *a, Error *reterr) {
         *m = (AgentMetrics) {
                 .observe = o,
                 .agents = a,
-                .observer = { .queued = on_queued, .began = on_began, .ended = on_ended, .forgotten = on_forgotten, .userdata = m },
+                .observer = { .queued = on_queued, .began = on_began, .ended = agent_metrics_on_ended, .forgotten = on_forgotten, .userdata = m },
         };
         agents_observe(a, &m->observer);
-        agents_set_advice(a, advise, o);
+        agents_set_advice(a, agent_metrics_advise, o);
         set_gauges(m);
         r = observe_set_source(o, SIGNAL_QUEUE_DEPTH, read_depth, a);
         if (r >= 0)

@@ -28,6 +28,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "config/reload.h"
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/provider.h"
@@ -35,7 +36,6 @@
 #include "daemon/options.h"
 #include "daemon/policies.h"
 #include "daemon/privilege.h"
-#include "daemon/reload.h"
 #include "daemon/rooms.h"
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
@@ -54,7 +54,7 @@ typedef struct Daemon {
         DaemonOptions options;
         Identity identity;
         uid_t started_as;
-        State state;
+        DaemonState state;
         int spawner_fd;
         char run_dir[4096], store_path[4096];
         sd_event *event;
@@ -192,7 +192,7 @@ static int end_all(Daemon *d) {
         return sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, 0, 1, on_each_stop, d);
 }
 
-static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+static int daemon_on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Daemon *d = userdata;
 
         if (d->manager->stopping) {
@@ -209,7 +209,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         return sd_event_add_time_relative(d->event, &d->stop_timer, CLOCK_MONOTONIC, DRAIN_USEC, 0, on_stop_timer, d);
 }
 
-static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+static int daemon_on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Daemon *d = userdata;
 
         if (!d->manager->stopping)
@@ -222,9 +222,9 @@ static int step_event(Daemon *d, Error *reterr) {
                 int number;
                 sd_event_signal_handler_t handler;
         } signals[] = {
-                { SIGTERM, on_signal },
-                { SIGINT,  on_signal },
-                { SIGHUP,  on_hangup },
+                { SIGTERM, daemon_on_signal },
+                { SIGINT,  daemon_on_signal },
+                { SIGHUP,  daemon_on_hangup },
         };
         sigset_t set;
         int r;
@@ -345,7 +345,7 @@ static const struct {
         { "tell",     step_tell     },
 };
 
-static int start(Daemon *d, Error *reterr) {
+static int daemon_main_start(Daemon *d, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
                 int r = steps[i].function(d, reterr);
                 if (r < 0)
@@ -354,7 +354,7 @@ static int start(Daemon *d, Error *reterr) {
         return 0;
 }
 
-static void stop(Daemon *d) {
+static void daemon_stop(Daemon *d) {
         api_free(d->api);
         http_sockets_close(&d->sockets);
         rooms_close(&d->rooms);
@@ -372,7 +372,7 @@ static void stop(Daemon *d) {
         daemon_options_done(&d->options);
 }
 
-static int print_text(char *text) {
+static int daemon_print_text(char *text) {
         int r = text ? printf("%s", text) : -1;
 
         free(text);
@@ -388,9 +388,9 @@ static int print_and_end(const DaemonOptions *o) {
         if (o->check_file)
                 return settings_check(o->check_file, o->json);
         if (o->default_config)
-                return print_text(config_print_commented());
+                return daemon_print_text(config_print_commented());
         if (o->config_keys)
-                return print_text(config_print_keys());
+                return daemon_print_text(config_print_keys());
         if (o->routes)
                 return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         if (o->metrics_table)
@@ -419,14 +419,14 @@ int main(int argc, char **argv) {
         }
         if (r >= 0) {
                 set_logging(&d.options);
-                r = start(&d, &error);
+                r = daemon_main_start(&d, &error);
         }
         if (r < 0) {
                 log_error("%s", error.text);
-                stop(&d);
+                daemon_stop(&d);
                 return EXIT_OWN_FAILURE;
         }
         status = sd_event_loop(d.event);
-        stop(&d);
+        daemon_stop(&d);
         return status < 0 ? EXIT_OWN_FAILURE : status;
 }

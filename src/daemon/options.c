@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 #define LISTEN_DEFAULT      "127.0.0.1:8787"
 #define TLS_LISTEN_DEFAULT  "127.0.0.1:8443"
@@ -25,7 +25,7 @@
 #define IDLE_DEFAULT        620 /* more than what stands in front of us keeps its connections for, mostly 600 */
 #define TEMPLATES_MAX       64
 
-static int replace(char **target, const char *value, Error *reterr) {
+static int daemon_options_replace(char **target, const char *value, Error *reterr) {
         char *copy = strdup(value);
 
         if (!copy)
@@ -36,7 +36,7 @@ static int replace(char **target, const char *value, Error *reterr) {
 }
 
 static int apply_listen(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->listen, value, reterr);
+        return daemon_options_replace(&((DaemonOptions *) target)->listen, value, reterr);
 }
 
 static int absolute(char **target, const char *name, const char *value, Error *reterr) {
@@ -49,7 +49,7 @@ static int absolute(char **target, const char *name, const char *value, Error *r
                         return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
         }
         if (!path)
-                return replace(target, value, reterr);
+                return daemon_options_replace(target, value, reterr);
         free(*target);
         *target = path;
         return 0;
@@ -68,51 +68,51 @@ static int apply_socket(void *target, const char *value, Error *reterr) {
 }
 
 /* Absolute, but not resolved: a link may lead elsewhere when it is read again. */
-static int apply_file(char **target, const char *name, const char *value, Error *reterr) {
+static int daemon_options_apply_file(char **target, const char *name, const char *value, Error *reterr) {
         _cleanup_free_ char *here = NULL, *path = NULL;
 
         if (!*value)
                 return error_set(reterr, -EINVAL, "--%s: a file is wanted", name);
         if (value[0] == '/')
-                return replace(target, value, reterr);
+                return daemon_options_replace(target, value, reterr);
         here = getcwd(NULL, 0);
         if (!here || asprintf(&path, "%s/%s", here, value) < 0) {
                 path = NULL;
                 return error_set(reterr, -ENOMEM, "--%s: cannot find out where '%s' is", name, value);
         }
-        return replace(target, path, reterr);
+        return daemon_options_replace(target, path, reterr);
 }
 
 static int apply_config(void *target, const char *value, Error *reterr) {
-        return apply_file(&((DaemonOptions *) target)->config_file, "config", value, reterr);
+        return daemon_options_apply_file(&((DaemonOptions *) target)->config_file, "config", value, reterr);
 }
 
 static int apply_tls_cert(void *target, const char *value, Error *reterr) {
-        return apply_file(&((DaemonOptions *) target)->tls_cert, "tls-cert", value, reterr);
+        return daemon_options_apply_file(&((DaemonOptions *) target)->tls_cert, "tls-cert", value, reterr);
 }
 
 static int apply_tls_key(void *target, const char *value, Error *reterr) {
-        return apply_file(&((DaemonOptions *) target)->tls_key, "tls-key", value, reterr);
+        return daemon_options_apply_file(&((DaemonOptions *) target)->tls_key, "tls-key", value, reterr);
 }
 
 static int apply_tls_listen(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->tls_listen, value, reterr);
+        return daemon_options_replace(&((DaemonOptions *) target)->tls_listen, value, reterr);
 }
 
 static int apply_check_config(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->check_file, value, reterr);
+        return daemon_options_replace(&((DaemonOptions *) target)->check_file, value, reterr);
 }
 
 static int apply_check_policy(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->policy_file, value, reterr);
+        return daemon_options_replace(&((DaemonOptions *) target)->policy_file, value, reterr);
 }
 
 static int apply_explain_url(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->policy_url, value, reterr);
+        return daemon_options_replace(&((DaemonOptions *) target)->policy_url, value, reterr);
 }
 
 static int apply_explain_method(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->policy_method, value, reterr);
+        return daemon_options_replace(&((DaemonOptions *) target)->policy_method, value, reterr);
 }
 
 static int apply_policy_presets(void *target, const char *value, Error *reterr) {
@@ -120,8 +120,8 @@ static int apply_policy_presets(void *target, const char *value, Error *reterr) 
         return 0;
 }
 
-static int apply_user(void *target, const char *value, Error *reterr) {
-        return replace(&((DaemonOptions *) target)->user, value, reterr);
+static int daemon_options_apply_user(void *target, const char *value, Error *reterr) {
+        return daemon_options_replace(&((DaemonOptions *) target)->user, value, reterr);
 }
 
 static int apply_flag(bool *flag, const char *name, const char *value, Error *reterr) {
@@ -138,11 +138,11 @@ static int apply_stop_all(void *target, const char *value, Error *reterr) {
         return apply_flag(&((DaemonOptions *) target)->stop_all, "stop-all", value, reterr);
 }
 
-static int apply_public(void *target, const char *value, Error *reterr) {
+static int daemon_options_apply_public(void *target, const char *value, Error *reterr) {
         return apply_flag(&((DaemonOptions *) target)->public, "public", value, reterr);
 }
 
-static int apply_help(void *target, const char *value, Error *reterr) {
+static int daemon_options_apply_help(void *target, const char *value, Error *reterr) {
         ((DaemonOptions *) target)->help = true;
         return 0;
 }
@@ -167,12 +167,12 @@ static int apply_config_keys(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_json(void *target, const char *value, Error *reterr) {
+static int daemon_options_apply_json(void *target, const char *value, Error *reterr) {
         ((DaemonOptions *) target)->json = true;
         return 0;
 }
 
-static int apply_verbose(void *target, const char *value, Error *reterr) {
+static int daemon_options_apply_verbose(void *target, const char *value, Error *reterr) {
         bool on = false;
         int r = apply_flag(&on, "verbose", value, reterr);
 
@@ -218,7 +218,7 @@ static int apply_keep_ended(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_number(uint64_t *target, const char *name, uint64_t min, uint64_t max, const char *value, Error *reterr) {
+static int daemon_options_apply_number(uint64_t *target, const char *name, uint64_t min, uint64_t max, const char *value, Error *reterr) {
         if (parse_uint64(value, min, max, target) < 0)
                 return error_set(reterr, -EINVAL, "--%s: '%s' is not a number from %llu to %llu", name, value,
                                 (unsigned long long) min, (unsigned long long) max);
@@ -226,18 +226,18 @@ static int apply_number(uint64_t *target, const char *name, uint64_t min, uint64
 }
 
 static int apply_max_sandboxes(void *target, const char *value, Error *reterr) {
-        return apply_number(&((DaemonOptions *) target)->sandboxes_max, "max-sandboxes", 1, 12288, value, reterr);
+        return daemon_options_apply_number(&((DaemonOptions *) target)->sandboxes_max, "max-sandboxes", 1, 12288, value, reterr);
 }
 
 static int apply_max_connections(void *target, const char *value, Error *reterr) {
-        return apply_number(&((DaemonOptions *) target)->connections_max, "max-connections", 8, 65536, value, reterr);
+        return daemon_options_apply_number(&((DaemonOptions *) target)->connections_max, "max-connections", 8, 65536, value, reterr);
 }
 
 static int apply_idle(void *target, const char *value, Error *reterr) {
-        return apply_number(&((DaemonOptions *) target)->idle_seconds, "idle-timeout", 1, 86400, value, reterr);
+        return daemon_options_apply_number(&((DaemonOptions *) target)->idle_seconds, "idle-timeout", 1, 86400, value, reterr);
 }
 
-static int apply_allow_missing(void *target, const char *value, Error *reterr) {
+static int daemon_options_apply_allow_missing(void *target, const char *value, Error *reterr) {
         Guard g = guard_from_name(value);
 
         if (g < 0)
@@ -246,7 +246,7 @@ static int apply_allow_missing(void *target, const char *value, Error *reterr) {
         return 0;
 }
 
-static int apply_template(void *target, const char *value, Error *reterr) {
+static int daemon_options_apply_template(void *target, const char *value, Error *reterr) {
         const char *equals = strchr(value, '=');
 
         if (!equals || equals == value || equals[1] != '/')
@@ -258,7 +258,7 @@ static int apply_template(void *target, const char *value, Error *reterr) {
 
 static int apply_secret_key_fd(void *target, const char *value, Error *reterr) {
         uint64_t fd = 0;
-        int r = apply_number(&fd, "secret-key-fd", 3, INT32_MAX, value, reterr);
+        int r = daemon_options_apply_number(&fd, "secret-key-fd", 3, INT32_MAX, value, reterr);
 
         ((DaemonOptions *) target)->secret_key_fd = r < 0 ? -EBADF : (int) fd;
         return r;
@@ -269,19 +269,19 @@ static const Option options[] = {
         { "tls-cert", 0, "FILE", "serve https too, with this certificate (PEM, and those that lead to its\nauthority behind it); read again on SIGHUP", apply_tls_cert },
         { "tls-key", 0, "FILE", "its key (PEM, without a passphrase)", apply_tls_key },
         { "tls-listen", 0, "ADDRESS:PORT", "where (default " TLS_LISTEN_DEFAULT ")", apply_tls_listen },
-        { "public", 0, NULL, "allow an address that other machines can reach", apply_public },
+        { "public", 0, NULL, "allow an address that other machines can reach", daemon_options_apply_public },
         { "state", 0, "DIR", "everything lies below it (default " STATE_OF_ROOT ", for a plain\nuser ~/" STATE_OF_USER ")", apply_state },
         { "socket", 0, "PATH", "unix socket for its owner and root (default DIR/cove.sock)", apply_socket },
         { "config", 0, "FILE", "cove.yaml (default /etc/cove/cove.yaml, for a plain user\n~/.config/cove/cove.yaml, if it is there)", apply_config },
-        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", apply_user },
+        { "user", 0, "NAME", "whom to become when started as root (default " USER_DEFAULT "; root: nobody else)", daemon_options_apply_user },
         { "stop-all", 0, NULL, "end all sandboxes on SIGTERM (default: they go on)", apply_stop_all },
-        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", apply_template },
+        { "template", 0, "NAME=DIR", "a directory that sandboxes may start from", daemon_options_apply_template },
         { "journals", 0, "SIZE", "what the output of all ended commands may take (default 10G)", apply_journals },
         { "keep-ended", 0, "TIME", "how long an ended sandbox can still be looked at (default 24h)", apply_keep_ended },
         { "max-sandboxes", 0, "N", "at the same time (default 10000)", apply_max_sandboxes },
         { "max-connections", 0, "N", "at the same time (default 4096)", apply_max_connections },
         { "idle-timeout", 0, "SECONDS", "after which a silent connection is cut (default 620)", apply_idle },
-        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", apply_allow_missing },
+        { "allow-missing", 0, "GUARD", "make sandboxes also if this guard cannot be raised here", daemon_options_apply_allow_missing },
         { "secret-key-fd", 0, "N", "read the key of the secrets from this descriptor (default: the file\nDIR/secret.key, made when missing)", apply_secret_key_fd },
         { "check-config", 0, "FILE", "look for mistakes in a config file and end ('': the default one)", apply_check_config },
         { "default-config", 0, NULL, "print a config file with all defaults and end", apply_default_config },
@@ -290,13 +290,13 @@ static const Option options[] = {
         { "explain-url", 0, "URL", "with --check-policy: say what would become of this, and end", apply_explain_url },
         { "explain-method", 0, "METHOD", "with --explain-url (default: GET)", apply_explain_method },
         { "policy-presets", 0, NULL, "print the policies that have a name as JSON and end", apply_policy_presets },
-        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", apply_json },
+        { "json", 0, NULL, "with --check-config and --check-policy: answer in JSON", daemon_options_apply_json },
         { "routes", 0, NULL, "print the routes of the API as JSON and end", apply_routes },
         { "metrics-table", 0, NULL, "print the table of metrics as JSON and end", apply_metrics_table },
         { "log-format", 0, "FORMAT", "of lines on stderr: text (default) or json", apply_log_format },
         { "log-level", 0, "LEVEL", "error, warning (default), info (what happens to sandboxes) or debug", apply_log_level },
-        { "verbose", 'v', NULL, "say more: --log-level debug", apply_verbose },
-        { "help", 'h', NULL, "print this", apply_help },
+        { "verbose", 'v', NULL, "say more: --log-level debug", daemon_options_apply_verbose },
+        { "help", 'h', NULL, "print this", daemon_options_apply_help },
 };
 
 void daemon_options_print_help(void) {
@@ -315,7 +315,7 @@ static bool is_for_the_file(const char *name) {
         static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
                                             "metrics-table", "help" };
 
-        for (size_t i = 0; i < ELEMENTSOF(not); i++)
+        for (size_t i = 0; i < ELEMENTSOF(not ); i++)
                 if (strcmp(not[i], name) == 0)
                         return false;
         return true;
@@ -369,17 +369,17 @@ static bool find_config(DaemonOptions *o) {
         return o->config_file && access(o->config_file, F_OK) == 0;
 }
 
-static int check_tls(DaemonOptions *o, Error *reterr) {
+static int daemon_options_check_tls(DaemonOptions *o, Error *reterr) {
         if ((o->tls_cert != NULL) != (o->tls_key != NULL))
                 return error_set(reterr, -EINVAL, "--tls-cert and --tls-key: one is of no use without the other");
         if (o->tls_listen && !o->tls_cert)
                 return error_set(reterr, -EINVAL, "--tls-listen: say --tls-cert FILE and --tls-key FILE too");
-        return o->tls_cert && !o->tls_listen ? replace(&o->tls_listen, TLS_LISTEN_DEFAULT, reterr) : 0;
+        return o->tls_cert && !o->tls_listen ? daemon_options_replace(&o->tls_listen, TLS_LISTEN_DEFAULT, reterr) : 0;
 }
 
 static int fill_defaults(DaemonOptions *o, Error *reterr) {
         const char *home = getenv("HOME");
-        int r = check_tls(o, reterr);
+        int r = daemon_options_check_tls(o, reterr);
 
         if (r < 0)
                 return r;

@@ -15,7 +15,7 @@
 #define FILE_MAX         (1 << 20)
 #define EXIT_OWN_FAILURE 125
 
-static int print_json(json_t *j) {
+static int policies_print_json(json_t *j) {
         size_t size;
         char *text = j ? json_print(j, &size) : NULL;
         int r = text ? printf("%s", text) : -1;
@@ -26,7 +26,7 @@ static int print_json(json_t *j) {
 }
 
 /* Nothing is said about its mistakes: `cove config check` does that. */
-static Config *read_config(const char *named) {
+static Config *policies_read_config(const char *named) {
         _cleanup_free_ char *usual = named ? NULL : settings_default_path();
         const char *path = named ? named : usual;
         Config *c = NULL;
@@ -37,7 +37,7 @@ static Config *read_config(const char *named) {
         return c;
 }
 
-static json_t *read_file(const PoliciesQuestion *q, Error *reterr) {
+static json_t *policies_read_file(const PoliciesQuestion *q, Error *reterr) {
         _cleanup_free_ char *text = NULL;
         const char *path = strcmp(q->file, "-") == 0 ? "/dev/stdin" : q->file;
         json_error_t error;
@@ -55,7 +55,7 @@ static json_t *read_file(const PoliciesQuestion *q, Error *reterr) {
         return j;
 }
 
-static void print_complaints(const PoliciesQuestion *q, const JsonComplaints *c) {
+static void policies_print_complaints(const PoliciesQuestion *q, const JsonComplaints *c) {
         json_t *item;
         size_t i;
 
@@ -70,12 +70,12 @@ static int tell_check(const PoliciesQuestion *q, const Policy *p, const JsonComp
         int r = 0;
 
         if (q->json)
-                r = print_json(json_pack("{s:o,s:b,s:o,s:o}", "path", json_text_or_null(q->file), "ok", good, "complaints",
+                r = policies_print_json(json_pack("{s:o,s:b,s:o,s:o}", "path", json_text_or_null(q->file), "ok", good, "complaints",
                                 c->list ? json_incref(c->list) : json_array(), "policy", good ? policy_to_json(p) : json_null()));
         else if (good)
                 printf("✓ %s\n", q->file);
         else
-                print_complaints(q, c);
+                policies_print_complaints(q, c);
         return r > 0 ? r : !good;
 }
 
@@ -90,7 +90,7 @@ static int tell_explanation(const PoliciesQuestion *q, const Policy *p, const Ne
         }
         allowed = json_is_true(json_object_get(j, "allowed"));
         if (q->json)
-                return print_json(json_incref(j)) ? EXIT_OWN_FAILURE : !allowed;
+                return policies_print_json(json_incref(j)) ? EXIT_OWN_FAILURE : !allowed;
         printf("%s\n", json_string_value(json_object_get(j, "text")));
         if (json_is_string(json_object_get(j, "cure")))
                 printf("→ %s\n", json_string_value(json_object_get(j, "cure")));
@@ -99,13 +99,13 @@ static int tell_explanation(const PoliciesQuestion *q, const Policy *p, const Ne
 
 int policies_look(const PoliciesQuestion *q) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
-        _cleanup_config_ Config *config = read_config(q->config);
+        _cleanup_config_ Config *config = policies_read_config(q->config);
         const NetworkConfig *n = config ? &config->network : NULL;
         _cleanup_(policy_done) Policy p = { 0 };
         _cleanup_json_ json_t *j = NULL;
         Error error = { 0 };
 
-        j = read_file(q, &error);
+        j = policies_read_file(q, &error);
         if (!j && error.code == -EBADMSG)
                 (void) json_complain(&c, "policy", "%s", error.text);
         else if (!j) {
@@ -126,5 +126,5 @@ int policies_print_presets(void) {
 
                 (void) json_object_set_new(all, *name, p ? policy_to_json(p) : json_null());
         }
-        return print_json(all);
+        return policies_print_json(all);
 }

@@ -76,7 +76,7 @@ static json_t *sweeper_json(void *userdata) {
                         json_text_or_null(s.fault_text[0] ? s.fault_text : NULL));
 }
 
-static void on_reload(const Config *settings, void *userdata) {
+static void reaper_on_reload(const Config *settings, void *userdata) {
         reaper_reload(userdata);
 }
 
@@ -103,5 +103,5 @@ int reaper_connect(Reaper *r, Observe *o, Alerts *alerts, Reload *reload) {
         for (size_t i = 0; i < ELEMENTSOF(sources) && k >= 0; i++)
                 k = observe_set_source(o, sources[i].signal, sources[i].read, r);
         observe_set_sweeper(o, sweeper_json, r);
-        return k < 0 ? k : reload_add(reload, on_reload, r);
+        return k < 0 ? k : reload_add(reload, reaper_on_reload, r);
 }

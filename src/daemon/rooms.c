@@ -6,12 +6,15 @@
 #include "base/fd.h"
 #include "base/macro.h"
 #include "base/program.h"
+#include "build/build.h"
+#include "config/reload.h"
 #include "context/context.h"
 #include "core/admission.h"
 #include "core/pool.h"
 #include "daemon/reaper.h"
-#include "daemon/reload.h"
 #include "daemon/settings.h"
+#include "gatekeeper/gatekeeper.h"
+#include "image/image.h"
 #include "observe/alert.h"
 #include "observe/audit.h"
 #include "observe/metric.h"
@@ -19,9 +22,6 @@
 #include "observe/otlp.h"
 #include "outbound/delivery.h"
 #include "outbound/outbound.h"
-#include "gatekeeper/gatekeeper.h"
-#include "build/build.h"
-#include "image/image.h"
 #include "record/record.h"
 #include "state/state.h"
 #include "vault/vault.h"
@@ -112,7 +112,7 @@ static int open_previews(Rooms *r, Error *reterr) {
         return previews_new(r->manager, &r->api.previews, reterr);
 }
 
-static int open_state(Rooms *r, Error *reterr) {
+static int rooms_open_state(Rooms *r, Error *reterr) {
         return state_new(r->manager, &r->api.state, reterr);
 }
 
@@ -180,7 +180,7 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_builds,
         open_recorder, /* before anything can go in */
         open_agents,  /* takes its queue up when all sandboxes have been looked for */
-        open_state,
+        rooms_open_state,
         open_contexts, /* takes up what has outlived the one before us when all sandboxes have been looked for */
         open_gatekeeper, /* after those it tells */
         open_otlp,    /* after what it exports */

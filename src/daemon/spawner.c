@@ -88,7 +88,7 @@ static int push_zygotes(Strv *argv, const SpawnerArguments *a, Error *reterr) {
 }
 
 /* A session of its own: Ctrl-C is meant for the daemon, whose end is the spawner's. */
-static int run(char *const *argv, int channel) {
+static int daemon_spawner_run(char *const *argv, int channel) {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
         sigset_t none;
@@ -135,7 +135,7 @@ int spawner_start(const SpawnerArguments *a, int *ret_fd, Error *reterr) {
         for (size_t i = 0; r >= 0 && i < zygotes.n; i++)
                 r = strv_push(&argv, zygotes.items[i]);
         if (r >= 0)
-                r = run(argv.items, theirs);
+                r = daemon_spawner_run(argv.items, theirs);
         if (r < 0)
                 return error_set(reterr, r, "cannot start '%s': %m", program);
         if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)

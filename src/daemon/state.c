@@ -19,7 +19,7 @@
 
 static const char *const directories[] = { "run", "box" };
 
-static int take_lock(State *s, Error *reterr) {
+static int daemon_state_take_lock(DaemonState *s, Error *reterr) {
         usec_t deadline = clock_usec() + LOCK_PATIENCE;
         char holder[32] = "";
 
@@ -56,7 +56,7 @@ static int make_instance(char ret[static STATE_INSTANCE_LENGTH + 1]) {
 }
 
 /* Written once, whole or not at all: a daemon under another name would not find its sandboxes again. */
-static int read_instance(State *s, Error *reterr) {
+static int read_instance(DaemonState *s, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         ssize_t n = file_read(s->fd, "instance", s->instance, sizeof(s->instance));
         int r;
@@ -76,7 +76,7 @@ static int read_instance(State *s, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot write '%s/instance': %m", s->dir) : 0;
 }
 
-static int make_directories(State *s, Error *reterr) {
+static int daemon_state_make_directories(DaemonState *s, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(directories); i++)
                 if (mkdirat(s->fd, directories[i], 0700) < 0 && errno != EEXIST)
                         return error_set(reterr, -errno, "cannot make '%s/%s': %m", s->dir, directories[i]);
@@ -84,12 +84,12 @@ static int make_directories(State *s, Error *reterr) {
 }
 
 /* What is the spawner's, and stays root's (depot/depot.h). */
-static bool is_roots(const char *name) {
+static bool daemon_state_is_roots(const char *name) {
         return strcmp(name, "depot") == 0 || strcmp(name, "depot.img") == 0;
 }
 
 /* Everything below, which is two levels at most: after a first start, and when the user has changed. Links are not followed. */
-static int hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
+static int daemon_state_hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
         struct dirent *entry;
         DIR *directory;
         int fd, r = 0;
@@ -105,12 +105,12 @@ static int hand_over(int dirfd, uid_t uid, gid_t gid, unsigned depth) {
                 return -ENOMEM;
         }
         while ((entry = readdir(directory)) && r >= 0) {
-                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || (depth == DEPTH && is_roots(entry->d_name)))
+                if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || (depth == DEPTH && daemon_state_is_roots(entry->d_name)))
                         continue;
                 if (entry->d_type == DT_DIR && depth > 0) {
                         _cleanup_close_ int sub = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-                        r = sub < 0 ? -errno : hand_over(sub, uid, gid, depth - 1);
+                        r = sub < 0 ? -errno : daemon_state_hand_over(sub, uid, gid, depth - 1);
                 } else if (fchownat(fd, entry->d_name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
                         r = -errno;
         }
@@ -125,8 +125,8 @@ static bool belongs_to(int dirfd, uid_t uid) {
                lock.st_uid == uid;
 }
 
-int state_open(const char *dir, uid_t uid, gid_t gid, State *ret, Error *reterr) {
-        State s = STATE_EMPTY;
+int state_open(const char *dir, uid_t uid, gid_t gid, DaemonState *ret, Error *reterr) {
+        DaemonState s = STATE_EMPTY;
         int r;
 
         s.dir = dir;
@@ -139,13 +139,13 @@ int state_open(const char *dir, uid_t uid, gid_t gid, State *ret, Error *reterr)
         if (s.fd < 0)
                 return error_set(reterr, -errno, "cannot open the state directory '%s': %m", dir);
 
-        r = take_lock(&s, reterr);
+        r = daemon_state_take_lock(&s, reterr);
         if (r >= 0)
                 r = read_instance(&s, reterr);
         if (r >= 0)
-                r = make_directories(&s, reterr);
+                r = daemon_state_make_directories(&s, reterr);
         if (r >= 0 && geteuid() == 0 && !belongs_to(s.fd, uid)) {
-                r = hand_over(s.fd, uid, gid, DEPTH);
+                r = daemon_state_hand_over(s.fd, uid, gid, DEPTH);
                 if (r < 0)
                         (void) error_set(reterr, r, "cannot hand '%s' to user %u: %m", dir, uid);
         }
@@ -157,7 +157,7 @@ int state_open(const char *dir, uid_t uid, gid_t gid, State *ret, Error *reterr)
         return 0;
 }
 
-void state_close(State *s) {
+void state_close(DaemonState *s) {
         s->lock_fd = fd_close(s->lock_fd);
         s->fd = fd_close(s->fd);
 }

@@ -19,15 +19,15 @@
 
 #define STATE_INSTANCE_LENGTH 8
 
-typedef struct State {
+typedef struct DaemonState {
         const char *dir;
         int fd, lock_fd;
         char instance[STATE_INSTANCE_LENGTH + 1];
-} State;
+} DaemonState;
 
 #define STATE_EMPTY { .fd = -EBADF, .lock_fd = -EBADF }
 
 /* Makes what is missing, takes the lock (waiting a moment for a daemon that is about to end), and hands it all to the user who
  * will work there. -EBUSY: somebody else serves it. */
-int state_open(const char *dir, uid_t uid, gid_t gid, State *ret, Error *reterr);
-void state_close(State *s);
+int state_open(const char *dir, uid_t uid, gid_t gid, DaemonState *ret, Error *reterr);
+void state_close(DaemonState *s);

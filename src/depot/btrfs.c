@@ -34,7 +34,7 @@ bool btrfs_is_subvolume(int fd) {
 }
 
 /* With its limit from birth. */
-static int create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit) {
+static int btrfs_create(int dirfd, unsigned long request, const char *name, int from_fd, uint64_t limit) {
         struct btrfs_qgroup_inherit inherit = {
                 .flags = BTRFS_QGROUP_INHERIT_SET_LIMITS,
                 .lim = { .flags = BTRFS_QGROUP_LIMIT_MAX_RFER, .max_rfer = limit },
@@ -52,15 +52,15 @@ static int create(int dirfd, unsigned long request, const char *name, int from_f
 }
 
 int btrfs_make(int dirfd, const char *name, uint64_t limit) {
-        return create(dirfd, BTRFS_IOC_SUBVOL_CREATE_V2, name, /* from_fd= */ 0, limit);
+        return btrfs_create(dirfd, BTRFS_IOC_SUBVOL_CREATE_V2, name, /* from_fd= */ 0, limit);
 }
 
 int btrfs_copy(int dirfd, const char *name, int from_fd, uint64_t limit) {
-        return create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit);
+        return btrfs_create(dirfd, BTRFS_IOC_SNAP_CREATE_V2, name, from_fd, limit);
 }
 
 /* One leaf's worth of items after the other. -ENOENT: there is no such tree. */
-static int search(int fd, struct btrfs_ioctl_search_key key,
+static int btrfs_search(int fd, struct btrfs_ioctl_search_key key,
                 int (*each)(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata), void *userdata) {
         for (;;) {
                 struct btrfs_ioctl_search_args args = { .key = key };
@@ -104,26 +104,26 @@ static struct btrfs_ioctl_search_key search_key(uint64_t tree, uint64_t object, 
         };
 }
 
-typedef struct Removal {
+typedef struct BtrfsRemoval {
         int fd;
         unsigned depth;
-} Removal;
+} BtrfsRemoval;
 
-static int remove_by_id(const Removal *removal, uint64_t id);
+static int remove_by_id(const BtrfsRemoval *removal, uint64_t id);
 
 static int remove_nested(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
-        const Removal *outer = userdata;
-        const Removal inner = { .fd = outer->fd, .depth = outer->depth + 1 };
+        const BtrfsRemoval *outer = userdata;
+        const BtrfsRemoval inner = { .fd = outer->fd, .depth = outer->depth + 1 };
 
         return inner.depth > NESTING_MAX ? -ELOOP : remove_by_id(&inner, header->offset);
 }
 
-static int remove_inside(const Removal *removal, uint64_t id) {
-        return search(removal->fd, search_key(BTRFS_ROOT_TREE_OBJECTID, id, BTRFS_ROOT_REF_KEY, 0, UINT64_MAX), remove_nested,
+static int remove_inside(const BtrfsRemoval *removal, uint64_t id) {
+        return btrfs_search(removal->fd, search_key(BTRFS_ROOT_TREE_OBJECTID, id, BTRFS_ROOT_REF_KEY, 0, UINT64_MAX), remove_nested,
                         (void *) removal);
 }
 
-static int remove_by_id(const Removal *removal, uint64_t id) {
+static int remove_by_id(const BtrfsRemoval *removal, uint64_t id) {
         struct btrfs_ioctl_vol_args_v2 args = { .flags = BTRFS_SUBVOL_SPEC_BY_ID, .subvolid = id };
         int r = remove_inside(removal, id);
 
@@ -132,7 +132,7 @@ static int remove_by_id(const Removal *removal, uint64_t id) {
         return ioctl(removal->fd, BTRFS_IOC_SNAP_DESTROY_V2, &args) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static int destroy(int dirfd, const char *name) {
+static int btrfs_destroy(int dirfd, const char *name) {
         struct btrfs_ioctl_vol_args args = { 0 };
 
         if ((size_t) snprintf(args.name, sizeof(args.name), "%s", name) >= sizeof(args.name))
@@ -142,10 +142,10 @@ static int destroy(int dirfd, const char *name) {
 
 /* A subvolume inside another one keeps it from going. Guests cannot make any (policy/seccomp.policy), but who trusts that. */
 int btrfs_remove(int dirfd, const char *name) {
-        const Removal removal = { .fd = dirfd };
+        const BtrfsRemoval removal = { .fd = dirfd };
         _cleanup_close_ int fd = -EBADF;
         BtrfsSubvolume subvolume;
-        int r = destroy(dirfd, name);
+        int r = btrfs_destroy(dirfd, name);
 
         if (r != -ENOTEMPTY)
                 return r;
@@ -155,7 +155,7 @@ int btrfs_remove(int dirfd, const char *name) {
         r = btrfs_look(fd, &subvolume);
         if (r >= 0)
                 r = remove_inside(&removal, subvolume.id);
-        return r < 0 ? r : destroy(dirfd, name);
+        return r < 0 ? r : btrfs_destroy(dirfd, name);
 }
 
 static int take_note(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
@@ -167,7 +167,7 @@ static int take_note(const struct btrfs_ioctl_search_header *header, const void 
 static bool has_removed(int fd) {
         bool some = false;
 
-        return search(fd, search_key(BTRFS_ROOT_TREE_OBJECTID, BTRFS_ORPHAN_OBJECTID, BTRFS_ORPHAN_ITEM_KEY, 0, UINT64_MAX), take_note, &some) >= 0 && some;
+        return btrfs_search(fd, search_key(BTRFS_ROOT_TREE_OBJECTID, BTRFS_ORPHAN_OBJECTID, BTRFS_ORPHAN_ITEM_KEY, 0, UINT64_MAX), take_note, &some) >= 0 && some;
 }
 
 void btrfs_wait_for_room(int fd) {
@@ -230,7 +230,7 @@ static int take_status(const struct btrfs_ioctl_search_header *header, const voi
 bool btrfs_quota_is_on(int fd) {
         bool on = false;
 
-        return search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_STATUS_KEY, 0, 0), take_status, &on) >= 0 && on;
+        return btrfs_search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_STATUS_KEY, 0, 0), take_status, &on) >= 0 && on;
 }
 
 int btrfs_limit(int fd, uint64_t id, uint64_t bytes) {
@@ -242,14 +242,14 @@ int btrfs_limit(int fd, uint64_t id, uint64_t bytes) {
         return ioctl(fd, BTRFS_IOC_QGROUP_LIMIT, &args) < 0 ? -errno : 0;
 }
 
-typedef struct Usage {
+typedef struct BtrfsUsage {
         int (*each)(uint64_t id, uint64_t bytes, void *userdata);
         void *userdata;
-} Usage;
+} BtrfsUsage;
 
-static int take_usage(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
+static int btrfs_take_usage(const struct btrfs_ioctl_search_header *header, const void *item, void *userdata) {
         struct btrfs_qgroup_info_item info;
-        const Usage *usage = userdata;
+        const BtrfsUsage *usage = userdata;
 
         if (header->len < sizeof(info))
                 return -EIO;
@@ -259,12 +259,12 @@ static int take_usage(const struct btrfs_ioctl_search_header *header, const void
 
 int btrfs_each_usage(int fd, uint64_t id, int (*each)(uint64_t id, uint64_t bytes, void *userdata), void *userdata) {
         const uint64_t last = (UINT64_C(1) << BTRFS_QGROUP_LEVEL_SHIFT) - 1;
-        Usage usage = { .each = each, .userdata = userdata };
+        BtrfsUsage usage = { .each = each, .userdata = userdata };
 
-        return search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), take_usage, &usage);
+        return btrfs_search(fd, search_key(BTRFS_QUOTA_TREE_OBJECTID, 0, BTRFS_QGROUP_INFO_KEY, id, id > 0 ? id : last), btrfs_take_usage, &usage);
 }
 
-static int read_number(const char *directory, uint64_t id, const char *name, uint64_t *ret) {
+static int btrfs_read_number(const char *directory, uint64_t id, const char *name, uint64_t *ret) {
         char path[192], text[32];
         _cleanup_close_ int fd = -EBADF;
         char *end;
@@ -294,6 +294,6 @@ int btrfs_usage(int fd, uint64_t id, uint64_t *ret_written, uint64_t *ret_waitin
         for (size_t i = 0; i < sizeof(info.fsid); i++)
                 used += (size_t) snprintf(directory + used, sizeof(directory) - used, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
                                 info.fsid[i]);
-        r = read_number(directory, id, "exclusive", ret_written);
-        return r < 0 ? r : read_number(directory, id, "rsv_data", ret_waiting);
+        r = btrfs_read_number(directory, id, "exclusive", ret_written);
+        return r < 0 ? r : btrfs_read_number(directory, id, "rsv_data", ret_waiting);
 }

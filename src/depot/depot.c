@@ -42,7 +42,7 @@ const char *depot_kind_directory(TreeKind kind) {
         return kind < _TREE_KIND_MAX ? kinds[kind].directory : NULL;
 }
 
-static int check(const Depot *d, const TreeRef *ref, Error *reterr) {
+static int depot_check(const Depot *d, const TreeRef *ref, Error *reterr) {
         const char *directory = depot_kind_directory(ref->kind);
 
         if (d->backing == DEPOT_NONE)
@@ -55,7 +55,7 @@ static int check(const Depot *d, const TreeRef *ref, Error *reterr) {
 }
 
 static int open_kind(const Depot *d, const TreeRef *ref, Error *reterr) {
-        int r = check(d, ref, reterr), fd;
+        int r = depot_check(d, ref, reterr), fd;
 
         if (r < 0)
                 return r;
@@ -87,7 +87,7 @@ static int open_scratch(const Depot *d, Error *reterr) {
 }
 
 /* A name that no tree can have; no other process that lives has it. */
-static void temporary_name(char ret[static TEMPORARY_MAX], pid_t pid) {
+static void depot_temporary_name(char ret[static TEMPORARY_MAX], pid_t pid) {
         (void) snprintf(ret, TEMPORARY_MAX, "making-%d", (int) pid);
 }
 
@@ -101,13 +101,13 @@ void depot_clean_after(const Depot *d, pid_t pid) {
         _cleanup_close_ int scratch = open_scratch(d, /* reterr= */ NULL);
         char name[TEMPORARY_MAX];
 
-        temporary_name(name, pid);
+        depot_temporary_name(name, pid);
         if (scratch >= 0)
                 (void) erase(d, scratch, name);
 }
 
 /* Whoever published it may have died before he came to that. */
-static void seal(const Depot *d, int parent, const TreeRef *ref) {
+static void depot_seal(const Depot *d, int parent, const TreeRef *ref) {
         _cleanup_close_ int fd = openat(parent, ref->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
         if (fd >= 0 && d->backing == DEPOT_BTRFS && kinds[ref->kind].read_only)
@@ -155,14 +155,14 @@ static int make_subvolume(const Depot *d, int parent, const TreeRef *ref, int fr
         return r < 0 || from >= 0 || ref->kind != TREE_VOLUME ? r : fsync(parent) < 0 ? -errno : 0;
 }
 
-static int make_directory(const Depot *d, int parent, const char *name, int from, Error *reterr) {
+static int depot_make_directory(const Depot *d, int parent, const char *name, int from, Error *reterr) {
         _cleanup_close_ int scratch = open_scratch(d, reterr);
         char temporary[TEMPORARY_MAX];
         int r;
 
         if (scratch < 0)
                 return scratch;
-        temporary_name(temporary, getpid());
+        depot_temporary_name(temporary, getpid());
         (void) depot_plain_remove(scratch, temporary);
         r = make_plain(scratch, temporary, from);
         if (r >= 0)
@@ -183,7 +183,7 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
                 if (source < 0)
                         return source;
         }
-        r = d->backing == DEPOT_BTRFS ? make_subvolume(d, parent, ref, source, limit) : make_directory(d, parent, ref->name, source, reterr);
+        r = d->backing == DEPOT_BTRFS ? make_subvolume(d, parent, ref, source, limit) : depot_make_directory(d, parent, ref->name, source, reterr);
         if (r == -EEXIST)
                 return error_set(reterr, r, "there is a %s %s already", kinds[ref->kind].directory, ref->name);
         if (r >= 0 && ref->kind == TREE_VOLUME && !from && fchmodat(parent, ref->name, 01777, 0) < 0) /* whoever its users are inside */
@@ -192,13 +192,13 @@ int depot_make(Depot *d, const TreeRef *ref, const TreeRef *from, uint64_t limit
 }
 
 /* A copy writes out what its source has not written yet, and nothing of others, as a sync of the whole file system would. */
-static int flush(const Depot *d, int scratch, int tree) {
+static int depot_flush(const Depot *d, int scratch, int tree) {
         char name[TEMPORARY_MAX];
         int r;
 
         if (d->backing == DEPOT_PLAIN)
                 return syncfs(tree) < 0 ? -errno : 0;
-        temporary_name(name, getpid());
+        depot_temporary_name(name, getpid());
         (void) erase(d, scratch, name);
         r = btrfs_copy(scratch, name, tree, /* limit= */ 0);
         return r < 0 ? r : btrfs_remove(scratch, name);
@@ -226,11 +226,11 @@ int depot_publish(Depot *d, const TreeRef *scratch_ref, const TreeRef *as, bool 
         scratch = open_scratch(d, reterr);
         if (scratch < 0)
                 return scratch;
-        r = written || d->backing == DEPOT_PLAIN ? flush(d, scratch, tree) : 0;
+        r = written || d->backing == DEPOT_PLAIN ? depot_flush(d, scratch, tree) : 0;
         if (r >= 0)
                 r = rename_new(scratch, scratch_ref->name, parent, as->name);
         if (r == -EEXIST) {
-                seal(d, parent, as);
+                depot_seal(d, parent, as);
                 (void) erase(d, scratch, scratch_ref->name);
                 return error_set(reterr, r, "there is a %s %s already", kinds[as->kind].directory, as->name);
         }
@@ -248,7 +248,7 @@ int depot_sync(Depot *d, const TreeRef *ref, Error *reterr) {
         scratch = open_scratch(d, reterr);
         if (scratch < 0)
                 return scratch;
-        r = flush(d, scratch, tree);
+        r = depot_flush(d, scratch, tree);
         return r < 0 ? error_set(reterr, r, "cannot write out %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
@@ -311,7 +311,7 @@ int depot_remove(Depot *d, const TreeRef *ref, Error *reterr) {
         scratch = open_scratch(d, reterr);
         if (scratch < 0)
                 return scratch;
-        temporary_name(name, getpid());
+        depot_temporary_name(name, getpid());
         (void) erase(d, scratch, name);
         if (renameat(parent, ref->name, scratch, name) < 0)
                 return errno == ENOENT ? 0 : error_set(reterr, -errno, "cannot remove %s %s: %m", kinds[ref->kind].directory, ref->name);
@@ -334,7 +334,7 @@ int depot_limit(Depot *d, const TreeRef *ref, uint64_t bytes, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot limit %s %s: %m", kinds[ref->kind].directory, ref->name) : 0;
 }
 
-static int take_bytes(uint64_t id, uint64_t bytes, void *userdata) {
+static int depot_take_bytes(uint64_t id, uint64_t bytes, void *userdata) {
         *(uint64_t *) userdata = bytes;
         return 0;
 }
@@ -356,7 +356,7 @@ int depot_usage(Depot *d, const TreeRef *ref, uint64_t *ret, Error *reterr) {
                 if (r >= 0)
                         bytes += waiting;
                 if (r == -ENOENT) /* a kernel that does not show them: as of the last commit */
-                        r = btrfs_each_usage(d->fd, subvolume.id, take_bytes, &bytes);
+                        r = btrfs_each_usage(d->fd, subvolume.id, depot_take_bytes, &bytes);
         }
         if (r < 0)
                 return error_set(reterr, r, "cannot measure %s %s: %m", kinds[ref->kind].directory, ref->name);

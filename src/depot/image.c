@@ -24,7 +24,7 @@
 
 static const char *const programs[] = { "/usr/sbin/mkfs.btrfs", "/sbin/mkfs.btrfs", "/usr/bin/mkfs.btrfs" };
 
-static const char *find_program(void) {
+static const char *depot_image_find_program(void) {
         for (size_t i = 0; i < ELEMENTSOF(programs); i++)
                 if (access(programs[i], X_OK) == 0)
                         return programs[i];
@@ -32,11 +32,11 @@ static const char *find_program(void) {
 }
 
 int depot_image_program(Error *reterr) {
-        return find_program() ? 0 : error_set(reterr, -ENOENT, "mkfs.btrfs is missing (apt-get install btrfs-progs)");
+        return depot_image_find_program() ? 0 : error_set(reterr, -ENOENT, "mkfs.btrfs is missing (apt-get install btrfs-progs)");
 }
 
-static int make_file_system(int image_fd, Error *reterr) {
-        const char *program = find_program();
+static int depot_image_make_file_system(int image_fd, Error *reterr) {
+        const char *program = depot_image_find_program();
         posix_spawn_file_actions_t actions;
         char *environment[] = { NULL };
         /* One copy of what is in files: the host's disk is as good as it is. Two of what is about them, for the sake of the room that is set apart for that
@@ -85,7 +85,7 @@ static void set_no_copies(int image_fd) {
         }
 }
 
-static int reserve(int image_fd, uint64_t bytes, Error *reterr) {
+static int depot_image_reserve(int image_fd, uint64_t bytes, Error *reterr) {
         if (fallocate(image_fd, 0, 0, (off_t) bytes) == 0)
                 return 0;
         return error_set(reterr, -errno, "cannot reserve %lluM for " DEPOT_IMAGE ", %lluM are free: %m (make room, or set storage.size)",
@@ -105,10 +105,10 @@ int depot_image_make(int state_fd, uint64_t bytes, Error *reterr) {
                 return error_set(reterr, -ERANGE, "storage.size: %lluM is less than %lluM", (unsigned long long) (size / BYTES_UNIT),
                                 (unsigned long long) (BTRFS_BYTES_MIN / BYTES_UNIT));
         set_no_copies(image);
-        r = reserve(image, size, reterr);
+        r = depot_image_reserve(image, size, reterr);
         if (r < 0)
                 return r;
-        r = make_file_system(image, reterr);
+        r = depot_image_make_file_system(image, reterr);
         if (r < 0)
                 return r;
         (void) snprintf(path, sizeof(path), "/proc/self/fd/%d", image);
@@ -146,14 +146,14 @@ static int get_device(int image_fd, char path[static LOOP_PATH_MAX], Error *rete
         return loop;
 }
 
-static void grow(int image_fd, int loop_fd, int tree, uint64_t bytes) {
+static void depot_image_grow(int image_fd, int loop_fd, int tree, uint64_t bytes) {
         Error error = { 0 };
         struct stat st;
         int r;
 
         if (fstat(image_fd, &st) < 0 || (uint64_t) st.st_size >= bytes)
                 return;
-        r = reserve(image_fd, bytes, &error);
+        r = depot_image_reserve(image_fd, bytes, &error);
         if (r >= 0)
                 r = loop_take_size(loop_fd);
         if (r >= 0)
@@ -182,7 +182,7 @@ int depot_image_mount(int image_fd, int top_fd, uint64_t bytes, Error *reterr) {
         if (top < 0 || fchmod(top, 0700) < 0)
                 return error_set(reterr, -errno, DEPOT_IMAGE ": %m");
         if (bytes > 0)
-                grow(image_fd, loop, top, bytes);
+                depot_image_grow(image_fd, loop, top, bytes);
         r = tree_attach(tree, top_fd, "");
         return r < 0 ? error_set(reterr, r, "cannot attach the depot: %m") : 0;
 }

@@ -65,7 +65,7 @@ static uint64_t used_by(const UsedList *l, int dirfd, const char *name) {
         return found ? found->bytes : 0;
 }
 
-static DIR *open_directory(const Depot *d, const char *name) {
+static DIR *depot_list_open_directory(const Depot *d, const char *name) {
         int fd = openat(d->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 
@@ -83,7 +83,7 @@ int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t
 
         if (d->backing == DEPOT_NONE)
                 return -EOPNOTSUPP;
-        directory = name ? open_directory(d, name) : NULL;
+        directory = name ? depot_list_open_directory(d, name) : NULL;
         if (!directory)
                 return name ? -errno : -EINVAL;
         if (d->backing == DEPOT_BTRFS)
@@ -101,7 +101,7 @@ int depot_each(Depot *d, TreeKind kind, int (*each)(const TreeRef *ref, uint64_t
 }
 
 static void each_entry(Depot *d, TreeKind kind, void (*function)(int dirfd, const char *name)) {
-        DIR *directory = open_directory(d, depot_kind_directory(kind));
+        DIR *directory = depot_list_open_directory(d, depot_kind_directory(kind));
         struct dirent *entry;
 
         while (directory && (entry = readdir(directory)))

@@ -28,7 +28,7 @@ void depot_done(Depot *d) {
         d->fd = fd_close(d->fd);
 }
 
-static void settle(Depot *d, DepotBacking backing, const char *reason) {
+static void open_settle(Depot *d, DepotBacking backing, const char *reason) {
         d->backing = backing;
         (void) snprintf(d->reason, sizeof(d->reason), "%.*s", (int) sizeof(d->reason) - 1, reason);
 }
@@ -55,7 +55,7 @@ static int open_own(int dirfd, const char *name, Error *reterr) {
         return TAKE_FD(fd);
 }
 
-static int make_own(int dirfd, const char *name, Error *reterr) {
+static int open_make_own(int dirfd, const char *name, Error *reterr) {
         if (mkdirat(dirfd, name, 0700) < 0 && errno != EEXIST)
                 return error_set(reterr, -errno, "cannot make %s in the state directory: %m", name);
         return open_own(dirfd, name, reterr);
@@ -113,7 +113,7 @@ static int make_kinds(int top, Error *reterr) {
 }
 
 /* The descriptor is of what lies on top now. */
-static void take(Depot *d, DepotBacking backing, int state_fd, const char *reason) {
+static void open_take(Depot *d, DepotBacking backing, int state_fd, const char *reason) {
         _cleanup_close_ int top = -EBADF;
         Error error = { 0 };
         int r = 0;
@@ -129,15 +129,15 @@ static void take(Depot *d, DepotBacking backing, int state_fd, const char *reaso
                         (void) error_set(&error, r, "cannot turn quotas on in the depot: %m");
         }
         if (r < 0) {
-                settle(d, DEPOT_NONE, error.text);
+                open_settle(d, DEPOT_NONE, error.text);
                 return;
         }
-        settle(d, backing, reason);
+        open_settle(d, backing, reason);
         d->fd = TAKE_FD(top);
 }
 
 /* True: an image is there, and the depot is what came of it. */
-static bool take_image(Depot *d, int state_fd, int top, uint64_t bytes) {
+static bool open_take_image(Depot *d, int state_fd, int top, uint64_t bytes) {
         _cleanup_close_ int image = -EBADF;
         Error error = { 0 };
         int r;
@@ -149,19 +149,19 @@ static bool take_image(Depot *d, int state_fd, int top, uint64_t bytes) {
         if (r >= 0)
                 r = depot_image_mount(image, top, bytes, &error);
         if (r < 0)
-                settle(d, DEPOT_NONE, error.text);
+                open_settle(d, DEPOT_NONE, error.text);
         else
-                take(d, DEPOT_BTRFS, state_fd, "");
+                open_take(d, DEPOT_BTRFS, state_fd, "");
         return true;
 }
 
 /* True: it was there. */
-static bool find(Depot *d, int state_fd, int top, uint64_t bytes) {
+static bool open_find(Depot *d, int state_fd, int top, uint64_t bytes) {
         if (btrfs_is(top) && (is_mount(top) || (has_kinds(top) && btrfs_quota_is_on(top)))) {
-                take(d, DEPOT_BTRFS, state_fd, "");
+                open_take(d, DEPOT_BTRFS, state_fd, "");
                 return true;
         }
-        return take_image(d, state_fd, top, bytes);
+        return open_take_image(d, state_fd, top, bytes);
 }
 
 void depot_find(Depot *d, const char *state_dir, uint64_t bytes) {
@@ -173,32 +173,32 @@ void depot_find(Depot *d, const char *state_dir, uint64_t bytes) {
         if (state >= 0)
                 top = open_own(state, DEPOT_DIRECTORY, &error);
         if (top < 0) {
-                settle(d, DEPOT_NONE, error.text);
+                open_settle(d, DEPOT_NONE, error.text);
                 return;
         }
-        if (!find(d, state, top, bytes) && has_kinds(top))
-                take(d, DEPOT_PLAIN, state, "it was begun as plain directories");
+        if (!open_find(d, state, top, bytes) && has_kinds(top))
+                open_take(d, DEPOT_PLAIN, state, "it was begun as plain directories");
 }
 
-static void make(Depot *d, int state_fd, int top, uint64_t bytes) {
+static void open_make(Depot *d, int state_fd, int top, uint64_t bytes) {
         Error error = { 0 };
         int r;
 
         if (btrfs_is(top) && btrfs_quota_is_on(top)) {
-                take(d, DEPOT_BTRFS, state_fd, "");
+                open_take(d, DEPOT_BTRFS, state_fd, "");
                 return;
         }
         if (has_plain_trees(top)) {
-                take(d, DEPOT_PLAIN, state_fd, "it was begun as plain directories; without templates in it, the next start makes more of it");
+                open_take(d, DEPOT_PLAIN, state_fd, "it was begun as plain directories; without templates in it, the next start makes more of it");
                 return;
         }
         r = have_image_parts(&error);
         if (r >= 0)
                 r = depot_image_make(state_fd, bytes, &error);
         if (r >= 0 || r == -EEXIST)
-                (void) take_image(d, state_fd, top, bytes);
+                (void) open_take_image(d, state_fd, top, bytes);
         else
-                take(d, DEPOT_PLAIN, state_fd, error.text);
+                open_take(d, DEPOT_PLAIN, state_fd, error.text);
 }
 
 void depot_open(Depot *d, const char *state_dir, uint64_t bytes) {
@@ -208,11 +208,11 @@ void depot_open(Depot *d, const char *state_dir, uint64_t bytes) {
         *d = (Depot) DEPOT_EMPTY;
         state = open_state(state_dir, &error);
         if (state >= 0)
-                top = make_own(state, DEPOT_DIRECTORY, &error);
+                top = open_make_own(state, DEPOT_DIRECTORY, &error);
         if (top < 0)
-                settle(d, DEPOT_NONE, error.text);
-        else if (!find(d, state, top, bytes))
-                make(d, state, top, bytes);
+                open_settle(d, DEPOT_NONE, error.text);
+        else if (!open_find(d, state, top, bytes))
+                open_make(d, state, top, bytes);
 }
 
 void depot_probe(Depot *d, const char *state_dir) {
@@ -224,11 +224,11 @@ void depot_probe(Depot *d, const char *state_dir) {
         if (state >= 0)
                 top = open_own(state, DEPOT_DIRECTORY, &error);
         if (top < 0 && top != -ENOENT && error.code < 0)
-                settle(d, DEPOT_NONE, error.text);
+                open_settle(d, DEPOT_NONE, error.text);
         else if (btrfs_is(state) && btrfs_quota_is_on(state))
-                settle(d, DEPOT_BTRFS, "");
+                open_settle(d, DEPOT_BTRFS, "");
         else if (have_image_parts(&error) < 0)
-                settle(d, DEPOT_PLAIN, error.text);
+                open_settle(d, DEPOT_PLAIN, error.text);
         else
-                settle(d, DEPOT_BTRFS, "");
+                open_settle(d, DEPOT_BTRFS, "");
 }

@@ -16,7 +16,7 @@
 #define DEPTH_MAX      400 /* each level holds a descriptor, and two of them while copying */
 #define ATTRIBUTES_MAX 65536
 
-static DIR *open_directory(int parent, const char *name) {
+static DIR *plain_open_directory(int parent, const char *name) {
         int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 
@@ -25,7 +25,7 @@ static DIR *open_directory(int parent, const char *name) {
         return directory;
 }
 
-static const char *next_name(DIR *directory) {
+static const char *plain_next_name(DIR *directory) {
         struct dirent *entry;
 
         while ((entry = readdir(directory)))
@@ -34,7 +34,7 @@ static const char *next_name(DIR *directory) {
         return NULL;
 }
 
-static int remove_below(int parent, const char *name, unsigned depth) {
+static int plain_remove_below(int parent, const char *name, unsigned depth) {
         const char *inside;
         DIR *directory;
         int r = 0;
@@ -45,11 +45,11 @@ static int remove_below(int parent, const char *name, unsigned depth) {
                 return -errno;
         if (depth == 0)
                 return -ELOOP;
-        directory = open_directory(parent, name);
+        directory = plain_open_directory(parent, name);
         if (!directory)
                 return -errno;
-        while (r >= 0 && (inside = next_name(directory)))
-                r = remove_below(dirfd(directory), inside, depth - 1);
+        while (r >= 0 && (inside = plain_next_name(directory)))
+                r = plain_remove_below(dirfd(directory), inside, depth - 1);
         (void) closedir(directory);
         if (r < 0)
                 return r;
@@ -57,7 +57,7 @@ static int remove_below(int parent, const char *name, unsigned depth) {
 }
 
 int depot_plain_remove(int dirfd, const char *name) {
-        return remove_below(dirfd, name, DEPTH_MAX);
+        return plain_remove_below(dirfd, name, DEPTH_MAX);
 }
 
 static int measure_below(int parent, const char *name, unsigned depth, uint64_t *bytes) {
@@ -74,10 +74,10 @@ static int measure_below(int parent, const char *name, unsigned depth, uint64_t 
                 return 0;
         if (depth == 0)
                 return -ELOOP;
-        directory = open_directory(parent, name);
+        directory = plain_open_directory(parent, name);
         if (!directory)
                 return -errno;
-        while (r >= 0 && (inside = next_name(directory)))
+        while (r >= 0 && (inside = plain_next_name(directory)))
                 r = measure_below(dirfd(directory), inside, depth - 1, bytes);
         (void) closedir(directory);
         return r;
@@ -122,9 +122,9 @@ static int copy_directory_facts(int from, int to) {
         return futimens(to, times) < 0 ? -errno : 0;
 }
 
-static int copy_below(int from, int to, unsigned depth);
+static int plain_copy_below(int from, int to, unsigned depth);
 
-static int copy_one(int from, int to, const char *name, unsigned depth) {
+static int plain_copy_one(int from, int to, const char *name, unsigned depth) {
         _cleanup_close_ int inner_from = -EBADF, inner_to = -EBADF;
 
         if (linkat(from, name, to, name, 0) == 0)
@@ -137,22 +137,22 @@ static int copy_one(int from, int to, const char *name, unsigned depth) {
         if (mkdirat(to, name, 0700) < 0)
                 return -errno;
         inner_to = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return inner_to < 0 ? -errno : copy_below(inner_from, inner_to, depth);
+        return inner_to < 0 ? -errno : plain_copy_below(inner_from, inner_to, depth);
 }
 
-static int copy_below(int from, int to, unsigned depth) {
-        DIR *directory = depth > 0 ? open_directory(from, ".") : NULL;
+static int plain_copy_below(int from, int to, unsigned depth) {
+        DIR *directory = depth > 0 ? plain_open_directory(from, ".") : NULL;
         const char *name;
         int r = 0;
 
         if (!directory)
                 return depth > 0 ? -errno : -ELOOP;
-        while (r >= 0 && (name = next_name(directory)))
-                r = copy_one(from, to, name, depth - 1);
+        while (r >= 0 && (name = plain_next_name(directory)))
+                r = plain_copy_one(from, to, name, depth - 1);
         (void) closedir(directory);
         return r < 0 ? r : copy_directory_facts(from, to);
 }
 
 int depot_plain_copy(int from_dir, int to_dir) {
-        return copy_below(from_dir, to_dir, DEPTH_MAX);
+        return plain_copy_below(from_dir, to_dir, DEPTH_MAX);
 }

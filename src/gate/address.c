@@ -58,7 +58,7 @@ bool address_original(struct msghdr *m, SocketAddress *ret) {
 }
 
 /* From which of our addresses one would go there. Nothing is sent: connecting a UDP socket only looks up the route. */
-static int find_source(const EgressAddress *to, EgressAddress *ret) {
+static int address_find_source(const EgressAddress *to, EgressAddress *ret) {
         _cleanup_close_ int fd = -EBADF;
         SocketAddress address, source;
         socklen_t size = address_to_socket(to, 9, &address);
@@ -77,7 +77,7 @@ static bool look_whether_own(const EgressAddress *a) {
         static const EgressAddress loopback = { .bytes = { [15] = 1 } };
         EgressAddress source;
 
-        if (find_source(a, &source) < 0)
+        if (address_find_source(a, &source) < 0)
                 return false;
         return memcmp(source.bytes, a->bytes, sizeof(source.bytes)) == 0 || memcmp(source.bytes, loopback.bytes, sizeof(source.bytes)) == 0 ||
                         (address_is_v4(&source) && source.bytes[12] == 127);
@@ -102,5 +102,5 @@ bool address_has_ipv6(void) {
         static const EgressAddress somewhere = { .bytes = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } };
         EgressAddress source;
 
-        return find_source(&somewhere, &source) >= 0;
+        return address_find_source(&somewhere, &source) >= 0;
 }

@@ -61,7 +61,7 @@ static void entry_unlink(AskEntry *e) {
         e->timer = sd_event_source_disable_unref(e->timer);
 }
 
-static void entry_free(AskEntry *e) {
+static void gate_ask_entry_free(AskEntry *e) {
         Ask *a, *next;
 
         LL_FOREACH_SAFE(e->waiters, a, next)
@@ -72,18 +72,18 @@ static void entry_free(AskEntry *e) {
 
 struct Asks *asks_free(struct Asks *a) {
         while (a && a->entries)
-                entry_free(a->entries);
+                gate_ask_entry_free(a->entries);
         free(a);
         return NULL;
 }
 
 void asks_sandbox_gone(GateSandbox *s) {
         while (s->asks)
-                entry_free(s->asks);
+                gate_ask_entry_free(s->asks);
 }
 
 /* Each may cancel others that wait for the same while it is told, so the first one is taken again and again. */
-static void tell_waiters(AskEntry *e, bool allow, EgressReason reason) {
+static void gate_ask_tell_waiters(AskEntry *e, bool allow, EgressReason reason) {
         while (e->waiters) {
                 Ask *a = e->waiters;
 
@@ -97,12 +97,12 @@ static void tell_waiters(AskEntry *e, bool allow, EgressReason reason) {
 /* Who asks anew meanwhile asks another question. */
 static void entry_end(AskEntry *e, bool allow, EgressReason reason) {
         entry_unlink(e);
-        tell_waiters(e, allow, reason);
+        gate_ask_tell_waiters(e, allow, reason);
         free(e);
 }
 
 static int on_approval_over(sd_event_source *source, uint64_t usec, void *userdata) {
-        entry_free(userdata);
+        gate_ask_entry_free(userdata);
         return 0;
 }
 
@@ -111,10 +111,10 @@ static void entry_keep_approval(AskEntry *e) {
         e->timer = sd_event_source_disable_unref(e->timer);
         (void) sd_event_add_time_relative(e->asks->gate->event, &e->timer, CLOCK_MONOTONIC, e->sandbox->policy.ask_timeout_usec, TIMER_SLACK,
                         on_approval_over, e);
-        tell_waiters(e, /* allow= */ true, EGRESS_BY_RULE);
+        gate_ask_tell_waiters(e, /* allow= */ true, EGRESS_BY_RULE);
 }
 
-static int on_expired(sd_event_source *source, uint64_t usec, void *userdata) {
+static int gate_ask_on_expired(sd_event_source *source, uint64_t usec, void *userdata) {
         AskEntry *e = userdata;
         const EgressVerdict v = { .action = EGRESS_DENY, .reason = EGRESS_ASK_TIMEOUT, .rule = -1 };
         json_t *event = gate_event_new(e->sandbox, "expired", &v, &e->question);
@@ -126,7 +126,7 @@ static int on_expired(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static int make_id(char ret[static 2 * ID_BYTES + 1]) {
+static int gate_ask_make_id(char ret[static 2 * ID_BYTES + 1]) {
         uint8_t bytes[ID_BYTES];
 
         if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
@@ -169,7 +169,7 @@ static void copy_question(AskEntry *e, const EgressQuestion *q) {
         }
 }
 
-static AskEntry *entry_new(GateSandbox *s, const EgressQuestion *q, const char *object) {
+static AskEntry *gate_ask_entry_new(GateSandbox *s, const EgressQuestion *q, const char *object) {
         struct Asks *asks = s->gate->asks;
         AskEntry *e;
 
@@ -182,8 +182,8 @@ static AskEntry *entry_new(GateSandbox *s, const EgressQuestion *q, const char *
         e->sandbox = s;
         (void) snprintf(e->object, sizeof(e->object), "%s", object);
         copy_question(e, q);
-        if (make_id(e->id) < 0 || sd_event_add_time_relative(s->gate->event, &e->timer, CLOCK_MONOTONIC, s->policy.ask_timeout_usec, TIMER_SLACK,
-                                                  on_expired, e) < 0) {
+        if (gate_ask_make_id(e->id) < 0 || sd_event_add_time_relative(s->gate->event, &e->timer, CLOCK_MONOTONIC, s->policy.ask_timeout_usec, TIMER_SLACK,
+                                                  gate_ask_on_expired, e) < 0) {
                 free(e);
                 return NULL;
         }
@@ -210,7 +210,7 @@ static bool use_approval(GateSandbox *s, const EgressQuestion *q, AskEntry *e) {
         if (e && e->approved && q->protocol == EGRESS_DNS)
                 return true;
         if (e && e->approved) {
-                entry_free(e);
+                gate_ask_entry_free(e);
                 return true;
         }
         if (e || q->protocol == EGRESS_DNS || !q->host)
@@ -269,7 +269,7 @@ Ask *gate_ask(GateSandbox *s, const EgressQuestion *q, void (*done)(bool allow, 
                 free(a);
                 return NULL;
         }
-        return ask_wait(a, e ? e : entry_new(s, q, object));
+        return ask_wait(a, e ? e : gate_ask_entry_new(s, q, object));
 }
 
 Ask *ask_cancel(Ask *a) {
@@ -284,7 +284,7 @@ Ask *ask_cancel(Ask *a) {
         return NULL;
 }
 
-static AskEntry *find_id(const struct Asks *a, const char *id) {
+static AskEntry *gate_ask_find_id(const struct Asks *a, const char *id) {
         AskEntry *e;
 
         HASH_FIND_STR(a->entries, id, e);
@@ -292,13 +292,13 @@ static AskEntry *find_id(const struct Asks *a, const char *id) {
 }
 
 GateSandbox *asks_find(const struct Asks *a, const char *id) {
-        AskEntry *e = find_id(a, id);
+        AskEntry *e = gate_ask_find_id(a, id);
 
         return e && !e->approved ? e->sandbox : NULL;
 }
 
 void asks_answer(struct Asks *a, const char *id, bool allow) {
-        AskEntry *e = find_id(a, id);
+        AskEntry *e = gate_ask_find_id(a, id);
 
         if (!e || e->approved)
                 return;

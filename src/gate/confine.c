@@ -17,13 +17,13 @@
 #include "confine/landlock.h"
 #include "confine/program.h"
 
-static int confine_limits(void) {
+static int gate_confine_limits(void) {
         int r = program_limit(RLIMIT_CORE, 0);
 
         return r < 0 ? r : program_limit(RLIMIT_NPROC, 0);
 }
 
-static int confine_privileges(void) {
+static int gate_confine_privileges(void) {
         return program_drop_privileges(/* keep= */ 0);
 }
 
@@ -50,7 +50,7 @@ static const char *const readable[] = {
 
 static const char *const readable_by_variable[] = { "SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF" };
 
-static int allow_reading(int ruleset, const char *path) {
+static int gate_confine_allow_reading(int ruleset, const char *path) {
         struct landlock_path_beneath_attr rule = { .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE };
         _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
         struct stat st;
@@ -64,7 +64,7 @@ static int allow_reading(int ruleset, const char *path) {
 }
 
 /* A kernel without it still has the filter below, which lets files be read: so that is said. */
-static int confine_files(void) {
+static int gate_confine_files(void) {
         _cleanup_close_ int ruleset = -EBADF;
         int version = landlock_probe(), r = 0;
         const Ruleset rules = {
@@ -82,12 +82,12 @@ static int confine_files(void) {
         if (ruleset < 0)
                 return -errno;
         for (size_t i = 0; i < ELEMENTSOF(readable) && r >= 0; i++)
-                r = allow_reading(ruleset, readable[i]);
+                r = gate_confine_allow_reading(ruleset, readable[i]);
         for (size_t i = 0; i < ELEMENTSOF(readable_by_variable) && r >= 0; i++) {
                 const char *path = getenv(readable_by_variable[i]);
 
                 if (path)
-                        r = allow_reading(ruleset, path);
+                        r = gate_confine_allow_reading(ruleset, path);
         }
         if (r < 0)
                 return r;
@@ -131,15 +131,15 @@ static const struct sock_filter filter[] = {
         FILTER_END,
 };
 
-static int confine_calls(void) {
+static int gate_confine_calls(void) {
         return program_filter(filter, ELEMENTSOF(filter));
 }
 
 static const ProgramStep steps[] = {
-        { "limits",     confine_limits     },
-        { "privileges", confine_privileges }, /* no_new_privs, which the next two ask for */
-        { "files",      confine_files      },
-        { "calls",      confine_calls      }, /* last: it forbids what the others use */
+        { "limits",     gate_confine_limits     },
+        { "privileges", gate_confine_privileges }, /* no_new_privs, which the next two ask for */
+        { "files",      gate_confine_files      },
+        { "calls",      gate_confine_calls      }, /* last: it forbids what the others use */
 };
 
 int gate_confine(Error *reterr) {

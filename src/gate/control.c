@@ -12,7 +12,7 @@ _Static_assert(CONTROL_FDS_MAX <= CHANNEL_FDS_MAX, "a channel carries as many");
 /* One message is under way at a time in either program: both have one thread. Values of secrets pass through here. */
 static char buffer[CONTROL_MESSAGE_MAX];
 
-static void wipe(size_t size) {
+static void control_wipe(size_t size) {
         explicit_bzero(buffer, size);
 }
 
@@ -28,15 +28,15 @@ int control_send(int fd, json_t *message, const int *fds, size_t n_fds) {
         if (size == 0)
                 return -ENOMEM;
         if (size > sizeof(buffer)) {
-                wipe(sizeof(buffer));
+                control_wipe(sizeof(buffer));
                 return -EMSGSIZE;
         }
         r = channel_send_bytes(fd, buffer, size, fds, n_fds, MSG_DONTWAIT);
-        wipe(size);
+        control_wipe(size);
         return r == -ENOBUFS ? -EAGAIN : r;
 }
 
-static json_t *parse(size_t size) {
+static json_t *control_parse(size_t size) {
         json_t *j = json_loadb(buffer, size, JSON_REJECT_DUPLICATES, NULL);
 
         if (j && !json_is_object(j)) {
@@ -54,12 +54,12 @@ int control_receive(int fd, json_t **ret, int ret_fds[static CONTROL_FDS_MAX], s
         r = channel_receive_bytes(fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
         if (r <= 0) {
                 if (r == -EBADMSG)
-                        wipe(sizeof(buffer)); /* as much of it as there was room for */
+                        control_wipe(sizeof(buffer)); /* as much of it as there was room for */
                 return r;
         }
         if (n_fds <= CONTROL_FDS_MAX)
-                j = parse(size);
-        wipe(size);
+                j = control_parse(size);
+        control_wipe(size);
         if (!j) {
                 for (size_t i = 0; i < n_fds; i++)
                         (void) fd_close(fds[i]);

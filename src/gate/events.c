@@ -5,69 +5,69 @@
 #include <string.h>
 #include <uthash.h>
 
-typedef struct Told {
+typedef struct GateEventsTold {
         usec_t at;
         unsigned since; /* how often it was not told */
         UT_hash_handle hh;
         char what[]; /* in the order of `at`, the oldest first */
-} Told;
+} GateEventsTold;
 
 struct GateEvents {
-        Told *told;
+        GateEventsTold *told;
 };
 
 GateEvents *gate_events_new(void) {
         return calloc(1, sizeof(GateEvents));
 }
 
-static void forget(GateEvents *e, Told *t) {
+static void gate_events_forget(GateEvents *e, GateEventsTold *t) {
         HASH_DEL(e->told, t);
         free(t);
 }
 
 GateEvents *gate_events_free(GateEvents *e) {
         while (e && e->told)
-                forget(e, e->told);
+                gate_events_forget(e, e->told);
         free(e);
         return NULL;
 }
 
-static bool is_fresh(const Told *t, usec_t now) {
+static bool is_fresh(const GateEventsTold *t, usec_t now) {
         return now < t->at + EVENTS_QUIET_USEC;
 }
 
-static void add(GateEvents *e, Told *t) {
+static void gate_events_add(GateEvents *e, GateEventsTold *t) {
         HASH_ADD_STR(e->told, what, t);
 }
 
 /* The oldest give way, but those that have to be kept quiet still. */
-static bool make_room(GateEvents *e, usec_t now) {
+static bool gate_events_make_room(GateEvents *e, usec_t now) {
         while (HASH_COUNT(e->told) >= EVENTS_MAX) {
                 if (is_fresh(e->told, now))
                         return false;
-                forget(e, e->told);
+                gate_events_forget(e, e->told);
         }
         return true;
 }
 
 static unsigned tell_first(GateEvents *e, const char *what, usec_t now) {
         size_t size = strlen(what) + 1;
-        Told *t;
+        GateEventsTold *t;
 
-        if (!make_room(e, now))
+        if (!gate_events_make_room(e, now))
                 return 0;
         t = malloc(sizeof(*t) + size);
         if (!t)
                 return 0;
-        *t = (Told) { .at = now };
+        *t = (GateEventsTold) { .at = now };
         memcpy(t->what, what, size);
-        add(e, t);
+        gate_events_add(e, t);
         return 1;
 }
 
 unsigned gate_events_count(GateEvents *e, const char *what, usec_t now) {
         unsigned n;
-        Told *t;
+        GateEventsTold *t;
 
         HASH_FIND_STR(e->told, what, t);
         if (!t)
@@ -80,6 +80,6 @@ unsigned gate_events_count(GateEvents *e, const char *what, usec_t now) {
         t->since = 0;
         t->at = now;
         HASH_DEL(e->told, t); /* to the end of the order */
-        add(e, t);
+        gate_events_add(e, t);
         return n;
 }

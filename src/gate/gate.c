@@ -10,11 +10,11 @@
 #include "base/fd.h"
 #include "gate/address.h"
 #include "gate/ask.h"
-#include "gate/dns.h"
-#include "gate/listener.h"
+#include "gate/dns/dns.h"
+#include "gate/relay/listener.h"
 #include "gate/sandbox.h"
 #include "gate/tell.h"
-#include "gate/tls.h"
+#include "gate/tls/tls.h"
 
 GateSandbox *gate_find(const Gate *g, const char *id) {
         GateSandbox *s;

@@ -21,7 +21,7 @@
 #include "config.h"
 #include "gate/confine.h"
 #include "gate/gate.h"
-#include "gate/pipe.h"
+#include "gate/relay/pipe.h"
 #include "gate/server.h"
 #include "gate/single.h"
 
@@ -36,7 +36,7 @@ typedef struct Options {
         Strv dns, reachable;
 } Options;
 
-static void print_help(void) {
+static void gate_print_help(void) {
         printf("Usage: cove-gate --socket PATH\n"
                "       cove-gate --fd N\n"
                "       cove-gate --single --policy-fd N --sockets-fd TCP,DNS,UDP --pid-fd N\n"
@@ -107,7 +107,7 @@ static const struct option long_options[] = {
 };
 
 /* 1: printed what was asked for. */
-static int take_option(Options *o, int option, Error *reterr) {
+static int gate_take_option(Options *o, int option, Error *reterr) {
         switch (option) {
         case OPTION_SOCKET:
                 o->socket_path = optarg;
@@ -136,7 +136,7 @@ static int take_option(Options *o, int option, Error *reterr) {
                 printf("cove-gate %s\n", COVE_VERSION);
                 return 1;
         case 'h':
-                print_help();
+                gate_print_help();
                 return 1;
         default:
                 return error_set(reterr, -EINVAL, "see cove-gate --help");
@@ -155,7 +155,7 @@ static int parse_options(int argc, char **argv, Options *o, Error *reterr) {
         int option, r = 0;
 
         while (r == 0 && (option = getopt_long(argc, argv, "hv", long_options, NULL)) >= 0)
-                r = take_option(o, option, reterr);
+                r = gate_take_option(o, option, reterr);
         if (r != 0)
                 return r;
         if (optind < argc)
@@ -163,7 +163,7 @@ static int parse_options(int argc, char **argv, Options *o, Error *reterr) {
         return check_options(o, reterr);
 }
 
-static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+static int gate_on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         return sd_event_exit(sd_event_source_get_event(source), 0);
 }
 
@@ -180,11 +180,11 @@ static int make_loop(sd_event **ret, Error *reterr) {
         (void) sigprocmask(SIG_BLOCK, &set, NULL);
         r = sd_event_new(ret);
         for (size_t i = 0; i < ELEMENTSOF(numbers) && r >= 0; i++)
-                r = sd_event_add_signal(*ret, NULL, numbers[i], on_signal, NULL);
+                r = sd_event_add_signal(*ret, NULL, numbers[i], gate_on_signal, NULL);
         return r < 0 ? error_set(reterr, r, "cannot make an event loop: %m") : 0;
 }
 
-static int serve(Gate *g, Options *o, Error *reterr) {
+static int gate_serve(Gate *g, Options *o, Error *reterr) {
         Server *server = NULL;
         int fd = o->fd, r = 0;
 
@@ -200,7 +200,7 @@ static int serve(Gate *g, Options *o, Error *reterr) {
         return r;
 }
 
-static int serve_one(Gate *g, Options *o, Error *reterr) {
+static int gate_serve_one(Gate *g, Options *o, Error *reterr) {
         Single *single = NULL;
         int r;
 
@@ -217,7 +217,7 @@ static int serve_one(Gate *g, Options *o, Error *reterr) {
         return r;
 }
 
-static int run(Options *o, Error *reterr) {
+static int gate_run(Options *o, Error *reterr) {
         sd_event *event = NULL;
         Gate *g = NULL;
         int r;
@@ -226,7 +226,7 @@ static int run(Options *o, Error *reterr) {
         if (r >= 0)
                 r = gate_new(event, &g, reterr);
         if (r >= 0)
-                r = o->single ? serve_one(g, o, reterr) : serve(g, o, reterr);
+                r = o->single ? gate_serve_one(g, o, reterr) : gate_serve(g, o, reterr);
         gate_free(g);
         pipe_forget_all();
         sd_event_unref(event);
@@ -244,7 +244,7 @@ int main(int argc, char **argv) {
         int r = parse_options(argc, argv, &o, &error);
 
         if (r == 0)
-                r = run(&o, &error);
+                r = gate_run(&o, &error);
         strv_done(&o.dns);
         strv_done(&o.reachable);
         if (r >= 0)

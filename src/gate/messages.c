@@ -9,31 +9,31 @@
 #include "base/log.h"
 #include "gate/address.h"
 #include "gate/ask.h"
-#include "gate/connection.h"
-#include "gate/dns.h"
+#include "gate/dns/dns.h"
 #include "gate/peer.h"
+#include "gate/relay/connection.h"
 #include "gate/sandbox.h"
-#include "gate/tls.h"
+#include "gate/tls/tls.h"
 
 #define SERVERS_MAX   16
 #define REACHABLE_MAX 256
 
 /* One message while it is looked at. */
-typedef struct Call {
+typedef struct MessagesCall {
         Gate *gate;
         json_t *message;
         int *fds;
         size_t n_fds;
         json_t *answer; /* what goes beside "done"; NULL: nothing does */
         bool answered;  /* "done" would be too much */
-} Call;
+} MessagesCall;
 
-static const char *text_of(json_t *message, const char *name) {
+static const char *messages_text_of(json_t *message, const char *name) {
         return json_string_value(json_object_get(message, name));
 }
 
-static int find_sandbox(const Call *c, GateSandbox **ret, Error *reterr) {
-        const char *id = text_of(c->message, "id");
+static int messages_find_sandbox(const MessagesCall *c, GateSandbox **ret, Error *reterr) {
+        const char *id = messages_text_of(c->message, "id");
 
         *ret = id ? gate_find(c->gate, id) : NULL;
         return *ret ? 0 : error_set(reterr, -ENOENT, "no sandbox '%.40s' is attached", id ? id : "");
@@ -58,7 +58,7 @@ static int read_servers(json_t *list, const char *ret[static SERVERS_MAX], size_
         return 0;
 }
 
-static int read_reachable(json_t *list, EgressRange **ret, size_t *ret_n, Error *reterr) {
+static int messages_read_reachable(json_t *list, EgressRange **ret, size_t *ret_n, Error *reterr) {
         _cleanup_free_ EgressRange *ranges = NULL;
         json_t *item;
         size_t i;
@@ -80,7 +80,7 @@ static int read_reachable(json_t *list, EgressRange **ret, size_t *ret_n, Error 
         return 0;
 }
 
-static int hex_digit(char c) {
+static int messages_hex_digit(char c) {
         static const char digits[] = "0123456789abcdef";
         const char *p = c ? strchr(digits, c) : NULL;
 
@@ -91,7 +91,7 @@ static int read_seed(const char *text, uint8_t ret[static 32], Error *reterr) {
         uint8_t seed[32];
 
         for (size_t i = 0; text && i < sizeof(seed); i++) {
-                int high = hex_digit(text[2 * i]), low = high < 0 ? -EINVAL : hex_digit(text[2 * i + 1]);
+                int high = messages_hex_digit(text[2 * i]), low = high < 0 ? -EINVAL : messages_hex_digit(text[2 * i + 1]);
 
                 if (low < 0)
                         break;
@@ -129,7 +129,7 @@ static void tell_all_of_change(Gate *g) {
         }
 }
 
-static int do_hello(Call *c, Error *reterr) {
+static int do_hello(MessagesCall *c, Error *reterr) {
         const char *servers[SERVERS_MAX];
         _cleanup_free_ EgressRange *reachable = NULL;
         size_t n_servers, n_reachable;
@@ -138,13 +138,13 @@ static int do_hello(Call *c, Error *reterr) {
 
         r = read_servers(json_object_get(c->message, "dns"), servers, &n_servers, reterr);
         if (r >= 0)
-                r = read_reachable(json_object_get(c->message, "reachable"), &reachable, &n_reachable, reterr);
+                r = messages_read_reachable(json_object_get(c->message, "reachable"), &reachable, &n_reachable, reterr);
         if (r >= 0)
                 r = resolver_set_servers(g->resolver, servers, n_servers, reterr);
         if (r >= 0)
                 r = read_authorities(g, json_object_get(c->message, "authorities"), reterr);
         if (r >= 0)
-                r = read_seed(text_of(c->message, "seed"), g->seed, reterr);
+                r = read_seed(messages_text_of(c->message, "seed"), g->seed, reterr);
         if (r < 0)
                 return r;
         free(g->reachable);
@@ -160,7 +160,7 @@ static int do_hello(Call *c, Error *reterr) {
 
 /* sandboxes */
 
-static int answer_certificate(Call *c, GateSandbox *s, Error *reterr) {
+static int answer_certificate(MessagesCall *c, GateSandbox *s, Error *reterr) {
         _cleanup_free_ char *certificate = NULL;
         int r = gate_sandbox_certificate(s, &certificate, reterr);
 
@@ -171,14 +171,14 @@ static int answer_certificate(Call *c, GateSandbox *s, Error *reterr) {
         return 0;
 }
 
-static int do_attach(Call *c, Error *reterr) {
+static int do_attach(MessagesCall *c, Error *reterr) {
         GateSandbox *s = NULL;
         bool known;
         int r;
 
         if (!c->gate->greeted)
                 return error_set(reterr, -EPROTO, "there was no hello");
-        known = text_of(c->message, "id") && gate_find(c->gate, text_of(c->message, "id"));
+        known = messages_text_of(c->message, "id") && gate_find(c->gate, messages_text_of(c->message, "id"));
         r = gate_sandbox_attach(c->gate, c->message, c->fds, c->n_fds, &s, reterr);
         if (r < 0)
                 return r;
@@ -188,43 +188,43 @@ static int do_attach(Call *c, Error *reterr) {
         return r;
 }
 
-static int do_policy(Call *c, Error *reterr) {
+static int do_policy(MessagesCall *c, Error *reterr) {
         GateSandbox *s;
-        int r = find_sandbox(c, &s, reterr);
+        int r = messages_find_sandbox(c, &s, reterr);
 
         if (r >= 0)
                 r = gate_sandbox_replace(s, c->message, reterr);
         return r < 0 ? r : answer_certificate(c, s, reterr);
 }
 
-static int do_names(Call *c, Error *reterr) {
+static int do_names(MessagesCall *c, Error *reterr) {
         GateSandbox *s;
-        int r = find_sandbox(c, &s, reterr);
+        int r = messages_find_sandbox(c, &s, reterr);
 
         return r < 0 ? r : gate_sandbox_set_names(s, json_object_get(c->message, "names"), reterr);
 }
 
-static int do_execution(Call *c, Error *reterr) {
+static int do_execution(MessagesCall *c, Error *reterr) {
         GateSandbox *s;
-        int r = find_sandbox(c, &s, reterr);
+        int r = messages_find_sandbox(c, &s, reterr);
 
         if (r >= 0)
                 s->requests_now = 0;
         return r;
 }
 
-static int do_detach(Call *c, Error *reterr) {
+static int do_detach(MessagesCall *c, Error *reterr) {
         GateSandbox *s;
-        int r = find_sandbox(c, &s, reterr);
+        int r = messages_find_sandbox(c, &s, reterr);
 
         if (r >= 0)
                 gate_sandbox_free(s);
         return r == -ENOENT ? 0 : r; /* it is detached, after all */
 }
 
-static int do_usage(Call *c, Error *reterr) {
+static int do_usage(MessagesCall *c, Error *reterr) {
         GateSandbox *s;
-        int r = find_sandbox(c, &s, reterr);
+        int r = messages_find_sandbox(c, &s, reterr);
 
         if (r < 0)
                 return r;
@@ -232,7 +232,7 @@ static int do_usage(Call *c, Error *reterr) {
         return c->answer ? 0 : error_set(reterr, -ENOMEM, "%m");
 }
 
-static int do_list(Call *c, Error *reterr) {
+static int do_list(MessagesCall *c, Error *reterr) {
         GateSandbox *s, *next;
 
         HASH_ITER(hh, c->gate->sandboxes, s, next)
@@ -244,9 +244,9 @@ static int do_list(Call *c, Error *reterr) {
 
 /* the rest */
 
-static int do_answer(Call *c, Error *reterr) {
+static int do_answer(MessagesCall *c, Error *reterr) {
         json_t *allow = json_object_get(c->message, "allow"), *grant = json_object_get(c->message, "grant");
-        const char *id = text_of(c->message, "ask");
+        const char *id = messages_text_of(c->message, "ask");
         GateSandbox *s;
         int r;
 
@@ -264,7 +264,7 @@ static int do_answer(Call *c, Error *reterr) {
         return 0;
 }
 
-static int do_flow(Call *c, Error *reterr) {
+static int do_flow(MessagesCall *c, Error *reterr) {
         json_t *token = json_object_get(c->message, "token"), *error = json_object_get(c->message, "error");
         int code = (int) json_integer_value(error);
 
@@ -274,14 +274,14 @@ static int do_flow(Call *c, Error *reterr) {
         return 0;
 }
 
-static int do_quit(Call *c, Error *reterr) {
+static int do_quit(MessagesCall *c, Error *reterr) {
         log_debug("coved says that another takes over");
         return sd_event_exit(c->gate->event, 0);
 }
 
 static const struct {
         const char *name;
-        int (*function)(Call *c, Error *reterr);
+        int (*function)(MessagesCall *c, Error *reterr);
 } verbs[] = {
         { "hello",     do_hello     },
         { "attach",    do_attach    },
@@ -296,8 +296,8 @@ static const struct {
         { "quit",      do_quit      },
 };
 
-static int call(Call *c, Error *reterr) {
-        const char *verb = text_of(c->message, "do");
+static int call(MessagesCall *c, Error *reterr) {
+        const char *verb = messages_text_of(c->message, "do");
 
         for (size_t i = 0; verb && i < ELEMENTSOF(verbs); i++)
                 if (strcmp(verb, verbs[i].name) == 0)
@@ -309,7 +309,7 @@ static void say_failed(Gate *g, json_t *serial, const char *text) {
         peer_answer(g->peer, json_pack("{s:O?, s:o}", "failed", json_is_integer(serial) ? serial : NULL, "error", json_text_or_null(text)));
 }
 
-static void say_done(Call *c, json_t *serial) {
+static void say_done(MessagesCall *c, json_t *serial) {
         json_t *answer = json_pack("{s:O}", "done", serial);
 
         if (answer && c->answer)
@@ -319,7 +319,7 @@ static void say_done(Call *c, json_t *serial) {
 
 void messages_on_message(Gate *g, json_t *message, int *fds, size_t n_fds) {
         json_t *serial = json_object_get(message, "serial");
-        Call c = { .gate = g, .message = message, .fds = fds, .n_fds = n_fds };
+        MessagesCall c = { .gate = g, .message = message, .fds = fds, .n_fds = n_fds };
         Error error = { 0 };
         int r = call(&c, &error);
 

@@ -15,22 +15,22 @@
 #define OUTBOX_MAX     16384 /* somebody who does not read */
 #define BUFFER_BYTES   (4 * CONTROL_MESSAGE_MAX)
 
-typedef struct Letter {
+typedef struct PeerLetter {
         json_t *message;
-        struct Letter *prev, *next;
-} Letter;
+        struct PeerLetter *prev, *next;
+} PeerLetter;
 
 struct Peer {
         Gate *gate;
         PeerEvents events;
         int fd;
         sd_event_source *source;
-        Letter *outbox;
+        PeerLetter *outbox;
         size_t n_outbox;
         uint64_t n_dropped;
 };
 
-static void letter_drop(Peer *p, Letter *l) {
+static void letter_drop(Peer *p, PeerLetter *l) {
         DL_DELETE(p->outbox, l);
         p->n_outbox--;
         json_decref(l->message);
@@ -67,7 +67,7 @@ static void set_interest(Peer *p) {
 }
 
 /* 0: all is out, or has to wait; negative: there is nobody. */
-static int flush(Peer *p) {
+static int peer_flush(Peer *p) {
         while (p->outbox) {
                 int r = control_send(p->fd, p->outbox->message, NULL, 0);
 
@@ -83,8 +83,8 @@ static int flush(Peer *p) {
         return 0;
 }
 
-static void put(Peer *p, json_t *message) {
-        Letter *l = message ? calloc(1, sizeof(*l)) : NULL;
+static void peer_put(Peer *p, json_t *message) {
+        PeerLetter *l = message ? calloc(1, sizeof(*l)) : NULL;
 
         if (!l) {
                 json_decref(message);
@@ -101,9 +101,9 @@ void peer_answer(Peer *p, json_t *message) {
                 json_decref(message);
                 return;
         }
-        put(p, message);
+        peer_put(p, message);
         if (p->n_outbox == 1)
-                (void) flush(p);
+                (void) peer_flush(p);
         else
                 set_interest(p);
 }
@@ -141,13 +141,13 @@ static int receive_one(Peer *p) {
         return 1;
 }
 
-static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int peer_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Peer *p = userdata;
         Gate *g = p->gate;
         int r = 1;
 
         if (revents & EPOLLOUT)
-                r = flush(p);
+                r = peer_flush(p);
         for (unsigned i = 0; r >= 0 && i < BATCH_MAX && p->n_outbox < OUTBOX_EVENTS; i++) {
                 r = receive_one(p);
                 if (g->peer != p) /* it was told to go */
@@ -167,7 +167,7 @@ int peer_new(Gate *g, int fd, const PeerEvents *events, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "%m");
         *p = (Peer) { .gate = g, .events = *events, .fd = TAKE_FD(owned) };
         (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int) { BUFFER_BYTES }, sizeof(int));
-        r = sd_event_add_io(g->event, &p->source, fd, EPOLLIN, on_ready, p);
+        r = sd_event_add_io(g->event, &p->source, fd, EPOLLIN, peer_on_ready, p);
         if (r < 0) {
                 peer_free(p);
                 return error_set(reterr, r, "cannot wait for coved: %m");

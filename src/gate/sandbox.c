@@ -12,12 +12,12 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "gate/ask.h"
-#include "gate/bucket.h"
-#include "gate/connection.h"
-#include "gate/dns.h"
+#include "gate/dns/dns.h"
 #include "gate/events.h"
-#include "gate/http.h"
-#include "gate/listener.h"
+#include "gate/http/http.h"
+#include "gate/relay/bucket.h"
+#include "gate/relay/connection.h"
+#include "gate/relay/listener.h"
 #include "gate/settings.h"
 #include "gate/tell.h"
 
@@ -41,7 +41,7 @@ static void hurry(int fd) {
         (void) setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", strlen("reno"));
 }
 
-static int on_gone(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int gate_sandbox_on_gone(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         GateSandbox *s = userdata;
         Gate *g = s->gate;
 
@@ -51,28 +51,28 @@ static int on_gone(sd_event_source *source, int fd, uint32_t revents, void *user
         return 0;
 }
 
-typedef struct Socket {
+typedef struct GateSandboxSocket {
         const char *name;
         int type; /* -1: no socket */
         size_t fd, source; /* in GateSandbox */
         sd_event_io_handler_t handler;
-} Socket;
+} GateSandboxSocket;
 
 #define PLACE(x) offsetof(GateSandbox, x##_fd), offsetof(GateSandbox, x##_source)
 
-static const Socket gated[GATE_FDS_GATED] = {
+static const GateSandboxSocket gated[GATE_FDS_GATED] = {
         { "TCP listener", SOCK_STREAM, PLACE(tcp),                                                      listener_on_ready },
         { "DNS socket",   SOCK_DGRAM,  PLACE(dns),                                                      dns_on_datagram   },
         { "UDP socket",   SOCK_DGRAM,  PLACE(udp),                                                      udp_on_datagram   },
-        { "pidfd",        -1,          offsetof(GateSandbox, pidfd), offsetof(GateSandbox, pid_source), on_gone           },
+        { "pidfd",        -1,          offsetof(GateSandbox, pidfd), offsetof(GateSandbox, pid_source), gate_sandbox_on_gone           },
 };
 
-static const Socket linked[GATE_FDS_LINKED] = {
+static const GateSandboxSocket linked[GATE_FDS_LINKED] = {
         { "DNS socket", SOCK_DGRAM, PLACE(dns),                                                      dns_on_datagram },
-        { "pidfd",      -1,         offsetof(GateSandbox, pidfd), offsetof(GateSandbox, pid_source), on_gone         },
+        { "pidfd",      -1,         offsetof(GateSandbox, pidfd), offsetof(GateSandbox, pid_source), gate_sandbox_on_gone         },
 };
 
-static int take_socket(GateSandbox *s, const Socket *k, int *fd) {
+static int take_socket(GateSandbox *s, const GateSandboxSocket *k, int *fd) {
         sd_event_source **source = (void *) ((char *) s + k->source);
         int *place = (void *) ((char *) s + k->fd);
         sd_event_source *added = NULL;
@@ -87,8 +87,8 @@ static int take_socket(GateSandbox *s, const Socket *k, int *fd) {
         return 0;
 }
 
-static int check_sockets(NetworkMode mode, const int *fds, size_t n_fds, const Socket **ret, Error *reterr) {
-        const Socket *kinds = mode == NETWORK_ISOLATED ? linked : gated;
+static int check_sockets(NetworkMode mode, const int *fds, size_t n_fds, const GateSandboxSocket **ret, Error *reterr) {
+        const GateSandboxSocket *kinds = mode == NETWORK_ISOLATED ? linked : gated;
         size_t n = mode == NETWORK_ISOLATED ? ELEMENTSOF(linked) : ELEMENTSOF(gated);
 
         if (n_fds != n)
@@ -102,7 +102,7 @@ static int check_sockets(NetworkMode mode, const int *fds, size_t n_fds, const S
         return 0;
 }
 
-static int take_sockets(GateSandbox *s, const Socket *kinds, int *fds, size_t n_fds, Error *reterr) {
+static int take_sockets(GateSandbox *s, const GateSandboxSocket *kinds, int *fds, size_t n_fds, Error *reterr) {
         for (size_t i = 0; i < n_fds; i++) {
                 int r = take_socket(s, kinds + i, fds + i);
                 if (r < 0)
@@ -113,7 +113,7 @@ static int take_sockets(GateSandbox *s, const Socket *kinds, int *fds, size_t n_
 
 /* Buckets. */
 
-static int set_rate(struct Bucket **bucket, uint64_t rate, usec_t now) {
+static int gate_sandbox_set_rate(struct Bucket **bucket, uint64_t rate, usec_t now) {
         if (rate == 0) {
                 *bucket = bucket_free(*bucket);
                 return 0;
@@ -136,7 +136,7 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
                 .credentials = s->credentials,
         };
 
-        if (set_rate(&s->up, n->policy.up_bytes_per_sec, now) < 0 || set_rate(&s->down, n->policy.down_bytes_per_sec, now) < 0)
+        if (gate_sandbox_set_rate(&s->up, n->policy.up_bytes_per_sec, now) < 0 || gate_sandbox_set_rate(&s->down, n->policy.down_bytes_per_sec, now) < 0)
                 return error_set(reterr, -ENOMEM, "%m");
         s->policy = n->policy;
         s->grants = n->grants;
@@ -151,7 +151,7 @@ static int put_in_force(GateSandbox *s, GateSettings *n, Error *reterr) {
 }
 
 /* The modes have different sockets and another way of life. */
-static int check_change(const GateSandbox *s, const GateSettings *n, Error *reterr) {
+static int gate_sandbox_check_change(const GateSandbox *s, const GateSettings *n, Error *reterr) {
         if ((s->policy.mode == NETWORK_ISOLATED) != (n->policy.mode == NETWORK_ISOLATED))
                 return error_set(reterr, -EINVAL, "mode %s cannot become %s", network_mode_to_string(s->policy.mode),
                                 network_mode_to_string(n->policy.mode));
@@ -165,7 +165,7 @@ int gate_sandbox_replace(GateSandbox *s, json_t *message, Error *reterr) {
         r = gate_settings_read(s->gate, message, &n, reterr);
         if (r < 0)
                 return r;
-        r = check_change(s, &n, reterr);
+        r = gate_sandbox_check_change(s, &n, reterr);
         if (r >= 0)
                 r = put_in_force(s, &n, reterr);
         gate_settings_done(&n);
@@ -199,7 +199,7 @@ int gate_sandbox_grant(GateSandbox *s, json_t *rule, Error *reterr) {
         return 0;
 }
 
-static GateSandbox *sandbox_new(Gate *g, const char *id) {
+static GateSandbox *gate_sandbox_new(Gate *g, const char *id) {
         GateSandbox *s = calloc(1, sizeof(*s));
 
         if (!s)
@@ -214,8 +214,8 @@ static GateSandbox *sandbox_new(Gate *g, const char *id) {
         return s;
 }
 
-static int attach_new(Gate *g, const char *id, GateSettings *n, int *fds, size_t n_fds, const Socket *kinds, GateSandbox **ret, Error *reterr) {
-        GateSandbox *s = sandbox_new(g, id);
+static int attach_new(Gate *g, const char *id, GateSettings *n, int *fds, size_t n_fds, const GateSandboxSocket *kinds, GateSandbox **ret, Error *reterr) {
+        GateSandbox *s = gate_sandbox_new(g, id);
         int r;
 
         if (!s)
@@ -234,8 +234,8 @@ static int attach_new(Gate *g, const char *id, GateSettings *n, int *fds, size_t
         return 0;
 }
 
-static int attach_again(GateSandbox *s, GateSettings *n, int *fds, size_t n_fds, const Socket *kinds, Error *reterr) {
-        int r = check_change(s, n, reterr);
+static int attach_again(GateSandbox *s, GateSettings *n, int *fds, size_t n_fds, const GateSandboxSocket *kinds, Error *reterr) {
+        int r = gate_sandbox_check_change(s, n, reterr);
 
         if (r >= 0)
                 r = take_sockets(s, kinds, fds, n_fds, reterr);
@@ -246,7 +246,7 @@ static int attach_again(GateSandbox *s, GateSettings *n, int *fds, size_t n_fds,
         return r;
 }
 
-static bool is_id(const char *id) {
+static bool gate_sandbox_is_id(const char *id) {
         size_t n = id ? strlen(id) : 0;
 
         return n > 0 && n < sizeof(((GateSandbox *) NULL)->id) &&
@@ -255,12 +255,12 @@ static bool is_id(const char *id) {
 
 int gate_sandbox_attach(Gate *g, json_t *message, int *fds, size_t n_fds, GateSandbox **ret, Error *reterr) {
         const char *id = json_string_value(json_object_get(message, "id"));
-        const Socket *kinds = NULL;
+        const GateSandboxSocket *kinds = NULL;
         GateSettings n = { 0 };
         GateSandbox *s;
         int r;
 
-        if (!is_id(id))
+        if (!gate_sandbox_is_id(id))
                 return error_set(reterr, -EINVAL, "id: must be the id of a sandbox");
         r = gate_settings_read(g, message, &n, reterr);
         if (r < 0)

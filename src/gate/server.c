@@ -111,7 +111,7 @@ static void look_around(Server *s) {
                 (void) sd_event_source_set_enabled(s->idle, SD_EVENT_OFF);
 }
 
-static void on_change(Gate *g, void *userdata) {
+static void server_on_change(Gate *g, void *userdata) {
         look_around(userdata);
 }
 
@@ -122,7 +122,7 @@ static void on_peer_gone(Gate *g, void *userdata) {
 
 /* coved. */
 
-static void tell(Gate *g, json_t *event, void *userdata) {
+static void server_tell(Gate *g, json_t *event, void *userdata) {
         peer_event(g->peer, event);
 }
 
@@ -169,7 +169,7 @@ static bool does_listen(int fd) {
         return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &value, &size) >= 0 && value;
 }
 
-static int start(Server *s, int fd, Error *reterr) {
+static int gate_server_start(Server *s, int fd, Error *reterr) {
         int r;
 
         if (fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
@@ -195,10 +195,10 @@ int server_new(Gate *g, int fd, Server **ret, Error *reterr) {
         }
         s->gate = g;
         s->fd = -EBADF;
-        g->tell = tell;
-        g->on_change = on_change;
+        g->tell = server_tell;
+        g->on_change = server_on_change;
         g->change_userdata = s;
-        r = start(s, fd, reterr);
+        r = gate_server_start(s, fd, reterr);
         if (r < 0) {
                 server_free(s);
                 return r;

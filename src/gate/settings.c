@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/http.h"
+#include "gate/http/http.h"
 
 #define NAMES_MAX 4096
 
@@ -30,7 +30,7 @@ static int say_complaint(const JsonComplaints *c, Error *reterr) {
                         json_string_value(json_object_get(first, "message")));
 }
 
-static int read_policy(const Gate *g, json_t *network, EgressPolicy *ret, Error *reterr) {
+static int gate_settings_read_policy(const Gate *g, json_t *network, EgressPolicy *ret, Error *reterr) {
         JsonComplaints c = { 0 };
         EgressPolicy p = { 0 };
         int r;
@@ -93,7 +93,7 @@ int gate_names_check(json_t *names, Error *reterr) {
         return 0;
 }
 
-static int read_names(json_t *message, json_t **ret, Error *reterr) {
+static int gate_settings_read_names(json_t *message, json_t **ret, Error *reterr) {
         json_t *names = json_object_get(message, "names");
         int r;
 
@@ -124,7 +124,7 @@ static int read_used(json_t *message, uint64_t *ret, Error *reterr) {
 }
 
 /* Said twice, for readers; it must be the same. */
-static int check_mode(json_t *message, const EgressPolicy *p, Error *reterr) {
+static int gate_settings_check_mode(json_t *message, const EgressPolicy *p, Error *reterr) {
         json_t *mode = json_object_get(message, "mode");
 
         if (p->mode != NETWORK_EGRESS && p->mode != NETWORK_OPEN && p->mode != NETWORK_ISOLATED)
@@ -138,13 +138,13 @@ int gate_settings_read(const Gate *g, json_t *message, GateSettings *ret, Error 
         GateSettings s = { 0 };
         int r;
 
-        r = read_policy(g, json_object_get(message, "network"), &s.policy, reterr);
+        r = gate_settings_read_policy(g, json_object_get(message, "network"), &s.policy, reterr);
         if (r >= 0)
-                r = check_mode(message, &s.policy, reterr);
+                r = gate_settings_check_mode(message, &s.policy, reterr);
         if (r >= 0)
                 r = gate_rules_read(json_object_get(message, "grants"), &s.grants, &s.n_grants, reterr);
         if (r >= 0)
-                r = read_names(message, &s.names, reterr);
+                r = gate_settings_read_names(message, &s.names, reterr);
         if (r >= 0)
                 r = read_credentials(message, &s.credentials, reterr);
         if (r >= 0)

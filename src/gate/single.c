@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "gate/dns.h"
+#include "gate/dns/dns.h"
 #include "gate/sandbox.h"
 
 #define POLICY_MAX (1 << 20)
@@ -25,7 +25,7 @@ struct Single {
 
 /* Events. */
 
-static void flush(Single *s) {
+static void single_flush(Single *s) {
         while (s->outbox.size > 0) {
                 ssize_t n = write(s->events_fd, s->outbox.data, s->outbox.size);
 
@@ -41,12 +41,12 @@ static void flush(Single *s) {
                 (void) sd_event_source_set_enabled(s->source, s->outbox.size > 0 && s->events_fd >= 0 ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-static int on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        flush(userdata);
+static int single_on_writable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        single_flush(userdata);
         return 0;
 }
 
-static void tell(Gate *g, json_t *event, void *userdata) {
+static void single_tell(Gate *g, json_t *event, void *userdata) {
         Single *s = userdata;
         size_t size;
         char *line = s->events_fd < 0 ? NULL : json_print(event, &size);
@@ -54,7 +54,7 @@ static void tell(Gate *g, json_t *event, void *userdata) {
         json_decref(event);
         if (line && s->outbox.size + size <= OUTBOX_MAX) {
                 text_put(&s->outbox, line, size);
-                flush(s);
+                single_flush(s);
         }
         free(line);
 }
@@ -65,7 +65,7 @@ static int watch_events(Single *s, Error *reterr) {
         if (s->events_fd < 0)
                 return 0;
         (void) fcntl(s->events_fd, F_SETFL, O_WRONLY | O_APPEND | O_NONBLOCK);
-        r = sd_event_add_io(s->gate->event, &s->source, s->events_fd, EPOLLOUT, on_writable, s);
+        r = sd_event_add_io(s->gate->event, &s->source, s->events_fd, EPOLLOUT, single_on_writable, s);
         if (r == -EPERM)
                 return 0;
         if (r >= 0)
@@ -75,7 +75,7 @@ static int watch_events(Single *s, Error *reterr) {
 
 /* The sandbox. */
 
-static int read_policy(int fd, json_t **ret, Error *reterr) {
+static int single_read_policy(int fd, json_t **ret, Error *reterr) {
         _cleanup_free_ char *text = malloc(POLICY_MAX);
         json_error_t where;
         ssize_t n;
@@ -89,7 +89,7 @@ static int read_policy(int fd, json_t **ret, Error *reterr) {
         return *ret ? 0 : error_set(reterr, -EBADMSG, "--policy-fd: line %d: %s", where.line, where.text);
 }
 
-static int read_reachable(Gate *g, const SingleConfig *c, Error *reterr) {
+static int single_read_reachable(Gate *g, const SingleConfig *c, Error *reterr) {
         g->reachable = calloc(c->n_reachable + 1, sizeof(*g->reachable));
         if (!g->reachable)
                 return error_set(reterr, -ENOMEM, "%m");
@@ -112,7 +112,7 @@ static int refuse_datagrams(const GateSandbox *sandbox, Error *reterr) {
         return 0;
 }
 
-static int attach(Single *s, json_t *network, const SingleConfig *c, Error *reterr) {
+static int single_attach(Single *s, json_t *network, const SingleConfig *c, Error *reterr) {
         _cleanup_json_ json_t *message = json_pack("{s:s, s:O}", "id", SINGLE_ID, "network", network);
         int fds[GATE_FDS_GATED] = { c->sockets[0], c->sockets[1], c->sockets[2], c->pidfd };
         _cleanup_free_ char *certificate = NULL;
@@ -130,35 +130,35 @@ static int attach(Single *s, json_t *network, const SingleConfig *c, Error *rete
                 r = gate_sandbox_certificate(sandbox, &certificate, reterr);
         if (r < 0)
                 return r;
-        tell(s->gate, json_pack("{s:i, s:o}", "done", 0, "certificate", json_text_or_null(certificate)), s);
+        single_tell(s->gate, json_pack("{s:i, s:o}", "done", 0, "certificate", json_text_or_null(certificate)), s);
         return 0;
 }
 
-static void on_change(Gate *g, void *userdata) {
+static void single_on_change(Gate *g, void *userdata) {
         if (!g->sandboxes)
                 (void) sd_event_exit(g->event, 0);
 }
 
-static int start(Single *s, const SingleConfig *c, Error *reterr) {
+static int single_start(Single *s, const SingleConfig *c, Error *reterr) {
         _cleanup_close_ int policy_fd = c->policy_fd;
         _cleanup_json_ json_t *network = NULL;
         Gate *g = s->gate;
         int r;
 
-        g->tell = tell;
+        g->tell = single_tell;
         g->tell_userdata = s;
-        g->on_change = on_change;
+        g->on_change = single_on_change;
         if (getrandom(g->seed, sizeof(g->seed), 0) != sizeof(g->seed))
                 return error_set(reterr, -EIO, "there is no randomness");
-        r = read_policy(policy_fd, &network, reterr);
+        r = single_read_policy(policy_fd, &network, reterr);
         if (r >= 0)
-                r = read_reachable(g, c, reterr);
+                r = single_read_reachable(g, c, reterr);
         if (r >= 0)
                 r = resolver_set_servers(g->resolver, c->dns, c->n_dns, reterr);
         if (r >= 0)
                 r = watch_events(s, reterr);
         if (r >= 0)
-                r = attach(s, network, c, reterr);
+                r = single_attach(s, network, c, reterr);
         return r;
 }
 
@@ -169,7 +169,7 @@ int single_new(Gate *g, const SingleConfig *config, Single **ret, Error *reterr)
         if (!s)
                 return error_set(reterr, -ENOMEM, "%m");
         *s = (Single) { .gate = g, .events_fd = config->events_fd, .outbox = TEXT_INIT(2 * OUTBOX_MAX) };
-        r = start(s, config, reterr);
+        r = single_start(s, config, reterr);
         if (r < 0) {
                 single_free(s);
                 return r;

@@ -25,7 +25,7 @@ const char *gate_protocol_to_string(EgressProtocol p) {
 }
 
 /* A verdict by a grant, in words: as if the grants were the policy. */
-static void explain(const GateSandbox *s, EgressVerdict v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
+static void tell_explain(const GateSandbox *s, EgressVerdict v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
                 char cure[static EGRESS_TEXT_MAX]) {
         EgressPolicy p = s->policy;
 
@@ -39,7 +39,7 @@ static void explain(const GateSandbox *s, EgressVerdict v, const EgressQuestion 
         egress_explain(&p, &v, q, text, cure);
 }
 
-static json_t *number_or_null(uint64_t n) {
+static json_t *tell_number_or_null(uint64_t n) {
         return n > 0 ? json_integer((json_int_t) n) : json_null();
 }
 
@@ -47,7 +47,7 @@ json_t *gate_event_new(const GateSandbox *s, const char *kind, const EgressVerdi
         char text[EGRESS_TEXT_MAX] = "", cure[EGRESS_TEXT_MAX] = "", address[46] = "";
         const EgressRule *rule = gate_rule(s, v->rule);
 
-        explain(s, *v, q, text, cure);
+        tell_explain(s, *v, q, text, cure);
         if (q->has_address)
                 egress_address_format(&q->address, address);
         return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
@@ -57,7 +57,7 @@ json_t *gate_event_new(const GateSandbox *s, const char *kind, const EgressVerdi
                         "protocol", gate_protocol_to_string(q->protocol),
                         "host", json_text_or_null(q->host),
                         "address", json_text_or_null(q->has_address ? address : NULL),
-                        "port", number_or_null(q->port),
+                        "port", tell_number_or_null(q->port),
                         "method", json_text_or_null(q->method),
                         "path", json_text_or_null(q->path),
                         "rule", json_text_or_null(rule ? rule->text : NULL),
@@ -76,7 +76,7 @@ void gate_event_send(Gate *g, json_t *event) {
 }
 
 /* By which two are the same thing. What a name resolved to is left out where there is a name: it changes all the time. */
-static void make_key(const char *kind, const EgressVerdict *v, const EgressQuestion *q, char ret[static KEY_MAX]) {
+static void tell_make_key(const char *kind, const EgressVerdict *v, const EgressQuestion *q, char ret[static KEY_MAX]) {
         char address[46] = "";
 
         if (!q->host && q->has_address)
@@ -90,7 +90,7 @@ void gate_tell(GateSandbox *s, const char *kind, const EgressVerdict *v, const E
         json_t *event;
         unsigned n;
 
-        make_key(kind, v, q, key);
+        tell_make_key(kind, v, q, key);
         n = gate_events_count(s->events, key, clock_usec());
         if (n == 0)
                 return;

@@ -31,13 +31,13 @@ int approval_scope_from_string(const char *text) {
         return -EINVAL;
 }
 
-static const char *text_of(json_t *event, const char *key) {
+static const char *approval_text_of(json_t *event, const char *key) {
         return json_string_value(json_object_get(event, key));
 }
 
 /* As a rule is written: a name, or an address in brackets where it is IPv6. */
 static void make_rule(json_t *event, char ret[static RULE_MAX]) {
-        const char *protocol = text_of(event, "protocol"), *host = text_of(event, "host"), *address = text_of(event, "address");
+        const char *protocol = approval_text_of(event, "protocol"), *host = approval_text_of(event, "host"), *address = approval_text_of(event, "address");
         const char *what = host ? host : address ? address : "";
         bool v6 = !host && strchr(what, ':');
 
@@ -51,7 +51,7 @@ static void make_rule(json_t *event, char ret[static RULE_MAX]) {
 
 void approval_asked(Seat *s, json_t *event) {
         const SandboxSpec *spec = &s->sandbox->spec;
-        const char *ask = text_of(event, "ask"), *object = text_of(event, "object");
+        const char *ask = approval_text_of(event, "ask"), *object = approval_text_of(event, "object");
         char rule[RULE_MAX], text[RULE_MAX];
         StoreApproval row = {
                 .tenant = spec->tenant ? spec->tenant : (char *) "",
@@ -91,7 +91,7 @@ static void close_row(Gatekeeper *k, StoreApproval *row, const char *status) {
 
 void approval_expired(Gatekeeper *k, json_t *event) {
         _cleanup_(store_approval_done) StoreApproval row = { 0 };
-        const char *ask = text_of(event, "ask");
+        const char *ask = approval_text_of(event, "ask");
 
         if (ask && store_approval_get_ask(k->manager->store, ask, &row) >= 0 && strcmp(row.status, "open") == 0)
                 close_row(k, &row, "expired");
@@ -106,7 +106,7 @@ void approvals_gate_is_fresh(Gatekeeper *k) {
 
 /* Answering. */
 
-static bool may_see(const Principal *who, const StoreApproval *row) {
+static bool approval_may_see(const Principal *who, const StoreApproval *row) {
         return !who->tenant || strcmp(who->tenant, row->tenant) == 0;
 }
 
@@ -117,10 +117,10 @@ static bool may_allow(const Gatekeeper *k, const Principal *who, const StoreAppr
         return !p || !p->policy || principal_may_loosen(who);
 }
 
-static int check(Gatekeeper *k, const Principal *who, const char *id, const StoreApproval *row, ApprovalScope scope, bool allow, Error *reterr) {
+static int approval_check(Gatekeeper *k, const Principal *who, const char *id, const StoreApproval *row, ApprovalScope scope, bool allow, Error *reterr) {
         Seat *s = seat_find(k, row->sandbox);
 
-        if (!may_see(who, row))
+        if (!approval_may_see(who, row))
                 return error_set(reterr, -ENOENT, "there is no approval '%s'", id);
         if (strcmp(row->status, "open") != 0 && strcmp(row->status, "expired") != 0)
                 return error_set(reterr, -EALREADY, "it was answered already: %s", row->status);
@@ -163,7 +163,7 @@ static int write_answer(Gatekeeper *k, StoreApproval *row, bool allow, ApprovalS
         return r;
 }
 
-static void tell(Gatekeeper *k, const StoreApproval *row, bool allow, ApprovalScope scope) {
+static void approval_tell(Gatekeeper *k, const StoreApproval *row, bool allow, ApprovalScope scope) {
         json_t *message = json_pack("{s:s, s:s, s:b}", "do", "answer", "ask", row->ask, "allow", (int) allow);
 
         if (message && allow && scope != APPROVAL_ONCE)
@@ -181,7 +181,7 @@ int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval,
         if (r == -ENOENT)
                 return error_set(reterr, r, "there is no approval '%.64s'", approval);
         if (r >= 0)
-                r = check(k, who, approval, &row, scope, allow, reterr);
+                r = approval_check(k, who, approval, &row, scope, allow, reterr);
         if (r < 0)
                 return r;
         row.answered_at = clock_wall_usec();
@@ -191,10 +191,22 @@ int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval,
         r = write_answer(k, &row, allow, scope);
         if (r < 0)
                 return error_set(reterr, r, "cannot write the answer down: %m");
-        tell(k, &row, allow, scope);
+        approval_tell(k, &row, allow, scope);
         s = seat_find(k, row.sandbox);
         sandbox_event(s->sandbox, "network.answered", NULL, "%.300s: %s (%s)", row.object, row.status, row.scope);
         (void) snprintf(text, sizeof(text), "%s: %.300s is %s (%s) by %.40s", row.id, row.object, row.status, row.scope, row.by ? row.by : "");
         observe_network(k->manager, s->sandbox, &(NetworkNews) { .kind = "answered", .text = text, .count = 1 });
         return 0;
+}
+
+int gatekeeper_approval_each(const Manager *m, const char *tenant, const char *status, uint64_t before, unsigned limit, ApprovalRowEach each, void *userdata) {
+        (void) store_approval_close(m->store, NULL, "expired", clock_wall_usec(), clock_wall_usec());
+        return store_approval_each(m->store, tenant, status, before, limit, each, userdata);
+}
+
+int gatekeeper_approval_find(const Manager *m, const char *id, ApprovalRowEach each, void *userdata) {
+        _cleanup_(store_approval_done) StoreApproval row = { 0 };
+        int r = store_approval_get(m->store, id, &row);
+
+        return r < 0 ? r : each(&row, userdata);
 }

@@ -52,9 +52,9 @@ struct Certification *certification_free(struct Certification *c) {
         return NULL;
 }
 
-static void next_step(Certification *c);
+static void certificate_next_step(Certification *c);
 
-static void finish(Certification *c, int error, const char *why) {
+static void certificate_finish(Certification *c, int error, const char *why) {
         Seat *s = c->seat;
         Error failure = { 0 };
 
@@ -94,7 +94,7 @@ static int on_room(sd_event_source *source, int fd, uint32_t revents, void *user
         return 0;
 }
 
-static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+static void certificate_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
         Certification *c = userdata;
         _cleanup_close_ int file = fd;
         ssize_t n;
@@ -112,7 +112,7 @@ static bool may_be_elsewhere(int error) {
         return error == -EROFS || error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOTDIR;
 }
 
-static void on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+static void certificate_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
         Certification *c = userdata;
 
         c->room = sd_event_source_disable_unref(c->room);
@@ -121,18 +121,18 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
                 c->place++;
                 c->step = 0;
         } else if (c->step > 0 && error < 0) {
-                finish(c, error, strerror(-error));
+                certificate_finish(c, error, strerror(-error));
                 return;
         }
         c->step++;
-        next_step(c);
+        certificate_next_step(c);
 }
 
-static const FileOpHandlers handlers = { .entry = on_entry, .end = on_end };
+static const FileOpHandlers handlers = { .entry = certificate_on_entry, .end = certificate_on_end };
 
-static int start(Certification *c, uint16_t operation, const char *path) {
+static int certificate_start(Certification *c, uint16_t operation, const char *path) {
         Sandbox *sb = c->seat->sandbox;
-        GuestFile request = {
+        FileRequest request = {
                 .operation = operation,
                 .flags = operation == FILE_WRITE ? FILE_PARENTS : 0,
                 .uid = owner(sb),
@@ -174,32 +174,32 @@ static int complete_list(Certification *c) {
 static int on_soon(sd_event_source *source, void *userdata) {
         Certification *c = userdata;
 
-        finish(c, c->error.code, c->error.text);
+        certificate_finish(c, c->error.code, c->error.text);
         return 0;
 }
 
-static void next_step(Certification *c) {
+static void certificate_next_step(Certification *c) {
         int r = 0;
 
         if (c->step == 0)
-                r = start(c, FILE_READ, SYSTEM_LIST);
+                r = certificate_start(c, FILE_READ, SYSTEM_LIST);
         else if (c->step == 1) {
                 c->data = c->seat->certificate;
                 c->data_size = strlen(c->data);
-                r = start(c, FILE_WRITE, places[c->place][0]);
+                r = certificate_start(c, FILE_WRITE, places[c->place][0]);
         } else if (c->step == 2) {
                 r = complete_list(c);
                 c->data = c->list;
                 c->data_size = c->list_size;
                 if (r >= 0)
-                        r = start(c, FILE_WRITE, places[c->place][1]);
+                        r = certificate_start(c, FILE_WRITE, places[c->place][1]);
         }
         if (r >= 0 && c->step < 3)
                 return;
         if (r < 0 && c->error.code >= 0)
                 (void) error_set(&c->error, r, "%m");
         if (sd_event_add_defer(c->seat->keeper->manager->event, &c->soon, on_soon, c) < 0) /* not from within */
-                finish(c, -ENOMEM, "out of memory");
+                certificate_finish(c, -ENOMEM, "out of memory");
 }
 
 int certification_start(Seat *s) {
@@ -209,7 +209,7 @@ int certification_start(Seat *s) {
                 return -ENOMEM;
         c->seat = s;
         s->certification = c;
-        next_step(c);
+        certificate_next_step(c);
         return 0;
 }
 

@@ -16,11 +16,11 @@
 #define TOKENS_PER_SEC 10
 #define LEARNED_MAX    2000
 
-static const char *text_of(json_t *event, const char *key) {
+static const char *gatekeeper_events_text_of(json_t *event, const char *key) {
         return json_string_value(json_object_get(event, key));
 }
 
-static uint64_t number_of(json_t *event, const char *key) {
+static uint64_t gatekeeper_events_number_of(json_t *event, const char *key) {
         json_int_t n = json_integer_value(json_object_get(event, key));
 
         return n > 0 ? (uint64_t) n : 0;
@@ -32,7 +32,7 @@ void event_hide(const Seat *s, json_t *event) {
         const Mask *mask = s->sandbox->mask;
 
         for (size_t i = 0; mask && i < ELEMENTSOF(keys); i++) {
-                const char *text = text_of(event, keys[i]);
+                const char *text = gatekeeper_events_text_of(event, keys[i]);
                 _cleanup_free_ char *copy = text ? strdup(text) : NULL;
                 size_t shown;
 
@@ -45,7 +45,7 @@ void event_hide(const Seat *s, json_t *event) {
         }
 }
 
-static bool take_token(Seat *s) {
+static bool gatekeeper_events_take_token(Seat *s) {
         usec_t now = clock_usec(), seconds = (now - s->tokens_at) / USEC_PER_SEC;
 
         if (s->tokens_at == 0) {
@@ -62,27 +62,27 @@ static bool take_token(Seat *s) {
 }
 
 static usec_t when(json_t *event) {
-        uint64_t time = number_of(event, "time");
+        uint64_t time = gatekeeper_events_number_of(event, "time");
 
         return time > 0 ? time : clock_wall_usec();
 }
 
-static void write_down(Seat *s, json_t *event, const char *kind, uint64_t count) {
+static void gatekeeper_events_write_down(Seat *s, json_t *event, const char *kind, uint64_t count) {
         Manager *m = s->keeper->manager;
         const NetworkDenial row = {
                 .sandbox = s->id,
                 .at = when(event),
                 .kind = kind,
-                .protocol = text_of(event, "protocol"),
-                .host = text_of(event, "host"),
-                .address = text_of(event, "address"),
-                .port = (uint32_t) number_of(event, "port"),
-                .method = text_of(event, "method"),
-                .path = text_of(event, "path"),
-                .rule = text_of(event, "rule"),
-                .reason = text_of(event, "reason"),
-                .text = text_of(event, "text"),
-                .cure = text_of(event, "cure"),
+                .protocol = gatekeeper_events_text_of(event, "protocol"),
+                .host = gatekeeper_events_text_of(event, "host"),
+                .address = gatekeeper_events_text_of(event, "address"),
+                .port = (uint32_t) gatekeeper_events_number_of(event, "port"),
+                .method = gatekeeper_events_text_of(event, "method"),
+                .path = gatekeeper_events_text_of(event, "path"),
+                .rule = gatekeeper_events_text_of(event, "rule"),
+                .reason = gatekeeper_events_text_of(event, "reason"),
+                .text = gatekeeper_events_text_of(event, "text"),
+                .cure = gatekeeper_events_text_of(event, "cure"),
                 .count = count,
         };
         const char *text = row.text ? row.text : row.host ? row.host : row.address;
@@ -106,13 +106,13 @@ static void write_down(Seat *s, json_t *event, const char *kind, uint64_t count)
 }
 
 void event_denied(Seat *s, json_t *event) {
-        const char *kind = text_of(event, "event"), *reason = text_of(event, "reason");
-        uint64_t count = MAX_OF(number_of(event, "count"), (uint64_t) 1);
+        const char *kind = gatekeeper_events_text_of(event, "event"), *reason = gatekeeper_events_text_of(event, "reason");
+        uint64_t count = MAX_OF(gatekeeper_events_number_of(event, "count"), (uint64_t) 1);
 
         /* What the gate counts itself comes with its usage; this is by reason. */
         observe_network(s->keeper->manager, s->sandbox, &(NetworkNews) { .kind = "denied", .reason = reason ? reason : "", .count = count });
-        if (take_token(s))
-                write_down(s, event, kind, count);
+        if (gatekeeper_events_take_token(s))
+                gatekeeper_events_write_down(s, event, kind, count);
         else
                 s->untold += count;
 }
@@ -123,24 +123,29 @@ static const char *or_nothing(const char *text) {
 
 void event_learned(Seat *s, json_t *event) {
         Manager *m = s->keeper->manager;
-        const char *host = text_of(event, "host");
+        const char *host = gatekeeper_events_text_of(event, "host");
         const NetworkLearned row = {
                 .sandbox = s->id,
-                .protocol = or_nothing(text_of(event, "protocol")),
+                .protocol = or_nothing(gatekeeper_events_text_of(event, "protocol")),
                 .host = or_nothing(host),
-                .address = host ? "" : or_nothing(text_of(event, "address")), /* a name has many, one after the other */
-                .port = (uint32_t) number_of(event, "port"),
-                .method = or_nothing(text_of(event, "method")),
-                .count = MAX_OF(number_of(event, "count"), (uint64_t) 1),
+                .address = host ? "" : or_nothing(gatekeeper_events_text_of(event, "address")), /* a name has many, one after the other */
+                .port = (uint32_t) gatekeeper_events_number_of(event, "port"),
+                .method = or_nothing(gatekeeper_events_text_of(event, "method")),
+                .count = MAX_OF(gatekeeper_events_number_of(event, "count"), (uint64_t) 1),
                 .at = when(event),
         };
         int r;
 
-        if (!take_token(s)) {
+        if (!gatekeeper_events_take_token(s)) {
                 s->untold++;
                 return;
         }
         r = store_learned_add(m->store, &row, LEARNED_MAX);
         if (r < 0)
                 log_warning("sandbox %s: cannot write down what was learned, ignoring: %s", s->id, strerror(-r));
+}
+
+int gatekeeper_denial_each(const Manager *m, const char *sandbox, uint64_t before, unsigned limit,
+                int (*each)(const NetworkDenial *d, void *userdata), void *userdata) {
+        return store_denial_each(m->store, sandbox, before, limit, each, userdata);
 }

@@ -36,7 +36,7 @@ static void grants_done(Grants *g) {
 }
 
 /* A verdict by a grant, in words: as if the grants were the policy. */
-static json_t *answer(const EgressPolicy *p, const Grants *grants, EgressVerdict v, const EgressQuestion *q) {
+static json_t *explain_answer(const EgressPolicy *p, const Grants *grants, EgressVerdict v, const EgressQuestion *q) {
         bool granted = v.rule >= 0 && (size_t) v.rule >= p->n_rules;
         EgressPolicy view = *p;
         json_t *j;
@@ -68,7 +68,7 @@ int gatekeeper_explain(Gatekeeper *k, const Sandbox *sb, const char *url, const 
                 r = store_grant_each(k->manager->store, sb->id, sb->spec.tenant ? sb->spec.tenant : "", sb->spec.profile, take_grant, &grants);
         if (r >= 0) {
                 v = egress_decide_with(&p, grants.rules, grants.n, c->reachable, c->n_reachable, &u.question);
-                *ret = answer(&p, &grants, v, &u.question);
+                *ret = explain_answer(&p, &grants, v, &u.question);
                 r = *ret ? 0 : -ENOMEM;
         }
         json_complaints_done(&complaints);

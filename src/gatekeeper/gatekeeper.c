@@ -12,7 +12,7 @@
 #include "gatekeeper/internal.h"
 #include "vault/vault.h"
 
-/* core/network.c has the same order, and no way to look here. */
+/* core/sandbox/network.c has the same order, and no way to look here. */
 _Static_assert(NETWORK_NONE == 0 && NETWORK_ISOLATED == 1 && NETWORK_EGRESS == 2 && NETWORK_OPEN == 3, "network_shape() is wrong");
 
 Seat *seat_find(Gatekeeper *k, const char *id) {
@@ -24,7 +24,7 @@ Seat *seat_find(Gatekeeper *k, const char *id) {
 
 /* What the core asks. */
 
-static int check_mode(const Gatekeeper *k, const Sandbox *sb, Error *reterr) {
+static int gatekeeper_check_mode(const Gatekeeper *k, const Sandbox *sb, Error *reterr) {
         const SandboxSpec *spec = &sb->spec;
         _cleanup_json_ json_t *network = sandbox_network_json(sb);
         const EgressPolicy p = { .mode = (NetworkMode) spec->network, .learn = json_is_true(json_object_get(network, "learn")) };
@@ -40,7 +40,7 @@ static int check_mode(const Gatekeeper *k, const Sandbox *sb, Error *reterr) {
 static int on_admit(Sandbox *sb, Error *reterr, void *userdata) {
         Gatekeeper *k = userdata;
         Seat *s;
-        int r = check_mode(k, sb, reterr);
+        int r = gatekeeper_check_mode(k, sb, reterr);
 
         if (r < 0)
                 return r;
@@ -79,21 +79,21 @@ static void on_claim(Sandbox *sb, void *userdata) {
                 seat_claim(s);
 }
 
-static void on_adopted(Sandbox *sb, void *userdata) {
+static void gatekeeper_on_adopted(Sandbox *sb, void *userdata) {
         Seat *s = seat_find(userdata, sb->id);
 
         if (s)
                 seat_attach(s, /* awaited= */ false);
 }
 
-static void on_gone(Sandbox *sb, void *userdata) {
+static void gatekeeper_on_gone(Sandbox *sb, void *userdata) {
         Gatekeeper *k = userdata;
         Seat *s = seat_find(k, sb->id);
 
         sockets_sandbox_gone(k, sb);
         if (!s)
                 return;
-        if (sb->status == SANDBOX_TERMINATING || sb->halt == HALT_DOWN)
+        if (sb->status == SANDBOX_TERMINATING || sb->activity == ACTIVITY_UNLOADING)
                 seat_leave(s);
         else
                 seat_free(s);
@@ -115,7 +115,7 @@ static void on_sockets(Sandbox *sb, int error, uint8_t shape, const int *fds, si
                 (void) fd_close(copy[i]);
 }
 
-static void on_socket(Sandbox *sb, uint64_t token, int error, int fd, void *userdata) {
+static void gatekeeper_on_socket(Sandbox *sb, uint64_t token, int error, int fd, void *userdata) {
         sockets_on_made(userdata, token, error, fd);
 }
 
@@ -126,7 +126,7 @@ static int on_environment(Sandbox *sb, Strv *env, void *userdata) {
         return r < 0 || !s ? r : credentials_environment(s, env);
 }
 
-static void on_execution(Sandbox *sb, void *userdata) {
+static void gatekeeper_on_execution(Sandbox *sb, void *userdata) {
         Gatekeeper *k = userdata;
         Seat *s = seat_find(k, sb->id);
 
@@ -135,7 +135,7 @@ static void on_execution(Sandbox *sb, void *userdata) {
 }
 
 /* A start: rows that live have a seat, an address and a group from the beginning. */
-static int take_stock(Gatekeeper *k) {
+static int gatekeeper_take_stock(Gatekeeper *k) {
         Sandbox *sb, *next;
         Error error = { 0 };
 
@@ -173,12 +173,12 @@ static void set_hooks(Gatekeeper *k) {
                 .prepare = on_prepare,
                 .attach = on_attach,
                 .claim = on_claim,
-                .adopted = on_adopted,
-                .gone = on_gone,
+                .adopted = gatekeeper_on_adopted,
+                .gone = gatekeeper_on_gone,
                 .sockets = on_sockets,
-                .socket = on_socket,
+                .socket = gatekeeper_on_socket,
                 .environment = on_environment,
-                .execution = on_execution,
+                .execution = gatekeeper_on_execution,
                 .userdata = k,
         };
         manager_set_network(k->manager, &k->hooks);
@@ -195,7 +195,7 @@ int gatekeeper_new(Manager *m, Vault *vault, const GatekeeperConfig *config, Gat
         link_init(&k->link);
         r = make_paths(k, config);
         if (r >= 0)
-                r = take_stock(k);
+                r = gatekeeper_take_stock(k);
         if (r >= 0)
                 r = usage_start(k);
         if (r < 0) {

@@ -83,7 +83,7 @@ static uint32_t lowest_free(const Group *g) {
         return 0;
 }
 
-static void join(Group *g, Seat *s) {
+static void group_join(Group *g, Seat *s) {
         s->group = g;
         DL_APPEND2(g->members, s, group_prev, group_next);
         g->n_members++;
@@ -100,13 +100,13 @@ int group_admit(Seat *s, Error *reterr) {
                 *address = lowest_free(g);
         if (*address == 0)
                 return error_set(reterr, -EDQUOT, "the group \"%s\" is full", s->sandbox->spec.group ? s->sandbox->spec.group : "");
-        join(g, s);
+        group_join(g, s);
         return 0;
 }
 
 /* The hub. */
 
-static void stop_waiting(Seat *s) {
+static void group_stop_waiting(Seat *s) {
         if (!s->waits_for_hub)
                 return;
         DL_DELETE2(s->group->waiting, s, wait_prev, wait_next);
@@ -129,10 +129,7 @@ static Seat *holder_of_hub(const Group *g) {
 }
 
 static void ask_for_hub(Seat *holder) {
-        Provider *p = holder->keeper->manager->provider;
-
-        if (p->ops->network)
-                (void) p->ops->network(p, holder->sandbox);
+        (void) network_ask_sockets(holder->sandbox);
 }
 
 /* Only a coved that came after the pause has not got it. */
@@ -164,11 +161,11 @@ int group_prepare(Seat *s, Error *reterr) {
 }
 
 /* The hub is there, or whoever should have made it has failed: then the first of those who wait does. */
-static void go_on(Group *g) {
+static void group_go_on(Group *g) {
         while (g->waiting && (g->hub_fd >= 0 || !g->maker)) {
                 Seat *s = g->waiting;
 
-                stop_waiting(s);
+                group_stop_waiting(s);
                 if (g->hub_fd < 0)
                         g->maker = s;
                 s->sandbox->spec.hub_fd = g->hub_fd;
@@ -176,13 +173,13 @@ static void go_on(Group *g) {
         }
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
+static int group_on_timer(sd_event_source *source, uint64_t usec, void *userdata);
 
 static void look_soon(Gatekeeper *k, usec_t usec) {
         int enabled = SD_EVENT_OFF;
 
         if (!k->group_timer) {
-                (void) sd_event_add_time_relative(k->manager->event, &k->group_timer, CLOCK_MONOTONIC, usec, 1, on_timer, k);
+                (void) sd_event_add_time_relative(k->manager->event, &k->group_timer, CLOCK_MONOTONIC, usec, 1, group_on_timer, k);
                 return;
         }
         if (usec > 0 && sd_event_source_get_enabled(k->group_timer, &enabled) >= 0 && enabled != SD_EVENT_OFF)
@@ -245,7 +242,7 @@ void group_leave(Seat *s) {
 
         if (!g)
                 return;
-        stop_waiting(s);
+        group_stop_waiting(s);
         if (g->maker == s)
                 g->maker = NULL;
         names_changed(g); /* and whoever waits for a hub is looked at */
@@ -256,7 +253,7 @@ void group_release(Seat *s) {
 
         if (!g)
                 return;
-        stop_waiting(s);
+        group_stop_waiting(s);
         if (g->maker == s)
                 g->maker = NULL;
         mark(g, s->sandbox->spec.address, false);
@@ -292,10 +289,10 @@ static void look_at_waiting(Group *g) {
         if (holder)
                 ask_for_hub(holder);
         else
-                go_on(g);
+                group_go_on(g);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int group_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         unsigned budget = TOLD_AT_ONCE;
         bool more = false;

@@ -20,7 +20,7 @@ static const struct {
         uint32_t port; /* that goes without saying */
 } usual[] = { { "https", 443 }, { "http", 80 } };
 
-static int add_text(Proposal *p, const NetworkLearned *l) {
+static int learned_add_text(Proposal *p, const NetworkLearned *l) {
         const char *what = *l->host ? l->host : l->address;
         bool v6 = !*l->host && strchr(what, ':');
         char rule[EGRESS_DOMAIN_MAX + 64], port[16];
@@ -56,7 +56,7 @@ static int add_methods(Proposal *p, const NetworkLearned *l) {
         return 0;
 }
 
-static int add(const NetworkLearned *l, void *userdata) {
+static int learned_add(const NetworkLearned *l, void *userdata) {
         Proposal *p = userdata;
         json_t *seen = json_pack("{s:s, s:o, s:o, s:I, s:o, s:I}", "protocol", l->protocol, "host", json_text_or_null(*l->host ? l->host : NULL),
                         "address", json_text_or_null(*l->address ? l->address : NULL), "port", (json_int_t) l->port, "method",
@@ -67,7 +67,7 @@ static int add(const NetworkLearned *l, void *userdata) {
         if (strcmp(l->protocol, "dns") == 0 || (!*l->host && !*l->address))
                 return 0; /* what was looked up and then reached, is there as that */
         p->plain |= strcmp(l->protocol, "http") == 0;
-        return *l->method && *l->host ? add_methods(p, l) : add_text(p, l);
+        return *l->method && *l->host ? add_methods(p, l) : learned_add_text(p, l);
 }
 
 int gatekeeper_learned(Gatekeeper *k, const Sandbox *sb, json_t **ret) {
@@ -77,7 +77,7 @@ int gatekeeper_learned(Gatekeeper *k, const Sandbox *sb, json_t **ret) {
         if (!p.seen || !p.allow)
                 r = -ENOMEM;
         else
-                r = store_learned_each(k->manager->store, sb->id, add, &p);
+                r = store_learned_each(k->manager->store, sb->id, learned_add, &p);
         if (r < 0) {
                 json_decref(p.seen);
                 json_decref(p.allow);

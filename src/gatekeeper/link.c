@@ -42,7 +42,7 @@ void link_init(GateLink *l) {
         *l = (GateLink) { .fd = -EBADF };
 }
 
-static void item_free(LinkItem *item) {
+static void gatekeeper_link_item_free(LinkItem *item) {
         for (size_t i = 0; i < item->n_fds; i++)
                 (void) fd_close(item->fds[i]);
         control_message_free(item->message);
@@ -53,12 +53,12 @@ static void drop_items(GateLink *l) {
         LinkItem *item, *next;
 
         DL_FOREACH_SAFE(l->items, item, next)
-                item_free(item);
+                gatekeeper_link_item_free(item);
         l->items = NULL;
         l->n_items = 0;
 }
 
-static void look_in(Gatekeeper *k, usec_t usec);
+static void gatekeeper_link_look_in(Gatekeeper *k, usec_t usec);
 
 static void disconnect(Gatekeeper *k) {
         GateLink *l = &k->link;
@@ -110,8 +110,8 @@ bool link_is_up(const Gatekeeper *k) {
 }
 
 /* It is not there any more, or of no use. */
-static void fail(Gatekeeper *k, const char *format, ...) _printf_(2, 3);
-static void fail(Gatekeeper *k, const char *format, ...) {
+static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) _printf_(2, 3);
+static void gatekeeper_link_fail(Gatekeeper *k, const char *format, ...) {
         GateLink *l = &k->link;
         bool was_well = l->state == LINK_UP && clock_usec() - l->up_since >= WELL_AFTER;
         va_list ap;
@@ -124,17 +124,17 @@ static void fail(Gatekeeper *k, const char *format, ...) {
         disconnect(k);
         l->pause = was_well ? 0 : MIN_OF(MAX_OF(2 * l->pause, PAUSE_FIRST), PAUSE_MAX);
         if (k->seats)
-                look_in(k, l->pause);
+                gatekeeper_link_look_in(k, l->pause);
 }
 
 /* Out. */
 
-static void want_room(const GateLink *l) {
+static void gatekeeper_link_want_room(const GateLink *l) {
         if (l->io)
                 (void) sd_event_source_set_io_events(l->io, l->items ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-static int put_off(GateLink *l, json_t *message, const int *fds, size_t n_fds) {
+static int gatekeeper_link_put_off(GateLink *l, json_t *message, const int *fds, size_t n_fds) {
         LinkItem *item;
 
         if (l->n_items >= ITEMS_MAX)
@@ -146,13 +146,13 @@ static int put_off(GateLink *l, json_t *message, const int *fds, size_t n_fds) {
         for (; item->n_fds < n_fds; item->n_fds++) {
                 item->fds[item->n_fds] = fcntl(fds[item->n_fds], F_DUPFD_CLOEXEC, 3);
                 if (item->fds[item->n_fds] < 0) {
-                        item_free(item);
+                        gatekeeper_link_item_free(item);
                         return -EMFILE;
                 }
         }
         DL_APPEND(l->items, item);
         l->n_items++;
-        want_room(l);
+        gatekeeper_link_want_room(l);
         return 0;
 }
 
@@ -167,7 +167,7 @@ int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
         else if (!l->items)
                 r = control_send(l->fd, message, fds, n_fds);
         if (r == -EAGAIN || r == -ETOOMANYREFS)
-                r = put_off(l, message, fds, n_fds);
+                r = gatekeeper_link_put_off(l, message, fds, n_fds);
         if (json_is_array(json_object_get(message, "credentials")) && !l->items)
                 control_message_free(message);
         else
@@ -175,7 +175,7 @@ int link_send(Gatekeeper *k, json_t *message, const int *fds, size_t n_fds) {
         return r;
 }
 
-static int flush(GateLink *l) {
+static int gatekeeper_link_flush(GateLink *l) {
         int r = 0;
 
         while (l->items) {
@@ -188,15 +188,15 @@ static int flush(GateLink *l) {
                         return r;
                 DL_DELETE(l->items, item);
                 l->n_items--;
-                item_free(item);
+                gatekeeper_link_item_free(item);
         }
-        want_room(l);
+        gatekeeper_link_want_room(l);
         return 0;
 }
 
 /* In. */
 
-static int take_message(Gatekeeper *k) {
+static int gatekeeper_link_take_message(Gatekeeper *k) {
         _cleanup_json_ json_t *message = NULL;
         int fds[CONTROL_FDS_MAX], r;
         size_t n_fds = 0;
@@ -211,19 +211,19 @@ static int take_message(Gatekeeper *k) {
         return 1;
 }
 
-static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int gatekeeper_link_on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Gatekeeper *k = userdata;
         int r = 0;
 
         if (revents & EPOLLOUT)
-                r = flush(&k->link);
+                r = gatekeeper_link_flush(&k->link);
         for (unsigned i = 0; r >= 0 && i < MESSAGES_PER_TURN && k->link.fd >= 0; i++) {
-                r = take_message(k);
+                r = gatekeeper_link_take_message(k);
                 if (r == -EAGAIN)
                         return 0;
         }
         if (r < 0 && k->link.fd >= 0)
-                fail(k, "%s", r == -EPIPE ? "it has ended" : r == -EBADMSG ? "it talks nonsense" : strerror(-r));
+                gatekeeper_link_fail(k, "%s", r == -EPIPE ? "it has ended" : r == -EBADMSG ? "it talks nonsense" : strerror(-r));
         return 0;
 }
 
@@ -234,28 +234,28 @@ static void greet(Gatekeeper *k, int fd) {
         int r;
 
         l->fd = fd;
-        r = sd_event_add_io(k->manager->event, &l->io, fd, EPOLLIN, on_io, k);
+        r = sd_event_add_io(k->manager->event, &l->io, fd, EPOLLIN, gatekeeper_link_on_io, k);
         if (r >= 0)
                 r = link_send(k, hello_message(k), NULL, 0);
         if (r < 0) {
-                fail(k, "it cannot be greeted: %s", strerror(-r));
+                gatekeeper_link_fail(k, "it cannot be greeted: %s", strerror(-r));
                 return;
         }
         l->state = LINK_GREETING;
         l->deadline = clock_usec() + ANSWER_PATIENCE;
-        look_in(k, ANSWER_PATIENCE);
+        gatekeeper_link_look_in(k, ANSWER_PATIENCE);
 }
 
-static int on_child(sd_event_source *source, const siginfo_t *info, void *userdata) {
+static int gatekeeper_link_on_child(sd_event_source *source, const siginfo_t *info, void *userdata) {
         Gatekeeper *k = userdata;
 
         k->link.child = sd_event_source_disable_unref(k->link.child);
         if (k->link.state == LINK_STARTING)
-                fail(k, "it ended at once, with %s %d", info->si_code == CLD_EXITED ? "status" : "signal", info->si_status);
+                gatekeeper_link_fail(k, "it ended at once, with %s %d", info->si_code == CLD_EXITED ? "status" : "signal", info->si_status);
         return 0;
 }
 
-static void start(Gatekeeper *k) {
+static void gatekeeper_link_start(Gatekeeper *k) {
         GateLink *l = &k->link;
         Error error = { 0 };
         pid_t pid;
@@ -263,7 +263,7 @@ static void start(Gatekeeper *k) {
 
         r = gate_start(k->program, k->socket_path, &pid, &error);
         if (r < 0) {
-                fail(k, "%s", error.text);
+                gatekeeper_link_fail(k, "%s", error.text);
                 return;
         }
         if (l->n_starts++ > 0)
@@ -272,64 +272,64 @@ static void start(Gatekeeper *k) {
         l->state = LINK_STARTING;
         l->deadline = clock_usec() + ANSWER_PATIENCE;
         l->child = sd_event_source_disable_unref(l->child);
-        (void) sd_event_add_child(k->manager->event, &l->child, pid, WEXITED, on_child, k);
-        look_in(k, LOOK_AGAIN);
+        (void) sd_event_add_child(k->manager->event, &l->child, pid, WEXITED, gatekeeper_link_on_child, k);
+        gatekeeper_link_look_in(k, LOOK_AGAIN);
 }
 
-static void try(Gatekeeper *k) {
+static void gatekeeper_link_try(Gatekeeper *k) {
         Error error = { 0 };
         int fd;
 
         if (!k->has_seed && seed_load(k, &error) < 0) {
-                fail(k, "%s", error.text);
+                gatekeeper_link_fail(k, "%s", error.text);
                 return;
         }
         fd = gate_connect(k->socket_path);
         if (fd >= 0)
                 greet(k, fd);
         else if (k->link.state == LINK_STARTING)
-                look_in(k, LOOK_AGAIN);
+                gatekeeper_link_look_in(k, LOOK_AGAIN);
         else if (fd == -ENOENT || fd == -ECONNREFUSED)
-                start(k);
+                gatekeeper_link_start(k);
         else
-                fail(k, "its socket '%s' cannot be reached: %s", k->socket_path, strerror(-fd));
+                gatekeeper_link_fail(k, "its socket '%s' cannot be reached: %s", k->socket_path, strerror(-fd));
 }
 
 /* One that is there and does nothing would shut everybody in for good. */
-static void watch(Gatekeeper *k) {
+static void gatekeeper_link_watch(Gatekeeper *k) {
         if (!k->questions || clock_usec() - k->link.waiting_since < SILENCE_MAX) {
-                look_in(k, WATCH_EVERY);
+                gatekeeper_link_look_in(k, WATCH_EVERY);
                 return;
         }
         gate_kill_peer(k->link.fd);
-        fail(k, "it has not answered for %llu s, and was killed", (unsigned long long) (SILENCE_MAX / USEC_PER_SEC));
+        gatekeeper_link_fail(k, "it has not answered for %llu s, and was killed", (unsigned long long) (SILENCE_MAX / USEC_PER_SEC));
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int gatekeeper_link_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         GateLink *l = &k->link;
 
         if (l->state == LINK_UP) {
-                watch(k);
+                gatekeeper_link_watch(k);
                 return 0;
         }
         if (l->state != LINK_DOWN && clock_usec() >= l->deadline) {
-                fail(k, "%s", l->state == LINK_STARTING ? "it was started, and does not listen" : "it does not answer");
+                gatekeeper_link_fail(k, "%s", l->state == LINK_STARTING ? "it was started, and does not listen" : "it does not answer");
                 return 0;
         }
         if (l->state == LINK_DOWN || l->state == LINK_STARTING) {
                 l->fresh = l->state == LINK_STARTING;
-                try(k);
+                gatekeeper_link_try(k);
         }
         return 0;
 }
 
-static void look_in(Gatekeeper *k, usec_t usec) {
+static void gatekeeper_link_look_in(Gatekeeper *k, usec_t usec) {
         GateLink *l = &k->link;
         int r;
 
         if (!l->timer)
-                r = sd_event_add_time_relative(k->manager->event, &l->timer, CLOCK_MONOTONIC, usec, 1, on_timer, k);
+                r = sd_event_add_time_relative(k->manager->event, &l->timer, CLOCK_MONOTONIC, usec, 1, gatekeeper_link_on_timer, k);
         else
                 r = sd_event_source_set_time_relative(l->timer, usec);
         if (r >= 0)
@@ -343,7 +343,7 @@ void link_want(Gatekeeper *k) {
                 return;
         if (k->link.timer && sd_event_source_get_enabled(k->link.timer, &enabled) >= 0 && enabled != SD_EVENT_OFF)
                 return; /* is about to */
-        look_in(k, 0);
+        gatekeeper_link_look_in(k, 0);
 }
 
 /* What it has answered. */
@@ -361,14 +361,14 @@ void link_greeted(Gatekeeper *k, bool same_version) {
         }
         l->state = LINK_LISTING;
         l->deadline = clock_usec() + ANSWER_PATIENCE;
-        look_in(k, ANSWER_PATIENCE);
+        gatekeeper_link_look_in(k, ANSWER_PATIENCE);
         if (link_send(k, json_pack("{s:s}", "do", "list"), NULL, 0) < 0)
-                fail(k, "it cannot be asked what it has");
+                gatekeeper_link_fail(k, "it cannot be asked what it has");
 }
 
 void link_refused(Gatekeeper *k, const char *text) {
         if (k->link.state == LINK_GREETING)
-                fail(k, "it refuses its settings: %.300s", text);
+                gatekeeper_link_fail(k, "it refuses its settings: %.300s", text);
         else
                 log_warning("cove-gate: %.300s", text);
 }
@@ -380,7 +380,7 @@ void link_listed(Gatekeeper *k) {
                 return;
         l->state = LINK_UP;
         l->up_since = clock_usec();
-        look_in(k, WATCH_EVERY);
+        gatekeeper_link_look_in(k, WATCH_EVERY);
         k->last_error[0] = '\0';
         if (l->fresh)
                 approvals_gate_is_fresh(k);

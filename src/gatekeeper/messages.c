@@ -71,7 +71,7 @@ static Question *question_take(Gatekeeper *k, json_t *serial) {
         return q;
 }
 
-static void on_done(Gatekeeper *k, json_t *message) {
+static void messages_on_done(Gatekeeper *k, json_t *message) {
         Question *q = question_take(k, json_object_get(message, "done"));
         Seat *s = q ? seat_find(k, q->id) : NULL;
 
@@ -82,7 +82,7 @@ static void on_done(Gatekeeper *k, json_t *message) {
         free(q);
 }
 
-static void on_failed(Gatekeeper *k, json_t *message) {
+static void messages_on_failed(Gatekeeper *k, json_t *message) {
         Question *q = question_take(k, json_object_get(message, "failed"));
         Seat *s = q ? seat_find(k, q->id) : NULL;
         const char *text = json_string_value(json_object_get(message, "error"));
@@ -94,12 +94,12 @@ static void on_failed(Gatekeeper *k, json_t *message) {
         free(q);
 }
 
-static void on_hello(Gatekeeper *k, json_t *message) {
+static void messages_on_hello(Gatekeeper *k, json_t *message) {
         link_greeted(k, json_integer_value(json_object_get(message, "version")) == CONTROL_VERSION);
 }
 
 /* What has no row, has no business there. */
-static void on_item(Gatekeeper *k, json_t *message) {
+static void messages_on_item(Gatekeeper *k, json_t *message) {
         const char *id = json_string_value(json_object_get(message, "item"));
         Seat *s = id ? seat_find(k, id) : NULL;
 
@@ -109,16 +109,16 @@ static void on_item(Gatekeeper *k, json_t *message) {
                 (void) link_send(k, json_pack("{s:s, s:i, s:s}", "do", "detach", "serial", 0, "id", id), NULL, 0);
 }
 
-static void on_end(Gatekeeper *k, json_t *message) {
+static void messages_on_end(Gatekeeper *k, json_t *message) {
         link_listed(k);
 }
 
-static void on_gone(Seat *s, json_t *event) {
+static void messages_on_gone(Seat *s, json_t *event) {
         usage_told(s, json_object_get(event, "usage"));
         seat_on_gone(s);
 }
 
-static void on_expired(Seat *s, json_t *event) {
+static void messages_on_expired(Seat *s, json_t *event) {
         approval_expired(s->keeper, event);
         event_denied(s, event);
 }
@@ -132,12 +132,12 @@ static const struct {
         { "masked",  event_denied   },
         { "allowed", event_learned  },
         { "asked",   approval_asked },
-        { "expired", on_expired     },
+        { "expired", messages_on_expired     },
         { "flow",    sockets_flow   },
-        { "gone",    on_gone        },
+        { "gone",    messages_on_gone        },
 };
 
-static void on_event(Gatekeeper *k, json_t *message) {
+static void messages_on_event(Gatekeeper *k, json_t *message) {
         const char *name = json_string_value(json_object_get(message, "event"));
         const char *id = json_string_value(json_object_get(message, "id"));
         Seat *s = id ? seat_find(k, id) : NULL;
@@ -158,12 +158,12 @@ static const struct {
         const char *key;
         void (*take)(Gatekeeper *k, json_t *message);
 } kinds[] = {
-        { "done",   on_done   },
-        { "failed", on_failed },
-        { "event",  on_event  },
-        { "item",   on_item   },
-        { "end",    on_end    },
-        { "hello",  on_hello  },
+        { "done",   messages_on_done   },
+        { "failed", messages_on_failed },
+        { "event",  messages_on_event  },
+        { "item",   messages_on_item   },
+        { "end",    messages_on_end    },
+        { "hello",  messages_on_hello  },
 };
 
 void messages_take(Gatekeeper *k, json_t *message) {

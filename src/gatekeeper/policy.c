@@ -9,11 +9,11 @@
 #include "config/config.h"
 #include "gatekeeper/internal.h"
 
-static int check_change(Gatekeeper *k, const Sandbox *sb, const EgressPolicy *to, Error *reterr) {
+static int gatekeeper_policy_check_change(Gatekeeper *k, const Sandbox *sb, const EgressPolicy *to, Error *reterr) {
         const char *before = network_mode_to_string((NetworkMode) sb->spec.network), *after = network_mode_to_string(to->mode);
         const char *group = sb->spec.group ? sb->spec.group : "";
 
-        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+        if (sandbox_is_ending(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
         if (network_shape(sb->spec.network) != network_shape((uint8_t) to->mode) || to->mode == NETWORK_HOST)
                 return error_set(reterr, -EINVAL, "its network is \"%s\" and was built as that; it cannot become \"%s\": make another sandbox", before,
@@ -37,7 +37,7 @@ int gatekeeper_check_policy(const Gatekeeper *k, const EgressPolicy *p, Error *r
 }
 
 /* What is not the network's stays as it is. */
-static char *merge(const Sandbox *sb, const Policy *policy) {
+static char *gatekeeper_policy_merge(const Sandbox *sb, const Policy *policy) {
         _cleanup_json_ json_t *whole = sb->spec.policy ? json_loads(sb->spec.policy, 0, NULL) : NULL;
         _cleanup_json_ json_t *news = policy_to_json(policy);
         static const char *const ours[] = { "network", "credentials" };
@@ -57,7 +57,7 @@ static char *merge(const Sandbox *sb, const Policy *policy) {
         return json_dumps(whole, JSON_COMPACT);
 }
 
-static int write_down(Sandbox *sb) {
+static int gatekeeper_policy_write_down(Sandbox *sb) {
         Store *store = sb->manager->store;
         int r;
 
@@ -76,18 +76,18 @@ int gatekeeper_set_policy(Gatekeeper *k, Sandbox *sb, const Policy *policy, Sand
         Seat *s = seat_find(k, sb->id);
         uint8_t mode = sb->spec.network;
         char *text, *before = sb->spec.policy;
-        int r = check_change(k, sb, &policy->network, reterr);
+        int r = gatekeeper_policy_check_change(k, sb, &policy->network, reterr);
 
         if (r < 0)
                 return r;
         if (!s && policy->n_credentials > 0)
                 return error_set(reterr, -EINVAL, "credentials need a way out: its network is \"none\"");
-        text = merge(sb, policy);
+        text = gatekeeper_policy_merge(sb, policy);
         if (!text)
                 return error_set(reterr, -ENOMEM, "out of memory");
         sb->spec.policy = text;
         sb->spec.network = (uint8_t) policy->network.mode;
-        r = write_down(sb);
+        r = gatekeeper_policy_write_down(sb);
         if (r < 0) {
                 sb->spec.policy = before;
                 sb->spec.network = mode;

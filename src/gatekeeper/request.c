@@ -12,7 +12,7 @@ static json_t *policy_json(const Sandbox *sb) {
 }
 
 /* A profile says how many requests an execution may make, where the policy does not. */
-static void limit_requests(const Sandbox *sb, json_t *network) {
+static void gatekeeper_request_limit(const Sandbox *sb, json_t *network) {
         const Profile *p = sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
 
         if (!p || p->network_requests == 0 || network_shape(sb->spec.network) != SPAWN_NETWORK_GATED)
@@ -30,7 +30,7 @@ json_t *sandbox_network_json(const Sandbox *sb) {
                 network = json_object();
         }
         (void) json_object_set_new(network, "mode", json_string(network_mode_to_string((NetworkMode) sb->spec.network)));
-        limit_requests(sb, network);
+        gatekeeper_request_limit(sb, network);
         return network;
 }
 

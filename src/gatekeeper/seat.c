@@ -93,7 +93,7 @@ void seat_want_turn(Seat *s) {
 }
 
 /* The core's answer, or that of whoever has changed the policy. Nothing of the seat may be touched afterwards: it may be gone. */
-static void tell(Seat *s, const Error *error) {
+static void seat_tell(Seat *s, const Error *error) {
         bool awaited = s->awaited;
         Error copy = error ? *error : (Error) { 0 };
         Sandbox *sb = s->sandbox;
@@ -105,7 +105,7 @@ static void tell(Seat *s, const Error *error) {
                 network_attached(sb, error ? &copy : NULL);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int seat_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Seat *s = userdata;
         Gatekeeper *k = s->keeper;
         Error error = { 0 };
@@ -127,13 +127,13 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         else
                 (void) error_set(&error, -EAGAIN, "there is no cove-gate, without which nothing gets out (%.400s)",
                                 k->last_error[0] ? k->last_error : "it is being started");
-        tell(s, &error);
+        seat_tell(s, &error);
         return 0;
 }
 
 void seat_arm(Seat *s, usec_t usec) {
         if (!s->timer)
-                (void) sd_event_add_time_relative(s->keeper->manager->event, &s->timer, CLOCK_MONOTONIC, usec, 0, on_timer, s);
+                (void) sd_event_add_time_relative(s->keeper->manager->event, &s->timer, CLOCK_MONOTONIC, usec, 0, seat_on_timer, s);
 }
 
 void seat_attach(Seat *s, bool awaited) {
@@ -166,9 +166,9 @@ int seat_set_policy(Seat *s, SandboxDone done, void *userdata) {
 }
 
 /* It cannot be done now; nobody but the clock will say when it can. */
-static void put_off(Seat *s, const Error *error) {
+static void seat_put_off(Seat *s, const Error *error) {
         if (s->awaited || s->waiters) {
-                tell(s, error);
+                seat_tell(s, error);
                 return;
         }
         if (s->pause == 0)
@@ -227,7 +227,7 @@ static int tell_gate(Seat *s, QuestionKind kind, json_t *message, const int *fds
 
 static void seated(Seat *s);
 
-static int ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Error *reterr) {
+static int seat_ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Error *reterr) {
         json_t *message = NULL;
         int r;
 
@@ -245,8 +245,7 @@ static int ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Error *
 }
 
 static void ask_for_sockets(Seat *s) {
-        Provider *p = s->keeper->manager->provider;
-        int r = p->ops->network ? p->ops->network(p, s->sandbox) : -EOPNOTSUPP;
+        int r = network_ask_sockets(s->sandbox);
         Error error = { 0 };
 
         if (r >= 0) {
@@ -254,7 +253,7 @@ static void ask_for_sockets(Seat *s) {
                 return;
         }
         (void) error_set(&error, r, "its PID 1 cannot be asked for its sockets: %m");
-        put_off(s, &error);
+        seat_put_off(s, &error);
 }
 
 static void have_turn(Seat *s) {
@@ -264,13 +263,13 @@ static void have_turn(Seat *s) {
                 return; /* when that is over, it is looked at again */
         if (!s->at_gate)
                 ask_for_sockets(s);
-        else if (s->dirty && ask(s, QUESTION_POLICY, NULL, 0, &error) < 0)
-                put_off(s, &error);
+        else if (s->dirty && seat_ask(s, QUESTION_POLICY, NULL, 0, &error) < 0)
+                seat_put_off(s, &error);
         else if (!s->dirty && s->state == SEAT_WAITING)
                 s->state = SEAT_SEATED;
 }
 
-static int on_turn(sd_event_source *source, void *userdata) {
+static int seat_on_turn(sd_event_source *source, void *userdata) {
         Gatekeeper *k = userdata;
 
         for (unsigned i = 0; i < TURNS_AT_ONCE && k->turns && link_is_up(k); i++) {
@@ -283,7 +282,7 @@ static int on_turn(sd_event_source *source, void *userdata) {
 }
 
 void seats_turn(Gatekeeper *k) {
-        if (!k->turn && sd_event_add_defer(k->manager->event, &k->turn, on_turn, k) < 0)
+        if (!k->turn && sd_event_add_defer(k->manager->event, &k->turn, seat_on_turn, k) < 0)
                 return;
         (void) sd_event_source_set_enabled(k->turn, SD_EVENT_ON);
 }
@@ -313,7 +312,7 @@ static size_t sockets_of(uint8_t shape) {
         return shape == SPAWN_NETWORK_GATED ? 3 : 2;
 }
 
-static void attach(Seat *s, uint8_t shape, const int *sockets) {
+static void gatekeeper_seat_attach(Seat *s, uint8_t shape, const int *sockets) {
         int fds[CONTROL_FDS_MAX];
         size_t n = shape == SPAWN_NETWORK_GATED ? 3 : 1; /* a hub is no business of the gate */
         Error error = { 0 };
@@ -324,12 +323,12 @@ static void attach(Seat *s, uint8_t shape, const int *sockets) {
         if (fds[n] < 0)
                 r = error_set(&error, -errno, "its PID 1 (%d) is not there: %m", s->sandbox->pid);
         else
-                r = ask(s, QUESTION_ATTACH, fds, n + 1, &error);
+                r = seat_ask(s, QUESTION_ATTACH, fds, n + 1, &error);
         (void) fd_close(fds[n]);
         if (r >= 0)
                 return;
         s->state = SEAT_WAITING;
-        put_off(s, &error);
+        seat_put_off(s, &error);
 }
 
 void seat_on_sockets(Seat *s, int error, uint8_t shape, int *fds, size_t n_fds) {
@@ -342,11 +341,11 @@ void seat_on_sockets(Seat *s, int error, uint8_t shape, int *fds, size_t n_fds) 
         s->state = SEAT_WAITING;
         if (error != 0 || n_fds != sockets_of(shape) || shape != network_shape(s->sandbox->spec.network)) {
                 (void) error_set(&failure, error != 0 ? -abs(error) : -EBADMSG, "its PID 1 has no sockets of its network: %m");
-                put_off(s, &failure);
+                seat_put_off(s, &failure);
                 return;
         }
         if (link_is_up(s->keeper))
-                attach(s, shape, fds);
+                gatekeeper_seat_attach(s, shape, fds);
         else
                 seat_want_turn(s);
 }
@@ -361,7 +360,7 @@ static void seated(Seat *s) {
         }
         if (s->names_stale)
                 group_came(s);
-        tell(s, NULL);
+        seat_tell(s, NULL);
 }
 
 void seat_on_done(Seat *s, json_t *answer) {
@@ -399,7 +398,7 @@ void seat_certified(Seat *s, const Error *error) {
         s->in_force = false;
         s->certificate = NULL; /* so that it is tried again with the next policy, which is this one where nobody waits: it may be paused */
         s->dirty = true;
-        put_off(s, error);
+        seat_put_off(s, error);
 }
 
 void seat_on_failed(Seat *s, const char *text) {
@@ -413,7 +412,7 @@ void seat_on_failed(Seat *s, const char *text) {
                 s->at_gate = false;
         }
         s->in_force = false;
-        put_off(s, &error);
+        seat_put_off(s, &error);
 }
 
 void seat_on_gone(Seat *s) {

@@ -51,7 +51,7 @@ int seed_load(Gatekeeper *k, Error *reterr) {
         return r;
 }
 
-static json_t *strings(const Strv *v) {
+static json_t *gatekeeper_settings_strings(const Strv *v) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < v->n; i++)
@@ -78,8 +78,8 @@ json_t *hello_message(const Gatekeeper *k) {
         json_t *message, *more;
 
         secret_hex(k->seed, SEED_SIZE, seed);
-        message = json_pack("{s:s, s:i, s:o, s:o, s:s}", "do", "hello", "version", CONTROL_VERSION, "dns", strings(&c->dns), "reachable",
-                        strings(&c->reachable_words), "seed", seed);
+        message = json_pack("{s:s, s:i, s:o, s:o, s:s}", "do", "hello", "version", CONTROL_VERSION, "dns", gatekeeper_settings_strings(&c->dns), "reachable",
+                        gatekeeper_settings_strings(&c->reachable_words), "seed", seed);
         secret_wipe(seed, sizeof(seed));
         more = message && c->ca_file ? authorities(c) : NULL;
         if (more)

@@ -22,7 +22,7 @@
 static const char *const passed_on[] = { "PATH",        "LANG",         "SSL_CERT_FILE", "SSL_CERT_DIR", "LOCALDOMAIN",
                                          "RES_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS" };
 
-static int make_environment(Strv *ret) {
+static int start_make_environment(Strv *ret) {
         for (char **e = environ; *e; e++) {
                 size_t n = strcspn(*e, "=");
 
@@ -37,7 +37,7 @@ static int make_environment(Strv *ret) {
         return 0;
 }
 
-static int spawn(char *const *argv, char *const *env, pid_t *ret) {
+static int start_spawn(char *const *argv, char *const *env, pid_t *ret) {
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
         sigset_t none;
@@ -66,9 +66,9 @@ int gate_start(const char *program, const char *socket_path, pid_t *ret, Error *
                 return error_set(reterr, -ENOENT, "cannot find cove-gate beside coved: is the installation complete?");
         if (log_json)
                 argv[3] = (char *) "--log-json";
-        r = make_environment(&env);
+        r = start_make_environment(&env);
         if (r >= 0)
-                r = spawn(argv, env.items ? env.items : nothing, ret);
+                r = start_spawn(argv, env.items ? env.items : nothing, ret);
         return r < 0 ? error_set(reterr, r, "cannot start '%s': %m", program) : 0;
 }
 

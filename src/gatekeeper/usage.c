@@ -9,14 +9,14 @@
 #define LOOK_EVERY   (1 * USEC_PER_SEC)
 #define LOOKS_AT_ONCE 16
 
-static void put(Seat *s) {
+static void gatekeeper_usage_put(Seat *s) {
         int r = store_network_use_put(s->keeper->manager->store, &s->use);
 
         if (r < 0 && r != -ENOENT)
                 log_warning("sandbox %s: cannot write down what it has used of its network, ignoring: %s", s->id, strerror(-r));
 }
 
-static void show(Seat *s) {
+static void gatekeeper_usage_show(Seat *s) {
         Sandbox *sb = s->sandbox;
 
         sb->network_tx_bytes = s->use.total.up_bytes;
@@ -31,7 +31,7 @@ static int load_one(const NetworkUse *use, void *userdata) {
         if (!s)
                 return 0;
         s->use = *use;
-        show(s);
+        gatekeeper_usage_show(s);
         return 0;
 }
 
@@ -41,39 +41,39 @@ int usage_load(Gatekeeper *k) {
 
 void usage_attached(Seat *s) {
         s->use.base = s->use.total;
-        put(s);
+        gatekeeper_usage_put(s);
 }
 
-static uint64_t count_of(json_t *usage, const char *key) {
+static uint64_t gatekeeper_usage_count_of(json_t *usage, const char *key) {
         json_int_t n = json_integer_value(json_object_get(usage, key));
 
         return n > 0 ? (uint64_t) n : 0;
 }
 
-static uint64_t since(uint64_t now, uint64_t before) {
+static uint64_t gatekeeper_usage_since(uint64_t now, uint64_t before) {
         return now > before ? now - before : 0;
 }
 
 void usage_told(Seat *s, json_t *usage) {
         const NetworkCounts *base = &s->use.base, before = s->use.total;
         const NetworkCounts now = {
-                .up_bytes = MAX_OF(base->up_bytes + count_of(usage, "up"), before.up_bytes),
-                .down_bytes = MAX_OF(base->down_bytes + count_of(usage, "down"), before.down_bytes),
-                .requests = MAX_OF(base->requests + count_of(usage, "requests"), before.requests),
-                .denied = MAX_OF(base->denied + count_of(usage, "denied"), before.denied),
+                .up_bytes = MAX_OF(base->up_bytes + gatekeeper_usage_count_of(usage, "up"), before.up_bytes),
+                .down_bytes = MAX_OF(base->down_bytes + gatekeeper_usage_count_of(usage, "down"), before.down_bytes),
+                .requests = MAX_OF(base->requests + gatekeeper_usage_count_of(usage, "requests"), before.requests),
+                .denied = MAX_OF(base->denied + gatekeeper_usage_count_of(usage, "denied"), before.denied),
         };
         const NetworkNews news = {
                 .kind = "traffic",
-                .up_bytes = since(now.up_bytes, before.up_bytes),
-                .down_bytes = since(now.down_bytes, before.down_bytes),
-                .requests = since(now.requests, before.requests),
+                .up_bytes = gatekeeper_usage_since(now.up_bytes, before.up_bytes),
+                .down_bytes = gatekeeper_usage_since(now.down_bytes, before.down_bytes),
+                .requests = gatekeeper_usage_since(now.requests, before.requests),
         };
 
         if (!json_is_object(usage) || memcmp(&now, &before, sizeof(now)) == 0)
                 return;
         s->use.total = now;
-        put(s);
-        show(s);
+        gatekeeper_usage_put(s);
+        gatekeeper_usage_show(s);
         observe_network(s->keeper->manager, s->sandbox, &news);
 }
 
@@ -87,7 +87,7 @@ void usage_ask(Seat *s) {
 }
 
 /* From where it stopped the last time; from the beginning when that one has gone. */
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int gatekeeper_usage_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Gatekeeper *k = userdata;
         Seat *s = seat_find(k, k->usage_next);
 
@@ -103,5 +103,5 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int usage_start(Gatekeeper *k) {
-        return sd_event_add_time_relative(k->manager->event, &k->usage_timer, CLOCK_MONOTONIC, LOOK_EVERY, 0, on_timer, k);
+        return sd_event_add_time_relative(k->manager->event, &k->usage_timer, CLOCK_MONOTONIC, LOOK_EVERY, 0, gatekeeper_usage_on_timer, k);
 }

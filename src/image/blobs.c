@@ -78,7 +78,7 @@ typedef struct BlobName {
         UT_hash_handle hh;
 } BlobName;
 
-static int note(BlobName **names, const char *digest) {
+static int blobs_note(BlobName **names, const char *digest) {
         BlobName *b;
 
         if (!digest || !image_digest_is_valid(digest))
@@ -104,14 +104,14 @@ static int note_images(Images *i, BlobName **names) {
 
                 if (e->n_names == 0 || !images_config(i)->keep_blobs)
                         continue;
-                r = note(names, e->image.digest);
+                r = blobs_note(names, e->image.digest);
                 if (r >= 0)
-                        r = note(names, e->image.config_digest);
+                        r = blobs_note(names, e->image.config_digest);
                 for (; *chain && r >= 0; chain = l->row.parent) {
                         HASH_FIND_STR(i->layers, chain, l);
                         if (!l)
                                 break;
-                        r = note(names, l->row.digest);
+                        r = blobs_note(names, l->row.digest);
                 }
         }
         return r;

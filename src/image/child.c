@@ -55,7 +55,7 @@ static void tell_lines(ImageChild *c) {
 }
 
 /* 1: there may be more. */
-static int read_some(ImageChild *c) {
+static int child_read_some(ImageChild *c) {
         char buffer[CHUNK];
         ssize_t n;
 
@@ -72,13 +72,13 @@ static int read_some(ImageChild *c) {
 static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         ImageChild *c = userdata;
 
-        if (read_some(c) == 0 && (revents & EPOLLHUP))
+        if (child_read_some(c) == 0 && (revents & EPOLLHUP))
                 return sd_event_source_set_enabled(source, SD_EVENT_OFF);
         return 0;
 }
 
 /* "ERRNO sentence". */
-static void read_failure(ImageChild *c, const siginfo_t *si, Error *ret) {
+static void child_read_failure(ImageChild *c, const siginfo_t *si, Error *ret) {
         char text[LAST_LINE_MAX], *last = text, *space, *end;
         ssize_t n = read(c->err, text, sizeof(text) - 1);
         uint64_t number;
@@ -100,17 +100,17 @@ static void read_failure(ImageChild *c, const siginfo_t *si, Error *ret) {
                 (void) error_set(ret, -EIO, "the registry program has ended with status %d", si->si_status);
 }
 
-static int on_exited(sd_event_source *source, const siginfo_t *si, void *userdata) {
+static int child_on_exited(sd_event_source *source, const siginfo_t *si, void *userdata) {
         ImageChild *c = userdata;
         const ImageChildEvents *events = c->events;
         void *data = c->userdata;
         bool well = si->si_code == CLD_EXITED && si->si_status == 0;
         Error error = { 0 };
 
-        while (read_some(c) > 0)
+        while (child_read_some(c) > 0)
                 ;
         if (!well)
-                read_failure(c, si, &error);
+                child_read_failure(c, si, &error);
         else if (c->line.error < 0) {
                 well = false;
                 (void) error_set(&error, c->line.error, "the registry program says too much");
@@ -120,7 +120,7 @@ static int on_exited(sd_event_source *source, const siginfo_t *si, void *userdat
         return 0;
 }
 
-static char **make_environment(const char *auth, char **ret_own) {
+static char **child_make_environment(const char *auth, char **ret_own) {
         char **list, *own = NULL;
         size_t n = 0;
 
@@ -139,7 +139,7 @@ static char **make_environment(const char *auth, char **ret_own) {
         return list;
 }
 
-static int make_pipe(int *ret_ours, int *ret_theirs) {
+static int child_make_pipe(int *ret_ours, int *ret_theirs) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -149,16 +149,16 @@ static int make_pipe(int *ret_ours, int *ret_theirs) {
         return fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-static int start(Images *i, ImageChild *c, const char *const *arguments, const char *auth, int in_fd) {
+static int image_child_spawn(Images *i, ImageChild *c, const char *const *arguments, const char *auth, int in_fd) {
         _cleanup_close_ int none = open("/dev/null", O_RDONLY | O_CLOEXEC), out = -EBADF, err = -EBADF;
         _cleanup_free_ char **environment = NULL;
         char *own = NULL;
-        int r = none < 0 ? -errno : make_pipe(&c->out, &out);
+        int r = none < 0 ? -errno : child_make_pipe(&c->out, &out);
 
         if (r >= 0)
-                r = make_pipe(&c->err, &err);
+                r = child_make_pipe(&c->err, &err);
         if (r >= 0) {
-                environment = make_environment(auth, &own);
+                environment = child_make_environment(auth, &own);
                 r = environment ? program_start(i->program, arguments, environment, (const int[]) { in_fd >= 0 ? in_fd : none, out, err }, 3, &c->pid) : -ENOMEM;
         }
         if (own)
@@ -166,7 +166,7 @@ static int start(Images *i, ImageChild *c, const char *const *arguments, const c
         free(own);
         if (r < 0)
                 return r;
-        r = sd_event_add_child(i->manager->event, &c->child, c->pid, WEXITED, on_exited, c);
+        r = sd_event_add_child(i->manager->event, &c->child, c->pid, WEXITED, child_on_exited, c);
         if (r < 0) {
                 (void) kill(c->pid, SIGKILL);
                 (void) waitpid(c->pid, NULL, 0);
@@ -187,7 +187,7 @@ int image_child_start(Images *i, const char *const *arguments, const char *auth,
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
         *c = (ImageChild) { .events = events, .userdata = userdata, .out = -EBADF, .err = -EBADF, .line = TEXT_INIT(LINE_MAX_BYTES) };
-        r = start(i, c, arguments, auth, in_fd);
+        r = image_child_spawn(i, c, arguments, auth, in_fd);
         if (r < 0) {
                 image_child_free(c);
                 return error_set(reterr, r, "cannot start the registry program: %s", strerror(-r));

@@ -9,37 +9,29 @@
 
 #include "image/internal.h"
 
-typedef struct Commit {
+typedef struct ImageCommit {
         Images *images;
         Making *making;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         bool held; /* the sandbox, by us */
         SandboxWatch watch; /* until it is held */
         char scratch[TREE_NAME_MAX + 1];
         Image image;
         TreeCall *call;
-} Commit;
+} ImageCommit;
 
-static Sandbox *sandbox_of(Commit *c) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(c->images->manager->sandboxes, c->sandbox, sb);
-        return sb;
-}
-
-static void let_go(Commit *c) {
-        Sandbox *sb = sandbox_of(c);
-
+static void image_commit_let_go(ImageCommit *c) {
         sandbox_unwatch(&c->watch);
-        if (sb && c->held)
-                sandbox_release(sb);
-        else if (sb)
-                sandbox_forget_caller(sb, c);
+        if (c->held)
+                sandbox_release(c->sandbox);
+        else
+                sandbox_forget_caller(c->sandbox, c);
         c->held = false;
 }
 
-static void commit_free(Commit *c) {
-        let_go(c);
+static void commit_free(ImageCommit *c) {
+        image_commit_let_go(c);
+        (void) sandbox_unref(c->sandbox);
         tree_call_forget(c->call);
         image_done(&c->image);
         free(c);
@@ -55,7 +47,7 @@ static void commit_cancel(void *work) {
 
 static const MakingWork commit_work = { commit_cancel, commit_release };
 
-static void remove_scratch(Commit *c) {
+static void remove_scratch(ImageCommit *c) {
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch);
 
         if (*c->scratch)
@@ -63,7 +55,7 @@ static void remove_scratch(Commit *c) {
         c->scratch[0] = '\0';
 }
 
-static void finish(Commit *c, const Image *image, const Error *error) {
+static void image_commit_finish(ImageCommit *c, const Image *image, const Error *error) {
         Making *k = c->making;
         static const Error cancelled = { -ECANCELED, "it was cancelled" };
 
@@ -73,15 +65,15 @@ static void finish(Commit *c, const Image *image, const Error *error) {
         commit_free(c);
 }
 
-static void fail(Commit *c, int r, const Error *why) {
+static void image_commit_fail(ImageCommit *c, int r, const Error *why) {
         Error error = *why;
 
         if (error.code == 0)
                 (void) error_set(&error, r, "%s", strerror(-r));
-        finish(c, NULL, &error);
+        image_commit_finish(c, NULL, &error);
 }
 
-static void put(Commit *c) {
+static void image_commit_put(ImageCommit *c) {
         Images *i = c->images;
         char digest[sizeof(c->image.digest)];
         Error error = { 0 };
@@ -91,33 +83,33 @@ static void put(Commit *c) {
         if (r >= 0)
                 r = images_put(i, c->making->row.tenant, c->making->row.name, &c->image, &error);
         if (r < 0)
-                fail(c, r, &error);
+                image_commit_fail(c, r, &error);
         else
-                finish(c, &images_entry(i, digest)->image, NULL);
+                image_commit_finish(c, &images_entry(i, digest)->image, NULL);
 }
 
 /* On a layer. */
 
-static void on_flattened(const Image *layer, const Error *error, void *userdata) {
-        Commit *c = userdata;
+static void image_commit_on_flattened(const Image *layer, const Error *error, void *userdata) {
+        ImageCommit *c = userdata;
 
         making_set_work(c->making, &commit_work, c);
         if (error) {
-                fail(c, error->code, error);
+                image_commit_fail(c, error->code, error);
                 return;
         }
         memcpy(c->image.layer, layer->layer, sizeof(c->image.layer));
         c->image.bytes += layer->bytes;
-        put(c);
+        image_commit_put(c);
 }
 
-static int flatten(Commit *c, Error *reterr) {
+static int image_commit_flatten(ImageCommit *c, Error *reterr) {
         char chain[DIGEST_HEX + 1], parent[TREE_NAME_MAX + 1];
         int r;
 
         memcpy(parent, c->image.layer, sizeof(parent));
         chain_random(chain);
-        r = images_flatten(c->images, c->making, parent, TREE_SCRATCH, c->scratch, chain, on_flattened, c, reterr);
+        r = images_flatten(c->images, c->making, parent, TREE_SCRATCH, c->scratch, chain, image_commit_on_flattened, c, reterr);
         if (r < 0)
                 making_set_work(c->making, &commit_work, c);
         return r;
@@ -125,20 +117,20 @@ static int flatten(Commit *c, Error *reterr) {
 
 /* On the host, or another directory. */
 
-static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Commit *c = userdata;
+static void image_commit_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
+        ImageCommit *c = userdata;
 
         c->call = NULL;
         if (error) {
                 images_snapshot_disown(c->images, c->image.snapshot); /* or it is there: nobody knows */
-                fail(c, error->code, error);
+                image_commit_fail(c, error->code, error);
                 return;
         }
         c->scratch[0] = '\0';
-        put(c);
+        image_commit_put(c);
 }
 
-static int publish(Commit *c, Error *reterr) {
+static int image_commit_publish(ImageCommit *c, Error *reterr) {
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), snapshot = tree_ref(TREE_SNAPSHOT, c->scratch);
         int r;
 
@@ -146,59 +138,59 @@ static int publish(Commit *c, Error *reterr) {
         r = c->image.snapshot ? images_snapshot_announce(c->images, c->image.snapshot) : -ENOMEM;
         if (r < 0)
                 return error_set(reterr, r, "cannot write it down: %s", strerror(-r));
-        return trees_publish(c->images->manager, &scratch, &snapshot, on_published, c, &c->call, reterr);
+        return trees_publish(c->images->manager, &scratch, &snapshot, image_commit_on_published, c, &c->call, reterr);
 }
 
 /* Both. */
 
-static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Commit *c = userdata;
+static void image_commit_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        ImageCommit *c = userdata;
         Error why = { 0 };
         int r;
 
         c->call = NULL;
-        let_go(c);
+        image_commit_let_go(c);
         if (error) { /* what there may be of it goes too */
-                fail(c, error->code, error);
+                image_commit_fail(c, error->code, error);
                 return;
         }
-        r = *c->image.layer ? flatten(c, &why) : publish(c, &why);
+        r = *c->image.layer ? image_commit_flatten(c, &why) : image_commit_publish(c, &why);
         if (r < 0)
-                fail(c, r, &why);
+                image_commit_fail(c, r, &why);
 }
 
-static void on_held(Sandbox *sb, const Error *error, void *userdata) {
-        Commit *c = userdata;
-        TreeRef scratch, disk = tree_ref(TREE_DISK, c->sandbox);
+static void image_commit_on_held(Sandbox *sb, const Error *error, void *userdata) {
+        ImageCommit *c = userdata;
+        TreeRef scratch, disk = tree_ref(TREE_DISK, c->sandbox->id);
         Error why = { 0 };
         int r;
 
         sandbox_unwatch(&c->watch);
         if (error) {
-                fail(c, error->code, error);
+                image_commit_fail(c, error->code, error);
                 return;
         }
         c->held = true;
         chain_random(c->scratch);
         scratch = tree_ref(TREE_SCRATCH, c->scratch);
-        r = trees_make(c->images->manager, &scratch, &disk, /* limit= */ 0, on_copied, c, &c->call, &why);
+        r = trees_make(c->images->manager, &scratch, &disk, /* limit= */ 0, image_commit_on_copied, c, &c->call, &why);
         if (r < 0) {
                 c->scratch[0] = '\0';
-                fail(c, r, &why);
+                image_commit_fail(c, r, &why);
         }
 }
 
 /* It goes before it stands still: nobody else tells us. */
-static void on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+static void image_commit_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         static const Error gone = { -ESTALE, "the sandbox has ended meanwhile" };
-        Commit *c = userdata;
+        ImageCommit *c = userdata;
 
-        if (!c->held && (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)))
-                finish(c, NULL, &gone);
+        if (!c->held && sandbox_is_ending(sb))
+                image_commit_finish(c, NULL, &gone);
 }
 
 /* What it was made with is what the template says; references to secrets are its owner's, and stay behind. */
-static int describe(Commit *c, const Sandbox *sb) {
+static int image_commit_describe(ImageCommit *c, const Sandbox *sb) {
         const ImageEntry *from = sb->spec.digest ? images_entry(c->images, sb->spec.digest) : NULL;
         Image *image = &c->image;
         const char *home;
@@ -236,7 +228,7 @@ static int describe(Commit *c, const Sandbox *sb) {
         return r;
 }
 
-static int check(Images *i, const Sandbox *sb, const char *text, TemplateName *ret, Error *reterr) {
+static int image_commit_check(Images *i, const Sandbox *sb, const char *text, TemplateName *ret, Error *reterr) {
         int r = images_check_name(i, text, ret, reterr);
 
         if (r < 0)
@@ -250,8 +242,8 @@ int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text
         TemplateName name;
         char full[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2];
         Making *k;
-        Commit *c;
-        int r = check(i, sb, text, &name, reterr);
+        ImageCommit *c;
+        int r = image_commit_check(i, sb, text, &name, reterr);
 
         if (r < 0)
                 return r;
@@ -265,22 +257,21 @@ int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text
                 making_end(k, NULL, reterr);
                 return -ENOMEM;
         }
-        *c = (Commit) { .images = i, .making = k, .watch = { .changed = on_sandbox, .userdata = c } };
-        memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
+        *c = (ImageCommit) { .images = i, .making = k, .sandbox = sandbox_ref(sb), .watch = { .changed = image_commit_on_sandbox, .userdata = c } };
         making_set_work(k, &commit_work, c);
         making_log(k, "copying the disk of sandbox %s", sb->id);
-        r = describe(c, sb);
+        r = image_commit_describe(c, sb);
         if (r >= 0 && *c->image.layer)
                 r = making_hold(k, c->image.layer);
         *ret = k;
         if (r >= 0) {
                 sandbox_watch(sb, &c->watch);
-                r = sandbox_hold(sb, on_held, c, reterr);
+                r = sandbox_hold(sb, image_commit_on_held, c, reterr);
         }
         if (r < 0) {
                 Error why = *reterr;
 
-                fail(c, r, &why);
+                image_commit_fail(c, r, &why);
         }
         return r;
 }

@@ -45,7 +45,7 @@ static void use_snapshot(Images *i, const char *name) {
                 e->used = true;
 }
 
-static bool is_held(const Images *i, const char *chain) {
+static bool gc_is_held(const Images *i, const char *chain) {
         const Making *k;
 
         DL_FOREACH(i->makings, k)
@@ -56,7 +56,7 @@ static bool is_held(const Images *i, const char *chain) {
 }
 
 static bool image_is_waste(const Images *i, const ImageEntry *e) {
-        return e->n_names == 0 && !(*e->image.layer && is_held(i, e->image.layer));
+        return e->n_names == 0 && !(*e->image.layer && gc_is_held(i, e->image.layer));
 }
 
 static bool cache_is_waste(Images *i, const CacheEntry *c) {
@@ -78,7 +78,7 @@ static int use_of_snapshot(const char *layer, void *userdata) {
         return 0;
 }
 
-static int look(Images *i) {
+static int gc_look(Images *i) {
         const Making *k;
 
         for (LayerEntry *l = i->layers; l; l = l->hh.next)
@@ -102,7 +102,7 @@ static int look(Images *i) {
 
 int images_waste(Images *i, ImagesWasteItem item, void *userdata, ImagesWaste *ret) {
         ImagesWaste w = { 0 };
-        int r = look(i);
+        int r = gc_look(i);
 
         if (r < 0)
                 return r;
@@ -244,7 +244,7 @@ static void gc_next(Gc *g) {
         LayerEntry *l;
         ImageSnapshotEntry *e;
         unsigned n = 0;
-        int r = making_is_cancelled(g->making) ? error_set(&error, -ECANCELED, "it was cancelled") : look(i);
+        int r = making_is_cancelled(g->making) ? error_set(&error, -ECANCELED, "it was cancelled") : gc_look(i);
 
         for (l = i->layers; r >= 0 && g->failed == 0 && l; l = l->hh.next)
                 if (!l->used && remove_layer(g, l) >= 0)
@@ -260,7 +260,7 @@ static void gc_next(Gc *g) {
         gc_end(g, r < 0 ? &error : NULL);
 }
 
-static void on_ready(Making *k, const Error *error, void *userdata) {
+static void gc_on_ready(Making *k, const Error *error, void *userdata) {
         Gc *g = userdata;
 
         if (error) {
@@ -269,16 +269,16 @@ static void on_ready(Making *k, const Error *error, void *userdata) {
                 gc_free(g);
                 return;
         }
-        if (look(g->images) >= 0)
+        if (gc_look(g->images) >= 0)
                 remove_rows(g);
         gc_next(g);
 }
 
-static int on_defer(sd_event_source *source, void *userdata) {
+static int gc_on_defer(sd_event_source *source, void *userdata) {
         Gc *g = userdata;
 
         g->defer = sd_event_source_disable_unref(g->defer);
-        images_when_ready(g->images, g->making, on_ready, g);
+        images_when_ready(g->images, g->making, gc_on_ready, g);
         return 0;
 }
 
@@ -298,7 +298,7 @@ int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr) {
         if (r < 0)
                 return r;
         g = calloc(1, sizeof(*g));
-        r = g ? sd_event_add_defer(i->manager->event, &g->defer, on_defer, g) : -ENOMEM;
+        r = g ? sd_event_add_defer(i->manager->event, &g->defer, gc_on_defer, g) : -ENOMEM;
         if (r < 0) {
                 free(g);
                 (void) error_set(reterr, r, "out of memory");
@@ -318,7 +318,7 @@ int images_gc(Images *i, const Principal *who, Making **ret, Error *reterr) {
 static void count_nothing(const char *kind, const char *name, uint64_t bytes, void *userdata) {
 }
 
-static void arm(Images *i) {
+static void gc_arm(Images *i) {
         usec_t interval = images_config(i)->gc_interval_usec;
 
         (void) sd_event_source_set_time_relative(i->gc_timer, interval > 0 ? interval : 3600 * USEC_PER_SEC);
@@ -331,7 +331,7 @@ static int on_gc_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Error error = { 0 };
         Making *k;
 
-        arm(i);
+        gc_arm(i);
         makings_trim(i);
         if (images_config(i)->gc_interval_usec == 0 || i->manager->recovering || images_waste(i, count_nothing, NULL, &w) < 0)
                 return 0;

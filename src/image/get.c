@@ -12,7 +12,7 @@
 
 #define SCRATCH "scratch" /* nothing at all, to build on */
 
-static int begin(Images *i, const Principal *who, MakingKind kind, const IngestRequest *request, Making **ret, Error *reterr) {
+static int get_begin(Images *i, const Principal *who, MakingKind kind, const IngestRequest *request, Making **ret, Error *reterr) {
         Making *k;
         int r = images_check_depot(i, reterr);
 
@@ -44,7 +44,7 @@ int images_pull(Images *i, const Principal *who, const ImagePull *pull, Making *
         if (r < 0)
                 return r;
         (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
-        return begin(i, who, MAKING_PULL,
+        return get_begin(i, who, MAKING_PULL,
                         &(IngestRequest) {
                                 .reference = pull->reference,
                                 .name = full,
@@ -65,7 +65,7 @@ int images_import(Images *i, const Principal *who, const char *text, int fd, Mak
         if (r < 0)
                 return r;
         (void) snprintf(full, sizeof(full), "%s:%s", name.name, name.tag);
-        return begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = full, .source = IMAGE_SOURCE_IMPORT, .in_fd = archive }, ret, reterr);
+        return get_begin(i, who, MAKING_IMPORT, &(IngestRequest) { .name = full, .source = IMAGE_SOURCE_IMPORT, .in_fd = archive }, ret, reterr);
 }
 
 /* For builds: what is there, or a pull. */

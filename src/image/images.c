@@ -52,7 +52,7 @@ static TemplateEntry *find_key(Images *i, const char *tenant, const TemplateName
 }
 
 /* The caller's own is before everybody's. */
-static TemplateEntry *find_name(Images *i, const char *tenant, const char *text) {
+static TemplateEntry *images_find_name(Images *i, const char *tenant, const char *text) {
         TemplateName name;
         TemplateEntry *t = NULL;
 
@@ -81,7 +81,7 @@ static int find_digest(Images *i, const char *tenant, const char *text, Template
 }
 
 static TemplateEntry *find_any(Images *i, const char *tenant, const char *text) {
-        TemplateEntry *t = find_name(i, tenant ? tenant : "", text);
+        TemplateEntry *t = images_find_name(i, tenant ? tenant : "", text);
 
         if (!t)
                 (void) find_digest(i, tenant ? tenant : "", text, &t);
@@ -94,7 +94,7 @@ const Image *images_find(Images *i, const char *tenant, const char *name) {
         return t ? &t->image->image : NULL;
 }
 
-static int refuse_unknown(Images *i, const char *tenant, const char *text, Error *reterr) {
+static int images_refuse_unknown(Images *i, const char *tenant, const char *text, Error *reterr) {
         unsigned best = word_tolerance(text);
         char nearest[TEMPLATE_NAME_MAX + TEMPLATE_TAG_MAX + 2] = "", full[sizeof(nearest)];
 
@@ -178,7 +178,7 @@ int images_each(Images *i, const char *tenant, int (*each)(const TemplateInfo *i
 
 static int find_told(Images *i, const char *tenant, const char *text, TemplateEntry **ret, Error *reterr) {
         TemplateName name;
-        TemplateEntry *t = find_name(i, tenant, text);
+        TemplateEntry *t = images_find_name(i, tenant, text);
         int r;
 
         if (t) {
@@ -195,7 +195,7 @@ static int find_told(Images *i, const char *tenant, const char *text, TemplateEn
                 if (r < 0)
                         return r;
         }
-        return refuse_unknown(i, tenant, text, reterr);
+        return images_refuse_unknown(i, tenant, text, reterr);
 }
 
 int images_get_info(Images *i, const char *tenant, const char *name, TemplateInfo *ret, Error *reterr) {

@@ -61,7 +61,7 @@ static void ingest_release(void *work) {
         ingest_free(work);
 }
 
-static void finish(Ingest *g, const Image *image, const Error *error) {
+static void ingest_finish(Ingest *g, const Image *image, const Error *error) {
         Making *k = g->making;
         Error cancelled = { -ECANCELED, "it was cancelled; finished layers are kept" };
 
@@ -75,12 +75,12 @@ static void finish(Ingest *g, const Image *image, const Error *error) {
         ingest_free(g);
 }
 
-static void fail(Ingest *g, int r, const Error *why) {
+static void ingest_fail(Ingest *g, int r, const Error *why) {
         Error error = *why;
 
         if (error.code == 0)
                 (void) error_set(&error, r, "%s", strerror(-r));
-        finish(g, NULL, &error);
+        ingest_finish(g, NULL, &error);
 }
 
 static void ingest_cancel(void *work) {
@@ -91,7 +91,7 @@ static void ingest_cancel(void *work) {
                 image_child_stop(g->child);
         else if (g->waiter) {
                 layer_waiter_cancel(TAKE_PTR(g->waiter));
-                finish(g, NULL, &error);
+                ingest_finish(g, NULL, &error);
         } else if (g->inspection.call)
                 tree_call_cancel(g->inspection.call);
 }
@@ -103,7 +103,7 @@ static bool is_cancelled(Ingest *g) {
 
         if (!making_is_cancelled(g->making))
                 return false;
-        finish(g, NULL, &error);
+        ingest_finish(g, NULL, &error);
         return true;
 }
 
@@ -122,34 +122,34 @@ static void put_image(Ingest *g) {
         memcpy(digest, g->image.digest, sizeof(digest));
         r = images_put(i, tenant, name, &g->image, &error);
         if (r < 0)
-                fail(g, r, &error);
+                ingest_fail(g, r, &error);
         else
-                finish(g, &images_entry(i, digest)->image, NULL);
+                ingest_finish(g, &images_entry(i, digest)->image, NULL);
 }
 
-static void on_inspected(const Error *error, void *userdata) {
+static void ingest_on_inspected(const Error *error, void *userdata) {
         Ingest *g = userdata;
 
         if (error)
-                fail(g, error->code, error);
+                ingest_fail(g, error->code, error);
         else if (!is_cancelled(g))
                 put_image(g);
 }
 
-static void inspect(Ingest *g) {
+static void ingest_inspect(Ingest *g) {
         Error error = { 0 };
         int r;
 
         memcpy(g->image.layer, g->parent, sizeof(g->parent));
         g->image.layers = json_dumps(json_object_get(g->result, "layers"), JSON_COMPACT);
         if (!g->image.layers) {
-                fail(g, -ENOMEM, &error);
+                ingest_fail(g, -ENOMEM, &error);
                 return;
         }
-        g->inspection = (ImageInspection) { .image = &g->image, .done = on_inspected, .userdata = g };
+        g->inspection = (ImageInspection) { .image = &g->image, .done = ingest_on_inspected, .userdata = g };
         r = image_inspect(g->images, g->making, &g->inspection, &error);
         if (r < 0)
-                fail(g, r, &error);
+                ingest_fail(g, r, &error);
 }
 
 /* Layers. */
@@ -162,15 +162,15 @@ static const char *layer_text(const json_t *layer, const char *key) {
         return json_string_value(json_object_get(layer, key));
 }
 
-static void next_layer(Ingest *g);
+static void ingest_next_layer(Ingest *g);
 
-static void on_layer(const Error *error, void *userdata) {
+static void ingest_on_layer(const Error *error, void *userdata) {
         Ingest *g = userdata;
         const LayerEntry *l;
 
         g->waiter = NULL;
         if (error) {
-                fail(g, error->code, error);
+                ingest_fail(g, error->code, error);
                 return;
         }
         l = images_layer(g->images, g->chain);
@@ -181,7 +181,7 @@ static void on_layer(const Error *error, void *userdata) {
         if (g->wanting)
                 g->again = true;
         else
-                next_layer(g);
+                ingest_next_layer(g);
 }
 
 static int want_layer(Ingest *g, Error *reterr) {
@@ -203,11 +203,11 @@ static int want_layer(Ingest *g, Error *reterr) {
         chain_id(g->parent, want.diff_id, g->chain);
         (void) snprintf(stage, sizeof(stage), "unpacking layer %zu of %zu", g->next + 1, n);
         making_progress(g->making, stage, 0, 0);
-        return layer_want(g->images, g->making, &want, on_layer, g, &g->waiter, reterr);
+        return layer_want(g->images, g->making, &want, ingest_on_layer, g, &g->waiter, reterr);
 }
 
 /* Those that are there answer from within, so it is a loop and not a recursion. */
-static void next_layer(Ingest *g) {
+static void ingest_next_layer(Ingest *g) {
         Error error = { 0 };
         int r;
 
@@ -215,7 +215,7 @@ static void next_layer(Ingest *g) {
                 if (is_cancelled(g))
                         return;
                 if (g->next >= json_array_size(json_object_get(g->result, "layers"))) {
-                        inspect(g);
+                        ingest_inspect(g);
                         return;
                 }
                 g->wanting = true;
@@ -224,7 +224,7 @@ static void next_layer(Ingest *g) {
                 g->wanting = false;
         } while (r >= 0 && g->again);
         if (r < 0)
-                fail(g, r, &error);
+                ingest_fail(g, r, &error);
 }
 
 /* Fetching. */
@@ -265,7 +265,7 @@ static int adopt_blobs(Ingest *g, Error *reterr) {
         return r;
 }
 
-static void on_line(const char *line, void *userdata) {
+static void ingest_on_line(const char *line, void *userdata) {
         Ingest *g = userdata;
         json_t *j = json_loads(line, 0, NULL);
         const json_t *p = json_object_get(j, "progress"), *result = json_object_get(j, "result");
@@ -281,7 +281,7 @@ static void on_line(const char *line, void *userdata) {
         json_decref(j);
 }
 
-static void on_fetched(const Error *error, void *userdata) {
+static void ingest_on_fetched(const Error *error, void *userdata) {
         Ingest *g = userdata;
         char size[IMAGE_SIZE_TEXT];
         size_t n;
@@ -290,20 +290,20 @@ static void on_fetched(const Error *error, void *userdata) {
 
         g->child = NULL;
         if (error) {
-                fail(g, error->code, error);
+                ingest_fail(g, error->code, error);
                 return;
         }
         r = check_result(g, &why);
         if (r >= 0)
                 r = adopt_blobs(g, &why);
         if (r < 0) {
-                fail(g, r, &why);
+                ingest_fail(g, r, &why);
                 return;
         }
         n = json_array_size(json_object_get(g->result, "layers"));
         making_log(g->making, "%s: %zu layer%s, %s", g->image.digest, n, n == 1 ? "" : "s",
                         image_size_text((uint64_t) json_integer_value(json_object_get(g->result, "size")), size));
-        next_layer(g);
+        ingest_next_layer(g);
 }
 
 static bool is_insecure(const Images *i, const char *reference) {
@@ -335,7 +335,7 @@ size_t registry_arguments(Images *i, const char *tenant, const char *blobs, cons
 }
 
 static int fetch(Ingest *g, Error *reterr) {
-        static const ImageChildEvents events = { on_line, on_fetched };
+        static const ImageChildEvents events = { ingest_on_line, ingest_on_fetched };
         const char *arguments[24] = { "cove-registry" };
         char limit[24], stall[24];
         size_t n = 1;
@@ -362,13 +362,13 @@ static int fetch(Ingest *g, Error *reterr) {
         return image_child_start(g->images, arguments, g->auth, g->in_fd, &events, g, &g->child, reterr);
 }
 
-static void on_ready(Making *k, const Error *error, void *userdata) {
+static void ingest_on_ready(Making *k, const Error *error, void *userdata) {
         Ingest *g = userdata;
         Error why = { 0 };
         int r;
 
         if (error) {
-                fail(g, error->code, error);
+                ingest_fail(g, error->code, error);
                 return;
         }
         if (is_cancelled(g))
@@ -377,20 +377,20 @@ static void on_ready(Making *k, const Error *error, void *userdata) {
         making_progress(k, "fetching", 0, 0);
         r = fetch(g, &why);
         if (r < 0)
-                fail(g, r, &why);
+                ingest_fail(g, r, &why);
 }
 
 /* Beginning. Not from within the call that asks, so that whoever asked has its making before anything is told. */
 
-static int on_defer(sd_event_source *source, void *userdata) {
+static int ingest_on_defer(sd_event_source *source, void *userdata) {
         Ingest *g = userdata;
 
         g->defer = sd_event_source_disable_unref(g->defer);
-        images_when_ready(g->images, g->making, on_ready, g);
+        images_when_ready(g->images, g->making, ingest_on_ready, g);
         return 0;
 }
 
-static char *copy(const char *text) {
+static char *ingest_copy(const char *text) {
         return text ? strdup(text) : NULL;
 }
 
@@ -404,16 +404,16 @@ int ingest_start(Images *i, Making *k, const IngestRequest *request, ImageDone d
                         .making = k,
                         .owns_making = !done,
                         .takes_name = request->only_free_name,
-                        .reference = copy(request->reference),
-                        .name = copy(request->name),
-                        .platform = copy(request->platform),
-                        .auth = copy(request->auth),
+                        .reference = ingest_copy(request->reference),
+                        .name = ingest_copy(request->name),
+                        .platform = ingest_copy(request->platform),
+                        .auth = ingest_copy(request->auth),
                         .in_fd = request->in_fd >= 0 ? fcntl(request->in_fd, F_DUPFD_CLOEXEC, 3) : -EBADF,
                         .done = done,
                         .userdata = userdata,
                 };
-                g->image.source = copy(request->source);
-                r = sd_event_add_defer(i->manager->event, &g->defer, on_defer, g);
+                g->image.source = ingest_copy(request->source);
+                r = sd_event_add_defer(i->manager->event, &g->defer, ingest_on_defer, g);
         }
         if (r < 0) {
                 if (g)

@@ -21,7 +21,7 @@ static int take_result(const char *text, ImageConfig *c, Error *reterr) {
         return 0;
 }
 
-static void on_inspected(const char *result, const Error *error, void *userdata) {
+static void image_inspect_on_inspected(const char *result, const Error *error, void *userdata) {
         ImageInspection *x = userdata;
         Error why = { 0 };
 
@@ -32,7 +32,7 @@ static void on_inspected(const char *result, const Error *error, void *userdata)
 }
 
 int image_inspect(Images *i, Making *k, ImageInspection *x, Error *reterr) {
-        static const TreeRunEvents events = { .done = on_inspected };
+        static const TreeRunEvents events = { .done = image_inspect_on_inspected };
         const ImageConfig *c = &x->image->config;
         const char *const arguments[] = { "inspect", "--user", c->user && *c->user ? c->user : "0", NULL };
         TreeRef layer = tree_ref(TREE_LAYER, x->image->layer);

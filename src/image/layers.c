@@ -36,7 +36,7 @@ struct LayerWork {
         UT_hash_handle hh;
 };
 
-static void waiter_free(LayerWaiter *w) {
+static void layers_waiter_free(LayerWaiter *w) {
         store_layer_done(&w->want);
         free(w);
 }
@@ -55,7 +55,7 @@ void layers_free(Images *i) {
 
         HASH_ITER(hh, i->works, w, next) {
                 DL_FOREACH_SAFE(w->waiters, x, xn)
-                        waiter_free(x);
+                        layers_waiter_free(x);
                 work_free(w);
         }
 }
@@ -74,7 +74,7 @@ static LayerWork *work_new(Images *i, const char *chain) {
 }
 
 /* It is gone before they hear of it, who may want the next thing from there. */
-static void work_end(LayerWork *w, const Error *error) {
+static void layers_work_end(LayerWork *w, const Error *error) {
         LayerWaiter *list = TAKE_PTR(w->waiters), *x, *next;
         Images *i = w->images;
         TreeRef scratch = tree_ref(TREE_SCRATCH, w->scratch);
@@ -87,7 +87,7 @@ static void work_end(LayerWork *w, const Error *error) {
                 x->work = NULL;
                 if (x->done)
                         x->done(error, x->userdata);
-                waiter_free(x);
+                layers_waiter_free(x);
         }
 }
 
@@ -123,14 +123,14 @@ static void work_fail(LayerWork *w, int r, const Error *why) {
                                 w->chain, why->text);
         else
                 (void) error_prefix(&error, error.code, "layer %.12s", w->row.digest ? w->row.digest + strlen(DIGEST_PREFIX) : w->chain);
-        work_end(w, &error);
+        layers_work_end(w, &error);
         if (late)
                 restart(i, late);
 }
 
 /* Unpacking. */
 
-static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void layers_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
         LayerWork *w = userdata;
         LayerWaiter *x, *strangers;
         Images *i;
@@ -161,7 +161,7 @@ static void on_published(const TreeAnswer *answer, const Error *error, void *use
         }
         strangers = take_strangers(w, /* all= */ false);
         i = w->images;
-        work_end(w, NULL);
+        layers_work_end(w, NULL);
         if (strangers)
                 restart(i, strangers);
 }
@@ -186,12 +186,12 @@ static void on_unpacked(const char *result, const Error *error, void *userdata) 
                 return;
         }
         w->row.bytes = tree_result_bytes(result);
-        r = trees_publish(w->images->manager, &scratch, &layer, on_published, w, &w->call, &why);
+        r = trees_publish(w->images->manager, &scratch, &layer, layers_on_published, w, &w->call, &why);
         if (r < 0)
                 work_fail(w, r, &why);
 }
 
-static void on_scratch(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void layers_on_scratch(const TreeAnswer *answer, const Error *error, void *userdata) {
         static const TreeRunEvents events = { on_unpack_progress, on_unpacked };
         LayerWork *w = userdata;
         TreeRef scratch = tree_ref(TREE_SCRATCH, w->scratch);
@@ -226,7 +226,7 @@ static int begin_unpack(LayerWork *w, const StoreLayer *want, Error *reterr) {
                 return error_set(reterr, w->blob_fd, "blob %s is not there: %s", want->digest, strerror(-w->blob_fd));
         chain_random(w->scratch);
         scratch = tree_ref(TREE_SCRATCH, w->scratch);
-        return trees_make(i->manager, &scratch, *want->parent ? &parent : NULL, /* limit= */ 0, on_scratch, w, &w->call, reterr);
+        return trees_make(i->manager, &scratch, *want->parent ? &parent : NULL, /* limit= */ 0, layers_on_scratch, w, &w->call, reterr);
 }
 
 /* For whom it was removed under his feet: the first of them begins anew. */
@@ -269,7 +269,7 @@ static LayerWaiter *waiter_new(Making *k, const LayerWant *want, LayerDone done,
         x->want.media_type = want->media_type ? strdup(want->media_type) : NULL;
         if (x->want.diff_id && x->want.digest)
                 return x;
-        waiter_free(x);
+        layers_waiter_free(x);
         return NULL;
 }
 
@@ -315,12 +315,12 @@ void layer_waiter_cancel(LayerWaiter *x) {
                         tree_call_cancel(w->call);
                 }
         }
-        waiter_free(x);
+        layers_waiter_free(x);
 }
 
 /* Removing. */
 
-static void on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void layers_on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
         LayerWork *w = userdata;
         Images *i = w->images;
         LayerWaiter *x, *next, *again = NULL;
@@ -333,7 +333,7 @@ static void on_removed(const TreeAnswer *answer, const Error *error, void *userd
                         DL_DELETE(w->waiters, x);
                         DL_APPEND(again, x);
                 }
-        work_end(w, error);
+        layers_work_end(w, error);
         if (again)
                 restart(i, again);
 }
@@ -354,7 +354,7 @@ int layer_remove(Images *i, const char *chain, LayerDone done, void *userdata, E
                 *x = (LayerWaiter) { .work = w, .done = done, .userdata = userdata };
                 w->removing = true;
                 DL_APPEND(w->waiters, x);
-                r = trees_remove(i->manager, &ref, on_removed, w, &w->call, reterr);
+                r = trees_remove(i->manager, &ref, layers_on_removed, w, &w->call, reterr);
         } else
                 (void) error_set(reterr, r, "out of memory");
         if (r >= 0)

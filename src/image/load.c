@@ -114,11 +114,11 @@ static int take_layer(StoreLayer *row, void *userdata) {
         return layer_entry_add(userdata, row) ? 0 : -ENOMEM;
 }
 
-static int take_image(Image *row, void *userdata) {
+static int load_take_image(Image *row, void *userdata) {
         return image_entry_add(userdata, row) ? 0 : -ENOMEM;
 }
 
-static int take_template(StoreTemplate *row, void *userdata) {
+static int load_take_template(StoreTemplate *row, void *userdata) {
         Images *i = userdata;
         ImageEntry *e;
 
@@ -141,9 +141,9 @@ int images_load(Images *i, Error *reterr) {
         int r = store_layer_each(s, take_layer, i); /* before images, who count themselves in them */
 
         if (r >= 0)
-                r = store_image_each(s, take_image, i);
+                r = store_image_each(s, load_take_image, i);
         if (r >= 0)
-                r = store_template_each(s, take_template, i);
+                r = store_template_each(s, load_take_template, i);
         if (r >= 0)
                 r = store_image_snapshot_each(s, take_snapshot, i);
         if (r >= 0)

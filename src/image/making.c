@@ -77,7 +77,7 @@ void making_unwatch(MakingWatch *watch) {
         watch->making = NULL;
 }
 
-static void tell(Making *k) {
+static void making_tell(Making *k) {
         MakingWatch *w, *next;
 
         DL_FOREACH_SAFE(k->watches, w, next)
@@ -100,7 +100,7 @@ void making_log_bytes(Making *k, const void *data, size_t size) {
                 k->log_full = true; /* no room: the work goes on */
         else
                 k->log_bytes += size;
-        tell(k);
+        making_tell(k);
 }
 
 void making_log(Making *k, const char *format, ...) {
@@ -130,7 +130,7 @@ void making_progress(Making *k, const char *stage, uint64_t done, uint64_t total
         }
         k->row.progress_done = done;
         k->row.progress_total = total;
-        tell(k);
+        making_tell(k);
 }
 
 int making_hold(Making *k, const char *chain) {
@@ -276,7 +276,7 @@ void making_end(Making *k, const Image *image, const Error *error) {
         k->images->n_running--;
         if (k->images->observer)
                 k->images->observer(k->images, k, k->images->observer_data);
-        tell(k);
+        making_tell(k);
 }
 
 /* Finding. */
@@ -324,11 +324,11 @@ void makings_trim(Images *i) {
 
 /* Opening. */
 
-static int take_row(StoreMaking *row, void *userdata) {
+static int making_take_row(StoreMaking *row, void *userdata) {
         return making_add(userdata, row) ? 0 : -ENOMEM;
 }
 
-static void settle(Making *k) {
+static void making_settle(Making *k) {
         struct stat st;
         char name[MAKING_ID_LENGTH + 5];
 
@@ -360,11 +360,11 @@ int makings_load(Images *i, Error *reterr) {
         i->makings_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (i->makings_fd < 0)
                 return error_set(reterr, -errno, "cannot open '%s': %m", path);
-        r = store_making_each(i->manager->store, take_row, i);
+        r = store_making_each(i->manager->store, making_take_row, i);
         if (r < 0)
                 return error_set(reterr, r, "cannot read the makings: %s", strerror(-r));
         DL_FOREACH(i->makings, k)
-                settle(k);
+                making_settle(k);
         makings_trim(i);
         return 0;
 }

@@ -37,7 +37,7 @@ static bool name_is_valid(const char *name, size_t n) {
         return true;
 }
 
-static bool tag_is_valid(const char *tag) {
+static bool names_tag_is_valid(const char *tag) {
         size_t n = strlen(tag);
 
         if (n == 0 || n > TEMPLATE_TAG_MAX || (!isalnum((unsigned char) tag[0]) && tag[0] != '_'))
@@ -71,7 +71,7 @@ int template_name_parse(const char *text, TemplateName *ret, Error *reterr) {
                                 "'%.100s' is no name of a template: lower-case letters and digits, with '.', '_', '-' and '/' between them, then :TAG", text);
         if (strchr(tag, '/'))
                 return error_set(reterr, -EINVAL, "'%.100s' has a registry in it; a template is called '%.100s'", text, strchr(tag, '/') + 1);
-        if (!tag_is_valid(tag))
+        if (!names_tag_is_valid(tag))
                 return error_set(reterr, -EINVAL, "'%.100s' is no tag: 1 to %d letters, digits, '_', '.', '-'", tag, TEMPLATE_TAG_MAX);
         memcpy(ret->name, text, n);
         ret->name[n] = '\0';

@@ -11,7 +11,7 @@
 #define LABEL_START "dev.cove.start"
 #define LABEL_READY "dev.cove.ready"
 
-static int read_text(const json_t *object, const char *key, char **ret) {
+static int oci_read_text(const json_t *object, const char *key, char **ret) {
         const char *text = json_string_value(json_object_get(object, key));
 
         if (!text || !*text)
@@ -21,7 +21,7 @@ static int read_text(const json_t *object, const char *key, char **ret) {
         return *ret ? 0 : -ENOMEM;
 }
 
-static int read_list(const json_t *object, const char *key, Strv *ret) {
+static int oci_read_list(const json_t *object, const char *key, Strv *ret) {
         const json_t *item;
         size_t k;
         int r = 0;
@@ -33,7 +33,7 @@ static int read_list(const json_t *object, const char *key, Strv *ret) {
 }
 
 /* Variables that are none ("=x", "") would be refused when a sandbox is made. */
-static int read_env(const json_t *object, Strv *ret) {
+static int oci_read_env(const json_t *object, Strv *ret) {
         const json_t *item;
         size_t k;
         int r = 0;
@@ -61,10 +61,10 @@ static int read_keys(json_t *object, const char *key, Strv *ret) {
 static int read_labels(json_t *object, ImageConfig *ret) {
         json_t *labels = json_object_get(object, "Labels"), *value;
         const char *name;
-        int r = read_text(labels, LABEL_START, &ret->start_command);
+        int r = oci_read_text(labels, LABEL_START, &ret->start_command);
 
         if (r >= 0)
-                r = read_text(labels, LABEL_READY, &ret->ready_command);
+                r = oci_read_text(labels, LABEL_READY, &ret->ready_command);
         json_object_foreach(labels, name, value) {
                 char *label;
 
@@ -88,16 +88,16 @@ int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr) {
                 .exposed = STRV_INIT(IMAGE_STRINGS_MAX),
                 .labels = STRV_INIT(IMAGE_STRINGS_MAX),
         };
-        int r = read_text(c, "WorkingDir", &k.workdir);
+        int r = oci_read_text(c, "WorkingDir", &k.workdir);
 
         if (r >= 0)
-                r = read_text(c, "User", &k.user);
+                r = oci_read_text(c, "User", &k.user);
         if (r >= 0)
-                r = read_env(c, &k.env);
+                r = oci_read_env(c, &k.env);
         if (r >= 0)
-                r = read_list(c, "Entrypoint", &k.entrypoint);
+                r = oci_read_list(c, "Entrypoint", &k.entrypoint);
         if (r >= 0)
-                r = read_list(c, "Cmd", &k.cmd);
+                r = oci_read_list(c, "Cmd", &k.cmd);
         if (r >= 0)
                 r = read_keys(c, "ExposedPorts", &k.exposed);
         if (r >= 0)
@@ -118,7 +118,7 @@ int image_config_read(const json_t *config, ImageConfig *ret, Error *reterr) {
         return 0;
 }
 
-static json_t *list_json(const Strv *v) {
+static json_t *oci_list_json(const Strv *v) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < v->n; i++)
@@ -134,7 +134,7 @@ static json_t *keys_json(const Strv *v) {
         return map;
 }
 
-static json_t *labels_json(const ImageConfig *c) {
+static json_t *oci_labels_json(const ImageConfig *c) {
         json_t *map = json_object();
 
         for (size_t i = 0; i < c->labels.n; i++) {
@@ -153,11 +153,11 @@ static json_t *labels_json(const ImageConfig *c) {
 
 json_t *image_config_write(const ImageConfig *c) {
         json_t *j = json_pack("{s:o,s:o,s:o,s:o,s:o}",
-                        "Env", list_json(&c->env),
-                        "Entrypoint", c->entrypoint.n > 0 ? list_json(&c->entrypoint) : json_null(),
-                        "Cmd", c->cmd.n > 0 ? list_json(&c->cmd) : json_null(),
+                        "Env", oci_list_json(&c->env),
+                        "Entrypoint", c->entrypoint.n > 0 ? oci_list_json(&c->entrypoint) : json_null(),
+                        "Cmd", c->cmd.n > 0 ? oci_list_json(&c->cmd) : json_null(),
                         "ExposedPorts", keys_json(&c->exposed),
-                        "Labels", labels_json(c));
+                        "Labels", oci_labels_json(c));
 
         if (c->workdir)
                 (void) json_object_set_new(j, "WorkingDir", json_text_or_null(c->workdir));

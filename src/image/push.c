@@ -17,7 +17,7 @@
 #define LAYERS_MAX 512
 #define MEDIA_TYPE "application/vnd.oci.image.layer.v1.tar+gzip"
 
-typedef struct Push {
+typedef struct ImagePush {
         Images *images;
         Making *making;
         char *reference, *auth;
@@ -29,15 +29,15 @@ typedef struct Push {
         char temporary[48]; /* name of a blob that is being packed, or of the configuration */
         TreeCall *call;
         ImageChild *child;
-} Push;
+} ImagePush;
 
-static void remove_temporary(Push *p) {
+static void remove_temporary(ImagePush *p) {
         if (*p->temporary)
                 (void) unlinkat(p->images->blobs_fd, p->temporary, 0);
         p->temporary[0] = '\0';
 }
 
-static void push_free(Push *p) {
+static void push_free(ImagePush *p) {
         remove_temporary(p);
         tree_call_forget(p->call);
         image_child_free(p->child);
@@ -53,7 +53,7 @@ static void push_release(void *work) {
 }
 
 static void push_cancel(void *work) {
-        Push *p = work;
+        ImagePush *p = work;
 
         if (p->child)
                 image_child_stop(p->child);
@@ -61,7 +61,7 @@ static void push_cancel(void *work) {
                 tree_call_cancel(p->call);
 }
 
-static void finish(Push *p, const Error *error) {
+static void push_finish(ImagePush *p, const Error *error) {
         static const Error cancelled = { -ECANCELED, "it was cancelled" };
         ImageEntry *e = images_entry(p->images, p->digest);
         Making *k = p->making;
@@ -71,18 +71,18 @@ static void finish(Push *p, const Error *error) {
         push_free(p);
 }
 
-static void fail(Push *p, int r, const Error *why) {
+static void push_fail(ImagePush *p, int r, const Error *why) {
         Error error = *why;
 
         if (error.code == 0)
                 (void) error_set(&error, r, "%s", strerror(-r));
-        finish(p, &error);
+        push_finish(p, &error);
 }
 
 /* Sending. */
 
 static void on_push_line(const char *line, void *userdata) {
-        Push *p = userdata;
+        ImagePush *p = userdata;
         _cleanup_json_ json_t *j = json_loads(line, 0, NULL);
         const json_t *progress = json_object_get(j, "progress");
 
@@ -92,15 +92,15 @@ static void on_push_line(const char *line, void *userdata) {
 }
 
 static void on_pushed(const Error *error, void *userdata) {
-        Push *p = userdata;
+        ImagePush *p = userdata;
 
         p->child = NULL;
         if (!error)
                 making_log(p->making, "pushed %s as %s", p->manifest, p->reference);
-        finish(p, error);
+        push_finish(p, error);
 }
 
-static void send_image(Push *p) {
+static void send_image(ImagePush *p) {
         static const ImageChildEvents events = { on_push_line, on_pushed };
         const char *arguments[16] = { "cove-registry", "push", p->reference, "--manifest", p->manifest };
         Error error = { 0 };
@@ -110,13 +110,13 @@ static void send_image(Push *p) {
         making_log(p->making, "pushing %s to %s", p->manifest, p->reference);
         r = image_child_start(p->images, arguments, p->auth, /* in_fd= */ -EBADF, &events, p, &p->child, &error);
         if (r < 0)
-                fail(p, r, &error);
+                push_fail(p, r, &error);
 }
 
 /* Describing. */
 
 static void on_described_line(const char *line, void *userdata) {
-        Push *p = userdata;
+        ImagePush *p = userdata;
         _cleanup_json_ json_t *j = json_loads(line, 0, NULL);
         const char *digest = json_string_value(json_object_get(json_object_get(j, "result"), "manifestDigest"));
 
@@ -125,20 +125,20 @@ static void on_described_line(const char *line, void *userdata) {
 }
 
 static void on_described(const Error *error, void *userdata) {
-        Push *p = userdata;
+        ImagePush *p = userdata;
         Error why = { 0 };
 
         p->child = NULL;
         remove_temporary(p);
         if (error)
-                fail(p, error->code, error);
+                push_fail(p, error->code, error);
         else if (!*p->manifest)
-                fail(p, error_set(&why, -EPROTO, "the registry program has not told what it made"), &why);
+                push_fail(p, error_set(&why, -EPROTO, "the registry program has not told what it made"), &why);
         else
                 send_image(p);
 }
 
-static int write_config(Push *p, const Image *image) {
+static int write_config(ImagePush *p, const Image *image) {
         _cleanup_json_ json_t *j = json_pack("{s:o}", "config", image_config_write(&image->config));
         _cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
         _cleanup_close_ int fd = -EBADF;
@@ -151,7 +151,7 @@ static int write_config(Push *p, const Image *image) {
         return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
-static int describe(Push *p, Error *reterr) {
+static int push_describe(ImagePush *p, Error *reterr) {
         static const ImageChildEvents events = { on_described_line, on_described };
         const ImageEntry *e = images_entry(p->images, p->digest);
         _cleanup_(strv_done) Strv list = STRV_INIT(2 * LAYERS_MAX + 16);
@@ -180,9 +180,9 @@ static int describe(Push *p, Error *reterr) {
 
 /* Packing. */
 
-static void next_layer(Push *p);
+static void push_next_layer(ImagePush *p);
 
-static int take_packed(Push *p, const char *result) {
+static int take_packed(ImagePush *p, const char *result) {
         _cleanup_json_ json_t *j = json_loads(result, 0, NULL);
         const json_t *inner = json_object_get(j, "result"), *x = inner ? inner : j;
         const char *digest = json_string_value(json_object_get(x, "digest")), *diff_id = json_string_value(json_object_get(x, "diffId"));
@@ -206,32 +206,32 @@ static int take_packed(Push *p, const char *result) {
 }
 
 static void on_packed(const char *result, const Error *error, void *userdata) {
-        Push *p = userdata;
+        ImagePush *p = userdata;
         Error why = { 0 };
         int r;
 
         p->call = NULL;
         if (error) {
-                fail(p, error->code, error);
+                push_fail(p, error->code, error);
                 return;
         }
         r = take_packed(p, result);
         if (r < 0) {
-                fail(p, r, &why);
+                push_fail(p, r, &why);
                 return;
         }
         p->packed = true;
         p->next++;
-        next_layer(p);
+        push_next_layer(p);
 }
 
 static void on_pack_progress(const char *line, void *userdata) {
-        Push *p = userdata;
+        ImagePush *p = userdata;
 
         making_progress(p->making, p->making->row.stage, tree_result_bytes(line), 0);
 }
 
-static int pack(Push *p, Error *reterr) {
+static int pack(ImagePush *p, Error *reterr) {
         static const TreeRunEvents events = { on_pack_progress, on_packed };
         static const char *const arguments[] = { "pack", "--compress", "gzip", NULL };
         const LayerEntry *l = images_layer(p->images, p->chains[p->next]);
@@ -253,13 +253,13 @@ static int pack(Push *p, Error *reterr) {
         return trees_run(p->images->manager, refs, *l->row.parent ? 2 : 1, arguments, /* in_fd= */ -EBADF, fd, &events, p, &p->call, reterr);
 }
 
-static bool has_blob(Push *p, const char *digest) {
+static bool image_push_has_blob(ImagePush *p, const char *digest) {
         _cleanup_close_ int fd = digest && *digest ? blob_open(p->images, digest) : -ENOENT;
 
         return fd >= 0;
 }
 
-static void next_layer(Push *p) {
+static void push_next_layer(ImagePush *p) {
         const ImageEntry *e = images_entry(p->images, p->digest);
         Error error = { 0 };
         int r = 0;
@@ -269,37 +269,37 @@ static void next_layer(Push *p) {
         for (; r >= 0 && p->next < p->n; p->next++) {
                 const LayerEntry *l = images_layer(p->images, p->chains[p->next]);
 
-                if (l && l->row.diff_id && has_blob(p, l->row.digest))
+                if (l && l->row.diff_id && image_push_has_blob(p, l->row.digest))
                         continue;
                 r = pack(p, &error);
                 if (r >= 0)
                         return;
         }
         if (r < 0) {
-                fail(p, r, &error);
+                push_fail(p, r, &error);
                 return;
         }
-        if (!p->packed && e && e->image.config_digest && has_blob(p, e->image.digest) && has_blob(p, e->image.config_digest)) {
+        if (!p->packed && e && e->image.config_digest && image_push_has_blob(p, e->image.digest) && image_push_has_blob(p, e->image.config_digest)) {
                 memcpy(p->manifest, p->digest, sizeof(p->manifest));
                 send_image(p);
                 return;
         }
-        r = describe(p, &error);
+        r = push_describe(p, &error);
         if (r < 0)
-                fail(p, r, &error);
+                push_fail(p, r, &error);
 }
 
 /* Beginning. */
 
-static void on_ready(Making *k, const Error *error, void *userdata) {
+static void push_on_ready(Making *k, const Error *error, void *userdata) {
         if (error)
-                fail(userdata, error->code, error);
+                push_fail(userdata, error->code, error);
         else
-                next_layer(userdata);
+                push_next_layer(userdata);
 }
 
 /* From the top down, then turned over. */
-static int list_layers(Push *p, const Image *image, Error *reterr) {
+static int list_layers(ImagePush *p, const Image *image, Error *reterr) {
         const char *chain = image->layer;
 
         for (const LayerEntry *l; *chain; chain = l->row.parent) {
@@ -323,9 +323,9 @@ static int list_layers(Push *p, const Image *image, Error *reterr) {
         return 0;
 }
 
-static int begin(Images *i, Making *k, const Image *image, const char *reference, const char *auth, Error *reterr) {
+static int push_begin(Images *i, Making *k, const Image *image, const char *reference, const char *auth, Error *reterr) {
         static const MakingWork ops = { push_cancel, push_release };
-        Push *p = calloc(1, sizeof(*p));
+        ImagePush *p = calloc(1, sizeof(*p));
         int r;
 
         if (!p)
@@ -341,7 +341,7 @@ static int begin(Images *i, Making *k, const Image *image, const char *reference
                 return r;
         }
         making_set_work(k, &ops, p);
-        images_when_ready(i, k, on_ready, p);
+        images_when_ready(i, k, push_on_ready, p);
         return 0;
 }
 
@@ -365,7 +365,7 @@ int images_push(Images *i, const Principal *who, const char *name, const char *r
         r = making_new(i, who, MAKING_PUSH, full, &k, reterr);
         if (r < 0)
                 return r;
-        r = begin(i, k, info.image, reference, auth, reterr);
+        r = push_begin(i, k, info.image, reference, auth, reterr);
         if (r < 0) {
                 making_end(k, NULL, reterr);
                 return r;

@@ -131,7 +131,7 @@ static int keep_origin(Images *i, Image *image) {
         return 0;
 }
 
-static int put(Images *i, StoreTemplate *row, Image *image) {
+static int image_put(Images *i, StoreTemplate *row, Image *image) {
         StoreImageSnapshot snapshot = { .created_at = clock_wall_usec() };
         ImageSnapshotEntry *known = NULL;
         ImageEntry *e;
@@ -174,7 +174,7 @@ int images_put(Images *i, const char *tenant, const char *name_and_tag, Image *i
         if (r >= 0)
                 r = keep_origin(i, image);
         if (r >= 0)
-                r = put(i, &row, image);
+                r = image_put(i, &row, image);
         store_template_done(&row);
         return r < 0 ? error_set(reterr, r, "cannot write template '%.100s' down: %s", name_and_tag ? name_and_tag : "", strerror(-r)) : 0;
 }

@@ -65,7 +65,7 @@ void reconciliation_stop(Images *i) {
         i->reconciliation = NULL;
 }
 
-static void tell_waiters(Images *i, const Error *error) {
+static void reconcile_tell_waiters(Images *i, const Error *error) {
         Reconciliation *x = TAKE_PTR(i->reconciliation);
         ReadyWaiter *w, *next;
 
@@ -115,12 +115,12 @@ static void on_snapshots_listed(const TreeAnswer *answer, const Error *error, vo
         }
         if (!error)
                 i->reconciled = true;
-        tell_waiters(i, error);
+        reconcile_tell_waiters(i, error);
 }
 
 /* Layers. */
 
-static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+static void reconcile_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         Reconciliation *x = userdata;
         Images *i = x->images;
         StoreLayer row = { .bytes = bytes, .created_at = clock_wall_usec() };
@@ -159,45 +159,45 @@ static void go_on_removing(Images *i) {
 }
 
 /* What comes while the answer is on its way is not missing because it is not in it. */
-static void count(Images *i) {
+static void reconcile_count(Images *i) {
         for (LayerEntry *l = i->layers; l; l = l->hh.next)
                 l->counted = true;
         for (ImageSnapshotEntry *e = i->snapshots; e; e = e->hh.next)
                 e->counted = true;
 }
 
-static void ask(Images *i, TreeKind kind, TreeItem item, TreeDone done) {
+static void reconcile_ask(Images *i, TreeKind kind, TreeItem item, TreeDone done) {
         Reconciliation *x = i->reconciliation;
         TreeRequest request = { .operation = TREE_LIST, .n_refs = 1 };
         Error error = { 0 };
 
         request.refs[0].kind = (uint8_t) kind;
         seen_free(x);
-        count(i);
+        reconcile_count(i);
         if (trees_ask(i->manager, &request, /* fds= */ NULL, item, done, x, &x->call, &error) < 0)
-                tell_waiters(i, &error);
+                reconcile_tell_waiters(i, &error);
 }
 
-static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void image_reconcile_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Reconciliation *x = userdata;
         Images *i = x->images;
 
         x->call = NULL;
         if (error) {
-                tell_waiters(i, error);
+                reconcile_tell_waiters(i, error);
                 return;
         }
         drop_missing(x);
         go_on_removing(i);
-        ask(i, TREE_SNAPSHOT, on_snapshot, on_snapshots_listed);
+        reconcile_ask(i, TREE_SNAPSHOT, on_snapshot, on_snapshots_listed);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int image_reconcile_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Images *i = userdata;
 
         if (!i->manager->recovering) {
                 i->reconciliation->timer = sd_event_source_disable_unref(i->reconciliation->timer);
-                ask(i, TREE_LAYER, on_item, on_listed);
+                reconcile_ask(i, TREE_LAYER, reconcile_on_item, image_reconcile_on_listed);
                 return 0;
         }
         (void) sd_event_source_set_time_relative(source, PAUSE_USEC);
@@ -221,7 +221,7 @@ int reconciliation_start(Images *i, Error *reterr) {
                 return 0;
         r = reconciliation_new(i);
         if (r >= 0)
-                r = sd_event_add_time_relative(i->manager->event, &i->reconciliation->timer, CLOCK_MONOTONIC, 0, 0, on_timer, i);
+                r = sd_event_add_time_relative(i->manager->event, &i->reconciliation->timer, CLOCK_MONOTONIC, 0, 0, image_reconcile_on_timer, i);
         return r < 0 ? error_set(reterr, r, "cannot look after the layers: %s", strerror(-r)) : 0;
 }
 
@@ -242,5 +242,5 @@ void images_when_ready(Images *i, Making *k, ReadyDone done, void *userdata) {
         *w = (ReadyWaiter) { .making = k, .done = done, .userdata = userdata };
         DL_APPEND(i->reconciliation->waiters, w);
         if (!under_way)
-                ask(i, TREE_LAYER, on_item, on_listed);
+                reconcile_ask(i, TREE_LAYER, reconcile_on_item, image_reconcile_on_listed);
 }

@@ -47,8 +47,8 @@ SpawnFailure command_prepare(const ShimSetting *setting, uid_t uid) {
 
 static void prepare_journals(Command *c, const GuestExec *exec, GuestExited *counters,
                 int fds[static _SHIM_DESCRIPTOR_MAX]) {
-        c->journals[0] = (Journal) { .bytes = &counters->out_bytes, .truncated = &counters->out_truncated };
-        c->journals[1] = (Journal) { .bytes = &counters->err_bytes, .truncated = &counters->err_truncated };
+        c->journals[0] = (InitJournal) { .bytes = &counters->out_bytes, .truncated = &counters->out_truncated };
+        c->journals[1] = (InitJournal) { .bytes = &counters->err_bytes, .truncated = &counters->err_truncated };
         for (int i = 0; i < 2; i++) {
                 c->journals[i].from = -EBADF;
                 c->journals[i].to = TAKE_FD(fds[SHIM_OUT + i]);
@@ -58,7 +58,7 @@ static void prepare_journals(Command *c, const GuestExec *exec, GuestExited *cou
 
 /* To others than the guest a mode means nothing, for they have no way to the pipe; with it the guest may open /dev/stdout
  * again, to write. */
-static int open_output(Journal *j, int *ret_theirs) {
+static int command_open_output(InitJournal *j, int *ret_theirs) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -86,7 +86,7 @@ static int open_stdio(Command *c, const GuestExec *exec, int fds[static _SHIM_DE
                 return stdio[1] < 0 || stdio[2] < 0 || fds[SHIM_CHANNEL] < 0 ? -EBADF : 0;
         }
         for (int i = 0; i < 2; i++) {
-                int r = open_output(c->journals + i, c->writers + i);
+                int r = command_open_output(c->journals + i, c->writers + i);
                 if (r < 0)
                         return r;
                 stdio[1 + i] = c->writers[i];
@@ -94,7 +94,7 @@ static int open_stdio(Command *c, const GuestExec *exec, int fds[static _SHIM_DE
         return 0;
 }
 
-static int parse_strings(const GuestExec *exec, const uint8_t *strings, int blob_fd, Strings *ret) {
+static int command_parse_strings(const GuestExec *exec, const uint8_t *strings, int blob_fd, Strings *ret) {
         if (exec->flags & GUEST_EXEC_BLOB)
                 return strings_read(blob_fd, exec->n_args, exec->n_env, exec->uid, ret);
         return strings_parse(strings, exec->strings_size, exec->n_args, exec->n_env, exec->uid, ret);
@@ -150,7 +150,7 @@ int command_start(Command *c, const ShimSetting *setting, const ShimSlot *slot, 
 
         *c = (Command) COMMAND_EMPTY;
         prepare_journals(c, &slot->exec, counters, fds);
-        r = parse_strings(&slot->exec, strings, fds[SHIM_BLOB], &parsed);
+        r = command_parse_strings(&slot->exec, strings, fds[SHIM_BLOB], &parsed);
         if (r < 0) {
                 *ret_failure = (SpawnFailure) { .step = "strings", .error = -r };
                 return r;
@@ -188,5 +188,5 @@ void command_done(Command *c) {
         command_close_writers(c);
         c->terminal_fd = fd_close(c->terminal_fd);
         for (int i = 0; i < 2; i++)
-                journal_done(c->journals + i);
+                init_journal_done(c->journals + i);
 }

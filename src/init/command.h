@@ -14,7 +14,7 @@
 typedef struct Command {
         pid_t pid; /* 0: has ended */
         usec_t started;
-        Journal journals[2];
+        InitJournal journals[2];
         int writers[2];  /* its ends of the pipes: its own end shall wake us once, by a signal, and not by each of them */
         int terminal_fd; /* its end: a terminal that nobody has open for a moment is not at its end; -EBADF: none */
 } Command;

@@ -17,48 +17,48 @@
 
 #define CTRL_D "\x04"
 
-static Record *record_of(const Executions *x, size_t i) {
+static Record *execution_record_of(const Executions *x, size_t i) {
         return x->pool.setting.board->records + i;
 }
 
-static uint32_t state_of(const Executions *x, size_t i) {
-        return atomic_load(&record_of(x, i)->state);
+static uint32_t execution_state_of(const Executions *x, size_t i) {
+        return atomic_load(&execution_record_of(x, i)->state);
 }
 
 /* Index, or -ESRCH. */
-static int find(const Executions *x, uint64_t exec) {
+static int execution_find(const Executions *x, uint64_t exec) {
         for (size_t i = 0; i < x->n; i++)
                 if (x->list[i].taken && !x->list[i].forgotten && x->list[i].exec == exec)
                         return (int) i;
         return -ESRCH;
 }
 
-static void close_ends(Execution *e) {
+static void execution_close_ends(InitExecution *e) {
         e->input_fd = fd_close(e->input_fd);
         for (ChannelEnd k = 0; k < _CHANNEL_END_MAX; k++)
                 e->channel[k] = fd_close(e->channel[k]);
 }
 
-static void release(Executions *x, size_t i) {
-        close_ends(x->list + i);
-        x->list[i] = (Execution) { .input_fd = -EBADF, .channel = { -EBADF, -EBADF, -EBADF } };
-        atomic_store(&record_of(x, i)->untold, 0);
-        atomic_store(&record_of(x, i)->state, RECORD_FREE);
+static void execution_release(Executions *x, size_t i) {
+        execution_close_ends(x->list + i);
+        x->list[i] = (InitExecution) { .input_fd = -EBADF, .channel = { -EBADF, -EBADF, -EBADF } };
+        atomic_store(&execution_record_of(x, i)->untold, 0);
+        atomic_store(&execution_record_of(x, i)->state, RECORD_FREE);
         while (x->n > 0 && !x->list[x->n - 1].taken)
                 x->n--;
 }
 
 void executions_sweep(Executions *x) {
         for (size_t i = x->n; i > 0; i--) {
-                const Execution *e = x->list + i - 1;
-                bool told = e->taken && state_of(x, i - 1) == RECORD_FAILED && !atomic_load(&record_of(x, i - 1)->untold);
+                const InitExecution *e = x->list + i - 1;
+                bool told = e->taken && execution_state_of(x, i - 1) == RECORD_FAILED && !atomic_load(&execution_record_of(x, i - 1)->untold);
 
                 if (e->taken && (e->forgotten || told) && !pool_has(&x->pool, (int32_t) i - 1))
-                        release(x, i - 1);
+                        execution_release(x, i - 1);
         }
 }
 
-static int take(Executions *x, const GuestExec *exec) {
+static int execution_take(Executions *x, const GuestExec *exec) {
         Record *record;
         size_t i = 0;
 
@@ -72,14 +72,14 @@ static int take(Executions *x, const GuestExec *exec) {
                         return -EAGAIN;
         }
         x->n = MAX_OF(x->n, i + 1);
-        x->list[i] = (Execution) {
+        x->list[i] = (InitExecution) {
                 .exec = exec->exec,
                 .input_fd = -EBADF,
                 .channel = { -EBADF, -EBADF, -EBADF },
                 .taken = true,
                 .terminal = exec->flags & GUEST_EXEC_PTY,
         };
-        record = record_of(x, i);
+        record = execution_record_of(x, i);
         record->exited = (GuestExited) { .exec = exec->exec };
         record->started_at = clock_usec();
         atomic_store(&record->untold, 0);
@@ -133,7 +133,7 @@ static int open_channel(int ours[static _CHANNEL_END_MAX], int fds[static _SHIM_
 }
 
 /* An id that is ours would make a guest our equal; one that is not mapped is nobody. */
-static int check_ids(const Executions *x, const GuestExec *exec) {
+static int execution_check_ids(const Executions *x, const GuestExec *exec) {
         const InitServe *serve = x->pool.setting.serve;
 
         if (serve->single_id)
@@ -142,18 +142,18 @@ static int check_ids(const Executions *x, const GuestExec *exec) {
 }
 
 /* Takes all checks that need no record. */
-static const char *check(const Executions *x, const GuestExec *exec, int *ret) {
-        if (find(x, exec->exec) >= 0) {
+static const char *execution_check(const Executions *x, const GuestExec *exec, int *ret) {
+        if (execution_find(x, exec->exec) >= 0) {
                 *ret = -EEXIST;
                 return "number";
         }
-        *ret = check_ids(x, exec);
+        *ret = execution_check_ids(x, exec);
         return "ids";
 }
 
 static int start_taken(Executions *x, size_t i, const GuestExec *exec, int fds[static _SHIM_DESCRIPTOR_MAX],
                 const char **ret_step) {
-        Execution *e = x->list + i;
+        InitExecution *e = x->list + i;
         int r = 0;
 
         *ret_step = "terminal";
@@ -173,13 +173,13 @@ static int start_taken(Executions *x, size_t i, const GuestExec *exec, int fds[s
         return pool_run(&x->pool, (int32_t) i, exec, fds);
 }
 
-static int fail(const GuestExec *exec, int r, const char *step, GuestExecFailed *ret) {
+static int execution_fail(const GuestExec *exec, int r, const char *step, GuestExecFailed *ret) {
         *ret = (GuestExecFailed) { .exec = exec->exec, .error = -r };
         (void) snprintf(ret->step, sizeof(ret->step), "%s", step);
         return r;
 }
 
-int execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
+int init_execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
                 GuestExecFailed *ret_failed) {
         bool terminal = exec->flags & GUEST_EXEC_PTY, blob = exec->flags & GUEST_EXEC_BLOB;
         int all[_SHIM_DESCRIPTOR_MAX] = SHIM_DESCRIPTORS_NONE, i, r;
@@ -195,29 +195,29 @@ int execution_start(Executions *x, int connection_fd, const GuestExec *exec, con
         if (blob)
                 all[SHIM_BLOB] = fds[n++];
 
-        step = check(x, exec, &r);
+        step = execution_check(x, exec, &r);
         if (r < 0)
-                return fail(exec, r, step, ret_failed);
-        i = take(x, exec);
+                return execution_fail(exec, r, step, ret_failed);
+        i = execution_take(x, exec);
         if (i < 0)
-                return fail(exec, i, "executions", ret_failed);
+                return execution_fail(exec, i, "executions", ret_failed);
 
         r = start_taken(x, (size_t) i, exec, all, &step);
         for (ShimDescriptor k = SHIM_STDIN; k < _SHIM_DESCRIPTOR_MAX; k++)
                 (void) fd_close(all[k]);
         if (r < 0) {
-                release(x, (size_t) i);
-                return fail(exec, r, step, ret_failed);
+                execution_release(x, (size_t) i);
+                return execution_fail(exec, r, step, ret_failed);
         }
         return 0;
 }
 
 /* While it is there */
 
-void execution_signal(Executions *x, uint64_t exec, int signal_number) {
-        int i = find(x, exec);
+void init_execution_signal(Executions *x, uint64_t exec, int signal_number) {
+        int i = execution_find(x, exec);
 
-        if (i >= 0 && (state_of(x, (size_t) i) != RECORD_ENDED || signal_number == SIGKILL))
+        if (i >= 0 && (execution_state_of(x, (size_t) i) != RECORD_ENDED || signal_number == SIGKILL))
                 (void) pool_signal(&x->pool, i, signal_number);
 }
 
@@ -227,36 +227,36 @@ void executions_signal(Executions *x, int signal_number) {
                         (void) pool_signal(&x->pool, (int32_t) i, signal_number);
 }
 
-void execution_resize(Executions *x, const GuestResize *resize) {
+void init_execution_resize(Executions *x, const GuestResize *resize) {
         const struct winsize window = { .ws_col = resize->columns, .ws_row = resize->rows };
-        int i = find(x, resize->exec);
+        int i = execution_find(x, resize->exec);
 
         if (i >= 0 && x->list[i].terminal && x->list[i].input_fd >= 0)
                 (void) ioctl(x->list[i].input_fd, TIOCSWINSZ, &window);
 }
 
 int execution_input(const Executions *x, uint64_t exec) {
-        int i = find(x, exec);
+        int i = execution_find(x, exec);
         uint32_t state;
 
         if (i < 0)
                 return -ESRCH;
-        state = state_of(x, (size_t) i);
+        state = execution_state_of(x, (size_t) i);
         if (state == RECORD_ENDED || state == RECORD_FAILED)
                 return -ESRCH;
         return x->list[i].input_closed ? -EBADF : x->list[i].input_fd;
 }
 
 const int *execution_channel(const Executions *x, uint64_t exec, int *ret_error) {
-        int i = find(x, exec);
+        int i = execution_find(x, exec);
 
         *ret_error = i < 0 ? -ESRCH : x->list[i].channel[CHANNEL_LINK] < 0 ? -EBADF : 0;
         return *ret_error < 0 ? NULL : x->list[i].channel;
 }
 
 void execution_close_input(Executions *x, uint64_t exec) {
-        int i = find(x, exec);
-        Execution *e;
+        int i = execution_find(x, exec);
+        InitExecution *e;
 
         if (i < 0 || x->list[i].input_closed)
                 return;
@@ -269,14 +269,14 @@ void execution_close_input(Executions *x, uint64_t exec) {
 }
 
 void execution_forget(Executions *x, uint64_t exec) {
-        int i = find(x, exec);
+        int i = execution_find(x, exec);
 
-        if (i < 0 || state_of(x, (size_t) i) != RECORD_ENDED)
+        if (i < 0 || execution_state_of(x, (size_t) i) != RECORD_ENDED)
                 return;
         x->list[i].forgotten = true;
-        close_ends(x->list + i);
+        execution_close_ends(x->list + i);
         if (!pool_has(&x->pool, i))
-                release(x, (size_t) i);
+                execution_release(x, (size_t) i);
 }
 
 /* Telling */
@@ -284,46 +284,46 @@ void execution_forget(Executions *x, uint64_t exec) {
 void executions_list(Executions *x) {
         for (size_t i = 0; i < x->n; i++)
                 if (x->list[i].taken && !x->list[i].forgotten)
-                        atomic_store(&record_of(x, i)->untold, 1);
+                        atomic_store(&execution_record_of(x, i)->untold, 1);
 }
 
-static int tell_ended(const Record *record, Link *l) {
+static int tell_ended(const Record *record, InitLink *l) {
         GuestMessage m = { .type = GUEST_EXITED };
 
         m.exited = record->exited;
-        return link_send(l, &m, -EBADF);
+        return init_link_send(l, &m, -EBADF);
 }
 
-static int tell_running(const Record *record, Link *l) {
+static int tell_running(const Record *record, InitLink *l) {
         GuestMessage m = { .type = GUEST_STARTED };
         int r;
 
         m.started = record->started;
-        r = link_send(l, &m, -EBADF);
+        r = init_link_send(l, &m, -EBADF);
         /* The shim may have told the end between our look and our word: then the end is told again, to be the last. */
         if (r >= 0 && atomic_load(&record->state) == RECORD_ENDED)
                 r = tell_ended(record, l);
         return r;
 }
 
-static int tell_failed(const Record *record, Link *l) {
+static int tell_failed(const Record *record, InitLink *l) {
         GuestMessage m = { .type = GUEST_EXEC_FAILED };
 
         m.exec_failed = record->failed;
-        return link_send(l, &m, -EBADF);
+        return init_link_send(l, &m, -EBADF);
 }
 
-static int (*const tellers[])(const Record *record, Link *l) = {
+static int (*const tellers[])(const Record *record, InitLink *l) = {
         [RECORD_RUNNING] = tell_running,
         [RECORD_ENDED] = tell_ended,
         [RECORD_FAILED] = tell_failed,
 };
 
-int executions_tell(Executions *x, Link *l) {
+int executions_tell(Executions *x, InitLink *l) {
         bool starting = false;
 
         for (size_t i = 0; i < x->n; i++) {
-                Record *record = record_of(x, i);
+                Record *record = execution_record_of(x, i);
                 uint32_t state;
                 int r;
 
@@ -342,7 +342,7 @@ int executions_tell(Executions *x, Link *l) {
 
 /* A guest's root may kill its shim. Nobody knows how the command ends then; that it was ended, is true. */
 void execution_lost(Executions *x, int32_t i) {
-        Record *record = record_of(x, (size_t) i);
+        Record *record = execution_record_of(x, (size_t) i);
         uint32_t state = atomic_load(&record->state);
 
         sudo_signal(x->pool.setting.board, i, record->exited.exec, SIGKILL);

@@ -16,7 +16,7 @@ typedef enum ChannelEnd {
         _CHANNEL_END_MAX,
 } ChannelEnd;
 
-typedef struct Execution {
+typedef struct InitExecution {
         uint64_t exec;
         int input_fd; /* the pipe's writing end, or the terminal's other side; -EBADF: none, or closed */
         int channel[_CHANNEL_END_MAX]; /* -EBADF: has none */
@@ -24,22 +24,22 @@ typedef struct Execution {
         bool terminal;
         bool input_closed;
         bool forgotten; /* by the daemon, while its shim still works on the record */
-} Execution;
+} InitExecution;
 
 typedef struct Executions {
-        Pool pool;
+        InitPool pool;
         size_t n; /* none is taken beyond */
-        Execution list[BOARD_RECORDS];
+        InitExecution list[BOARD_RECORDS];
 } Executions;
 
 /* Descriptors stay the caller's. -EBADMSG: not the descriptors that the request should have come with, for which there is no
  * answer. Any other failure is in ret_failed. */
-int execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
+int init_execution_start(Executions *x, int connection_fd, const GuestExec *exec, const int *fds, size_t n_fds,
                 GuestExecFailed *ret_failed);
 
 /* All of these do nothing for an execution that is not there. */
-void execution_signal(Executions *x, uint64_t exec, int signal_number);
-void execution_resize(Executions *x, const GuestResize *resize);
+void init_execution_signal(Executions *x, uint64_t exec, int signal_number);
+void init_execution_resize(Executions *x, const GuestResize *resize);
 void execution_close_input(Executions *x, uint64_t exec);
 void execution_forget(Executions *x, uint64_t exec);
 
@@ -57,7 +57,7 @@ void executions_list(Executions *x);
 
 /* Tells what is to be told and has not been. -EAGAIN: there is no room for more; -EBUSY: everything but those that are just
  * starting. */
-int executions_tell(Executions *x, Link *l);
+int executions_tell(Executions *x, InitLink *l);
 
 /* Frees the records of those that nobody needs any more. */
 void executions_sweep(Executions *x);

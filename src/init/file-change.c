@@ -10,12 +10,12 @@
 
 #define DIRECTORY_MODE 0755
 
-static bool is_given(const GuestFile *q) {
+static bool is_given(const FileRequest *q) {
         return q->mode != FILE_MODE_NONE || q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE;
 }
 
 /* What is given. A change of owner takes set-id bits away, so the mode comes second. */
-static int dress(int fd, mode_t type, const GuestFile *q) {
+static int file_change_dress(int fd, mode_t type, const FileRequest *q) {
         int r = 0;
 
         if (q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE)
@@ -25,7 +25,7 @@ static int dress(int fd, mode_t type, const GuestFile *q) {
         return r;
 }
 
-static int mkdir_one(const Place *place, const GuestFile *q) {
+static int mkdir_one(const FilePlace *place, const FileRequest *q) {
         _cleanup_close_ int fd = -EBADF;
         int r;
 
@@ -34,20 +34,20 @@ static int mkdir_one(const Place *place, const GuestFile *q) {
         if (!is_given(q))
                 return 0;
         fd = openat(place->dirfd, place->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        r = fd < 0 ? -errno : dress(fd, S_IFDIR, q);
+        r = fd < 0 ? -errno : file_change_dress(fd, S_IFDIR, q);
         if (r < 0)
                 (void) unlinkat(place->dirfd, place->name, AT_REMOVEDIR);
         return r;
 }
 
-static int mkdir_with_parents(const GuestFile *q, MadeDirectories *made) {
-        _cleanup_place_ Place place = PLACE_NONE;
-        int r = place_find(q->path, &place);
+static int mkdir_with_parents(const FileRequest *q, MadeDirectories *made) {
+        _cleanup_place_ FilePlace place = PLACE_NONE;
+        int r = file_place_find(q->path, &place);
 
         if (r == -ENOENT && (q->flags & FILE_PARENTS)) {
                 r = directories_make(q->path, /* parents_only= */ true, made);
                 if (r >= 0)
-                        r = place_find(q->path, &place);
+                        r = file_place_find(q->path, &place);
         }
         if (r >= 0)
                 r = mkdir_one(&place, q);
@@ -59,7 +59,7 @@ static int mkdir_with_parents(const GuestFile *q, MadeDirectories *made) {
 }
 
 int op_mkdir(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         MadeDirectories made = MADE_DIRECTORIES_FOR(q);
         struct stat st;
         int r = mkdir_with_parents(q, &made);
@@ -89,7 +89,7 @@ static int dress_below(FileJob *job, int top, uint64_t *count) {
                 if (S_ISDIR(w.st.st_mode) && !w.after)
                         continue;
                 fd = openat(w.dirfd, w.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-                r = fd < 0 ? -errno : dress(fd, w.st.st_mode, job->request);
+                r = fd < 0 ? -errno : file_change_dress(fd, w.st.st_mode, job->request);
                 if (r == -ENOENT)
                         continue;
                 if (r < 0)
@@ -100,7 +100,7 @@ static int dress_below(FileJob *job, int top, uint64_t *count) {
 }
 
 int op_chmod(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         _cleanup_close_ int fd = open(q->path, O_PATH | O_CLOEXEC);
         struct stat st;
         uint64_t n = 0;
@@ -113,7 +113,7 @@ int op_chmod(FileJob *job, uint64_t *ret_count) {
                 if (r < 0)
                         return r;
         }
-        r = dress(fd, st.st_mode, q);
+        r = file_change_dress(fd, st.st_mode, q);
         if (r < 0)
                 return r;
         if (fstat(fd, &st) < 0)

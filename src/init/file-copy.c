@@ -12,7 +12,7 @@
 #define CHUNK_SIZE  (4 * 1024 * 1024)
 #define BUFFER_SIZE (256 * 1024)
 
-static ssize_t copy_some(int from, int to, off_t at, size_t size, bool *in_kernel) {
+static ssize_t file_copy_some(int from, int to, off_t at, size_t size, bool *in_kernel) {
         static char buffer[BUFFER_SIZE];
         ssize_t n;
 
@@ -31,9 +31,9 @@ static ssize_t copy_some(int from, int to, off_t at, size_t size, bool *in_kerne
         return n < 0 ? -errno : n;
 }
 
-static int copy_extent(const Copy *c, int from, int to, off_t at, off_t end, bool *in_kernel) {
+static int copy_extent(const FileCopy *c, int from, int to, off_t at, off_t end, bool *in_kernel) {
         while (at < end) {
-                ssize_t n = copy_some(from, to, at, (size_t) MIN_OF(end - at, (off_t) CHUNK_SIZE), in_kernel);
+                ssize_t n = file_copy_some(from, to, at, (size_t) MIN_OF(end - at, (off_t) CHUNK_SIZE), in_kernel);
                 int r;
 
                 if (n == -EINTR)
@@ -49,7 +49,7 @@ static int copy_extent(const Copy *c, int from, int to, off_t at, off_t end, boo
 }
 
 /* Holes stay holes: a file can be larger than the disk. */
-static int copy_bytes(const Copy *c, int from, int to, off_t size) {
+static int copy_bytes(const FileCopy *c, int from, int to, off_t size) {
         bool in_kernel = true;
         off_t at = 0;
 
@@ -73,7 +73,7 @@ static int copy_bytes(const Copy *c, int from, int to, off_t size) {
 }
 
 /* Owner before mode before times: each can undo the one before. Set-id bits only where the owner came along. */
-static int dress(const Copy *c, int fd, const struct stat *st) {
+static int file_copy_dress(const FileCopy *c, int fd, const struct stat *st) {
         const struct timespec times[] = { st->st_atim, st->st_mtim };
         mode_t mode = st->st_mode & 01777;
 
@@ -84,7 +84,7 @@ static int dress(const Copy *c, int fd, const struct stat *st) {
         return futimens(fd, times) < 0 ? -errno : 0;
 }
 
-static int copy_regular(Copy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to) {
+static int copy_regular(FileCopy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to) {
         _cleanup_close_ int in = -EBADF, out = -EBADF;
         struct stat st;
         int r;
@@ -96,11 +96,11 @@ static int copy_regular(Copy *c, int from_dirfd, const char *from, bool follow, 
         if (out < 0)
                 return -errno;
         r = copy_bytes(c, in, out, st.st_size);
-        return r < 0 ? r : dress(c, out, &st);
+        return r < 0 ? r : file_copy_dress(c, out, &st);
 }
 
 /* Links, pipes, sockets; a device fails as mknod(2) does. */
-static int copy_other(Copy *c, int from_dirfd, const char *from, const struct stat *st, int to_dirfd, const char *to) {
+static int copy_other(FileCopy *c, int from_dirfd, const char *from, const struct stat *st, int to_dirfd, const char *to) {
         const struct timespec times[] = { st->st_atim, st->st_mtim };
         char target[FILE_PATH_BYTES];
         int r;
@@ -119,7 +119,7 @@ static int copy_other(Copy *c, int from_dirfd, const char *from, const struct st
         return utimensat(to_dirfd, to, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int copy_leaf(Copy *c, int from_dirfd, const char *from, bool follow, const struct stat *st, int to_dirfd,
+static int copy_leaf(FileCopy *c, int from_dirfd, const char *from, bool follow, const struct stat *st, int to_dirfd,
                 const char *to) {
         int r = S_ISREG(st->st_mode) ? copy_regular(c, from_dirfd, from, follow, to_dirfd, to)
                                      : copy_other(c, from_dirfd, from, st, to_dirfd, to);
@@ -130,7 +130,7 @@ static int copy_leaf(Copy *c, int from_dirfd, const char *from, bool follow, con
 }
 
 /* Complete under another name first, so that what is there is replaced in one moment. */
-static int replace_leaf(Copy *c, const Walk *w, int to_dirfd) {
+static int replace_leaf(FileCopy *c, const Walk *w, int to_dirfd) {
         char name[TEMPORARY_NAME_SIZE];
         int r;
 
@@ -170,7 +170,7 @@ static int destination_follow(Destination *d, const Walk *w) {
         return d->dirfd < 0 ? d->dirfd : 0;
 }
 
-static int make_directory(const Destination *d, const char *name) {
+static int file_copy_make_directory(const Destination *d, const char *name) {
         struct stat st;
 
         if (mkdirat(d->dirfd, name, 0700) >= 0)
@@ -182,13 +182,13 @@ static int make_directory(const Destination *d, const char *name) {
         return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-static int finish_directory(const Copy *c, const Destination *d, const char *name, const struct stat *st) {
+static int file_copy_finish_directory(const FileCopy *c, const Destination *d, const char *name, const struct stat *st) {
         _cleanup_close_ int fd = openat(d->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-        return fd < 0 ? -errno : dress(c, fd, st);
+        return fd < 0 ? -errno : file_copy_dress(c, fd, st);
 }
 
-static int copy_step(Copy *c, const Walk *w, Destination *d) {
+static int copy_step(FileCopy *c, const Walk *w, Destination *d) {
         int r = job_alive(c->job);
 
         if (r >= 0)
@@ -196,22 +196,22 @@ static int copy_step(Copy *c, const Walk *w, Destination *d) {
         if (r < 0)
                 return r;
         if (w->after)
-                return finish_directory(c, d, w->name, &w->st);
+                return file_copy_finish_directory(c, d, w->name, &w->st);
         c->n++;
         if (S_ISDIR(w->st.st_mode))
-                return make_directory(d, w->name);
+                return file_copy_make_directory(d, w->name);
         return d->fresh ? copy_leaf(c, w->dirfd, w->name, /* follow= */ false, &w->st, d->dirfd, w->name)
                         : replace_leaf(c, w, d->dirfd);
 }
 
 /* No room, or no right to write, is about the copy; the rest is about what is copied. */
-static int fail(const Copy *c, int r, const char *relative) {
+static int file_copy_fail(const FileCopy *c, int r, const char *relative) {
         bool at_copy = r == -ENOSPC || r == -EDQUOT || r == -EROFS || r == -ENOTDIR || r == -EEXIST;
 
         return r == -EPIPE ? r : job_fail_below(c->job, r, at_copy ? c->to : c->from, relative);
 }
 
-static int copy_below(Copy *c, int from, int to, bool fresh) {
+static int file_copy_below(FileCopy *c, int from, int to, bool fresh) {
         _cleanup_(walk_done) Walk w = { .top = from, .want_after = true };
         _cleanup_(destination_done) Destination d = { .top = to, .dirfd = -EBADF, .fresh = fresh };
         int r;
@@ -221,23 +221,23 @@ static int copy_below(Copy *c, int from, int to, bool fresh) {
                 if (r < 0)
                         break;
         }
-        return r < 0 ? fail(c, r, w.path) : 0;
+        return r < 0 ? file_copy_fail(c, r, w.path) : 0;
 }
 
-int copy_into(Copy *c, int from, int to) {
+int copy_into(FileCopy *c, int from, int to) {
         struct stat st;
         int r;
 
         if (fstat(from, &st) < 0)
                 return -errno;
-        r = copy_below(c, from, to, /* fresh= */ false);
+        r = file_copy_below(c, from, to, /* fresh= */ false);
         if (r < 0)
                 return r;
         c->n++;
-        return dress(c, to, &st);
+        return file_copy_dress(c, to, &st);
 }
 
-static int copy_directory(Copy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to) {
+static int file_copy_directory(FileCopy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to) {
         _cleanup_close_ int in = -EBADF, out = -EBADF;
         struct stat st;
         int r;
@@ -246,22 +246,22 @@ static int copy_directory(Copy *c, int from_dirfd, const char *from, bool follow
         if (in < 0 || fstat(in, &st) < 0 || mkdirat(to_dirfd, to, 0700) < 0)
                 return -errno;
         out = openat(to_dirfd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        r = out < 0 ? -errno : copy_below(c, in, out, /* fresh= */ true);
+        r = out < 0 ? -errno : file_copy_below(c, in, out, /* fresh= */ true);
         if (r >= 0)
-                r = dress(c, out, &st);
+                r = file_copy_dress(c, out, &st);
         if (r < 0)
                 (void) tree_remove(/* job= */ NULL, to_dirfd, to, &(uint64_t) { 0 });
         return r;
 }
 
-int copy_fresh(Copy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to) {
+int copy_fresh(FileCopy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to) {
         struct stat st;
         int r;
 
         if (fstatat(from_dirfd, from, &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
                 return -errno;
         c->n++;
-        r = S_ISDIR(st.st_mode) ? copy_directory(c, from_dirfd, from, follow, to_dirfd, to)
+        r = S_ISDIR(st.st_mode) ? file_copy_directory(c, from_dirfd, from, follow, to_dirfd, to)
                                 : copy_leaf(c, from_dirfd, from, follow, &st, to_dirfd, to);
-        return r < 0 ? fail(c, r, "") : 0;
+        return r < 0 ? file_copy_fail(c, r, "") : 0;
 }

@@ -6,14 +6,14 @@
 
 #include "init/file-job.h"
 
-typedef struct Copy {
+typedef struct FileCopy {
         FileJob *job;
         const char *from, *to; /* paths, for failures */
         uint64_t n;            /* things copied */
-} Copy;
+} FileCopy;
 
 /* A thing, and everything below it, under a name that is free; on failure nothing of it remains. */
-int copy_fresh(Copy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to);
+int copy_fresh(FileCopy *c, int from_dirfd, const char *from, bool follow, int to_dirfd, const char *to);
 
 /* What is in one directory into another one that is there: files are replaced, directories entered. */
-int copy_into(Copy *c, int from, int to);
+int copy_into(FileCopy *c, int from, int to);

@@ -74,7 +74,7 @@ static void fill_link(const char *path, FileEntry *e) {
 }
 
 /* One pair, if there is room for it and it is text. */
-static size_t put_label(const char *path, const char *name, uint8_t *at, size_t room) {
+static size_t file_detail_put_label(const char *path, const char *name, uint8_t *at, size_t room) {
         size_t key = strlen(name) - PREFIX_LENGTH + 1;
         ssize_t n;
 
@@ -88,7 +88,7 @@ static size_t put_label(const char *path, const char *name, uint8_t *at, size_t 
         return key + (size_t) n + 1;
 }
 
-static void fill_labels(const char *path, FileEntry *e) {
+static void file_detail_fill_labels(const char *path, FileEntry *e) {
         static char names[LIST_MAX];
         static uint8_t labels[FILE_LABELS_MAX];
         ssize_t n = listxattr(path, names, sizeof(names));
@@ -97,7 +97,7 @@ static void fill_labels(const char *path, FileEntry *e) {
         e->labels_size = 0;
         for (ssize_t i = 0; i < n; i += (ssize_t) strlen(names + i) + 1)
                 if (strncmp(names + i, PREFIX, PREFIX_LENGTH) == 0)
-                        e->labels_size += put_label(path, names + i, labels + e->labels_size, sizeof(labels) - e->labels_size);
+                        e->labels_size += file_detail_put_label(path, names + i, labels + e->labels_size, sizeof(labels) - e->labels_size);
 }
 
 void detail_fill(const char *path, const struct stat *st, FileEntry *e) {
@@ -108,7 +108,7 @@ void detail_fill(const char *path, const struct stat *st, FileEntry *e) {
         (void) snprintf(e->group, sizeof(e->group), "%s", names_find(&groups, st->st_gid, /* group= */ true));
         if (S_ISLNK(st->st_mode))
                 fill_link(path, e);
-        fill_labels(path, e);
+        file_detail_fill_labels(path, e);
 }
 
 static bool has_key(const uint8_t *labels, size_t size, const char *wanted) {

@@ -77,7 +77,7 @@ int job_send(FileJob *job, const FileMessage *message, int fd) {
 }
 
 /* A guest sets any time it likes. */
-static int64_t to_nsec(const struct timespec *t) {
+static int64_t file_job_to_nsec(const struct timespec *t) {
         int64_t nsec;
 
         if (__builtin_mul_overflow((int64_t) t->tv_sec, NSEC_PER_SEC, &nsec) ||
@@ -114,8 +114,8 @@ int job_send_entry(FileJob *job, const char *path, const char *target, const str
                         .size = (uint64_t) MAX_OF(st->st_size, 0),
                         .inode = st->st_ino,
                         .device = st->st_dev,
-                        .mtime_nsec = to_nsec(&st->st_mtim),
-                        .ctime_nsec = to_nsec(&st->st_ctim),
+                        .mtime_nsec = file_job_to_nsec(&st->st_mtim),
+                        .ctime_nsec = file_job_to_nsec(&st->st_ctim),
                 },
         };
 

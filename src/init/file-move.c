@@ -8,7 +8,7 @@
 #include "init/file-copy.h"
 #include "init/file-place.h"
 
-static int answer(FileJob *job, const Place *to) {
+static int file_move_answer(FileJob *job, const FilePlace *to) {
         const char *path = job->request->target;
         char target[FILE_PATH_BYTES] = "";
         struct stat st;
@@ -20,14 +20,14 @@ static int answer(FileJob *job, const Place *to) {
         return job_send_entry(job, path, target, &st, -EBADF);
 }
 
-static int find_target(FileJob *job, bool follow, Place *ret, MadeDirectories *made) {
-        const GuestFile *q = job->request;
-        int r = follow ? place_find_file(q->target, true, ret) : place_find(q->target, ret);
+static int find_target(FileJob *job, bool follow, FilePlace *ret, MadeDirectories *made) {
+        const FileRequest *q = job->request;
+        int r = follow ? place_find_file(q->target, true, ret) : file_place_find(q->target, ret);
 
         if (r == -ENOENT && (q->flags & FILE_PARENTS)) {
                 r = directories_make(q->target, /* parents_only= */ true, made);
                 if (r >= 0)
-                        r = place_find(q->target, ret);
+                        r = file_place_find(q->target, ret);
         }
         return r < 0 ? job_fail(job, r, q->target) : 0;
 }
@@ -64,7 +64,7 @@ static int check_not_within(FileJob *job, int dirfd, const struct stat *from) {
 }
 
 /* Under another name first; in place by a rename. */
-static int copy_to_place(Copy *c, int from_dirfd, const char *from, bool follow, const Place *to, bool no_replace) {
+static int copy_to_place(FileCopy *c, int from_dirfd, const char *from, bool follow, const FilePlace *to, bool no_replace) {
         char name[TEMPORARY_NAME_SIZE];
         int r;
 
@@ -81,7 +81,7 @@ static int copy_to_place(Copy *c, int from_dirfd, const char *from, bool follow,
 }
 
 /* A directory onto one that is there. */
-static int copy_merge(Copy *c, const char *from, const Place *to, const struct stat *st) {
+static int copy_merge(FileCopy *c, const char *from, const FilePlace *to, const struct stat *st) {
         _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_close_ int out = openat(to->dirfd, to->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int r;
@@ -94,7 +94,7 @@ static int copy_merge(Copy *c, const char *from, const Place *to, const struct s
         return r < 0 ? r : copy_into(c, in, out);
 }
 
-static int copy_checked(Copy *c, const GuestFile *q, const struct stat *st, const Place *to) {
+static int copy_checked(FileCopy *c, const FileRequest *q, const struct stat *st, const FilePlace *to) {
         const bool follow = !(q->flags & FILE_NO_FOLLOW), no_replace = q->flags & FILE_NO_REPLACE;
         struct stat old;
         int r;
@@ -116,11 +116,11 @@ static int copy_checked(Copy *c, const GuestFile *q, const struct stat *st, cons
 }
 
 int op_copy(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         const bool follow = !(q->flags & FILE_NO_FOLLOW);
-        _cleanup_place_ Place to = PLACE_NONE;
+        _cleanup_place_ FilePlace to = PLACE_NONE;
         MadeDirectories made = { 0 };
-        Copy c = { .job = job, .from = q->path, .to = q->target };
+        FileCopy c = { .job = job, .from = q->path, .to = q->target };
         struct stat st;
         int r = 0;
 
@@ -137,14 +137,14 @@ int op_copy(FileJob *job, uint64_t *ret_count) {
                 return r;
         }
         *ret_count = c.n;
-        return answer(job, &to);
+        return file_move_answer(job, &to);
 }
 
 /* Between file systems: a copy, and then the end of the original. The right to end it is asked for first. */
-static int move_across(FileJob *job, const Place *from, const Place *to) {
-        const GuestFile *q = job->request;
+static int move_across(FileJob *job, const FilePlace *from, const FilePlace *to) {
+        const FileRequest *q = job->request;
         const bool no_replace = q->flags & FILE_NO_REPLACE;
-        Copy c = { .job = job, .from = q->path, .to = q->target };
+        FileCopy c = { .job = job, .from = q->path, .to = q->target };
         struct stat st, old;
         int r;
 
@@ -164,13 +164,13 @@ static int move_across(FileJob *job, const Place *from, const Place *to) {
 }
 
 int op_move(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
-        _cleanup_place_ Place from = PLACE_NONE, to = PLACE_NONE;
+        const FileRequest *q = job->request;
+        _cleanup_place_ FilePlace from = PLACE_NONE, to = PLACE_NONE;
         MadeDirectories made = MADE_DIRECTORIES_FOR(q);
         struct stat st;
         int r;
 
-        r = place_find(q->path, &from);
+        r = file_place_find(q->path, &from);
         if (r < 0)
                 return r;
         if (fstatat(from.dirfd, from.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -188,5 +188,5 @@ int op_move(FileJob *job, uint64_t *ret_count) {
                 return r;
         }
         *ret_count = 1;
-        return answer(job, &to);
+        return file_move_answer(job, &to);
 }

@@ -9,24 +9,24 @@
 #include "init/file-walk.h"
 
 /* Files with more than one name, by what they are: the second name becomes a link to the first. */
-typedef struct Link {
+typedef struct FilePackLink {
         dev_t device;
         ino_t inode;
         char *path; /* NULL: a free slot */
-} Link;
+} FilePackLink;
 
-typedef struct Links {
-        Link *slots;
+typedef struct FilePackLinks {
+        FilePackLink *slots;
         size_t n, room; /* room is a power of two */
-} Links;
+} FilePackLinks;
 
-static void links_done(Links *l) {
+static void file_pack_links_done(FilePackLinks *l) {
         for (size_t i = 0; i < l->room; i++)
                 free(l->slots[i].path);
         free(l->slots);
 }
 
-static Link *links_slot(const Links *l, dev_t device, ino_t inode) {
+static FilePackLink *links_slot(const FilePackLinks *l, dev_t device, ino_t inode) {
         size_t i = (size_t) (((uint64_t) inode * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (l->room - 1);
 
         while (l->slots[i].path && (l->slots[i].inode != inode || l->slots[i].device != device))
@@ -34,8 +34,8 @@ static Link *links_slot(const Links *l, dev_t device, ino_t inode) {
         return l->slots + i;
 }
 
-static int links_grow(Links *l) {
-        Links larger = { .n = l->n, .room = MAX_OF(l->room * 2, (size_t) 64) };
+static int links_grow(FilePackLinks *l) {
+        FilePackLinks larger = { .n = l->n, .room = MAX_OF(l->room * 2, (size_t) 64) };
 
         larger.slots = calloc(larger.room, sizeof(*larger.slots));
         if (!larger.slots)
@@ -49,8 +49,8 @@ static int links_grow(Links *l) {
 }
 
 /* The path by which it was packed before, or NULL the first time. */
-static int links_look(Links *l, const Walk *w, const char **ret) {
-        Link *slot;
+static int links_look(FilePackLinks *l, const Walk *w, const char **ret) {
+        FilePackLink *slot;
 
         *ret = NULL;
         if (w->st.st_nlink < 2)
@@ -62,14 +62,14 @@ static int links_look(Links *l, const Walk *w, const char **ret) {
                 *ret = slot->path;
                 return 0;
         }
-        *slot = (Link) { .device = w->st.st_dev, .inode = w->st.st_ino, .path = strdup(w->path) };
+        *slot = (FilePackLink) { .device = w->st.st_dev, .inode = w->st.st_ino, .path = strdup(w->path) };
         if (!slot->path)
                 return -ENOMEM;
         l->n++;
         return 0;
 }
 
-static int pack_regular(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
+static int pack_regular(FileJob *job, const Walk *w, FilePackLinks *links, uint64_t *count) {
         _cleanup_close_ int fd = -EBADF;
         const char *first;
         struct stat st;
@@ -91,7 +91,7 @@ static int pack_regular(FileJob *job, const Walk *w, Links *links, uint64_t *cou
 }
 
 /* Sockets and devices are left out: an archive cannot bring them back. */
-static int pack_thing(FileJob *job, const Walk *w, Links *links, uint64_t *count) {
+static int pack_thing(FileJob *job, const Walk *w, FilePackLinks *links, uint64_t *count) {
         char target[FILE_PATH_BYTES];
         int r;
 
@@ -134,7 +134,7 @@ static int pack_file(FileJob *job, uint64_t *ret_count) {
 
 int op_pack(FileJob *job, uint64_t *ret_count) {
         _cleanup_close_ int top = open(job->request->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        _cleanup_(links_done) Links links = { 0 };
+        _cleanup_(file_pack_links_done) FilePackLinks links = { 0 };
         _cleanup_(walk_done) Walk w = { .top = top };
         uint64_t n = 1;
         struct stat st;

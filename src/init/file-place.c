@@ -21,7 +21,7 @@
 #define PREFIX_LENGTH (sizeof(TEMPORARY_PREFIX) - 1)
 _Static_assert(PREFIX_LENGTH + 8 + 1 == TEMPORARY_NAME_SIZE, "a temporary name is a prefix and eight letters");
 
-void place_done(Place *place) {
+void file_place_done(FilePlace *place) {
         place->dirfd = fd_close(place->dirfd);
 }
 
@@ -42,7 +42,7 @@ static void split(const char *path, size_t *ret_directory, size_t *ret_name, siz
 }
 
 /* Of a path that may be relative, seen from a directory. */
-static int find_from(int base, const char *path, Place *ret) {
+static int find_from(int base, const char *path, FilePlace *ret) {
         size_t directory_length, name, name_length;
         char directory[FILE_PATH_BYTES];
         int fd;
@@ -62,15 +62,15 @@ static int find_from(int base, const char *path, Place *ret) {
         fd = openat(base, directory_length > 0 ? directory : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        place_done(ret);
+        file_place_done(ret);
         ret->dirfd = fd;
         memcpy(ret->name, path + name, name_length);
         ret->name[name_length] = '\0';
         return 0;
 }
 
-int place_find(const char *path, Place *ret) {
-        Place place = PLACE_NONE;
+int file_place_find(const char *path, FilePlace *ret) {
+        FilePlace place = PLACE_NONE;
         int r;
 
         if (path[0] != '/')
@@ -83,7 +83,7 @@ int place_find(const char *path, Place *ret) {
 }
 
 /* The kernel's own rules about links (fs.protected_symlinks) count for us as well, who follow them by hand. */
-static int may_follow(const Place *place) {
+static int may_follow(const FilePlace *place) {
         _cleanup_close_ int fd = openat(place->dirfd, place->name, O_PATH | O_CLOEXEC);
 
         return fd < 0 && errno != ENOENT ? -errno : 0;
@@ -99,8 +99,8 @@ static int not_a_directory(int r) {
         return r == -EBUSY || r == -EINVAL ? -EISDIR : r;
 }
 
-int place_find_file(const char *path, bool follow, Place *ret) {
-        _cleanup_place_ Place place = PLACE_NONE;
+int place_find_file(const char *path, bool follow, FilePlace *ret) {
+        _cleanup_place_ FilePlace place = PLACE_NONE;
         int r;
 
         if (path[0] != '/')
@@ -135,7 +135,7 @@ int place_find_file(const char *path, bool follow, Place *ret) {
 }
 
 static int make_owned(const MadeDirectories *made) {
-        _cleanup_place_ Place place = PLACE_NONE;
+        _cleanup_place_ FilePlace place = PLACE_NONE;
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
         int r;
@@ -143,7 +143,7 @@ static int make_owned(const MadeDirectories *made) {
         /* A directory that is there is told from one that is made by the kernel, links too. */
         if (stat(made->path, &st) >= 0)
                 return -EEXIST;
-        r = place_find(made->path, &place);
+        r = file_place_find(made->path, &place);
         if (r < 0)
                 return r;
         if (mkdirat(place.dirfd, place.name, DIRECTORY_MODE) < 0)
@@ -155,7 +155,7 @@ static int make_owned(const MadeDirectories *made) {
         return r;
 }
 
-static int make_one(const MadeDirectories *made) {
+static int file_place_make_one(const MadeDirectories *made) {
         if (made->owned)
                 return make_owned(made);
         return mkdir(made->path, DIRECTORY_MODE) < 0 ? -errno : 0;
@@ -180,7 +180,7 @@ int directories_make(const char *path, bool parents_only, MadeDirectories *ret) 
                 if ((saved != '/' && saved != '\0') || end[-1] == '/')
                         continue;
                 *end = '\0';
-                r = make_one(ret);
+                r = file_place_make_one(ret);
                 *end = saved;
                 if (r == 0) {
                         ret->n++;

@@ -14,21 +14,21 @@
 #include "base/fd.h"
 #include "wire/file.h"
 
-typedef struct Place {
+typedef struct FilePlace {
         int dirfd; /* O_PATH */
         char name[NAME_MAX + 1];
-} Place;
+} FilePlace;
 
 #define PLACE_NONE { .dirfd = -EBADF }
-void place_done(Place *place);
-#define _cleanup_place_ _cleanup_(place_done)
+void file_place_done(FilePlace *place);
+#define _cleanup_place_ _cleanup_(file_place_done)
 
 /* The last part itself, link or not. -EBUSY: "/"; -EINVAL: ends in "." or "..". */
-int place_find(const char *path, Place *ret);
+int file_place_find(const char *path, FilePlace *ret);
 
 /* The same for what is, or becomes, a file: -EISDIR when it cannot. With `follow` where its data is: a link at the end is
  * followed, also one to nothing. */
-int place_find_file(const char *path, bool follow, Place *ret);
+int place_find_file(const char *path, bool follow, FilePlace *ret);
 
 /* mkdir -p of the path, or of all but its last part; remembers what it made, to take it back. */
 typedef struct MadeDirectories {

@@ -16,33 +16,33 @@
 
 /* A tree of any depth goes without recursion, and without remembering names. Each directory is read again and again, until it
  * is empty: files and empty directories are removed, one that is not empty is entered. So the next pass finds it empty. */
-typedef struct Level {
+typedef struct FileRemoveLevel {
         int fd; /* -EBADF: not held */
         dev_t device;
         ino_t inode;
         off_t resume; /* where to go on reading */
         unsigned passes;
         bool removed; /* something, in this pass: there may be more */
-} Level;
+} FileRemoveLevel;
 
-typedef struct Removal {
+typedef struct FileRemoveRemoval {
         FileJob *job;
-        Level *levels; /* the last is the one being emptied, and always held */
+        FileRemoveLevel *levels; /* the last is the one being emptied, and always held */
         size_t n, room;
         uint64_t *count;
-} Removal;
+} FileRemoveRemoval;
 
-static void removal_done(Removal *m) {
+static void removal_done(FileRemoveRemoval *m) {
         for (size_t i = 0; i < m->n; i++)
                 (void) fd_close(m->levels[i].fd);
         free(m->levels);
 }
 
-static int fail_at(const Removal *m, int error, int dirfd, const char *name) {
+static int fail_at(const FileRemoveRemoval *m, int error, int dirfd, const char *name) {
         return m->job ? job_fail_at(m->job, error, dirfd, name) : error;
 }
 
-static int enter(Removal *m, int dirfd, const char *name) {
+static int file_remove_enter(FileRemoveRemoval *m, int dirfd, const char *name) {
         _cleanup_close_ int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat st;
 
@@ -50,7 +50,7 @@ static int enter(Removal *m, int dirfd, const char *name) {
                 return -errno;
         if (m->n == m->room) {
                 size_t room = MAX_OF(m->room * 2, (size_t) 16);
-                Level *levels = realloc(m->levels, room * sizeof(*levels));
+                FileRemoveLevel *levels = realloc(m->levels, room * sizeof(*levels));
 
                 if (!levels)
                         return -ENOMEM;
@@ -59,14 +59,14 @@ static int enter(Removal *m, int dirfd, const char *name) {
         }
         if (m->n > HELD_MAX)
                 m->levels[m->n - 1].fd = fd_close(m->levels[m->n - 1].fd);
-        m->levels[m->n++] = (Level) { .fd = TAKE_FD(fd), .device = st.st_dev, .inode = st.st_ino };
+        m->levels[m->n++] = (FileRemoveLevel) { .fd = TAKE_FD(fd), .device = st.st_dev, .inode = st.st_ino };
         return 0;
 }
 
 /* Above is where we came from, or somebody has moved this directory: then -ESTALE, and it begins again at the top. */
-static int leave(Removal *m) {
+static int file_remove_leave(FileRemoveRemoval *m) {
         _cleanup_close_ int fd = m->levels[m->n - 1].fd;
-        Level *above;
+        FileRemoveLevel *above;
 
         m->n--;
         if (m->n == 0)
@@ -99,7 +99,7 @@ static int unlink_any(int dirfd, const struct dirent *d) {
 }
 
 /* 1: it has to be entered first. */
-static int remove_one(Removal *m, int dirfd, const struct dirent *d) {
+static int remove_one(FileRemoveRemoval *m, int dirfd, const struct dirent *d) {
         int r = unlink_any(dirfd, d);
 
         if (r == -ENOENT)
@@ -114,8 +114,8 @@ static int remove_one(Removal *m, int dirfd, const struct dirent *d) {
 }
 
 /* From the buffer, until one has to be entered (1) or all are done (0). */
-static int remove_some(Removal *m, const char *buffer, long size) {
-        Level *l = m->levels + m->n - 1;
+static int file_remove_some(FileRemoveRemoval *m, const char *buffer, long size) {
+        FileRemoveLevel *l = m->levels + m->n - 1;
 
         for (long at = 0; at < size;) {
                 const struct dirent *d = (const struct dirent *) (const void *) (buffer + at);
@@ -129,7 +129,7 @@ static int remove_some(Removal *m, const char *buffer, long size) {
                 if (r == 1) {
                         int dirfd = l->fd;
 
-                        r = enter(m, dirfd, d->d_name);
+                        r = file_remove_enter(m, dirfd, d->d_name);
                         if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
                                 continue;
                         return r < 0 ? fail_at(m, r, dirfd, d->d_name) : 1;
@@ -141,9 +141,9 @@ static int remove_some(Removal *m, const char *buffer, long size) {
 }
 
 /* One buffer of the innermost directory. */
-static int step(Removal *m) {
+static int file_remove_step(FileRemoveRemoval *m) {
         static _Alignas(struct dirent) char buffer[BUFFER_SIZE];
-        Level *l = m->levels + m->n - 1;
+        FileRemoveLevel *l = m->levels + m->n - 1;
         long size;
         int r;
 
@@ -153,7 +153,7 @@ static int step(Removal *m) {
         if (size < 0 && errno != ENOENT)
                 return fail_at(m, -errno, l->fd, "");
         if (size > 0) {
-                r = remove_some(m, buffer, size);
+                r = file_remove_some(m, buffer, size);
                 return r < 0 ? r : 0;
         }
         if (l->removed) {
@@ -161,17 +161,17 @@ static int step(Removal *m) {
                 l->resume = 0;
                 return ++l->passes > PASSES_MAX ? fail_at(m, -ENOTEMPTY, l->fd, "") : 0;
         }
-        return leave(m);
+        return file_remove_leave(m);
 }
 
 static int empty(FileJob *job, int dirfd, const char *name, uint64_t *count) {
-        _cleanup_(removal_done) Removal m = { .job = job, .count = count };
-        int r = enter(&m, dirfd, name);
+        _cleanup_(removal_done) FileRemoveRemoval m = { .job = job, .count = count };
+        int r = file_remove_enter(&m, dirfd, name);
 
         while (r >= 0 && m.n > 0) {
                 r = job ? job_alive(job) : 0;
                 if (r >= 0)
-                        r = step(&m);
+                        r = file_remove_step(&m);
         }
         return r;
 }
@@ -197,12 +197,12 @@ int tree_remove(FileJob *job, int dirfd, const char *name, uint64_t *count) {
 }
 
 int op_remove(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
-        _cleanup_place_ Place place = PLACE_NONE;
+        const FileRequest *q = job->request;
+        _cleanup_place_ FilePlace place = PLACE_NONE;
         struct stat st;
         int r;
 
-        r = place_find(q->path, &place);
+        r = file_place_find(q->path, &place);
         if (r >= 0 && fstatat(place.dirfd, place.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 r = -errno;
         if ((r == -ENOENT || r == -ENOTDIR) && (q->flags & FILE_MISSING_OK)) {

@@ -9,7 +9,7 @@
 #define FREE  UINT64_C(0)
 #define TAKEN UINT64_C(1) /* was there; the search goes on behind it */
 
-static uint64_t hash(int wd, const char *name) {
+static uint64_t file_seen_hash(int wd, const char *name) {
         uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t) (unsigned) wd;
 
         h *= UINT64_C(0x100000001b3);
@@ -20,7 +20,7 @@ static uint64_t hash(int wd, const char *name) {
 }
 
 /* Its slot, or the free one where it would be. */
-static uint64_t *slot(const Seen *s, uint64_t h) {
+static uint64_t *slot(const FileSeen *s, uint64_t h) {
         size_t i = (size_t) (h & (s->room - 1));
 
         while (s->slots[i] != FREE && s->slots[i] != h)
@@ -28,8 +28,8 @@ static uint64_t *slot(const Seen *s, uint64_t h) {
         return s->slots + i;
 }
 
-static int grow(Seen *s) {
-        Seen larger = { .room = MAX_OF(s->room * 2, (size_t) 256) };
+static int file_seen_grow(FileSeen *s) {
+        FileSeen larger = { .room = MAX_OF(s->room * 2, (size_t) 256) };
 
         larger.slots = calloc(larger.room, sizeof(*larger.slots));
         if (!larger.slots)
@@ -44,11 +44,11 @@ static int grow(Seen *s) {
         return 0;
 }
 
-int seen_add(Seen *s, int wd, const char *name) {
-        uint64_t h = hash(wd, name), *p;
+int file_seen_add(FileSeen *s, int wd, const char *name) {
+        uint64_t h = file_seen_hash(wd, name), *p;
 
         if ((s->n + 1) * 2 > s->room) {
-                int r = grow(s);
+                int r = file_seen_grow(s);
                 if (r < 0)
                         return r;
         }
@@ -60,19 +60,19 @@ int seen_add(Seen *s, int wd, const char *name) {
         return 0;
 }
 
-bool seen_take(Seen *s, int wd, const char *name) {
+bool seen_take(FileSeen *s, int wd, const char *name) {
         uint64_t *p;
 
         if (s->n == 0)
                 return false;
-        p = slot(s, hash(wd, name));
+        p = slot(s, file_seen_hash(wd, name));
         if (*p == FREE)
                 return false;
         *p = TAKEN;
         return true;
 }
 
-void seen_clear(Seen *s) {
+void seen_clear(FileSeen *s) {
         free(s->slots);
-        *s = (Seen) { 0 };
+        *s = (FileSeen) { 0 };
 }

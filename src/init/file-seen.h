@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Seen {
+typedef struct FileSeen {
         uint64_t *slots; /* 0: free */
         size_t n, room;  /* room is a power of two */
-} Seen;
+} FileSeen;
 
-int seen_add(Seen *s, int wd, const char *name);
-bool seen_take(Seen *s, int wd, const char *name); /* was there, and is no longer */
-void seen_clear(Seen *s);
+int file_seen_add(FileSeen *s, int wd, const char *name);
+bool seen_take(FileSeen *s, int wd, const char *name); /* was there, and is no longer */
+void seen_clear(FileSeen *s);

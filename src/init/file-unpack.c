@@ -13,13 +13,13 @@
 #define NSEC_PER_SEC   INT64_C(1000000000)
 
 /* A directory's mode and time come last: the mode may shut us out, and everything put into it changes the time. */
-typedef struct Later {
+typedef struct FileUnpackLater {
         char *path;
         uint32_t mode, uid, gid;
         int64_t mtime_nsec;
-} Later;
+} FileUnpackLater;
 
-typedef struct Unpack {
+typedef struct FileUnpack {
         FileJob *job;
         int top;
 
@@ -31,12 +31,12 @@ typedef struct Unpack {
         int fd;
         FileEntry file;
 
-        Later *later;
+        FileUnpackLater *later;
         size_t n_later, later_room;
         uint64_t n;
-} Unpack;
+} FileUnpack;
 
-static void unpack_done(Unpack *u) {
+static void unpack_done(FileUnpack *u) {
         for (size_t i = 0; i < u->n_later; i++)
                 free(u->later[i].path);
         free(u->later);
@@ -46,7 +46,7 @@ static void unpack_done(Unpack *u) {
 }
 
 /* Relative, and each part a name. */
-static int check_path(const char *path) {
+static int file_unpack_check_path(const char *path) {
         for (const char *p = path;;) {
                 size_t n = strcspn(p, "/");
 
@@ -67,7 +67,7 @@ static size_t directory_length(const char *path) {
 }
 
 /* What is missing on the way. A link on it may lead elsewhere inside the tree, not out of it. */
-static int make_way(Unpack *u, char *path) {
+static int make_way(FileUnpack *u, char *path) {
         for (char *p = path;; p++) {
                 _cleanup_close_ int fd = -EBADF;
                 const size_t above = (size_t) (p - path);
@@ -93,7 +93,7 @@ static int make_way(Unpack *u, char *path) {
         }
 }
 
-static int open_way(Unpack *u, char *path) {
+static int open_way(FileUnpack *u, char *path) {
         int fd = open_beneath(u->top, path, O_PATH | O_DIRECTORY, /* links= */ true), r;
 
         if (fd != -ENOENT || path[0] == '\0')
@@ -103,7 +103,7 @@ static int open_way(Unpack *u, char *path) {
 }
 
 /* The directory for a path; stays ours until the next call. */
-static int enter(Unpack *u, const char *path, const char **ret_name) {
+static int file_unpack_enter(FileUnpack *u, const char *path, const char **ret_name) {
         size_t n = directory_length(path);
         int fd;
 
@@ -121,7 +121,7 @@ static int enter(Unpack *u, const char *path, const char **ret_name) {
 }
 
 /* Files are replaced, directories are not. */
-static int make_room(int dirfd, const char *name) {
+static int file_unpack_make_room(int dirfd, const char *name) {
         struct stat st;
 
         if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -132,11 +132,11 @@ static int make_room(int dirfd, const char *name) {
 }
 
 /* Those of the archive, as far as they mean something here. */
-static bool has_owner(const Unpack *u, uint32_t uid, uint32_t gid) {
+static bool has_owner(const FileUnpack *u, uint32_t uid, uint32_t gid) {
         return u->job->root && uid <= ID_MAX && gid <= ID_MAX;
 }
 
-static mode_t mode_of(const Unpack *u, uint32_t mode) {
+static mode_t file_unpack_mode_of(const FileUnpack *u, uint32_t mode) {
         return mode & (u->job->root ? 07777 : 01777);
 }
 
@@ -156,8 +156,8 @@ static void set_time(int dirfd, const char *name, int64_t mtime_nsec) {
         (void) utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW); /* a time that the file system cannot hold */
 }
 
-static int put_regular(Unpack *u, const FileEntry *e, int dirfd, const char *name) {
-        mode_t mode = mode_of(u, e->mode);
+static int put_regular(FileUnpack *u, const FileEntry *e, int dirfd, const char *name) {
+        mode_t mode = file_unpack_mode_of(u, e->mode);
         int r;
 
         for (unsigned i = 0;; i++) {
@@ -166,7 +166,7 @@ static int put_regular(Unpack *u, const FileEntry *e, int dirfd, const char *nam
                         break;
                 if (errno != EEXIST || i > 2)
                         return -errno;
-                r = make_room(dirfd, name);
+                r = file_unpack_make_room(dirfd, name);
                 if (r < 0)
                         return r;
         }
@@ -174,10 +174,10 @@ static int put_regular(Unpack *u, const FileEntry *e, int dirfd, const char *nam
         return 0;
 }
 
-static int finish_regular(Unpack *u) {
+static int finish_regular(FileUnpack *u) {
         const FileEntry *e = &u->file;
         const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, time_of(e->mtime_nsec) };
-        mode_t mode = mode_of(u, e->mode);
+        mode_t mode = file_unpack_mode_of(u, e->mode);
 
         if (u->fd < 0)
                 return 0;
@@ -190,7 +190,7 @@ static int finish_regular(Unpack *u) {
         return 0;
 }
 
-static int put_directory(Unpack *u, const FileEntry *e, int dirfd, const char *name) {
+static int file_unpack_put_directory(FileUnpack *u, const FileEntry *e, int dirfd, const char *name) {
         struct stat st;
         int r;
 
@@ -200,18 +200,18 @@ static int put_directory(Unpack *u, const FileEntry *e, int dirfd, const char *n
                 return -errno;
         if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0 && S_ISDIR(st.st_mode))
                 return 0;
-        r = make_room(dirfd, name);
+        r = file_unpack_make_room(dirfd, name);
         if (r < 0)
                 return r;
         return mkdirat(dirfd, name, 0700) < 0 ? -errno : 0;
 }
 
-static int later_add(Unpack *u, const FileEntry *e) {
-        Later later = { .mode = e->mode, .uid = e->uid, .gid = e->gid, .mtime_nsec = e->mtime_nsec };
+static int later_add(FileUnpack *u, const FileEntry *e) {
+        FileUnpackLater later = { .mode = e->mode, .uid = e->uid, .gid = e->gid, .mtime_nsec = e->mtime_nsec };
 
         if (u->n_later == u->later_room) {
                 size_t room = MAX_OF(u->later_room * 2, (size_t) 64);
-                Later *p = realloc(u->later, room * sizeof(*p));
+                FileUnpackLater *p = realloc(u->later, room * sizeof(*p));
 
                 if (!p)
                         return -ENOMEM;
@@ -225,27 +225,27 @@ static int later_add(Unpack *u, const FileEntry *e) {
         return 0;
 }
 
-static int put_link(Unpack *u, const FileEntry *e, int dirfd, const char *name) {
-        int r = make_room(dirfd, name);
+static int file_unpack_put_link(FileUnpack *u, const FileEntry *e, int dirfd, const char *name) {
+        int r = file_unpack_make_room(dirfd, name);
 
         if (r < 0)
                 return r;
         return symlinkat(e->target, dirfd, name) < 0 ? -errno : 0;
 }
 
-static int put_fifo(Unpack *u, const FileEntry *e, int dirfd, const char *name) {
-        int r = make_room(dirfd, name);
+static int file_unpack_put_fifo(FileUnpack *u, const FileEntry *e, int dirfd, const char *name) {
+        int r = file_unpack_make_room(dirfd, name);
 
         if (r < 0)
                 return r;
         return mknodat(dirfd, name, S_IFIFO | (e->mode & 0777), 0) < 0 ? -errno : 0;
 }
 
-static int put_hard(Unpack *u, const FileEntry *e, int dirfd, const char *name) {
+static int put_hard(FileUnpack *u, const FileEntry *e, int dirfd, const char *name) {
         _cleanup_close_ int from = -EBADF;
         char directory[FILE_PATH_BYTES];
         size_t n = directory_length(e->target);
-        int r = check_path(e->target);
+        int r = file_unpack_check_path(e->target);
 
         if (r < 0)
                 return r;
@@ -256,26 +256,26 @@ static int put_hard(Unpack *u, const FileEntry *e, int dirfd, const char *name) 
                 return from;
         if (strcmp(e->target, e->path) == 0)
                 return 0;
-        r = make_room(dirfd, name);
+        r = file_unpack_make_room(dirfd, name);
         if (r < 0)
                 return r;
         return linkat(from, e->target + n + (n > 0), dirfd, name, 0) < 0 ? -errno : 0;
 }
 
-static int put_thing(Unpack *u, const FileEntry *e) {
+static int put_thing(FileUnpack *u, const FileEntry *e) {
         static const struct {
                 mode_t type;
-                int (*put)(Unpack *u, const FileEntry *e, int dirfd, const char *name);
+                int (*put)(FileUnpack *u, const FileEntry *e, int dirfd, const char *name);
         } table[] = {
                 { S_IFREG, put_regular   },
-                { S_IFDIR, put_directory },
-                { S_IFLNK, put_link      },
-                { S_IFIFO, put_fifo      },
+                { S_IFDIR, file_unpack_put_directory },
+                { S_IFLNK, file_unpack_put_link      },
+                { S_IFIFO, file_unpack_put_fifo      },
         };
         const char *name;
         int r;
 
-        r = enter(u, e->path, &name);
+        r = file_unpack_enter(u, e->path, &name);
         if (r < 0)
                 return r;
         if (e->hard)
@@ -293,7 +293,7 @@ static int put_thing(Unpack *u, const FileEntry *e) {
         return -EPERM; /* a device, or a socket */
 }
 
-static int unpack_put(Unpack *u, const FileEntry *e) {
+static int unpack_put(FileUnpack *u, const FileEntry *e) {
         int r = finish_regular(u);
 
         if (r < 0)
@@ -302,7 +302,7 @@ static int unpack_put(Unpack *u, const FileEntry *e) {
         if (e->path[0] == '\0') /* the directory that all goes into */
                 r = S_ISDIR(e->mode) ? 0 : -EINVAL;
         else {
-                r = check_path(e->path);
+                r = file_unpack_check_path(e->path);
                 if (r >= 0)
                         r = put_thing(u, e);
         }
@@ -311,13 +311,13 @@ static int unpack_put(Unpack *u, const FileEntry *e) {
         return r < 0 ? job_fail_below(u->job, r, u->job->request->path, e->path) : 0;
 }
 
-static int unpack_data(Unpack *u, const uint8_t *data, size_t size) {
+static int unpack_data(FileUnpack *u, const uint8_t *data, size_t size) {
         int r = u->fd < 0 ? -EPROTO : fd_write_all(u->fd, data, size);
 
         return r < 0 ? job_fail_below(u->job, r, u->job->request->path, u->file.path) : 0;
 }
 
-static int finish_directory(Unpack *u, const Later *l) {
+static int file_unpack_finish_directory(FileUnpack *u, const FileUnpackLater *l) {
         _cleanup_close_ int fd = -EBADF;
         const char *name;
         int r;
@@ -325,7 +325,7 @@ static int finish_directory(Unpack *u, const Later *l) {
         if (l->path[0] == '\0')
                 name = ".";
         else {
-                r = enter(u, l->path, &name);
+                r = file_unpack_enter(u, l->path, &name);
                 if (r < 0)
                         return r;
         }
@@ -334,22 +334,22 @@ static int finish_directory(Unpack *u, const Later *l) {
                 return -errno;
         if (has_owner(u, l->uid, l->gid))
                 (void) fd_chown(fd, l->uid, l->gid);
-        r = fd_chmod(fd, mode_of(u, l->mode));
+        r = fd_chmod(fd, file_unpack_mode_of(u, l->mode));
         set_time(l->path[0] == '\0' ? u->top : u->dirfd, name, l->mtime_nsec);
         return r;
 }
 
 /* From the last to the first, so that what is inside comes before what it is in. */
-static int unpack_finish(Unpack *u) {
+static int file_unpack_finish(FileUnpack *u) {
         int r = finish_regular(u);
 
         if (r < 0)
                 return job_fail_below(u->job, r, u->job->request->path, u->file.path);
         while (u->n_later > 0) {
-                Later *l = u->later + --u->n_later;
+                FileUnpackLater *l = u->later + --u->n_later;
 
                 /* One that was there before may be somebody else's, and stays as it is then. */
-                r = finish_directory(u, l);
+                r = file_unpack_finish_directory(u, l);
                 if (r < 0 && r != -EPERM && r != -ENOENT && r != -ENOTDIR)
                         (void) job_fail_below(u->job, r, u->job->request->path, l->path);
                 else
@@ -361,7 +361,7 @@ static int unpack_finish(Unpack *u) {
         return 0;
 }
 
-static int unpack_open(Unpack *u) {
+static int unpack_open(FileUnpack *u) {
         const char *path = u->job->request->path;
         MadeDirectories made;
         int r;
@@ -377,14 +377,14 @@ static int unpack_open(Unpack *u) {
 }
 
 /* What came whole stays; the file that was under way does not. */
-static void unpack_abandon(Unpack *u) {
+static void unpack_abandon(FileUnpack *u) {
         const char *name;
 
-        if (u->fd >= 0 && enter(u, u->file.path, &name) >= 0)
+        if (u->fd >= 0 && file_unpack_enter(u, u->file.path, &name) >= 0)
                 (void) unlinkat(u->dirfd, name, 0);
 }
 
-static int unpack_run(Unpack *u) {
+static int unpack_run(FileUnpack *u) {
         for (;;) {
                 FileMessage m;
                 int r = job_receive(u->job, &m);
@@ -394,7 +394,7 @@ static int unpack_run(Unpack *u) {
                 switch (m.type) {
                 case FILE_PUT: r = unpack_put(u, &m.entry); break;
                 case FILE_DATA: r = unpack_data(u, m.bytes.data, m.bytes.size); break;
-                case FILE_COMMIT: return unpack_finish(u);
+                case FILE_COMMIT: return file_unpack_finish(u);
                 case FILE_ENTRY:
                 case FILE_END:
                 case FILE_FAILED:
@@ -408,7 +408,7 @@ static int unpack_run(Unpack *u) {
 }
 
 int op_unpack(FileJob *job, uint64_t *ret_count) {
-        _cleanup_(unpack_done) Unpack u = { .job = job, .top = -EBADF, .dirfd = -EBADF, .fd = -EBADF };
+        _cleanup_(unpack_done) FileUnpack u = { .job = job, .top = -EBADF, .dirfd = -EBADF, .fd = -EBADF };
         int r = unpack_open(&u);
 
         if (r >= 0)

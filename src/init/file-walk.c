@@ -47,7 +47,7 @@ static int level_add(WalkLevel *l, const char *name) {
         return 0;
 }
 
-static int compare_names(const void *a, const void *b) {
+static int file_walk_compare_names(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
@@ -61,7 +61,7 @@ static int level_sort(WalkLevel *l) {
                 return -ENOMEM;
         for (size_t i = 0; i < l->n; i++, p += strlen(p) + 1)
                 l->names[i] = p;
-        qsort(l->names, l->n, sizeof(*l->names), compare_names);
+        qsort(l->names, l->n, sizeof(*l->names), file_walk_compare_names);
         return 0;
 }
 
@@ -85,7 +85,7 @@ static int level_read(WalkLevel *l, int fd) {
         }
 }
 
-static int push(Walk *w, int fd, const struct stat *st) {
+static int file_walk_push(Walk *w, int fd, const struct stat *st) {
         WalkLevel level = { .path_length = strlen(w->path), .st = *st };
         int r;
 
@@ -107,7 +107,7 @@ static int push(Walk *w, int fd, const struct stat *st) {
         return 0;
 }
 
-static int begin(Walk *w) {
+static int file_walk_begin(Walk *w) {
         struct stat st;
 
         w->begun = true;
@@ -116,7 +116,7 @@ static int begin(Walk *w) {
                 return w->dirfd;
         if (fstat(w->dirfd, &st) < 0)
                 return -errno;
-        return push(w, w->dirfd, &st);
+        return file_walk_push(w, w->dirfd, &st);
 }
 
 /* Into the directory that was handed out last. One that has gone meanwhile is passed over. */
@@ -129,7 +129,7 @@ static int descend(Walk *w) {
                         return 0;
                 return errno == EACCES && w->skip_forbidden ? 0 : -errno;
         }
-        r = push(w, fd, &w->st);
+        r = file_walk_push(w, fd, &w->st);
         if (r < 0)
                 return r;
         (void) fd_close(w->dirfd);
@@ -138,7 +138,7 @@ static int descend(Walk *w) {
 }
 
 /* The next name of the innermost directory: 1, or 0 when that was the last. */
-static int advance(Walk *w) {
+static int file_walk_advance(Walk *w) {
         WalkLevel *l = w->levels + w->n_levels - 1;
 
         while (l->next < l->n) {
@@ -193,7 +193,7 @@ static int ascend(Walk *w) {
 int walk_next(Walk *w) {
         int r;
 
-        r = w->begun ? 0 : begin(w);
+        r = w->begun ? 0 : file_walk_begin(w);
         if (r < 0)
                 return r;
         if (w->descend) {
@@ -203,7 +203,7 @@ int walk_next(Walk *w) {
                         return r;
         }
         for (;;) {
-                r = w->dirfd >= 0 ? advance(w) : 0;
+                r = w->dirfd >= 0 ? file_walk_advance(w) : 0;
                 if (r != 0 || w->n_levels <= 1)
                         return r;
                 r = ascend(w);

@@ -23,21 +23,21 @@
 #define AHEAD_MSEC   1
 #define DEPTH_MAX    (FILE_PATH_BYTES / 2 + 1)
 
-typedef struct Watch {
+typedef struct FileWatch {
         FileJob *job;
         Watched dirs;
         char top[FILE_PATH_BYTES]; /* the directory's path */
         char only[NAME_MAX + 1];   /* the file in it that is watched; empty: all */
         bool recursive;
-        Seen seen;
+        FileSeen seen;
         FileEvent last; /* told in this round, so that a thousand small writes are one event */
 
         _Alignas(struct inotify_event) char buffer[BUFFER_SIZE];
         size_t begin, end;
-} Watch;
+} FileWatch;
 
 /* What it is now, ahead of the event; what has gone meanwhile has none. */
-static int tell_entry(Watch *w, FileEventKind kind, const FileEvent *e) {
+static int tell_entry(FileWatch *w, FileEventKind kind, const FileEvent *e) {
         const char *relative = kind == FILE_RENAMED ? e->target : e->path;
         char path[FILE_PATH_BYTES];
         struct stat st;
@@ -50,7 +50,7 @@ static int tell_entry(Watch *w, FileEventKind kind, const FileEvent *e) {
         return job_send_entry(w->job, relative, /* target= */ NULL, &st, -EBADF);
 }
 
-static int tell(Watch *w, FileEventKind kind, bool directory, const char *path, const char *target) {
+static int file_watch_tell(FileWatch *w, FileEventKind kind, bool directory, const char *path, const char *target) {
         FileMessage m = { .type = FILE_EVENT, .event = { .kind = (uint8_t) kind, .directory = directory } };
         int r;
 
@@ -63,15 +63,15 @@ static int tell(Watch *w, FileEventKind kind, bool directory, const char *path, 
         return r < 0 ? r : job_send(w->job, &m, -EBADF);
 }
 
-static int tell_in(Watch *w, FileEventKind kind, bool directory, int node, const char *name) {
+static int tell_in(FileWatch *w, FileEventKind kind, bool directory, int node, const char *name) {
         char path[FILE_PATH_BYTES];
         int r = watched_path(&w->dirs, node, w->only[0] != '\0' ? "" : name, path);
 
-        return r < 0 ? r : tell(w, kind, directory, path, "");
+        return r < 0 ? r : file_watch_tell(w, kind, directory, path, "");
 }
 
 /* The node, or WATCHED_NONE for what has gone or may not be read. */
-static int add_watch(Watch *w, int parent, const char *name, int *ret) {
+static int add_watch(FileWatch *w, int parent, const char *name, int *ret) {
         char relative[FILE_PATH_BYTES], path[FILE_PATH_BYTES];
         bool is_top = parent == WATCHED_NONE;
         int wd, r;
@@ -97,18 +97,18 @@ static int add_watch(Watch *w, int parent, const char *name, int *ret) {
         return 0;
 }
 
-static int tell_found(Watch *w, const Walk *walk, int parent) {
+static int tell_found(FileWatch *w, const Walk *walk, int parent) {
         bool directory = S_ISDIR(walk->st.st_mode);
         int r;
 
         if (parent == WATCHED_NONE)
                 return 0;
-        r = seen_add(&w->seen, w->dirs.nodes[parent].wd, walk->name);
+        r = file_seen_add(&w->seen, w->dirs.nodes[parent].wd, walk->name);
         return r < 0 ? r : tell_in(w, FILE_CREATED, directory, parent, walk->name);
 }
 
 /* Each directory gets its watch before it is read. */
-static int cover_below(Watch *w, int node, int fd, bool report) {
+static int cover_below(FileWatch *w, int node, int fd, bool report) {
         static int nodes[DEPTH_MAX]; /* by depth */
         _cleanup_(walk_done) Walk walk = { .top = fd, .skip_forbidden = true };
         int r;
@@ -137,7 +137,7 @@ static int cover_below(Watch *w, int node, int fd, bool report) {
 }
 
 /* A directory and all below it; what is found there is told as created. */
-static int cover(Watch *w, int parent, const char *name, bool report) {
+static int file_watch_cover(FileWatch *w, int parent, const char *name, bool report) {
         char relative[FILE_PATH_BYTES];
         _cleanup_close_ int top = -EBADF, fd = -EBADF;
         int node, r;
@@ -157,7 +157,7 @@ static int cover(Watch *w, int parent, const char *name, bool report) {
 }
 
 /* As much as there is; waits no longer than told. 1: something came, 0: nothing. */
-static int fill(Watch *w, int timeout_msec) {
+static int file_watch_fill(FileWatch *w, int timeout_msec) {
         struct pollfd fds[] = {
                 { .fd = w->dirs.inotify, .events = POLLIN },
                 { .fd = w->job->channel, .events = 0      },
@@ -175,7 +175,7 @@ static int fill(Watch *w, int timeout_msec) {
         return n > 0;
 }
 
-static struct inotify_event *event_at(Watch *w, size_t at) {
+static struct inotify_event *event_at(FileWatch *w, size_t at) {
         return at < w->end ? (struct inotify_event *) (void *) (w->buffer + at) : NULL;
 }
 
@@ -184,14 +184,14 @@ static size_t event_size(const struct inotify_event *e) {
 }
 
 /* The other half of a rename. It comes right behind, unless the thing has left the tree: then never. */
-static struct inotify_event *find_partner(Watch *w, uint32_t cookie) {
+static struct inotify_event *find_partner(FileWatch *w, uint32_t cookie) {
         size_t at = w->begin;
 
         for (unsigned i = 0; i < AHEAD_MAX; i++) {
                 struct inotify_event *e = event_at(w, at);
 
                 if (!e) {
-                        if (sizeof(w->buffer) - w->end < EVENT_MAX || fill(w, AHEAD_MSEC) <= 0)
+                        if (sizeof(w->buffer) - w->end < EVENT_MAX || file_watch_fill(w, AHEAD_MSEC) <= 0)
                                 return NULL;
                         e = event_at(w, at);
                         if (!e)
@@ -204,7 +204,7 @@ static struct inotify_event *find_partner(Watch *w, uint32_t cookie) {
         return NULL;
 }
 
-static int on_appeared(Watch *w, int node, const struct inotify_event *e) {
+static int on_appeared(FileWatch *w, int node, const struct inotify_event *e) {
         bool directory = e->mask & IN_ISDIR;
         int r;
 
@@ -221,10 +221,10 @@ static int on_appeared(Watch *w, int node, const struct inotify_event *e) {
         r = tell_in(w, FILE_CREATED, directory, node, e->name);
         if (r < 0 || !directory || !w->recursive)
                 return r;
-        return cover(w, node, e->name, /* report= */ true);
+        return file_watch_cover(w, node, e->name, /* report= */ true);
 }
 
-static int on_disappeared(Watch *w, int node, const struct inotify_event *e) {
+static int on_disappeared(FileWatch *w, int node, const struct inotify_event *e) {
         (void) seen_take(&w->seen, e->wd, e->name);
         if ((e->mask & (IN_ISDIR | IN_MOVED_FROM)) == (IN_ISDIR | IN_MOVED_FROM)) {
                 int child = watched_child(&w->dirs, node, e->name);
@@ -237,7 +237,7 @@ static int on_disappeared(Watch *w, int node, const struct inotify_event *e) {
         return tell_in(w, FILE_REMOVED, e->mask & IN_ISDIR, node, e->name);
 }
 
-static int on_renamed(Watch *w, int from, const struct inotify_event *e, int to, const struct inotify_event *partner) {
+static int on_renamed(FileWatch *w, int from, const struct inotify_event *e, int to, const struct inotify_event *partner) {
         char old[FILE_PATH_BYTES], path[FILE_PATH_BYTES];
         int r, child;
 
@@ -254,13 +254,13 @@ static int on_renamed(Watch *w, int from, const struct inotify_event *e, int to,
                 if (r < 0)
                         return r;
         }
-        r = tell(w, FILE_RENAMED, e->mask & IN_ISDIR, old, path);
+        r = file_watch_tell(w, FILE_RENAMED, e->mask & IN_ISDIR, old, path);
         if (r < 0 || child != WATCHED_NONE || !(e->mask & IN_ISDIR) || !w->recursive)
                 return r;
-        return cover(w, to, partner->name, /* report= */ true); /* it went by faster than we could look */
+        return file_watch_cover(w, to, partner->name, /* report= */ true); /* it went by faster than we could look */
 }
 
-static int on_moved_from(Watch *w, int node, const struct inotify_event *e) {
+static int on_moved_from(FileWatch *w, int node, const struct inotify_event *e) {
         struct inotify_event *partner = w->only[0] != '\0' ? NULL : find_partner(w, e->cookie);
         int to = partner ? watched_find(&w->dirs, partner->wd) : WATCHED_NONE;
 
@@ -271,25 +271,25 @@ static int on_moved_from(Watch *w, int node, const struct inotify_event *e) {
 }
 
 /* Something is lost: what, nobody knows. At least the watches shall be right again. */
-static int on_overflow(Watch *w) {
-        int r = tell(w, FILE_OVERFLOW, false, "", "");
+static int on_overflow(FileWatch *w) {
+        int r = file_watch_tell(w, FILE_OVERFLOW, false, "", "");
 
         if (r < 0 || !w->recursive)
                 return r;
         w->dirs.round++;
-        r = cover(w, WATCHED_NONE, "", /* report= */ false);
+        r = file_watch_cover(w, WATCHED_NONE, "", /* report= */ false);
         watched_forget_unseen(&w->dirs);
         return r;
 }
 
 /* What was watched has gone: so has the watch. */
-static int on_top_gone(Watch *w) {
-        int r = tell(w, FILE_REMOVED, w->only[0] == '\0', "", "");
+static int on_top_gone(FileWatch *w) {
+        int r = file_watch_tell(w, FILE_REMOVED, w->only[0] == '\0', "", "");
 
         return r < 0 ? r : -ENOENT;
 }
 
-static int on_nameless(Watch *w, int node, const struct inotify_event *e) {
+static int on_nameless(FileWatch *w, int node, const struct inotify_event *e) {
         bool is_top = w->dirs.nodes[node].parent == WATCHED_NONE;
 
         if (is_top && (e->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)))
@@ -297,11 +297,11 @@ static int on_nameless(Watch *w, int node, const struct inotify_event *e) {
         if (e->mask & IN_IGNORED)
                 watched_drop(&w->dirs, node);
         if (is_top && (e->mask & IN_ATTRIB) && w->only[0] == '\0')
-                return tell(w, FILE_ATTRIBUTES, true, "", "");
+                return file_watch_tell(w, FILE_ATTRIBUTES, true, "", "");
         return 0; /* of other directories their parents tell */
 }
 
-static int on_named(Watch *w, int node, const struct inotify_event *e) {
+static int on_named(FileWatch *w, int node, const struct inotify_event *e) {
         bool directory = e->mask & IN_ISDIR;
 
         if (temporary_name_is(e->name) || (w->only[0] != '\0' && strcmp(w->only, e->name) != 0))
@@ -319,7 +319,7 @@ static int on_named(Watch *w, int node, const struct inotify_event *e) {
         return 0;
 }
 
-static int on_event(Watch *w, const struct inotify_event *e) {
+static int file_watch_on_event(FileWatch *w, const struct inotify_event *e) {
         int node;
 
         if (e->mask & IN_Q_OVERFLOW)
@@ -330,19 +330,19 @@ static int on_event(Watch *w, const struct inotify_event *e) {
         return e->len > 0 ? on_named(w, node, e) : on_nameless(w, node, e);
 }
 
-static int watch_run(Watch *w) {
+static int watch_run(FileWatch *w) {
         for (;;) {
                 int r;
 
                 if (w->begin == w->end)
                         w->begin = w->end = 0;
                 if (w->end == 0) {
-                        r = fill(w, 0);
+                        r = file_watch_fill(w, 0);
                         if (r == 0) {
                                 /* All is told: nothing can come twice any more. */
                                 seen_clear(&w->seen);
                                 w->last.kind = 0;
-                                r = fill(w, -1);
+                                r = file_watch_fill(w, -1);
                         }
                         if (r < 0)
                                 return r;
@@ -351,7 +351,7 @@ static int watch_run(Watch *w) {
                         const struct inotify_event *e = event_at(w, w->begin);
 
                         w->begin += event_size(e);
-                        r = on_event(w, e);
+                        r = file_watch_on_event(w, e);
                         if (r < 0)
                                 return r;
                 }
@@ -359,7 +359,7 @@ static int watch_run(Watch *w) {
 }
 
 /* A file is watched by way of its directory, since files are replaced more often than written into. */
-static int watch_open(Watch *w, const GuestFile *q) {
+static int watch_open(FileWatch *w, const FileRequest *q) {
         struct stat st;
         size_t n;
 
@@ -380,11 +380,11 @@ static int watch_open(Watch *w, const GuestFile *q) {
                 (void) strcpy(w->only, slash + 1);
                 *slash = '\0';
         }
-        return cover(w, WATCHED_NONE, "", /* report= */ false);
+        return file_watch_cover(w, WATCHED_NONE, "", /* report= */ false);
 }
 
 int op_watch(FileJob *job, uint64_t *ret_count) {
-        static Watch w; /* a worker has one */
+        static FileWatch w; /* a worker has one */
         _cleanup_close_ int inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         FileMessage stands = { .type = FILE_END };
         int r;

@@ -92,7 +92,7 @@ static void remove_watch(Watched *t, int node) {
         watched_drop(t, node);
 }
 
-static bool is_below(const Watched *t, int node, int above) {
+static bool file_watched_is_below(const Watched *t, int node, int above) {
         for (size_t i = 0; i <= WATCHED_MAX && node != WATCHED_NONE; i++, node = t->nodes[node].parent)
                 if (node == above)
                         return true;
@@ -103,7 +103,7 @@ void watched_forget(Watched *t, int node) {
         static bool below[WATCHED_MAX];
 
         for (int i = 0; i < WATCHED_MAX; i++)
-                below[i] = t->nodes[i].wd != 0 && is_below(t, i, node);
+                below[i] = t->nodes[i].wd != 0 && file_watched_is_below(t, i, node);
         for (int i = 0; i < WATCHED_MAX; i++)
                 if (below[i])
                         remove_watch(t, i);

@@ -19,7 +19,7 @@
 
 #define DISK_FULL_BYTES (64 * 1024) /* less than this free: no room for another file of any use */
 
-static _noreturn_ void fail(int control_fd, const SpawnFailure *failure) {
+static _noreturn_ void init_fail(int control_fd, const SpawnFailure *failure) {
         WireMessage m = { .type = WIRE_FAILED, .failed.error = failure->error };
 
         (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", failure->step);
@@ -40,7 +40,7 @@ static int block_signals(void) {
         return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static pid_t start(const InitSpec *spec) {
+static pid_t init_start(const InitSpec *spec) {
         _cleanup_close_ int master = -EBADF, slave = -EBADF;
         SpawnSpec command = spec->command;
         SpawnFailure failure;
@@ -50,14 +50,14 @@ static pid_t start(const InitSpec *spec) {
         if (spec->tty) {
                 int r = pty_open(&spec->window, command.uid, command.gid, command.single_id, &master, &slave);
                 if (r < 0)
-                        fail(spec->control_fd, &(SpawnFailure) { .step = "terminal", .error = -r });
+                        init_fail(spec->control_fd, &(SpawnFailure) { .step = "terminal", .error = -r });
                 command.terminal = true;
                 for (int i = 0; i < 3; i++)
                         command.stdio[i] = slave;
         }
         pid = spawn(&command, &failure);
         if (pid < 0)
-                fail(spec->control_fd, &failure);
+                init_fail(spec->control_fd, &failure);
 
         if (channel_send(spec->control_fd, &m, &master, spec->tty ? 1 : 0) < 0)
                 _exit(1);
@@ -108,10 +108,10 @@ void init_main(const InitSpec *spec) {
         (void) prctl(PR_SET_NAME, "cove-init");
         signal_fd = block_signals();
         if (signal_fd < 0)
-                fail(spec->control_fd, &(SpawnFailure) { .step = "signals", .error = errno });
+                init_fail(spec->control_fd, &(SpawnFailure) { .step = "signals", .error = errno });
 
         started = clock_usec();
-        command = start(spec);
+        command = init_start(spec);
 
         /* The guest's output ends when the guest's processes do: hold no copy of it. */
         for (int i = 0; i < 3; i++)

@@ -19,7 +19,7 @@
 static _Alignas(PAGE_SIZE_MAX) uint8_t buffer[BUFFER_SIZE];
 static bool buffer_used;
 
-static void write_out(Journal *j, size_t size) {
+static void init_journal_write_out(InitJournal *j, size_t size) {
         size_t room = j->max > *j->bytes ? (size_t) MIN_OF(j->max - *j->bytes, (uint64_t) size) : 0, done = 0;
 
         while (done < room) {
@@ -39,7 +39,7 @@ static void write_out(Journal *j, size_t size) {
 }
 
 /* Most commands say little, and what all pipes of a user may hold is bounded: only one that is found full grows. */
-static void widen(Journal *j, size_t found) {
+static void widen(InitJournal *j, size_t found) {
         if (j->wide || j->terminal || found < PIPE_SIZE_FIRST)
                 return;
         (void) fcntl(j->from, F_SETPIPE_SZ, PIPE_SIZE);
@@ -47,7 +47,7 @@ static void widen(Journal *j, size_t found) {
 }
 
 /* Returns the bytes moved, 0 at the end of input, -EAGAIN when there is none yet. */
-static ssize_t move(Journal *j, size_t max) {
+static ssize_t move(InitJournal *j, size_t max) {
         ssize_t n = read(j->from, buffer, MIN_OF(max, sizeof(buffer)));
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -58,11 +58,11 @@ static ssize_t move(Journal *j, size_t max) {
         }
         buffer_used |= (size_t) n > PAGE_SIZE_MAX;
         widen(j, (size_t) n);
-        write_out(j, (size_t) n);
+        init_journal_write_out(j, (size_t) n);
         return n;
 }
 
-void journal_pump(Journal *j) {
+void journal_pump(InitJournal *j) {
         size_t moved = 0;
 
         while (j->from >= 0 && moved < PUMP_MAX) {
@@ -76,7 +76,7 @@ void journal_pump(Journal *j) {
         }
 }
 
-void journal_drain(Journal *j) {
+void journal_drain(InitJournal *j) {
         size_t left = TERMINAL_PENDING;
         int pending;
 
@@ -94,7 +94,7 @@ void journal_drain(Journal *j) {
         }
 }
 
-void journal_done(Journal *j) {
+void init_journal_done(InitJournal *j) {
         j->from = fd_close(j->from);
         j->to = fd_close(j->to);
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct Journal {
+typedef struct InitJournal {
         int from; /* non-blocking, owned; -EBADF: at its end */
         int to;   /* owned */
         bool terminal;
@@ -17,18 +17,18 @@ typedef struct Journal {
         uint64_t max;
         uint64_t *bytes;    /* written so far */
         uint8_t *truncated; /* some were dropped */
-} Journal;
+} InitJournal;
 
 #define JOURNAL_EMPTY { .from = -EBADF, .to = -EBADF }
 
 /* Moves what is there, up to a ceiling, so that its caller looks around from time to time. At the end of input `from` is
  * closed. */
-void journal_pump(Journal *j);
+void journal_pump(InitJournal *j);
 
 /* Moves what is there at this moment, however much may be coming. */
-void journal_drain(Journal *j);
+void journal_drain(InitJournal *j);
 
-void journal_done(Journal *j);
+void init_journal_done(InitJournal *j);
 
 /* Gives the memory of the buffer back. */
 void journal_release_buffer(void);

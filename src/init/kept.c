@@ -14,7 +14,7 @@ static void close_all(KeptChannel *one) {
                 one->fds[i] = fd_close(one->fds[i]);
 }
 
-static void drop(Kept *k, size_t i) {
+static void kept_drop(Kept *k, size_t i) {
         close_all(k->list + i);
         k->n--;
         memmove(k->list + i, k->list + i + 1, (k->n - i) * sizeof(k->list[0]));
@@ -23,13 +23,13 @@ static void drop(Kept *k, size_t i) {
 static void drop_dead(Kept *k) {
         for (size_t i = k->n; i > 0; i--)
                 if (kill(k->list[i - 1].pid, 0) < 0 && errno == ESRCH)
-                        drop(k, i - 1);
+                        kept_drop(k, i - 1);
 }
 
 void kept_forget(Kept *k, int32_t pid) {
         for (size_t i = k->n; i > 0; i--)
                 if (k->list[i - 1].pid == pid)
-                        drop(k, i - 1);
+                        kept_drop(k, i - 1);
 }
 
 int kept_put(Kept *k, const GuestKept *what, const int fds[static GUEST_KEPT_FDS]) {

@@ -12,29 +12,29 @@
 #define LINK_HELD_MAX 512
 #define LINK_FDS_MAX  3
 
-typedef struct Link {
+typedef struct InitLink {
         int fd; /* -EBADF: nobody is there */
         bool deaf; /* the other side is gone. What it has asked for before can still be read, and is to be done */
         uint8_t held[LINK_HELD_MAX];
         size_t held_size;
         int held_fds[LINK_FDS_MAX];
         size_t n_held_fds;
-} Link;
+} InitLink;
 
 #define LINK_EMPTY { .fd = -EBADF }
 
 /* Takes the place of the one before, whose other side sees it end. */
-void link_replace_take(Link *l, int fd);
-void link_close(Link *l);
+void link_replace_take(InitLink *l, int fd);
+void link_close(InitLink *l);
 
 /* 0, or -EAGAIN: no room. Any other failure means that nobody hears us any more. fd: -EBADF, or sent along. */
-int link_send(Link *l, const GuestMessage *message, int fd);
+int init_link_send(InitLink *l, const GuestMessage *message, int fd);
 
-int link_send_bare(Link *l, GuestType type); /* one that has no fields */
+int link_send_bare(InitLink *l, GuestType type); /* one that has no fields */
 
 /* The same, but what there is no room for is held back. */
-void link_answer(Link *l, const GuestMessage *message, int fd);
-void link_answer_fds(Link *l, const GuestMessage *message, const int *fds, size_t n_fds);
+void link_answer(InitLink *l, const GuestMessage *message, int fd);
+void link_answer_fds(InitLink *l, const GuestMessage *message, const int *fds, size_t n_fds);
 
 /* Whether something is held back that could not be sent yet. */
-bool link_flush(Link *l);
+bool link_flush(InitLink *l);

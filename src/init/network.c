@@ -34,7 +34,7 @@ static bool is_v4(const uint8_t address[static 16]) {
         return memcmp(address, mapped, sizeof(mapped)) == 0;
 }
 
-static socklen_t fill(const uint8_t address[static 16], uint16_t port, bool v4, struct sockaddr_storage *ret) {
+static socklen_t init_network_fill(const uint8_t address[static 16], uint16_t port, bool v4, struct sockaddr_storage *ret) {
         struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
         struct sockaddr_in6 b = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 
@@ -55,7 +55,7 @@ static int connect_loopback(const uint8_t address[static 16], uint16_t port) {
         _cleanup_close_ int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         struct pollfd wait = { .fd = fd, .events = POLLOUT };
         struct sockaddr_storage to;
-        socklen_t size = fill(address, port, v4, &to);
+        socklen_t size = init_network_fill(address, port, v4, &to);
         int error = 0;
 
         if (fd < 0)
@@ -86,7 +86,7 @@ static int open_flow(const GuestSocket *q) {
         bool v4 = is_v4(q->local) && is_v4(q->remote);
         _cleanup_close_ int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         struct sockaddr_storage local, remote;
-        socklen_t local_size = fill(q->local, q->local_port, v4, &local), remote_size = fill(q->remote, q->remote_port, v4, &remote);
+        socklen_t local_size = init_network_fill(q->local, q->local_port, v4, &local), remote_size = init_network_fill(q->remote, q->remote_port, v4, &remote);
         const int on = 1;
 
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)

@@ -17,11 +17,11 @@ int private_fd_consume(int fd) {
         return r;
 }
 
-static ShimSlot *slot_of(const Pool *p, size_t i) {
+static ShimSlot *slot_of(const InitPool *p, size_t i) {
         return p->setting.board->shims + i;
 }
 
-static void fill_slot(const Pool *p, size_t i, int32_t record, const GuestExec *exec,
+static void fill_slot(const InitPool *p, size_t i, int32_t record, const GuestExec *exec,
                 const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         ShimSlot *slot = slot_of(p, i);
 
@@ -39,7 +39,7 @@ static void fill_slot(const Pool *p, size_t i, int32_t record, const GuestExec *
         atomic_store(&slot->record, record);
 }
 
-static int send_job(const Pool *p, size_t i, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+static int send_job(const InitPool *p, size_t i, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         static const uint8_t nothing = 0; /* a datagram of no bytes would look like our end */
         bool inlined = exec->strings_size > 0;
         int compact[_SHIM_DESCRIPTOR_MAX];
@@ -53,7 +53,7 @@ static int send_job(const Pool *p, size_t i, const GuestExec *exec, const int fd
 }
 
 /* One that is about to leave says so by the same word that we change here. */
-static bool claim(const Pool *p, size_t i) {
+static bool init_pool_claim(const InitPool *p, size_t i) {
         uint32_t expected = SHIM_PARKED;
 
         if (!atomic_compare_exchange_strong(&slot_of(p, i)->state, &expected, SHIM_BUSY))
@@ -62,9 +62,9 @@ static bool claim(const Pool *p, size_t i) {
         return true;
 }
 
-static bool run_parked(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+static bool run_parked(InitPool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         for (size_t i = 0; i < p->n; i++) {
-                if (p->shims[i].pid == 0 || p->shims[i].root != (exec->uid == 0) || !claim(p, i))
+                if (p->shims[i].pid == 0 || p->shims[i].root != (exec->uid == 0) || !init_pool_claim(p, i))
                         continue;
                 fill_slot(p, i, record, exec, fds);
                 if (send_job(p, i, exec, fds) >= 0)
@@ -77,7 +77,7 @@ static bool run_parked(Pool *p, int32_t record, const GuestExec *exec, const int
 }
 
 /* strings NULL: it has nothing to do yet. */
-static int fork_shim(Pool *p, size_t i, uid_t uid, const uint8_t *strings, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+static int fork_shim(InitPool *p, size_t i, uid_t uid, const uint8_t *strings, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         int pair[2], r;
         pid_t pid;
@@ -102,14 +102,14 @@ static int fork_shim(Pool *p, size_t i, uid_t uid, const uint8_t *strings, const
         return 0;
 }
 
-static int free_slot(const Pool *p) {
+static int free_slot(const InitPool *p) {
         for (size_t i = 0; i < BOARD_SHIMS; i++)
                 if (p->shims[i].pid == 0)
                         return (int) i;
         return -EAGAIN;
 }
 
-static int run_forked(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+static int run_forked(InitPool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         int i = free_slot(p), r;
 
         if (i < 0)
@@ -123,7 +123,7 @@ static int run_forked(Pool *p, int32_t record, const GuestExec *exec, const int 
 }
 
 /* Parked before it is born: whoever claims it at once finds the channel there. */
-void pool_warm(Pool *p) {
+void pool_warm(InitPool *p) {
         static const int none[_SHIM_DESCRIPTOR_MAX] = SHIM_DESCRIPTORS_NONE;
         ShimSlot *slot = slot_of(p, 0);
         uid_t uid = p->setting.serve->uid;
@@ -135,18 +135,18 @@ void pool_warm(Pool *p) {
         atomic_store(&slot->state, SHIM_PARKED);
         (void) atomic_fetch_add(&p->setting.board->n_parked, 1);
         if (fork_shim(p, 0, uid, /* strings= */ NULL, none) < 0)
-                (void) claim(p, 0);
+                (void) init_pool_claim(p, 0);
 }
 
-int pool_run(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
+int pool_run(InitPool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]) {
         return run_parked(p, record, exec, fds) ? 0 : run_forked(p, record, exec, fds);
 }
 
-static bool works_on(const Pool *p, size_t i, int32_t record) {
+static bool works_on(const InitPool *p, size_t i, int32_t record) {
         return p->shims[i].pid != 0 && atomic_load(&slot_of(p, i)->record) == record;
 }
 
-bool pool_signal(Pool *p, int32_t record, int signal_number) {
+bool pool_signal(InitPool *p, int32_t record, int signal_number) {
         for (size_t i = 0; i < p->n; i++)
                 if (works_on(p, i, record)) {
                         (void) atomic_fetch_or(&slot_of(p, i)->signals, UINT64_C(1) << (signal_number - 1));
@@ -156,14 +156,14 @@ bool pool_signal(Pool *p, int32_t record, int signal_number) {
         return false;
 }
 
-bool pool_has(const Pool *p, int32_t record) {
+bool pool_has(const InitPool *p, int32_t record) {
         for (size_t i = 0; i < p->n; i++)
                 if (works_on(p, i, record))
                         return true;
         return false;
 }
 
-size_t pool_count_busy(const Pool *p) {
+size_t pool_count_busy(const InitPool *p) {
         size_t n = 0;
 
         for (size_t i = 0; i < p->n; i++)
@@ -171,13 +171,13 @@ size_t pool_count_busy(const Pool *p) {
         return n;
 }
 
-int pool_reaped(Pool *p, pid_t pid, int32_t *ret_record) {
+int pool_reaped(InitPool *p, pid_t pid, int32_t *ret_record) {
         for (size_t i = 0; i < p->n; i++) {
                 PoolShim *shim = p->shims + i;
 
                 if (shim->pid != pid)
                         continue;
-                (void) claim(p, i); /* killed while it was parked */
+                (void) init_pool_claim(p, i); /* killed while it was parked */
                 atomic_store(&slot_of(p, i)->pid, 0);
                 *ret_record = atomic_exchange(&slot_of(p, i)->record, BOARD_NO_RECORD);
                 *shim = (PoolShim) { .channel_fd = fd_close(shim->channel_fd) };

@@ -16,26 +16,26 @@ typedef struct PoolShim {
         bool root; /* its commands are guest root's: such a one is no good for others, and the other way round */
 } PoolShim;
 
-typedef struct Pool {
+typedef struct InitPool {
         ShimSetting setting;
         size_t n; /* no shim beyond */
         PoolShim shims[BOARD_SHIMS];
-} Pool;
+} InitPool;
 
 /* Descriptors stay the caller's. -EAGAIN: too many are running, here or in the sandbox. */
-int pool_run(Pool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]);
+int pool_run(InitPool *p, int32_t record, const GuestExec *exec, const int fds[static _SHIM_DESCRIPTOR_MAX]);
 
 /* One that is parked from the start, for whoever comes first. Not having it is no failure. */
-void pool_warm(Pool *p);
+void pool_warm(InitPool *p);
 
 /* Passes a signal on to the execution of that record. False: nobody works on it any more. */
-bool pool_signal(Pool *p, int32_t record, int signal_number);
+bool pool_signal(InitPool *p, int32_t record, int signal_number);
 
-bool pool_has(const Pool *p, int32_t record);
-size_t pool_count_busy(const Pool *p);
+bool pool_has(const InitPool *p, int32_t record);
+size_t pool_count_busy(const InitPool *p);
 
 /* A child that has ended. 1: it was a shim, with the record that it was working on, or BOARD_NO_RECORD. 0: it was not. */
-int pool_reaped(Pool *p, pid_t pid, int32_t *ret_record);
+int pool_reaped(InitPool *p, pid_t pid, int32_t *ret_record);
 
 /* Moves a descriptor out of the reach of shims; takes it in any case. */
 int private_fd_consume(int fd);

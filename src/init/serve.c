@@ -23,8 +23,8 @@
 #include "init/stop.h"
 #include "init/sudo.h"
 #include "init/worker.h"
-#include "jail/guard.h"
 #include "wire/channel.h"
+#include "wire/guard.h"
 
 #define LISTEN_BACKLOG 16
 #define POLL_MAX_MSEC  3600000
@@ -34,7 +34,7 @@
 typedef struct Serve {
         const InitServe *spec;
         int signal_fd;
-        Link link;
+        InitLink link;
         Stop stop;
         NetworkFds network;
         Sudo sudo;
@@ -48,7 +48,7 @@ typedef struct Serve {
         uint8_t buffer[GUEST_MESSAGE_MAX];
 } Serve;
 
-static _noreturn_ void fail(const InitServe *spec, const char *step, int error) {
+static _noreturn_ void serve_fail(const InitServe *spec, const char *step, int error) {
         WireMessage m = { .type = WIRE_FAILED, .failed.error = error };
 
         (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", step);
@@ -56,19 +56,19 @@ static _noreturn_ void fail(const InitServe *spec, const char *step, int error) 
         _exit(1);
 }
 
-static void watch(Serve *s) {
+static void serve_watch(Serve *s) {
         atomic_store(&s->executions.pool.setting.board->watched, s->end_list || s->stop.active);
 }
 
 /* Requests. A false one ends the connection: whoever sends such a thing is not our daemon. */
 
-typedef struct Request {
+typedef struct ServeRequest {
         const GuestMessage *message;
         const int *fds;
         size_t n_fds;
-} Request;
+} ServeRequest;
 
-static bool on_exec(Serve *s, const Request *q) {
+static bool on_exec(Serve *s, const ServeRequest *q) {
         GuestMessage answer = { .type = GUEST_EXEC_FAILED };
         const GuestExec *exec = &q->message->exec;
         int r;
@@ -77,23 +77,23 @@ static bool on_exec(Serve *s, const Request *q) {
                 answer.exec_failed = (GuestExecFailed) { .exec = exec->exec, .error = ESHUTDOWN, .step = "stop" };
                 r = -ESHUTDOWN;
         } else
-                r = execution_start(&s->executions, s->link.fd, exec, q->fds, q->n_fds, &answer.exec_failed);
+                r = init_execution_start(&s->executions, s->link.fd, exec, q->fds, q->n_fds, &answer.exec_failed);
         if (r < 0 && r != -EBADMSG)
                 link_answer(&s->link, &answer, -EBADF);
         return r != -EBADMSG;
 }
 
-static bool on_signal_request(Serve *s, const Request *q) {
-        execution_signal(&s->executions, q->message->signal.exec, q->message->signal.signal);
+static bool on_signal_request(Serve *s, const ServeRequest *q) {
+        init_execution_signal(&s->executions, q->message->signal.exec, q->message->signal.signal);
         return true;
 }
 
-static bool on_resize(Serve *s, const Request *q) {
-        execution_resize(&s->executions, &q->message->resize);
+static bool on_resize(Serve *s, const ServeRequest *q) {
+        init_execution_resize(&s->executions, &q->message->resize);
         return true;
 }
 
-static bool on_stdin_open(Serve *s, const Request *q) {
+static bool on_stdin_open(Serve *s, const ServeRequest *q) {
         int fd = execution_input(&s->executions, q->message->exec_id);
         GuestMessage answer = { .type = GUEST_STDIN };
 
@@ -102,7 +102,7 @@ static bool on_stdin_open(Serve *s, const Request *q) {
         return true;
 }
 
-static bool on_channel_open(Serve *s, const Request *q) {
+static bool on_channel_open(Serve *s, const ServeRequest *q) {
         GuestMessage answer = { .type = GUEST_CHANNEL };
         int error;
         const int *fds = execution_channel(&s->executions, q->message->exec_id, &error);
@@ -115,7 +115,7 @@ static bool on_channel_open(Serve *s, const Request *q) {
         return true;
 }
 
-static bool on_keep(Serve *s, const Request *q) {
+static bool on_keep(Serve *s, const ServeRequest *q) {
         if (q->n_fds == GUEST_KEPT_FDS)
                 (void) kept_put(&s->kept, &q->message->kept, q->fds);
         else
@@ -123,7 +123,7 @@ static bool on_keep(Serve *s, const Request *q) {
         return q->n_fds == 0 || q->n_fds == GUEST_KEPT_FDS;
 }
 
-static bool on_kept_ask(Serve *s, const Request *q) {
+static bool on_kept_ask(Serve *s, const ServeRequest *q) {
         const KeptChannel *one = kept_at(&s->kept, (size_t) q->message->exec_id);
         GuestMessage answer = { .type = GUEST_KEPT };
 
@@ -135,51 +135,51 @@ static bool on_kept_ask(Serve *s, const Request *q) {
 }
 
 /* Those of our own session are helpers of ours, whatever a number may mean by now. */
-static bool on_kill(Serve *s, const Request *q) {
+static bool on_kill(Serve *s, const ServeRequest *q) {
         if (getsid(q->message->kill.pid) != getsid(0))
                 (void) kill(q->message->kill.pid, q->message->kill.signal);
         return true;
 }
 
-static bool on_stdin_close(Serve *s, const Request *q) {
+static bool on_stdin_close(Serve *s, const ServeRequest *q) {
         execution_close_input(&s->executions, q->message->exec_id);
         return true;
 }
 
-static bool on_forget(Serve *s, const Request *q) {
+static bool on_forget(Serve *s, const ServeRequest *q) {
         execution_forget(&s->executions, q->message->exec_id);
         return true;
 }
 
-static bool on_list(Serve *s, const Request *q) {
+static bool on_list(Serve *s, const ServeRequest *q) {
         s->end_list = s->to_tell = true;
-        watch(s); /* before looking: one that is starting wakes us */
+        serve_watch(s); /* before looking: one that is starting wakes us */
         executions_list(&s->executions);
         return true;
 }
 
-static bool on_stop(Serve *s, const Request *q) {
+static bool on_stop(Serve *s, const ServeRequest *q) {
         s->stop.active = true;
-        watch(s);
+        serve_watch(s);
         stop_begin(&s->stop, &s->executions, q->message->grace_usec);
         return true;
 }
 
-static bool on_file(Serve *s, const Request *q) {
+static bool on_file(Serve *s, const ServeRequest *q) {
         if (q->n_fds < 1)
                 return false;
         (void) worker_start(&q->message->file, s->spec->single_id, s->spec->file_size_max, q->fds, q->n_fds);
         return true;
 }
 
-static bool on_network(Serve *s, const Request *q) {
+static bool serve_on_network(Serve *s, const ServeRequest *q) {
         const GuestMessage answer = { .type = GUEST_SOCKETS, .shape = s->spec->network };
 
         link_answer_fds(&s->link, &answer, s->network.fds, s->network.n);
         return true;
 }
 
-static bool on_socket(Serve *s, const Request *q) {
+static bool serve_on_socket(Serve *s, const ServeRequest *q) {
         _cleanup_close_ int fd = network_socket(&q->message->socket);
         GuestMessage answer = { .type = GUEST_SOCKET_MADE };
 
@@ -190,7 +190,7 @@ static bool on_socket(Serve *s, const Request *q) {
 
 /* What the daemon may say, and with how many descriptors at most. */
 static const struct {
-        bool (*function)(Serve *s, const Request *q);
+        bool (*function)(Serve *s, const ServeRequest *q);
         size_t max_fds;
 } requests[_GUEST_TYPE_MAX] = {
         [GUEST_EXEC]        = { on_exec,           3 },
@@ -202,8 +202,8 @@ static const struct {
         [GUEST_LIST]        = { on_list,           0 },
         [GUEST_STOP]        = { on_stop,           0 },
         [GUEST_FILE]        = { on_file,           2 },
-        [GUEST_NETWORK]     = { on_network,        0 },
-        [GUEST_SOCKET]      = { on_socket,         0 },
+        [GUEST_NETWORK]     = { serve_on_network,        0 },
+        [GUEST_SOCKET]      = { serve_on_socket,         0 },
         [GUEST_CHANNEL_OPEN] = { on_channel_open,  0 },
         [GUEST_KEEP]        = { on_keep,           GUEST_KEPT_FDS },
         [GUEST_KEPT_ASK]    = { on_kept_ask,       0 },
@@ -217,11 +217,11 @@ static bool answer_request(Serve *s, size_t size, const int *fds, size_t n_fds) 
                 return false;
         if (!requests[m->type].function || n_fds > requests[m->type].max_fds)
                 return false;
-        return requests[m->type].function(s, &(Request) { .message = m, .fds = fds, .n_fds = n_fds });
+        return requests[m->type].function(s, &(ServeRequest) { .message = m, .fds = fds, .n_fds = n_fds });
 }
 
 /* False: there is nothing more to read for now. */
-static bool read_request(Serve *s) {
+static bool serve_read_request(Serve *s) {
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
 
@@ -236,14 +236,14 @@ static bool read_request(Serve *s) {
         return s->link.fd >= 0;
 }
 
-static void on_link(Serve *s) {
-        (void) read_request(s);
+static void serve_on_link(Serve *s) {
+        (void) serve_read_request(s);
 }
 
 /* What a daemon has asked for and was answered for by its row in the store, happens, though it did not live to hear of it. */
 static void finish_requests(Serve *s) {
         s->link.deaf = true;
-        while (s->link.fd >= 0 && read_request(s))
+        while (s->link.fd >= 0 && serve_read_request(s))
                 ;
 }
 
@@ -263,12 +263,12 @@ static void on_connect(Serve *s) {
         link_replace_take(&s->link, fd);
         s->end_list = s->stopped = s->no_room = false;
         s->to_tell = true;
-        watch(s);
+        serve_watch(s);
 }
 
 /* Children */
 
-static void on_child(Serve *s, pid_t pid, int status) {
+static void serve_on_child(Serve *s, pid_t pid, int status) {
         int32_t record;
 
         if (WIFSTOPPED(status)) {
@@ -285,14 +285,14 @@ static void on_child(Serve *s, pid_t pid, int status) {
         execution_lost(&s->executions, record);
 }
 
-static void on_signal(Serve *s) {
+static void serve_on_signal(Serve *s) {
         struct signalfd_siginfo info[4];
         int status;
         pid_t pid;
 
         (void) read(s->signal_fd, info, sizeof(info));
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0)
-                on_child(s, pid, status);
+                serve_on_child(s, pid, status);
         s->to_tell = true;
 }
 
@@ -302,10 +302,10 @@ static void on_signal(Serve *s) {
 static int say_end(Serve *s) {
         _cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-        return link_send(&s->link, &(GuestMessage) { .type = GUEST_END }, root);
+        return init_link_send(&s->link, &(GuestMessage) { .type = GUEST_END }, root);
 }
 
-static void tell(Serve *s) {
+static void serve_tell(Serve *s) {
         int r;
 
         s->no_room = link_flush(&s->link);
@@ -324,10 +324,10 @@ static void tell(Serve *s) {
         s->no_room = r == -EAGAIN;
         s->to_tell = r < 0;
         executions_sweep(&s->executions);
-        watch(s);
+        serve_watch(s);
 }
 
-static int poll_timeout(const Serve *s) {
+static int serve_poll_timeout(const Serve *s) {
         usec_t next = MIN_OF(stop_next(&s->stop), sudo_next(&s->sudo)), now;
 
         if (next == USEC_INFINITY)
@@ -336,7 +336,7 @@ static int poll_timeout(const Serve *s) {
         return next <= now ? 0 : (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) POLL_MAX_MSEC);
 }
 
-static _noreturn_ void loop(Serve *s) {
+static _noreturn_ void serve_loop(Serve *s) {
         for (;;) {
                 struct pollfd fds[] = {
                         { .fd = s->signal_fd,       .events = POLLIN                         },
@@ -345,12 +345,12 @@ static _noreturn_ void loop(Serve *s) {
                         { .fd = sudo_poll(&s->sudo), .events = POLLIN                        },
                 };
 
-                if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0)
+                if (poll(fds, ELEMENTSOF(fds), serve_poll_timeout(s)) < 0)
                         continue;
                 if (fds[0].revents)
-                        on_signal(s);
+                        serve_on_signal(s);
                 if (fds[2].revents & (s->no_room ? POLLHUP | POLLERR : POLLIN | POLLHUP | POLLERR))
-                        on_link(s);
+                        serve_on_link(s);
                 if (fds[1].revents)
                         on_connect(s);
                 if (fds[3].revents)
@@ -358,7 +358,7 @@ static _noreturn_ void loop(Serve *s) {
                 if (stop_step(&s->stop, &s->executions))
                         s->stopped = s->to_tell = true;
                 if (s->to_tell || s->link.held_size > 0)
-                        tell(s);
+                        serve_tell(s);
         }
 }
 
@@ -368,7 +368,7 @@ static void *map_zeroed(const InitServe *spec, size_t size, int flags) {
         void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
         if (p == MAP_FAILED)
-                fail(spec, "memory", errno);
+                serve_fail(spec, "memory", errno);
         return p;
 }
 
@@ -378,15 +378,15 @@ static Serve *serve_new(const InitServe *spec) {
         int r;
 
         s->spec = spec;
-        s->link = (Link) LINK_EMPTY;
+        s->link = (InitLink) LINK_EMPTY;
         s->link.fd = spec->control_fd;
         s->stop = (Stop) STOP_EMPTY;
         s->signal_fd = begin_signals();
         if (s->signal_fd < 0)
-                fail(spec, "signals", errno);
+                serve_fail(spec, "signals", errno);
         r = network_keep(spec->net_fds, &s->network);
         if (r < 0)
-                fail(spec, "network", -r);
+                serve_fail(spec, "network", -r);
         *setting = (ShimSetting) {
                 .serve = spec,
                 .board = map_zeroed(spec, sizeof(Board), MAP_SHARED),
@@ -399,7 +399,7 @@ static Serve *serve_new(const InitServe *spec) {
         };
         r = sudo_init(&s->sudo, setting);
         if (r < 0)
-                fail(spec, "sudo", -r);
+                serve_fail(spec, "sudo", -r);
         return s;
 }
 
@@ -408,7 +408,7 @@ static __attribute__((noinline)) void say_ready(Serve *s) {
         GuestMessage m = { .type = GUEST_READY };
 
         m.ready.guards_missing = s->spec->guards_missing;
-        (void) link_send(&s->link, &m, root);
+        (void) init_link_send(&s->link, &m, root);
 }
 
 /* Building the walls took more stack than we ever need again; with a thousand sandboxes that is something. Not inlined: what
@@ -428,20 +428,20 @@ void init_serve(const InitServe *spec) {
         begin_nofile();
         r = rlimits_apply_common(); /* guests have them from us */
         if (r < 0)
-                fail(spec, "rlimits", -r);
+                serve_fail(spec, "rlimits", -r);
         s = serve_new(spec);
         if (listen(spec->listen_fd, LISTEN_BACKLOG) < 0 || fcntl(spec->listen_fd, F_SETFL, O_NONBLOCK) < 0)
-                fail(spec, "listen", errno);
+                serve_fail(spec, "listen", errno);
 
         /* For us as well: compiling the filter takes longer than starting a command, and children have it from us. What we
          * do ourselves is on its list. */
         if (!(spec->guards_missing & GUARD_BIT(GUARD_SECCOMP))) {
                 r = seccomp_load(/* flags= */ 0);
                 if (r < 0)
-                        fail(spec, "seccomp", -r);
+                        serve_fail(spec, "seccomp", -r);
         }
         say_ready(s);
         pool_warm(&s->executions.pool);
         release_stack();
-        loop(s);
+        serve_loop(s);
 }

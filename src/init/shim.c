@@ -55,7 +55,7 @@ static void wake_init(const Shim *s, bool always) {
 }
 
 /* Never waits for the reader. What could not be told, PID 1 tells: to another connection, or when there is room. */
-static void tell(Shim *s, const GuestMessage *m) {
+static void shim_tell(Shim *s, const GuestMessage *m) {
         uint8_t buffer[512];
         ssize_t size = guest_encode(m, buffer, sizeof(buffer));
         int r = size < 0 ? (int) size :
@@ -68,7 +68,7 @@ static void tell(Shim *s, const GuestMessage *m) {
 
 /* The start */
 
-static void fail(Shim *s, const SpawnFailure *failure) {
+static void shim_fail(Shim *s, const SpawnFailure *failure) {
         GuestMessage m = { .type = GUEST_EXEC_FAILED };
         GuestExecFailed *f = &m.exec_failed;
 
@@ -78,7 +78,7 @@ static void fail(Shim *s, const SpawnFailure *failure) {
         (void) snprintf(f->detail, sizeof(f->detail), "%.255s", failure->detail ? failure->detail : "");
         s->record->failed = *f;
         atomic_store(&s->record->state, RECORD_FAILED);
-        tell(s, &m);
+        shim_tell(s, &m);
         wake_init(s, /* always= */ true); /* the record is PID 1's to free */
 }
 
@@ -99,16 +99,16 @@ static void announce(Shim *s) {
                 return;
         s->announced = true;
         m.started = s->record->started;
-        tell(s, &m);
+        shim_tell(s, &m);
 }
 
 /* The end */
 
-static uint64_t timeval_usec(const struct timeval *t) {
+static uint64_t shim_timeval_usec(const struct timeval *t) {
         return (uint64_t) t->tv_sec * USEC_PER_SEC + (uint64_t) t->tv_usec;
 }
 
-static void add_usage(struct rusage *sum, const struct rusage *usage) {
+static void shim_add_usage(struct rusage *sum, const struct rusage *usage) {
         struct timeval t;
 
         timeradd(&sum->ru_utime, &usage->ru_utime, &t);
@@ -145,18 +145,18 @@ static void end_command(Shim *s, int status) {
 
         e->wait_status = status;
         e->wall_usec = clock_usec() - s->command.started;
-        e->user_usec = timeval_usec(&s->usage.ru_utime);
-        e->system_usec = timeval_usec(&s->usage.ru_stime);
+        e->user_usec = shim_timeval_usec(&s->usage.ru_utime);
+        e->system_usec = shim_timeval_usec(&s->usage.ru_stime);
         e->max_rss_bytes = (uint64_t) s->usage.ru_maxrss * 1024;
         e->disk_full = status != 0 && s->setting->measure_disk && disk_is_full(s->setting->has_quota);
         m.exited = *e;
         announce(s);
         atomic_store(&s->record->state, RECORD_ENDED);
-        tell(s, &m);
+        shim_tell(s, &m);
         command_close_writers(&s->command);
 }
 
-static void reap(Shim *s) {
+static void shim_reap(Shim *s) {
         for (;;) {
                 struct rusage usage;
                 int status;
@@ -168,13 +168,13 @@ static void reap(Shim *s) {
                         s->has_children = pid == 0;
                         return;
                 }
-                add_usage(&s->usage, &usage);
+                shim_add_usage(&s->usage, &usage);
                 if (pid == s->command.pid)
                         end_command(s, status);
         }
 }
 
-static void kill_tree(Shim *s, usec_t now) {
+static void shim_kill_tree(Shim *s, usec_t now) {
         s->killing = true;
         sudo_signal(s->setting->board, atomic_load(&s->slot->record), s->slot->exec.exec, SIGKILL);
         (void) tree_kill();
@@ -182,18 +182,18 @@ static void kill_tree(Shim *s, usec_t now) {
         s->kill_again = now + s->kill_pause;
 }
 
-static void on_signal(Shim *s) {
+static void shim_on_signal(Shim *s) {
         struct signalfd_siginfo info[4];
         uint64_t signals;
 
         (void) read(s->setting->signal_fd, info, sizeof(info));
-        reap(s);
+        shim_reap(s);
         signals = atomic_exchange(&s->slot->signals, 0);
         for (int n = 1; signals != 0 && n <= 64; n++) {
                 if (!(signals & UINT64_C(1) << (n - 1)))
                         continue;
                 if (n == SIGKILL)
-                        kill_tree(s, clock_usec());
+                        shim_kill_tree(s, clock_usec());
                 else if (s->command.pid > 0) /* not reaped yet: the number is still its own */
                         (void) kill(-s->command.pid, n);
                 else if (s->has_children)
@@ -201,23 +201,23 @@ static void on_signal(Shim *s) {
         }
 }
 
-static void check_time(Shim *s) {
+static void shim_check_time(Shim *s) {
         usec_t now;
 
         if (s->deadline == USEC_INFINITY && !s->killing)
                 return;
         now = clock_usec();
         if (now >= s->deadline)
-                reap(s); /* it may just have ended by itself */
+                shim_reap(s); /* it may just have ended by itself */
         if (now >= s->deadline) {
                 s->deadline = USEC_INFINITY;
                 s->record->exited.timed_out = 1;
-                kill_tree(s, now);
+                shim_kill_tree(s, now);
         } else if (s->killing && s->has_children && now >= s->kill_again)
-                kill_tree(s, now);
+                shim_kill_tree(s, now);
 }
 
-static int poll_timeout(const Shim *s) {
+static int shim_poll_timeout(const Shim *s) {
         usec_t next = s->killing && s->has_children ? MIN_OF(s->deadline, s->kill_again) : s->deadline, now;
 
         if (!s->announced)
@@ -230,35 +230,35 @@ static int poll_timeout(const Shim *s) {
         return (int) MIN_OF((next - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC, (usec_t) POLL_MAX_MSEC);
 }
 
-static bool is_busy(const Shim *s) {
+static bool shim_is_busy(const Shim *s) {
         return s->has_children || s->command.journals[0].from >= 0 || s->command.journals[1].from >= 0;
 }
 
-static void loop(Shim *s) {
-        Journal *journals = s->command.journals;
+static void shim_loop(Shim *s) {
+        InitJournal *journals = s->command.journals;
 
-        while (is_busy(s)) {
+        while (shim_is_busy(s)) {
                 struct pollfd fds[] = {
                         { .fd = s->setting->signal_fd, .events = POLLIN },
                         { .fd = journals[0].from,      .events = POLLIN },
                         { .fd = journals[1].from,      .events = POLLIN },
                 };
 
-                if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0 && errno != EINTR)
+                if (poll(fds, ELEMENTSOF(fds), shim_poll_timeout(s)) < 0 && errno != EINTR)
                         _exit(1); /* PID 1 sees to the rest */
                 if (fds[0].revents == 0)
                         announce(s);
                 else
-                        on_signal(s);
+                        shim_on_signal(s);
                 for (int i = 0; i < 2; i++)
                         if (fds[1 + i].revents)
                                 journal_pump(journals + i);
-                check_time(s);
+                shim_check_time(s);
         }
 }
 
 /* An execution from its beginning until nothing is left of it. */
-static void run(Shim *s) {
+static void shim_run(Shim *s) {
         const GuestExec *e = &s->slot->exec;
         SpawnFailure failure = s->broken;
 
@@ -272,13 +272,13 @@ static void run(Shim *s) {
         if (failure.error == 0)
                 (void) command_start(&s->command, s->setting, s->slot, &s->record->exited, s->strings, s->fds, &failure);
         if (failure.error != 0)
-                fail(s, &failure);
+                shim_fail(s, &failure);
         else {
                 note_start(s);
                 s->has_children = true;
                 if (e->timeout_usec > 0 && e->timeout_usec < USEC_INFINITY - s->command.started)
                         s->deadline = s->command.started + e->timeout_usec;
-                loop(s);
+                shim_loop(s);
         }
 
         command_done(&s->command);
@@ -321,7 +321,7 @@ static bool be_patient(const Shim *s) {
 }
 
 /* Waits for another execution. False: nobody came in time, or enough others are waiting. */
-static bool park(Shim *s) {
+static bool shim_park(Shim *s) {
         Board *board = s->setting->board;
 
         if (atomic_fetch_add(&board->n_parked, 1) >= PARKED_MAX) {
@@ -342,7 +342,7 @@ static bool park(Shim *s) {
 }
 
 /* What holds for all commands of this shim. */
-static SpawnFailure prepare(const Shim *s) {
+static SpawnFailure shim_prepare(const Shim *s) {
         static const struct timeval patience = { .tv_sec = PARK_SEC };
         SpawnFailure failure;
 
@@ -361,11 +361,11 @@ void shim_main(const ShimSetting *setting, ShimSlot *slot, int channel_fd, const
 
         memcpy(s.fds, fds, sizeof(s.fds));
         atomic_store(&slot->pid, getpid());
-        s.broken = prepare(&s);
+        s.broken = shim_prepare(&s);
         if (!strings && !await_next(&s))
                 _exit(0);
         do
-                run(&s);
-        while (s.broken.error == 0 && park(&s));
+                shim_run(&s);
+        while (s.broken.error == 0 && shim_park(&s));
         _exit(0);
 }

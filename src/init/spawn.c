@@ -20,12 +20,12 @@
 #define SPAWN_STACK_SIZE (64 * 1024)
 #define CHANNEL_FD       3
 
-typedef struct Child {
+typedef struct SpawnChild {
         const SpawnSpec *spec;
         SpawnFailure failure;
-} Child;
+} SpawnChild;
 
-static int step_signals(Child *c) {
+static int spawn_step_signals(SpawnChild *c) {
         sigset_t none;
 
         for (int signal_number = 1; signal_number < _NSIG && !c->spec->prepared; signal_number++) {
@@ -36,11 +36,11 @@ static int step_signals(Child *c) {
         return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
 }
 
-static int step_session(Child *c) {
+static int step_session(SpawnChild *c) {
         return setsid() < 0 ? -errno : 0;
 }
 
-static int step_stdio(Child *c) {
+static int step_stdio(SpawnChild *c) {
         for (int i = 0; i < 3; i++)
                 if (c->spec->stdio[i] >= 0 && dup2(c->spec->stdio[i], i) < 0)
                         return -errno;
@@ -52,17 +52,17 @@ static int step_stdio(Child *c) {
         return 0;
 }
 
-static int step_rlimits(Child *c) {
+static int spawn_step_rlimits(SpawnChild *c) {
         return c->spec->prepared ? rlimits_apply_own(&c->spec->rlimits) : rlimits_apply(&c->spec->rlimits);
 }
 
-static int step_bounding(Child *c) {
+static int spawn_step_bounding(SpawnChild *c) {
         uint64_t have = c->spec->bounding ? c->spec->bounding : caps_init();
 
         return c->spec->prepared ? 0 : caps_drop_bounding(have, c->spec->capabilities);
 }
 
-static int step_ids(Child *c) {
+static int spawn_step_ids(SpawnChild *c) {
         /* Raw calls: the C library's would look for threads of the process whose memory this is. */
         if (!c->spec->single_id) {
                 if (!c->spec->prepared && syscall(SYS_setgroups, 0, NULL) < 0)
@@ -75,11 +75,11 @@ static int step_ids(Child *c) {
         return 0;
 }
 
-static int step_capabilities(Child *c) {
+static int spawn_step_capabilities(SpawnChild *c) {
         return caps_set(c->spec->capabilities);
 }
 
-static int step_workdir(Child *c) {
+static int spawn_step_workdir(SpawnChild *c) {
         (void) umask(022);
         if (chdir(c->spec->workdir) < 0) {
                 c->failure.detail = c->spec->workdir;
@@ -88,14 +88,14 @@ static int step_workdir(Child *c) {
         return 0;
 }
 
-static int step_seccomp(Child *c) {
+static int spawn_step_seccomp(SpawnChild *c) {
         int r = c->spec->seccomp ? seccomp_load(c->spec->seccomp_flags) : 0;
 
         return r >= 0 && c->spec->no_processes ? seccomp_load_no_processes() : r;
 }
 
 /* As the shell does it: the first file on the path that can be executed; one that may not be is remembered. */
-static int step_exec(Child *c) {
+static int spawn_step_exec(SpawnChild *c) {
         const char *name = c->spec->argv[0], *path = c->spec->path;
         int error = ENOENT;
 
@@ -120,21 +120,21 @@ static int step_exec(Child *c) {
 
 static const struct {
         const char *name;
-        int (*function)(Child *c);
+        int (*function)(SpawnChild *c);
 } steps[] = {
-        { "signals",      step_signals      },
+        { "signals",      spawn_step_signals      },
         { "session",      step_session      },
         { "stdio",        step_stdio        }, /* after setsid: only a session leader gets a terminal */
-        { "rlimits",      step_rlimits      },
-        { "bounding-set", step_bounding     }, /* needs CAP_SETPCAP */
-        { "ids",          step_ids          }, /* from here on we are the guest's user */
-        { "capabilities", step_capabilities },
-        { "workdir",      step_workdir      }, /* as the user: a directory closed to it is an error */
-        { "seccomp",      step_seccomp      }, /* last: it forbids what the steps above used */
-        { "exec",         step_exec         },
+        { "rlimits",      spawn_step_rlimits      },
+        { "bounding-set", spawn_step_bounding     }, /* needs CAP_SETPCAP */
+        { "ids",          spawn_step_ids          }, /* from here on we are the guest's user */
+        { "capabilities", spawn_step_capabilities },
+        { "workdir",      spawn_step_workdir      }, /* as the user: a directory closed to it is an error */
+        { "seccomp",      spawn_step_seccomp      }, /* last: it forbids what the steps above used */
+        { "exec",         spawn_step_exec         },
 };
 
-static int take_steps(Child *c, size_t n) {
+static int take_steps(SpawnChild *c, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 int r = steps[i].function(c);
                 if (r < 0) {
@@ -152,7 +152,7 @@ static int child_main(void *arg) {
 }
 
 int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure) {
-        Child c = { .spec = spec };
+        SpawnChild c = { .spec = spec };
         int r = take_steps(&c, ELEMENTSOF(steps) - 1);
 
         if (r < 0)
@@ -162,7 +162,7 @@ int spawn_confine(const SpawnSpec *spec, SpawnFailure *ret_failure) {
 
 pid_t spawn(const SpawnSpec *spec, SpawnFailure *ret_failure) {
         static _Alignas(16) char stack[SPAWN_STACK_SIZE]; /* one child at a time borrows it, until it execs */
-        Child child = { .spec = spec };
+        SpawnChild child = { .spec = spec };
         pid_t pid;
 
         pid = clone(child_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);

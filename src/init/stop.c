@@ -31,7 +31,7 @@ usec_t stop_next(const Stop *s) {
         return MIN_OF(s->deadline, s->again);
 }
 
-static bool is_over(const Stop *s, const Executions *x) {
+static bool stop_is_over(const Stop *s, const Executions *x) {
         return s->active && !s->orphans && pool_count_busy(&x->pool) == 0 && tree_count_guests() == 0;
 }
 
@@ -40,7 +40,7 @@ bool stop_step(Stop *s, Executions *x) {
 
         if (!s->active && !s->orphans)
                 return false;
-        if (is_over(s, x)) {
+        if (stop_is_over(s, x)) {
                 *s = (Stop) STOP_EMPTY;
                 return true;
         }

@@ -18,7 +18,7 @@ static void *map_memory(size_t size) {
         return p == MAP_FAILED ? NULL : p;
 }
 
-static char **take_list(const uint8_t **data, const uint8_t *end, uint32_t n, char **list) {
+static char **strings_take_list(const uint8_t **data, const uint8_t *end, uint32_t n, char **list) {
         for (uint32_t i = 0; i < n; i++) {
                 const uint8_t *nul = memchr(*data, 0, (size_t) (end - *data));
 
@@ -31,7 +31,7 @@ static char **take_list(const uint8_t **data, const uint8_t *end, uint32_t n, ch
         return list;
 }
 
-static const char *find_path(char *const *envp, uid_t uid) {
+static const char *strings_find_path(char *const *envp, uid_t uid) {
         for (; *envp; envp++)
                 if (strncmp(*envp, "PATH=", 5) == 0)
                         return *envp + 5;
@@ -56,17 +56,17 @@ int strings_parse(const uint8_t *data, size_t size, uint32_t n_args, uint32_t n_
         }
 
         data = nul + 1;
-        s.envp = take_list(&data, end, n_args, s.argv);
-        if (!s.envp || !take_list(&data, end, n_env, s.envp) || data != end || s.argv[0][0] == '\0') {
+        s.envp = strings_take_list(&data, end, n_args, s.argv);
+        if (!s.envp || !strings_take_list(&data, end, n_env, s.envp) || data != end || s.argv[0][0] == '\0') {
                 strings_done(&s);
                 return -EINVAL;
         }
-        s.path = find_path(s.envp, uid);
+        s.path = strings_find_path(s.envp, uid);
         *ret = s;
         return 0;
 }
 
-static int read_all(int fd, uint8_t *memory, size_t size) {
+static int strings_read_all(int fd, uint8_t *memory, size_t size) {
         for (size_t done = 0; done < size;) {
                 ssize_t n = pread(fd, memory + done, size - done, (off_t) done);
 
@@ -99,7 +99,7 @@ int strings_read(int fd, uint32_t n_args, uint32_t n_env, uid_t uid, Strings *re
                 return -ENOMEM;
 
         /* Copied, not mapped: whoever holds the file could change it behind the checks. */
-        r = read_all(fd, memory, size);
+        r = strings_read_all(fd, memory, size);
         if (r >= 0)
                 r = strings_parse(memory, size, n_args, n_env, uid, ret);
         if (r < 0) {

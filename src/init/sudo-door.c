@@ -29,25 +29,25 @@
 #define PATIENCE     (5 * USEC_PER_SEC) /* between a connection and its request */
 #define IDLE_MSEC    2000
 
-typedef struct Pending {
+typedef struct SudoDoorPending {
         int fd;
         usec_t since;
-} Pending;
+} SudoDoorPending;
 
 typedef struct Door {
         ShimSetting setting;
-        Pending pending[PENDING_MAX]; /* the oldest first */
+        SudoDoorPending pending[PENDING_MAX]; /* the oldest first */
         size_t n;
         pid_t stewards[BOARD_SUDO]; /* as forked; a steward that was killed before it could write its number leaves its slot taken */
 } Door;
 
-static void drop(Door *d, size_t i) {
+static void sudo_door_drop(Door *d, size_t i) {
         (void) fd_close(d->pending[i].fd);
         d->n--;
-        memmove(d->pending + i, d->pending + i + 1, (d->n - i) * sizeof(Pending));
+        memmove(d->pending + i, d->pending + i + 1, (d->n - i) * sizeof(SudoDoorPending));
 }
 
-static bool is_gone(pid_t pid) {
+static bool sudo_door_is_gone(pid_t pid) {
         return pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH);
 }
 
@@ -56,7 +56,7 @@ static int take_slot(Door *d) {
                 SudoSlot *slot = d->setting.board->sudo + i;
                 uint32_t state = atomic_load(&slot->state);
 
-                if (state != SUDO_SLOT_FREE && (atomic_load(&slot->pid) != 0 || !is_gone(d->stewards[i])))
+                if (state != SUDO_SLOT_FREE && (atomic_load(&slot->pid) != 0 || !sudo_door_is_gone(d->stewards[i])))
                         continue;
                 atomic_store(&slot->record, BOARD_NO_RECORD);
                 atomic_store(&slot->exec, 0);
@@ -68,7 +68,7 @@ static int take_slot(Door *d) {
         return -EAGAIN;
 }
 
-static void refuse(int fd, const char *step, int error) {
+static void sudo_door_refuse(int fd, const char *step, int error) {
         SudoMessage m = { .type = SUDO_FAILED, .failed.error = error };
         uint8_t buffer[512];
         ssize_t size;
@@ -84,19 +84,19 @@ static pid_t fork_for_init(void) {
         return (pid_t) syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static void serve(Door *d, int fd) {
+static void sudo_door_serve(Door *d, int fd) {
         int i = take_slot(d);
         pid_t pid;
 
         if (i < 0) {
-                refuse(fd, "too many", EAGAIN);
+                sudo_door_refuse(fd, "too many", EAGAIN);
                 return;
         }
         pid = fork_for_init();
         if (pid == 0)
                 sudo_steward_main(&d->setting, d->setting.board->sudo + i, fd);
         if (pid < 0) {
-                refuse(fd, "fork", errno);
+                sudo_door_refuse(fd, "fork", errno);
                 atomic_store(&d->setting.board->sudo[i].state, SUDO_SLOT_FREE);
         } else
                 d->stewards[i] = pid;
@@ -109,12 +109,12 @@ static void accept_some(Door *d) {
                 if (fd < 0)
                         return;
                 if (d->n == PENDING_MAX)
-                        drop(d, 0);
-                d->pending[d->n++] = (Pending) { .fd = fd, .since = clock_usec() };
+                        sudo_door_drop(d, 0);
+                d->pending[d->n++] = (SudoDoorPending) { .fd = fd, .since = clock_usec() };
         }
 }
 
-static int poll_timeout(const Door *d) {
+static int sudo_door_poll_timeout(const Door *d) {
         usec_t now;
 
         if (d->n == 0)
@@ -127,18 +127,18 @@ static void serve_pending(Door *d, const struct pollfd *fds) {
         usec_t now = clock_usec();
 
         for (size_t i = d->n; i > 0; i--) {
-                Pending *p = d->pending + i - 1;
+                SudoDoorPending *p = d->pending + i - 1;
 
                 if (fds[i - 1].revents)
-                        serve(d, p->fd);
+                        sudo_door_serve(d, p->fd);
                 else if (now < p->since + PATIENCE)
                         continue;
-                drop(d, i - 1);
+                sudo_door_drop(d, i - 1);
         }
 }
 
 /* Nothing of PID 1's stays with us: neither its connections nor the ends of anybody's input. */
-static int keep_descriptors(const ShimSetting *setting, int listen_fd) {
+static int sudo_door_keep_descriptors(const ShimSetting *setting, int listen_fd) {
         int l = fcntl(listen_fd, F_DUPFD_CLOEXEC, ASIDE_FD), s = fcntl(setting->signal_fd, F_DUPFD_CLOEXEC, ASIDE_FD);
 
         if (l < 0 || s < 0 || dup3(l, LISTEN_FD, O_CLOEXEC) < 0 || dup3(s, SIGNAL_FD, O_CLOEXEC) < 0)
@@ -152,7 +152,7 @@ void sudo_door_main(const ShimSetting *setting, int listen_fd) {
         (void) prctl(PR_SET_NAME, "cove-door");
         d.setting = *setting;
         d.setting.signal_fd = SIGNAL_FD;
-        if (keep_descriptors(setting, listen_fd) < 0)
+        if (sudo_door_keep_descriptors(setting, listen_fd) < 0)
                 _exit(1);
         for (;;) {
                 struct pollfd fds[1 + PENDING_MAX] = { { .fd = LISTEN_FD, .events = POLLIN } };
@@ -160,7 +160,7 @@ void sudo_door_main(const ShimSetting *setting, int listen_fd) {
 
                 for (size_t i = 0; i < d.n; i++)
                         fds[1 + i] = (struct pollfd) { .fd = d.pending[i].fd, .events = POLLIN };
-                r = poll(fds, 1 + d.n, poll_timeout(&d));
+                r = poll(fds, 1 + d.n, sudo_door_poll_timeout(&d));
                 if (r < 0 && errno != EINTR)
                         _exit(1);
                 if (r == 0 && d.n == 0)

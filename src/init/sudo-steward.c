@@ -25,7 +25,7 @@
 #include "wire/channel.h"
 #include "wire/sudo.h"
 
-#define NOFILE_UNTOLD 4096 /* before the first execution has told: whoever asks was forked from a zygote. As core/spec.c has it for those who say nothing */
+#define NOFILE_UNTOLD 4096 /* before the first execution has told: whoever asks was forked from a zygote. As core/sandbox/spec.c has it for those who say nothing */
 #define CLIENT_FD        3
 #define SIGNAL_FD        4
 #define ASIDE_FD         10
@@ -46,7 +46,7 @@ typedef struct Steward {
         usec_t kill_again, kill_pause;
 } Steward;
 
-static void tell(Steward *s, const SudoMessage *m) {
+static void sudo_steward_tell(Steward *s, const SudoMessage *m) {
         uint8_t buffer[512];
         ssize_t size = sudo_encode(m, buffer, sizeof(buffer));
 
@@ -54,27 +54,27 @@ static void tell(Steward *s, const SudoMessage *m) {
                 (void) channel_send_bytes(s->client_fd, buffer, (size_t) size, NULL, 0, MSG_DONTWAIT);
 }
 
-static _noreturn_ void leave(Steward *s) {
+static _noreturn_ void sudo_steward_leave(Steward *s) {
         atomic_store(&s->slot->state, SUDO_SLOT_DONE);
         _exit(0);
 }
 
-static _noreturn_ void fail(Steward *s, const SpawnFailure *failure) {
+static _noreturn_ void sudo_steward_fail(Steward *s, const SpawnFailure *failure) {
         SudoMessage m = { .type = SUDO_FAILED, .failed.error = failure->error };
 
         (void) snprintf(m.failed.step, sizeof(m.failed.step), "%s", failure->step);
         (void) snprintf(m.failed.detail, sizeof(m.failed.detail), "%.255s", failure->detail ? failure->detail : "");
-        tell(s, &m);
-        leave(s);
+        sudo_steward_tell(s, &m);
+        sudo_steward_leave(s);
 }
 
-static _noreturn_ void fail_step(Steward *s, const char *step, int r) {
-        fail(s, &(SpawnFailure) { .step = step, .error = -r });
+static _noreturn_ void sudo_steward_fail_step(Steward *s, const char *step, int r) {
+        sudo_steward_fail(s, &(SpawnFailure) { .step = step, .error = -r });
 }
 
 /* The end */
 
-static void reap(Steward *s) {
+static void sudo_steward_reap(Steward *s) {
         for (;;) {
                 int status;
                 pid_t pid = waitpid(-1, &status, WNOHANG);
@@ -88,12 +88,12 @@ static void reap(Steward *s) {
                 if (pid != s->command)
                         continue;
                 s->command = 0;
-                tell(s, &(SudoMessage) { .type = SUDO_EXITED, .wait_status = status });
+                sudo_steward_tell(s, &(SudoMessage) { .type = SUDO_EXITED, .wait_status = status });
                 s->client_fd = fd_close(s->client_fd);
         }
 }
 
-static void kill_tree(Steward *s) {
+static void sudo_steward_kill_tree(Steward *s) {
         s->killing = true;
         (void) tree_kill();
         s->kill_pause = s->kill_pause == 0 ? KILL_AGAIN_FIRST : MIN_OF(2 * s->kill_pause, KILL_AGAIN_MAX);
@@ -102,19 +102,19 @@ static void kill_tree(Steward *s) {
 
 static void pass_signal(Steward *s, int n) {
         if (n == SIGKILL)
-                kill_tree(s);
+                sudo_steward_kill_tree(s);
         else if (s->command > 0) /* not reaped yet: the number is still its own */
                 (void) kill(-s->command, n);
         else
                 (void) tree_signal(n);
 }
 
-static void on_signal(Steward *s) {
+static void sudo_steward_on_signal(Steward *s) {
         struct signalfd_siginfo info[4];
         uint64_t signals;
 
         (void) read(SIGNAL_FD, info, sizeof(info));
-        reap(s);
+        sudo_steward_reap(s);
         signals = atomic_exchange(&s->slot->signals, 0);
         for (int n = 1; signals != 0 && n <= 64; n++)
                 if (signals & UINT64_C(1) << (n - 1))
@@ -138,10 +138,10 @@ static void on_client(Steward *s) {
         }
         s->client_fd = fd_close(s->client_fd); /* it has ended, or talks rubbish, which is the same */
         if (!s->stays)
-                kill_tree(s);
+                sudo_steward_kill_tree(s);
 }
 
-static int poll_timeout(const Steward *s) {
+static int sudo_steward_poll_timeout(const Steward *s) {
         usec_t now;
 
         if (!s->killing)
@@ -150,21 +150,21 @@ static int poll_timeout(const Steward *s) {
         return s->kill_again <= now ? 0 : (int) ((s->kill_again - now) / USEC_PER_MSEC) + 1;
 }
 
-static void loop(Steward *s) {
+static void sudo_steward_loop(Steward *s) {
         while (s->has_children) {
                 struct pollfd fds[] = {
                         { .fd = SIGNAL_FD,    .events = POLLIN },
                         { .fd = s->client_fd, .events = POLLIN },
                 };
 
-                if (poll(fds, ELEMENTSOF(fds), poll_timeout(s)) < 0 && errno != EINTR)
+                if (poll(fds, ELEMENTSOF(fds), sudo_steward_poll_timeout(s)) < 0 && errno != EINTR)
                         _exit(1); /* PID 1 sees to the rest */
                 if (fds[0].revents)
-                        on_signal(s);
+                        sudo_steward_on_signal(s);
                 if (fds[1].revents && s->client_fd >= 0)
                         on_client(s);
                 if (s->killing && s->has_children && clock_usec() >= s->kill_again)
-                        kill_tree(s);
+                        sudo_steward_kill_tree(s);
         }
 }
 
@@ -212,18 +212,18 @@ static pid_t check_client(Steward *s) {
         socklen_t size = sizeof(peer);
 
         if (getsockopt(s->client_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
-                fail_step(s, "client", -EPERM);
+                sudo_steward_fail_step(s, "client", -EPERM);
         return peer.pid;
 }
 
 /* As for any command that the daemon asks for: an id that is ours would make a guest our equal. */
-static void check_ids(Steward *s, const SudoRun *q) {
+static void sudo_steward_check_ids(Steward *s, const SudoRun *q) {
         const InitServe *serve = s->setting.serve;
 
         if (serve->single_id && (q->uid != serve->uid || q->gid != serve->gid))
-                fail_step(s, "one user", -EPERM);
+                sudo_steward_fail_step(s, "one user", -EPERM);
         if (!serve->single_id && (q->uid == getuid() || q->gid == getgid() || q->uid == (uid_t) -1 || q->gid == (gid_t) -1))
-                fail_step(s, "ids", -EPERM);
+                sudo_steward_fail_step(s, "ids", -EPERM);
 }
 
 /* The user whose terminal it is may open it again by its name. */
@@ -236,7 +236,7 @@ static void give_terminal(const Steward *s, const SudoRun *q, int fd) {
         (void) fchown(fd, q->uid, (gid_t) -1);
 }
 
-static void start(Steward *s, const SudoRun *q, const int *fds) {
+static void sudo_steward_start(Steward *s, const SudoRun *q, const int *fds) {
         uint64_t nofile;
         size_t n = 3;
         int terminal_fd = q->flags & SUDO_TERMINAL ? fds[n++] : 0, r;
@@ -247,10 +247,10 @@ static void start(Steward *s, const SudoRun *q, const int *fds) {
         r = q->flags & SUDO_BLOB ? strings_read(fds[n], q->n_args, q->n_env, q->uid, &strings) :
                                    strings_parse(q->strings, q->strings_size, q->n_args, q->n_env, q->uid, &strings);
         if (r < 0)
-                fail_step(s, "strings", r);
+                sudo_steward_fail_step(s, "strings", r);
         failure = command_prepare(&s->setting, q->uid);
         if (failure.error != 0)
-                fail(s, &failure);
+                sudo_steward_fail(s, &failure);
         if (q->flags & SUDO_TERMINAL)
                 give_terminal(s, q, terminal_fd);
         nofile = atomic_load(&s->setting.board->nofile);
@@ -260,12 +260,12 @@ static void start(Steward *s, const SudoRun *q, const int *fds) {
         spec.terminal_fd = terminal_fd;
         s->command = spawn(&spec, &failure);
         if (s->command < 0)
-                fail(s, &failure);
+                sudo_steward_fail(s, &failure);
         s->has_children = true;
         strings_done(&strings);
 }
 
-static void run(Steward *s) {
+static void sudo_steward_run(Steward *s) {
         static uint8_t buffer[SUDO_MESSAGE_MAX];
         int fds[CHANNEL_FDS_MAX], r;
         pid_t client = check_client(s);
@@ -274,20 +274,20 @@ static void run(Steward *s) {
 
         r = channel_receive_bytes(s->client_fd, MSG_DONTWAIT, buffer, sizeof(buffer), &size, fds, ELEMENTSOF(fds), &n_fds);
         if (r <= 0)
-                leave(s);
+                sudo_steward_leave(s);
         if (sudo_decode(buffer, size, &m) < 0 || m.type != SUDO_RUN || n_fds != sudo_n_fds(m.run.flags))
-                fail_step(s, "request", -EBADMSG);
-        check_ids(s, &m.run);
+                sudo_steward_fail_step(s, "request", -EBADMSG);
+        sudo_steward_check_ids(s, &m.run);
         find_execution(s, client);
         s->stays = m.run.flags & SUDO_STAY;
-        start(s, &m.run, fds);
+        sudo_steward_start(s, &m.run, fds);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
-        tell(s, &(SudoMessage) { .type = SUDO_STARTED, .pid = s->command });
-        loop(s);
+        sudo_steward_tell(s, &(SudoMessage) { .type = SUDO_STARTED, .pid = s->command });
+        sudo_steward_loop(s);
 }
 
-static int keep_descriptors(int client_fd) {
+static int sudo_steward_keep_descriptors(int client_fd) {
         int c = fcntl(client_fd, F_DUPFD_CLOEXEC, ASIDE_FD);
 
         if (c < 0 || dup3(c, CLIENT_FD, O_CLOEXEC) < 0) /* the signals' is where the door has put it */
@@ -301,8 +301,8 @@ void sudo_steward_main(const ShimSetting *setting, SudoSlot *slot, int client_fd
         atomic_store(&slot->pid, getpid());
         (void) prctl(PR_SET_NAME, "cove-steward");
         s = (Steward) { .setting = *setting, .slot = slot, .client_fd = CLIENT_FD };
-        if (keep_descriptors(client_fd) < 0)
+        if (sudo_steward_keep_descriptors(client_fd) < 0)
                 _exit(1);
-        run(&s);
-        leave(&s);
+        sudo_steward_run(&s);
+        sudo_steward_leave(&s);
 }

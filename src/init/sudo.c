@@ -12,13 +12,13 @@
 
 #include "base/fd.h"
 #include "init/pool.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 #include "wire/sudo.h"
 
 #define LISTEN_BACKLOG 64
 #define AGAIN_USEC     (50 * USEC_PER_MSEC) /* a guest that kills its door, or has no room for one, does not keep us busy with it */
 
-static int open_socket(void) {
+static int sudo_open_socket(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         socklen_t size = offsetof(struct sockaddr_un, sun_path) + sizeof(SUDO_ADDRESS);
@@ -36,7 +36,7 @@ int sudo_init(Sudo *s, const ShimSetting *setting) {
         *s = (Sudo) { .setting = setting, .listen_fd = -EBADF };
         if (!setting->serve->sudo || setting->serve->guards_missing & GUARD_BIT(GUARD_NETNS))
                 return 0;
-        s->listen_fd = open_socket();
+        s->listen_fd = sudo_open_socket();
         return MIN_OF(s->listen_fd, 0);
 }
 

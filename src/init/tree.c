@@ -167,7 +167,7 @@ static int scan_read(Scan *ret) {
 }
 
 /* A leader that has ended is a zombie for as long as a thread of its process lives. */
-static bool is_dead(const Process *p) {
+static bool init_tree_is_dead(const Process *p) {
         return (p->state == 'Z' || p->state == 'X') && p->n_threads <= 1;
 }
 
@@ -185,7 +185,7 @@ static size_t stop_members(Scan *s, const Scan *before) {
                 Process *p = s->list + i;
                 const Process *earlier;
 
-                if (!p->member || is_dead(p))
+                if (!p->member || init_tree_is_dead(p))
                         continue;
                 earlier = scan_find(before, p->pid);
                 p->stopped = earlier && earlier->member;
@@ -202,7 +202,7 @@ static int signal_members(const Scan *s, int signal_number) {
         int n = 0;
 
         for (size_t i = 0; i < s->n; i++)
-                if (s->list[i].member && !is_dead(s->list + i)) {
+                if (s->list[i].member && !init_tree_is_dead(s->list + i)) {
                         (void) kill(s->list[i].pid, signal_number);
                         n++;
                 }
@@ -262,7 +262,7 @@ int tree_count_guests(void) {
         if (r < 0)
                 return r;
         for (size_t i = 0; i < scan.n; i++)
-                n += scan.list[i].session != session && !is_dead(scan.list + i);
+                n += scan.list[i].session != session && !init_tree_is_dead(scan.list + i);
         scan_done(&scan);
         return n;
 }

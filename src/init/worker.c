@@ -23,7 +23,7 @@
 #define NOFILE_MAX 4096
 
 typedef struct Worker {
-        const GuestFile *request;
+        const FileRequest *request;
         bool single_id;
         uint64_t file_size_max;
         const int *fds;
@@ -32,7 +32,7 @@ typedef struct Worker {
         FileJob job;
 } Worker;
 
-static int step_signals(Worker *w) {
+static int worker_step_signals(Worker *w) {
         sigset_t all;
 
         (void) sigfillset(&all);
@@ -40,7 +40,7 @@ static int step_signals(Worker *w) {
 }
 
 /* First out of the way, then into place. 0–2 become something that nothing can be read from or written to. */
-static int step_descriptors(Worker *w) {
+static int worker_step_descriptors(Worker *w) {
         int channel = fcntl(w->fds[0], F_DUPFD_CLOEXEC, 10);
         int data = w->n_fds > 1 ? fcntl(w->fds[1], F_DUPFD_CLOEXEC, 10) : -EBADF;
         int nothing = open("/", O_PATH | O_CLOEXEC);
@@ -60,7 +60,7 @@ static int step_descriptors(Worker *w) {
         return 0;
 }
 
-static int step_rlimits(Worker *w) {
+static int worker_step_rlimits(Worker *w) {
         return rlimits_apply(&(GuestRlimits) {
                 .nofile = NOFILE_MAX,
                 .data_bytes = RLIMIT_VALUE_UNSET,
@@ -70,11 +70,11 @@ static int step_rlimits(Worker *w) {
         });
 }
 
-static int step_bounding(Worker *w) {
+static int worker_step_bounding(Worker *w) {
         return caps_drop_bounding(caps_init(), w->capabilities);
 }
 
-static int step_ids(Worker *w) {
+static int worker_step_ids(Worker *w) {
         const uid_t uid = w->request->uid;
         const gid_t gid = w->request->gid;
 
@@ -86,7 +86,7 @@ static int step_ids(Worker *w) {
         return 0;
 }
 
-static int step_capabilities(Worker *w) {
+static int worker_step_capabilities(Worker *w) {
         return caps_set(w->capabilities);
 }
 
@@ -100,7 +100,7 @@ static int step_place(Worker *w) {
         return chdir("/") < 0 ? -errno : 0;
 }
 
-static int step_seccomp(Worker *w) {
+static int worker_step_seccomp(Worker *w) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return -errno;
         /* A kernel without has no sandbox without somebody's consent. */
@@ -109,15 +109,15 @@ static int step_seccomp(Worker *w) {
 
 /* Order is policy. */
 static int (*const steps[])(Worker *w) = {
-        step_signals,      /* only SIGKILL ends us: what is half done is undone otherwise */
-        step_descriptors,
-        step_rlimits,
-        step_bounding,     /* needs CAP_SETPCAP */
-        step_ids,          /* from here on we are the guest's user */
-        step_capabilities,
+        worker_step_signals,      /* only SIGKILL ends us: what is half done is undone otherwise */
+        worker_step_descriptors,
+        worker_step_rlimits,
+        worker_step_bounding,     /* needs CAP_SETPCAP */
+        worker_step_ids,          /* from here on we are the guest's user */
+        worker_step_capabilities,
         step_dumpable,
         step_place,
-        step_seccomp,      /* last: what operations do is on its list, some of the above is not */
+        worker_step_seccomp,      /* last: what operations do is on its list, some of the above is not */
 };
 
 static int (*const operations[_FILE_OPERATION_MAX])(FileJob *job, uint64_t *ret_count) = {
@@ -136,7 +136,7 @@ static int (*const operations[_FILE_OPERATION_MAX])(FileJob *job, uint64_t *ret_
 };
 
 static int operate(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
 
         if (q->operation >= _FILE_OPERATION_MAX || !operations[q->operation])
                 return -EOPNOTSUPP;
@@ -160,7 +160,7 @@ static _noreturn_ void worker_main(Worker *w) {
         _exit(r < 0);
 }
 
-pid_t worker_start(const GuestFile *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds) {
+pid_t worker_start(const FileRequest *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds) {
         Worker w = {
                 .request = request,
                 .single_id = single_id,

@@ -30,7 +30,7 @@ void bootid_format(const uint8_t bytes[static 16], char ret[static BOOTID_LENGTH
 
 /* In memory where the disk is kept. The name is one that nobody could have put there before. The kernel attaches no file that has lost
  * its name already. */
-static int make_file(const char *name, const char *text) {
+static int bootid_make_file(const char *name, const char *text) {
         _cleanup_close_ int fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
         int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
@@ -49,7 +49,7 @@ int bootid_make(BootId *ret, Error *reterr) {
         (void) snprintf(text, sizeof(text), "%s\n", id);
         (void) snprintf(ret->name, sizeof(ret->name), ".boot-%s", id);
         (void) snprintf(place, sizeof(place), "shm/%s", ret->name);
-        tree = make_file(place, text);
+        tree = bootid_make_file(place, text);
         if (tree < 0)
                 return error_set(reterr, tree, "boot id");
         r = tree_restrict(tree, ATTRIBUTES, /* userns_fd= */ -EBADF, /* recursive= */ false);

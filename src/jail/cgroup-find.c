@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "jail/cgroup-ops.h"
 #include "jail/ids.h"
 
@@ -26,13 +27,13 @@ bool cgroup_instance_is_valid(const char *instance) {
         return n > 0 && n <= INSTANCE_MAX && instance[n] == '\0';
 }
 
-static bool is_directory(const char *path) {
+static bool cgroup_find_is_directory(const char *path) {
         struct stat st;
 
         return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool find_in(Cgroup *cg, const char *name, bool near_own) {
+static bool cgroup_find_in(Cgroup *cg, const char *name, bool near_own) {
         CgroupBase bases[CGROUP_BASES_MAX];
         size_t n = cgroup_ops(cg->version)->bases(near_own, bases);
         bool found = false;
@@ -42,7 +43,7 @@ static bool find_in(Cgroup *cg, const char *name, bool near_own) {
                 char path[CGROUP_PATH_MAX];
 
                 (void) snprintf(path, sizeof(path), "%s/%s", bases[i].path, name);
-                if (cg->dirs[c].path[0] || !is_directory(path))
+                if (cg->dirs[c].path[0] || !cgroup_find_is_directory(path))
                         continue;
                 memcpy(cg->dirs[c].path, path, sizeof(path));
                 found = true;
@@ -62,7 +63,7 @@ int cgroup_find(const char *instance, const char *id, Cgroup *ret) {
                 cg.dirs[i].fd = cg.dirs[i].enter_fd = -EBADF;
 
         (void) snprintf(name, sizeof(name), "cove-%s-%s", instance, id);
-        if (!find_in(&cg, name, /* near_own= */ false) && !find_in(&cg, name, /* near_own= */ true))
+        if (!cgroup_find_in(&cg, name, /* near_own= */ false) && !cgroup_find_in(&cg, name, /* near_own= */ true))
                 return -ENOENT;
         *ret = cg;
         return 0;
@@ -125,7 +126,7 @@ static int list_base(const char *base, const char *prefix, IdList *list) {
         return r;
 }
 
-static int compare_ids(const void *a, const void *b) {
+static int cgroup_find_compare_ids(const void *a, const void *b) {
         return strcmp(a, b);
 }
 
@@ -150,7 +151,7 @@ int cgroup_list(const char *instance, int (*found)(const char *id, void *userdat
                 r = list_base(bases[i].path, prefix, &list);
 
         if (list.n > 1)
-                qsort(list.ids, list.n, sizeof(list.ids[0]), compare_ids);
+                qsort(list.ids, list.n, sizeof(list.ids[0]), cgroup_find_compare_ids);
         for (size_t i = 0; i < list.n && r >= 0; i++)
                 if (i == 0 || strcmp(list.ids[i], list.ids[i - 1]) != 0)
                         r = found(list.ids[i], userdata);

@@ -111,7 +111,7 @@ static size_t v1_bases(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]) {
         return n;
 }
 
-static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+static int cgroup_v1_limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
         int r = cgroup_limit(dir, "memory.limit_in_bytes", limits->memory_bytes, reterr);
         if (r < 0)
                 return r;
@@ -124,7 +124,7 @@ static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *r
         return r == -ENOENT ? 0 : r;
 }
 
-static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+static int cgroup_v1_limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
         int r;
 
         if (limits->cpu_milli == 0)
@@ -135,7 +135,7 @@ static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *rete
         return cgroup_limit(dir, "cpu.cfs_quota_us", (uint64_t) limits->cpu_milli * CPU_PERIOD_USEC / 1000, reterr);
 }
 
-static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+static int cgroup_v1_limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
         return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + limits->pids_room + 1, reterr);
 }
 
@@ -144,15 +144,15 @@ static int no_limit(const CgroupDir *dir, const JailLimits *limits, Error *reter
 }
 
 static int (*const limit_functions[_CGROUP_CONTROLLER_MAX])(const CgroupDir *, const JailLimits *, Error *) = {
-        [CGROUP_MEMORY] = limit_memory,
-        [CGROUP_PIDS] = limit_pids,
-        [CGROUP_CPU] = limit_cpu,
+        [CGROUP_MEMORY] = cgroup_v1_limit_memory,
+        [CGROUP_PIDS] = cgroup_v1_limit_pids,
+        [CGROUP_CPU] = cgroup_v1_limit_cpu,
         [CGROUP_CPUACCT] = no_limit,
         [CGROUP_IO] = no_limit,
         [CGROUP_FREEZER] = no_limit,
 };
 
-static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits, Error *reterr) {
+static int cgroup_v1_make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits, Error *reterr) {
         int r = cgroup_dir_make(dir, reterr);
         if (r == -ENOENT) {
                 plan_at_top(dir, c);
@@ -171,7 +171,7 @@ static int make_one(CgroupDir *dir, CgroupController c, const JailLimits *limits
         return 0;
 }
 
-static void leave_out(Cgroup *cg, CgroupController c) {
+static void cgroup_v1_leave_out(Cgroup *cg, CgroupController c) {
         cg->dirs[c].path[0] = '\0';
         cg->controllers &= ~(1u << c);
 }
@@ -180,14 +180,14 @@ static int v1_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, 
         GuardSet missing = 0;
 
         if (!limits->count || same_hierarchy(CGROUP_CPU, CGROUP_CPUACCT))
-                leave_out(cg, CGROUP_CPUACCT);
+                cgroup_v1_leave_out(cg, CGROUP_CPUACCT);
         for (CgroupController c = 0; c < _CGROUP_CONTROLLER_MAX; c++) {
                 int r = -ENOENT;
 
                 if (cg->controllers & (1u << c))
-                        r = make_one(cg->dirs + c, c, limits, reterr);
+                        r = cgroup_v1_make_one(cg->dirs + c, c, limits, reterr);
                 if (r == -ENOENT && cg->dirs[c].fd < 0 && (cg->lasting || !(cg->controllers & (1u << c)))) {
-                        leave_out(cg, c);
+                        cgroup_v1_leave_out(cg, c);
                         missing |= controllers[c].guard;
                 } else if (r < 0)
                         return r;
@@ -212,7 +212,7 @@ static int v1_cpu_usec(const Cgroup *cg, usec_t *ret) {
 }
 
 /* blkio.throttle.io_service_bytes: lines "8:0 Read 4096". */
-static int read_io(int dirfd, CgroupUsage *ret) {
+static int cgroup_v1_read_io(int dirfd, CgroupUsage *ret) {
         char text[8192], *state = NULL;
         ssize_t n = file_read(dirfd, "blkio.throttle.io_service_bytes_recursive", text, sizeof(text));
 
@@ -243,7 +243,7 @@ static int v1_usage(const Cgroup *cg, CgroupUsage *ret) {
         if (cg->lasting && pids->fd >= 0)
                 ret->has_pids = file_read_uint64(pids->fd, "pids.current", &ret->pids) >= 0;
         if (io->fd >= 0)
-                ret->has_io_read = read_io(io->fd, ret) >= 0;
+                ret->has_io_read = cgroup_v1_read_io(io->fd, ret) >= 0;
 
         ret->has_cpu = v1_cpu_usec(cg, &ret->cpu_usec) >= 0;
         if (ret->has_cpu) {

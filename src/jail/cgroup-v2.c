@@ -18,7 +18,7 @@
 
 #define CPU_PERIOD_USEC 100000u
 
-static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+static int cgroup_v2_limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
         int r;
 
         if (limits->cpu_milli == 0)
@@ -28,7 +28,7 @@ static int limit_cpu(const CgroupDir *dir, const JailLimits *limits, Error *rete
         return r < 0 ? error_set(reterr, r, "cannot write %s/cpu.max: %m", dir->path) : 0;
 }
 
-static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+static int cgroup_v2_limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
         int r = cgroup_limit(dir, "memory.max", limits->memory_bytes, reterr);
         if (r < 0)
                 return r;
@@ -37,7 +37,7 @@ static int limit_memory(const CgroupDir *dir, const JailLimits *limits, Error *r
         return r == -ENOENT ? 0 : r;
 }
 
-static int limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
+static int cgroup_v2_limit_pids(const CgroupDir *dir, const JailLimits *limits, Error *reterr) {
         return cgroup_limit(dir, "pids.max", (uint64_t) limits->pids + limits->pids_room + 1, reterr);
 }
 
@@ -49,9 +49,9 @@ static const struct {
         Guard guard;
         int (*limit)(const CgroupDir *dir, const JailLimits *limits, Error *reterr);
 } controllers[] = {
-        { "memory", CGROUP_MEMORY, GUARD_MEMORY, limit_memory },
-        { "pids",   CGROUP_PIDS,   GUARD_PIDS,   limit_pids   },
-        { "cpu",    CGROUP_CPU,    GUARD_CPU,    limit_cpu    },
+        { "memory", CGROUP_MEMORY, GUARD_MEMORY, cgroup_v2_limit_memory },
+        { "pids",   CGROUP_PIDS,   GUARD_PIDS,   cgroup_v2_limit_pids   },
+        { "cpu",    CGROUP_CPU,    GUARD_CPU,    cgroup_v2_limit_cpu    },
         { "io",     CGROUP_IO,     GUARD_IO,     NULL         },
 };
 
@@ -67,7 +67,7 @@ static bool delegated(const char *directory) {
                may_write(directory, "cgroup.subtree_control");
 }
 
-static int own_directory(char *ret, size_t size) {
+static int cgroup_v2_own_directory(char *ret, size_t size) {
         char own_text[CGROUP_OWN_MAX], own[CGROUP_OWN_PATH_MAX];
         ssize_t n = file_read(AT_FDCWD, "/proc/self/cgroup", own_text, sizeof(own_text));
         int r = n < 0 ? (int) n : cgroup_own_path(own_text, "", own, sizeof(own));
@@ -78,7 +78,7 @@ static int own_directory(char *ret, size_t size) {
 }
 
 /* The group that will hold the sandbox's, and whether we must leave it first. */
-static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr) {
+static int cgroup_v2_find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr) {
         char path[CGROUP_BASE_MAX], *slash;
         int r;
 
@@ -88,7 +88,7 @@ static int find_base(char *ret, size_t size, bool *ret_step_aside, Error *reterr
                 return 0;
         }
 
-        r = own_directory(path, sizeof(path));
+        r = cgroup_v2_own_directory(path, sizeof(path));
         if (r < 0)
                 return error_set(reterr, r, "cannot find our own cgroup: %m");
 
@@ -114,7 +114,7 @@ static int v2_plan(Cgroup *cg, const char *name, Error *reterr) {
         bool leaves;
         int r;
 
-        r = find_base(base, sizeof(base), &leaves, reterr);
+        r = cgroup_v2_find_base(base, sizeof(base), &leaves, reterr);
         if (r < 0)
                 return r;
         (void) snprintf(cg->home, sizeof(cg->home), "%s", base);
@@ -132,7 +132,7 @@ static size_t v2_bases(bool near_own, CgroupBase ret[static CGROUP_BASES_MAX]) {
                 (void) snprintf(ret[0].path, sizeof(ret[0].path), "%s", CGROUP_MOUNT);
                 return 1;
         }
-        if (own_directory(ret[0].path, sizeof(ret[0].path)) < 0)
+        if (cgroup_v2_own_directory(ret[0].path, sizeof(ret[0].path)) < 0)
                 return 0;
         (void) snprintf(ret[1].path, sizeof(ret[1].path), "%s", ret[0].path);
         if (strcmp(ret[0].path, CGROUP_MOUNT) == 0)
@@ -154,7 +154,7 @@ static int move_us(const char *directory, pid_t companion) {
 }
 
 /* All that is in a group goes to another: a daemon's own processes, in a group that is delegated to it. */
-static int move_all(const char *from, const char *to) {
+static int cgroup_v2_move_all(const char *from, const char *to) {
         char source[CGROUP_FILE_MAX], target[CGROUP_FILE_MAX], text[65536], *state = NULL;
         ssize_t n;
 
@@ -176,11 +176,11 @@ static int step_aside(Cgroup *cg, Error *reterr) {
 
         if (mkdir(cg->leaf, 0755) < 0 && !(errno == EEXIST && cg->lasting))
                 return error_set(reterr, -errno, "cannot make cgroup %s: %m", cg->leaf);
-        r = cg->lasting ? move_all(cg->home, cg->leaf) : move_us(cg->leaf, cg->companion);
+        r = cg->lasting ? cgroup_v2_move_all(cg->home, cg->leaf) : move_us(cg->leaf, cg->companion);
         return r < 0 ? error_set(reterr, r, "cannot move to cgroup %s: %m", cg->leaf) : 0;
 }
 
-static bool has_word(const char *text, const char *word) {
+static bool cgroup_v2_has_word(const char *text, const char *word) {
         size_t n = strlen(word);
 
         for (const char *p = text; (p = strstr(p, word)); p += n)
@@ -196,7 +196,7 @@ static void enable_controllers(const char *base) {
         (void) snprintf(path, sizeof(path), "%s/cgroup.subtree_control", base);
         (void) file_read(AT_FDCWD, path, on, sizeof(on));
         for (size_t i = 0; i < ELEMENTSOF(controllers); i++)
-                if (!has_word(on, controllers[i].name)) {
+                if (!cgroup_v2_has_word(on, controllers[i].name)) {
                         char word[16];
                         (void) snprintf(word, sizeof(word), "+%s", controllers[i].name);
                         (void) file_write(AT_FDCWD, path, word);
@@ -221,7 +221,7 @@ static int v2_make(Cgroup *cg, const JailLimits *limits, GuardSet *ret_missing, 
                 return r;
         (void) file_read(dir->fd, "cgroup.controllers", have, sizeof(have));
         for (size_t i = 0; i < ELEMENTSOF(controllers); i++) {
-                if (!has_word(have, controllers[i].name)) {
+                if (!cgroup_v2_has_word(have, controllers[i].name)) {
                         missing |= GUARD_BIT(controllers[i].guard);
                         continue;
                 }
@@ -241,7 +241,7 @@ static int v2_cpu_usec(const Cgroup *cg, usec_t *ret) {
 }
 
 /* io.stat: lines "8:0 rbytes=1 wbytes=2 rios=…". */
-static int read_io(int dirfd, CgroupUsage *ret) {
+static int cgroup_v2_read_io(int dirfd, CgroupUsage *ret) {
         char text[8192], *state = NULL;
         ssize_t n = file_read(dirfd, "io.stat", text, sizeof(text));
 
@@ -274,7 +274,7 @@ static int v2_usage(const Cgroup *cg, CgroupUsage *ret) {
                 ret->has_pids = file_read_uint64(fd, "pids.current", &ret->pids) >= 0;
         }
         if (cg->controllers & (1u << CGROUP_IO))
-                ret->has_io_read = ret->has_io_write = read_io(fd, ret) >= 0;
+                ret->has_io_read = ret->has_io_write = cgroup_v2_read_io(fd, ret) >= 0;
 
         ret->has_cpu = v2_cpu_usec(cg, &ret->cpu_usec) >= 0;
         (void) cgroup_read_key(fd, "cpu.stat", "user_usec", &ret->cpu_user_usec);

@@ -136,7 +136,7 @@ int cgroup_reclaim(const Cgroup *cg) {
 }
 
 /* Nobody dies while frozen by a v1 freezer: what was killed must be let go. */
-static void kill_all(const Cgroup *cg) {
+static void cgroup_kill_all(const Cgroup *cg) {
         for (size_t i = 0; i < _CGROUP_CONTROLLER_MAX; i++)
                 if (cg->dirs[i].path[0])
                         (void) ops_of(cg)->kill(cg->dirs + i);
@@ -163,7 +163,7 @@ int cgroup_try_remove(Cgroup *cg) {
                         r = -errno;
         }
         if (busy)
-                kill_all(cg);
+                cgroup_kill_all(cg);
         return busy ? -EBUSY : r;
 }
 

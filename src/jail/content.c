@@ -42,20 +42,20 @@ static int open_inside(const char *path, int flags) {
         return fd < 0 ? -errno : (int) fd;
 }
 
-typedef int (*Maker)(int dirfd, const char *name);
+typedef int (*ContentMaker)(int dirfd, const char *name);
 
-static int make_directory(int dirfd, const char *name) {
+static int content_make_directory(int dirfd, const char *name) {
         return mkdirat(dirfd, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
 /* Neither a link nor a pipe that somebody has left there may be opened for what it is not. */
-static int make_file(int dirfd, const char *name) {
+static int content_make_file(int dirfd, const char *name) {
         int fd = openat(dirfd, name, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
         return fd < 0 ? -errno : fd;
 }
 
 /* Guest root makes things, and hands them to the guest's user. In a writable bind there is no guest root, only the user. */
-static int make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *name, Maker maker) {
+static int content_make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *name, ContentMaker maker) {
         int r = maker(dirfd, name);
 
         if (r == -EOVERFLOW && fs->privileged && spec->uid != 0) {
@@ -68,7 +68,7 @@ static int make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *n
                         fchownat(dirfd, name, spec->uid, spec->gid, AT_SYMLINK_NOFOLLOW) < 0) {
                 int error = -errno;
 
-                if (maker == make_file)
+                if (maker == content_make_file)
                         (void) fd_close(r);
                 return error;
         }
@@ -76,7 +76,7 @@ static int make(const Rootfs *fs, const JailSpec *spec, int dirfd, const char *n
 }
 
 /* mkdir -p; what had to be made belongs to the guest's user. Returns the last one. */
-static int open_directory(const Rootfs *fs, const JailSpec *spec, const char *path) {
+static int content_open_directory(const Rootfs *fs, const JailSpec *spec, const char *path) {
         _cleanup_close_ int parent = open_inside("/", O_PATH | O_DIRECTORY);
         _cleanup_free_ char *prefix = strdup(path);
 
@@ -92,7 +92,7 @@ static int open_directory(const Rootfs *fs, const JailSpec *spec, const char *pa
                 *end = '\0';
                 fd = open_inside(prefix, O_PATH | O_DIRECTORY);
                 if (fd == -ENOENT) {
-                        int r = make(fs, spec, parent, name, make_directory);
+                        int r = content_make(fs, spec, parent, name, content_make_directory);
                         fd = r < 0 ? r : open_inside(prefix, O_PATH | O_DIRECTORY);
                 }
                 if (fd < 0)
@@ -107,7 +107,7 @@ static int open_directory(const Rootfs *fs, const JailSpec *spec, const char *pa
 }
 
 /* The regular file of that name, made if missing, open for writing. */
-static int open_file(const Rootfs *fs, const JailSpec *spec, const char *path) {
+static int content_open_file(const Rootfs *fs, const JailSpec *spec, const char *path) {
         _cleanup_free_ char *parent_path = strdup(path);
         _cleanup_close_ int parent = -EBADF, fd = -EBADF;
         struct stat st;
@@ -117,10 +117,10 @@ static int open_file(const Rootfs *fs, const JailSpec *spec, const char *path) {
                 return -ENOMEM;
         slash = strrchr(parent_path, '/');
         *slash = '\0';
-        parent = open_directory(fs, spec, parent_path[0] ? parent_path : "/");
+        parent = content_open_directory(fs, spec, parent_path[0] ? parent_path : "/");
         if (parent < 0)
                 return parent;
-        fd = make(fs, spec, parent, slash + 1, make_file);
+        fd = content_make(fs, spec, parent, slash + 1, content_make_file);
         if (fd < 0)
                 return fd;
         if (fstat(fd, &st) < 0)
@@ -136,9 +136,9 @@ static int bind_one(const Rootfs *fs, const JailSpec *spec, const JailBind *bind
         if (fstat(tree, &st) < 0)
                 return error_set(reterr, -errno, "'%s'", bind->source);
         if (S_ISDIR(st.st_mode))
-                place = open_directory(fs, spec, bind->target);
+                place = content_open_directory(fs, spec, bind->target);
         else
-                place = open_file(fs, spec, bind->target);
+                place = content_open_file(fs, spec, bind->target);
         if (place < 0)
                 return error_set(reterr, place, "'%s'", bind->target);
         r = tree_attach(tree, place, "");
@@ -147,8 +147,8 @@ static int bind_one(const Rootfs *fs, const JailSpec *spec, const JailBind *bind
         return 0;
 }
 
-static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file, Error *reterr) {
-        _cleanup_close_ int to = open_file(fs, spec, file->target);
+static int content_put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file, Error *reterr) {
+        _cleanup_close_ int to = content_open_file(fs, spec, file->target);
         struct stat st;
         int r;
 
@@ -167,7 +167,7 @@ static int put_file(const Rootfs *fs, const JailSpec *spec, const JailFile *file
 }
 
 /* The target's words were looked at by whoever asked; links of a template's, or of a guest in a former life, may lead elsewhere. */
-static int check_place(const JailVolume *volume, int place, Error *reterr) {
+static int content_check_place(const JailVolume *volume, int place, Error *reterr) {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
         char link[64], path[PATH_MAX];
         ssize_t n;
@@ -184,12 +184,12 @@ static int check_place(const JailVolume *volume, int place, Error *reterr) {
 }
 
 static int mount_volume(const Rootfs *fs, const JailSpec *spec, const JailVolume *volume, int tree, Error *reterr) {
-        _cleanup_close_ int place = open_directory(fs, spec, volume->target);
+        _cleanup_close_ int place = content_open_directory(fs, spec, volume->target);
         int r;
 
         if (place < 0)
                 return error_set(reterr, place, "'%s'", volume->target);
-        r = check_place(volume, place, reterr);
+        r = content_check_place(volume, place, reterr);
         if (r < 0)
                 return r;
         r = tree_attach(tree, place, "");
@@ -210,11 +210,11 @@ int content_put(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
                         return r;
         }
         for (size_t i = 0; i < spec->n_files; i++) {
-                r = put_file(fs, spec, spec->files + i, reterr);
+                r = content_put_file(fs, spec, spec->files + i, reterr);
                 if (r < 0)
                         return r;
         }
-        r = open_directory(fs, spec, spec->workdir);
+        r = content_open_directory(fs, spec, spec->workdir);
         if (fs->lived_in && jail_forgives(spec, r))
                 return 0; /* whoever is to work there is told */
         if (r < 0)

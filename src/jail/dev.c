@@ -61,7 +61,7 @@ static int mount_pts(Error *reterr) {
         return r < 0 ? error_set(reterr, r, "/dev/pts") : 0;
 }
 
-static int make_own(Error *reterr) {
+static int dev_make_own(Error *reterr) {
         int r = bind_nodes(reterr);
 
         if (r < 0)
@@ -76,13 +76,13 @@ static int make_own(Error *reterr) {
 }
 
 /* What is attached here goes with the old root: so a copy of all of it is given back. */
-static int fill(int tree, bool own, int *ret_tree, Error *reterr) {
+static int jail_dev_fill(int tree, bool own, int *ret_tree, Error *reterr) {
         int r;
 
         r = tree_attach(tree, AT_FDCWD, "dev");
         if (r < 0)
                 return error_set(reterr, r, "directory for /dev");
-        r = own ? make_own(reterr) : 0;
+        r = own ? dev_make_own(reterr) : 0;
         if (r < 0)
                 return r;
         r = mount_pts(reterr);
@@ -108,11 +108,11 @@ int dev_fill(int shared_tree, int *ret_tree, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
 
         if (shared_tree >= 0)
-                return fill(shared_tree, /* own= */ false, ret_tree, reterr);
+                return jail_dev_fill(shared_tree, /* own= */ false, ret_tree, reterr);
         tree = tree_clone(AT_FDCWD, "dev", false);
         if (tree < 0)
                 return error_set(reterr, tree, "directory for /dev");
-        return fill(tree, /* own= */ true, ret_tree, reterr);
+        return jail_dev_fill(tree, /* own= */ true, ret_tree, reterr);
 }
 
 int dev_copy_shared(int tree) {

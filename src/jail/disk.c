@@ -99,7 +99,7 @@ int disk_open_directory(const char *path, int fd, uid_t owner, gid_t group, Erro
         return tree;
 }
 
-static int make_file_system(int image_fd, Error *reterr) {
+static int disk_make_file_system(int image_fd, Error *reterr) {
         static const char *const candidates[] = { "/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4" };
         posix_spawn_file_actions_t actions;
         char *environment[] = { NULL };
@@ -145,7 +145,7 @@ int disk_open_image(uint64_t bytes, Error *reterr) {
         if (ftruncate(image, (off_t) bytes) < 0)
                 return error_set(reterr, -errno, "cannot make a disk image of %llu bytes: %m",
                                 (unsigned long long) bytes);
-        r = make_file_system(image, reterr);
+        r = disk_make_file_system(image, reterr);
         if (r < 0)
                 return r;
         loop = loop_attach(image, "cove sandbox", path, reterr);

@@ -36,7 +36,7 @@ static int enter_death(Enter *e, Error *reterr) {
 }
 
 /* The supervisor speaks when it is ready; its silence is its end. */
-static int await(Enter *e, WireType type, WireMessage *ret, int *ret_fds, size_t *ret_n_fds, Error *reterr) {
+static int enter_await(Enter *e, WireType type, WireMessage *ret, int *ret_fds, size_t *ret_n_fds, Error *reterr) {
         int r = channel_receive(e->control_fd, 0, ret, ret_fds, ret_fds ? CHANNEL_FDS_MAX : 0, ret_n_fds);
 
         if (r < 0)
@@ -49,7 +49,7 @@ static int await(Enter *e, WireType type, WireMessage *ret, int *ret_fds, size_t
 static int enter_maps(Enter *e, Error *reterr) {
         WireMessage m;
 
-        return await(e, WIRE_GO, &m, NULL, NULL, reterr);
+        return enter_await(e, WIRE_GO, &m, NULL, NULL, reterr);
 }
 
 static int enter_ids(Enter *e, Error *reterr) {
@@ -81,7 +81,7 @@ static bool has_network_ahead(const Enter *e) {
 }
 
 /* What comes with a network stays with PID 1. */
-static int take_network(Enter *e, int *fds, size_t n_fds, size_t *ret_n, Error *reterr) {
+static int enter_take_network(Enter *e, int *fds, size_t n_fds, size_t *ret_n, Error *reterr) {
         size_t n = e->spec->detached ? net_shape_fds(e->spec->network.shape) : 0;
 
         *ret_n = 0;
@@ -103,11 +103,11 @@ static int enter_outside(Enter *e, Error *reterr) {
         size_t n_fds = 0, first;
         WireMessage m;
 
-        r = await(e, WIRE_OUTSIDE, &m, fds, &n_fds, reterr);
+        r = enter_await(e, WIRE_OUTSIDE, &m, fds, &n_fds, reterr);
         if (r < 0)
                 return r;
         e->missing |= m.outside.guards_missing;
-        r = take_network(e, fds, n_fds, &first, reterr);
+        r = enter_take_network(e, fds, n_fds, &first, reterr);
         if (r < 0)
                 return r;
         r = cgroup_enter(fds + first, n_fds - first);

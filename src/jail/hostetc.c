@@ -17,7 +17,7 @@
 #define COPY_MAX         (1024 * 1024)
 
 /* The guest's own changes of a former life stay. */
-static int write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
+static int hostetc_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
         int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
@@ -25,7 +25,7 @@ static int write_file(const JailSpec *spec, const char *path, const char *text, 
 }
 
 /* What the host does not have, or keeps from its own users, is not there inside either. */
-static int copy_one(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr) {
+static int hostetc_copy_one(const JailSpec *spec, int host_root_fd, const char *path, Error *reterr) {
         _cleanup_close_ int from = openat(host_root_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -EBADF;
         char target[128];
         struct stat st;
@@ -58,7 +58,7 @@ static int link_one(const JailSpec *spec, int host_root_fd, const char *path, Er
 
 /* Binds: cloned while the host is there, attached when it is gone. */
 
-static int open_one(int host_root_fd, const char *path, HostEtc *etc, Error *reterr) {
+static int hostetc_open_one(int host_root_fd, const char *path, HostEtc *etc, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
         struct stat st;
         int r;
@@ -81,7 +81,7 @@ static int open_one(int host_root_fd, const char *path, HostEtc *etc, Error *ret
 static int open_all(int host_root_fd, const FurnitureList *paths, bool (*writable)(const char *path, const void *arg), const void *arg,
                 HostEtc *etc, Error *reterr) {
         for (size_t i = 0; i < paths->n; i++) {
-                int r = writable(paths->items[i], arg) ? 0 : open_one(host_root_fd, paths->items[i], etc, reterr);
+                int r = writable(paths->items[i], arg) ? 0 : hostetc_open_one(host_root_fd, paths->items[i], etc, reterr);
                 if (r < 0)
                         return r;
         }
@@ -107,7 +107,7 @@ void hostetc_done(HostEtc *etc) {
                 (void) fd_close(etc->items[--etc->n].tree);
 }
 
-static int make_place(const char *path, bool directory) {
+static int hostetc_make_place(const char *path, bool directory) {
         return directory ? mkdir(path, 0755) : mknod(path, S_IFREG | 0644, 0);
 }
 
@@ -115,9 +115,9 @@ static int attach_one(const HostEtcItem *item) {
         char target[128];
 
         (void) snprintf(target, sizeof(target), "/%s", item->path);
-        if (make_place(target, item->directory) < 0) {
+        if (hostetc_make_place(target, item->directory) < 0) {
                 (void) dir_make_parents(target, 0755);
-                if (make_place(target, item->directory) < 0 && errno != EEXIST)
+                if (hostetc_make_place(target, item->directory) < 0 && errno != EEXIST)
                         return -errno;
         }
         return tree_attach(item->tree, AT_FDCWD, target);
@@ -154,11 +154,11 @@ static int write_names(const JailSpec *spec, bool lived_in, Error *reterr) {
                 (void) unlink("/etc/group");
         }
         furniture_write_passwd(text, sizeof(text), user_uid(spec), user_gid(spec));
-        r = write_file(spec, "/etc/passwd", text, reterr);
+        r = hostetc_write_file(spec, "/etc/passwd", text, reterr);
         if (r < 0)
                 return r;
         furniture_write_group(text, sizeof(text), user_gid(spec));
-        return write_file(spec, "/etc/group", text, reterr);
+        return hostetc_write_file(spec, "/etc/group", text, reterr);
 }
 
 /* What a user of the host would find in a new home; his own, to be changed. */
@@ -202,12 +202,12 @@ static int for_each(PerPath function, const JailSpec *spec, int host_root_fd, co
         return 0;
 }
 
-static int take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
-        int r = for_each(copy_one, spec, host_root_fd, &furniture_copied, reterr);
+static int hostetc_take_files(const JailSpec *spec, int host_root_fd, Error *reterr) {
+        int r = for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied, reterr);
 
         if (r >= 0)
                 r = for_each(link_one, spec, host_root_fd, &furniture_links, reterr);
-        return r >= 0 && jail_is_for_root(spec) ? for_each(copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr) : r;
+        return r >= 0 && jail_is_for_root(spec) ? for_each(hostetc_copy_one, spec, host_root_fd, &furniture_copied_for_root, reterr) : r;
 }
 
 /* Nothing to copy up where there is nothing in it. */
@@ -226,7 +226,7 @@ int hostetc_setup(const JailSpec *spec, int host_root_fd, const HostEtc *etc, co
                 return r;
         r = names_make(spec, host_root_fd, reterr);
         if (r >= 0 && !jail_has_shared_etc(spec))
-                r = take_files(spec, host_root_fd, reterr);
+                r = hostetc_take_files(spec, host_root_fd, reterr);
         if (r >= 0)
                 r = attach_all(spec, etc, reterr);
         if (r < 0)

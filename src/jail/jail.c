@@ -154,7 +154,7 @@ static int explain_clone(int r, Error *reterr) {
  * the right to the cgroup.
  * Its owner has all rights in it from outside, and only from there. Nobody on the host has ids of a sandbox but a zygote's child on its way in, which then is
  * its user already. */
-static int become_owner(uid_t owner) {
+static int jail_become_owner(uid_t owner) {
         if (owner != 0 && syscall(SYS_setresuid, -1, owner, -1) < 0)
                 return -errno;
         (void) syscall(SYS_setfsuid, 0);
@@ -174,7 +174,7 @@ static pid_t clone_as_owner(Jail *j, const JailSpec *spec, const struct clone_ar
         pid_t pid;
         int r;
 
-        r = become_owner(owner);
+        r = jail_become_owner(owner);
         if (r < 0)
                 return r;
         pid = (pid_t) syscall(SYS_clone3, args, sizeof(*args));
@@ -453,13 +453,13 @@ int jail_kill(Jail *j) {
         return 0;
 }
 
-static usec_t timeval_usec(const struct timeval *t) {
+static usec_t jail_timeval_usec(const struct timeval *t) {
         return (usec_t) t->tv_sec * USEC_PER_SEC + (usec_t) t->tv_usec;
 }
 
 /* As a rule PID 1 is about to end, in less time than it takes to wake a CPU that has gone to sleep: look a few times before
  * sleeping. */
-static int await_end(pid_t pid, struct rusage *ret) {
+static int jail_await_end(pid_t pid, struct rusage *ret) {
         usec_t patience = clock_usec() + SPIN_USEC;
         int status;
 
@@ -478,7 +478,7 @@ int jail_finish(Jail *j, JailUsage *ret) {
         struct rusage usage = { 0 };
         int r;
 
-        r = await_end(j->pid, &usage);
+        r = jail_await_end(j->pid, &usage);
         if (r < 0)
                 return r;
         j->pid = 0;
@@ -486,8 +486,8 @@ int jail_finish(Jail *j, JailUsage *ret) {
         if (ret) {
                 memset(ret, 0, sizeof(*ret));
                 (void) cgroup_usage(&j->cgroup, &ret->cgroup);
-                ret->user_usec = timeval_usec(&usage.ru_utime);
-                ret->system_usec = timeval_usec(&usage.ru_stime);
+                ret->user_usec = jail_timeval_usec(&usage.ru_utime);
+                ret->system_usec = jail_timeval_usec(&usage.ru_stime);
                 ret->max_rss_bytes = (uint64_t) usage.ru_maxrss * 1024;
         }
 

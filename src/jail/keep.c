@@ -9,7 +9,7 @@
 
 #define DEPTH_MAX 16 /* what cove and the kernel make there is not deep */
 
-static int remove_below(int dirfd, const char *name, unsigned depth) {
+static int keep_remove_below(int dirfd, const char *name, unsigned depth) {
         struct dirent *entry;
         DIR *directory;
         int fd;
@@ -28,7 +28,7 @@ static int remove_below(int dirfd, const char *name, unsigned depth) {
         }
         while ((entry = readdir(directory)))
                 if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                        (void) remove_below(fd, entry->d_name, depth - 1);
+                        (void) keep_remove_below(fd, entry->d_name, depth - 1);
         (void) closedir(directory);
         return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
@@ -52,7 +52,7 @@ int keep_tidy(int fd, bool everything) {
         }
         while ((entry = readdir(directory)))
                 if (entry->d_name[0] != '.' && (everything || is_scaffolding(entry->d_name)))
-                        (void) remove_below(fd, entry->d_name, DEPTH_MAX);
+                        (void) keep_remove_below(fd, entry->d_name, DEPTH_MAX);
         (void) closedir(directory);
         (void) unlinkat(fd, "shm", AT_REMOVEDIR); /* stays when the guest has left something there */
         if (everything)

@@ -15,7 +15,7 @@
  * that answers within a moment or not at all: patience is for the way behind it. */
 static const char resolver[] = "nameserver 10.64.0.1\noptions timeout:2 attempts:2\n";
 
-static int write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
+static int names_write_file(const JailSpec *spec, const char *path, const char *text, Error *reterr) {
         _cleanup_close_ int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
         int r = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
@@ -47,7 +47,7 @@ static int write_resolver(const JailSpec *spec, const char *text, Error *reterr)
                 return 0;
         if (may_be_there && unlink("/etc/resolv.conf") < 0 && !jail_forgives(spec, -errno))
                 return error_set(reterr, -errno, "/etc/resolv.conf");
-        return write_file(spec, "/etc/resolv.conf", text, reterr);
+        return names_write_file(spec, "/etc/resolv.conf", text, reterr);
 }
 
 void names_write_hosts(char *ret, size_t size, const char *hostname) {
@@ -58,7 +58,7 @@ static int write_hosts(const JailSpec *spec, Error *reterr) {
         char text[512];
 
         names_write_hosts(text, sizeof(text), spec->hostname);
-        return write_file(spec, "/etc/hosts", text, reterr);
+        return names_write_file(spec, "/etc/hosts", text, reterr);
 }
 
 static int copy_resolver(int host_root_fd, Error *reterr) {
@@ -87,11 +87,11 @@ static int write_own(const JailSpec *spec, Error *reterr) {
         if (r < 0)
                 return r;
         (void) snprintf(text, sizeof(text), "%s\n", spec->hostname);
-        r = write_file(spec, "/etc/hostname", text, reterr);
+        r = names_write_file(spec, "/etc/hostname", text, reterr);
         if (r < 0 || jail_has_shared_etc(spec))
                 return r;
-        r = write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
-        return r < 0 || !jail_is_for_root(spec) ? r : write_file(spec, "/etc/profile", furniture_profile, reterr);
+        r = names_write_file(spec, "/etc/nsswitch.conf", furniture_nsswitch, reterr);
+        return r < 0 || !jail_is_for_root(spec) ? r : names_write_file(spec, "/etc/profile", furniture_profile, reterr);
 }
 
 /* All of it is there already, in what such sandboxes share. */

@@ -28,7 +28,7 @@
 static const uint8_t own_v4[4] = { 10, 64, 0, 2 };
 static const uint8_t own_v6[16] = { 0xfd, 0x64, [15] = 2 };
 
-static void put_address(NetlinkBatch *b, uint8_t family, const uint8_t *address, size_t size) {
+static void net_gated_put_address(NetlinkBatch *b, uint8_t family, const uint8_t *address, size_t size) {
         const struct ifaddrmsg head = {
                 .ifa_family = family,
                 .ifa_prefixlen = (uint8_t) (size * 8),
@@ -69,7 +69,7 @@ static void put_route(NetlinkBatch *b, uint8_t family, const uint8_t *source, si
 static int capture_addresses(uint8_t family, const uint8_t *own, size_t size) {
         NetlinkBatch b = { 0 };
 
-        put_address(&b, family, own, size);
+        net_gated_put_address(&b, family, own, size);
         put_route(&b, family, own, size);
         return netlink_commit(&b);
 }
@@ -79,7 +79,7 @@ typedef struct SocketOption {
 } SocketOption;
 
 /* A socket of IPv6, which hears IPv4 too. Not to be shared by address or port: nobody inside can take a place beside it. */
-static int open_socket(int type, const struct in6_addr *address, uint16_t port, const SocketOption *options, size_t n) {
+static int net_gated_open_socket(int type, const struct in6_addr *address, uint16_t port, const SocketOption *options, size_t n) {
         _cleanup_close_ int fd = socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         const struct sockaddr_in6 place = { .sin6_family = AF_INET6, .sin6_addr = *address, .sin6_port = htons(port) };
         const int off = 0, on = 1;
@@ -108,7 +108,7 @@ int net_open_names(uint32_t address) {
                 place.s6_addr[10] = place.s6_addr[11] = 0xff;
                 place.s6_addr32[3] = htonl(address);
         }
-        return open_socket(SOCK_DGRAM, &place, NET_NAMES_PORT, options, ELEMENTSOF(options));
+        return net_gated_open_socket(SOCK_DGRAM, &place, NET_NAMES_PORT, options, ELEMENTSOF(options));
 }
 
 static int open_sockets(Network *n) {
@@ -121,9 +121,9 @@ static int open_sockets(Network *n) {
         };
         static const struct in6_addr any = IN6ADDR_ANY_INIT;
 
-        n->fds[0] = open_socket(SOCK_STREAM, &any, NET_GATE_PORT, stream, ELEMENTSOF(stream));
+        n->fds[0] = net_gated_open_socket(SOCK_STREAM, &any, NET_GATE_PORT, stream, ELEMENTSOF(stream));
         n->fds[1] = net_open_names(/* address= */ 0);
-        n->fds[2] = open_socket(SOCK_DGRAM, &any, NET_GATE_PORT, datagrams, ELEMENTSOF(datagrams));
+        n->fds[2] = net_gated_open_socket(SOCK_DGRAM, &any, NET_GATE_PORT, datagrams, ELEMENTSOF(datagrams));
         for (size_t i = 0; i < 3; i++)
                 if (n->fds[i] < 0)
                         return n->fds[i];

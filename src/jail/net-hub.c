@@ -54,7 +54,7 @@ static int enter_hub(int hub_fd, int *ret_fd) {
         return MIN_OF(*ret_fd, 0);
 }
 
-static int index_of(const char *name) {
+static int net_hub_index_of(const char *name) {
         _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         struct ifreq request = { 0 };
 
@@ -81,7 +81,7 @@ static int plug_in(const char *name, int netns_fd) {
         const struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
         const struct ifinfomsg peer_head = { .ifi_family = AF_UNSPEC };
         NetlinkBatch b = { 0 };
-        int bridge = index_of(BRIDGE);
+        int bridge = net_hub_index_of(BRIDGE);
         size_t info, data, peer;
 
         if (bridge < 0)
@@ -132,7 +132,7 @@ static void put_local_route(NetlinkBatch *b, uint32_t address) {
 }
 
 static int settle_in(uint32_t address) {
-        int index = index_of(INSIDE);
+        int index = net_hub_index_of(INSIDE);
         const struct ifinfomsg quiet = { .ifi_family = AF_UNSPEC, .ifi_index = index };
         const struct ifinfomsg up = { .ifi_family = AF_UNSPEC, .ifi_index = index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
         const struct ifaddrmsg head = {
@@ -160,7 +160,7 @@ static int settle_in(uint32_t address) {
         return netlink_commit(&b);
 }
 
-static int explain(int r, Error *reterr) {
+static int net_hub_explain(int r, Error *reterr) {
         switch (-r) {
         case EXFULL: return error_set(reterr, r, "the group's network is full: a bridge has 1023 ports");
         case ENODEV: return error_set(reterr, r, "the descriptor is no hub of a group's network: there is no bridge in it");
@@ -183,12 +183,12 @@ int net_setup_linked(const NetRequest *q, Network *n, Error *reterr) {
                         r = plug_in(name, n->netns_fd);
         }
         if (r < 0)
-                return explain(r, reterr);
+                return net_hub_explain(r, reterr);
         r = net_enter(n->netns_fd);
         if (r >= 0)
                 r = settle_in(q->address);
         if (r < 0)
-                return explain(r, reterr);
+                return net_hub_explain(r, reterr);
         n->fds[0] = net_open_names(NAMES_ADDRESS);
         if (n->fds[0] < 0)
                 return error_set(reterr, n->fds[0], "cannot make the socket for names: %m");

@@ -19,12 +19,12 @@
 
 #define PORTS_FILE "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 
-typedef struct Maker {
+typedef struct NetMaker {
         const NetRequest *request;
         Network network; /* in the descriptor table that both share */
         Error *reterr;
         int result;
-} Maker;
+} NetMaker;
 
 void net_done(Network *n) {
         n->netns_fd = fd_close(n->netns_fd);
@@ -67,7 +67,7 @@ static int setup(const NetRequest *q, Network *n, Error *reterr) {
         }
 }
 
-static int make(const NetRequest *q, Network *n, Error *reterr) {
+static int jail_net_make(const NetRequest *q, Network *n, Error *reterr) {
         int r;
 
         if (q->userns_fd >= 0 && setns(q->userns_fd, CLONE_NEWUSER) < 0)
@@ -89,23 +89,23 @@ static int make(const NetRequest *q, Network *n, Error *reterr) {
         return setup(q, n, reterr);
 }
 
-static int maker_main(void *arg) {
-        Maker *m = arg;
+static int net_maker_main(void *arg) {
+        NetMaker *m = arg;
 
-        m->result = make(m->request, &m->network, m->reterr);
+        m->result = jail_net_make(m->request, &m->network, m->reterr);
         _exit(0);
 }
 
 int net_make(const NetRequest *request, Network *ret, Error *reterr) {
         static _Alignas(16) char stack[STACK_SIZE]; /* we sleep while it is in use */
-        Maker m = { .request = request, .network = NETWORK_EMPTY, .reterr = reterr, .result = -ECHILD };
+        NetMaker m = { .request = request, .network = NETWORK_EMPTY, .reterr = reterr, .result = -ECHILD };
         pid_t pid;
 
         if (request->shape == SPAWN_NETWORK_LINKED && request->userns_fd >= 0)
                 return error_set(reterr, -EOPNOTSUPP, "networks between sandboxes need `cove serve` to be started by root");
 
         /* Without a signal at its end, which nobody needs: we wait right here. */
-        pid = clone(maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
+        pid = clone(net_maker_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
         if (pid < 0)
                 return error_set(reterr, -errno, "cannot clone: %m");
         while (waitpid(pid, NULL, __WALL) < 0)
@@ -121,7 +121,7 @@ int net_make(const NetRequest *request, Network *ret, Error *reterr) {
         return 0;
 }
 
-static bool is_same(int a, int b) {
+static bool net_is_same(int a, int b) {
         struct stat x, y;
 
         return a >= 0 && b >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
@@ -132,10 +132,10 @@ int net_check_hub(int fd, Error *reterr) {
 
         if (own < 0 || user < 0)
                 return error_set(reterr, own < 0 ? own : -errno, "/proc/self/ns: %m");
-        if (ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || is_same(fd, own))
+        if (ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || net_is_same(fd, own))
                 return error_set(reterr, -EINVAL, "the descriptor is no hub of a group's network");
         owner = ioctl(fd, NS_GET_USERNS);
-        if (!is_same(owner, user))
+        if (!net_is_same(owner, user))
                 return error_set(reterr, -EPERM, "the hub of the group's network is not the host's");
         return 0;
 }

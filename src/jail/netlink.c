@@ -9,7 +9,7 @@
 
 #define ANSWER_MAX   8192
 
-static void *reserve(NetlinkBatch *b, size_t size) {
+static void *netlink_reserve(NetlinkBatch *b, size_t size) {
         size_t aligned = NLMSG_ALIGN(size);
         void *p = b->bytes + b->size;
 
@@ -42,7 +42,7 @@ void netlink_begin(NetlinkBatch *b, uint16_t type, uint16_t flags, const void *h
         uint8_t *p;
 
         b->message = b->size;
-        p = reserve(b, NLMSG_HDRLEN + size);
+        p = netlink_reserve(b, NLMSG_HDRLEN + size);
         if (!p)
                 return;
         memcpy(p, &header, sizeof(header));
@@ -51,7 +51,7 @@ void netlink_begin(NetlinkBatch *b, uint16_t type, uint16_t flags, const void *h
 
 void netlink_put(NetlinkBatch *b, uint16_t attribute, const void *data, size_t size) {
         const struct nlattr a = { .nla_len = (uint16_t) (NLA_HDRLEN + size), .nla_type = attribute };
-        uint8_t *p = reserve(b, NLA_HDRLEN + size);
+        uint8_t *p = netlink_reserve(b, NLA_HDRLEN + size);
 
         if (!p)
                 return;

@@ -15,7 +15,7 @@
 #define LINKS_MAX 40 /* the kernel's */
 
 /* A walk along one path of the rules. Nobody else is inside yet, so what was looked at stays as it was. */
-typedef struct Walk {
+typedef struct PathsFindWalk {
         MountPlan *plan;
         const Rootfs *fs;
         const JailSpec *spec;
@@ -24,9 +24,9 @@ typedef struct Walk {
         char rest[PATH_MAX]; /* begins with '/', or is empty */
         unsigned links;
         struct stat st; /* of the last part */
-} Walk;
+} PathsFindWalk;
 
-static int add(MountPlan *p, MountKind kind, const char *path, mode_t mode) {
+static int paths_find_add(MountPlan *p, MountKind kind, const char *path, mode_t mode) {
         char *copy;
 
         for (size_t i = 0; i < p->n; i++)
@@ -52,7 +52,7 @@ void mount_plan_done(MountPlan *p) {
 }
 
 /* "/a/b" and "../c/d": the rest becomes what the link says, and what was to come after it. */
-static int follow(Walk *w, const char *link) {
+static int paths_find_follow(PathsFindWalk *w, const char *link) {
         char target[PATH_MAX], rest[PATH_MAX];
         ssize_t n = readlink(link, target, sizeof(target) - 1);
 
@@ -69,7 +69,7 @@ static int follow(Walk *w, const char *link) {
         return 0;
 }
 
-static void step_up(Walk *w) {
+static void step_up(PathsFindWalk *w) {
         char *slash = strrchr(w->done, '/');
 
         if (slash)
@@ -77,7 +77,7 @@ static void step_up(Walk *w) {
 }
 
 /* The next part of the rest; false: there is none. */
-static bool take_part(Walk *w, char part[static NAME_MAX + 1]) {
+static bool take_part(PathsFindWalk *w, char part[static NAME_MAX + 1]) {
         const char *start = w->rest + strspn(w->rest, "/");
         size_t n = strcspn(start, "/");
 
@@ -91,7 +91,7 @@ static bool take_part(Walk *w, char part[static NAME_MAX + 1]) {
 
 /* A writable path is made for the user. One that must not be read is made as well, empty, and so is one that must not be
  * written: the guest shall not make it. */
-static int make_missing(const Walk *w, const char *path) {
+static int make_missing(const PathsFindWalk *w, const char *path) {
         if (w->kind == RULES_READ_ONLY)
                 return -ENOENT;
         if (mkdir(path, 0755) < 0)
@@ -100,7 +100,7 @@ static int make_missing(const Walk *w, const char *path) {
 }
 
 /* One part further. */
-static int step(Walk *w, const char *part) {
+static int paths_find_step(PathsFindWalk *w, const char *part) {
         char path[PATH_MAX];
         bool last;
         int r = 0;
@@ -122,13 +122,13 @@ static int step(Walk *w, const char *part) {
 
         last = w->rest[strspn(w->rest, "/")] == '\0';
         if (S_ISLNK(w->st.st_mode)) {
-                r = add(w->plan, MOUNT_PIN, path, w->st.st_mode);
-                return r < 0 ? r : follow(w, path);
+                r = paths_find_add(w->plan, MOUNT_PIN, path, w->st.st_mode);
+                return r < 0 ? r : paths_find_follow(w, path);
         }
         memcpy(w->done, path, sizeof(path));
         if (last)
                 return 0;
-        return S_ISDIR(w->st.st_mode) ? add(w->plan, MOUNT_PIN, path, w->st.st_mode) : -ENOTDIR;
+        return S_ISDIR(w->st.st_mode) ? paths_find_add(w->plan, MOUNT_PIN, path, w->st.st_mode) : -ENOTDIR;
 }
 
 /* Devices, terminals and processes are the sandbox's own; without them nothing runs. */
@@ -137,12 +137,12 @@ static bool is_untouchable(const char *path) {
                (path_is_below(path, "/dev") && strcmp(path, "/dev/shm") != 0);
 }
 
-static int walk(Walk *w, const char *path) {
+static int paths_find_walk(PathsFindWalk *w, const char *path) {
         char part[NAME_MAX + 1];
 
         (void) snprintf(w->rest, sizeof(w->rest), "%s", path);
         while (take_part(w, part)) {
-                int r = step(w, part);
+                int r = paths_find_step(w, part);
                 if (r < 0)
                         return r;
         }
@@ -165,9 +165,9 @@ static const MountKind kinds[_RULES_PATH_KIND_MAX] = {
         [RULES_DENIED] = MOUNT_DENIED,
 };
 
-static int find(MountPlan *p, const Rootfs *fs, const JailSpec *spec, RulesPathKind kind, const char *path, Error *reterr) {
-        Walk w = { .plan = p, .fs = fs, .spec = spec, .kind = kind };
-        int r = walk(&w, path);
+static int paths_find(MountPlan *p, const Rootfs *fs, const JailSpec *spec, RulesPathKind kind, const char *path, Error *reterr) {
+        PathsFindWalk w = { .plan = p, .fs = fs, .spec = spec, .kind = kind };
+        int r = paths_find_walk(&w, path);
 
         if (r == -ENOENT)
                 return error_set(reterr, r, "the %s path '%s' is not there", kind_names[kind], path);
@@ -175,11 +175,11 @@ static int find(MountPlan *p, const Rootfs *fs, const JailSpec *spec, RulesPathK
                 return error_set(reterr, r, "the %s path '%s' leads to '%s', which belongs to the sandbox itself", kind_names[kind],
                                 path, w.done[0] ? w.done : "/");
         if (r >= 0)
-                r = add(p, kinds[kind], w.done, w.st.st_mode);
+                r = paths_find_add(p, kinds[kind], w.done, w.st.st_mode);
         return r < 0 ? error_set(reterr, r, "%s path '%s'", kind_names[kind], path) : 0;
 }
 
-static int compare(const void *a, const void *b) {
+static int paths_find_compare(const void *a, const void *b) {
         return strcmp(((const MountPlace *) a)->path, ((const MountPlace *) b)->path);
 }
 
@@ -215,11 +215,11 @@ int mount_plan_make(MountPlan *p, const Rootfs *fs, const JailSpec *spec, Error 
         RulesPathKind kind;
 
         for (const char *path = NULL; (path = rules_next_path(spec->rules, path, &kind));) {
-                int r = find(p, fs, spec, kind, path, reterr);
+                int r = paths_find(p, fs, spec, kind, path, reterr);
                 if (r < 0)
                         return r;
         }
         drop_needless(p, spec->rules->flags & RULES_SEALED);
-        qsort(p->places, p->n, sizeof(MountPlace), compare);
+        qsort(p->places, p->n, sizeof(MountPlace), paths_find_compare);
         return 0;
 }

@@ -39,7 +39,7 @@ static int take_writable(MountPlan *plan, Strv *ret_writable, Error *reterr) {
         return 0;
 }
 
-static int set_attributes(const char *path, uint64_t set, uint64_t clear, bool recursive) {
+static int paths_set_attributes(const char *path, uint64_t set, uint64_t clear, bool recursive) {
         struct mount_attr attr = { .attr_set = set, .attr_clr = clear };
 
         return kernel_mount_setattr(AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr) < 0 ? -errno : 0;
@@ -47,14 +47,14 @@ static int set_attributes(const char *path, uint64_t set, uint64_t clear, bool r
 
 /* What was read-only in /proc before stays so: only the mounts themselves are opened again. Guests write to their own
  * processes' files there, and terminals get their owners. */
-static int seal(Error *reterr) {
+static int paths_seal(Error *reterr) {
         static const char *const open_again[] = { "/proc", "/dev/pts" };
-        int r = set_attributes("/", MOUNT_ATTR_RDONLY, 0, /* recursive= */ true);
+        int r = paths_set_attributes("/", MOUNT_ATTR_RDONLY, 0, /* recursive= */ true);
 
         if (r < 0)
                 return error_set(reterr, r, "everything read-only");
         for (size_t i = 0; i < ELEMENTSOF(open_again); i++) {
-                r = set_attributes(open_again[i], 0, MOUNT_ATTR_RDONLY, /* recursive= */ false);
+                r = paths_set_attributes(open_again[i], 0, MOUNT_ATTR_RDONLY, /* recursive= */ false);
                 if (r < 0)
                         return error_set(reterr, r, "%s", open_again[i]);
         }
@@ -116,7 +116,7 @@ static int copy_cover(Covers *c, bool directory) {
         return tree_clone(c->fs, name, /* recursive= */ false);
 }
 
-static int cover(Covers *c, const Rootfs *fs, const MountPlace *place) {
+static int paths_cover(Covers *c, const Rootfs *fs, const MountPlace *place) {
         _cleanup_close_ int tree = -EBADF;
         int r;
 
@@ -137,7 +137,7 @@ static int cover_denied(const Rootfs *fs, const MountPlan *plan, Error *reterr) 
 
         for (size_t i = 0; i < plan->n && r >= 0; i++)
                 if (plan->places[i].kind == MOUNT_DENIED) {
-                        r = cover(&covers, fs, plan->places + i);
+                        r = paths_cover(&covers, fs, plan->places + i);
                         if (r < 0)
                                 (void) error_set(reterr, r, "denied path '%s'", plan->places[i].path);
                 }
@@ -165,7 +165,7 @@ int paths_apply(const Rootfs *fs, const JailSpec *spec, Strv *ret_writable, Erro
         if (r >= 0)
                 r = take_writable(&plan, ret_writable, reterr);
         if (r >= 0 && spec->rules->flags & RULES_SEALED)
-                r = seal(reterr);
+                r = paths_seal(reterr);
         if (r >= 0)
                 r = mount_places(&plan, reterr);
         if (r >= 0)

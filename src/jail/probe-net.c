@@ -24,14 +24,14 @@ const char *probe_network_purpose(SpawnNetwork shape) {
         return networks[shape].purpose;
 }
 
-static void fill(Finding *f, bool ok, const char *detail, const char *cure) {
+static void probe_net_fill(Finding *f, bool ok, const char *detail, const char *cure) {
         f->ok = ok;
         (void) snprintf(f->detail, sizeof(f->detail), "%.255s", detail);
         (void) snprintf(f->cure, sizeof(f->cure), "%s", ok ? "" : cure);
 }
 
 /* Root's belong to the host, a plain user's to a user namespace, as those of sandboxes do. */
-static int try(SpawnNetwork shape, bool privileged, Error *reterr) {
+static int probe_net_try(SpawnNetwork shape, bool privileged, Error *reterr) {
         _cleanup_close_ int userns = -EBADF;
         NetRequest request = { .shape = shape, .userns_fd = -EBADF, .id = "probe", .address = 0x0ad50001, .hub_fd = -EBADF };
         Network n = NETWORK_EMPTY;
@@ -54,10 +54,10 @@ void probe_networks(Probe *p) {
                 Error error = { 0 };
 
                 if (shape == SPAWN_NETWORK_LINKED && !p->privileged)
-                        fill(p->networks + shape, false, "only root makes networks between sandboxes", "sudo cove serve …");
-                else if (try(shape, p->privileged, &error) < 0)
-                        fill(p->networks + shape, false, error.text, cure);
+                        probe_net_fill(p->networks + shape, false, "only root makes networks between sandboxes", "sudo cove serve …");
+                else if (probe_net_try(shape, p->privileged, &error) < 0)
+                        probe_net_fill(p->networks + shape, false, error.text, cure);
                 else
-                        fill(p->networks + shape, true, networks[shape].done, cure);
+                        probe_net_fill(p->networks + shape, true, networks[shape].done, cure);
         }
 }

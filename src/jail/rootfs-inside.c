@@ -56,7 +56,7 @@ static bool is_on_btrfs(int tree) {
 }
 
 /* All of this is walked into while the host is still there. In a disk it may have come from another's hands than ours: a link is no directory. */
-static int make_place(const char *name, mode_t mode) {
+static int rootfs_inside_make_place(const char *name, mode_t mode) {
         struct stat st;
         int r = dir_make(name, mode);
 
@@ -74,7 +74,7 @@ static int number_apart(const char *low, Error *reterr) {
                 { "lowerdir",  layers },
                 { "userxattr", NULL   },
         };
-        int r = make_place("empty", 0755);
+        int r = rootfs_inside_make_place("empty", 0755);
 
         if (r < 0)
                 return error_set(reterr, r, "writable layer");
@@ -86,13 +86,13 @@ static int number_apart(const char *low, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "%s", low) : 0;
 }
 
-static int make_directories(const Lower *lower, const char *low, const char *up, const char *work, Error *reterr) {
-        int r = make_place(low, 0755);
+static int rootfs_inside_make_directories(const Lower *lower, const char *low, const char *up, const char *work, Error *reterr) {
+        int r = rootfs_inside_make_place(low, 0755);
 
         if (r >= 0)
-                r = make_place(up, 0755);
+                r = rootfs_inside_make_place(up, 0755);
         if (r >= 0)
-                r = make_place(work, 0755);
+                r = rootfs_inside_make_place(work, 0755);
         return r < 0 ? error_set(reterr, r, "directories of the overlay of /%s", lower->path) : 0;
 }
 
@@ -111,7 +111,7 @@ static int make_overlay(const Lower *lower, bool kept, int *ret_tree, Error *ret
         layer_name("lower", lower, low, sizeof(low));
         layer_name("upper", lower, up, sizeof(up));
         layer_name("work", lower, work, sizeof(work));
-        r = make_directories(lower, low, up, work, reterr);
+        r = rootfs_inside_make_directories(lower, low, up, work, reterr);
         if (r < 0)
                 return r;
         r = tree_attach(lower->tree, AT_FDCWD, low);
@@ -139,7 +139,7 @@ static int make_overlays(Rootfs *fs, const JailSpec *spec, Error *reterr) {
 
 static int make_shm(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         _cleanup_close_ int tree = -EBADF;
-        int r = make_place("shm", 01777);
+        int r = rootfs_inside_make_place("shm", 01777);
 
         if (r < 0)
                 return error_set(reterr, r, "writable layer");
@@ -157,9 +157,9 @@ static int make_places(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         int r;
 
         fs->lived_in = lstat("root", &st) == 0;
-        r = make_place("root", 0755);
+        r = rootfs_inside_make_place("root", 0755);
         if (r >= 0)
-                r = make_place("dev", 0755);
+                r = rootfs_inside_make_place("dev", 0755);
         return r < 0 ? error_set(reterr, r, "writable layer") : make_shm(fs, spec, reterr);
 }
 
@@ -273,7 +273,7 @@ static int make_skeleton(const Rootfs *fs, const JailSpec *spec, Error *reterr) 
 }
 
 /* bin → usr/bin and its like, as the host has them. Where an overlay was in a former life, an empty directory is left of it. */
-static int copy_links(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
+static int rootfs_inside_copy_links(const Rootfs *fs, const JailSpec *spec, Error *reterr) {
         for (size_t i = 0; i < furniture_overlays.n; i++) {
                 char target[256], place[64];
                 ssize_t n = readlinkat(fs->host_root_fd, furniture_overlays.items[i], target, sizeof(target) - 1);
@@ -318,7 +318,7 @@ static int complete_host(Rootfs *fs, const JailSpec *spec, Error *reterr) {
         if (r >= 0)
                 r = make_skeleton(fs, spec, reterr);
         if (r >= 0)
-                r = copy_links(fs, spec, reterr);
+                r = rootfs_inside_copy_links(fs, spec, reterr);
         if (r >= 0)
                 r = hostetc_setup(spec, fs->host_root_fd, &fs->host_etc, &(HostEtcSetting) { .single_id = !fs->privileged, .lived_in = fs->lived_in }, reterr);
         hostetc_done(&fs->host_etc);

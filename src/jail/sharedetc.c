@@ -19,12 +19,12 @@
 #define COPY_MAX    (4 << 20)
 #define LOOK_USEC   USEC_PER_SEC
 
-typedef struct Making {
+typedef struct SharedetcMaking {
         int to; /* becomes /etc */
         Strv *sources;
-} Making;
+} SharedetcMaking;
 
-static uint64_t mix(uint64_t sum, uint64_t value) {
+static uint64_t sharedetc_mix(uint64_t sum, uint64_t value) {
         for (int i = 0; i < 8; i++, value >>= 8)
                 sum = (sum ^ (value & 0xff)) * UINT64_C(0x100000001b3);
         return sum;
@@ -37,13 +37,13 @@ static uint64_t stamp_of(const Strv *sources) {
                 struct stat st = { 0 };
 
                 (void) stat(sources->items[i], &st);
-                sum = mix(mix(mix(sum, st.st_ino), (uint64_t) st.st_mtim.tv_sec), (uint64_t) st.st_mtim.tv_nsec);
+                sum = sharedetc_mix(sharedetc_mix(sharedetc_mix(sum, st.st_ino), (uint64_t) st.st_mtim.tv_sec), (uint64_t) st.st_mtim.tv_nsec);
         }
         return sum;
 }
 
 /* Of a path in the list, without "etc/". */
-static int make_parents(int to, const char *name) {
+static int sharedetc_make_parents(int to, const char *name) {
         char prefix[256];
 
         for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -54,7 +54,7 @@ static int make_parents(int to, const char *name) {
         return 0;
 }
 
-static int put_file(int from, mode_t mode, int to, const char *name) {
+static int sharedetc_put_file(int from, mode_t mode, int to, const char *name) {
         _cleanup_close_ int out = openat(to, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode & 0755);
 
         if (out < 0)
@@ -69,7 +69,7 @@ static bool may_everybody(const struct stat *st) {
         return (st->st_mode & wanted) == wanted && (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && st->st_size <= COPY_MAX));
 }
 
-static int put_link(int dirfd, const char *source, int to, const char *name) {
+static int sharedetc_put_link(int dirfd, const char *source, int to, const char *name) {
         char target[512];
         ssize_t n = readlinkat(dirfd, source, target, sizeof(target) - 1);
 
@@ -79,9 +79,9 @@ static int put_link(int dirfd, const char *source, int to, const char *name) {
         return symlinkat(target, to, name) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-static int put_directory(const Making *m, int from, const char *path, int to, int depth);
+static int sharedetc_put_directory(const SharedetcMaking *m, int from, const char *path, int to, int depth);
 
-static int put_entry(const Making *m, int from, const char *path, int to, const char *name, int depth) {
+static int sharedetc_put_entry(const SharedetcMaking *m, int from, const char *path, int to, const char *name, int depth) {
         _cleanup_close_ int in = -EBADF, out = -EBADF;
         char below[1024];
         struct stat st;
@@ -89,28 +89,28 @@ static int put_entry(const Making *m, int from, const char *path, int to, const 
         if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return 0;
         if (S_ISLNK(st.st_mode))
-                return put_link(from, name, to, name);
+                return sharedetc_put_link(from, name, to, name);
         if (!may_everybody(&st) || (size_t) snprintf(below, sizeof(below), "%s/%s", path, name) >= sizeof(below))
                 return 0;
         in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (in < 0)
                 return 0;
         if (S_ISREG(st.st_mode))
-                return put_file(in, st.st_mode, to, name);
+                return sharedetc_put_file(in, st.st_mode, to, name);
         if (mkdirat(to, name, st.st_mode & 0755) < 0 && errno != EEXIST)
                 return -errno;
         out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return out < 0 ? -errno : depth >= DEPTH_MAX ? 0 : put_directory(m, in, below, out, depth + 1);
+        return out < 0 ? -errno : depth >= DEPTH_MAX ? 0 : sharedetc_put_directory(m, in, below, out, depth + 1);
 }
 
-static int put_directory(const Making *m, int from, const char *path, int to, int depth) {
+static int sharedetc_put_directory(const SharedetcMaking *m, int from, const char *path, int to, int depth) {
         int copy = fcntl(from, F_DUPFD_CLOEXEC, 3), r;
         DIR *d = copy < 0 ? NULL : fdopendir(copy);
 
         r = d ? strv_push(m->sources, path) : -errno;
         for (struct dirent *e; r >= 0 && (e = readdir(d));)
                 if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                        r = put_entry(m, from, path, to, e->d_name, depth);
+                        r = sharedetc_put_entry(m, from, path, to, e->d_name, depth);
         if (d)
                 (void) closedir(d);
         else
@@ -119,7 +119,7 @@ static int put_directory(const Making *m, int from, const char *path, int to, in
 }
 
 /* One thing of a list: a file, wherever a link leads to, or a directory, and none where a link is. */
-static int put_listed(const Making *m, const char *path) {
+static int put_listed(const SharedetcMaking *m, const char *path) {
         const char *name = path + strlen("etc/");
         _cleanup_close_ int in = -EBADF, out = -EBADF;
         char source[256];
@@ -132,20 +132,20 @@ static int put_listed(const Making *m, const char *path) {
         in = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (in < 0 || fstat(in, &st) < 0 || !may_everybody(&st) || lstat(source, &own) < 0 || (S_ISDIR(st.st_mode) && S_ISLNK(own.st_mode)))
                 return strv_push(m->sources, source); /* it may come */
-        r = make_parents(m->to, name);
+        r = sharedetc_make_parents(m->to, name);
         if (r < 0)
                 return r;
         if (S_ISREG(st.st_mode)) {
                 r = strv_push(m->sources, source);
-                return r < 0 ? r : put_file(in, 0644, m->to, name);
+                return r < 0 ? r : sharedetc_put_file(in, 0644, m->to, name);
         }
         if (mkdirat(m->to, name, st.st_mode & 0755) < 0 && errno != EEXIST)
                 return -errno;
         out = openat(m->to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return out < 0 ? -errno : put_directory(m, in, source, out, 0);
+        return out < 0 ? -errno : sharedetc_put_directory(m, in, source, out, 0);
 }
 
-static int put_lists(const Making *m) {
+static int put_lists(const SharedetcMaking *m) {
         const FurnitureList *const lists[] = { &furniture_copied, &furniture_copied_for_root, &furniture_bound, &furniture_bound_for_root,
                                                &furniture_overlays_for_root };
         int r = 0;
@@ -157,12 +157,12 @@ static int put_lists(const Making *m) {
                 char source[256];
 
                 (void) snprintf(source, sizeof(source), "/%s", furniture_links.items[k]);
-                r = put_link(AT_FDCWD, source, m->to, furniture_links.items[k] + strlen("etc/"));
+                r = sharedetc_put_link(AT_FDCWD, source, m->to, furniture_links.items[k] + strlen("etc/"));
         }
         return r;
 }
 
-static int put_text(int to, const char *name, const char *text) {
+static int sharedetc_put_text(int to, const char *name, const char *text) {
         _cleanup_close_ int fd = openat(to, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
 
         return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
@@ -171,25 +171,25 @@ static int put_text(int to, const char *name, const char *text) {
 /* Ours: the same in all of them, but for those that say something else. */
 static int put_texts(int to) {
         char text[2048];
-        int r = put_text(to, "nsswitch.conf", furniture_nsswitch);
+        int r = sharedetc_put_text(to, "nsswitch.conf", furniture_nsswitch);
 
         if (r >= 0)
-                r = put_text(to, "profile", furniture_profile);
+                r = sharedetc_put_text(to, "profile", furniture_profile);
         if (r < 0)
                 return r;
         furniture_write_passwd(text, sizeof(text), SHAREDETC_USER, SHAREDETC_USER);
-        r = put_text(to, "passwd", text);
+        r = sharedetc_put_text(to, "passwd", text);
         if (r < 0)
                 return r;
         furniture_write_group(text, sizeof(text), SHAREDETC_USER);
-        r = put_text(to, "group", text);
+        r = sharedetc_put_text(to, "group", text);
         if (r < 0)
                 return r;
         names_write_hosts(text, sizeof(text), SHAREDETC_HOSTNAME);
-        r = put_text(to, "hosts", text);
+        r = sharedetc_put_text(to, "hosts", text);
         if (r >= 0)
-                r = put_text(to, "hostname", SHAREDETC_HOSTNAME "\n");
-        return r < 0 ? r : put_text(to, "resolv.conf", NAMES_NO_NETWORK);
+                r = sharedetc_put_text(to, "hostname", SHAREDETC_HOSTNAME "\n");
+        return r < 0 ? r : sharedetc_put_text(to, "resolv.conf", NAMES_NO_NETWORK);
 }
 
 static int put_directories(int to) {
@@ -202,10 +202,10 @@ static int put_directories(int to) {
         return 0;
 }
 
-static int make(SharedEtc *ret, Error *reterr) {
+static int sharedetc_make(SharedEtc *ret, Error *reterr) {
         static const FsOption options[] = { { "size", "64m" }, { "nr_inodes", "65536" }, { "mode", "0755" } };
         _cleanup_close_ int tree = tree_make("tmpfs", options, ELEMENTSOF(options), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-        const Making m = { .to = tree, .sources = &ret->sources };
+        const SharedetcMaking m = { .to = tree, .sources = &ret->sources };
         int r;
 
         if (tree < 0)
@@ -238,7 +238,7 @@ int sharedetc_get(SharedEtc *e, Error *reterr) {
                 e->looked = now;
                 return 0;
         }
-        r = make(&fresh, reterr);
+        r = sharedetc_make(&fresh, reterr);
         if (r < 0) {
                 sharedetc_done(&fresh);
                 return r;

@@ -15,13 +15,13 @@
 #define RETRY_USEC      100000
 #define DESCRIPTORS_MAX 65536
 
-typedef struct Post {
+typedef struct WardenPost {
         Cgroup cgroup;
         int pipe_fd;
         _Alignas(16) char stack[STACK_SIZE];
-} Post;
+} WardenPost;
 
-static Post post; /* one supervisor has one sandbox */
+static WardenPost post; /* one supervisor has one sandbox */
 
 void warden_update(const Cgroup *cg) {
         post.cgroup = *cg;

@@ -4,7 +4,7 @@
 
 #include "json/text.h"
 
-static int letter_value(char c) {
+static int base64_letter_value(char c) {
         if (c >= 'A' && c <= 'Z')
                 return c - 'A';
         if (c >= 'a' && c <= 'z')
@@ -36,7 +36,7 @@ ssize_t base64_read(const char *text, size_t size, uint8_t *ret) {
         if (n < 0)
                 return n;
         for (size_t i = 0; i < (size_t) n; i++) {
-                int value = letter_value(text[i]);
+                int value = base64_letter_value(text[i]);
 
                 if (value < 0)
                         return -EBADMSG;

@@ -64,7 +64,7 @@ json_t *json_text_or_null(const char *text) {
         return j ? j : json_lossy(text);
 }
 
-static int put_piece(const char *data, size_t size, void *userdata) {
+static int json_put_piece(const char *data, size_t size, void *userdata) {
         Text *t = userdata;
 
         text_put(t, data, size);
@@ -72,7 +72,7 @@ static int put_piece(const char *data, size_t size, void *userdata) {
 }
 
 int json_put(Text *t, json_t *j) {
-        if (t->error == 0 && (!j || json_dump_callback(j, put_piece, t, PRINT_FLAGS) < 0) && t->error == 0)
+        if (t->error == 0 && (!j || json_dump_callback(j, json_put_piece, t, PRINT_FLAGS) < 0) && t->error == 0)
                 t->error = -ENOMEM;
         return t->error;
 }

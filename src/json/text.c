@@ -144,7 +144,7 @@ size_t utf8_prefix(const void *data, size_t size, bool *ret_cut) {
         return i;
 }
 
-static bool is_plain(uint8_t c) {
+static bool text_is_plain(uint8_t c) {
         return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
@@ -156,7 +156,7 @@ static size_t plain_run(const uint8_t *p, size_t size) {
                         i += 8;
                         continue;
                 }
-                if (!is_plain(p[i]))
+                if (!text_is_plain(p[i]))
                         break;
                 i++;
         }
@@ -164,7 +164,7 @@ static size_t plain_run(const uint8_t *p, size_t size) {
 }
 
 /* One byte that has a form of its own in JSON. */
-static void put_escaped(Text *t, uint8_t c) {
+static void text_put_escaped(Text *t, uint8_t c) {
         static const char letters[0x20] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
         char *p;
 
@@ -197,7 +197,7 @@ void text_quote(Text *t, const void *data, size_t size) {
                 if (p >= end)
                         break;
                 if (*p < 0x80) {
-                        put_escaped(t, *p++);
+                        text_put_escaped(t, *p++);
                         continue;
                 }
                 n = character_length(p, (size_t) (end - p));

@@ -45,7 +45,7 @@ void alert_resolve(AlertEngine *e, Alert *a, AlertNow now, const char *text) {
 
 /* Rules. */
 
-static void describe(Alert *a, const AlertRule *rule) {
+static void alert_engine_describe(Alert *a, const AlertRule *rule) {
         char value[ALERT_VALUE_MAX], threshold[ALERT_VALUE_MAX], text[TEXT_MAX];
 
         (void) snprintf(text, sizeof(text), "%s is %s, above %s", signal_name(rule->signal),
@@ -54,7 +54,7 @@ static void describe(Alert *a, const AlertRule *rule) {
         alert_set_text(&a->row.text, text);
 }
 
-static void begin(AlertEngine *e, const AlertRule *rule, const AlertRule *effective, AlertNow now) {
+static void alert_engine_begin(AlertEngine *e, const AlertRule *rule, const AlertRule *effective, AlertNow now) {
         Alert *a = alert_new(rule->name, rule, effective->severity, now);
 
         if (!a)
@@ -70,7 +70,7 @@ static void on_above(AlertEngine *e, const AlertRule *rule, const AlertRule *eff
         bool known = a;
 
         if (!a) {
-                begin(e, rule, effective, now);
+                alert_engine_begin(e, rule, effective, now);
                 a = e->active[alert_rule_index(rule)];
                 if (!a)
                         return;
@@ -80,7 +80,7 @@ static void on_above(AlertEngine *e, const AlertRule *rule, const AlertRule *eff
         a->row.seen_at = now.wall;
         a->seen = (int64_t) now.mono;
         a->clear_usec = 0;
-        describe(a, effective);
+        alert_engine_describe(a, effective);
         if (a->status == ALERT_PENDING) {
                 a->row.held_usec += known ? passed : 0;
                 if (a->row.held_usec >= effective->sustained_usec) {
@@ -110,7 +110,7 @@ static void on_below(AlertEngine *e, const AlertRule *effective, Alert *a, doubl
         alert_resolve(e, a, now, text);
 }
 
-static void look(AlertEngine *e, const AlertRule *rule, usec_t passed, const AlertsConfig *config, AlertNow now) {
+static void alert_engine_look(AlertEngine *e, const AlertRule *rule, usec_t passed, const AlertsConfig *config, AlertNow now) {
         AlertRule effective = alert_rule_effective(rule, config);
         Alert *a = e->active[alert_rule_index(rule)];
         double value = effective.enabled ? e->hooks.read(rule->signal, e->hooks.userdata) : NAN;
@@ -138,7 +138,7 @@ void alert_engine_evaluate(AlertEngine *e, const AlertsConfig *config, AlertNow 
         e->last = now.mono;
         for (size_t i = 0; i < n; i++)
                 if (!alert_rule_is_event(&rules[i]))
-                        look(e, &rules[i], passed, config, now);
+                        alert_engine_look(e, &rules[i], passed, config, now);
         expire_events(e, config, now);
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *number_or_null(double value) {
+static json_t *alert_json_number_or_null(double value) {
         return isnan(value) ? json_null() : json_real(value);
 }
 
@@ -13,7 +13,7 @@ static json_t *runbook_json(const AlertRule *rule) {
         return rule ? json_sprintf("docs/runbooks/%s.md", rule->runbook) : json_null();
 }
 
-static json_t *context_json(const Alert *a) {
+static json_t *alert_json_context(const Alert *a) {
         json_t *j = a->row.context ? json_loads(a->row.context, 0, NULL) : NULL;
 
         return j ? j : json_null();
@@ -31,9 +31,9 @@ json_t *alert_json(const Alert *a) {
                         "kind", row->event ? "event" : "rule",
                         "message", json_text_or_null(row->text),
                         "description", json_text_or_null(a->rule ? a->rule->description : NULL),
-                        "context", context_json(a),
-                        "value", number_or_null(row->value),
-                        "threshold", number_or_null(row->threshold),
+                        "context", alert_json_context(a),
+                        "value", alert_json_number_or_null(row->value),
+                        "threshold", alert_json_number_or_null(row->threshold),
                         "count", (json_int_t) row->count,
                         "startedAt", json_time(row->started_at),
                         "firedAt", json_time(row->fired_at),
@@ -59,12 +59,12 @@ json_t *alert_rule_json(const AlertRule *rule, double value) {
                         "unit", json_text_or_null(event ? NULL : alert_unit_name(rule->unit)),
                         "threshold", event ? json_null() : json_real(rule->threshold),
                         "sustainedSeconds", event ? json_null() : json_real((double) rule->sustained_usec / (double) USEC_PER_SEC),
-                        "value", number_or_null(value),
+                        "value", alert_json_number_or_null(value),
                         "description", rule->description,
                         "runbook", runbook_json(rule));
 }
 
-static int read_words(const char *status, const char *severity, AlertStatus *ret_status, AlertSeverity *ret_severity, Error *reterr) {
+static int alert_json_read_words(const char *status, const char *severity, AlertStatus *ret_status, AlertSeverity *ret_severity, Error *reterr) {
         *ret_status = alert_status_from_name(status);
         *ret_severity = alert_severity_from_name(severity);
         if (status && (int) *ret_status < 0 && strcmp(status, "active") != 0)
@@ -89,7 +89,7 @@ int alert_list_json(AlertEngine *e, const char *status, const char *severity, si
         json_t *list;
         int r;
 
-        r = read_words(status, severity, &s, &v, reterr);
+        r = alert_json_read_words(status, severity, &s, &v, reterr);
         if (r < 0)
                 return r;
         list = json_array();

@@ -146,7 +146,7 @@ static int64_t mono_of(AlertNow now, usec_t wall) {
         return (int64_t) now.mono - (int64_t) MIN_OF(age, (usec_t) INT64_MAX / 4);
 }
 
-static int load(StoreAlert *row, void *userdata) {
+static int alert_memory_load(StoreAlert *row, void *userdata) {
         const Loading *l = userdata;
         AlertEngine *e = l->engine;
         AlertStatus status = alert_status_from_name(row->status);
@@ -175,7 +175,7 @@ static int load(StoreAlert *row, void *userdata) {
 }
 
 /* Rules of an older version that are gone would fire for ever. */
-static void drop_unknown(AlertEngine *e, AlertNow now) {
+static void alert_memory_drop_unknown(AlertEngine *e, AlertNow now) {
         Alert *a, *next;
 
         DL_FOREACH_SAFE(e->alerts, a, next)
@@ -199,12 +199,12 @@ int alert_engine_new(Store *store, const AlertHooks *hooks, AlertNow now, AlertE
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
         if (store)
-                r = store_alert_each(store, load, &loading);
+                r = store_alert_each(store, alert_memory_load, &loading);
         if (r < 0) {
                 alert_engine_free(e);
                 return error_set(reterr, r, "cannot read the alerts: %m");
         }
-        drop_unknown(e, now);
+        alert_memory_drop_unknown(e, now);
         for (size_t before = 0; e->n != before;) {
                 before = e->n;
                 trim(e);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/alert-engine.h"
 #include "observe/alert-json.h"
-#include "store/store.h"
 
 #define INTERVAL_MIN     (10 * USEC_PER_MSEC)
 #define TIMEOUTS_MANY    3
@@ -41,7 +41,7 @@ static double read_signal(Signal s, void *userdata) {
         return observe_signal(a->observe, s);
 }
 
-static void tell(const Alert *alert, AlertNews news, void *userdata) {
+static void alert_tell(const Alert *alert, AlertNews news, void *userdata) {
         Alerts *a = userdata;
         _cleanup_json_ json_t *j = alert_json(alert);
 
@@ -68,7 +68,7 @@ static void look_at_store(Alerts *a) {
         alerts_raise_error(a, "database", /* context= */ NULL, text);
 }
 
-static void count_active(Alerts *a) {
+static void alert_count_active(Alerts *a) {
         const Alert *newest = alert_engine_newest(a->engine);
         double n[_SEVERITY_MAX] = { 0 };
 
@@ -79,14 +79,14 @@ static void count_active(Alerts *a) {
                 metric_set(a->observe, METRIC_ALERTS_ACTIVE, alert_severity_name(s), n[s]);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int alert_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Alerts *a = userdata;
         const AlertsConfig *config = config_of(a);
 
         if (config->enabled && !a->manager->recovering)
                 alert_engine_evaluate(a->engine, config, now());
         look_at_store(a);
-        count_active(a);
+        alert_count_active(a);
         (void) sd_event_source_set_time_relative(source, MAX_OF(config->interval_usec, INTERVAL_MIN));
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
@@ -138,30 +138,30 @@ static void count_timeout(Alerts *a) {
                                 "at least three sandboxes were ended at their work by a time limit within ten minutes");
 }
 
-static void on_timeout(Alerts *a, const Sandbox *sb, const Execution *x) {
+static void alert_on_timeout(Alerts *a, const Sandbox *sb, const Execution *x) {
         raise_event(a, sb, x, "sandbox_event_timeout", "timeout",
                         x ? "an agent's command was ended by its time limit" : "a sandbox was ended at its work by its time limit");
         count_timeout(a);
 }
 
 /* A sandbox whose time is over while it does nothing has come to its planned end: that is nobody's problem. */
-static void on_event(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata) {
+static void alert_on_event(Sandbox *sb, const char *type, const Execution *x, const char *text, void *userdata) {
         Alerts *a = userdata;
 
         if (strcmp(type, "timeout") == 0 && (sb->n_alive > 0 || sb->spec.agent_type))
-                on_timeout(a, sb, x);
+                alert_on_timeout(a, sb, x);
 }
 
 /* The cleaners end it with this word. */
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void alert_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         if (to == SANDBOX_TERMINATING && from != to && sb->reason && strncmp(sb->reason, "stuck", strlen("stuck")) == 0)
                 raise_event(userdata, sb, /* x= */ NULL, "sandbox_event_stuck", "stuck", sb->reason);
 }
 
 /* Of agents: others set short limits on purpose. */
-static void on_execution_ended(Execution *x, void *userdata) {
+static void alert_on_execution_ended(Execution *x, void *userdata) {
         if ((x->reason == EXECUTION_REASON_TIMEOUT || x->reason == EXECUTION_REASON_CPU_TIME) && x->sandbox->spec.agent_type)
-                on_timeout(userdata, x->sandbox, x);
+                alert_on_timeout(userdata, x->sandbox, x);
 }
 
 /* Looking. */
@@ -220,7 +220,7 @@ Notify *alerts_notify(Alerts *a) {
 /* Life. */
 
 static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
-        const AlertHooks hooks = { read_signal, tell, a };
+        const AlertHooks hooks = { read_signal, alert_tell, a };
         Manager *m = a->manager;
         int r;
 
@@ -230,7 +230,7 @@ static int alerts_setup(Alerts *a, Outbound *outbound, Error *reterr) {
         if (r < 0)
                 return r;
         r = sd_event_add_time_relative(m->event, &a->timer, CLOCK_MONOTONIC, MAX_OF(config_of(a)->interval_usec, INTERVAL_MIN),
-                        USEC_PER_MSEC, on_timer, a);
+                        USEC_PER_MSEC, alert_on_timer, a);
         return r < 0 ? error_set(reterr, r, "cannot set alerts up: %m") : 0;
 }
 
@@ -247,7 +247,7 @@ int alerts_new(Manager *m, Outbound *outbound, Observe *observe, Alerts **ret, E
                 alerts_free(a);
                 return r;
         }
-        a->observer = (CoreObserver) { .status = on_status, .event = on_event, .execution_ended = on_execution_ended, .userdata = a };
+        a->observer = (CoreObserver) { .status = alert_on_status, .event = alert_on_event, .execution_ended = alert_on_execution_ended, .userdata = a };
         manager_observe(m, &a->observer);
         observe_set_alerts(observe, alerts_active_json, a);
         *ret = a;

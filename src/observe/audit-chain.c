@@ -31,7 +31,7 @@ void audit_digest(AuditHash hash, const void *data, size_t size, char ret[AUDIT_
         ret[AUDIT_HASH_DIGITS] = '\0';
 }
 
-static bool take(const char **p, const char *end, const char *text) {
+static bool audit_chain_take(const char **p, const char *end, const char *text) {
         size_t n = strlen(text);
 
         if ((size_t) (end - *p) < n || memcmp(*p, text, n) != 0)
@@ -41,7 +41,7 @@ static bool take(const char **p, const char *end, const char *text) {
 }
 
 /* Written one way only: no sign, no zero in front. */
-static bool take_number(const char **p, const char *end, uint64_t *ret) {
+static bool audit_chain_take_number(const char **p, const char *end, uint64_t *ret) {
         const char *first = *p;
         uint64_t value = 0;
 
@@ -52,7 +52,7 @@ static bool take_number(const char **p, const char *end, uint64_t *ret) {
         return *p > first && (*first != '0' || *p == first + 1);
 }
 
-static bool take_digest(const char **p, const char *end, char ret[AUDIT_HASH_DIGITS + 1]) {
+static bool audit_chain_take_digest(const char **p, const char *end, char ret[AUDIT_HASH_DIGITS + 1]) {
         if (end - *p < AUDIT_HASH_DIGITS)
                 return false;
         for (size_t i = 0; i < AUDIT_HASH_DIGITS; i++)
@@ -68,12 +68,12 @@ int audit_record_read(const char *line, size_t size, AuditRecord *ret) {
         const char *p = line, *end = line + size;
         AuditRecord r = { 0 };
 
-        if (!take(&p, end, SEQ_BEGIN) || !take_number(&p, end, &r.seq) || !take(&p, end, PREV_BEGIN) ||
-                        !take_digest(&p, end, r.prev) || !take(&p, end, "\"") || (size_t) (end - p) < TAIL_SIZE)
+        if (!audit_chain_take(&p, end, SEQ_BEGIN) || !audit_chain_take_number(&p, end, &r.seq) || !audit_chain_take(&p, end, PREV_BEGIN) ||
+                        !audit_chain_take_digest(&p, end, r.prev) || !audit_chain_take(&p, end, "\"") || (size_t) (end - p) < TAIL_SIZE)
                 return -EBADMSG;
         r.hashed = size - TAIL_SIZE;
         p = line + r.hashed;
-        if (!take(&p, end, HASH_BEGIN) || !take_digest(&p, end, r.hash) || !take(&p, end, HASH_END))
+        if (!audit_chain_take(&p, end, HASH_BEGIN) || !audit_chain_take_digest(&p, end, r.hash) || !audit_chain_take(&p, end, HASH_END))
                 return -EBADMSG;
         *ret = r;
         return 0;
@@ -110,7 +110,7 @@ uint64_t audit_record_number(const char *line, size_t size, const char *name) {
         const char *p = find_member(line, size, name, "");
         uint64_t value;
 
-        return p && take_number(&p, line + size, &value) ? value : 0;
+        return p && audit_chain_take_number(&p, line + size, &value) ? value : 0;
 }
 
 void audit_head_print(const AuditHead *h, char ret[AUDIT_HEAD_SIZE + 1]) {
@@ -131,9 +131,9 @@ int audit_head_read(int dirfd, AuditHead *ret) {
 
         if (n < 0)
                 return n == -EFBIG ? -EBADMSG : (int) n;
-        if (!take(&p, end, SEQ_BEGIN) || !take_number(&p, end, &h.seq) || !take(&p, end, HASH_BEGIN) ||
-                        !take_digest(&p, end, h.hash) || !take(&p, end, "\",\"base\":") || !take_number(&p, end, &h.base) ||
-                        !take(&p, end, ",\"baseHash\":\"") || !take_digest(&p, end, h.base_hash))
+        if (!audit_chain_take(&p, end, SEQ_BEGIN) || !audit_chain_take_number(&p, end, &h.seq) || !audit_chain_take(&p, end, HASH_BEGIN) ||
+                        !audit_chain_take_digest(&p, end, h.hash) || !audit_chain_take(&p, end, "\",\"base\":") || !audit_chain_take_number(&p, end, &h.base) ||
+                        !audit_chain_take(&p, end, ",\"baseHash\":\"") || !audit_chain_take_digest(&p, end, h.base_hash))
                 return -EBADMSG;
         audit_head_print(&h, again);
         if ((size_t) n != AUDIT_HEAD_SIZE || memcmp(again, text, (size_t) n) != 0)

@@ -13,7 +13,7 @@
 
 #define EXPIRE_INTERVAL (3600 * USEC_PER_SEC)
 
-static bool is_old(const Audit *a, unsigned number, usec_t before) {
+static bool audit_expire_is_old(const Audit *a, unsigned number, usec_t before) {
         char name[32];
         struct stat st;
 
@@ -43,7 +43,7 @@ static int record_before(const Audit *a, unsigned number, uint64_t *ret_seq, cha
 }
 
 /* The first n files. */
-static void remove_files(Audit *a, const AuditFiles *files, size_t n) {
+static void audit_expire_remove_files(Audit *a, const AuditFiles *files, size_t n) {
         char name[32], hash[AUDIT_HASH_DIGITS + 1];
         uint64_t base;
 
@@ -73,9 +73,9 @@ void audit_expire(Audit *a) {
         a->expire_at = now + (keep < EXPIRE_INTERVAL ? keep + USEC_PER_SEC : EXPIRE_INTERVAL);
         if (audit_files_list(a->dirfd, &files) < 0)
                 return;
-        while (n + 1 < files.n && files.numbers[n] != a->number && is_old(a, files.numbers[n], wall - keep))
+        while (n + 1 < files.n && files.numbers[n] != a->number && audit_expire_is_old(a, files.numbers[n], wall - keep))
                 n++;
         if (n > 0)
-                remove_files(a, &files, n);
+                audit_expire_remove_files(a, &files, n);
         audit_files_done(&files);
 }

@@ -22,7 +22,7 @@ void audit_file_name(unsigned number, char ret[32]) {
         (void) snprintf(ret, 32, NAME_FORMAT, number);
 }
 
-static int by_number(const void *a, const void *b) {
+static int audit_read_by_number(const void *a, const void *b) {
         unsigned x = *(const unsigned *) a, y = *(const unsigned *) b;
 
         return x < y ? -1 : x > y;
@@ -37,7 +37,7 @@ static bool is_audit_file(const char *name, unsigned *ret) {
         return strcmp(again, name) == 0;
 }
 
-static int add_number(AuditFiles *f, size_t *room, unsigned number) {
+static int audit_read_add_number(AuditFiles *f, size_t *room, unsigned number) {
         unsigned *bigger;
 
         if (f->n >= FILES_MAX)
@@ -70,14 +70,14 @@ int audit_files_list(int dirfd, AuditFiles *ret) {
         }
         while (r >= 0 && (entry = readdir(directory)))
                 if (is_audit_file(entry->d_name, &number))
-                        r = add_number(&f, &room, number);
+                        r = audit_read_add_number(&f, &room, number);
         (void) closedir(directory);
         if (r < 0) {
                 audit_files_done(&f);
                 return r;
         }
         if (f.n > 0)
-                qsort(f.numbers, f.n, sizeof(*f.numbers), by_number);
+                qsort(f.numbers, f.n, sizeof(*f.numbers), audit_read_by_number);
         *ret = f;
         return 0;
 }
@@ -125,7 +125,7 @@ static int open_next(AuditReader *r) {
 }
 
 /* 0: the file has no more. */
-static int fill(AuditReader *r, size_t *budget) {
+static int audit_read_fill(AuditReader *r, size_t *budget) {
         ssize_t n;
 
         if (r->fd < 0)
@@ -161,7 +161,7 @@ int audit_reader_next(AuditReader *r, size_t *budget, const char **ret, size_t *
                         r->line++;
                         return 1;
                 }
-                k = fill(r, budget);
+                k = audit_read_fill(r, budget);
                 if (k == 0)
                         k = open_next(r);
                 if (k <= 0)
@@ -239,7 +239,7 @@ void audit_time_print(usec_t at, char ret[static 32]) {
         (void) snprintf(ret + n, 32 - n, ".%03uZ", (unsigned) (at % USEC_PER_SEC / USEC_PER_MSEC));
 }
 
-static bool text_is(const char *line, size_t size, const char *name, const char *wanted) {
+static bool audit_read_text_is(const char *line, size_t size, const char *name, const char *wanted) {
         size_t n;
         const char *text = wanted ? audit_record_text(line, size, name, &n) : NULL;
 
@@ -266,5 +266,5 @@ bool audit_filter_fits(const AuditFilter *f, const char *line, size_t size) {
                 return false;
         if ((f->after > 0 && r.seq <= f->after) || (f->last > 0 && r.seq > f->last))
                 return false;
-        return time_fits(f, line, size) && text_is(line, size, "sandbox", f->sandbox) && text_is(line, size, "actor", f->actor);
+        return time_fits(f, line, size) && audit_read_text_is(line, size, "sandbox", f->sandbox) && audit_read_text_is(line, size, "actor", f->actor);
 }

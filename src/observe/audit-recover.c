@@ -14,24 +14,24 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/audit-internal.h"
-#include "store/store.h"
 
 #define TAIL_MAX (2 * (size_t) AUDIT_RECORD_MAX)
 
 /* How the newest file ends. */
-typedef struct Tail {
+typedef struct AuditRecoverTail {
         bool found;      /* a last record, and it is one */
         bool damaged;    /* a last line, and it is none */
         uint64_t torn;   /* bytes after it */
         AuditRecord last;
-} Tail;
+} AuditRecoverTail;
 
 static const char *last_newline(const char *data, size_t size) {
         return size > 0 ? memrchr(data, '\n', size) : NULL;
 }
 
-static void read_last_line(const char *data, const char *newline, bool whole, Tail *ret) {
+static void read_last_line(const char *data, const char *newline, bool whole, AuditRecoverTail *ret) {
         const char *before = last_newline(data, (size_t) (newline - data)), *line = before ? before + 1 : data;
         char hash[AUDIT_HASH_DIGITS + 1];
 
@@ -43,7 +43,7 @@ static void read_last_line(const char *data, const char *newline, bool whole, Ta
         ret->damaged = !ret->found;
 }
 
-static int read_tail(int dirfd, unsigned number, Tail *ret) {
+static int read_tail(int dirfd, unsigned number, AuditRecoverTail *ret) {
         _cleanup_free_ char *data = malloc(TAIL_MAX);
         _cleanup_close_ int fd = -EBADF;
         const char *newline;
@@ -52,7 +52,7 @@ static int read_tail(int dirfd, unsigned number, Tail *ret) {
         off_t from;
         ssize_t n;
 
-        *ret = (Tail) { 0 };
+        *ret = (AuditRecoverTail) { 0 };
         if (!data)
                 return -ENOMEM;
         audit_file_name(number, name);
@@ -73,11 +73,11 @@ static int read_tail(int dirfd, unsigned number, Tail *ret) {
 }
 
 /* From the newest file backwards: one that was just begun may be empty. */
-static int find_end(Audit *a, const AuditFiles *files, Tail *ret) {
+static int audit_recover_find_end(Audit *a, const AuditFiles *files, AuditRecoverTail *ret) {
         uint64_t torn = 0;
         int r;
 
-        *ret = (Tail) { 0 };
+        *ret = (AuditRecoverTail) { 0 };
         for (size_t i = files->n; i > 0 && !ret->found && !ret->damaged; i--) {
                 r = read_tail(a->dirfd, files->numbers[i - 1], ret);
                 if (r < 0)
@@ -99,7 +99,7 @@ static int take_torn_off(Audit *a, uint64_t torn) {
 }
 
 /* Both the head and the store remember how far it went; NULL: as it shall be. */
-static const char *compare(const Tail *t, const AuditHead *head, int head_error, uint64_t stored, uint64_t *ret_lost) {
+static const char *audit_recover_compare(const AuditRecoverTail *t, const AuditHead *head, int head_error, uint64_t stored, uint64_t *ret_lost) {
         uint64_t last = t->found ? t->last.seq : head->base, known = MAX_OF(head->seq, stored);
 
         *ret_lost = known > last ? known - last : 0;
@@ -121,7 +121,7 @@ static int open_head(Audit *a, Error *reterr) {
         return a->head_fd < 0 ? error_set(reterr, -errno, "cannot open the audit log's head: %m") : 0;
 }
 
-static int note_recovery(Audit *a, const Tail *t, const char *wrong, uint64_t lost) {
+static int note_recovery(Audit *a, const AuditRecoverTail *t, const char *wrong, uint64_t lost) {
         int r = 0;
 
         if (wrong) {
@@ -137,15 +137,15 @@ static int recover(Audit *a, const AuditFiles *files, Error *reterr) {
         uint64_t stored = 0, lost = 0;
         const char *wrong;
         int r, head_error;
-        Tail t;
+        AuditRecoverTail t;
 
-        r = find_end(a, files, &t);
+        r = audit_recover_find_end(a, files, &t);
         if (r < 0)
                 return error_set(reterr, r, "cannot read the audit log: %s", strerror(-r));
         a->head = audit_head_empty;
         head_error = audit_head_read(a->dirfd, &a->head);
         (void) store_counter_get(a->manager->store, "audit_seq", &stored);
-        wrong = compare(&t, &a->head, head_error, stored, &lost);
+        wrong = audit_recover_compare(&t, &a->head, head_error, stored, &lost);
         a->head.seq = MAX_OF(a->head.seq, stored);
         if (t.found) {
                 a->head.seq = MAX_OF(a->head.seq, t.last.seq);

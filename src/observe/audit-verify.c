@@ -11,8 +11,8 @@
 #include "base/macro.h"
 #include "observe/audit-chain.h"
 
-static int broken(AuditVerifier *v, const char *format, ...) _printf_(2, 3);
-static int broken(AuditVerifier *v, const char *format, ...) {
+static int audit_verify_broken(AuditVerifier *v, const char *format, ...) _printf_(2, 3);
+static int audit_verify_broken(AuditVerifier *v, const char *format, ...) {
         AuditVerdict *d = &v->verdict;
         va_list ap;
 
@@ -43,9 +43,9 @@ int audit_verify_begin(AuditVerifier *v, int dirfd, AuditHash hash, const AuditH
         }
         r = audit_head_read(dirfd, &v->head);
         if (r == -ENOENT)
-                return v->reader.files.n == 0 ? 0 : broken(v, "the file '" AUDIT_HEAD_FILE "' is missing");
+                return v->reader.files.n == 0 ? 0 : audit_verify_broken(v, "the file '" AUDIT_HEAD_FILE "' is missing");
         if (r == -EBADMSG)
-                return broken(v, "the file '" AUDIT_HEAD_FILE "' is not as it was written");
+                return audit_verify_broken(v, "the file '" AUDIT_HEAD_FILE "' is not as it was written");
         return r;
 }
 
@@ -56,20 +56,20 @@ void audit_verify_done(AuditVerifier *v) {
 /* The oldest that is there. */
 static int check_first(AuditVerifier *v, const AuditRecord *r) {
         if (v->head.base == 0 && v->reader.number != 1)
-                return broken(v, "the files before this one are missing");
+                return audit_verify_broken(v, "the files before this one are missing");
         if (r->seq > v->head.base + 1)
-                return broken(v, "records %" PRIu64 " to %" PRIu64 " are missing", v->head.base + 1, r->seq - 1);
+                return audit_verify_broken(v, "records %" PRIu64 " to %" PRIu64 " are missing", v->head.base + 1, r->seq - 1);
         if (r->seq == v->head.base + 1 && strcmp(r->prev, v->head.base_hash) != 0)
-                return broken(v, "record %" PRIu64 " does not follow the one that was before it", r->seq);
+                return audit_verify_broken(v, "record %" PRIu64 " does not follow the one that was before it", r->seq);
         v->verdict.first = r->seq;
         return 1;
 }
 
 static int check_next(AuditVerifier *v, const AuditRecord *r) {
         if (v->reader.number != v->file && v->reader.number != v->file + 1)
-                return broken(v, "the files between audit-%06u.jsonl and this one are missing", v->file);
+                return audit_verify_broken(v, "the files between audit-%06u.jsonl and this one are missing", v->file);
         if (strcmp(r->prev, v->verdict.hash) != 0)
-                return broken(v, "record %" PRIu64 " does not follow record %" PRIu64 ": one was changed, removed or added", r->seq,
+                return audit_verify_broken(v, "record %" PRIu64 " does not follow record %" PRIu64 ": one was changed, removed or added", r->seq,
                                 v->verdict.last);
         return 1;
 }
@@ -85,13 +85,13 @@ static int check_notes(AuditVerifier *v, const char *line, size_t size, const Au
         uint64_t lost = audit_record_number(line, size, "lost"), after = r->seq - v->verdict.last - 1;
 
         if (text_equals(event, n, AUDIT_GAP) && lost > 0)
-                return broken(v, "%" PRIu64 " records before record %" PRIu64 " are missing, as a start of the daemon has noticed", lost,
+                return audit_verify_broken(v, "%" PRIu64 " records before record %" PRIu64 " are missing, as a start of the daemon has noticed", lost,
                                 r->seq);
         if (text_equals(event, n, AUDIT_GAP))
-                return broken(v, "before record %" PRIu64 " the log was not as it had been left, as a start of the daemon has noticed",
+                return audit_verify_broken(v, "before record %" PRIu64 " the log was not as it had been left, as a start of the daemon has noticed",
                                 r->seq);
         if (v->verdict.records > 0 && after != 0)
-                return broken(v, "record %" PRIu64 " follows record %" PRIu64, r->seq, v->verdict.last);
+                return audit_verify_broken(v, "record %" PRIu64 " follows record %" PRIu64, r->seq, v->verdict.last);
         if (text_equals(event, n, AUDIT_TORN))
                 v->verdict.torn++;
         if (text_equals(event, n, AUDIT_LOST))
@@ -101,20 +101,20 @@ static int check_notes(AuditVerifier *v, const char *line, size_t size, const Au
         return 1;
 }
 
-static int check_line(AuditVerifier *v, const char *line, size_t size) {
+static int audit_verify_check_line(AuditVerifier *v, const char *line, size_t size) {
         char hash[AUDIT_HASH_DIGITS + 1];
         AuditVerdict *d = &v->verdict;
         AuditRecord r;
         int k;
 
         if (v->reader.partial)
-                return broken(v, "the file before this one ends in the middle of a record");
+                return audit_verify_broken(v, "the file before this one ends in the middle of a record");
         if (audit_record_read(line, size, &r) < 0)
-                return broken(v, "not a record");
+                return audit_verify_broken(v, "not a record");
         d->seq = r.seq;
         audit_digest(v->hash, line, r.hashed, hash);
         if (strcmp(hash, r.hash) != 0)
-                return broken(v, "record %" PRIu64 " was changed", r.seq);
+                return audit_verify_broken(v, "record %" PRIu64 " was changed", r.seq);
         k = d->records == 0 ? check_first(v, &r) : check_next(v, &r);
         if (k > 0)
                 k = check_notes(v, line, size, &r);
@@ -122,7 +122,7 @@ static int check_line(AuditVerifier *v, const char *line, size_t size) {
                 return k;
         if ((r.seq == v->head.seq && strcmp(r.hash, v->head.hash) != 0) ||
                         (r.seq == v->head.base && strcmp(r.hash, v->head.base_hash) != 0))
-                return broken(v, "record %" PRIu64 " is not the one that was written", r.seq);
+                return audit_verify_broken(v, "record %" PRIu64 " is not the one that was written", r.seq);
         d->records++;
         d->last = r.seq;
         memcpy(d->hash, r.hash, sizeof(d->hash));
@@ -137,11 +137,11 @@ static int check_end(AuditVerifier *v) {
 
         v->ended = true;
         if (d->last < v->head.seq && (d->records > 0 || v->head.seq > v->head.base))
-                return broken(v, "the end is missing: the last record is %" PRIu64 ", there were %" PRIu64, d->last, v->head.seq);
+                return audit_verify_broken(v, "the end is missing: the last record is %" PRIu64 ", there were %" PRIu64, d->last, v->head.seq);
         if (!v->live && d->last > v->head.seq + 1 && (audit_head_read(v->reader.dirfd, &now) < 0 || d->last > now.seq + 1))
-                return broken(v, "there are records after %" PRIu64 ", the last that was written", now.seq);
+                return audit_verify_broken(v, "there are records after %" PRIu64 ", the last that was written", now.seq);
         if (v->head.base > 0 && !v->base_seen)
-                return broken(v, "records up to %" PRIu64 " are missing, and no record says why", v->head.base);
+                return audit_verify_broken(v, "records up to %" PRIu64 " are missing, and no record says why", v->head.base);
         if (!v->live && v->reader.end > v->reader.begin)
                 v->verdict.torn++;
         return 0;
@@ -161,12 +161,12 @@ int audit_verify_slice(AuditVerifier *v, size_t budget) {
                 if (r == 0)
                         return check_end(v);
                 if (r == -E2BIG)
-                        return broken(v, "a line is too long for a record");
+                        return audit_verify_broken(v, "a line is too long for a record");
                 if (r == -ENOENT)
-                        return broken(v, "a file was removed while we read");
+                        return audit_verify_broken(v, "a file was removed while we read");
                 if (r < 0)
                         return r;
-                if (check_line(v, line, size) < 0)
+                if (audit_verify_check_line(v, line, size) < 0)
                         return -EIO;
         }
         return 0;

@@ -65,7 +65,7 @@ static int write_record(Audit *a) {
         return r;
 }
 
-static int write_head(Audit *a) {
+static int audit_write_head(Audit *a) {
         char text[AUDIT_HEAD_SIZE + 1];
 
         audit_head_print(&a->head, text);
@@ -84,7 +84,7 @@ static void rotate(Audit *a) {
                 a->expire_at = 0;
 }
 
-static void arm(Audit *a) {
+static void audit_write_arm(Audit *a) {
         if (a->dirty || !a->timer)
                 return;
         if (sd_event_source_set_time_relative(a->timer, SETTLE_USEC) >= 0 &&
@@ -114,10 +114,10 @@ int audit_end(Audit *a) {
         a->size += a->text.size;
         a->head.seq++;
         memcpy(a->head.hash, hash, sizeof(hash));
-        if (write_head(a) < 0)
+        if (audit_write_head(a) < 0)
                 log_debug("audit: cannot write the head, ignoring: %m");
         a->n_written++;
-        arm(a);
+        audit_write_arm(a);
         rotate(a);
         wake_followers(a);
         return 0;

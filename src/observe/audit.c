@@ -12,15 +12,15 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/audit-internal.h"
-#include "store/store.h"
 
 #define PATH_TEXT_MAX 1024
 #define TEXT_MAX      512
 #define FAILED        "audit-failed"
 
 /* Tells once, until it works again. */
-static void on_failure(Audit *a, int r, bool first) {
+static void observe_audit_on_failure(Audit *a, int r, bool first) {
         a->lost++;
         a->n_lost++;
         if (!first)
@@ -46,11 +46,11 @@ static bool ready(Audit *a) {
         return on;
 }
 
-static void finish(Audit *a, bool failing) {
+static void observe_audit_finish(Audit *a, bool failing) {
         int r = audit_end(a);
 
         if (r < 0)
-                on_failure(a, r, !failing);
+                observe_audit_on_failure(a, r, !failing);
 }
 
 static const char *outcome_of(unsigned status) {
@@ -83,7 +83,7 @@ void audit_call(Audit *a, const AuditCall *c) {
         audit_put_number(a, "status", c->status);
         audit_put_text(a, "outcome", outcome, AUDIT_WORD_MAX);
         text_format(&a->text, ",\"durationMs\":%.3f", (double) c->duration_usec / 1000);
-        finish(a, failing);
+        observe_audit_finish(a, failing);
 }
 
 static void put_execution(Audit *a, const Execution *x) {
@@ -109,7 +109,7 @@ static void event(Audit *a, const char *kind, const char *name, const Sandbox *s
         if (x)
                 put_execution(a, x);
         audit_put_text(a, "text", text, TEXT_MAX);
-        finish(a, failing);
+        observe_audit_finish(a, failing);
 }
 
 void audit_event(Audit *a, const char *kind, const Sandbox *sb, const Execution *x, const char *text) {
@@ -118,20 +118,20 @@ void audit_event(Audit *a, const char *kind, const Sandbox *sb, const Execution 
 
 /* What the core tells. */
 
-static void on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
+static void observe_audit_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
         if (strcmp(kind, FAILED) != 0)
                 event(userdata, "security", kind, sb, NULL, text);
 }
 
 /* Denials are security events; what people were asked and said is none, and is on record as well. */
-static void on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
+static void observe_audit_on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
         if (strcmp(news->kind, "asked") == 0)
                 event(userdata, "event", "approval-asked", sb, NULL, news->text);
         else if (strcmp(news->kind, "answered") == 0)
                 event(userdata, "event", "approval-answered", sb, NULL, news->text);
 }
 
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void observe_audit_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         if (sb->pooled)
                 return;
         if (from == to)
@@ -140,19 +140,19 @@ static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *u
                 event(userdata, "life", to == SANDBOX_TERMINATING ? "sandbox-ending" : "sandbox-ended", sb, NULL, sb->reason);
 }
 
-static void on_execution_started(Execution *x, void *userdata) {
+static void observe_audit_on_execution_started(Execution *x, void *userdata) {
         if (!x->sandbox->pooled)
                 event(userdata, "life", "execution-started", x->sandbox, x, NULL);
 }
 
-static void on_execution_ended(Execution *x, void *userdata) {
+static void observe_audit_on_execution_ended(Execution *x, void *userdata) {
         if (!x->sandbox->pooled)
                 event(userdata, "life", "execution-ended", x->sandbox, x, x->message);
 }
 
 /* Begins to bring to disk what was written, without waiting for it: a machine that dies loses seconds, and no caller waits for a
  * disk. */
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int observe_audit_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Audit *a = userdata;
 
         a->dirty = false;
@@ -163,7 +163,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static int open_directory(Audit *a, Error *reterr) {
+static int observe_audit_open_directory(Audit *a, Error *reterr) {
         char path[4096];
         const char *dir = a->manager->config.state_dir;
 
@@ -175,19 +175,19 @@ static int open_directory(Audit *a, Error *reterr) {
         return a->dirfd < 0 ? error_set(reterr, -errno, "cannot open '%s': %m", path) : 0;
 }
 
-static int attach(Audit *a, Error *reterr) {
-        int r = sd_event_add_time(a->manager->event, &a->timer, CLOCK_MONOTONIC, 0, 0, on_timer, a);
+static int observe_audit_attach(Audit *a, Error *reterr) {
+        int r = sd_event_add_time(a->manager->event, &a->timer, CLOCK_MONOTONIC, 0, 0, observe_audit_on_timer, a);
 
         if (r >= 0)
                 r = sd_event_source_set_enabled(a->timer, SD_EVENT_OFF);
         if (r < 0)
                 return error_set(reterr, r, "cannot add the audit log to the loop: %m");
         a->observer = (CoreObserver) {
-                .status = on_status,
-                .execution_started = on_execution_started,
-                .execution_ended = on_execution_ended,
-                .security = on_security,
-                .network = on_network,
+                .status = observe_audit_on_status,
+                .execution_started = observe_audit_on_execution_started,
+                .execution_ended = observe_audit_on_execution_ended,
+                .security = observe_audit_on_security,
+                .network = observe_audit_on_network,
                 .userdata = a,
         };
         manager_observe(a->manager, &a->observer);
@@ -208,11 +208,11 @@ int audit_new(Manager *m, Audit **ret, Error *reterr) {
                 .text = TEXT_INIT(AUDIT_RECORD_MAX),
                 .was_on = m->settings->audit.enabled,
         };
-        r = open_directory(a, reterr);
+        r = observe_audit_open_directory(a, reterr);
         if (r >= 0)
                 r = audit_recover(a, reterr);
         if (r >= 0)
-                r = attach(a, reterr);
+                r = observe_audit_attach(a, reterr);
         if (r < 0) {
                 audit_free(a);
                 return r;

@@ -7,7 +7,7 @@
 #define KEY_MAX   (METRIC_LABELS_MAX * METRIC_LABEL_BYTES)
 #define SEPARATOR '\x1f' /* between two labels; in no label */
 
-static void make_key(Metric m, const Series *s, char key[static KEY_MAX]) {
+static void body_make_key(Metric m, const Series *s, char key[static KEY_MAX]) {
         const char *second = s->labels[1];
 
         (void) snprintf(key, KEY_MAX, *metric_info(m)->labels[1] ? "%s\x1f%s" : "%s", s->labels[0], second);
@@ -73,7 +73,7 @@ json_t *body_take(Observe *o) {
 
                         if (!taken)
                                 continue;
-                        make_key(m, s, key);
+                        body_make_key(m, s, key);
                         if (!values)
                                 values = json_object();
                         (void) json_object_set_new(values, key, taken);
@@ -86,7 +86,7 @@ json_t *body_take(Observe *o) {
 
 /* Putting on top. */
 
-static double member(const json_t *object, const char *key) {
+static double body_member(const json_t *object, const char *key) {
         return json_number_value(json_object_get(object, key));
 }
 
@@ -94,15 +94,15 @@ static void add_numbers(json_t *to, const json_t *from) {
         json_t *from_buckets = json_object_get(from, "b"), *buckets = json_object_get(to, "b"), *value;
         const char *index;
 
-        (void) json_object_set_new(to, "n", json_integer((json_int_t) (member(to, "n") + member(from, "n"))));
-        (void) json_object_set_new(to, "sum", json_real(member(to, "sum") + member(from, "sum")));
-        (void) json_object_set_new(to, "max", json_real(fmax(member(to, "max"), member(from, "max"))));
+        (void) json_object_set_new(to, "n", json_integer((json_int_t) (body_member(to, "n") + body_member(from, "n"))));
+        (void) json_object_set_new(to, "sum", json_real(body_member(to, "sum") + body_member(from, "sum")));
+        (void) json_object_set_new(to, "max", json_real(fmax(body_member(to, "max"), body_member(from, "max"))));
         if (from_buckets && !buckets) {
                 buckets = json_object();
                 (void) json_object_set_new(to, "b", buckets);
         }
         json_object_foreach(from_buckets, index, value)
-                (void) json_object_set_new(buckets, index, json_integer((json_int_t) (member(buckets, index) + json_number_value(value))));
+                (void) json_object_set_new(buckets, index, json_integer((json_int_t) (body_member(buckets, index) + json_number_value(value))));
 }
 
 static json_t *merged(json_t *had, json_t *value) {
@@ -140,9 +140,9 @@ static int load_histogram(const json_t *value, Histogram *h) {
         json_t *count;
         const char *index;
 
-        h->count = (uint64_t) member(value, "n");
-        h->sum = member(value, "sum");
-        h->max = (uint64_t) member(value, "max");
+        h->count = (uint64_t) body_member(value, "n");
+        h->sum = body_member(value, "sum");
+        h->max = (uint64_t) body_member(value, "max");
         json_object_foreach(json_object_get(value, "b"), index, count) {
                 int r = histogram_add_bucket(h, (uint16_t) strtoul(index, NULL, 10), (uint32_t) json_integer_value(count));
                 if (r < 0)
@@ -182,7 +182,7 @@ static json_t *show_value(Metric m, const json_t *value) {
         case METRIC_HISTOGRAM:
                 return show_histogram(m, value);
         default:
-                return json_pack("{s:f,s:f}", "value", member(value, "sum") / fmax(member(value, "n"), 1), "max", member(value, "max"));
+                return json_pack("{s:f,s:f}", "value", body_member(value, "sum") / fmax(body_member(value, "n"), 1), "max", body_member(value, "max"));
         }
 }
 
@@ -265,7 +265,7 @@ json_t *totals_take(Observe *o) {
                 HASH_ITER(hh, o->series[m], s, next) {
                         char key[KEY_MAX];
 
-                        make_key(m, s, key);
+                        body_make_key(m, s, key);
                         if (metric_info(m)->type != METRIC_GAUGE)
                                 (void) json_object_set_new(values, key, total_of(m, s));
                 }

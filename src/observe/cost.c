@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define HOUR     (3600 * USEC_PER_SEC)
 #define GB       (1024.0 * 1024 * 1024)
@@ -19,23 +19,23 @@ double usage_cost(const CostConfig *price, usec_t cpu_usec, double byte_seconds,
                (double) egress_bytes / GB * price->per_egress_gb;
 }
 
-typedef struct Group {
+typedef struct CostGroup {
         char *key; /* "": none */
         uint64_t sandboxes, live, lifetime_usec, cpu_usec, egress_bytes, memory_peak_bytes;
         double byte_seconds, cost;
         const char *basis; /* by sandbox only */
         usec_t started_at, ended_at;
         UT_hash_handle hh;
-} Group;
+} CostGroup;
 
-typedef struct Sum {
+typedef struct CostSum {
         Observe *observe;
         const char *tenant; /* NULL: all */
         const char *(*key)(const char *sandbox, const char *task, const char *agent_type, const char *tenant);
-        Group *groups, total;
+        CostGroup *groups, total;
         uint64_t rows;
         int error;
-} Sum;
+} CostSum;
 
 static const char *key_sandbox(const char *sandbox, const char *task, const char *agent_type, const char *tenant) {
         return sandbox;
@@ -53,8 +53,8 @@ static const char *key_tenant(const char *sandbox, const char *task, const char 
         return tenant;
 }
 
-static Group *group_get(Sum *s, const char *key) {
-        Group *g;
+static CostGroup *cost_group_get(CostSum *s, const char *key) {
+        CostGroup *g;
 
         if (!key)
                 key = "";
@@ -71,7 +71,7 @@ static Group *group_get(Sum *s, const char *key) {
         return g;
 }
 
-static void group_add(Group *g, const Group *x) {
+static void group_add(CostGroup *g, const CostGroup *x) {
         g->sandboxes += x->sandboxes;
         g->live += x->live;
         g->lifetime_usec += x->lifetime_usec;
@@ -85,13 +85,13 @@ static void group_add(Group *g, const Group *x) {
         g->ended_at = x->ended_at;
 }
 
-static int sum_add(Sum *s, const char *key, const char *tenant, Group *x) {
-        Group *g;
+static int sum_add(CostSum *s, const char *key, const char *tenant, CostGroup *x) {
+        CostGroup *g;
 
         if (s->tenant && strcmp(tenant ? tenant : "", s->tenant) != 0)
                 return 0;
         x->cost = usage_cost(&s->observe->manager->settings->cost, x->cpu_usec, x->byte_seconds, x->egress_bytes);
-        g = group_get(s, key);
+        g = cost_group_get(s, key);
         if (!g)
                 return -ENOMEM;
         group_add(g, x);
@@ -100,8 +100,8 @@ static int sum_add(Sum *s, const char *key, const char *tenant, Group *x) {
 }
 
 static int add_record(const UsageRow *row, void *userdata) {
-        Sum *s = userdata;
-        Group x = {
+        CostSum *s = userdata;
+        CostGroup x = {
                 .sandboxes = 1,
                 .lifetime_usec = row->ended_at > row->started_at ? row->ended_at - row->started_at : 0,
                 .cpu_usec = row->cpu_usec,
@@ -118,8 +118,8 @@ static int add_record(const UsageRow *row, void *userdata) {
 }
 
 static int add_hour(const UsageHour *h, void *userdata) {
-        Sum *s = userdata;
-        Group x = {
+        CostSum *s = userdata;
+        CostGroup x = {
                 .sandboxes = h->sandboxes,
                 .lifetime_usec = h->lifetime_usec,
                 .cpu_usec = h->cpu_usec,
@@ -133,7 +133,7 @@ static int add_hour(const UsageHour *h, void *userdata) {
 }
 
 /* As they were sampled last. */
-static int add_live(Sum *s) {
+static int add_live(CostSum *s) {
         usec_t now = clock_usec(), wall = clock_wall_usec();
         const Sandbox *sb, *next;
         int r = 0;
@@ -141,9 +141,9 @@ static int add_live(Sum *s) {
         HASH_ITER(hh, s->observe->manager->sandboxes, sb, next) {
                 const Note *n = note_find(s->observe, sb);
                 usec_t since = sandbox_owned_since(sb);
-                Group x = { .sandboxes = 1, .live = 1, .started_at = since };
+                CostGroup x = { .sandboxes = 1, .live = 1, .started_at = since };
 
-                if (!n || n->sampled_at == 0 || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+                if (!n || n->sampled_at == 0 || sandbox_is_ending(sb))
                         continue;
                 x.lifetime_usec = wall > since ? wall - since : 0;
                 x.cpu_usec = n->last.cpu_usec;
@@ -157,13 +157,13 @@ static int add_live(Sum *s) {
         return r;
 }
 
-static int by_cost(const Group *a, const Group *b) {
+static int by_cost(const CostGroup *a, const CostGroup *b) {
         if (a->cost < b->cost || a->cost > b->cost)
                 return a->cost < b->cost ? 1 : -1;
         return a->cpu_usec != b->cpu_usec ? (a->cpu_usec < b->cpu_usec ? 1 : -1) : strcmp(a->key, b->key);
 }
 
-static json_t *group_json(const Group *g) {
+static json_t *group_json(const CostGroup *g) {
         double seconds = (double) g->lifetime_usec / USEC_PER_SEC;
 
         return json_pack("{s:I,s:I,s:f,s:f,s:f,s:I,s:f,s:f,s:f}",
@@ -177,9 +177,9 @@ static json_t *group_json(const Group *g) {
                         "cost", g->cost);
 }
 
-static json_t *groups_json(Sum *s, bool by_sandbox, size_t limit) {
+static json_t *groups_json(CostSum *s, bool by_sandbox, size_t limit) {
         json_t *list = json_array();
-        const Group *g, *next;
+        const CostGroup *g, *next;
 
         HASH_SORT(s->groups, by_cost);
         HASH_ITER(hh, s->groups, g, next) {
@@ -199,8 +199,8 @@ static json_t *groups_json(Sum *s, bool by_sandbox, size_t limit) {
         return list;
 }
 
-static void sum_done(Sum *s) {
-        Group *g, *next;
+static void sum_done(CostSum *s) {
+        CostGroup *g, *next;
 
         HASH_ITER(hh, s->groups, g, next) {
                 HASH_DEL(s->groups, g);
@@ -225,7 +225,7 @@ static json_t *prices_json(const CostConfig *c) {
                         "perEgressGB", c->per_egress_gb);
 }
 
-static int collect(Sum *s, bool records, usec_t from, usec_t to) {
+static int cost_collect(CostSum *s, bool records, usec_t from, usec_t to) {
         Store *store = s->observe->manager->store;
         int r = usage_flush(s->observe);
 
@@ -237,7 +237,7 @@ static int collect(Sum *s, bool records, usec_t from, usec_t to) {
 }
 
 int observe_cost_json(Observe *o, const char *by, usec_t from, usec_t to, const char *tenant, size_t limit, json_t **ret, Error *reterr) {
-        Sum s = { .observe = o, .tenant = tenant };
+        CostSum s = { .observe = o, .tenant = tenant };
         size_t k = 0;
         int r;
 
@@ -250,7 +250,7 @@ int observe_cost_json(Observe *o, const char *by, usec_t from, usec_t to, const 
         s.key = kinds[k].key;
         if (!kinds[k].records)
                 from = from / HOUR * HOUR;
-        r = collect(&s, kinds[k].records, from, to);
+        r = cost_collect(&s, kinds[k].records, from, to);
         if (r >= 0)
                 *ret = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:b}", "by", by, "from", json_time(from), "to", json_time(to),
                                 "prices", prices_json(&o->manager->settings->cost), "total", group_json(&s.total),

@@ -150,7 +150,7 @@ double gauge_longest_wait(void *observe) {
 }
 
 /* What the kernel could still give, without swapping; -1: it does not say. */
-static double memory_usage(void) {
+static double gauges_memory_usage(void) {
         double total = 0, available = -1, value;
         char line[128];
         FILE *f = fopen("/proc/meminfo", "re");
@@ -169,7 +169,7 @@ static double memory_usage(void) {
 }
 
 /* As df has it: what only root may still use does not count as free. */
-static double disk_usage(const char *path) {
+static double gauges_disk_usage(const char *path) {
         struct statvfs v;
         double used;
 
@@ -180,11 +180,11 @@ static double disk_usage(const char *path) {
 }
 
 double gauge_memory_usage(Observe *o) {
-        return memory_usage();
+        return gauges_memory_usage();
 }
 
 double gauge_disk_usage(Observe *o) {
-        return disk_usage(o->manager->config.state_dir);
+        return gauges_disk_usage(o->manager->config.state_dir);
 }
 
 void gauges_refresh(Observe *o) {
@@ -192,8 +192,8 @@ void gauges_refresh(Observe *o) {
         refresh_live(o);
         refresh_admission(o);
         refresh_pools(o);
-        metric_set(o, METRIC_MEMORY_USAGE, NULL, memory_usage());
-        metric_set(o, METRIC_DISK_USAGE, NULL, disk_usage(o->manager->config.state_dir));
+        metric_set(o, METRIC_MEMORY_USAGE, NULL, gauges_memory_usage());
+        metric_set(o, METRIC_DISK_USAGE, NULL, gauges_disk_usage(o->manager->config.state_dir));
         metric_set(o, METRIC_START_TIME, NULL, (double) o->manager->started_at / USEC_PER_SEC);
         metric_set(o, METRIC_BUILD_INFO, COVE_VERSION, 1);
 }

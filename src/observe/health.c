@@ -55,7 +55,7 @@ typedef struct Target {
         double (*read)(Observe *o); /* … or, where there is none for it, this */
 } Target;
 
-static double oldest(Observe *o) {
+static double observe_health_oldest(Observe *o) {
         uint64_t counts[16];
         usec_t age;
 
@@ -63,35 +63,35 @@ static double oldest(Observe *o) {
         return (double) age / USEC_PER_SEC;
 }
 
-static double p95(Observe *o, Metric m) {
+static double observe_health_p95(Observe *o, Metric m) {
         ObserveSummary s;
 
         observe_summary(o, m, /* label= */ NULL, WINDOW_1H, &s);
         return s.p95;
 }
 
-static double sweep(Observe *o) {
-        return p95(o, METRIC_CLEANUP_RUN);
+static double observe_health_sweep(Observe *o) {
+        return observe_health_p95(o, METRIC_CLEANUP_RUN);
 }
 
 static double provision(Observe *o) {
-        return p95(o, METRIC_STEP_PROVISION);
+        return observe_health_p95(o, METRIC_STEP_PROVISION);
 }
 
 static double cleanup(Observe *o) {
-        return p95(o, METRIC_STEP_CLEANUP);
+        return observe_health_p95(o, METRIC_STEP_CLEANUP);
 }
 
 /* A6 67–70, 72, 73; B4 179–183. */
 static const Target targets[] = {
         { "activeTypical",     10,   "sandboxes", SIGNAL_ACTIVE                },
         { "activeNormalLoad",  5,    "sandboxes", SIGNAL_ACTIVE                },
-        { "oldestSandbox",     600,  "seconds",   .read = oldest               },
+        { "oldestSandbox",     600,  "seconds",   .read = observe_health_oldest               },
         { "failureRate",       0.10, "ratio",     SIGNAL_FAILURE_RATE          },
         { "timeoutRate",       0.02, "ratio",     SIGNAL_TIMEOUT_RATE          },
         { "orphaned",          1,    "sandboxes", SIGNAL_ORPHANED              },
         { "stuck",             1,    "sandboxes", SIGNAL_STUCK                 },
-        { "cleanupRunP95",     10,   "seconds",   .read = sweep                },
+        { "cleanupRunP95",     10,   "seconds",   .read = observe_health_sweep                },
         { "sweepLateness",     60,   "seconds",   SIGNAL_SWEEP_LATENESS        },
         { "provisionP95",      0.5,  "seconds",   .read = provision            },
         { "cleanupSandboxP95", 0.2,  "seconds",   .read = cleanup              },
@@ -116,7 +116,7 @@ static json_t *targets_json(Observe *o) {
         return list;
 }
 
-static json_t *signals_json(Observe *o) {
+static json_t *observe_health_signals_json(Observe *o) {
         json_t *object = json_object();
 
         for (Signal s = 0; s < _SIGNAL_MAX; s++)
@@ -157,7 +157,7 @@ json_t *observe_health_json(Observe *o) {
                         "timeoutRate", number_or_null(observe_signal(o, SIGNAL_TIMEOUT_RATE)),
                         "activeAlerts", from_hook(o->alerts, o->alerts_data, json_array()),
                         "sweeper", from_hook(o->sweeper, o->sweeper_data, json_null()),
-                        "signals", signals_json(o),
+                        "signals", observe_health_signals_json(o),
                         "targets", targets_json(o),
                         "at", json_time(now),
                         "uptimeSeconds", now > start ? (double) (now - start) / USEC_PER_SEC : 0.0);

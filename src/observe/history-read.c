@@ -3,22 +3,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define FINE_MAX  (12 * HOUR)      /* rows by the interval */
 #define LONG_MAX  (62 * 24 * HOUR) /* rows by the hour: the loop waits while they are read */
 
-typedef struct Reader {
+typedef struct HistoryReadReader {
         usec_t from, step;
         json_t *points;
         json_t *body; /* of the point that is being put together */
         usec_t at, end;
         size_t rows;
-} Reader;
+} HistoryReadReader;
 
-static void close_point(Reader *r) {
+static void close_point(HistoryReadReader *r) {
         if (!r->body)
                 return;
         (void) json_array_append_new(r->points, json_pack("{s:o,s:f,s:o}", "at", json_time(r->at),
@@ -27,8 +27,8 @@ static void close_point(Reader *r) {
         r->body = NULL;
 }
 
-static int add_row(const HistoryRow *row, void *userdata) {
-        Reader *r = userdata;
+static int history_read_add_row(const HistoryRow *row, void *userdata) {
+        HistoryReadReader *r = userdata;
         _cleanup_json_ json_t *body = json_loads(row->body, 0, NULL);
 
         if (!body)
@@ -44,7 +44,7 @@ static int add_row(const HistoryRow *row, void *userdata) {
         return body_merge(r->body, body);
 }
 
-static int check_range(usec_t from, usec_t to, bool fine, Error *reterr) {
+static int history_read_check_range(usec_t from, usec_t to, bool fine, Error *reterr) {
         usec_t max = fine ? FINE_MAX : LONG_MAX;
 
         if (from >= to)
@@ -59,8 +59,8 @@ static int check_range(usec_t from, usec_t to, bool fine, Error *reterr) {
 int observe_history_json(Observe *o, usec_t from, usec_t to, usec_t step, json_t **ret, Error *reterr) {
         bool fine = step != 0 ? step < HOUR : to > from && to - from <= FINE_MAX;
         usec_t hour = clock_wall_usec() / HOUR * HOUR;
-        Reader reader = { .from = from, .step = step, .points = NULL };
-        int r = check_range(from, to, fine, reterr);
+        HistoryReadReader reader = { .from = from, .step = step, .points = NULL };
+        int r = history_read_check_range(from, to, fine, reterr);
 
         if (r < 0)
                 return r;
@@ -69,10 +69,10 @@ int observe_history_json(Observe *o, usec_t from, usec_t to, usec_t step, json_t
                 reader.step = MAX_OF(step, HOUR);
         if (!fine) {
                 reader.from = from = from / HOUR * HOUR;
-                r = store_history_each(o->manager->store, /* hourly= */ true, from, to, add_row, &reader);
+                r = store_history_each(o->manager->store, /* hourly= */ true, from, to, history_read_add_row, &reader);
         }
         if (r >= 0) /* the hour that is not over yet has no row of its own */
-                r = store_history_each(o->manager->store, /* hourly= */ false, fine ? from : MAX_OF(from, hour), to, add_row, &reader);
+                r = store_history_each(o->manager->store, /* hourly= */ false, fine ? from : MAX_OF(from, hour), to, history_read_add_row, &reader);
         close_point(&reader);
         if (r < 0) {
                 json_decref(reader.points);

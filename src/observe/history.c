@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define TRIM_MAX  200 /* rows in one go: the loop waits for it */
 #define BITS_FINE ((1U << WINDOW_1M) | (1U << WINDOW_5M) | (1U << WINDOW_1H))
 #define BITS_DAY  (1U << WINDOW_24H)
 
-static int put(Observe *o, const HistoryRow *row, const json_t *body) {
+static int history_put(Observe *o, const HistoryRow *row, const json_t *body) {
         HistoryRow full = *row;
         char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(12));
         int r;
@@ -53,7 +53,7 @@ int history_write(Observe *o, usec_t now) {
         if (o->unwritten)
                 (void) body_merge(body, o->unwritten);
         (void) store_begin(store);
-        r = put(o, &row, body);
+        r = history_put(o, &row, body);
         if (r >= 0)
                 r = put_totals(o);
         if (r >= 0)
@@ -69,7 +69,7 @@ int history_write(Observe *o, usec_t now) {
 
 /* Hours. */
 
-static int add_row(const HistoryRow *row, void *userdata) {
+static int history_add_row(const HistoryRow *row, void *userdata) {
         _cleanup_json_ json_t *body = json_loads(row->body, 0, NULL);
 
         return body ? body_merge(userdata, body) : 0; /* a row that cannot be read is no reason to lose its hour */
@@ -85,9 +85,9 @@ int history_fold(Observe *o, usec_t now) {
         if (r <= 0 || !body)
                 return r;
         row.at = row.at / HOUR * HOUR;
-        r = store_history_each(store, /* hourly= */ false, row.at, row.at + HOUR, add_row, body);
+        r = store_history_each(store, /* hourly= */ false, row.at, row.at + HOUR, history_add_row, body);
         if (r >= 0)
-                r = put(o, &row, body);
+                r = history_put(o, &row, body);
         return r < 0 ? r : 1;
 }
 
@@ -122,14 +122,14 @@ int history_start(Observe *o) {
 
 /* After a start. */
 
-typedef struct Restore {
+typedef struct HistoryRestore {
         Observe *observe;
         usec_t now;
         unsigned spans;
-} Restore;
+} HistoryRestore;
 
 static int restore_row(const HistoryRow *row, void *userdata) {
-        const Restore *r = userdata;
+        const HistoryRestore *r = userdata;
         usec_t middle = row->at + row->span / 2;
         _cleanup_json_ json_t *body = json_loads(row->body, 0, NULL);
 
@@ -151,7 +151,7 @@ static int restore_totals(const char *text, void *userdata) {
 int history_load(Observe *o) {
         Store *store = o->manager->store;
         usec_t now = clock_wall_usec(), hour = now / HOUR * HOUR;
-        Restore day = { o, now, BITS_DAY }, fine = { o, now, BITS_FINE };
+        HistoryRestore day = { o, now, BITS_DAY }, fine = { o, now, BITS_FINE };
         int r;
 
         r = store_totals_get(store, restore_totals, o);

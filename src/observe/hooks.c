@@ -45,7 +45,7 @@ static void note_ending(Note *n, const Sandbox *sb) {
                 n->ending = n->alive > 0 || sb->n_alive > 0 ? "timeout" : "expired";
 }
 
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void hooks_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         Observe *o = userdata;
         Note *n;
 
@@ -67,7 +67,7 @@ static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *u
         }
 }
 
-static void on_execution_started(Execution *x, void *userdata) {
+static void hooks_on_execution_started(Execution *x, void *userdata) {
         Note *n = note_get(userdata, x->sandbox);
 
         if (!n)
@@ -77,7 +77,7 @@ static void on_execution_started(Execution *x, void *userdata) {
                 n->busy_since = clock_usec();
 }
 
-static void on_execution_ended(Execution *x, void *userdata) {
+static void hooks_on_execution_ended(Execution *x, void *userdata) {
         Observe *o = userdata;
         const char *outcome = execution_outcome(x);
         Note *n = note_get(o, x->sandbox);
@@ -100,18 +100,18 @@ static const Metric step_metrics[_STEP_MAX] = {
         [STEP_LIFETIME]  = METRIC_STEP_LIFETIME,
 };
 
-static void on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {
+static void hooks_on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {
         if (sb && sb->pooled && step == STEP_LIFETIME)
                 return; /* nobody had it */
         metric_observe(userdata, step_metrics[step], agent_label(sb), (double) duration / USEC_PER_SEC);
 }
 
-static void on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
+static void hooks_on_usage(Sandbox *sb, const SandboxUsage *usage, void *userdata) {
         if (!sb->pooled)
                 usage_record(userdata, sb, usage);
 }
 
-static void on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
+static void hooks_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
         metric_add(userdata, METRIC_SECURITY_EVENTS, kind, 1);
 }
 
@@ -125,7 +125,7 @@ static void on_traffic(Observe *o, Sandbox *sb, const NetworkNews *news) {
                 usage_late(o, sb, news->up_bytes);
 }
 
-static void on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
+static void hooks_on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
         if (strcmp(news->kind, "traffic") == 0)
                 on_traffic(userdata, sb, news);
         else if (strcmp(news->kind, "denied") == 0)
@@ -138,13 +138,13 @@ static void on_network(Sandbox *sb, const NetworkNews *news, void *userdata) {
 
 void observe_hook(Observe *o) {
         o->observer = (CoreObserver) {
-                .status = on_status,
-                .execution_started = on_execution_started,
-                .execution_ended = on_execution_ended,
-                .step = on_step,
-                .usage = on_usage,
-                .security = on_security,
-                .network = on_network,
+                .status = hooks_on_status,
+                .execution_started = hooks_on_execution_started,
+                .execution_ended = hooks_on_execution_ended,
+                .step = hooks_on_step,
+                .usage = hooks_on_usage,
+                .security = hooks_on_security,
+                .network = hooks_on_network,
                 .userdata = o,
         };
         manager_observe(o->manager, &o->observer);

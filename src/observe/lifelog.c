@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void lifelog_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         const char *reason = sb->reason ? sb->reason : "";
 
         if (!log_infos || sb->pooled || (from == SANDBOX_READY && to == SANDBOX_RUNNING) || (from == SANDBOX_RUNNING && to == SANDBOX_READY))
@@ -13,14 +13,14 @@ static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *u
                 log_sandbox("info", sb->id, "%s → %s%s%s", sandbox_status_name(from), sandbox_status_name(to), *reason ? ": " : "", reason);
 }
 
-static void on_execution_ended(Execution *x, void *userdata) {
+static void lifelog_on_execution_ended(Execution *x, void *userdata) {
         if (log_infos && !x->sandbox->pooled)
                 log_sandbox("info", x->sandbox->id, "%s ended: %s, exit code %d, after %llu ms%s%s", x->id, execution_reason_name(x->reason),
                                 x->exit_code, (unsigned long long) (x->duration_usec / USEC_PER_MSEC), x->message ? ": " : "",
                                 x->message ? x->message : "");
 }
 
-static void on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
+static void lifelog_on_security(const char *kind, Sandbox *sb, const char *text, void *userdata) {
         if (sb)
                 log_sandbox("info", sb->id, "security: %s: %s", kind, text);
         else
@@ -28,6 +28,6 @@ static void on_security(const char *kind, Sandbox *sb, const char *text, void *u
 }
 
 void lifelog_start(Lifelog *l, Manager *m) {
-        l->observer = (CoreObserver) { .status = on_status, .execution_ended = on_execution_ended, .security = on_security, .userdata = l };
+        l->observer = (CoreObserver) { .status = lifelog_on_status, .execution_ended = lifelog_on_execution_ended, .security = lifelog_on_security, .userdata = l };
         manager_observe(m, &l->observer);
 }

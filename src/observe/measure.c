@@ -8,7 +8,7 @@
 
 #define RATE_SAMPLES_MIN 10 /* sandboxes that have ended in the last hour */
 
-static double share(double part, double whole) {
+static double measure_share(double part, double whole) {
         return whole > 0 ? part / whole : NAN;
 }
 
@@ -21,20 +21,20 @@ static double failures(Observe *o) {
 }
 
 /* One program that fails is no rate: nobody shall be woken up for it. */
-static double rate(Observe *o, double part, double whole) {
-        return ended(o, NULL) >= RATE_SAMPLES_MIN ? share(part, whole) : NAN;
+static double measure_rate(Observe *o, double part, double whole) {
+        return ended(o, NULL) >= RATE_SAMPLES_MIN ? measure_share(part, whole) : NAN;
 }
 
 static double failure_rate(Observe *o) {
-        return rate(o, failures(o), ended(o, NULL));
+        return measure_rate(o, failures(o), ended(o, NULL));
 }
 
 static double timeout_rate(Observe *o) {
-        return rate(o, ended(o, "timeout"), ended(o, NULL));
+        return measure_rate(o, ended(o, "timeout"), ended(o, NULL));
 }
 
 static double timeouts_of_failures(Observe *o) {
-        return rate(o, ended(o, "timeout"), failures(o));
+        return measure_rate(o, ended(o, "timeout"), failures(o));
 }
 
 static double active(Observe *o) {
@@ -46,14 +46,14 @@ static double answers(Observe *o, const char *class) {
 }
 
 static double http_error_rate(Observe *o) {
-        return share(answers(o, "5xx"), answers(o, NULL));
+        return measure_share(answers(o, "5xx"), answers(o, NULL));
 }
 
 static double http_timeout_rate(Observe *o) {
-        return share(observe_count(o, METRIC_HTTP_TIMEOUTS, NULL, NULL, WINDOW_5M), answers(o, NULL));
+        return measure_share(observe_count(o, METRIC_HTTP_TIMEOUTS, NULL, NULL, WINDOW_5M), answers(o, NULL));
 }
 
-static double p95(Observe *o, Metric m) {
+static double measure_p95(Observe *o, Metric m) {
         ObserveSummary s;
 
         observe_summary(o, m, /* label= */ NULL, WINDOW_5M, &s);
@@ -61,11 +61,11 @@ static double p95(Observe *o, Metric m) {
 }
 
 static double queue_p95(Observe *o) {
-        return fmax(p95(o, METRIC_STEP_QUEUE), p95(o, METRIC_AGENT_QUEUE)); /* fmax() takes the number where one is none */
+        return fmax(measure_p95(o, METRIC_STEP_QUEUE), measure_p95(o, METRIC_AGENT_QUEUE)); /* fmax() takes the number where one is none */
 }
 
 static double store_p95(Observe *o) {
-        return p95(o, METRIC_STORE_SECONDS);
+        return measure_p95(o, METRIC_STORE_SECONDS);
 }
 
 static double security_events(Observe *o) {

@@ -25,7 +25,7 @@ void notify_test_forget(NotifyTest *t) {
                 t->done = NULL;
 }
 
-static void on_tested(int r, const char *text, unsigned attempts, void *userdata) {
+static void notify_channels_on_tested(int r, const char *text, unsigned attempts, void *userdata) {
         NotifyTest *t = userdata;
 
         if (t->done)
@@ -62,7 +62,7 @@ int notify_test(Notify *n, const char *channel, NotifyTested done, void *userdat
                 return error_set(reterr, -ENOMEM, "out of memory");
         *t = (NotifyTest) { .notify = n, .done = done, .userdata = userdata };
         DL_APPEND(n->tests, t);
-        r = notify_deliver(n, k, message, ++n->last_id, /* attempts= */ 1, on_tested, t, reterr);
+        r = notify_deliver(n, k, message, ++n->last_id, /* attempts= */ 1, notify_channels_on_tested, t, reterr);
         if (r < 0) {
                 test_free(t);
                 return r;

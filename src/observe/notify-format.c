@@ -47,7 +47,7 @@ static const char *source_of(json_t *message) {
         return text ? text : "cove";
 }
 
-static bool is_over(json_t *message) {
+static bool notify_format_is_over(json_t *message) {
         return alert_news_from_name(event_of(message)) == NEWS_RESOLVED;
 }
 
@@ -72,8 +72,8 @@ static const struct {
         { "info",     "#4a90d9" },
 };
 
-static const char *colour_of(json_t *message) {
-        if (is_over(message))
+static const char *notify_format_colour_of(json_t *message) {
+        if (notify_format_is_over(message))
                 return "#2eb67d";
         for (size_t i = 0; i < ELEMENTSOF(colours); i++)
                 if (strcmp(colours[i].severity, notify_get(message, "severity")) == 0)
@@ -109,7 +109,7 @@ static json_t *slack(const ChannelConfig *channel, json_t *message) {
         return json_pack("{s:o,s:[{s:s,s:o,s:o,s:[o,o,o,o]}]}",
                         "text", slack_text(headline ? headline : ""),
                         "attachments",
-                        "color", colour_of(message),
+                        "color", notify_format_colour_of(message),
                         "fallback", slack_text(headline ? headline : ""),
                         "text", slack_text(notify_get(message, "message")),
                         "fields",

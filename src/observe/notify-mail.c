@@ -32,7 +32,7 @@ static void put_base64(Text *t, const void *data, size_t size) {
 }
 
 /* One line, whatever is in it. */
-static void put_plain(Text *t, const char *s) {
+static void notify_mail_put_plain(Text *t, const char *s) {
         for (; *s; s++) {
                 char c = (unsigned char) *s < ' ' || *s == 0x7f ? ' ' : *s;
 
@@ -40,7 +40,7 @@ static void put_plain(Text *t, const char *s) {
         }
 }
 
-static void put_encoded(Text *t, const char *s, size_t size) {
+static void notify_mail_put_encoded(Text *t, const char *s, size_t size) {
         for (size_t done = 0, n; done < size; done += n) {
                 bool cut;
 
@@ -53,18 +53,18 @@ static void put_encoded(Text *t, const char *s, size_t size) {
         }
 }
 
-static void put_header(Text *t, const char *name, const char *value) {
+static void notify_mail_put_header(Text *t, const char *name, const char *value) {
         _cleanup_text_ Text clean = TEXT_INIT(MAIL_MAX);
         size_t n;
 
-        put_plain(&clean, value);
+        notify_mail_put_plain(&clean, value);
         n = MIN_OF(clean.size, (size_t) SUBJECT_MAX);
         text_put_string(t, name);
         text_put_string(t, ": ");
         if (clean.data && is_ascii(clean.data, n))
                 text_put(t, clean.data, n);
         else if (clean.data)
-                put_encoded(t, clean.data, n);
+                notify_mail_put_encoded(t, clean.data, n);
         text_put_string(t, "\r\n");
 }
 
@@ -96,11 +96,11 @@ static void put_thread(Text *t, json_t *message, uint64_t number) {
         const char *id = notify_get(message, "id");
 
         text_put_string(t, "Message-ID: <");
-        put_plain(t, id);
+        notify_mail_put_plain(t, id);
         text_format(t, ".%llu.%llx@", (unsigned long long) number, (unsigned long long) time(NULL));
         put_domain(t);
         text_put_string(t, ">\r\nReferences: <");
-        put_plain(t, id);
+        notify_mail_put_plain(t, id);
         text_put_string(t, "@");
         put_domain(t);
         text_put_string(t, ">\r\n");
@@ -110,16 +110,16 @@ static void put_receivers(Text *t, const Strv *to) {
         text_put_string(t, "To: ");
         for (size_t i = 0; i < to->n; i++) {
                 text_put_string(t, i > 0 ? ",\r\n " : "");
-                put_plain(t, to->items[i]);
+                notify_mail_put_plain(t, to->items[i]);
         }
         text_put_string(t, "\r\n");
 }
 
-static void put_line(Text *t, const char *name, const char *value) {
+static void notify_mail_put_line(Text *t, const char *name, const char *value) {
         if (!*value)
                 return;
         text_put_string(t, name);
-        put_plain(t, value);
+        notify_mail_put_plain(t, value);
         text_put_string(t, "\r\n");
 }
 
@@ -129,20 +129,20 @@ static void put_words(Text *t, json_t *message) {
         _cleanup_free_ char *headline = notify_headline(message);
         const char *source = json_string_value(json_object_get(message, "source"));
 
-        put_line(t, "", headline ? headline : "");
+        notify_mail_put_line(t, "", headline ? headline : "");
         text_put_string(t, "\r\n");
-        put_line(t, "", notify_get(message, "message"));
-        put_line(t, "", notify_get(message, "description"));
+        notify_mail_put_line(t, "", notify_get(message, "message"));
+        notify_mail_put_line(t, "", notify_get(message, "description"));
         text_put_string(t, "\r\n");
-        put_line(t, "Alert:    ", notify_get(message, "name"));
-        put_line(t, "Id:       ", notify_get(message, "id"));
-        put_line(t, "Host:     ", source ? source : "");
-        put_line(t, "Fired:    ", notify_get(message, "firedAt"));
-        put_line(t, "Resolved: ", notify_get(message, "resolvedAt"));
-        put_line(t, "Context:  ", details ? details : "");
-        put_line(t, "Runbook:  ", notify_get(message, "runbook"));
+        notify_mail_put_line(t, "Alert:    ", notify_get(message, "name"));
+        notify_mail_put_line(t, "Id:       ", notify_get(message, "id"));
+        notify_mail_put_line(t, "Host:     ", source ? source : "");
+        notify_mail_put_line(t, "Fired:    ", notify_get(message, "firedAt"));
+        notify_mail_put_line(t, "Resolved: ", notify_get(message, "resolvedAt"));
+        notify_mail_put_line(t, "Context:  ", details ? details : "");
+        notify_mail_put_line(t, "Runbook:  ", notify_get(message, "runbook"));
         text_put_string(t, "\r\nTo acknowledge it: cove alerts ack ");
-        put_line(t, "", notify_get(message, "id"));
+        notify_mail_put_line(t, "", notify_get(message, "id"));
 }
 
 static bool needs_encoding(const Text *words) {
@@ -156,7 +156,7 @@ static bool needs_encoding(const Text *words) {
         return !is_ascii(words->data, words->size);
 }
 
-static void put_text(Text *t, const Text *words) {
+static void notify_mail_put_text(Text *t, const Text *words) {
         bool encode = needs_encoding(words);
 
         text_format(t, "Content-Transfer-Encoding: %s\r\n\r\n", encode ? "base64" : "7bit");
@@ -175,15 +175,15 @@ char *notify_mail(const ChannelConfig *channel, json_t *message, uint64_t number
         _cleanup_text_ Text t = TEXT_INIT(MAIL_MAX), words = TEXT_INIT(MAIL_MAX);
 
         put_words(&words, message);
-        put_header(&t, "From", channel->from ? channel->from : "");
+        notify_mail_put_header(&t, "From", channel->from ? channel->from : "");
         put_receivers(&t, &channel->to);
-        put_header(&t, "Subject", headline ? headline : "cove");
+        notify_mail_put_header(&t, "Subject", headline ? headline : "cove");
         put_date(&t);
         put_thread(&t, message, number);
         text_put_string(&t, "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n");
         if (words.error < 0 || !headline)
                 return NULL;
-        put_text(&t, &words);
+        notify_mail_put_text(&t, &words);
         if (t.error < 0)
                 return NULL;
         *ret_size = t.size;

@@ -92,7 +92,7 @@ static void post_delete(Post *p) {
         notify_post_free(p);
 }
 
-static void count(const Channel *c, const char *outcome, double n) {
+static void notify_count(const Channel *c, const char *outcome, double n) {
         metric_add2(c->notify->observe, METRIC_DELIVERIES, c->name, outcome, n);
 }
 
@@ -105,7 +105,7 @@ static void post_fail(Post *p, const char *text) {
         c->failed++;
         (void) snprintf(c->last_error, sizeof(c->last_error), "%s", text);
         c->last_error_at = clock_wall_usec();
-        count(c, "failed", 1);
+        notify_count(c, "failed", 1);
         post_unlink(p);
         p->row.failed = true;
         free(p->row.error);
@@ -123,13 +123,13 @@ static void post_fail(Post *p, const char *text) {
 
 static void channel_next(Channel *c);
 
-static void on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
+static void notify_on_delivered(int r, const char *text, unsigned attempts, void *userdata) {
         Channel *c = userdata;
         Post *p = c->posts;
 
         c->busy = false;
         if (attempts > 1)
-                count(c, "retried", attempts - 1);
+                notify_count(c, "retried", attempts - 1);
         if (r < 0) {
                 char words[256];
 
@@ -137,7 +137,7 @@ static void on_delivered(int r, const char *text, unsigned attempts, void *userd
                 post_fail(p, words);
         } else {
                 c->delivered++;
-                count(c, "delivered", 1);
+                notify_count(c, "delivered", 1);
                 c->last_delivered_at = clock_wall_usec();
                 post_unlink(p);
                 post_delete(p);
@@ -160,7 +160,7 @@ static int post_start(Post *p, Error *reterr) {
                 return error_set(reterr, -EBADMSG, "the stored message cannot be read");
         p->row.starts++;
         (void) store_notification_update(n->store, &p->row);
-        return notify_deliver(n, k, message, p->row.id, MAX_OF(notify_config(n)->attempts_max, 1U), on_delivered, c, reterr);
+        return notify_deliver(n, k, message, p->row.id, MAX_OF(notify_config(n)->attempts_max, 1U), notify_on_delivered, c, reterr);
 }
 
 static void channel_next(Channel *c) {
@@ -175,7 +175,7 @@ static void channel_next(Channel *c) {
 }
 
 /* The oldest that is not under way goes: what is new matters more. */
-static void make_room(Notify *n) {
+static void notify_make_room(Notify *n) {
         Post *oldest = NULL;
         Channel *c;
 
@@ -190,7 +190,7 @@ static void make_room(Notify *n) {
         if (!oldest)
                 return;
         oldest->channel->dropped++;
-        count(oldest->channel, "dropped", 1);
+        notify_count(oldest->channel, "dropped", 1);
         post_unlink(oldest);
         post_delete(oldest);
 }
@@ -204,7 +204,7 @@ static int post_add(Notify *n, const char *channel, json_t *message) {
                 free(p);
                 return -ENOMEM;
         }
-        make_room(n);
+        notify_make_room(n);
         p->row.id = ++n->last_id;
         p->row.created_at = clock_wall_usec();
         (void) snprintf(p->row.channel, sizeof(p->row.channel), "%s", channel);
@@ -223,7 +223,7 @@ static int post_add(Notify *n, const char *channel, json_t *message) {
 }
 
 /* Only PagerDuty keeps incidents open until it is told. */
-static bool wants(ChannelKind kind, AlertNews news, bool once) {
+static bool notify_wants(ChannelKind kind, AlertNews news, bool once) {
         if (kind == CHANNEL_PAGERDUTY)
                 return true;
         return news != NEWS_ACKNOWLEDGED && (news != NEWS_RESOLVED || !once);
@@ -243,7 +243,7 @@ void notify_send(Notify *n, AlertSeverity severity, AlertNews news, bool once, j
 
                 if (!k && strcmp(route->items[i], "log") != 0)
                         continue; /* the configuration has no such channel: it was refused when it was read */
-                if (!wants(kind, news, once))
+                if (!notify_wants(kind, news, once))
                         continue;
                 if (kind == CHANNEL_LOG)
                         notify_log(message);
@@ -256,7 +256,7 @@ void notify_send(Notify *n, AlertSeverity severity, AlertNews news, bool once, j
 
 /* Life. */
 
-static int load(StoreNotification *row, void *userdata) {
+static int notify_load(StoreNotification *row, void *userdata) {
         Notify *n = userdata;
         Channel *c = notify_channel(n, row->channel);
         Post *p = calloc(1, sizeof(*p));
@@ -281,7 +281,7 @@ static int load(StoreNotification *row, void *userdata) {
         return 0;
 }
 
-static int on_wake(sd_event_source *source, void *userdata) {
+static int notify_on_wake(sd_event_source *source, void *userdata) {
         Notify *n = userdata;
         Channel *c;
 
@@ -304,9 +304,9 @@ int notify_new(sd_event *event, Store *store, Outbound *outbound, Observe *obser
         (void) gethostname(n->host, sizeof(n->host) - 1);
         r = deliveries_new(event, outbound, &n->deliveries, reterr);
         if (r >= 0)
-                r = store_notification_each(store, load, n);
+                r = store_notification_each(store, notify_load, n);
         if (r >= 0)
-                r = sd_event_add_defer(event, &n->wake, on_wake, n);
+                r = sd_event_add_defer(event, &n->wake, notify_on_wake, n);
         if (r < 0) {
                 notify_free(n);
                 return error_set(reterr, r, "cannot set notifications up: %m");

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/otlp-internal.h"
-#include "store/store.h"
 
 #define SINCE_COUNTER "metrics_since"
 
@@ -55,7 +55,7 @@ static void begin_metric(Export *e, const MetricSample *s) {
         e->any = true;
 }
 
-static void put_histogram(Text *t, const MetricSample *s) {
+static void otlp_metrics_put_histogram(Text *t, const MetricSample *s) {
         text_format(t, ",\"count\":\"%" PRIu64 "\",\"sum\":%.17g,\"bucketCounts\":[", s->count, s->value);
         for (size_t i = 0; i <= s->n_bounds; i++)
                 text_format(t, "%s\"%" PRIu64 "\"", i > 0 ? "," : "", s->buckets[i]);
@@ -65,7 +65,7 @@ static void put_histogram(Text *t, const MetricSample *s) {
         text_put_string(t, "]");
 }
 
-static void put_sample(const MetricSample *s, void *userdata) {
+static void otlp_metrics_put_sample(const MetricSample *s, void *userdata) {
         Export *e = userdata;
         Text *t = e->text;
         bool first = true, again = strcmp(e->name, s->name) == 0;
@@ -83,13 +83,13 @@ static void put_sample(const MetricSample *s, void *userdata) {
                 text_format(t, ",\"startTimeUnixNano\":\"%" PRIu64 "000\"", since);
         text_format(t, ",\"timeUnixNano\":\"%" PRIu64 "000\"", e->now);
         if (s->type == METRIC_HISTOGRAM)
-                put_histogram(t, s);
+                otlp_metrics_put_histogram(t, s);
         else
                 text_format(t, ",\"asDouble\":%.17g", s->value);
         text_put_string(t, "}");
 }
 
-static void put_all(Otlp *o, Text *t) {
+static void otlp_metrics_put_all(Otlp *o, Text *t) {
         Export e = { .otlp = o, .text = t, .now = clock_wall_usec() };
 
         text_put_string(t, "{\"resourceMetrics\":[{");
@@ -97,12 +97,12 @@ static void put_all(Otlp *o, Text *t) {
         text_put_string(t, "\"scopeMetrics\":[{");
         otlp_put_scope(t);
         text_put_string(t, "\"metrics\":[");
-        metric_each(o->observe, put_sample, &e);
+        metric_each(o->observe, otlp_metrics_put_sample, &e);
         end_metric(&e);
         text_put_string(t, "]}]}]}");
 }
 
-static void on_sent(const OutboundResult *result, void *userdata) {
+static void otlp_metrics_on_sent(const OutboundResult *result, void *userdata) {
         Otlp *o = userdata;
 
         o->metric_request = NULL;
@@ -116,14 +116,14 @@ static void export(Otlp *o) {
         _cleanup_text_ Text t = TEXT_INIT(OTLP_BODY_MAX);
         Error error = { 0 };
 
-        put_all(o, &t);
-        if (otlp_send(o, "/v1/metrics", &t, on_sent, &o->metric_request, &error) < 0) {
+        otlp_metrics_put_all(o, &t);
+        if (otlp_send(o, "/v1/metrics", &t, otlp_metrics_on_sent, &o->metric_request, &error) < 0) {
                 o->stats.metrics_failed++;
                 otlp_note_error(o, "metrics", error.text);
         }
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int otlp_metrics_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Otlp *o = userdata;
         const OtlpConfig *c = otlp_config(o);
 
@@ -135,7 +135,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 
 int metrics_start(Otlp *o, Error *reterr) {
         usec_t interval = otlp_config(o)->interval_usec;
-        int r = sd_event_add_time_relative(o->manager->event, &o->metric_timer, CLOCK_MONOTONIC, interval, 0, on_timer, o);
+        int r = sd_event_add_time_relative(o->manager->event, &o->metric_timer, CLOCK_MONOTONIC, interval, 0, otlp_metrics_on_timer, o);
 
         if (r < 0)
                 return error_set(reterr, r, "cannot add the export of metrics to the loop: %s", strerror(-r));

@@ -40,7 +40,7 @@ struct OtlpParent {
 /* Which trace. */
 
 /* By what is random already. */
-static void derive(const char *purpose, const char *id, char *ret, size_t digits) {
+static void otlp_trace_derive(const char *purpose, const char *id, char *ret, size_t digits) {
         char text[64], hex[2 * SECRET_SHA256_SIZE + 1];
         uint8_t sum[SECRET_SHA256_SIZE];
         int n = snprintf(text, sizeof(text), "%s:%s", purpose, id);
@@ -51,7 +51,7 @@ static void derive(const char *purpose, const char *id, char *ret, size_t digits
         ret[digits] = '\0';
 }
 
-static const OtlpParent *find_parent(const Otlp *o, const char *sandbox) {
+static const OtlpParent *otlp_trace_find_parent(const Otlp *o, const char *sandbox) {
         OtlpParent *p = NULL;
 
         HASH_FIND_STR(o->parents, sandbox, p);
@@ -59,7 +59,7 @@ static const OtlpParent *find_parent(const Otlp *o, const char *sandbox) {
 }
 
 static bool is_sampled(const Otlp *o, const char *sandbox) {
-        const OtlpParent *p = find_parent(o, sandbox);
+        const OtlpParent *p = otlp_trace_find_parent(o, sandbox);
         char digits[OTLP_SPAN_ID + 1];
         double share = otlp_config(o)->sampling;
 
@@ -67,7 +67,7 @@ static bool is_sampled(const Otlp *o, const char *sandbox) {
                 return p->sampled;
         if (share >= 1)
                 return true;
-        derive("trace", sandbox, digits, 13); /* 52 bits: what a double can tell apart */
+        otlp_trace_derive("trace", sandbox, digits, 13); /* 52 bits: what a double can tell apart */
         return (double) strtoull(digits, NULL, 16) / (double) (UINT64_C(1) << 52) < share;
 }
 
@@ -85,7 +85,7 @@ void otlp_set_parent(Otlp *o, const char *sandbox_id, const char *header) {
                         !is_hex(header + 3, OTLP_TRACE_ID) || !is_hex(header + 36, OTLP_SPAN_ID) ||
                         (strncmp(header, "00", 2) == 0 && header[55]) || strspn(header + 53, "0123456789abcdef") < 2)
                 return;
-        if (find_parent(o, sandbox_id))
+        if (otlp_trace_find_parent(o, sandbox_id))
                 return;
         p = calloc(1, sizeof(*p));
         if (!p)
@@ -172,23 +172,23 @@ static int span_fill(Span *s, const Sandbox *sb, const Execution *x) {
         return 0;
 }
 
-static void arm(Otlp *o, usec_t usec) {
+static void otlp_trace_arm(Otlp *o, usec_t usec) {
         (void) sd_event_source_set_time_relative(o->trace_timer, usec);
         (void) sd_event_source_set_enabled(o->trace_timer, SD_EVENT_ONESHOT);
 }
 
-static void enqueue(Otlp *o, Span *s) {
+static void otlp_trace_enqueue(Otlp *o, Span *s) {
         DL_APPEND(o->spans, s);
         o->n_spans++;
         if (o->trace_request || o->pause_usec > 0)
                 return; /* goes on by itself */
         if (o->n_spans == 1)
-                arm(o, BATCH_INTERVAL);
+                otlp_trace_arm(o, BATCH_INTERVAL);
         else if (o->n_spans == BATCH)
-                arm(o, 0);
+                otlp_trace_arm(o, 0);
 }
 
-static void on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {
+static void otlp_trace_on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start, usec_t duration, void *userdata) {
         Otlp *o = userdata;
         const OtlpConfig *c = otlp_config(o);
         Span *s;
@@ -210,13 +210,13 @@ static void on_step(LifeStep step, Sandbox *sb, const Execution *x, usec_t start
                         span_free(s);
                 return;
         }
-        enqueue(o, s);
+        otlp_trace_enqueue(o, s);
 }
 
 /* A batch. */
 
 static void put_ids(Text *t, const Otlp *o, const Span *s) {
-        const OtlpParent *parent = find_parent(o, s->sandbox);
+        const OtlpParent *parent = otlp_trace_find_parent(o, s->sandbox);
         char trace[OTLP_TRACE_ID + 1], span[OTLP_SPAN_ID + 1], root[OTLP_SPAN_ID + 1];
         bool is_root = s->step == STEP_LIFETIME;
 
@@ -226,8 +226,8 @@ static void put_ids(Text *t, const Otlp *o, const Span *s) {
                 text_format(t, "\"traceId\":\"%s\",\"spanId\":\"%s\"", trace, span);
                 return;
         }
-        derive("trace", s->sandbox, trace, OTLP_TRACE_ID);
-        derive("root", s->sandbox, root, OTLP_SPAN_ID);
+        otlp_trace_derive("trace", s->sandbox, trace, OTLP_TRACE_ID);
+        otlp_trace_derive("root", s->sandbox, root, OTLP_SPAN_ID);
         text_format(t, "\"traceId\":\"%s\",\"spanId\":\"%s\"", parent ? parent->trace_id : trace, is_root ? root : span);
         if (!is_root)
                 text_format(t, ",\"parentSpanId\":\"%s\"", root);
@@ -281,9 +281,9 @@ static uint64_t count_rejected(Otlp *o, const OutboundResult *result) {
         return MIN_OF(rejected, (uint64_t) o->n_sending);
 }
 
-static void flush(Otlp *o);
+static void otlp_trace_flush(Otlp *o);
 
-static void on_sent(const OutboundResult *result, void *userdata) {
+static void otlp_trace_on_sent(const OutboundResult *result, void *userdata) {
         Otlp *o = userdata;
         uint64_t rejected;
         int r = otlp_check(o, "spans", result);
@@ -292,7 +292,7 @@ static void on_sent(const OutboundResult *result, void *userdata) {
         if (r == -EAGAIN) {
                 o->n_sending = 0;
                 o->pause_usec = o->pause_usec == 0 ? PAUSE_FIRST : MIN_OF(2 * o->pause_usec, PAUSE_MAX);
-                arm(o, o->pause_usec);
+                otlp_trace_arm(o, o->pause_usec);
                 return;
         }
         o->pause_usec = 0;
@@ -302,9 +302,9 @@ static void on_sent(const OutboundResult *result, void *userdata) {
         for (; o->n_sending > 0; o->n_sending--)
                 drop_first(o);
         if (o->n_spans >= BATCH)
-                flush(o);
+                otlp_trace_flush(o);
         else if (o->n_spans > 0)
-                arm(o, BATCH_INTERVAL);
+                otlp_trace_arm(o, BATCH_INTERVAL);
 }
 
 static void discard_all(Otlp *o) {
@@ -313,7 +313,7 @@ static void discard_all(Otlp *o) {
                 drop_first(o);
 }
 
-static void flush(Otlp *o) {
+static void otlp_trace_flush(Otlp *o) {
         _cleanup_text_ Text t = TEXT_INIT(OTLP_BODY_MAX);
         Error error = { 0 };
 
@@ -324,26 +324,26 @@ static void flush(Otlp *o) {
                 return;
         }
         o->n_sending = put_batch(&t, o);
-        if (otlp_send(o, "/v1/traces", &t, on_sent, &o->trace_request, &error) < 0) {
+        if (otlp_send(o, "/v1/traces", &t, otlp_trace_on_sent, &o->trace_request, &error) < 0) {
                 otlp_note_error(o, "spans", error.text);
                 o->n_sending = 0;
                 discard_all(o);
         }
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
-        flush(userdata);
+static int otlp_trace_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        otlp_trace_flush(userdata);
         return 0;
 }
 
 int traces_start(Otlp *o, Error *reterr) {
-        int r = sd_event_add_time(o->manager->event, &o->trace_timer, CLOCK_MONOTONIC, 0, 0, on_timer, o);
+        int r = sd_event_add_time(o->manager->event, &o->trace_timer, CLOCK_MONOTONIC, 0, 0, otlp_trace_on_timer, o);
 
         if (r >= 0)
                 r = sd_event_source_set_enabled(o->trace_timer, SD_EVENT_OFF);
         if (r < 0)
                 return error_set(reterr, r, "cannot add the export of traces to the loop: %s", strerror(-r));
-        o->observer = (CoreObserver) { .step = on_step, .userdata = o };
+        o->observer = (CoreObserver) { .step = otlp_trace_on_step, .userdata = o };
         manager_observe(o->manager, &o->observer);
         return 0;
 }

@@ -90,7 +90,7 @@ void otlp_note_error(Otlp *o, const char *what, const char *text) {
         o->stats.last_error_at = clock_wall_usec();
 }
 
-static char *make_url(const char *endpoint, const char *path) {
+static char *otlp_make_url(const char *endpoint, const char *path) {
         size_t n = strlen(endpoint);
         char *url;
 
@@ -101,7 +101,7 @@ int otlp_send(Otlp *o, const char *path, const Text *body, OutboundDone done, Ou
         const OtlpConfig *c = otlp_config(o);
         const char *headers[HEADERS_MAX + 1] = { "Content-Type: application/json" };
         OutboundSpec spec = OUTBOUND_SPEC_INIT;
-        _cleanup_free_ char *url = make_url(c->endpoint, path);
+        _cleanup_free_ char *url = otlp_make_url(c->endpoint, path);
 
         if (!url || body->error < 0)
                 return error_set(reterr, body->error < 0 ? body->error : -ENOMEM, "the body cannot be made");

@@ -8,7 +8,7 @@
 
 #define TEXT_MAX ((size_t) 64 << 20)
 
-static void fill_labels(const MetricInfo *info, const Series *s, MetricSample *sample) {
+static void prometheus_fill_labels(const MetricInfo *info, const Series *s, MetricSample *sample) {
         for (size_t i = 0; i < METRIC_LABELS_MAX && *info->labels[i]; i++) {
                 sample->label_names[i] = info->labels[i];
                 sample->label_values[i] = s->labels[i];
@@ -25,7 +25,7 @@ static void each_series(Observe *o, Metric m, MetricEach each, void *userdata) {
 
                 if (isnan(s->value))
                         continue;
-                fill_labels(info, s, &sample);
+                prometheus_fill_labels(info, s, &sample);
                 if (info->type == METRIC_HISTOGRAM) {
                         sample.n_bounds = metric_bounds(m, &sample.bounds);
                         sample.buckets = s->buckets;
@@ -50,12 +50,12 @@ void metric_each(Observe *o, MetricEach each, void *userdata) {
         }
 }
 
-typedef struct Writer {
+typedef struct PrometheusWriter {
         Text text;
         char last[64]; /* whose head was written */
-} Writer;
+} PrometheusWriter;
 
-static void put_escaped(Text *t, const char *value) {
+static void prometheus_put_escaped(Text *t, const char *value) {
         for (const char *p = value; *p; p++)
                 if (*p == '\\' || *p == '"') {
                         text_put(t, "\\", 1);
@@ -67,14 +67,14 @@ static void put_escaped(Text *t, const char *value) {
 }
 
 /* bound: of a bucket; NULL: none. */
-static void put_line(Text *t, const MetricSample *s, const char *suffix, const char *bound, double value) {
+static void prometheus_put_line(Text *t, const MetricSample *s, const char *suffix, const char *bound, double value) {
         const char *separator = "{";
 
         text_put_string(t, s->name);
         text_put_string(t, suffix);
         for (size_t i = 0; i < METRIC_LABELS_MAX && s->label_names[i]; i++) {
                 text_format(t, "%s%s=\"", separator, s->label_names[i]);
-                put_escaped(t, s->label_values[i]);
+                prometheus_put_escaped(t, s->label_values[i]);
                 text_put(t, "\"", 1);
                 separator = ",";
         }
@@ -85,22 +85,22 @@ static void put_line(Text *t, const MetricSample *s, const char *suffix, const c
         text_format(t, "%s %.17g\n", *separator == ',' ? "}" : "", value);
 }
 
-static void put_histogram(Text *t, const MetricSample *s) {
+static void prometheus_put_histogram(Text *t, const MetricSample *s) {
         uint64_t sum = 0;
         char bound[32];
 
         for (size_t i = 0; i < s->n_bounds; i++) {
                 sum += s->buckets[i];
                 (void) snprintf(bound, sizeof(bound), "%g", s->bounds[i]);
-                put_line(t, s, "_bucket", bound, (double) sum);
+                prometheus_put_line(t, s, "_bucket", bound, (double) sum);
         }
-        put_line(t, s, "_bucket", "+Inf", (double) s->count);
-        put_line(t, s, "_sum", /* bound= */ NULL, s->value);
-        put_line(t, s, "_count", /* bound= */ NULL, (double) s->count);
+        prometheus_put_line(t, s, "_bucket", "+Inf", (double) s->count);
+        prometheus_put_line(t, s, "_sum", /* bound= */ NULL, s->value);
+        prometheus_put_line(t, s, "_count", /* bound= */ NULL, (double) s->count);
 }
 
-static void put_sample(const MetricSample *s, void *userdata) {
-        Writer *w = userdata;
+static void prometheus_put_sample(const MetricSample *s, void *userdata) {
+        PrometheusWriter *w = userdata;
 
         if (strcmp(w->last, s->name) != 0) {
                 (void) snprintf(w->last, sizeof(w->last), "%s", s->name);
@@ -109,15 +109,15 @@ static void put_sample(const MetricSample *s, void *userdata) {
                 text_format(&w->text, ".\n# TYPE %s %s\n", s->name, metric_type_name(s->type));
         }
         if (s->type == METRIC_HISTOGRAM)
-                put_histogram(&w->text, s);
+                prometheus_put_histogram(&w->text, s);
         else
-                put_line(&w->text, s, "", /* bound= */ NULL, s->value);
+                prometheus_put_line(&w->text, s, "", /* bound= */ NULL, s->value);
 }
 
 char *observe_prometheus(Observe *o, size_t *ret_size) {
-        Writer w = { .text = TEXT_INIT(TEXT_MAX) };
+        PrometheusWriter w = { .text = TEXT_INIT(TEXT_MAX) };
 
-        metric_each(o, put_sample, &w);
+        metric_each(o, prometheus_put_sample, &w);
         text_put(&w.text, "", 1);
         if (w.text.error < 0) {
                 text_done(&w.text);

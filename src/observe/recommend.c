@@ -40,7 +40,7 @@ static double quantile_of(Observe *o, Metric m, const char *agent, double q, uin
         return x;
 }
 
-static Advice advise(Observe *o, const char *agent) {
+static Advice recommend_advise(Observe *o, const char *agent) {
         const PredictionConfig *c = &o->manager->settings->prediction;
         Advice a = { 0 };
         uint64_t n_cores;
@@ -72,7 +72,7 @@ int observe_recommended(Observe *o, const char *agent_type, SandboxLimits *limit
                 return 0;
         for (size_t i = 0; i <= strlen(agent_type); i++)
                 lower[i] = agent_type[i] >= 'A' && agent_type[i] <= 'Z' ? (char) (agent_type[i] - 'A' + 'a') : agent_type[i];
-        a = advise(o, lower);
+        a = recommend_advise(o, lower);
         if (a.samples < MAX_OF(c->samples_min, 1U))
                 return 0;
         if (a.memory_bytes != 0 && a.memory_bytes < limits->memory_bytes) {
@@ -86,25 +86,25 @@ int observe_recommended(Observe *o, const char *agent_type, SandboxLimits *limit
         return changed;
 }
 
-static json_t *amount(double value, bool known) {
+static json_t *recommend_amount(double value, bool known) {
         return known ? json_real(value) : json_null();
 }
 
 static json_t *advice_json(Observe *o, const char *agent) {
         const Config *config = o->manager->settings;
         const Profile *p = profile_find(config, agent);
-        Advice a = advise(o, agent);
+        Advice a = recommend_advise(o, agent);
 
         return json_pack("{s:o,s:I,s:f,s:b,s:o,s:o,s:o,s:o,s:o,s:o}",
                         "agentType", json_text_or_null(agent),
                         "samples", (json_int_t) a.samples, "confidence", a.confidence,
                         "sufficient", a.samples >= MAX_OF(config->prediction.samples_min, 1U),
-                        "memoryMB", amount((double) a.memory_bytes / (1 << 20), a.memory_bytes != 0),
-                        "cpuCores", amount(a.cpu_milli / 1000.0, a.cpu_milli != 0),
-                        "observedMemoryMB", amount((double) a.memory_seen / (1 << 20), a.memory_bytes != 0),
-                        "observedCpuCores", amount(a.cores_seen, a.cpu_milli != 0),
-                        "profileMemoryMB", amount(p ? (double) p->limits.memory_bytes / (1 << 20) : 0, p && p->limits.memory_bytes != 0),
-                        "profileCpuCores", amount(p ? p->limits.cpu_milli / 1000.0 : 0, p && p->limits.cpu_milli != 0));
+                        "memoryMB", recommend_amount((double) a.memory_bytes / (1 << 20), a.memory_bytes != 0),
+                        "cpuCores", recommend_amount(a.cpu_milli / 1000.0, a.cpu_milli != 0),
+                        "observedMemoryMB", recommend_amount((double) a.memory_seen / (1 << 20), a.memory_bytes != 0),
+                        "observedCpuCores", recommend_amount(a.cores_seen, a.cpu_milli != 0),
+                        "profileMemoryMB", recommend_amount(p ? (double) p->limits.memory_bytes / (1 << 20) : 0, p && p->limits.memory_bytes != 0),
+                        "profileCpuCores", recommend_amount(p ? p->limits.cpu_milli / 1000.0 : 0, p && p->limits.cpu_milli != 0));
 }
 
 json_t *observe_recommendations_json(Observe *o) {

@@ -11,7 +11,7 @@ json_t *number_or_null(double x) {
         return isfinite(x) ? json_real(x) : json_null();
 }
 
-static double share(double part, double whole) {
+static double observe_report_share(double part, double whole) {
         return whole > 0 ? part / whole : NAN;
 }
 
@@ -37,7 +37,7 @@ static double mean(const View *s, Metric m) {
         ObserveSummary x;
 
         observe_summary(s->observe, m, s->agent, s->span, &x);
-        return share(x.sum, (double) x.count);
+        return observe_report_share(x.sum, (double) x.count);
 }
 
 static double sum_of(const View *s, Metric m) {
@@ -80,16 +80,16 @@ static json_t *overview_json(const View *s) {
                         "timedOut", integer(ever(s, METRIC_SANDBOXES_ENDED, "timeout")),
                         "expired", integer(ever(s, METRIC_SANDBOXES_ENDED, "expired")),
                         "averageLifetimeSeconds", number_or_null(mean(s, METRIC_STEP_LIFETIME)),
-                        "failureRate", number_or_null(share(failed, ended)),
-                        "timeoutRate", number_or_null(share(timeouts, ended)),
-                        "timeoutsOfFailures", number_or_null(share(timeouts, failed)));
+                        "failureRate", number_or_null(observe_report_share(failed, ended)),
+                        "timeoutRate", number_or_null(observe_report_share(timeouts, ended)),
+                        "timeoutsOfFailures", number_or_null(observe_report_share(timeouts, failed)));
 }
 
 static json_t *summary_json(Observe *o, Metric m, const char *agent, WindowSpan span) {
         ObserveSummary x;
 
         observe_summary(o, m, agent, span, &x);
-        return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o}", "count", (json_int_t) x.count, "mean", number_or_null(share(x.sum, (double) x.count)),
+        return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o}", "count", (json_int_t) x.count, "mean", number_or_null(observe_report_share(x.sum, (double) x.count)),
                         "p50", number_or_null(x.p50), "p95", number_or_null(x.p95), "p99", number_or_null(x.p99),
                         "max", number_or_null(x.max));
 }
@@ -135,17 +135,17 @@ static json_t *agent_json(const View *s) {
                         "totalExecutions", integer(ever(s, METRIC_EXECUTIONS, NULL)),
                         "succeeded", integer(ok), "failed", integer(failed), "timedOut", integer(timeouts),
                         "cancelled", integer(in_window(s, METRIC_EXECUTIONS, "cancelled")),
-                        "successRate", number_or_null(share(ok, judged)),
-                        "failureRate", number_or_null(share(failed + timeouts, judged)),
-                        "timeoutRate", number_or_null(share(timeouts, judged)),
+                        "successRate", number_or_null(observe_report_share(ok, judged)),
+                        "failureRate", number_or_null(observe_report_share(failed + timeouts, judged)),
+                        "timeoutRate", number_or_null(observe_report_share(timeouts, judged)),
                         "averageExecutionSeconds", number_or_null(mean(s, METRIC_STEP_EXEC)),
                         "averageCpuSeconds", number_or_null(mean(s, METRIC_CPU_PER_SANDBOX)),
-                        "averageMemoryMB", number_or_null(share(in_window(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB, lifetime)),
+                        "averageMemoryMB", number_or_null(observe_report_share(in_window(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB, lifetime)),
                         "peakMemoryMB", number_or_null(peak / MB),
                         "percentiles", percentiles_json(s->observe, s->agent));
 }
 
-static json_t *agents_json(const View *all) {
+static json_t *observe_report_agents_json(const View *all) {
         json_t *object = json_object();
         const AgentType *t, *next;
 
@@ -176,10 +176,10 @@ static json_t *resources_json(const View *s) {
         observe_summary(s->observe, METRIC_CPU_PER_SANDBOX, s->agent, s->span, &cpu);
         return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
                         "totalCpuSeconds", number_or_null(ever(s, METRIC_CPU_SECONDS, NULL)),
-                        "averageCpuSeconds", number_or_null(share(cpu.sum, (double) cpu.count)),
+                        "averageCpuSeconds", number_or_null(observe_report_share(cpu.sum, (double) cpu.count)),
                         "peakCpuSeconds", number_or_null(cpu.max),
                         "totalMemoryGBSeconds", number_or_null(ever(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB / 1024),
-                        "averageMemoryMB", number_or_null(share(in_window(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB, lifetime)),
+                        "averageMemoryMB", number_or_null(observe_report_share(in_window(s, METRIC_MEMORY_BYTE_SECONDS, NULL) / MB, lifetime)),
                         "peakMemoryMB", number_or_null(fmax(peaks.max, active > 0 ? memory : NAN) / MB),
                         "networkRequests", integer(ever(s, METRIC_NETWORK_REQUESTS, NULL)),
                         "egressBytes", integer(ever(s, METRIC_EGRESS_BYTES, NULL)),
@@ -212,7 +212,7 @@ static json_t *rates_json(const View *s) {
                         "storeP95Seconds", number_or_null(observe_signal(s->observe, SIGNAL_STORE_P95)));
 }
 
-static bool is_known(Observe *o, const char *agent) {
+static bool observe_report_is_known(Observe *o, const char *agent) {
         AgentType *t;
 
         HASH_FIND_STR(o->agent_types, agent, t);
@@ -222,7 +222,7 @@ static bool is_known(Observe *o, const char *agent) {
 json_t *observe_metrics_json(Observe *o, WindowSpan span, const char *agent_type) {
         View s = { o, agent_type, span };
 
-        if (agent_type && !is_known(o, agent_type))
+        if (agent_type && !observe_report_is_known(o, agent_type))
                 return NULL;
         return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
                         "at", json_time(clock_wall_usec()),
@@ -230,7 +230,7 @@ json_t *observe_metrics_json(Observe *o, WindowSpan span, const char *agent_type
                         "agentType", json_text_or_null(agent_type),
                         "overview", overview_json(&s),
                         "rates", rates_json(&s),
-                        "byAgentType", agents_json(&s),
+                        "byAgentType", observe_report_agents_json(&s),
                         "resources", resources_json(&s),
                         "percentiles", percentiles_json(o, agent_type),
                         "ageDistribution", ages_json(o));

@@ -56,7 +56,7 @@ void notes_free(Observe *o) {
         }
 }
 
-static double share(double used, double limit) {
+static double sample_share(double used, double limit) {
         return limit > 0 ? used / limit : 0;
 }
 
@@ -69,13 +69,13 @@ void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t 
                 uint64_t then = n->sampled_at != 0 ? n->last.memory_bytes : usage->memory_bytes;
 
                 n->byte_seconds += ((double) then + (double) usage->memory_bytes) / 2 * seconds;
-                n->memory_share = share((double) usage->memory_bytes, (double) sb->spec.limits.memory_bytes);
+                n->memory_share = sample_share((double) usage->memory_bytes, (double) sb->spec.limits.memory_bytes);
         }
         if (usage->has_cpu && seconds > 0) {
                 usec_t used = usage->cpu_usec - MIN_OF(n->last.cpu_usec, usage->cpu_usec);
 
                 n->cpu_percent = 100 * (double) used / USEC_PER_SEC / seconds;
-                n->cpu_share = share(n->cpu_percent * 10, sb->spec.limits.cpu_milli);
+                n->cpu_share = sample_share(n->cpu_percent * 10, sb->spec.limits.cpu_milli);
         }
         n->last = *usage;
         n->sampled_at = now;
@@ -85,9 +85,8 @@ void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t 
 static bool sample(Observe *o, Note *n) {
         Provider *p = o->manager->provider;
         SandboxUsage usage = { 0 };
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(o->manager, n->id);
 
-        HASH_FIND_STR(o->manager->sandboxes, n->id, sb);
         if (!sb) { /* went without a word */
                 HASH_DEL(o->notes, n);
                 note_free(n);

@@ -40,7 +40,7 @@ typedef struct Labels {
         char values[METRIC_LABELS_MAX][METRIC_LABEL_BYTES];
 } Labels;
 
-static void put_label(char target[static METRIC_LABEL_BYTES], const char *name, const char *value) {
+static void series_put_label(char target[static METRIC_LABEL_BYTES], const char *name, const char *value) {
         size_t n;
 
         if (!*name)
@@ -81,12 +81,12 @@ static Labels labels_of(Observe *o, Metric m, const char *label, const char *sec
 
         if (info->labels[0][0] == 'a' && strcmp(info->labels[0], "agent_type") == 0)
                 label = bounded_agent(o, label, make);
-        put_label(l.values[0], info->labels[0], label);
-        put_label(l.values[1], info->labels[1], second);
+        series_put_label(l.values[0], info->labels[0], label);
+        series_put_label(l.values[1], info->labels[1], second);
         return l;
 }
 
-static Series *find(const Observe *o, Metric m, const Labels *l) {
+static Series *observe_series_find(const Observe *o, Metric m, const Labels *l) {
         Series *s;
 
         HASH_FIND(hh, o->series[m], l->values, sizeof(l->values), s);
@@ -96,7 +96,7 @@ static Series *find(const Observe *o, Metric m, const Labels *l) {
 Series *series_find(Observe *o, Metric m, const char *label, const char *second) {
         Labels l = labels_of(o, m, label, second, /* make= */ false);
 
-        return find(o, m, &l);
+        return observe_series_find(o, m, &l);
 }
 
 static Series *series_new(Observe *o, Metric m, const Labels *l) {
@@ -119,13 +119,13 @@ static Series *series_new(Observe *o, Metric m, const Labels *l) {
 
 Series *series_get(Observe *o, Metric m, const char *label, const char *second) {
         Labels l = labels_of(o, m, label, second, /* make= */ true);
-        Series *s = find(o, m, &l);
+        Series *s = observe_series_find(o, m, &l);
 
         if (s)
                 return s;
         if (HASH_COUNT(o->series[m]) >= METRIC_SERIES_MAX) {
                 l = labels_of(o, m, OTHER_LABEL, second, /* make= */ false);
-                s = find(o, m, &l);
+                s = observe_series_find(o, m, &l);
                 metric_add(o, METRIC_LABELS_DROPPED, NULL, 1);
         }
         return s ? s : series_new(o, m, &l);
@@ -206,7 +206,7 @@ void metric_observe(Observe *o, Metric m, const char *label, double value) {
 
 /* Reading. */
 
-static bool fits(const Series *s, const char *label, const char *second) {
+static bool series_fits(const Series *s, const char *label, const char *second) {
         return (!label || strcmp(s->labels[0], label) == 0) && (!second || strcmp(s->labels[1], second) == 0);
 }
 
@@ -215,7 +215,7 @@ void series_read(Observe *o, Metric m, const char *label, const char *second, Wi
         usec_t now = observe_now();
 
         HASH_ITER(hh, o->series[m], s, next)
-                if (fits(s, label, second))
+                if (series_fits(s, label, second))
                         (void) window_read(&s->window, span, now, ret);
 }
 
@@ -225,7 +225,7 @@ double series_total(Observe *o, Metric m, const char *label, const char *second,
         uint64_t count = 0;
 
         HASH_ITER(hh, o->series[m], s, next)
-                if (fits(s, label, second)) {
+                if (series_fits(s, label, second)) {
                         sum += s->value;
                         count += s->count;
                 }

@@ -6,7 +6,7 @@
 #include "observe/alert-rules.h"
 #include "observe/internal.h"
 
-static json_t *labels_json(const MetricInfo *info) {
+static json_t *observe_table_labels_json(const MetricInfo *info) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < METRIC_LABELS_MAX && *info->labels[i]; i++)
@@ -14,7 +14,7 @@ static json_t *labels_json(const MetricInfo *info) {
         return list;
 }
 
-static json_t *metrics_json(void) {
+static json_t *observe_table_metrics_json(void) {
         json_t *list = json_array();
 
         for (Metric m = 0; m < _METRIC_MAX; m++) {
@@ -22,12 +22,12 @@ static json_t *metrics_json(void) {
 
                 (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:b}", "id", info->id, "name", info->name,
                                 "type", metric_type_name(info->type), "unit", metric_unit_name(info->unit), "help", info->help,
-                                "labels", labels_json(info), "history", info->keep));
+                                "labels", observe_table_labels_json(info), "history", info->keep));
         }
         return list;
 }
 
-static json_t *signals_json(void) {
+static json_t *observe_table_signals_json(void) {
         json_t *list = json_array();
 
         for (Signal s = 0; s < _SIGNAL_MAX; s++) {
@@ -55,7 +55,7 @@ static json_t *rules_json(void) {
 }
 
 int observe_print_table(FILE *to) {
-        _cleanup_json_ json_t *table = json_pack("{s:o,s:o,s:o}", "metrics", metrics_json(), "signals", signals_json(), "rules", rules_json());
+        _cleanup_json_ json_t *table = json_pack("{s:o,s:o,s:o}", "metrics", observe_table_metrics_json(), "signals", observe_table_signals_json(), "rules", rules_json());
 
         if (!table || json_dumpf(table, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0 || fputc('\n', to) < 0)
                 return -EIO;

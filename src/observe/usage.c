@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define FLUSH_USEC  USEC_PER_SEC
 #define FLUSH_AT    64
@@ -53,14 +53,14 @@ static int write_pending(Observe *o) {
         return r;
 }
 
-static void forget_rows(Observe *o) {
+static void observe_usage_forget_rows(Observe *o) {
         for (size_t i = 0; i < o->n_pending; i++)
                 row_done(&o->pending[i]);
         o->n_pending = 0;
 }
 
 void usage_forget(Observe *o) {
-        forget_rows(o);
+        observe_usage_forget_rows(o);
         free(o->pending);
         o->pending = NULL;
         o->room_pending = 0;
@@ -82,16 +82,16 @@ int usage_flush(Observe *o) {
                 return 0;
         r = write_pending(o);
         if (r >= 0)
-                forget_rows(o);
+                observe_usage_forget_rows(o);
         else if (o->n_pending >= PENDING_MAX) {
                 log_error("%zu records of what sandboxes have used are lost: %s", o->n_pending, strerror(-r));
-                forget_rows(o);
+                observe_usage_forget_rows(o);
         } else
                 flush_later(o);
         return r;
 }
 
-static int make_room(Observe *o) {
+static int observe_usage_make_room(Observe *o) {
         size_t room = MAX_OF(o->room_pending * 2, (size_t) FLUSH_AT);
         UsageRow *larger;
 
@@ -105,20 +105,20 @@ static int make_room(Observe *o) {
         return 0;
 }
 
-static char *copy(const char *text) {
+static char *observe_usage_copy(const char *text) {
         return text && *text ? strdup(text) : NULL;
 }
 
-static void queue(Observe *o, const Sandbox *sb, const UsageRow *row) {
+static void observe_usage_queue(Observe *o, const Sandbox *sb, const UsageRow *row) {
         UsageRow *slot;
 
-        if (make_room(o) < 0)
+        if (observe_usage_make_room(o) < 0)
                 return;
         slot = &o->pending[o->n_pending++];
         *slot = *row;
-        slot->tenant = copy(sb->spec.tenant);
-        slot->agent_type = copy(sb->spec.agent_type);
-        slot->task_id = copy(sb->spec.task_id);
+        slot->tenant = observe_usage_copy(sb->spec.tenant);
+        slot->agent_type = observe_usage_copy(sb->spec.agent_type);
+        slot->task_id = observe_usage_copy(sb->spec.task_id);
         if (o->n_pending == 1)
                 flush_later(o);
         else if (o->n_pending % FLUSH_AT == 0)
@@ -131,7 +131,7 @@ static double cost_of(const Observe *o, const UsageRow *row) {
         return usage_cost(price, row->cpu_usec, (double) row->memory_byte_seconds, row->egress_bytes);
 }
 
-static void count(Observe *o, const Sandbox *sb, const Note *n, const UsageRow *row, const SandboxUsage *usage) {
+static void observe_usage_count(Observe *o, const Sandbox *sb, const Note *n, const UsageRow *row, const SandboxUsage *usage) {
         const char *agent = agent_label(sb);
         double cpu = (double) row->cpu_usec / USEC_PER_SEC;
 
@@ -179,6 +179,6 @@ void usage_record(Observe *o, Sandbox *sb, const SandboxUsage *usage) {
         }
         memcpy(row.sandbox, sb->id, sizeof(row.sandbox));
         row.memory_byte_seconds = (uint64_t) note_byte_seconds(n, sb, usage, now, &row.basis);
-        count(o, sb, n, &row, usage);
-        queue(o, sb, &row);
+        observe_usage_count(o, sb, n, &row, usage);
+        observe_usage_queue(o, sb, &row);
 }

@@ -43,7 +43,7 @@ uint64_t histogram_lower(uint16_t index) {
 }
 
 /* The place of the first bucket that is not below the index. */
-static uint16_t find(const Histogram *h, uint16_t index) {
+static uint16_t window_find(const Histogram *h, uint16_t index) {
         uint16_t low = 0, high = h->n;
 
         while (low < high) {
@@ -57,7 +57,7 @@ static uint16_t find(const Histogram *h, uint16_t index) {
         return low;
 }
 
-static int make_room(Histogram *h) {
+static int window_make_room(Histogram *h) {
         uint16_t room = h->room == 0 ? 4 : (uint16_t) MIN_OF(h->room * 2, HISTOGRAM_BUCKETS_MAX);
         HistogramBucket *larger;
 
@@ -77,9 +77,9 @@ int histogram_add_bucket(Histogram *h, uint16_t index, uint32_t count) {
 
         if (index >= HISTOGRAM_BUCKETS_MAX)
                 return -ERANGE;
-        at = find(h, index);
+        at = window_find(h, index);
         if (at == h->n || h->buckets[at].index != index) {
-                r = make_room(h);
+                r = window_make_room(h);
                 if (r < 0)
                         return r;
                 memmove(h->buckets + at + 1, h->buckets + at, (size_t) (h->n - at) * sizeof(*h->buckets));

@@ -49,7 +49,7 @@ int deliveries_new(sd_event *event, Outbound *o, Deliveries **ret, Error *reterr
         return 0;
 }
 
-static void secret_free(char *s) {
+static void delivery_secret_free(char *s) {
         if (s)
                 explicit_bzero(s, strlen(s));
         free(s);
@@ -65,10 +65,10 @@ static void delivery_free(Delivery *v) {
         free(v->body);
         free(v->sigv4);
         free(v->access_key);
-        secret_free(v->secret_key);
+        delivery_secret_free(v->secret_key);
         free(v->mail_from);
         free(v->user);
-        secret_free(v->password);
+        delivery_secret_free(v->password);
         strv_done(&v->headers);
         strv_done(&v->mail_to);
         free(v);
@@ -100,7 +100,7 @@ Deliveries *deliveries_free(Deliveries *d) {
 
 /* Copying. A failure is the lack of memory, or a list beyond its ceiling. */
 
-static bool copy_text(char **to, const char **spec, const char *from) {
+static bool delivery_copy_text(char **to, const char **spec, const char *from) {
         if (!from)
                 return true;
         *to = strdup(from);
@@ -134,13 +134,13 @@ static bool copy_lists(Delivery *v, const OutboundSpec *from) {
 
 static int delivery_copy(Delivery *v, const OutboundSpec *from, Error *reterr) {
         v->spec = *from;
-        if (!copy_text(&v->method, &v->spec.method, from->method) || !copy_text(&v->url, &v->spec.url, from->url) ||
-                        !copy_text(&v->sigv4, &v->spec.sigv4, from->sigv4) ||
-                        !copy_text(&v->access_key, &v->spec.access_key, from->access_key) ||
-                        !copy_text(&v->secret_key, &v->spec.secret_key, from->secret_key) ||
-                        !copy_text(&v->mail_from, &v->spec.mail_from, from->mail_from) ||
-                        !copy_text(&v->user, &v->spec.user, from->user) ||
-                        !copy_text(&v->password, &v->spec.password, from->password) || !copy_body(v, from) ||
+        if (!delivery_copy_text(&v->method, &v->spec.method, from->method) || !delivery_copy_text(&v->url, &v->spec.url, from->url) ||
+                        !delivery_copy_text(&v->sigv4, &v->spec.sigv4, from->sigv4) ||
+                        !delivery_copy_text(&v->access_key, &v->spec.access_key, from->access_key) ||
+                        !delivery_copy_text(&v->secret_key, &v->spec.secret_key, from->secret_key) ||
+                        !delivery_copy_text(&v->mail_from, &v->spec.mail_from, from->mail_from) ||
+                        !delivery_copy_text(&v->user, &v->spec.user, from->user) ||
+                        !delivery_copy_text(&v->password, &v->spec.password, from->password) || !copy_body(v, from) ||
                         !copy_lists(v, from))
                 return error_set(reterr, -ENOMEM, "%s: out of memory, or more than %d headers", v->target, HEADERS_MAX);
         return 0;
@@ -160,7 +160,7 @@ static bool is_delivered(const OutboundResult *result) {
         return result->error == 0 && (result->status == 0 || result->status / 100 == 2);
 }
 
-static void describe(Delivery *v, const OutboundResult *result) {
+static void delivery_describe(Delivery *v, const OutboundResult *result) {
         char excerpt[EXCERPT_MAX + 1];
 
         if (result->error < 0) {
@@ -181,7 +181,7 @@ static void note_error(Delivery *v) {
         stats->last_error_at = clock_wall_usec();
 }
 
-static void conclude(Delivery *v, int r) {
+static void delivery_conclude(Delivery *v, int r) {
         Deliveries *d = v->deliveries;
 
         if (r >= 0)
@@ -222,28 +222,28 @@ static int after(Delivery *v, usec_t pause) {
         return sd_event_add_time_relative(v->deliveries->event, &v->timer, CLOCK_MONOTONIC, pause, USEC_PER_MSEC, on_pause_over, v);
 }
 
-static void settle(Delivery *v, int r, bool again, usec_t asked) {
+static void delivery_settle(Delivery *v, int r, bool again, usec_t asked) {
         if (r >= 0) {
                 v->last[0] = 0;
-                conclude(v, 0);
+                delivery_conclude(v, 0);
                 return;
         }
         note_error(v);
         log_debug("%s: attempt %u of %u: %s", v->target, v->attempts, v->limits.attempts_max, v->last);
         if (!again || v->attempts >= v->limits.attempts_max || after(v, pause_of(v, asked)) < 0)
-                conclude(v, r);
+                delivery_conclude(v, r);
 }
 
-static void on_done(const OutboundResult *result, void *userdata) {
+static void delivery_on_done(const OutboundResult *result, void *userdata) {
         Delivery *v = userdata;
 
         v->request = NULL;
         if (is_delivered(result)) {
-                settle(v, 0, false, 0);
+                delivery_settle(v, 0, false, 0);
                 return;
         }
-        describe(v, result);
-        settle(v, result->error < 0 ? result->error : -EREMOTEIO, worth_another(result), result->retry_after_usec);
+        delivery_describe(v, result);
+        delivery_settle(v, result->error < 0 ? result->error : -EREMOTEIO, worth_another(result), result->retry_after_usec);
 }
 
 /* What cannot be sent at all ends here; that too many others are under way passes. */
@@ -252,11 +252,11 @@ static void attempt(Delivery *v) {
         int r;
 
         v->attempts++;
-        r = outbound_send(v->deliveries->outbound, &v->spec, on_done, v, &v->request, &error);
+        r = outbound_send(v->deliveries->outbound, &v->spec, delivery_on_done, v, &v->request, &error);
         if (r >= 0)
                 return;
         (void) snprintf(v->last, sizeof(v->last), "%.255s", error.text);
-        settle(v, r, r == -EBUSY || r == -ENOMEM, 0);
+        delivery_settle(v, r, r == -EBUSY || r == -ENOMEM, 0);
 }
 
 int delivery_add(Deliveries *d, const char *target, const OutboundSpec *spec, const DeliveryLimits *limits, DeliveryDone done,

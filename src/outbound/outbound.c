@@ -16,12 +16,12 @@
 #define CONNECTIONS_MAX 128 /* beyond, requests wait inside libcurl, each within its own time limit */
 #define KEPT_MAX        16  /* connections that are kept for the next request */
 
-typedef struct Watch {
+typedef struct OutboundWatch {
         Outbound *outbound;
-        struct Watch *prev, *next;
+        struct OutboundWatch *prev, *next;
         sd_event_source *source;
         int fd;
-} Watch;
+} OutboundWatch;
 
 struct Outbound {
         sd_event *event;
@@ -29,7 +29,7 @@ struct Outbound {
         sd_event_source *timer;
         OutboundRequest *requests;
         unsigned n_requests;
-        Watch *watches;
+        OutboundWatch *watches;
         bool global; /* curl_global_init() was called */
 };
 
@@ -46,7 +46,7 @@ static void request_unlink(OutboundRequest *q) {
         o->n_requests--;
 }
 
-static void finish(OutboundRequest *q, CURLcode code) {
+static void outbound_finish(OutboundRequest *q, CURLcode code) {
         OutboundResult result;
 
         q->finished = true;
@@ -56,7 +56,7 @@ static void finish(OutboundRequest *q, CURLcode code) {
         request_free(q);
 }
 
-static void collect(Outbound *o) {
+static void outbound_collect(Outbound *o) {
         CURLMsg *message;
         int left;
 
@@ -66,7 +66,7 @@ static void collect(Outbound *o) {
                 if (message->msg != CURLMSG_DONE)
                         continue;
                 (void) curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **) &q);
-                finish(q, message->data.result); /* the message is gone with its handle */
+                outbound_finish(q, message->data.result); /* the message is gone with its handle */
         }
 }
 
@@ -76,17 +76,17 @@ static void drive(Outbound *o, curl_socket_t fd, int events) {
 
         if (rc != CURLM_OK)
                 log_warning("outbound: %s, ignoring", curl_multi_strerror(rc));
-        collect(o);
+        outbound_collect(o);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int outbound_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         drive(userdata, CURL_SOCKET_TIMEOUT, 0);
         return 0;
 }
 
 /* Errors and hang-ups are not told: libcurl then looks by itself, and finds out which it was. */
-static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Watch *w = userdata;
+static int outbound_on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        OutboundWatch *w = userdata;
 
         drive(w->outbound, fd, (revents & EPOLLIN ? CURL_CSELECT_IN : 0) | (revents & EPOLLOUT ? CURL_CSELECT_OUT : 0));
         return 0;
@@ -102,7 +102,7 @@ static int on_timer_wanted(CURLM *multi, long msec, void *userdata) {
         return sd_event_source_set_enabled(o->timer, SD_EVENT_ONESHOT) < 0 ? -1 : 0;
 }
 
-static void watch_free(Watch *w) {
+static void watch_free(OutboundWatch *w) {
         if (w->prev)
                 w->prev->next = w->next;
         else
@@ -113,14 +113,14 @@ static void watch_free(Watch *w) {
         free(w);
 }
 
-static Watch *watch_new(Outbound *o, int fd) {
-        Watch *w = calloc(1, sizeof(*w));
+static OutboundWatch *watch_new(Outbound *o, int fd) {
+        OutboundWatch *w = calloc(1, sizeof(*w));
 
         if (!w)
                 return NULL;
         w->outbound = o;
         w->fd = fd;
-        if (sd_event_add_io(o->event, &w->source, fd, 0, on_io, w) < 0) {
+        if (sd_event_add_io(o->event, &w->source, fd, 0, outbound_on_io, w) < 0) {
                 free(w);
                 return NULL;
         }
@@ -134,7 +134,7 @@ static Watch *watch_new(Outbound *o, int fd) {
 
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *userdata, void *socket_userdata) {
         Outbound *o = userdata;
-        Watch *w = socket_userdata;
+        OutboundWatch *w = socket_userdata;
         uint32_t events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
 
         if (what == CURL_POLL_REMOVE) {
@@ -169,7 +169,7 @@ int outbound_new(sd_event *event, Outbound **ret, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         o->event = sd_event_ref(event);
         o->global = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-        r = o->global ? sd_event_add_time_relative(event, &o->timer, CLOCK_MONOTONIC, 0, 0, on_timer, o) : -EOPNOTSUPP;
+        r = o->global ? sd_event_add_time_relative(event, &o->timer, CLOCK_MONOTONIC, 0, 0, outbound_on_timer, o) : -EOPNOTSUPP;
         if (r >= 0)
                 r = sd_event_source_set_enabled(o->timer, SD_EVENT_OFF);
         if (r >= 0)

@@ -35,7 +35,7 @@ static bool is_mail(const char *url) {
         return is_scheme(url, "smtp") || is_scheme(url, "smtps");
 }
 
-static int check_url(const char *url, Error *reterr) {
+static int outbound_request_check_url(const char *url, Error *reterr) {
         CURLU *u;
         CURLUcode rc;
 
@@ -68,8 +68,8 @@ static int check_mail(const OutboundSpec *spec, Error *reterr) {
         return r;
 }
 
-static int check(const OutboundSpec *spec, Error *reterr) {
-        int r = check_url(spec->url, reterr);
+static int outbound_request_check(const OutboundSpec *spec, Error *reterr) {
+        int r = outbound_request_check_url(spec->url, reterr);
 
         if (r < 0)
                 return r;
@@ -84,7 +84,7 @@ static int check(const OutboundSpec *spec, Error *reterr) {
 
 /* libcurl asks. */
 
-static size_t on_read(char *buffer, size_t size, size_t n, void *userdata) {
+static size_t outbound_request_on_read(char *buffer, size_t size, size_t n, void *userdata) {
         OutboundRequest *q = userdata;
         size_t room = MIN_OF(size * n, q->size - q->sent);
 
@@ -100,7 +100,7 @@ static size_t on_read(char *buffer, size_t size, size_t n, void *userdata) {
         return room;
 }
 
-static int on_seek(void *userdata, curl_off_t offset, int origin) {
+static int outbound_request_on_seek(void *userdata, curl_off_t offset, int origin) {
         OutboundRequest *q = userdata;
 
         if (origin != SEEK_SET || offset < 0 || (uint64_t) offset > q->size)
@@ -175,9 +175,9 @@ static CURLcode set_common(OutboundRequest *q, const OutboundSpec *spec) {
         SET(rc, q, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
         SET(rc, q, CURLOPT_CAPATH, NULL); /* with the one file alone libcurl reads it once, not for each connection */
         SET(rc, q, CURLOPT_URL, spec->url);
-        SET(rc, q, CURLOPT_READFUNCTION, on_read);
+        SET(rc, q, CURLOPT_READFUNCTION, outbound_request_on_read);
         SET(rc, q, CURLOPT_READDATA, q);
-        SET(rc, q, CURLOPT_SEEKFUNCTION, on_seek);
+        SET(rc, q, CURLOPT_SEEKFUNCTION, outbound_request_on_seek);
         SET(rc, q, CURLOPT_SEEKDATA, q);
         SET(rc, q, CURLOPT_WRITEFUNCTION, on_write);
         SET(rc, q, CURLOPT_WRITEDATA, q);
@@ -274,7 +274,7 @@ static int make_lists(OutboundRequest *q, const OutboundSpec *spec) {
         return r;
 }
 
-static int take_body(OutboundRequest *q, const OutboundSpec *spec, Error *reterr) {
+static int outbound_request_take_body(OutboundRequest *q, const OutboundSpec *spec, Error *reterr) {
         struct stat st;
 
         if (q->body_fd >= 0) {
@@ -300,12 +300,12 @@ static int request_fill(OutboundRequest *q, const OutboundSpec *spec, Error *ret
         CURLcode rc;
         int r;
 
-        r = check(spec, reterr);
+        r = outbound_request_check(spec, reterr);
         if (r < 0)
                 return r;
         q->mail = is_mail(spec->url);
         q->answer_max = spec->answer_max > 0 ? spec->answer_max : ANSWER_DEFAULT;
-        r = take_body(q, spec, reterr);
+        r = outbound_request_take_body(q, spec, reterr);
         if (r < 0)
                 return r;
         q->easy = curl_easy_init();

@@ -190,7 +190,7 @@ static Match match_name(const Decision *d, const EgressRule *r) {
         return r->n_ports == 0 && r->protocols == EGRESS_ALL_PROTOCOLS && !egress_rule_is_conditional(r) ? MATCH_YES : MATCH_NO;
 }
 
-static void note(Decision *d, const EgressRule *r, int i, Match m) {
+static void decide_note(Decision *d, const EgressRule *r, int i, Match m) {
         int *first = m == MATCH_YES ? d->yes : d->maybe;
 
         if (m == MATCH_NO)
@@ -201,15 +201,15 @@ static void note(Decision *d, const EgressRule *r, int i, Match m) {
                 d->inspect = true;
 }
 
-static void look(Decision *d, const EgressRule *rules, size_t n, size_t offset) {
+static void decide_look(Decision *d, const EgressRule *rules, size_t n, size_t offset) {
         for (size_t i = 0; i < n; i++) {
                 Miss before = d->miss;
                 int k = (int) (offset + i);
 
                 if (d->question->protocol == EGRESS_DNS)
-                        note(d, rules + i, k, match_name(d, rules + i));
+                        decide_note(d, rules + i, k, match_name(d, rules + i));
                 else
-                        note(d, rules + i, k, match(d, rules + i, k));
+                        decide_note(d, rules + i, k, match(d, rules + i, k));
                 if (rules[i].action == EGRESS_DENY)
                         d->miss = before; /* a deny that does not apply explains nothing */
         }
@@ -236,7 +236,7 @@ static EgressVerdict unknown(const Decision *d) {
         return (EgressVerdict) { EGRESS_DENY, q->host ? EGRESS_NO_RULE : EGRESS_RAW_ADDRESS, -1, false };
 }
 
-static EgressVerdict conclude(const Decision *d) {
+static EgressVerdict decide_conclude(const Decision *d) {
         const EgressPolicy *p = d->policy;
         EgressVerdict v;
 
@@ -267,9 +267,9 @@ EgressVerdict egress_decide_with(const EgressPolicy *p, const EgressRule *grants
         if (q->has_address && !egress_is_reachable(reachable, n_reachable, &q->address))
                 return (EgressVerdict) { EGRESS_DENY, EGRESS_SPECIAL_ADDRESS, -1, false };
         d.has_embedded = q->has_address && egress_address_embedded(&q->address, &d.embedded);
-        look(&d, p->rules, p->n_rules, 0);
-        look(&d, grants, n_grants, p->n_rules);
-        return conclude(&d);
+        decide_look(&d, p->rules, p->n_rules, 0);
+        decide_look(&d, grants, n_grants, p->n_rules);
+        return decide_conclude(&d);
 }
 
 EgressVerdict egress_decide(const EgressPolicy *p, const EgressRange *reachable, size_t n_reachable, const EgressQuestion *q) {

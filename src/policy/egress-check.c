@@ -37,7 +37,7 @@ typedef struct Checker {
         const EgressPlaces *places;
 } Checker;
 
-static const char *place_of(const Checker *c, size_t i, char at[static EGRESS_POSITION_MAX]) {
+static const char *egress_check_place_of(const Checker *c, size_t i, char at[static EGRESS_POSITION_MAX]) {
         return policy_position(at, "%s.%s[%u]", c->prefix, lists[c->policy->rules[i].action], c->places->at[i]);
 }
 
@@ -48,7 +48,7 @@ static bool has_rule(const EgressPolicy *p, EgressAction action) {
         return false;
 }
 
-static void check_mode(const Checker *c) {
+static void egress_check_mode(const Checker *c) {
         const EgressPolicy *p = c->policy;
         char at[EGRESS_POSITION_MAX];
 
@@ -67,12 +67,12 @@ static void check_mode(const Checker *c) {
                                 network_mode_to_string(p->mode));
 }
 
-static void check_tls(const Checker *c, size_t i) {
+static void egress_check_tls(const Checker *c, size_t i) {
         const EgressRule *r = c->policy->rules + i;
         char at[EGRESS_POSITION_MAX];
 
         if (c->policy->require_tls && r->action != EGRESS_DENY && r->protocols == EGRESS_HTTP)
-                policy_complain(c->reader, place_of(c, i, at),
+                policy_complain(c->reader, egress_check_place_of(c, i, at),
                                 "\"%.200s\" is plain HTTP, which requireTls forbids: write https://, or set \"requireTls\": false", r->text);
 }
 
@@ -93,7 +93,7 @@ static void check_reach(const Checker *c, size_t i) {
         if (r->domain || r->action == EGRESS_DENY || !is_out_of_reach(c->reader, &r->range))
                 return;
         egress_range_format(&r->range, range);
-        policy_complain(c->reader, place_of(c, i, at), "%s is out of reach (%s): only the operator can open it, with network.reachable: [\"%s\"] in cove.yaml",
+        policy_complain(c->reader, egress_check_place_of(c, i, at), "%s is out of reach (%s): only the operator can open it, with network.reachable: [\"%s\"] in cove.yaml",
                         range, egress_range_special(&r->range), range);
 }
 
@@ -107,13 +107,13 @@ static void check_void(const Checker *c, size_t i) {
         for (size_t k = 0; k < c->policy->n_rules; k++) {
                 if (rules[k].action == r->action || rules[k].action == EGRESS_ASK || !rule_covers(rules + k, r))
                         continue;
-                (void) place_of(c, i, at);
+                (void) egress_check_place_of(c, i, at);
                 if (rules[k].action == EGRESS_DENY)
                         policy_complain(c->reader, at, "\"%.200s\" is void: %s \"%.200s\" denies all of it; keep one of them", r->text,
-                                        place_of(c, k, other), rules[k].text);
+                                        egress_check_place_of(c, k, other), rules[k].text);
                 else
                         policy_complain(c->reader, at, "\"%.200s\" is never asked: %s \"%.200s\" allows all of it; keep one of them", r->text,
-                                        place_of(c, k, other), rules[k].text);
+                                        egress_check_place_of(c, k, other), rules[k].text);
                 return;
         }
 }
@@ -121,9 +121,9 @@ static void check_void(const Checker *c, size_t i) {
 void egress_policy_check(PolicyReader *reader, const char *prefix, const EgressPolicy *p, const EgressPlaces *places) {
         Checker c = { reader, prefix, p, places };
 
-        check_mode(&c);
+        egress_check_mode(&c);
         for (size_t i = 0; i < p->n_rules; i++) {
-                check_tls(&c, i);
+                egress_check_tls(&c, i);
                 check_reach(&c, i);
                 check_void(&c, i);
         }

@@ -14,19 +14,19 @@ static json_t *write_rules(const EgressPolicy *p, EgressAction action) {
 }
 
 /* 5 rather than 5.0, where it is. */
-static json_t *write_scaled(uint64_t x, uint64_t unit) {
+static json_t *egress_json_write_scaled(uint64_t x, uint64_t unit) {
         return x % unit == 0 ? json_integer((json_int_t) (x / unit)) : json_real((double) x / (double) unit);
 }
 
 static json_t *write_seconds(usec_t usec) {
-        return write_scaled(usec, USEC_PER_SEC);
+        return egress_json_write_scaled(usec, USEC_PER_SEC);
 }
 
 static json_t *write_rate(const EgressPolicy *p) {
         json_t *object = json_object();
 
-        (void) json_object_set_new(object, "up", write_scaled(p->up_bytes_per_sec, BYTES_PER_MBIT));
-        (void) json_object_set_new(object, "down", write_scaled(p->down_bytes_per_sec, BYTES_PER_MBIT));
+        (void) json_object_set_new(object, "up", egress_json_write_scaled(p->up_bytes_per_sec, BYTES_PER_MBIT));
+        (void) json_object_set_new(object, "down", egress_json_write_scaled(p->down_bytes_per_sec, BYTES_PER_MBIT));
         return object;
 }
 

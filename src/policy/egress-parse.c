@@ -47,7 +47,7 @@ typedef struct NetworkReader {
         EgressPlaces places;
 } NetworkReader;
 
-static void read_mode(NetworkReader *n, const char *position, json_t *v) {
+static void egress_parse_read_mode(NetworkReader *n, const char *position, json_t *v) {
         const char *text = policy_read_string(&n->reader, position, v);
         int mode = text ? network_mode_from_string(text) : -EINVAL;
         const char *nearest;
@@ -87,7 +87,7 @@ static void read_group(NetworkReader *n, const char *position, json_t *v) {
                 n->reader.error = -ENOMEM;
 }
 
-static void add_rule(NetworkReader *n, EgressRule *rule, size_t place) {
+static void egress_parse_add_rule(NetworkReader *n, EgressRule *rule, size_t place) {
         EgressPolicy *p = &n->policy;
         EgressRule *bigger = reallocarray(p->rules, p->n_rules + 1, sizeof(*bigger));
 
@@ -122,15 +122,15 @@ static void read_rules(NetworkReader *n, const char *position, json_t *v, Egress
 
                 egress_rule_read(&n->reader, policy_position(at, "%s[%zu]", position, i), item, action, &rule, &good);
                 if (good)
-                        add_rule(n, &rule, i);
+                        egress_parse_add_rule(n, &rule, i);
         }
 }
 
-static void read_allow(NetworkReader *n, const char *position, json_t *v) {
+static void egress_parse_read_allow(NetworkReader *n, const char *position, json_t *v) {
         read_rules(n, position, v, EGRESS_ALLOW);
 }
 
-static void read_deny(NetworkReader *n, const char *position, json_t *v) {
+static void egress_parse_read_deny(NetworkReader *n, const char *position, json_t *v) {
         read_rules(n, position, v, EGRESS_DENY);
 }
 
@@ -199,7 +199,7 @@ static void read_total(NetworkReader *n, const char *position, json_t *v) {
         policy_read_size(&n->reader, position, v, &n->policy.total_bytes_max);
 }
 
-static void read_inspect(NetworkReader *n, const char *position, json_t *v) {
+static void egress_parse_read_inspect(NetworkReader *n, const char *position, json_t *v) {
         const char *text = policy_read_string(&n->reader, position, v);
 
         if (!text)
@@ -221,10 +221,10 @@ static const struct {
         const char *name;
         void (*read)(NetworkReader *n, const char *position, json_t *v);
 } fields[] = {
-        { "mode", read_mode },
+        { "mode", egress_parse_read_mode },
         { "group", read_group },
-        { "allow", read_allow },
-        { "deny", read_deny },
+        { "allow", egress_parse_read_allow },
+        { "deny", egress_parse_read_deny },
         { "ask", read_ask },
         { "askTimeoutSeconds", read_ask_timeout },
         { "requireTls", read_require_tls },
@@ -234,12 +234,12 @@ static const struct {
         { "maxRequests", read_requests },
         { "mbps", read_mbps },
         { "maxBytes", read_total },
-        { "inspect", read_inspect },
+        { "inspect", egress_parse_read_inspect },
         { "allowEncryptedHello", read_encrypted_hello },
         { "learn", read_learn },
 };
 
-static void complain_unknown(NetworkReader *n, const char *position, const char *key) {
+static void egress_parse_complain_unknown(NetworkReader *n, const char *position, const char *key) {
         const char *names[ELEMENTSOF(fields) + 1] = { 0 };
 
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
@@ -248,7 +248,7 @@ static void complain_unknown(NetworkReader *n, const char *position, const char 
 }
 
 /* In the order of the table, not of the text: so that the rules' order is the same in every way to write the object. */
-static void read_fields(NetworkReader *n, json_t *object) {
+static void egress_parse_read_fields(NetworkReader *n, json_t *object) {
         char at[EGRESS_POSITION_MAX];
         const char *key;
         json_t *v;
@@ -264,7 +264,7 @@ static void read_fields(NetworkReader *n, json_t *object) {
                 for (size_t i = 0; i < ELEMENTSOF(fields); i++)
                         known |= strcmp(fields[i].name, key) == 0;
                 if (!known)
-                        complain_unknown(n, policy_position(at, "%s.%.64s", n->prefix, key), key);
+                        egress_parse_complain_unknown(n, policy_position(at, "%s.%.64s", n->prefix, key), key);
         }
 }
 
@@ -296,9 +296,9 @@ int egress_policy_parse(json_t *network, const char *prefix, const EgressRange *
 
         egress_policy_init(&n.policy);
         if (json_is_object(network))
-                read_fields(&n, network);
+                egress_parse_read_fields(&n, network);
         else if (json_is_string(network)) /* "network": "none" */
-                read_mode(&n, prefix, network);
+                egress_parse_read_mode(&n, prefix, network);
         else if (network && !json_is_null(network))
                 policy_complain_type(&n.reader, prefix, "an object, or a mode", network);
         fill_in(&n);

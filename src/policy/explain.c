@@ -22,10 +22,10 @@ typedef struct Explanation {
         char *text, *cure;
 } Explanation;
 
-static void say(char *ret, const char *format, ...) _printf_(2, 3);
+static void explain_say(char *ret, const char *format, ...) _printf_(2, 3);
 
 /* Both answers have the same size. */
-static void say(char *ret, const char *format, ...) {
+static void explain_say(char *ret, const char *format, ...) {
         size_t n = strlen(ret);
         va_list ap;
 
@@ -38,7 +38,7 @@ static uint16_t usual_port(EgressProtocol protocol) {
         return protocol == EGRESS_HTTPS ? 443 : protocol == EGRESS_HTTP ? 80 : 0;
 }
 
-static void write_host(const EgressQuestion *q, char ret[static EGRESS_DOMAIN_MAX]) {
+static void explain_write_host(const EgressQuestion *q, char ret[static EGRESS_DOMAIN_MAX]) {
         char address[46];
 
         if (q->host) {
@@ -49,7 +49,7 @@ static void write_host(const EgressQuestion *q, char ret[static EGRESS_DOMAIN_MA
         (void) snprintf(ret, EGRESS_DOMAIN_MAX, strchr(address, ':') ? "[%s]" : "%s", q->has_address ? address : "?");
 }
 
-static void write_line(Explanation *e) {
+static void explain_write_line(Explanation *e) {
         const EgressQuestion *q = e->question;
 
         if (q->protocol == EGRESS_DNS)
@@ -114,12 +114,12 @@ static bool needs_tls_word(const Explanation *e) {
 static void cure_line(Explanation *e) {
         bool has_way_out = e->policy->mode == NETWORK_EGRESS || e->policy->mode == NETWORK_OPEN;
 
-        say(e->cure, "{\"network\":{%s%s\"allow\":[\"%s\"]%s}}", has_way_out ? "" : "\"mode\":\"egress\",",
+        explain_say(e->cure, "{\"network\":{%s%s\"allow\":[\"%s\"]%s}}", has_way_out ? "" : "\"mode\":\"egress\",",
                         e->policy->group ? "\"group\":null," : "", e->line,
                         needs_tls_word(e) ? ",\"requireTls\":false" : "");
 }
 
-static bool is_plain(const char *text) {
+static bool explain_is_plain(const char *text) {
         return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.~%:@!$&'()+,;=-") == strlen(text);
 }
 
@@ -129,7 +129,7 @@ static void cure_request(Explanation *e) {
         const char *address = e->host;
         char bare[EGRESS_DOMAIN_MAX], port[32] = "";
 
-        if (!q->method || !q->path || strlen(q->path) > SHOWN_MAX || strlen(e->host) > 100 || !is_plain(q->method) || !is_plain(q->path)) {
+        if (!q->method || !q->path || strlen(q->path) > SHOWN_MAX || strlen(e->host) > 100 || !explain_is_plain(q->method) || !explain_is_plain(q->path)) {
                 cure_line(e);
                 return;
         }
@@ -139,7 +139,7 @@ static void cure_request(Explanation *e) {
         }
         if (!q->host || q->port != usual_port(q->protocol))
                 (void) snprintf(port, sizeof(port), ",\"ports\":[%u]", q->port);
-        say(e->cure, "{\"network\":{\"allow\":[{\"%s\":\"%s\",\"protocols\":[\"%s\"]%s,\"methods\":[\"%s\"],\"paths\":[\"%s\"]}]%s}}",
+        explain_say(e->cure, "{\"network\":{\"allow\":[{\"%s\":\"%s\",\"protocols\":[\"%s\"]%s,\"methods\":[\"%s\"],\"paths\":[\"%s\"]}]%s}}",
                         q->host ? "domain" : "cidr", address, egress_protocol_to_string(q->protocol), port, q->method, q->path,
                         needs_tls_word(e) ? ",\"requireTls\":false" : "");
 }
@@ -148,24 +148,24 @@ static void cure_special(Explanation *e) {
         char address[46];
 
         egress_address_format(&e->question->address, address);
-        say(e->cure, "only the operator can open it: network.reachable: [\"%s\"] in cove.yaml", address);
+        explain_say(e->cure, "only the operator can open it: network.reachable: [\"%s\"] in cove.yaml", address);
 }
 
 static void by_rule(Explanation *e) {
-        say(e->text, "%s says so", e->rule_words);
+        explain_say(e->text, "%s says so", e->rule_words);
         if (e->rule)
-                say(e->cure, "take %s out of network.deny: a deny wins over every allow", e->rule_words);
+                explain_say(e->cure, "take %s out of network.deny: a deny wins over every allow", e->rule_words);
         else
-                say(e->cure, "a deny wins over every allow");
+                explain_say(e->cure, "a deny wins over every allow");
 }
 
 static void no_rule(Explanation *e) {
-        say(e->text, "nothing in the policy allows \"%s\"", e->host);
+        explain_say(e->text, "nothing in the policy allows \"%s\"", e->host);
         cure_line(e);
 }
 
 static void no_network(Explanation *e) {
-        say(e->text, "the sandbox's network mode is \"%s\", which has no way out", network_mode_to_string(e->policy->mode));
+        explain_say(e->text, "the sandbox's network mode is \"%s\", which has no way out", network_mode_to_string(e->policy->mode));
         if (e->question->has_address && egress_address_is_special(&e->question->address))
                 cure_special(e);
         else
@@ -173,7 +173,7 @@ static void no_network(Explanation *e) {
 }
 
 static void raw_address(Explanation *e) {
-        say(e->text, "it goes to a bare address, and no rule for addresses has it. Use the host's name, so that a rule for the name counts");
+        explain_say(e->text, "it goes to a bare address, and no rule for addresses has it. Use the host's name, so that a rule for the name counts");
         cure_line(e);
 }
 
@@ -182,27 +182,27 @@ static void special_address(Explanation *e) {
         const char *words = egress_address_special(&e->question->address);
 
         egress_address_format(&e->question->address, address);
-        say(e->text, "%s is %s, which no policy opens by itself", address, words ? words : "this machine's own");
+        explain_say(e->text, "%s is %s, which no policy opens by itself", address, words ? words : "this machine's own");
         cure_special(e);
 }
 
 static void wrong_port(Explanation *e) {
-        say(e->text, "%s comes nearest and is not for port %u", e->rule_words, e->question->port);
+        explain_say(e->text, "%s comes nearest and is not for port %u", e->rule_words, e->question->port);
         cure_line(e);
 }
 
 static void wrong_protocol(Explanation *e) {
-        say(e->text, "%s comes nearest and is not for %s", e->rule_words, egress_protocol_to_string(e->question->protocol));
+        explain_say(e->text, "%s comes nearest and is not for %s", e->rule_words, egress_protocol_to_string(e->question->protocol));
         cure_line(e);
 }
 
 static void wrong_method(Explanation *e) {
-        say(e->text, "%s comes nearest and does not have this method", e->rule_words);
+        explain_say(e->text, "%s comes nearest and does not have this method", e->rule_words);
         cure_request(e);
 }
 
 static void wrong_path(Explanation *e) {
-        say(e->text, "%s comes nearest and does not have this path", e->rule_words);
+        explain_say(e->text, "%s comes nearest and does not have this path", e->rule_words);
         cure_request(e);
 }
 
@@ -210,93 +210,93 @@ static void tls_required(Explanation *e) {
         bool is_allowed = !e->rule ? e->policy->mode == NETWORK_OPEN
                                    : e->rule->protocols & EGRESS_HTTP && egress_rule_has_port(e->rule, e->question->port);
 
-        say(e->text, "it is plain HTTP, and the policy requires TLS");
-        say(e->cure, "use https://%s, or ", e->host);
+        explain_say(e->text, "it is plain HTTP, and the policy requires TLS");
+        explain_say(e->cure, "use https://%s, or ", e->host);
         if (is_allowed)
-                say(e->cure, "{\"network\":{\"requireTls\":false}}");
+                explain_say(e->cure, "{\"network\":{\"requireTls\":false}}");
         else
                 cure_line(e);
 }
 
 static void name_mismatch(Explanation *e) {
-        say(e->text, "the name in Host or SNI is not one that was looked up for this address");
-        say(e->cure, "no rule allows it: look the name up, and connect to the address that it has");
+        explain_say(e->text, "the name in Host or SNI is not one that was looked up for this address");
+        explain_say(e->cure, "no rule allows it: look the name up, and connect to the address that it has");
 }
 
 static void encrypted_hello(Explanation *e) {
-        say(e->text, "its TLS hello is encrypted, so that nobody sees to whom it goes");
-        say(e->cure, "switch it off in the client, or {\"network\":{\"allowEncryptedHello\":true}}");
+        explain_say(e->text, "its TLS hello is encrypted, so that nobody sees to whom it goes");
+        explain_say(e->cure, "switch it off in the client, or {\"network\":{\"allowEncryptedHello\":true}}");
 }
 
 static void no_name(Explanation *e) {
-        say(e->text, "it does not say to which host it goes (SNI of TLS, Host of HTTP), so that no rule for a name can be for it");
-        say(e->cure, "send the name, or allow the address: {\"network\":{\"allow\":[\"");
+        explain_say(e->text, "it does not say to which host it goes (SNI of TLS, Host of HTTP), so that no rule for a name can be for it");
+        explain_say(e->cure, "send the name, or allow the address: {\"network\":{\"allow\":[\"");
         if (e->question->has_address) {
                 EgressRange range = { e->question->address, 128 };
                 char text[64];
 
                 egress_range_format(&range, text);
-                say(e->cure, strchr(text, ':') ? "tcp://[%s]:%u" : "tcp://%s:%u", text, e->question->port);
+                explain_say(e->cure, strchr(text, ':') ? "tcp://[%s]:%u" : "tcp://%s:%u", text, e->question->port);
         } else
-                say(e->cure, "%s", e->line);
-        say(e->cure, "\"]}}");
+                explain_say(e->cure, "%s", e->line);
+        explain_say(e->cure, "\"]}}");
 }
 
 static void malformed(Explanation *e) {
-        say(e->text, "it is malformed, or could be read in more than one way");
-        say(e->cure, "no rule allows it: the client has to send it properly");
+        explain_say(e->text, "it is malformed, or could be read in more than one way");
+        explain_say(e->cure, "no rule allows it: the client has to send it properly");
 }
 
 static void connect_method(Explanation *e) {
-        say(e->text, "CONNECT is a tunnel, in which nothing could be checked");
-        say(e->cure, "no rule allows it, and none is needed: connect directly, without a proxy");
+        explain_say(e->text, "CONNECT is a tunnel, in which nothing could be checked");
+        explain_say(e->cure, "no rule allows it, and none is needed: connect directly, without a proxy");
 }
 
 /* Limits: twice as much is a guess that one can see through. */
 
-static void limit(Explanation *e, const char *what, const char *field, uint64_t now) {
-        say(e->text, "%s (%s: %" PRIu64 ")", what, field, now);
-        say(e->cure, "{\"network\":{\"%s\":%" PRIu64 "}}", field, now * 2);
+static void explain_limit(Explanation *e, const char *what, const char *field, uint64_t now) {
+        explain_say(e->text, "%s (%s: %" PRIu64 ")", what, field, now);
+        explain_say(e->cure, "{\"network\":{\"%s\":%" PRIu64 "}}", field, now * 2);
 }
 
-static void limit_requests(Explanation *e) {
-        limit(e, "the execution has used up its requests", "maxRequests", e->policy->requests_max);
+static void explain_limit_requests(Explanation *e) {
+        explain_limit(e, "the execution has used up its requests", "maxRequests", e->policy->requests_max);
 }
 
 static void limit_request_size(Explanation *e) {
-        limit(e, "the request is too large", "maxRequestBytes", e->policy->request_bytes_max);
+        explain_limit(e, "the request is too large", "maxRequestBytes", e->policy->request_bytes_max);
 }
 
 static void limit_response_size(Explanation *e) {
-        limit(e, "the response is too large", "maxResponseBytes", e->policy->response_bytes_max);
+        explain_limit(e, "the response is too large", "maxResponseBytes", e->policy->response_bytes_max);
 }
 
 static void limit_timeout(Explanation *e) {
-        limit(e, "it took too long", "requestTimeoutSeconds", (e->policy->request_timeout_usec + USEC_PER_SEC - 1) / USEC_PER_SEC);
+        explain_limit(e, "it took too long", "requestTimeoutSeconds", (e->policy->request_timeout_usec + USEC_PER_SEC - 1) / USEC_PER_SEC);
 }
 
 static void limit_total(Explanation *e) {
-        limit(e, "the sandbox has used up its bytes", "maxBytes", e->policy->total_bytes_max);
+        explain_limit(e, "the sandbox has used up its bytes", "maxBytes", e->policy->total_bytes_max);
 }
 
 static void not_approved(Explanation *e) {
-        say(e->text, "it was asked for, and the answer was no");
+        explain_say(e->text, "it was asked for, and the answer was no");
         cure_line(e);
 }
 
 static void ask_timeout(Explanation *e) {
-        say(e->text, "it was asked for, and nobody answered within %" PRIu64 " s", e->policy->ask_timeout_usec / USEC_PER_SEC);
+        explain_say(e->text, "it was asked for, and nobody answered within %" PRIu64 " s", e->policy->ask_timeout_usec / USEC_PER_SEC);
         cure_line(e);
 }
 
 static void upstream(Explanation *e) {
-        say(e->text, "it is allowed; the other side could not be reached");
-        say(e->cure, "no rule is missing: try again later, or look whether the host is up");
+        explain_say(e->text, "it is allowed; the other side could not be reached");
+        explain_say(e->cure, "no rule is missing: try again later, or look whether the host is up");
 }
 
 static void credential(Explanation *e) {
-        say(e->text, "it carries the placeholder of a credential that is not for this host");
-        say(e->cure, "send it to the credential's own domain over https, or change policy.credentials");
+        explain_say(e->text, "it carries the placeholder of a credential that is not for this host");
+        explain_say(e->cure, "send it to the credential's own domain over https, or change policy.credentials");
 }
 
 static void (*const explainers[_EGRESS_REASON_MAX])(Explanation *e) = {
@@ -315,7 +315,7 @@ static void (*const explainers[_EGRESS_REASON_MAX])(Explanation *e) = {
         [EGRESS_NO_NAME] = no_name,
         [EGRESS_MALFORMED] = malformed,
         [EGRESS_CONNECT] = connect_method,
-        [EGRESS_REQUESTS] = limit_requests,
+        [EGRESS_REQUESTS] = explain_limit_requests,
         [EGRESS_REQUEST_SIZE] = limit_request_size,
         [EGRESS_RESPONSE_SIZE] = limit_response_size,
         [EGRESS_TIMEOUT] = limit_timeout,
@@ -330,14 +330,14 @@ static void explain_yes(Explanation *e) {
         static const char *const inside = ", as far as can be seen from outside: what is inside decides";
 
         if (e->verdict->action == EGRESS_ASK)
-                say(e->text, "%s waits for somebody's approval: %s", e->object, e->rule_words);
+                explain_say(e->text, "%s waits for somebody's approval: %s", e->object, e->rule_words);
         else if (e->verdict->rule < 0)
-                say(e->text, "%s is allowed: %s", e->object, e->policy->learn ? "the policy is learning, and no rule is for it" : "mode open lets it out");
+                explain_say(e->text, "%s is allowed: %s", e->object, e->policy->learn ? "the policy is learning, and no rule is for it" : "mode open lets it out");
         else
-                say(e->text, "%s is allowed by %s", e->object, e->rule_words);
+                explain_say(e->text, "%s is allowed by %s", e->object, e->rule_words);
         if (e->verdict->inspect && !e->question->method)
-                say(e->text, "%s", inside);
-        say(e->text, ".");
+                explain_say(e->text, "%s", inside);
+        explain_say(e->text, ".");
 }
 
 void egress_explain(const EgressPolicy *p, const EgressVerdict *v, const EgressQuestion *q, char text[static EGRESS_TEXT_MAX],
@@ -345,15 +345,15 @@ void egress_explain(const EgressPolicy *p, const EgressVerdict *v, const EgressQ
         Explanation e = { .policy = p, .verdict = v, .question = q, .text = text, .cure = cure };
 
         text[0] = cure[0] = '\0';
-        write_host(q, e.host);
-        write_line(&e);
+        explain_write_host(q, e.host);
+        explain_write_line(&e);
         write_object(&e);
         write_rule(&e);
         if (v->action != EGRESS_DENY) {
                 explain_yes(&e);
                 return;
         }
-        say(text, "%s %s: ", e.object, v->reason == EGRESS_UPSTREAM ? "failed" : "is denied");
+        explain_say(text, "%s %s: ", e.object, v->reason == EGRESS_UPSTREAM ? "failed" : "is denied");
         explainers[v->reason](&e);
-        say(text, ".");
+        explain_say(text, ".");
 }

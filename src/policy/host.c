@@ -10,17 +10,17 @@
 #define LABEL_MAX      63
 #define UNICODE_MAX    1024 /* bytes of UTF-8 that may become one name */
 
-static char lower(char c) {
+static char host_lower(char c) {
         return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
-static bool is_digit(char c) {
+static bool host_is_digit(char c) {
         return c >= '0' && c <= '9';
 }
 
 /* "_" is in names that people really use, though not in those of the RFC. */
 static bool is_label_character(char c) {
-        return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_';
+        return (c >= 'a' && c <= 'z') || host_is_digit(c) || c == '-' || c == '_';
 }
 
 static bool is_label(const char *label, size_t n) {
@@ -38,7 +38,7 @@ static bool is_numeric(const char *label, size_t n) {
 
         if (n >= 2 && label[0] == '0' && label[1] == 'x')
                 return strspn(label + 2, "0123456789abcdef") >= n - 2;
-        while (i < n && is_digit(label[i]))
+        while (i < n && host_is_digit(label[i]))
                 i++;
         return i == n;
 }
@@ -63,7 +63,7 @@ static int normalise_ascii(const char *text, size_t size, char ret[static EGRESS
         if (size == 0 || size >= sizeof(name))
                 return -EINVAL;
         for (size_t i = 0; i < size; i++)
-                name[i] = lower(text[i]);
+                name[i] = host_lower(text[i]);
         name[size] = '\0';
         if (strlen(name) != size || check_labels(name) < 0)
                 return -EINVAL;
@@ -140,7 +140,7 @@ int egress_pattern_normalise(const char *text, size_t size, char ret[static EGRE
 }
 
 /* suffix with its dot: ".example.org" */
-static bool is_below(const char *name, const char *suffix) {
+static bool host_is_below(const char *name, const char *suffix) {
         size_t n = strlen(name), m = strlen(suffix);
 
         return n > m && memcmp(name + n - m, suffix, m) == 0;
@@ -149,7 +149,7 @@ static bool is_below(const char *name, const char *suffix) {
 bool egress_pattern_names(const char *pattern, const char *host) {
         if (pattern[0] != '*')
                 return strcmp(pattern, host) == 0;
-        return !pattern[1] || is_below(host, pattern + 1);
+        return !pattern[1] || host_is_below(host, pattern + 1);
 }
 
 bool egress_pattern_covers(const char *outer, const char *inner) {
@@ -157,7 +157,7 @@ bool egress_pattern_covers(const char *outer, const char *inner) {
                 return true;
         if (outer[0] != '*' || strcmp(inner, "*") == 0)
                 return false;
-        return is_below(inner[0] == '*' ? inner + 1 : inner, outer + 1);
+        return host_is_below(inner[0] == '*' ? inner + 1 : inner, outer + 1);
 }
 
 bool egress_rule_names(const EgressRule *r, const char *host) {

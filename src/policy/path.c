@@ -17,7 +17,7 @@ static bool is_unreserved(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
 }
 
-static int decode(const char *text, size_t size, char *ret, size_t room) {
+static int path_decode(const char *text, size_t size, char *ret, size_t room) {
         static const char digits[] = "0123456789ABCDEF";
         size_t n = 0;
 
@@ -101,17 +101,17 @@ static bool is_separator(int c) {
         return c == '/' || c == '\\';
 }
 
-static bool is_end(int c) {
+static bool path_is_end(int c) {
         return c == '\0' || c == ';' || is_separator(c);
 }
 
 /* A segment "." or ".." begins here. */
-static bool is_dots(const char *p) {
+static bool path_is_dots(const char *p) {
         size_t n;
 
         for (int i = 0; i < 2 && character(p, &n) == '.'; i++) {
                 p += n;
-                if (is_end(character(p, &n)))
+                if (path_is_end(character(p, &n)))
                         return true;
         }
         return false;
@@ -125,7 +125,7 @@ static bool hides_dots(const char *path) {
         for (const char *p = path; *p;) {
                 size_t n;
 
-                if (begins && is_dots(p))
+                if (begins && path_is_dots(p))
                         return true;
                 begins = is_separator(character(p, &n));
                 p += n;
@@ -143,7 +143,7 @@ int egress_path_normalise(const char *text, size_t size, char *ret, size_t room)
                 return -EINVAL;
         if (memchr(text, '#', size))
                 return -EINVAL;
-        r = decode(text, size, ret, room);
+        r = path_decode(text, size, ret, room);
         if (r < 0)
                 return r;
         r = remove_dots(ret);

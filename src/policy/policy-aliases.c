@@ -32,7 +32,7 @@ static bool is_plain_name(const char *text) {
 }
 
 /* What is no string is passed on, to be complained about by those who know the words. */
-static json_t *expand(json_t *list) {
+static json_t *policy_aliases_expand(json_t *list) {
         json_t *rules = json_array(), *item;
         size_t i;
 
@@ -64,7 +64,7 @@ static void add_domains(WholeReader *w, json_t *object, const char *alias, const
         if (!list)
                 return;
         if (json_is_array(list))
-                (void) json_object_set_new(network, name, expand(list));
+                (void) json_object_set_new(network, name, policy_aliases_expand(list));
         else
                 policy_complain_type(&w->reader, policy_position(at, "%s.%s", w->prefix, alias), "a list of domains", list);
 }

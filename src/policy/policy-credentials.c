@@ -35,18 +35,18 @@ static bool is_secret(const char *text) {
         return *text && strlen(text) <= NAME_MAX_BYTES && text[0] != '.' && text[0] != '-' && strspn(text, LETTERS DIGITS "._-") == strlen(text);
 }
 
-static bool is_variable(const char *text) {
+static bool policy_credentials_is_variable(const char *text) {
         return *text && strlen(text) <= NAME_MAX_BYTES && !strchr(DIGITS, text[0]) && strspn(text, LETTERS DIGITS "_") == strlen(text);
 }
 
-static void read_secret(CredentialReader *r, const char *position, const char *text) {
+static void policy_credentials_read_secret(CredentialReader *r, const char *position, const char *text) {
         if (is_secret(text))
                 r->credential.secret = copy_of(r, text);
         else
                 policy_complain(spoil(r), position, "'%.128s' is no name of a secret: letters, digits, '.', '_', '-'", text);
 }
 
-static void read_domain(CredentialReader *r, const char *position, const char *text) {
+static void policy_credentials_read_domain(CredentialReader *r, const char *position, const char *text) {
         char name[EGRESS_DOMAIN_MAX];
         Error error = { 0 };
 
@@ -59,13 +59,13 @@ static void read_domain(CredentialReader *r, const char *position, const char *t
 }
 
 static void read_variable(CredentialReader *r, const char *position, const char *text) {
-        if (is_variable(text))
+        if (policy_credentials_is_variable(text))
                 r->credential.env = copy_of(r, text);
         else
                 policy_complain(spoil(r), position, "'%.128s' is no name of a variable, as in GITHUB_TOKEN", text);
 }
 
-static void read_places(CredentialReader *r, const char *position, json_t *v) {
+static void policy_credentials_read_places(CredentialReader *r, const char *position, json_t *v) {
         static const struct {
                 const char *name;
                 unsigned place;
@@ -90,17 +90,17 @@ static void read_places(CredentialReader *r, const char *position, json_t *v) {
         }
 }
 
-static void read_field(CredentialReader *r, const char *key, json_t *v) {
+static void policy_credentials_read_field(CredentialReader *r, const char *key, json_t *v) {
         static const struct {
                 const char *name;
                 void (*read)(CredentialReader *r, const char *position, const char *text);
-        } fields[] = { { "secret", read_secret }, { "domain", read_domain }, { "env", read_variable } };
+        } fields[] = { { "secret", policy_credentials_read_secret }, { "domain", policy_credentials_read_domain }, { "env", read_variable } };
         char at[EGRESS_POSITION_MAX];
         const char *text;
 
         (void) policy_position(at, "%s.%.64s", r->position, key);
         if (strcmp(key, "in") == 0) {
-                read_places(r, at, v);
+                policy_credentials_read_places(r, at, v);
                 return;
         }
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
@@ -127,7 +127,7 @@ static void check_whole(CredentialReader *r) {
                         policy_complain(spoil(r), r->position, "must say \"%s\"", wanted[i].name);
 }
 
-static void add(CredentialReader *r) {
+static void policy_credentials_add(CredentialReader *r) {
         Policy *p = &r->whole->policy;
         PolicyCredential *bigger = reallocarray(p->credentials, p->n_credentials + 1, sizeof(*bigger));
 
@@ -142,7 +142,7 @@ static void add(CredentialReader *r) {
         r->credential = (PolicyCredential) { 0 };
 }
 
-static void read_one(WholeReader *w, const char *position, json_t *v) {
+static void policy_credentials_read_one(WholeReader *w, const char *position, json_t *v) {
         CredentialReader r = { .whole = w, .position = position };
         const char *key;
         json_t *item;
@@ -152,10 +152,10 @@ static void read_one(WholeReader *w, const char *position, json_t *v) {
                 return;
         }
         json_object_foreach(v, key, item)
-                read_field(&r, key, item);
+                policy_credentials_read_field(&r, key, item);
         check_whole(&r);
         if (!r.bad && w->reader.error >= 0)
-                add(&r);
+                policy_credentials_add(&r);
         free(r.credential.secret);
         free(r.credential.domain);
         free(r.credential.env);
@@ -177,7 +177,7 @@ void policy_read_credentials(WholeReader *w, const char *position, json_t *v) {
                 return;
         }
         json_array_foreach(v, i, item)
-                read_one(w, policy_position(at, "%s[%zu]", position, i), item);
+                policy_credentials_read_one(w, policy_position(at, "%s[%zu]", position, i), item);
 }
 
 /* Can anything be sent there, over TLS? */

@@ -9,7 +9,7 @@ static const struct {
         unsigned place;
 } places[] = { { "header", CREDENTIAL_IN_HEADER }, { "query", CREDENTIAL_IN_QUERY }, { "body", CREDENTIAL_IN_BODY } };
 
-static json_t *write_list(const Strv *list) {
+static json_t *policy_json_write_list(const Strv *list) {
         json_t *array = json_array();
 
         for (size_t i = 0; i < list->n; i++)
@@ -38,7 +38,7 @@ static json_t *write_credentials(const Policy *p) {
         return list;
 }
 
-static json_t *write_scaled(uint64_t x, uint64_t unit) {
+static json_t *policy_json_write_scaled(uint64_t x, uint64_t unit) {
         return x % unit == 0 ? json_integer((json_int_t) (x / unit)) : json_real((double) x / (double) unit);
 }
 
@@ -48,18 +48,18 @@ json_t *policy_to_json(const Policy *p) {
         if (p->preset[0])
                 (void) json_object_set_new(object, "preset", json_string(p->preset));
         (void) json_object_set_new(object, "network", egress_policy_to_json(&p->network));
-        (void) json_object_set_new(object, "readOnlyPaths", write_list(&p->read_only_paths));
-        (void) json_object_set_new(object, "writablePaths", write_list(&p->writable_paths));
-        (void) json_object_set_new(object, "deniedPaths", write_list(&p->denied_paths));
+        (void) json_object_set_new(object, "readOnlyPaths", policy_json_write_list(&p->read_only_paths));
+        (void) json_object_set_new(object, "writablePaths", policy_json_write_list(&p->writable_paths));
+        (void) json_object_set_new(object, "deniedPaths", policy_json_write_list(&p->denied_paths));
         (void) json_object_set_new(object, "allowFileSystem", json_boolean(p->has_file_system));
         (void) json_object_set_new(object, "maxFileSize", json_integer((json_int_t) p->file_size_max));
         (void) json_object_set_new(object, "maxTotalSize", json_integer((json_int_t) p->total_size_max));
         (void) json_object_set_new(object, "allowProcessCreation", json_boolean(p->process_creation));
         (void) json_object_set_new(object, "allowEnvironmentAccess", json_boolean(p->environment_access));
-        (void) json_object_set_new(object, "allowedLanguages", p->languages.n > 0 ? write_list(&p->languages) : json_null());
-        (void) json_object_set_new(object, "maxExecutionTime", write_scaled(p->execution_time_max, USEC_PER_MSEC));
+        (void) json_object_set_new(object, "allowedLanguages", p->languages.n > 0 ? policy_json_write_list(&p->languages) : json_null());
+        (void) json_object_set_new(object, "maxExecutionTime", policy_json_write_scaled(p->execution_time_max, USEC_PER_MSEC));
         (void) json_object_set_new(object, "maxMemoryUsage", json_integer((json_int_t) p->memory_max));
-        (void) json_object_set_new(object, "maxCpuUsage", write_scaled(p->cpu_milli_max, 1000));
+        (void) json_object_set_new(object, "maxCpuUsage", policy_json_write_scaled(p->cpu_milli_max, 1000));
         (void) json_object_set_new(object, "credentials", write_credentials(p));
         return object;
 }

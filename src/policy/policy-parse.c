@@ -99,7 +99,7 @@ static void read_languages(WholeReader *w, const char *position, json_t *v) {
                         read_language(w, policy_position(at, "%s[%zu]", position, i), item);
 }
 
-static void read_time(WholeReader *w, const char *position, json_t *v) {
+static void policy_parse_read_time(WholeReader *w, const char *position, json_t *v) {
         policy_read_time(&w->reader, position, v, USEC_PER_MSEC, 0, TIME_MAX_MS, &w->policy.execution_time_max);
 }
 
@@ -153,13 +153,13 @@ static const struct {
         { "allowProcessCreation", read_processes },
         { "allowEnvironmentAccess", read_environment },
         { "allowedLanguages", read_languages },
-        { "maxExecutionTime", read_time },
+        { "maxExecutionTime", policy_parse_read_time },
         { "maxMemoryUsage", read_memory },
         { "maxCpuUsage", read_cores },
         { "credentials", policy_read_credentials },
 };
 
-static void complain_unknown(WholeReader *w, json_t *object) {
+static void policy_parse_complain_unknown(WholeReader *w, json_t *object) {
         const char *names[ELEMENTSOF(fields) + 1] = { 0 }, *key;
         char at[EGRESS_POSITION_MAX];
         json_t *v;
@@ -293,7 +293,7 @@ static void check_twice(WholeReader *w, json_t *object) {
                 policy_complain(&w->reader, policy_position(at, "%s.allowedPaths", w->prefix), "says the same as writablePaths: keep one of them");
 }
 
-static void read_fields(WholeReader *w, json_t *object, json_t *base) {
+static void policy_parse_read_fields(WholeReader *w, json_t *object, json_t *base) {
         bool has_paths = json_object_get(object, "allowedPaths");
         char at[EGRESS_POSITION_MAX];
 
@@ -307,13 +307,13 @@ static void read_fields(WholeReader *w, json_t *object, json_t *base) {
         }
 }
 
-static void read_whole(WholeReader *w, json_t *object) {
+static void policy_parse_read_whole(WholeReader *w, json_t *object) {
         _cleanup_json_ json_t *base = read_preset(w, object);
 
-        complain_unknown(w, object);
+        policy_parse_complain_unknown(w, object);
         check_twice(w, object);
         read_network(w, object, base);
-        read_fields(w, object, base);
+        policy_parse_read_fields(w, object, base);
         policy_check_paths(w, json_object_get(object, "allowedPaths") ? "allowedPaths" : "writablePaths");
         policy_check_credentials(w);
 }
@@ -324,7 +324,7 @@ int policy_parse(json_t *value, const char *prefix, const EgressRange *reachable
 
         policy_init(&w.policy);
         if (named || json_is_object(value))
-                read_whole(&w, named ? named : value);
+                policy_parse_read_whole(&w, named ? named : value);
         else if (value && !json_is_null(value))
                 policy_complain_type(&w.reader, prefix, "an object, or the name of a preset", value);
         if (w.reader.error < 0) {

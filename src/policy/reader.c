@@ -35,7 +35,7 @@ void policy_complain(PolicyReader *r, const char *position, const char *format, 
                 r->error = x;
 }
 
-static const char *type_words(json_t *v) {
+static const char *reader_type_words(json_t *v) {
         static const char *const words[] = {
                 [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
                 [JSON_REAL] = "a number",    [JSON_TRUE] = "true",    [JSON_FALSE] = "false",     [JSON_NULL] = "null",
@@ -45,7 +45,7 @@ static const char *type_words(json_t *v) {
 }
 
 void policy_complain_type(PolicyReader *r, const char *position, const char *wanted, json_t *found) {
-        policy_complain(r, position, "must be %s, not %s", wanted, type_words(found));
+        policy_complain(r, position, "must be %s, not %s", wanted, reader_type_words(found));
 }
 
 const char *policy_nearest(const char *word, const char *const *names) {

@@ -112,7 +112,7 @@ static bool is_list(RuleReader *r, const char *position, json_t *v, size_t max) 
         return false;
 }
 
-static void read_domain(RuleReader *r, const char *position, json_t *v) {
+static void rule_json_read_domain(RuleReader *r, const char *position, json_t *v) {
         const char *text = policy_read_string(r->reader, position, v);
         char name[EGRESS_DOMAIN_MAX];
         EgressAddress address;
@@ -227,11 +227,11 @@ static void check_method(char *method, Error *reterr) {
                 *p = (char) toupper((unsigned char) *p);
 }
 
-static void check_path(char *path, Error *reterr) {
+static void rule_json_check_path(char *path, Error *reterr) {
         (void) egress_path_check(path, reterr);
 }
 
-static void read_texts(RuleReader *r, const char *position, json_t *v, size_t max, void (*check)(char *text, Error *reterr), char ***ret) {
+static void rule_json_read_texts(RuleReader *r, const char *position, json_t *v, size_t max, void (*check)(char *text, Error *reterr), char ***ret) {
         char at[EGRESS_POSITION_MAX];
         json_t *item;
         char **list;
@@ -260,14 +260,14 @@ static void read_texts(RuleReader *r, const char *position, json_t *v, size_t ma
 }
 
 static void read_methods(RuleReader *r, const char *position, json_t *v) {
-        read_texts(r, position, v, EGRESS_METHODS_MAX, check_method, &r->rule.methods);
+        rule_json_read_texts(r, position, v, EGRESS_METHODS_MAX, check_method, &r->rule.methods);
 }
 
 static void read_paths(RuleReader *r, const char *position, json_t *v) {
-        read_texts(r, position, v, EGRESS_PATHS_MAX, check_path, &r->rule.paths);
+        rule_json_read_texts(r, position, v, EGRESS_PATHS_MAX, rule_json_check_path, &r->rule.paths);
 }
 
-static void read_inspect(RuleReader *r, const char *position, json_t *v) {
+static void rule_json_read_inspect(RuleReader *r, const char *position, json_t *v) {
         policy_read_bool(r->reader, position, v, &r->rule.inspect);
 }
 
@@ -276,14 +276,14 @@ static const struct {
         void (*read)(RuleReader *r, const char *position, json_t *v);
         bool target;
 } fields[] = {
-        { "domain", read_domain, true },      { "cidr", read_cidr, true },        { "ports", read_ports, false },
+        { "domain", rule_json_read_domain, true },      { "cidr", read_cidr, true },        { "ports", read_ports, false },
         { "protocols", read_protocols, false }, { "methods", read_methods, false }, { "paths", read_paths, false },
-        { "inspect", read_inspect, false },
+        { "inspect", rule_json_read_inspect, false },
 };
 
 static const char *const field_names[] = { "domain", "cidr", "ports", "protocols", "methods", "paths", "inspect", NULL };
 
-static void read_field(RuleReader *r, const char *key, json_t *v) {
+static void rule_json_read_field(RuleReader *r, const char *key, json_t *v) {
         char at[EGRESS_POSITION_MAX];
 
         for (size_t i = 0; i < ELEMENTSOF(fields); i++)
@@ -313,13 +313,13 @@ static void check_inspect(RuleReader *r) {
         r->bad = true;
 }
 
-static void read_object(RuleReader *r, json_t *v) {
+static void rule_json_read_object(RuleReader *r, json_t *v) {
         Error error = { 0 };
         const char *key;
         json_t *item;
 
         json_object_foreach(v, key, item)
-                read_field(r, key, item);
+                rule_json_read_field(r, key, item);
         if (!r->has_target) {
                 r->bad = true;
                 policy_complain(r->reader, r->position, "says neither \"domain\" nor \"cidr\"");
@@ -338,7 +338,7 @@ void egress_rule_read(PolicyReader *reader, const char *position, json_t *v, Egr
         Error error = { 0 };
 
         if (json_is_object(v))
-                read_object(&r, v);
+                rule_json_read_object(&r, v);
         else if (json_is_string(v)) {
                 const char *text = policy_read_string(reader, position, v);
 

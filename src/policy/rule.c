@@ -107,7 +107,7 @@ int egress_path_check(const char *path, Error *reterr) {
         return 0;
 }
 
-static int set_path(EgressRule *r, const char *host, size_t n, const char *path, Error *reterr) {
+static int rule_set_path(EgressRule *r, const char *host, size_t n, const char *path, Error *reterr) {
         int x;
 
         if (strcmp(path, "/") == 0)
@@ -172,7 +172,7 @@ static int set_ports(EgressRule *r, const char *text, size_t n, Error *reterr) {
 }
 
 /* HOST, HOST:PORTS, [V6], [V6]:PORTS, V6 */
-static int parse_authority(EgressRule *r, const char *text, size_t n, bool *ret_has_ports, Error *reterr) {
+static int rule_parse_authority(EgressRule *r, const char *text, size_t n, bool *ret_has_ports, Error *reterr) {
         const char *host = text, *colon = memchr(text, ':', n), *end = text + n;
         size_t n_host = n;
         int x;
@@ -198,7 +198,7 @@ static int parse_authority(EgressRule *r, const char *text, size_t n, bool *ret_
         return set_ports(r, colon + 1, (size_t) (end - colon - 1), reterr);
 }
 
-static int find_scheme(const char *text, size_t *ret, Error *reterr) {
+static int rule_find_scheme(const char *text, size_t *ret, Error *reterr) {
         *ret = 0;
         for (size_t i = 1; i < ELEMENTSOF(schemes); i++)
                 if (strncasecmp(text, schemes[i].scheme, strlen(schemes[i].scheme)) == 0) {
@@ -212,7 +212,7 @@ static int find_scheme(const char *text, size_t *ret, Error *reterr) {
 }
 
 /* Where the path begins: not within brackets. */
-static const char *find_path(const char *text) {
+static const char *rule_find_path(const char *text) {
         const char *close = text[0] == '[' ? strchr(text, ']') : NULL;
 
         return strchr(close ? close : text, '/');
@@ -224,16 +224,16 @@ static int parse_plain(const char *text, EgressRule *r, Error *reterr) {
         size_t scheme = 0, n;
         int x;
 
-        x = find_scheme(text, &scheme, reterr);
+        x = rule_find_scheme(text, &scheme, reterr);
         if (x < 0)
                 return x;
         text += strlen(schemes[scheme].scheme);
         if (schemes[scheme].port > 0)
-                path = find_path(text);
+                path = rule_find_path(text);
         n = path ? (size_t) (path - text) : strlen(text);
-        x = parse_authority(r, text, n, &parts.has_ports, reterr);
+        x = rule_parse_authority(r, text, n, &parts.has_ports, reterr);
         if (x >= 0 && path)
-                x = set_path(r, text, n, path, reterr);
+                x = rule_set_path(r, text, n, path, reterr);
         if (x < 0)
                 return x;
         r->protocols = schemes[scheme].protocols;
@@ -275,7 +275,7 @@ static bool reads_as(const char *text, const EgressRule *r) {
         return parse_plain(text, &again, /* reterr= */ NULL) >= 0 && egress_rule_equal(&again, r);
 }
 
-static void write_host(const EgressRule *r, bool bare, char ret[static EGRESS_DOMAIN_MAX]) {
+static void rule_write_host(const EgressRule *r, bool bare, char ret[static EGRESS_DOMAIN_MAX]) {
         char range[64];
 
         if (r->domain) {
@@ -307,7 +307,7 @@ int egress_rule_short(const EgressRule *r, char *ret, size_t size) {
                 return 0;
         for (size_t with_port = 0; with_port < 2; with_port++)
                 for (size_t i = 0; i < ELEMENTSOF(schemes); i++) {
-                        write_host(r, i == 0 && !with_port, host);
+                        rule_write_host(r, i == 0 && !with_port, host);
                         write_port(r, port);
                         if ((size_t) snprintf(ret, size, "%s%s%s%s", schemes[i].scheme, host, with_port ? port : "", path) < size &&
                                         reads_as(ret, r))

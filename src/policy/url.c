@@ -31,7 +31,7 @@ static int parse_port(const char *url, const char *text, const char *end, uint16
         return 0;
 }
 
-static int set_host(const char *url, const char *host, size_t n, EgressUrl *ret, Error *reterr) {
+static int url_set_host(const char *url, const char *host, size_t n, EgressUrl *ret, Error *reterr) {
         char copy[EGRESS_DOMAIN_MAX];
 
         if (n >= sizeof(copy))
@@ -49,7 +49,7 @@ static int set_host(const char *url, const char *host, size_t n, EgressUrl *ret,
 }
 
 /* HOST, HOST:PORT, [V6], [V6]:PORT */
-static int parse_authority(const char *url, const char *text, const char *end, EgressUrl *ret, Error *reterr) {
+static int url_parse_authority(const char *url, const char *text, const char *end, EgressUrl *ret, Error *reterr) {
         const char *host = text, *close = NULL, *colon;
         size_t n;
         int r;
@@ -64,7 +64,7 @@ static int parse_authority(const char *url, const char *text, const char *end, E
         }
         colon = close ? (close + 1 < end ? close + 1 : NULL) : memchr(text, ':', (size_t) (end - text));
         n = (size_t) ((close ? close : colon ? colon : end) - host);
-        r = set_host(url, host, n, ret, reterr);
+        r = url_set_host(url, host, n, ret, reterr);
         if (r >= 0 && colon)
                 r = parse_port(url, colon + 1, end, &ret->question.port, reterr);
         return r;
@@ -106,7 +106,7 @@ int egress_url_parse(const char *url, const char *method, EgressUrl *ret, Error 
         ret->question.protocol = schemes[i].protocol;
         ret->question.port = schemes[i].port;
         end = text + strcspn(text, "/?#");
-        r = parse_authority(url, text, end, ret, reterr);
+        r = url_parse_authority(url, text, end, ret, reterr);
         if (r < 0)
                 return r;
         if (ret->question.port == 0)

@@ -37,6 +37,7 @@ static NativeGuest *guest_new(Native *n, Sandbox *sb) {
 
 static void guest_close(NativeGuest *g) {
         g->io = sd_event_source_disable_unref(g->io);
+        g->frozen = sd_event_source_disable_unref(g->frozen);
         g->fd = fd_close(g->fd);
         g->root_fd = fd_close(g->root_fd); /* holds its file system */
         outbox_done(&g->outbox);
@@ -89,8 +90,8 @@ static void spare_id(size_t i, char ret[static SANDBOX_ID_LENGTH + 1]) {
         (void) snprintf(ret, SANDBOX_ID_LENGTH + 1, "spare-%u", (unsigned) i);
 }
 
-/* A socket's name is a file, and making one may take long (core/journal.c tells why): some are made ahead and renamed. */
-static int on_idle(sd_event_source *source, void *userdata) {
+/* A socket's name is a file, and making one may take long (core/execution/journal.c tells why): some are made ahead and renamed. */
+static int native_guest_on_idle(sd_event_source *source, void *userdata) {
         Native *n = userdata;
         char id[SANDBOX_ID_LENGTH + 1];
         int fd;
@@ -106,11 +107,11 @@ static int on_idle(sd_event_source *source, void *userdata) {
 }
 
 int native_sockets_init(Native *n) {
-        int r = sd_event_add_defer(n->event, &n->stock, on_idle, n);
+        int r = sd_event_add_defer(n->event, &n->stock, native_guest_on_idle, n);
 
         if (r >= 0)
                 r = sd_event_source_set_priority(n->stock, SD_EVENT_PRIORITY_IDLE);
-        while (r >= 0 && n->n_sockets < NATIVE_SOCKETS && on_idle(n->stock, n) >= 0)
+        while (r >= 0 && n->n_sockets < NATIVE_SOCKETS && native_guest_on_idle(n->stock, n) >= 0)
                 if (n->sockets[n->n_sockets - 1] < 0)
                         break;
         return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_OFF) : r;
@@ -153,7 +154,7 @@ static void take_root(NativeGuest *g, int *fds, size_t n_fds) {
         g->root_fd = TAKE_FD(fds[0]);
 }
 
-static void on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         Native *n = g->native;
 
         if (g->state != GUEST_BOOTING)
@@ -164,47 +165,7 @@ static void on_ready(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_f
                         n->provider.userdata);
 }
 
-static void on_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        g->native->provider.events->exec_started(g->sandbox, m->started.exec, m->started.pid, g->native->provider.userdata);
-}
-
-static void on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        g->native->provider.events->exec_failed(g->sandbox, &m->exec_failed, g->native->provider.userdata);
-}
-
-static void on_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        g->native->provider.events->exec_exited(g->sandbox, &m->exited, g->native->provider.userdata);
-}
-
-static void on_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        int fd = n_fds > 0 ? TAKE_FD(fds[0]) : -EBADF;
-
-        g->native->provider.events->exec_stdin(g->sandbox, m->stdin_.exec, fd < 0 && m->stdin_.error == 0 ? EPROTO : m->stdin_.error,
-                        fd, g->native->provider.userdata);
-}
-
-static void on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, error = m->stdin_.error;
-
-        if (error == 0 && n_fds != _EXECUTION_CHANNEL_MAX)
-                error = EPROTO;
-        for (ExecutionChannelEnd i = 0; error == 0 && i < _EXECUTION_CHANNEL_MAX; i++)
-                ends[i] = TAKE_FD(fds[i]);
-        g->native->provider.events->exec_channel(g->sandbox, m->stdin_.exec, error, ends, g->native->provider.userdata);
-}
-
-static void on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF };
-        GuestKept what = m->kept;
-
-        if (n_fds != _EXECUTION_CHANNEL_MAX)
-                what.pid = 0;
-        for (ExecutionChannelEnd i = 0; what.pid > 0 && i < _EXECUTION_CHANNEL_MAX; i++)
-                ends[i] = TAKE_FD(fds[i]);
-        g->native->provider.events->kept(g->sandbox, &what, ends, g->native->provider.userdata);
-}
-
-static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         if (g->state != GUEST_ADOPTING)
                 return;
         g->state = GUEST_UP;
@@ -212,26 +173,26 @@ static void on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds
         g->native->provider.events->adopted(g->sandbox, NULL, g->native->provider.userdata);
 }
 
-static void on_stopped(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
+static void native_guest_on_stopped(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         g->native->provider.events->stopped(g->sandbox, g->native->provider.userdata);
 }
 
 static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) = {
-        [GUEST_READY] = on_ready,
-        [GUEST_STARTED] = on_started,
-        [GUEST_EXEC_FAILED] = on_exec_failed,
-        [GUEST_EXITED] = on_exited,
-        [GUEST_STDIN] = on_stdin,
-        [GUEST_CHANNEL] = on_channel,
-        [GUEST_KEPT] = on_kept,
-        [GUEST_END] = on_end,
-        [GUEST_STOPPED] = on_stopped,
+        [GUEST_READY] = native_guest_on_ready,
+        [GUEST_STARTED] = native_on_exec_started,
+        [GUEST_EXEC_FAILED] = native_on_exec_failed,
+        [GUEST_EXITED] = native_on_exec_exited,
+        [GUEST_STDIN] = native_on_exec_stdin,
+        [GUEST_CHANNEL] = native_on_exec_channel,
+        [GUEST_KEPT] = native_on_kept,
+        [GUEST_END] = native_guest_on_end,
+        [GUEST_STOPPED] = native_guest_on_stopped,
         [GUEST_SOCKETS] = native_on_sockets,
         [GUEST_SOCKET_MADE] = native_on_socket_made,
 };
 
 /* While it is made, a step that fails is told in the words of message.h. */
-static void on_failed(NativeGuest *g, const WireFailed *f) {
+static void native_guest_on_failed(NativeGuest *g, const WireFailed *f) {
         Native *n = g->native;
         Error error = { 0 };
 
@@ -254,13 +215,13 @@ static int dispatch(NativeGuest *g, const uint8_t *data, size_t size, int *fds, 
                 return 0;
         }
         if (wire_decode(data, size, &w) >= 0 && w.type == WIRE_FAILED) {
-                on_failed(g, &w.failed);
+                native_guest_on_failed(g, &w.failed);
                 return 0;
         }
         return -EBADMSG;
 }
 
-static int receive(NativeGuest *g) {
+static int native_guest_receive(NativeGuest *g) {
         static uint8_t buffer[GUEST_MESSAGE_MAX]; /* one loop, one message at a time */
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
@@ -299,7 +260,7 @@ static int connect_guest(Native *n, const char *id) {
 }
 
 /* A hang-up may also be PID 1 that found us odd: only when it cannot be reached any more, it is gone. */
-static void on_hangup(NativeGuest *g) {
+static void native_guest_on_hangup(NativeGuest *g) {
         Native *n = g->native;
         GuestState state = g->state;
         int fd;
@@ -327,13 +288,13 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
 
         g->in_callback = true;
         if (revents & EPOLLOUT)
-                (void) outbox_flush(&g->outbox, g->fd, g->io);
+                (void) provider_outbox_flush(&g->outbox, g->fd, g->io);
         for (unsigned i = 0; i < MESSAGES_AT_ONCE && r > 0 && !g->released && g->fd >= 0; i++)
-                r = receive(g);
+                r = native_guest_receive(g);
         if (r == -EBADMSG)
                 log_warning("sandbox %s: its PID 1 sent rubbish", g->sandbox ? g->sandbox->id : "(gone)");
         if (!g->released && g->sandbox && r <= 0 && r != -EAGAIN)
-                on_hangup(g);
+                native_guest_on_hangup(g);
         g->in_callback = false;
         if (g->released)
                 free(g);
@@ -342,7 +303,7 @@ static int on_guest(sd_event_source *source, int fd, uint32_t revents, void *use
 
 /* What the core asks. */
 
-static void copy_text(char *to, size_t size, const char *from) {
+static void native_guest_copy_text(char *to, size_t size, const char *from) {
         (void) snprintf(to, size, "%s", from);
 }
 
@@ -351,15 +312,15 @@ static int fill_trees(const SandboxSpec *spec, SpawnCreate *ret) {
         if (spec->n_volumes > SPAWN_VOLUMES_MAX)
                 return -E2BIG;
         ret->kept = spec->persistent;
-        copy_text(ret->layer, sizeof(ret->layer), spec->layer ? spec->layer : "");
+        native_guest_copy_text(ret->layer, sizeof(ret->layer), spec->layer ? spec->layer : "");
         for (; ret->n_volumes < spec->n_volumes; ret->n_volumes++) {
                 const SandboxVolume *from = &spec->volumes[ret->n_volumes];
                 SpawnVolume *to = &ret->volumes[ret->n_volumes];
 
                 if (strlen(from->target) >= sizeof(to->target))
                         return -ENAMETOOLONG;
-                copy_text(to->name, sizeof(to->name), from->tree);
-                copy_text(to->target, sizeof(to->target), from->target);
+                native_guest_copy_text(to->name, sizeof(to->name), from->tree);
+                native_guest_copy_text(to->target, sizeof(to->target), from->target);
                 to->writable = from->writable;
         }
         return 0;
@@ -394,10 +355,10 @@ int native_guest_create(Provider *p, Sandbox *sb, Error *reterr) {
         listen_fd = bind_socket(n, sb->id);
         if (listen_fd < 0)
                 return error_set(reterr, listen_fd, "cannot make the socket of the sandbox: %m");
-        copy_text(m.create.id, sizeof(m.create.id), sb->id);
-        copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
-        copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
-        copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
+        native_guest_copy_text(m.create.id, sizeof(m.create.id), sb->id);
+        native_guest_copy_text(m.create.template_name, sizeof(m.create.template_name), sandbox_spec_base(&sb->spec));
+        native_guest_copy_text(m.create.hostname, sizeof(m.create.hostname), "cove");
+        native_guest_copy_text(m.create.workdir, sizeof(m.create.workdir), sb->spec.workdir ? sb->spec.workdir : "/workspace");
 
         fds[0] = listen_fd;
         fds[1] = sb->spec.hub_fd;
@@ -430,6 +391,15 @@ void native_guest_created(NativeGuest *g, const SpawnCreated *created, int chann
         }
 }
 
+static int guest_on_adopted_frozen(sd_event_source *source, void *userdata) {
+        NativeGuest *g = userdata;
+        const Provider *p = &g->native->provider;
+
+        g->frozen = sd_event_source_disable_unref(g->frozen);
+        p->events->adopted(g->sandbox, NULL, p->userdata);
+        return 0;
+}
+
 int native_guest_adopt(Provider *p, Sandbox *sb) {
         Native *n = (Native *) p;
         struct ucred peer = { 0 };
@@ -456,11 +426,13 @@ int native_guest_adopt(Provider *p, Sandbox *sb) {
                 return r;
         }
         if (sb->status == SANDBOX_PAUSED) /* frozen: its answer comes when it thaws */
-                p->events->adopted(sb, NULL, p->userdata);
-        return 0;
+                r = sd_event_add_defer(n->event, &g->frozen, guest_on_adopted_frozen, g);
+        if (r < 0)
+                native_guest_release(p, sb);
+        return r < 0 ? r : 0;
 }
 
-int native_guest_verify(Provider *p, Sandbox *sb) {
+static int native_guest_verify(Provider *p, Sandbox *sb) {
         NativeGuest *g = sb->provider_data;
         int r;
 
@@ -474,6 +446,8 @@ int native_guest_verify(Provider *p, Sandbox *sb) {
         return r;
 }
 
+const ProviderHealth native_guest_health = { .verify = native_guest_verify };
+
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
         static uint8_t buffer[GUEST_MESSAGE_MAX];
         NativeGuest *g = sb->provider_data;
@@ -485,13 +459,9 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         size = guest_encode(message, buffer, sizeof(buffer));
         if (size < 0)
                 return (int) size;
-        r = outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
+        r = provider_outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
         explicit_bzero(buffer, (size_t) size); /* an environment may have secrets in it */
         return r;
-}
-
-int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds) {
-        return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_EXEC, .exec = *exec }, fds, n_fds);
 }
 
 /* A plain user's daemon is its sandboxes' own user on the host. */

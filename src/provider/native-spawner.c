@@ -21,10 +21,10 @@ static int send_request(Native *n, const SpawnMessage *m, const int *fds, size_t
 
         if (size < 0)
                 return (int) size;
-        return outbox_send(&n->outbox, n->config.spawner_fd, n->io, buffer, (size_t) size, fds, n_fds);
+        return provider_outbox_send(&n->outbox, n->config.spawner_fd, n->io, buffer, (size_t) size, fds, n_fds);
 }
 
-static int request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, uint64_t token, const int *fds, size_t n_fds) {
+static int native_spawner_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, uint64_t token, const int *fds, size_t n_fds) {
         NativeRequest *q = calloc(1, sizeof(*q));
         int r;
 
@@ -45,11 +45,11 @@ static int request(Native *n, SpawnType type, const SpawnMessage *message, Sandb
 }
 
 int native_request(Native *n, SpawnType type, const SpawnMessage *message, Sandbox *sb, const int *fds, size_t n_fds) {
-        return request(n, type, message, sb, /* token= */ 0, fds, n_fds);
+        return native_spawner_request(n, type, message, sb, /* token= */ 0, fds, n_fds);
 }
 
 int native_request_token(Native *n, SpawnType type, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds) {
-        return request(n, type, message, /* sb= */ NULL, token, fds, n_fds);
+        return native_spawner_request(n, type, message, /* sb= */ NULL, token, fds, n_fds);
 }
 
 int native_request_tree(Native *n, const SpawnMessage *message, uint64_t token, const int *fds, size_t n_fds) {
@@ -143,7 +143,7 @@ static void (*const answers[])(Native *n, NativeRequest *q, const SpawnMessage *
         [SPAWN_ZYGOTE] = native_on_zygote_answer,
 };
 
-static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
+static void native_spawner_finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         bool last = m->type != SPAWN_ITEM && m->type != SPAWN_TREE_ITEM;
 
         if (last)
@@ -155,7 +155,7 @@ static void finish(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds,
 
 /* Whoever hears of a loss may ask anew at once: that is for the new spawner, which has it already. */
 static void ask_again(Native *n) {
-        static const SpawnFailure losses[_SPAWN_TYPE_MAX] = {
+        static const WireSpawnFailure losses[_SPAWN_TYPE_MAX] = {
                 [SPAWN_CREATE] = { .error = EAGAIN, .text = "the spawner died while it was made; try again" },
                 [SPAWN_ZYGOTE] = { .error = EOPNOTSUPP, .text = "the spawner died, and its zygotes with it" },
                 [SPAWN_TREE] = { .error = ECONNRESET, .text = "the spawner died meanwhile; try again" },
@@ -164,19 +164,19 @@ static void ask_again(Native *n) {
         NativeRequest *q, *next;
 
         HASH_ITER(hh, n->requests, q, next) {
-                const SpawnFailure *loss = &losses[q->message.type];
+                const WireSpawnFailure *loss = &losses[q->message.type];
                 SpawnMessage lost = { .type = SPAWN_FAILED, .serial = q->serial, .failure = *loss };
 
                 if ((int32_t) (q->serial - last) > 0)
                         continue;
                 if (loss->error != 0)
-                        finish(n, q, &lost, NULL, 0);
+                        native_spawner_finish(n, q, &lost, NULL, 0);
                 else
                         (void) send_request(n, &q->message, NULL, 0);
         }
 }
 
-static void on_hello(Native *n, const SpawnMessage *m) {
+static void native_spawner_on_hello(Native *n, const SpawnMessage *m) {
         native_tree_hello(n, &m->hello);
         if (n->up) {
                 log_warning("the spawner died and is back");
@@ -186,21 +186,21 @@ static void on_hello(Native *n, const SpawnMessage *m) {
         n->provider.events->up(&n->provider, n->provider.userdata);
 }
 
-static void on_message(Native *n, const SpawnMessage *m, int *fds, size_t n_fds) {
+static void native_spawner_on_message(Native *n, const SpawnMessage *m, int *fds, size_t n_fds) {
         NativeRequest *q;
 
         if (m->type == SPAWN_HELLO) {
-                on_hello(n, m);
+                native_spawner_on_hello(n, m);
                 return;
         }
         HASH_FIND(hh, n->requests, &m->serial, sizeof(m->serial), q);
         if (q)
-                finish(n, q, m, fds, n_fds);
+                native_spawner_finish(n, q, m, fds, n_fds);
         else
                 log_debug("the spawner answers what nobody has asked: %u", m->serial);
 }
 
-static int receive(Native *n) {
+static int native_spawner_receive(Native *n) {
         uint8_t buffer[SPAWN_MESSAGE_MAX];
         int fds[CHANNEL_FDS_MAX], r;
         size_t size, n_fds = 0;
@@ -211,7 +211,7 @@ static int receive(Native *n) {
                 return r;
         r = spawn_decode(buffer, size, &m);
         if (r >= 0)
-                on_message(n, &m, fds, n_fds);
+                native_spawner_on_message(n, &m, fds, n_fds);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
         return r < 0 ? r : 1;
@@ -224,9 +224,9 @@ int native_on_spawner(sd_event_source *source, int fd, uint32_t revents, void *u
         int r = 1;
 
         if (revents & EPOLLOUT)
-                (void) outbox_flush(&n->outbox, fd, n->io);
+                (void) provider_outbox_flush(&n->outbox, fd, n->io);
         while (r > 0)
-                r = receive(n);
+                r = native_spawner_receive(n);
         if (r == -EAGAIN)
                 return 0;
         log_error("cove-spawner is gone (killed?): ending, so that a restart of `cove serve` brings it back; sandboxes go on");

@@ -18,7 +18,7 @@ struct OutboxItem {
         unsigned char data[];
 };
 
-static void item_free(OutboxItem *item) {
+static void outbox_item_free(OutboxItem *item) {
         for (size_t i = 0; i < item->n_fds; i++)
                 (void) fd_close(item->fds[i]);
         explicit_bzero(item->data, item->size); /* an environment may have secrets in it */
@@ -35,23 +35,23 @@ static OutboxItem *item_new(const void *data, size_t size, const int *fds, size_
         for (; item->n_fds < n_fds; item->n_fds++) {
                 item->fds[item->n_fds] = fcntl(fds[item->n_fds], F_DUPFD_CLOEXEC, 3);
                 if (item->fds[item->n_fds] < 0) {
-                        item_free(item);
+                        outbox_item_free(item);
                         return NULL;
                 }
         }
         return item;
 }
 
-static void want_room(const Outbox *o, sd_event_source *io) {
+static void outbox_want_room(const ProviderOutbox *o, sd_event_source *io) {
         if (io)
                 (void) sd_event_source_set_io_events(io, o->items ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-static bool is_full(int r) {
+static bool outbox_is_full(int r) {
         return r == -EAGAIN || r == -ENOBUFS || r == -ETOOMANYREFS;
 }
 
-int outbox_send(Outbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds) {
+int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds) {
         OutboxItem *item;
         int r = -EAGAIN;
 
@@ -59,7 +59,7 @@ int outbox_send(Outbox *o, int fd, sd_event_source *io, const void *data, size_t
                 return -E2BIG;
         if (!o->items)
                 r = channel_send_bytes(fd, data, size, fds, n_fds, MSG_DONTWAIT);
-        if (!is_full(r))
+        if (!outbox_is_full(r))
                 return r;
         if (o->n >= OUTBOX_MAX)
                 return -ENOBUFS;
@@ -68,11 +68,11 @@ int outbox_send(Outbox *o, int fd, sd_event_source *io, const void *data, size_t
                 return -ENOMEM;
         DL_APPEND(o->items, item);
         o->n++;
-        want_room(o, io);
+        outbox_want_room(o, io);
         return 0;
 }
 
-int outbox_flush(Outbox *o, int fd, sd_event_source *io) {
+int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io) {
         int r = 0;
 
         while (o->items) {
@@ -83,16 +83,16 @@ int outbox_flush(Outbox *o, int fd, sd_event_source *io) {
                         break;
                 DL_DELETE(o->items, item);
                 o->n--;
-                item_free(item);
+                outbox_item_free(item);
         }
-        want_room(o, io);
-        return r < 0 && !is_full(r) ? r : 0;
+        outbox_want_room(o, io);
+        return r < 0 && !outbox_is_full(r) ? r : 0;
 }
 
-void outbox_done(Outbox *o) {
+void outbox_done(ProviderOutbox *o) {
         OutboxItem *item, *next;
 
         DL_FOREACH_SAFE(o->items, item, next)
-                item_free(item);
-        *o = (Outbox) { 0 };
+                outbox_item_free(item);
+        *o = (ProviderOutbox) { 0 };
 }

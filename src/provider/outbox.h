@@ -10,17 +10,17 @@
 
 typedef struct OutboxItem OutboxItem;
 
-typedef struct Outbox {
+typedef struct ProviderOutbox {
         OutboxItem *items;
         size_t n;
-} Outbox;
+} ProviderOutbox;
 
 #define OUTBOX_MAX 16384
 
 /* Sends, or keeps (descriptors are duplicated) and returns 0. The source is asked to tell when there is room again. */
-int outbox_send(Outbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds);
+int provider_outbox_send(ProviderOutbox *o, int fd, sd_event_source *io, const void *data, size_t size, const int *fds, size_t n_fds);
 
 /* When the channel has room. */
-int outbox_flush(Outbox *o, int fd, sd_event_source *io);
+int provider_outbox_flush(ProviderOutbox *o, int fd, sd_event_source *io);
 
-void outbox_done(Outbox *o);
+void outbox_done(ProviderOutbox *o);

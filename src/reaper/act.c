@@ -9,7 +9,7 @@
 #define RECORDS_AT_ONCE 25
 
 static void item_over(RunItem *item) {
-        Run *run = item->run;
+        ReaperRun *run = item->run;
 
         item->item.duration = item->asked_at > 0 ? clock_usec() - item->asked_at : 0;
         report_item(run, &item->item);
@@ -43,7 +43,7 @@ void item_fail(RunItem *item, const char *format, ...) {
 }
 
 /* The run may not be freed from here: a sandbox's watches are being told. */
-static void on_changed(Sandbox *sb, Execution *x, void *userdata) {
+static void act_on_changed(Sandbox *sb, Execution *x, void *userdata) {
         RunItem *item = userdata;
 
         if (item->item.state != CLEANUP_PENDING || !sandbox_status_is_ended(sb->status))
@@ -58,7 +58,7 @@ void item_terminate(RunItem *item, Sandbox *sb) {
         item->asked_at = clock_usec();
         item->item.state = CLEANUP_PENDING;
         item->run->n_pending++;
-        item->watch = (SandboxWatch) { .changed = on_changed, .userdata = item };
+        item->watch = (SandboxWatch) { .changed = act_on_changed, .userdata = item };
         sandbox_watch(sb, &item->watch);
         (void) snprintf(reason, sizeof(reason), "%s", item->item.text);
         if (sb->status == SANDBOX_TERMINATING)
@@ -84,7 +84,7 @@ static bool is_of_scan(CleanupRule rule) {
         return rule < RULE_UNHEALTHY || rule == RULE_EMERGENCY;
 }
 
-static void move_cursor(Run *run, const Sandbox *sb) {
+static void move_cursor(ReaperRun *run, const Sandbox *sb) {
         if (run->request.kind != CLEANUP_SWEEP)
                 return;
         run->reaper->cursor.at = sb->created_at;
@@ -92,8 +92,8 @@ static void move_cursor(Run *run, const Sandbox *sb) {
 }
 
 static void act_on_sandbox(RunItem *item) {
-        Run *run = item->run;
-        Sandbox *sb = sweep_run_find(run, item->item.name);
+        ReaperRun *run = item->run;
+        Sandbox *sb = manager_by_id(run->reaper->manager, item->item.name);
         char text[CLEANUP_TEXT_MAX];
 
         if (!sb || (sandbox_status_is_ended(sb->status) && item->item.rule != RULE_OLD && item->item.rule != RULE_FAILED)) {
@@ -137,7 +137,7 @@ static bool is_record(CleanupRule rule) {
 }
 
 /* Records go together, in one transaction; if that fails, one by one, so that a bad one shows. */
-static void act_on_records(Run *run) {
+static void act_on_records(ReaperRun *run) {
         RunItem *items[RECORDS_AT_ONCE];
         Sandbox *list[RECORDS_AT_ONCE];
         size_t n = 0;
@@ -145,7 +145,7 @@ static void act_on_records(Run *run) {
 
         while (n < RECORDS_AT_ONCE && run->next_item < run->report.n_items && is_record(run->report.items[run->next_item]->rule)) {
                 items[n] = (RunItem *) run->report.items[run->next_item++];
-                list[n] = sweep_run_find(run, items[n]->item.name);
+                list[n] = manager_by_id(run->reaper->manager, items[n]->item.name);
                 if (list[n] && judge_sandbox(&run->judge, list[n], text) == items[n]->item.rule) {
                         items[n]->asked_at = clock_usec();
                         move_cursor(run, list[n++]);
@@ -160,7 +160,7 @@ static void act_on_records(Run *run) {
                         item_done(items[i]);
 }
 
-bool sweep_run_act_slice(Run *run) {
+bool sweep_run_act_slice(ReaperRun *run) {
         usec_t until = clock_usec() + SLICE_USEC;
 
         run->judge.settings = run->reaper->manager->settings;

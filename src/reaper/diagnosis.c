@@ -52,7 +52,7 @@ typedef struct Look {
 
 typedef struct Examination {
         Reaper *reaper;
-        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         Look first;
         sd_event_source *timer;
         DiagnosisDone done;
@@ -60,7 +60,7 @@ typedef struct Examination {
         struct Examination *prev, *next;
 } Examination;
 
-static void look(Sandbox *sb, Look *ret) {
+static void diagnosis_look(Sandbox *sb, Look *ret) {
         Provider *p = sb->manager->provider;
         DiagnosisOutput output;
 
@@ -96,7 +96,7 @@ static void compare_cpu(const Look *a, const Look *b, double seconds, Diagnosis 
         }
 }
 
-static void compare(const Look *a, const Look *b, Diagnosis *d) {
+static void diagnosis_compare(const Look *a, const Look *b, Diagnosis *d) {
         double seconds = (double) (b->at - a->at) / (double) USEC_PER_SEC;
 
         d->sample = b->at - a->at;
@@ -118,8 +118,8 @@ static void compare(const Look *a, const Look *b, Diagnosis *d) {
 
 /* The verdict */
 
-static bool conclude(Diagnosis *d, Verdict v, bool stuck, const char *suggestion, const char *format, ...) _printf_(5, 6);
-static bool conclude(Diagnosis *d, Verdict v, bool stuck, const char *suggestion, const char *format, ...) {
+static bool diagnosis_conclude(Diagnosis *d, Verdict v, bool stuck, const char *suggestion, const char *format, ...) _printf_(5, 6);
+static bool diagnosis_conclude(Diagnosis *d, Verdict v, bool stuck, const char *suggestion, const char *format, ...) {
         va_list ap;
 
         d->verdict = v;
@@ -138,16 +138,16 @@ static bool by_status(const Sandbox *sb, const Config *c, Diagnosis *d) {
         bool late = d->age > MIN_OF(PROVISION_USEC, c->cleanup.orphan_timeout_usec);
 
         if (sandbox_status_is_ended(sb->status))
-                return conclude(d, VERDICT_ENDED, false, "logs", "it has ended: %s", sb->reason ? sb->reason : "no reason given");
+                return diagnosis_conclude(d, VERDICT_ENDED, false, "logs", "it has ended: %s", sb->reason ? sb->reason : "no reason given");
         switch (sb->status) {
         case SANDBOX_PAUSED:
-                return conclude(d, VERDICT_PAUSED, false, "resume", "everything in it is frozen: somebody has paused it");
+                return diagnosis_conclude(d, VERDICT_PAUSED, false, "resume", "everything in it is frozen: somebody has paused it");
         case SANDBOX_STOPPED:
-                return conclude(d, VERDICT_STOPPED, false, "start", "nothing runs: somebody has stopped it");
+                return diagnosis_conclude(d, VERDICT_STOPPED, false, "start", "nothing runs: somebody has stopped it");
         case SANDBOX_INITIALIZING:
-                return conclude(d, VERDICT_PROVISIONING, late, late ? "rm --force" : "inspect", "it is being made for %.1f s", SECONDS(d->age));
+                return diagnosis_conclude(d, VERDICT_PROVISIONING, late, late ? "rm --force" : "inspect", "it is being made for %.1f s", SECONDS(d->age));
         case SANDBOX_TERMINATING:
-                return conclude(d, VERDICT_TERMINATING, sandbox_since(sb, sb->changed_at) > GRACE_MAX, "logs",
+                return diagnosis_conclude(d, VERDICT_TERMINATING, sandbox_since(sb, sb->changed_at) > GRACE_MAX, "logs",
                                 "it is being taken down for %.1f s", SECONDS(sandbox_since(sb, sb->changed_at)));
         default:
                 return false;
@@ -156,7 +156,7 @@ static bool by_status(const Sandbox *sb, const Config *c, Diagnosis *d) {
 
 static bool is_fork_storm(Diagnosis *d) {
         return d->usage.has_pids && d->limits.pids > 0 && (double) d->usage.pids >= PIDS_SHARE * d->limits.pids &&
-                        conclude(d, VERDICT_FORK_STORM, true, "rm --force", "%llu processes of %u that it may have: it forks without end",
+                        diagnosis_conclude(d, VERDICT_FORK_STORM, true, "rm --force", "%llu processes of %u that it may have: it forks without end",
                                         (unsigned long long) d->usage.pids, d->limits.pids);
 }
 
@@ -165,7 +165,7 @@ static bool is_memory_growing(Diagnosis *d) {
 
         if (!d->usage.has_memory || d->memory_growth < (double) GROWTH_BYTES)
                 return false;
-        return conclude(d, VERDICT_MEMORY_GROWING, true, "stats", "memory grows by %.1f MB/s: %.0f of %.0f MB are in use, full in %.0f s",
+        return diagnosis_conclude(d, VERDICT_MEMORY_GROWING, true, "stats", "memory grows by %.1f MB/s: %.0f of %.0f MB are in use, full in %.0f s",
                         MEGABYTES(d->memory_growth), MEGABYTES(d->usage.memory_bytes), MEGABYTES(d->limits.memory_bytes),
                         left > 0 ? left / d->memory_growth : 0);
 }
@@ -178,8 +178,8 @@ static bool is_busy_loop(Diagnosis *d) {
         if (d->executions == 0 || (!all && !starved)) /* on a busy machine it gets what is left, and wants more each time one looks */
                 return false;
         if (d->output_delta > 0 || d->operations_delta > 0 || d->io_rate > 0)
-                return conclude(d, VERDICT_ACTIVE, false, "top", "it computes (%.0f %% CPU) and gets on", d->cpu_percent);
-        return conclude(d, VERDICT_BUSY_LOOP, true, "ps", "%.0f %% CPU, and no output, I/O or operation: an endless loop, or heavy work (%s)",
+                return diagnosis_conclude(d, VERDICT_ACTIVE, false, "top", "it computes (%.0f %% CPU) and gets on", d->cpu_percent);
+        return diagnosis_conclude(d, VERDICT_BUSY_LOOP, true, "ps", "%.0f %% CPU, and no output, I/O or operation: an endless loop, or heavy work (%s)",
                         d->cpu_percent, d->processes.name[0] ? d->processes.name : "process unknown");
 }
 
@@ -197,9 +197,9 @@ static bool is_calm(Diagnosis *d) {
         if (d->executions == 0 || !d->cpu_known || d->cpu_percent > CALM_PERCENT || d->output_delta > 0 || d->io_rate > 0)
                 return false;
         if (silence(d) > QUIET_USEC)
-                return conclude(d, VERDICT_HUNG, true, "ps", "no CPU, no I/O and no output for %.0f s: hung, or a deadlock (%s is %s)",
+                return diagnosis_conclude(d, VERDICT_HUNG, true, "ps", "no CPU, no I/O and no output for %.0f s: hung, or a deadlock (%s is %s)",
                                 SECONDS(silence(d)), d->processes.name[0] ? d->processes.name : "its process", state);
-        return conclude(d, VERDICT_WAITING_ON_IO, false, "ps", "no CPU: it waits for data, a disk, or another process (%s is %s)",
+        return diagnosis_conclude(d, VERDICT_WAITING_ON_IO, false, "ps", "no CPU: it waits for data, a disk, or another process (%s is %s)",
                         d->processes.name[0] ? d->processes.name : "its process", state);
 }
 
@@ -209,19 +209,19 @@ static bool is_unused(const Sandbox *sb, Diagnosis *d) {
         if (d->executions > 0)
                 return false;
         if (sandbox_is_agents(sb) && since > QUIET_USEC)
-                return conclude(d, VERDICT_NO_OPERATIONS, true, "rm", "nothing runs, and nobody has asked anything of it for %.0f s",
+                return diagnosis_conclude(d, VERDICT_NO_OPERATIONS, true, "rm", "nothing runs, and nobody has asked anything of it for %.0f s",
                                 SECONDS(since));
-        return conclude(d, VERDICT_IDLE, false, "exec", "nothing runs in it; it is ready");
+        return diagnosis_conclude(d, VERDICT_IDLE, false, "exec", "nothing runs in it; it is ready");
 }
 
-static void judge(const Sandbox *sb, Diagnosis *d) {
+static void diagnosis_judge(const Sandbox *sb, Diagnosis *d) {
         if (by_status(sb, sb->manager->settings, d) || is_fork_storm(d) || is_memory_growing(d) || is_busy_loop(d) || is_calm(d) ||
                         is_unused(sb, d))
                 return;
         if (d->cpu_known)
-                (void) conclude(d, VERDICT_ACTIVE, false, "top", "it works: %.0f %% CPU", d->cpu_percent);
+                (void) diagnosis_conclude(d, VERDICT_ACTIVE, false, "top", "it works: %.0f %% CPU", d->cpu_percent);
         else
-                (void) conclude(d, VERDICT_ACTIVE, false, "ps", "a command runs; this host does not tell how much it computes");
+                (void) diagnosis_conclude(d, VERDICT_ACTIVE, false, "ps", "a command runs; this host does not tell how much it computes");
 }
 
 /* Red flags */
@@ -281,10 +281,10 @@ static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {
                 .io_rate = NAN,
         };
         memcpy(d->id, sb->id, sizeof(d->id));
-        look(sb, &second);
-        compare(first, &second, d);
+        diagnosis_look(sb, &second);
+        diagnosis_compare(first, &second, d);
         output_read(sb, /* patterns= */ true, &d->output);
-        judge(sb, d);
+        diagnosis_judge(sb, d);
         find_flags(sb, d);
 }
 
@@ -293,22 +293,22 @@ static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {
 static void examination_free(Examination *e) {
         DL_DELETE(e->reaper->examinations, e);
         sd_event_source_disable_unref(e->timer);
+        (void) sandbox_unref(e->sandbox);
         free(e);
 }
 
-static int on_second(sd_event_source *source, uint64_t usec, void *userdata) {
+static int diagnosis_on_second(sd_event_source *source, uint64_t usec, void *userdata) {
         Examination *e = userdata;
         DiagnosisDone done = e->done;
         void *who = e->userdata;
+        bool there = !sandbox_is_gone(e->sandbox);
         Diagnosis d;
-        Sandbox *sb;
 
-        HASH_FIND_STR(e->reaper->manager->sandboxes, e->id, sb);
-        if (sb)
-                examine(sb, &e->first, &d);
+        if (there)
+                examine(e->sandbox, &e->first, &d);
         examination_free(e);
         if (done)
-                done(sb ? &d : NULL, who);
+                done(there ? &d : NULL, who);
         return 0;
 }
 
@@ -321,10 +321,10 @@ int reaper_diagnose(Reaper *r, Sandbox *sb, usec_t sample_usec, DiagnosisDone do
         e->reaper = r;
         e->done = done;
         e->userdata = userdata;
-        memcpy(e->id, sb->id, sizeof(e->id));
-        look(sb, &e->first);
+        e->sandbox = sandbox_ref(sb);
+        diagnosis_look(sb, &e->first);
         DL_APPEND(r->examinations, e);
-        k = sd_event_add_time_relative(r->manager->event, &e->timer, CLOCK_MONOTONIC, sample_usec, USEC_PER_MSEC, on_second, e);
+        k = sd_event_add_time_relative(r->manager->event, &e->timer, CLOCK_MONOTONIC, sample_usec, USEC_PER_MSEC, diagnosis_on_second, e);
         if (k < 0)
                 examination_free(e);
         return k;

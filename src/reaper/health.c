@@ -25,6 +25,7 @@ typedef struct HealthWaiter {
 
 typedef struct HealthEntry {
         char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         Reaper *reaper;
         bool under_way, unhealthy;
         unsigned failures; /* in a row */
@@ -34,44 +35,39 @@ typedef struct HealthEntry {
 
 typedef struct Health {
         HealthEntry *entries; /* those that were asked and still are */
-        char (*queue)[SANDBOX_ID_LENGTH + 1];
+        Sandbox **queue;
         size_t n_queue, next, room;
         unsigned n_under_way;
         sd_event_source *pace;
 } Health;
 
-static Sandbox *find_sandbox(const Reaper *r, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(r->manager->sandboxes, id, sb);
-        return sb;
-}
-
-static HealthEntry *entry_of(Reaper *r, const char *id) {
+static HealthEntry *reaper_health_entry_of(Reaper *r, Sandbox *sb) {
         HealthEntry *e;
 
-        HASH_FIND_STR(r->health->entries, id, e);
+        HASH_FIND_STR(r->health->entries, sb->id, e);
         if (e)
                 return e;
         e = calloc(1, sizeof(*e));
         if (!e)
                 return NULL;
         e->reaper = r;
-        (void) snprintf(e->id, sizeof(e->id), "%s", id);
+        e->sandbox = sandbox_ref(sb);
+        memcpy(e->id, sb->id, sizeof(e->id));
         HASH_ADD_STR(r->health->entries, id, e);
         return e;
 }
 
-static void entry_free(HealthEntry *e) {
+static void reaper_health_entry_free(HealthEntry *e) {
         HealthWaiter *w, *next;
 
         HASH_DEL(e->reaper->health->entries, e);
         DL_FOREACH_SAFE(e->waiters, w, next)
                 free(w);
+        (void) sandbox_unref(e->sandbox);
         free(e);
 }
 
-static int enqueue(Health *h, const char *id) {
+static int reaper_health_enqueue(Health *h, Sandbox *sb) {
         if (h->n_queue == h->room) {
                 size_t room = h->room ? h->room * 2 : 64;
                 void *bigger = reallocarray(h->queue, room, sizeof(*h->queue));
@@ -81,7 +77,7 @@ static int enqueue(Health *h, const char *id) {
                 h->queue = bigger;
                 h->room = room;
         }
-        (void) snprintf(h->queue[h->n_queue++], sizeof(*h->queue), "%s", id);
+        h->queue[h->n_queue++] = sandbox_ref(sb);
         return 0;
 }
 
@@ -94,7 +90,7 @@ static void keep_pace(Health *h) {
 
 static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
         char reason[CLEANUP_TEXT_MAX];
-        Run *run;
+        ReaperRun *run;
 
         (void) snprintf(reason, sizeof(reason), "unhealthy: %.200s", text);
         if (sweep_run_new(r, &(CleanupRequest) { .kind = CLEANUP_HEALTH }, CLEANUP_BY_TIMER, &run) < 0)
@@ -106,7 +102,7 @@ static void end_unhealthy(Reaper *r, Sandbox *sb, const char *text) {
                 sweep_run_free(run);
 }
 
-static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
+static void reaper_health_judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
         const CleanupConfig *c = &e->reaper->manager->settings->cleanup;
         bool was = e->unhealthy;
 
@@ -114,7 +110,7 @@ static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
         e->unhealthy = e->failures >= FAILURES_TO_BELIEVE;
         if (was && healthy)
                 log_notice("sandbox %s: is well again", sb->id);
-        if (e->failures == 1 && enqueue(e->reaper->health, e->id) >= 0)
+        if (e->failures == 1 && reaper_health_enqueue(e->reaper->health, sb) >= 0)
                 keep_pace(e->reaper->health);
         if (!e->unhealthy)
                 return;
@@ -126,7 +122,7 @@ static void judge(HealthEntry *e, Sandbox *sb, bool healthy, const char *text) {
                 end_unhealthy(e->reaper, sb, text);
 }
 
-static void on_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
+static void reaper_health_on_probed(Sandbox *sb, bool healthy, const char *text, usec_t duration, void *userdata) {
         HealthEntry *e = userdata;
         Health *h = e->reaper->health;
         HealthWaiter *w;
@@ -138,14 +134,14 @@ static void on_probed(Sandbox *sb, bool healthy, const char *text, usec_t durati
                 w->done(sb, healthy, text, duration, w->userdata);
                 free(w);
         }
-        if (sandbox_status_is_live(sb->status) && sb->status != SANDBOX_TERMINATING)
-                judge(e, sb, healthy, text);
+        if (!sandbox_is_ending(sb))
+                reaper_health_judge(e, sb, healthy, text);
 }
 
-static int ask(HealthEntry *e, Sandbox *sb) {
+static int reaper_health_ask(HealthEntry *e, Sandbox *sb) {
         Reaper *r = e->reaper;
         usec_t timeout = MAX_OF(r->manager->settings->cleanup.health_timeout_usec, USEC_PER_MSEC);
-        int k = sandbox_probe(sb, timeout, on_probed, e);
+        int k = sandbox_probe(sb, timeout, reaper_health_on_probed, e);
 
         if (k < 0)
                 return k;
@@ -155,12 +151,12 @@ static int ask(HealthEntry *e, Sandbox *sb) {
 }
 
 int reaper_check_health(Reaper *r, Sandbox *sb, HealthDone done, void *userdata) {
-        HealthEntry *e = entry_of(r, sb->id);
+        HealthEntry *e = reaper_health_entry_of(r, sb);
         HealthWaiter *w = calloc(1, sizeof(*w));
         int k = e && w ? 0 : -ENOMEM;
 
         if (k >= 0 && !e->under_way)
-                k = ask(e, sb);
+                k = reaper_health_ask(e, sb);
         if (k < 0) {
                 free(w);
                 return k;
@@ -185,8 +181,7 @@ void health_forget(Reaper *r, void *userdata) {
 /* Every so often */
 
 static bool is_worth_asking(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->pooled &&
-                        (sb->n_alive > 0 || sandbox_is_agents(sb));
+        return sandbox_is_up(sb) && !sb->pooled && (sb->n_alive > 0 || sandbox_is_agents(sb));
 }
 
 static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -194,10 +189,12 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = r->health;
 
         while (h->n_under_way < AT_ONCE && h->next < h->n_queue) {
-                Sandbox *sb = find_sandbox(r, h->queue[h->next++]);
-                HealthEntry *e = sb && (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) ? entry_of(r, sb->id) : NULL;
+                Sandbox *sb = h->queue[h->next++];
+                HealthEntry *e = sandbox_is_up(sb) ? reaper_health_entry_of(r, sb) : NULL;
+                bool asked = e && !e->under_way && reaper_health_ask(e, sb) >= 0;
 
-                if (e && !e->under_way && ask(e, sb) >= 0)
+                (void) sandbox_unref(sb);
+                if (asked)
                         break; /* one each time */
         }
         if (h->next == h->n_queue) {
@@ -211,12 +208,9 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
 static void forget_ended(Reaper *r) {
         HealthEntry *e, *next;
 
-        HASH_ITER(hh, r->health->entries, e, next) {
-                const Sandbox *sb = find_sandbox(r, e->id);
-
-                if (!e->under_way && (!sb || !sandbox_status_is_live(sb->status)))
-                        entry_free(e);
-        }
+        HASH_ITER(hh, r->health->entries, e, next)
+                if (!e->under_way && !sandbox_status_is_live(e->sandbox->status))
+                        reaper_health_entry_free(e);
 }
 
 /* A round that is not through yet is not begun anew. */
@@ -228,7 +222,7 @@ void health_tick(Reaper *r) {
         if (h->n_queue > 0)
                 return;
         HASH_ITER(hh, r->manager->sandboxes, sb, next)
-                if (is_worth_asking(sb) && enqueue(h, sb->id) < 0)
+                if (is_worth_asking(sb) && reaper_health_enqueue(h, sb) < 0)
                         break;
         if (h->n_queue == 0)
                 return;
@@ -239,11 +233,8 @@ unsigned health_unhealthy(const Reaper *r) {
         const HealthEntry *e, *next;
         unsigned n = 0;
 
-        HASH_ITER(hh, r->health->entries, e, next) {
-                const Sandbox *sb = e->unhealthy ? find_sandbox(r, e->id) : NULL;
-
-                n += sb && sandbox_status_is_live(sb->status);
-        }
+        HASH_ITER(hh, r->health->entries, e, next)
+                n += e->unhealthy && sandbox_status_is_live(e->sandbox->status);
         return n;
 }
 
@@ -263,13 +254,12 @@ void health_free(Reaper *r) {
         if (!r->health)
                 return;
         HASH_ITER(hh, r->health->entries, e, next) {
-                Sandbox *sb = e->under_way ? find_sandbox(r, e->id) : NULL;
-
-                if (sb)
-                        sandbox_probe_forget(sb, e);
-                entry_free(e);
+                sandbox_probe_forget(e->sandbox, e);
+                reaper_health_entry_free(e);
         }
         sd_event_source_disable_unref(r->health->pace);
+        for (size_t i = r->health->next; i < r->health->n_queue; i++)
+                (void) sandbox_unref(r->health->queue[i]);
         free(r->health->queue);
         free(r->health);
         r->health = NULL;

@@ -38,11 +38,11 @@ typedef CleanupRule (*JudgeFunction)(const Judge *j, const Sandbox *sb, char tex
 bool judge_self_test(JudgeFunction judge, const Config *settings, char text[static CLEANUP_TEXT_MAX]);
 
 /* run.c: one run, from its scan to its report. */
-typedef struct Run Run;
+typedef struct ReaperRun ReaperRun;
 
 typedef struct RunItem {
         CleanupItem item; /* first: the report's list points here */
-        Run *run;
+        ReaperRun *run;
         SandboxWatch watch;
         usec_t asked_at;
 } RunItem;
@@ -55,15 +55,15 @@ typedef enum RunPhase {
         RUN_OVER,
 } RunPhase;
 
-struct Run {
+struct ReaperRun {
         Reaper *reaper;
         CleanupRequest request;
         CleanupReport report;
         Judge judge;
         RunPhase phase;
         bool blind;                /* the self-test failed: nothing is touched */
-        char (*ids)[SANDBOX_ID_LENGTH + 1]; /* all records, oldest first */
-        size_t n_ids, next_id;
+        Sandbox **records; /* all of them, oldest first */
+        size_t n_records, next_record;
         size_t items_room, next_item;
         size_t n_pending, n_max;   /* asked and not ended; at most so many are acted upon */
         usec_t began;              /* monotonic */
@@ -71,22 +71,21 @@ struct Run {
         struct Reconcile *reconcile;
         CleanupDone done;
         void *userdata;
-        Run *prev, *next;
+        ReaperRun *prev, *next;
 };
 
-int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret);
-Run *sweep_run_free(Run *run);
-int sweep_run_snapshot(Run *run); /* all ids */
+int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, ReaperRun **ret);
+ReaperRun *sweep_run_free(ReaperRun *run);
+int sweep_run_snapshot(ReaperRun *run); /* all records */
 /* Adds what is to go. NULL: no memory, or too many. */
-RunItem *sweep_run_add(Run *run, const char *name, CleanupRule rule, const char *text);
-void sweep_run_go(Run *run);    /* (again) a slice per turn of the loop */
-void sweep_run_pause(Run *run); /* until somebody says sweep_run_go() */
-void sweep_run_fail(Run *run, const char *text);
-void sweep_run_act(Run *run);   /* everything is found */
-Sandbox *sweep_run_find(const Run *run, const char *id); /* NULL: gone */
+RunItem *sweep_run_add(ReaperRun *run, const char *name, CleanupRule rule, const char *text);
+void sweep_run_go(ReaperRun *run);    /* (again) a slice per turn of the loop */
+void sweep_run_pause(ReaperRun *run); /* until somebody says sweep_run_go() */
+void sweep_run_fail(ReaperRun *run, const char *text);
+void sweep_run_act(ReaperRun *run);   /* everything is found */
 
 /* act.c */
-bool sweep_run_act_slice(Run *run); /* true: everything was asked for */
+bool sweep_run_act_slice(ReaperRun *run); /* true: everything was asked for */
 void item_done(RunItem *item);
 void item_fail(RunItem *item, const char *format, ...) _printf_(2, 3);
 void item_terminate(RunItem *item, Sandbox *sb);
@@ -94,15 +93,15 @@ void item_terminate(RunItem *item, Sandbox *sb);
 /* pressure.c */
 void pressure_read(const Manager *m, PressureStatus *ret);
 bool pressure_is_over(const Config *c, PressureStatus *p); /* writes the text */
-void pressure_after(Reaper *r, const Run *run);
-void pressure_scan(Run *run);
-int pressure_next(Run *run); /* 1: the next may go. 0: enough. -EAGAIN: those that were asked for are to end first */
+void pressure_after(Reaper *r, const ReaperRun *run);
+void pressure_scan(ReaperRun *run);
+int pressure_next(ReaperRun *run); /* 1: the next may go. 0: enough. -EAGAIN: those that were asked for are to end first */
 
 /* reconcile.c */
-int reconcile_begin(Run *run);
-void reconcile_verify(Run *run);
-void reconcile_free(Run *run);
-bool reconcile_slice(Run *run); /* true: this phase is over */
+int reconcile_begin(ReaperRun *run);
+void reconcile_verify(ReaperRun *run);
+void reconcile_free(ReaperRun *run);
+bool reconcile_slice(ReaperRun *run); /* true: this phase is over */
 
 /* health.c */
 int health_new(Reaper *r);
@@ -117,10 +116,10 @@ void diagnosis_free(Reaper *r);
 
 /* report.c */
 void report_count(CleanupCounts *c, const CleanupItem *item);
-void report_begin(const Run *run);
-void report_found(const Run *run);
-void report_item(const Run *run, const CleanupItem *item);
-void report_end(Run *run); /* log, store, totals, alert */
+void report_begin(const ReaperRun *run);
+void report_found(const ReaperRun *run);
+void report_item(const ReaperRun *run, const CleanupItem *item);
+void report_end(ReaperRun *run); /* log, store, totals, alert */
 void report_load(Reaper *r);
 
 typedef struct Layer {
@@ -138,7 +137,7 @@ typedef struct Layer {
 struct Reaper {
         Manager *manager;
         Layer layers[_CLEANUP_KIND_MAX];
-        Run *runs;
+        ReaperRun *runs;
         usec_t patience;      /* ITEM_PATIENCE; tests have less */
         SandboxBirth cursor;  /* the last that a sweep has acted upon */
         CoreObserver observer;
@@ -163,6 +162,6 @@ struct Reaper {
 
 usec_t layer_interval(const Reaper *r, CleanupKind kind);
 usec_t layer_lateness(const Reaper *r, const Layer *l); /* watch.c */
-void layer_over(Reaper *r, const Run *run);
+void layer_over(Reaper *r, const ReaperRun *run);
 void reaper_alert(Reaper *r, const char *kind, const char *format, ...) _printf_(3, 4);
 

@@ -53,7 +53,7 @@ static void find_patterns(const char *text, size_t size, const Execution *x, Dia
         }
 }
 
-static void read_stream(const Execution *x, ExecutionStream stream, bool patterns, DiagnosisOutput *o) {
+static void reaper_output_read_stream(const Execution *x, ExecutionStream stream, bool patterns, DiagnosisOutput *o) {
         _cleanup_close_ int fd = execution_open_output(x, stream);
         char text[TAIL_BYTES];
         struct stat st;
@@ -83,5 +83,5 @@ void output_read(const Sandbox *sb, bool patterns, DiagnosisOutput *ret) {
                 if (!execution_ended(x) || x->number + NEWEST > sb->last_execution)
                         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                                 if (!(x->spec.pty && s == STREAM_STDERR))
-                                        read_stream(x, s, patterns, ret);
+                                        reaper_output_read_stream(x, s, patterns, ret);
 }

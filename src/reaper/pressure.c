@@ -23,7 +23,7 @@
 #define AT_ONCE   4
 #define QUIET_MAX (600 * USEC_PER_SEC)
 
-static int read_text(const char *path, char *buffer, size_t size) {
+static int pressure_read_text(const char *path, char *buffer, size_t size) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, buffer, size - 1);
 
@@ -33,12 +33,12 @@ static int read_text(const char *path, char *buffer, size_t size) {
         return 0;
 }
 
-static double memory_usage(void) {
+static double pressure_memory_usage(void) {
         char text[4096];
         unsigned long long total = 0, available = 0;
         const char *t, *a;
 
-        if (read_text("/proc/meminfo", text, sizeof(text)) < 0)
+        if (pressure_read_text("/proc/meminfo", text, sizeof(text)) < 0)
                 return NAN;
         t = strstr(text, "MemTotal:");
         a = strstr(text, "MemAvailable:");
@@ -48,7 +48,7 @@ static double memory_usage(void) {
 }
 
 /* As df(1) has it: what root alone may use is not free. */
-static double disk_usage(const char *path) {
+static double pressure_disk_usage(const char *path) {
         struct statvfs fs;
         double used, usable;
 
@@ -64,7 +64,7 @@ static double memory_stall(void) {
         const char *full;
         double value;
 
-        if (read_text("/proc/pressure/memory", text, sizeof(text)) < 0)
+        if (pressure_read_text("/proc/pressure/memory", text, sizeof(text)) < 0)
                 return NAN;
         full = strstr(text, "full avg10=");
         return full && sscanf(full, "full avg10=%lf", &value) == 1 ? value : NAN;
@@ -81,8 +81,8 @@ void pressure_read(const Manager *m, PressureStatus *ret) {
         unsigned places = m->admission ? admission_cap(m->admission) : m->config.sandboxes_max;
 
         *ret = (PressureStatus) {
-                .memory_usage = memory_usage(),
-                .disk_usage = disk_usage(m->config.state_dir),
+                .memory_usage = pressure_memory_usage(),
+                .disk_usage = pressure_disk_usage(m->config.state_dir),
                 .places_usage = places > 0 ? (double) live(m) / places : NAN,
                 .psi = memory_stall(),
         };
@@ -124,17 +124,17 @@ static unsigned rank(const Sandbox *sb, bool disk) {
 
 #define RANKS 4
 
-void pressure_scan(Run *run) {
+void pressure_scan(ReaperRun *run) {
         Manager *m = run->reaper->manager;
         PressureStatus *p = &run->reaper->pressure;
         bool disk = p->disk_usage > m->settings->cleanup.pressure_usage;
         char text[CLEANUP_TEXT_MAX];
-        Sandbox *sb;
 
         (void) snprintf(text, sizeof(text), "pressure: %.200s", p->text);
         for (unsigned wanted = 1; wanted < RANKS; wanted++)
-                for (size_t i = 0; i < run->n_ids; i++) {
-                        HASH_FIND_STR(m->sandboxes, run->ids[i], sb);
+                for (size_t i = 0; i < run->n_records; i++) {
+                        const Sandbox *sb = sandbox_unless_gone(run->records[i]);
+
                         if (!sb || rank(sb, disk) != wanted)
                                 continue;
                         if (run->report.n_items < run->n_max)
@@ -142,11 +142,11 @@ void pressure_scan(Run *run) {
                         else
                                 run->report.counts.deferred++;
                 }
-        run->report.counts.scanned = run->n_ids;
-        run->next_id = run->n_ids;
+        run->report.counts.scanned = run->n_records;
+        run->next_record = run->n_records;
 }
 
-int pressure_next(Run *run) {
+int pressure_next(ReaperRun *run) {
         Reaper *r = run->reaper;
 
         if (run->n_pending >= AT_ONCE)
@@ -156,7 +156,7 @@ int pressure_next(Run *run) {
 }
 
 /* After a run: whether it has helped. */
-void pressure_after(Reaper *r, const Run *run) {
+void pressure_after(Reaper *r, const ReaperRun *run) {
         usec_t interval = MAX_OF(r->manager->settings->cleanup.pressure_interval_usec, USEC_PER_MSEC);
 
         pressure_read(r->manager, &r->pressure);

@@ -17,12 +17,12 @@
 #define PROCESSES_MAX 512 /* are looked at */
 #define CHILDREN_BYTES 16384
 
-typedef struct Walk {
+typedef struct ProcessesWalk {
         int pids[PROCESSES_MAX];
         size_t n, next;
-} Walk;
+} ProcessesWalk;
 
-static ssize_t read_file(const char *path, char *buffer, size_t size) {
+static ssize_t processes_read_file(const char *path, char *buffer, size_t size) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, buffer, size - 1);
 
@@ -31,12 +31,12 @@ static ssize_t read_file(const char *path, char *buffer, size_t size) {
         return n;
 }
 
-static int add_children(Walk *w, int pid, int tid) {
+static int add_children(ProcessesWalk *w, int pid, int tid) {
         char path[64], text[CHILDREN_BYTES], *rest = text;
         ssize_t n;
 
         (void) snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
-        n = read_file(path, text, sizeof(text));
+        n = processes_read_file(path, text, sizeof(text));
         if (n < 0)
                 return -ENOENT;
         for (long child; (child = strtol(rest, &rest, 10)) > 0 && w->n < PROCESSES_MAX;)
@@ -45,7 +45,7 @@ static int add_children(Walk *w, int pid, int tid) {
 }
 
 /* Each thread has its own children. */
-static int add_all_children(Walk *w, int pid) {
+static int add_all_children(ProcessesWalk *w, int pid) {
         struct dirent *entry;
         char path[64];
         DIR *tasks;
@@ -62,7 +62,7 @@ static int add_all_children(Walk *w, int pid) {
         return r;
 }
 
-static unsigned *counter_of(ProcessCount *c, char state) {
+static unsigned *processes_counter_of(ProcessCount *c, char state) {
         switch (state) {
         case 'R': return &c->running;
         case 'D': return &c->blocked;
@@ -78,18 +78,18 @@ static void read_channel(int pid, ProcessCount *c) {
         char path[64];
 
         (void) snprintf(path, sizeof(path), "/proc/%d/wchan", pid);
-        if (read_file(path, c->wait_channel, sizeof(c->wait_channel)) <= 0 || strcmp(c->wait_channel, "0") == 0)
+        if (processes_read_file(path, c->wait_channel, sizeof(c->wait_channel)) <= 0 || strcmp(c->wait_channel, "0") == 0)
                 c->wait_channel[0] = '\0';
 }
 
 /* "pid (name) state ppid …", fields 14 and 15 are its CPU; the name may have anything in it, brackets too. */
-static void look_at(int pid, ProcessCount *c, uint64_t *most) {
+static void processes_look_at(int pid, ProcessCount *c, uint64_t *most) {
         char path[64], text[1024], state;
         const char *open, *close;
         unsigned long user, system;
 
         (void) snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-        if (read_file(path, text, sizeof(text)) <= 0)
+        if (processes_read_file(path, text, sizeof(text)) <= 0)
                 return;
         open = strchr(text, '(');
         close = strrchr(text, ')');
@@ -99,7 +99,7 @@ static void look_at(int pid, ProcessCount *c, uint64_t *most) {
         if (strncmp(open, "(cove-shim)", 11) == 0 || strncmp(open, "(cove-worker)", 13) == 0)
                 return;
         c->total++;
-        ++*counter_of(c, state);
+        ++*processes_counter_of(c, state);
         c->ticks += user + system;
         if (c->busiest != 0 && user + system <= *most)
                 return;
@@ -110,7 +110,7 @@ static void look_at(int pid, ProcessCount *c, uint64_t *most) {
 }
 
 void processes_read(int pid_one, ProcessCount *ret) {
-        Walk w = { .pids = { pid_one }, .n = 1 };
+        ProcessesWalk w = { .pids = { pid_one }, .n = 1 };
         uint64_t most = 0;
 
         memset(ret, 0, sizeof(*ret));
@@ -122,7 +122,7 @@ void processes_read(int pid_one, ProcessCount *ret) {
                 if (w.next == 0)
                         ret->known = r >= 0;
                 else
-                        look_at(pid, ret, &most);
+                        processes_look_at(pid, ret, &most);
         }
         if (ret->busiest > 0)
                 read_channel(ret->busiest, ret);

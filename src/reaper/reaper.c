@@ -49,7 +49,7 @@ void reaper_set_run_over(Reaper *r, void (*over)(const CleanupReport *report, vo
 
 /* Timers */
 
-static int on_layer(sd_event_source *source, uint64_t usec, void *userdata);
+static int reaper_on_layer(sd_event_source *source, uint64_t usec, void *userdata);
 
 static Reaper *reaper_of(Layer *l) {
         return (Reaper *) (void *) ((char *) (l - l->kind) - offsetof(Reaper, layers));
@@ -65,13 +65,13 @@ static void layer_arm(Layer *l, usec_t in) {
                 return;
         in = MIN_OF(in, interval);
         l->due = clock_usec() + in;
-        if (sd_event_add_time_relative(r->manager->event, &l->timer, CLOCK_MONOTONIC, in, MAX_OF(in / SLACK, (usec_t) 1), on_layer, l) < 0)
+        if (sd_event_add_time_relative(r->manager->event, &l->timer, CLOCK_MONOTONIC, in, MAX_OF(in / SLACK, (usec_t) 1), reaper_on_layer, l) < 0)
                 log_error("clean-up (%s): cannot set its timer", cleanup_kind_name(l->kind));
 }
 
-static int begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, CleanupDone done, void *userdata) {
+static int reaper_begin(Reaper *r, const CleanupRequest *q, CleanupCause cause, CleanupDone done, void *userdata) {
         Layer *l = &r->layers[q->kind];
-        Run *run;
+        ReaperRun *run;
         int k;
 
         k = sweep_run_new(r, q, cause, &run);
@@ -145,7 +145,7 @@ static void layer_begin(Reaper *r, CleanupKind kind, CleanupCause cause) {
                 layer_looked(l);
                 return;
         }
-        k = begin(r, &(CleanupRequest) { .kind = kind }, cause, NULL, NULL);
+        k = reaper_begin(r, &(CleanupRequest) { .kind = kind }, cause, NULL, NULL);
         if (k < 0)
                 log_warning("clean-up (%s) cannot begin: %s", cleanup_kind_name(kind), strerror(-k));
 }
@@ -170,7 +170,7 @@ static void watch_layers(Reaper *r) {
         }
 }
 
-static int on_layer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int reaper_on_layer(sd_event_source *source, uint64_t usec, void *userdata) {
         Layer *l = userdata;
         Reaper *r = reaper_of(l);
 
@@ -184,7 +184,7 @@ static int on_layer(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-void layer_over(Reaper *r, const Run *run) {
+void layer_over(Reaper *r, const ReaperRun *run) {
         Layer *l = &r->layers[run->request.kind];
         const CleanupReport *p = &run->report;
         bool ok = !p->error[0] && p->counts.failed == 0;
@@ -213,7 +213,7 @@ void layer_over(Reaper *r, const Run *run) {
 
 /* Opportunity: an execution has ended, and a sweep could be due. Never within the call that tells of the end. */
 
-static int on_kick(sd_event_source *source, void *userdata) {
+static int reaper_on_kick(sd_event_source *source, void *userdata) {
         Reaper *r = userdata;
 
         (void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
@@ -222,7 +222,7 @@ static int on_kick(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static void on_execution_ended(Execution *x, void *userdata) {
+static void reaper_on_execution_ended(Execution *x, void *userdata) {
         Reaper *r = userdata;
         const Layer *l = &r->layers[CLEANUP_SWEEP];
 
@@ -242,7 +242,7 @@ int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
         r->patience = ITEM_PATIENCE;
         r->pressure = (PressureStatus) { .memory_usage = NAN, .disk_usage = NAN, .places_usage = NAN, .psi = NAN };
         report_load(r);
-        k = sd_event_add_defer(m->event, &r->kick, on_kick, r);
+        k = sd_event_add_defer(m->event, &r->kick, reaper_on_kick, r);
         if (k >= 0)
                 k = sd_event_source_set_enabled(r->kick, SD_EVENT_OFF);
         if (k >= 0)
@@ -256,7 +256,7 @@ int reaper_new(Manager *m, Reaper **ret, Error *reterr) {
                 r->layers[kind].last_ok = true;
         }
         reaper_reload(r);
-        r->observer = (CoreObserver) { .execution_ended = on_execution_ended, .userdata = r };
+        r->observer = (CoreObserver) { .execution_ended = reaper_on_execution_ended, .userdata = r };
         manager_observe(m, &r->observer);
         *ret = r;
         return 0;
@@ -292,13 +292,13 @@ Reaper *reaper_free(Reaper *r) {
 }
 
 int reaper_run(Reaper *r, const CleanupRequest *q, CleanupDone done, void *userdata, Error *reterr) {
-        int k = begin(r, q, CLEANUP_BY_REQUEST, done, userdata);
+        int k = reaper_begin(r, q, CLEANUP_BY_REQUEST, done, userdata);
 
         return k < 0 ? error_set(reterr, k, "the clean-up cannot begin: %m") : 0;
 }
 
 void reaper_forget(Reaper *r, void *userdata) {
-        Run *run;
+        ReaperRun *run;
 
         DL_FOREACH(r->runs, run)
                 if (run->userdata == userdata)

@@ -40,12 +40,12 @@ typedef enum ReconcilePhase {
 } ReconcilePhase;
 
 typedef struct Reconcile {
-        Run *run;
+        ReaperRun *run;
         ReconcilePhase phase;
         Id *known;            /* records when it began */
         Id *listed, *confirmed; /* the two lists; verifying begins a list anew */
         bool has_confirmed;   /* there was a second one */
-        size_t next_id;       /* of those to ask */
+        size_t next_record;       /* of those to ask */
         usec_t asked_at;
         bool waits;           /* for its turn to ask for a list */
         usec_t waits_until;
@@ -53,17 +53,17 @@ typedef struct Reconcile {
         sd_event_source *timer;
 } Reconcile;
 
-static Id *find_id(Id *set, const char *id) {
+static Id *reconcile_find_id(Id *set, const char *id) {
         Id *found;
 
         HASH_FIND_STR(set, id, found);
         return found;
 }
 
-static void add_id(Id **set, const char *id) {
+static void reconcile_add_id(Id **set, const char *id) {
         Id *new;
 
-        if (find_id(*set, id))
+        if (reconcile_find_id(*set, id))
                 return;
         new = calloc(1, sizeof(*new));
         if (!new)
@@ -85,14 +85,11 @@ static Manager *manager_of(const Reconcile *c) {
         return c->run->reaper->manager;
 }
 
-static Sandbox *record(const Reconcile *c, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(manager_of(c)->sandboxes, id, sb);
-        return sb;
+static Sandbox *reconcile_record(const Reconcile *c, const char *id) {
+        return manager_by_id(manager_of(c), id);
 }
 
-void reconcile_free(Run *run) {
+void reconcile_free(ReaperRun *run) {
         Reconcile *c = run->reconcile;
 
         if (run->report.unresponsive) {
@@ -118,7 +115,7 @@ static void set_timer(Reconcile *c, usec_t in) {
         (void) sd_event_source_set_enabled(c->timer, SD_EVENT_ONESHOT);
 }
 
-static void give_up(Reconcile *c, const char *text) {
+static void reconcile_give_up(Reconcile *c, const char *text) {
         (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
         manager_list_forget(manager_of(c), c);
         sweep_run_fail(c->run, text);
@@ -129,34 +126,34 @@ static void give_up(Reconcile *c, const char *text) {
 /* Who should be there and who should not */
 
 static bool is_settled(const Sandbox *sb) {
-        return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sb->parked &&
-                        sb->halt == HALT_NONE;
+        return sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb) && !sb->parked &&
+                        !sandbox_is_unloading(sb);
 }
 
-static bool is_listed(Reconcile *c, const char *id) {
-        return find_id(c->listed, id) || find_id(c->confirmed, id);
+static bool reconcile_is_listed(Reconcile *c, const char *id) {
+        return reconcile_find_id(c->listed, id) || reconcile_find_id(c->confirmed, id);
 }
 
 /* In all lists that there are. */
-static bool is_stray(Reconcile *c, const char *id) {
-        const Sandbox *sb = record(c, id);
+static bool reconcile_is_stray(Reconcile *c, const char *id) {
+        const Sandbox *sb = reconcile_record(c, id);
 
         if (sb)
-                return sandbox_status_is_ended(sb->status) && (!c->has_confirmed || find_id(c->confirmed, id));
-        return !find_id(c->known, id) && (!c->has_confirmed || find_id(c->confirmed, id));
+                return sandbox_status_is_ended(sb->status) && (!c->has_confirmed || reconcile_find_id(c->confirmed, id));
+        return !reconcile_find_id(c->known, id) && (!c->has_confirmed || reconcile_find_id(c->confirmed, id));
 }
 
 static bool looks_lost(Reconcile *c, const char *id) {
-        const Sandbox *sb = record(c, id);
+        const Sandbox *sb = reconcile_record(c, id);
 
-        return sb && is_settled(sb) && !is_listed(c, id);
+        return sb && is_settled(sb) && !reconcile_is_listed(c, id);
 }
 
 static bool has_suspects(Reconcile *c) {
         Id *i, *next;
 
         HASH_ITER(hh, c->listed, i, next)
-                if (is_stray(c, i->id))
+                if (reconcile_is_stray(c, i->id))
                         return true;
         HASH_ITER(hh, c->known, i, next)
                 if (looks_lost(c, i->id))
@@ -165,7 +162,7 @@ static bool has_suspects(Reconcile *c) {
 }
 
 /* A number may be somebody else's by now: then it proves nothing, and the sandbox stays. */
-static bool is_dead(Sandbox *sb) {
+static bool reconcile_is_dead(Sandbox *sb) {
         if (sb->pid > 0 && kill(sb->pid, 0) < 0 && errno == ESRCH)
                 return true;
         return sandbox_verify(sb) == -ENOTCONN;
@@ -175,36 +172,36 @@ static void name_suspects(Reconcile *c) {
         Id *i, *next;
 
         HASH_ITER(hh, c->known, i, next) {
-                Sandbox *sb = record(c, i->id);
+                Sandbox *sb = reconcile_record(c, i->id);
 
-                if (looks_lost(c, i->id) && is_dead(sb))
+                if (looks_lost(c, i->id) && reconcile_is_dead(sb))
                         (void) sweep_run_add(c->run, i->id, RULE_LOST, "reconciled: its record says that it lives, and it does not exist");
         }
         HASH_ITER(hh, c->listed, i, next)
-                if (is_stray(c, i->id))
+                if (reconcile_is_stray(c, i->id))
                         (void) sweep_run_add(c->run, i->id, RULE_STRAY, "reconciled: it is in the kernel, and there is no record of it");
 }
 
 /* Lists */
 
-static void on_listed(const char *id, void *userdata) {
+static void reaper_reconcile_on_listed(const char *id, void *userdata) {
         Reconcile *c = userdata;
 
         if (id) {
-                add_id(c->phase == PHASE_CONFIRM ? &c->confirmed : &c->listed, id);
+                reconcile_add_id(c->phase == PHASE_CONFIRM ? &c->confirmed : &c->listed, id);
                 return;
         }
         (void) sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
         sweep_run_go(c->run); /* what follows is done in a turn of its own */
 }
 
-static int list(Reconcile *c, ReconcilePhase phase) {
+static int reconcile_list(Reconcile *c, ReconcilePhase phase) {
         int r;
 
         c->phase = phase;
         if (!c->waits)
                 c->waits_until = clock_usec() + LIST_PATIENCE;
-        r = manager_list_kernel(manager_of(c), on_listed, c);
+        r = manager_list_kernel(manager_of(c), reaper_reconcile_on_listed, c);
         c->waits = r == -EBUSY && clock_usec() < c->waits_until;
         if (r < 0 && !c->waits)
                 return r;
@@ -213,21 +210,21 @@ static int list(Reconcile *c, ReconcilePhase phase) {
         return 0;
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int reaper_reconcile_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Reconcile *c = userdata;
 
         if (c->phase == PHASE_ANSWERS)
                 sweep_run_go(c->run);
-        else if (c->waits && list(c, c->phase) >= 0)
+        else if (c->waits && reconcile_list(c, c->phase) >= 0)
                 return 0;
         else if (c->phase == PHASE_VERIFY && c->run->phase == RUN_VERIFY)
                 reconcile_verify(c->run);
         else
-                give_up(c, "what is in the kernel could not be listed: the spawner does not answer");
+                reconcile_give_up(c, "what is in the kernel could not be listed: the spawner does not answer");
         return 0;
 }
 
-int reconcile_begin(Run *run) {
+int reconcile_begin(ReaperRun *run) {
         Reconcile *c = calloc(1, sizeof(*c));
         Manager *m = run->reaper->manager;
         int r;
@@ -236,11 +233,11 @@ int reconcile_begin(Run *run) {
                 return -ENOMEM;
         c->run = run;
         run->reconcile = c;
-        for (size_t i = 0; i < run->n_ids; i++)
-                add_id(&c->known, run->ids[i]);
-        r = sd_event_add_time_relative(m->event, &c->timer, CLOCK_MONOTONIC, LIST_PATIENCE, 0, on_timer, c);
+        for (size_t i = 0; i < run->n_records; i++)
+                reconcile_add_id(&c->known, run->records[i]->id);
+        r = sd_event_add_time_relative(m->event, &c->timer, CLOCK_MONOTONIC, LIST_PATIENCE, 0, reaper_reconcile_on_timer, c);
         if (r >= 0)
-                r = list(c, PHASE_LIST);
+                r = reconcile_list(c, PHASE_LIST);
         if (r < 0)
                 c->phase = PHASE_SCANNED;
         return r;
@@ -249,12 +246,12 @@ int reconcile_begin(Run *run) {
 /* Asking */
 
 static bool ask_slice(Reconcile *c) {
-        Run *run = c->run;
+        ReaperRun *run = c->run;
 
-        if (c->next_id == 0)
+        if (c->next_record == 0)
                 c->asked_at = clock_usec();
-        for (unsigned n = 0; n < SLICE_ITEMS && c->next_id < run->n_ids; n++) {
-                Sandbox *sb = record(c, run->ids[c->next_id++]);
+        for (unsigned n = 0; n < SLICE_ITEMS && c->next_record < run->n_records; n++) {
+                Sandbox *sb = sandbox_unless_gone(run->records[c->next_record++]);
 
                 if (!sb)
                         continue;
@@ -264,21 +261,21 @@ static bool ask_slice(Reconcile *c) {
                         (void) sandbox_verify(sb);
                 }
         }
-        return c->next_id == run->n_ids;
+        return c->next_record == run->n_records;
 }
 
 static bool owes_answer(const Reconcile *c, const Sandbox *sb) {
-        return is_settled(sb) && sb->status != SANDBOX_PAUSED && !sb->freezing && manager_of(c)->provider->ops->verify &&
+        return is_settled(sb) && sb->status != SANDBOX_PAUSED && sb->activity != ACTIVITY_FREEZING && provider_has(manager_of(c)->provider, PROVIDER_HEALTH) &&
                         sb->heard_at < c->asked_at;
 }
 
 static void name_unresponsive(Reconcile *c) {
-        Run *run = c->run;
-        char **names = calloc(run->n_ids + 1, sizeof(*names));
+        ReaperRun *run = c->run;
+        char **names = calloc(run->n_records + 1, sizeof(*names));
         size_t n = 0;
 
-        for (size_t i = 0; names && i < run->n_ids; i++) {
-                const Sandbox *sb = record(c, run->ids[i]);
+        for (size_t i = 0; names && i < run->n_records; i++) {
+                const Sandbox *sb = sandbox_unless_gone(run->records[i]);
 
                 if (sb && owes_answer(c, sb)) {
                         log_warning("sandbox %s: its PID 1 does not answer", sb->id);
@@ -290,8 +287,8 @@ static void name_unresponsive(Reconcile *c) {
 }
 
 static bool all_answered(const Reconcile *c) {
-        for (size_t i = 0; i < c->run->n_ids; i++) {
-                const Sandbox *sb = record(c, c->run->ids[i]);
+        for (size_t i = 0; i < c->run->n_records; i++) {
+                const Sandbox *sb = sandbox_unless_gone(c->run->records[i]);
 
                 if (sb && owes_answer(c, sb))
                         return false;
@@ -332,7 +329,7 @@ static bool files_slice(Reconcile *c) {
 }
 
 /* One step of whatever comes next; a list that is awaited has paused the run. */
-bool reconcile_slice(Run *run) {
+bool reconcile_slice(ReaperRun *run) {
         Reconcile *c = run->reconcile;
 
         switch (c->phase) {
@@ -341,8 +338,8 @@ bool reconcile_slice(Run *run) {
                 c->has_confirmed = has_suspects(c);
                 if (!c->has_confirmed)
                         c->phase = PHASE_ASK;
-                else if (list(c, PHASE_CONFIRM) < 0)
-                        give_up(c, "what is in the kernel could not be listed a second time");
+                else if (reconcile_list(c, PHASE_CONFIRM) < 0)
+                        reconcile_give_up(c, "what is in the kernel could not be listed a second time");
                 return false;
         case PHASE_CONFIRM:
                 name_suspects(c);
@@ -368,13 +365,13 @@ bool reconcile_slice(Run *run) {
 }
 
 /* What was to be destroyed and is on the list no longer, is gone. */
-static void on_verified(const char *id, void *userdata) {
+static void reconcile_on_verified(const char *id, void *userdata) {
         Reconcile *c = userdata;
-        Run *run = c->run;
+        ReaperRun *run = c->run;
         bool left = false;
 
         if (id) {
-                add_id(&c->listed, id);
+                reconcile_add_id(&c->listed, id);
                 return;
         }
         for (size_t i = 0; i < run->report.n_items; i++) {
@@ -382,7 +379,7 @@ static void on_verified(const char *id, void *userdata) {
 
                 if (item->rule != RULE_STRAY || item->state != CLEANUP_PENDING)
                         continue;
-                if (find_id(c->listed, item->name))
+                if (reconcile_find_id(c->listed, item->name))
                         left = true;
                 else
                         item_done((RunItem *) item);
@@ -392,13 +389,13 @@ static void on_verified(const char *id, void *userdata) {
         sweep_run_go(run);
 }
 
-void reconcile_verify(Run *run) {
+void reconcile_verify(ReaperRun *run) {
         Reconcile *c = run->reconcile;
 
         run->phase = RUN_VERIFY;
         c->phase = PHASE_VERIFY;
         free_ids(&c->listed);
-        if (manager_list_kernel(manager_of(c), on_verified, c) < 0)
+        if (manager_list_kernel(manager_of(c), reconcile_on_verified, c) < 0)
                 set_timer(c, VERIFY_USEC);
         sweep_run_pause(run);
 }

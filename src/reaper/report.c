@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "reaper/internal.h"
-#include "store/cleanup.h"
+#include "reaper/rows.h"
 
 #define RUNS_KEPT      1000
 #define NAMES_BYTES    8192 /* of what was freed, in one row */
@@ -81,17 +81,17 @@ void report_count(CleanupCounts *c, const CleanupItem *item) {
 }
 
 /* Every five minutes a sweep says that it was there; the others speak when there is something to say. */
-static bool is_told(const Run *run) {
+static bool is_told(const ReaperRun *run) {
         return run->request.kind == CLEANUP_SWEEP || run->report.n_items > 0 || run->report.cause == CLEANUP_BY_REQUEST ||
                         run->report.error[0];
 }
 
-void report_begin(const Run *run) {
+void report_begin(const ReaperRun *run) {
         if (run->request.kind == CLEANUP_SWEEP || run->report.cause == CLEANUP_BY_REQUEST)
                 log_notice("Sandbox cleanup started (%s%s)", kinds[run->request.kind], run->request.dry_run ? ", dry run" : "");
 }
 
-void report_found(const Run *run) {
+void report_found(const ReaperRun *run) {
         if (!is_told(run))
                 return;
         log_notice("Found %llu sandboxes to cleanup", (unsigned long long) run->report.counts.found);
@@ -100,7 +100,7 @@ void report_found(const Run *run) {
                         log_debug("Would clean up %s (%s)", run->report.items[i]->name, run->report.items[i]->text);
 }
 
-void report_item(const Run *run, const CleanupItem *item) {
+void report_item(const ReaperRun *run, const CleanupItem *item) {
         if (item->state == CLEANUP_DONE)
                 log_notice("Cleaned up %s (%s)", item->name, item->text);
         else
@@ -109,13 +109,13 @@ void report_item(const Run *run, const CleanupItem *item) {
 
 /* The store */
 
-typedef struct Lines {
+typedef struct ReaperReportLines {
         char *text;
         size_t size, max;
-} Lines;
+} ReaperReportLines;
 
-static void lines_add(Lines *l, const char *format, ...) _printf_(2, 3);
-static void lines_add(Lines *l, const char *format, ...) {
+static void lines_add(ReaperReportLines *l, const char *format, ...) _printf_(2, 3);
+static void lines_add(ReaperReportLines *l, const char *format, ...) {
         va_list ap;
         int n;
 
@@ -133,10 +133,10 @@ static void lines_add(Lines *l, const char *format, ...) {
                 l->size += (size_t) n;
 }
 
-static void write_row(const Run *run) {
+static void write_row(const ReaperRun *run) {
         const CleanupReport *p = &run->report;
         const CleanupCounts *c = &p->counts;
-        Lines freed = { .max = NAMES_BYTES }, failures = { .max = FAILURES_BYTES };
+        ReaperReportLines freed = { .max = NAMES_BYTES }, failures = { .max = FAILURES_BYTES };
         CleanupRow row = {
                 .started_at = p->started_at, .duration_usec = p->duration,
                 .scanned = c->scanned, .found = c->found, .orphaned = c->orphaned, .stuck = c->stuck, .old = c->old, .aged = c->aged,
@@ -183,11 +183,11 @@ static const struct {
         { "cleanup_failed",    offsetof(CleanupCounts, failed)    },
 };
 
-static uint64_t *counter_of(CleanupCounts *c, size_t i) {
+static uint64_t *reaper_report_counter_of(CleanupCounts *c, size_t i) {
         return (uint64_t *) (void *) ((char *) c + totals[i].offset);
 }
 
-static const uint64_t *count_of(const CleanupCounts *c, size_t i) {
+static const uint64_t *reaper_report_count_of(const CleanupCounts *c, size_t i) {
         return (const uint64_t *) (const void *) ((const char *) c + totals[i].offset);
 }
 
@@ -195,32 +195,32 @@ void report_load(Reaper *r) {
         Store *s = r->manager->store;
 
         for (size_t i = 0; i < ELEMENTSOF(totals); i++)
-                (void) store_counter_get(s, totals[i].name, counter_of(&r->totals, i));
+                (void) store_counter_get(s, totals[i].name, reaper_report_counter_of(&r->totals, i));
         (void) store_counter_get(s, "cleanup_runs", &r->total_runs);
         (void) store_counter_get(s, "cleanup_runs_failed", &r->total_failed_runs);
 }
 
-static void write_totals(Reaper *r, const Run *run, bool failed) {
+static void write_totals(Reaper *r, const ReaperRun *run, bool failed) {
         Store *s = r->manager->store;
 
         for (size_t i = 0; i < ELEMENTSOF(totals); i++) {
-                if (*count_of(&run->report.counts, i) == 0)
+                if (*reaper_report_count_of(&run->report.counts, i) == 0)
                         continue;
-                *counter_of(&r->totals, i) += *count_of(&run->report.counts, i);
-                (void) store_counter_set(s, totals[i].name, *counter_of(&r->totals, i));
+                *reaper_report_counter_of(&r->totals, i) += *reaper_report_count_of(&run->report.counts, i);
+                (void) store_counter_set(s, totals[i].name, *reaper_report_counter_of(&r->totals, i));
         }
         (void) store_counter_set(s, "cleanup_runs", ++r->total_runs);
         if (failed)
                 (void) store_counter_set(s, "cleanup_runs_failed", ++r->total_failed_runs);
 }
 
-static void note_failures(Reaper *r, const Run *run) {
+static void note_failures(Reaper *r, const ReaperRun *run) {
         for (size_t i = 0; i < run->report.n_items; i++)
                 if (run->report.items[i]->state == CLEANUP_FAILED)
                         r->failures[r->n_failures++ % FAILURES_KEPT] = clock_usec();
 }
 
-static void raise_alerts(Reaper *r, const Run *run) {
+static void raise_alerts(Reaper *r, const ReaperRun *run) {
         const CleanupReport *p = &run->report;
 
         if (p->error[0])
@@ -233,7 +233,7 @@ static void raise_alerts(Reaper *r, const Run *run) {
                         reaper_alert(r, "stuck", "sandbox %s: %s", p->items[i]->name, p->items[i]->text);
 }
 
-void report_end(Run *run) {
+void report_end(ReaperRun *run) {
         Reaper *r = run->reaper;
         const CleanupReport *p = &run->report;
         bool failed = p->error[0] || p->counts.failed > 0;

@@ -70,8 +70,8 @@ static const Execution *oldest_alive(const Sandbox *sb) {
 
 #define SECONDS(usec) ((double) (usec) / (double) USEC_PER_SEC)
 
-static bool say(char text[static CLEANUP_TEXT_MAX], const char *format, ...) _printf_(2, 3);
-static bool say(char text[static CLEANUP_TEXT_MAX], const char *format, ...) {
+static bool rules_say(char text[static CLEANUP_TEXT_MAX], const char *format, ...) _printf_(2, 3);
+static bool rules_say(char text[static CLEANUP_TEXT_MAX], const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
@@ -83,7 +83,7 @@ static bool say(char text[static CLEANUP_TEXT_MAX], const char *format, ...) {
 static bool is_orphaned(const Judge *j, const Sandbox *sb, char *text) {
         usec_t age = sandbox_age(sb), limit = j->settings->cleanup.orphan_timeout_usec;
 
-        return age > limit && say(text, "orphaned: initializing for %.1f s, longer than %.1f s", SECONDS(age), SECONDS(limit));
+        return age > limit && rules_say(text, "orphaned: initializing for %.1f s, longer than %.1f s", SECONDS(age), SECONDS(limit));
 }
 
 static bool is_stuck(const Judge *j, const Sandbox *sb, char *text) {
@@ -91,13 +91,13 @@ static bool is_stuck(const Judge *j, const Sandbox *sb, char *text) {
         usec_t age = x ? execution_age(x) : 0, limit = judge_stuck_after(j->settings, sb);
 
         return x && limit > 0 && age > limit &&
-                        say(text, "stuck: %s runs for %.1f s, longer than %.1f s", x->id, SECONDS(age), SECONDS(limit));
+                        rules_say(text, "stuck: %s runs for %.1f s, longer than %.1f s", x->id, SECONDS(age), SECONDS(limit));
 }
 
 static bool is_overdue(const Judge *j, const Sandbox *sb, char *text) {
         usec_t late = sb->expires_at > 0 ? sandbox_since(sb, sb->expires_at) : 0;
 
-        return late > grace(j->settings) && say(text, "overdue: its timeout passed %.1f s ago", SECONDS(late));
+        return late > grace(j->settings) && rules_say(text, "overdue: its timeout passed %.1f s ago", SECONDS(late));
 }
 
 static usec_t limit_of(const Execution *x) {
@@ -116,7 +116,7 @@ static bool is_overrun(const Judge *j, const Sandbox *sb, char *text) {
                         continue;
                 age = MIN_OF(execution_age(x), sandbox_since(sb, sb->changed_at) + limit); /* it may have been frozen for a while */
                 if (age > limit + grace(j->settings))
-                        return say(text, "stuck: %s runs for %.1f s, beyond its own limit of %.1f s", x->id, SECONDS(age),
+                        return rules_say(text, "stuck: %s runs for %.1f s, beyond its own limit of %.1f s", x->id, SECONDS(age),
                                         SECONDS(limit));
         }
         return false;
@@ -125,20 +125,20 @@ static bool is_overrun(const Judge *j, const Sandbox *sb, char *text) {
 static bool is_unended(const Judge *j, const Sandbox *sb, char *text) {
         usec_t since = sandbox_since(sb, sb->changed_at);
 
-        return since > grace(j->settings) && say(text, "terminating for %.1f s", SECONDS(since));
+        return since > grace(j->settings) && rules_say(text, "terminating for %.1f s", SECONDS(since));
 }
 
-static bool is_old(const Judge *j, const Sandbox *sb, char *text) {
+static bool rules_is_old(const Judge *j, const Sandbox *sb, char *text) {
         usec_t since = sandbox_since(sb, sb->ended_at), limit = j->settings->cleanup.record_age_usec;
 
-        return since > limit && say(text, "old: ended %.1f s ago, kept for %.1f s", SECONDS(since), SECONDS(limit));
+        return since > limit && rules_say(text, "old: ended %.1f s ago, kept for %.1f s", SECONDS(since), SECONDS(limit));
 }
 
 static bool is_failed(const Judge *j, const Sandbox *sb, char *text) {
         usec_t since = sandbox_since(sb, sb->ended_at);
         usec_t limit = j->has_max_age ? j->max_age : j->settings->cleanup.max_age_usec;
 
-        return since > limit && say(text, "failed %.1f s ago: %.150s", SECONDS(since), sb->reason ? sb->reason : "no reason given");
+        return since > limit && rules_say(text, "failed %.1f s ago: %.150s", SECONDS(since), sb->reason ? sb->reason : "no reason given");
 }
 
 /* What runs within its execution time may go on, however old its sandbox is. */
@@ -161,11 +161,11 @@ static bool is_aged(const Judge *j, const Sandbox *sb, char *text) {
                 return false;
         if (age <= limit || (agents && works(j->settings, sb)))
                 return false;
-        return say(text, "aged: %.1f s old, longer than %.1f s", SECONDS(age), SECONDS(limit));
+        return rules_say(text, "aged: %.1f s old, longer than %.1f s", SECONDS(age), SECONDS(limit));
 }
 
 static bool is_dispensable(const Judge *j, const Sandbox *sb, char *text) {
-        return !sb->spec.critical && say(text, "emergency: everything that is not critical goes");
+        return !sb->spec.critical && rules_say(text, "emergency: everything that is not critical goes");
 }
 
 static const struct {
@@ -176,7 +176,7 @@ static const struct {
 } rules[] = {
         { RULE_ORPHANED,  STATUS_BIT(SANDBOX_INITIALIZING),                    true,  is_orphaned    },
         { RULE_UNENDED,   STATUS_BIT(SANDBOX_TERMINATING),                     true,  is_unended     },
-        { RULE_OLD,       ENDED,                                               true,  is_old         },
+        { RULE_OLD,       ENDED,                                               true,  rules_is_old         },
         { RULE_FAILED,    STATUS_BIT(SANDBOX_FAILED),                          true,  is_failed      },
         { RULE_OVERDUE,   LIVE,                                                true,  is_overdue     },
         { RULE_STUCK,     STATUS_BIT(SANDBOX_RUNNING),                         false, is_stuck       },
@@ -262,9 +262,9 @@ bool judge_self_test(JudgeFunction judge, const Config *settings, char text[stat
                 if (cases[i].age < TELLABLE_USEC || cases[i].age > FOREVER_USEC)
                         continue; /* off, or so short that a fresh one is over as well */
                 if (judge_case(judge, settings, &cases[i], /* fresh= */ false) != cases[i].rule)
-                        return !say(text, "a made-up sandbox that is %s was not found", cases[i].name);
+                        return !rules_say(text, "a made-up sandbox that is %s was not found", cases[i].name);
                 if (judge_case(judge, settings, &cases[i], /* fresh= */ true) != RULE_NONE)
-                        return !say(text, "a made-up sandbox that is sound was found to be %s", cases[i].name);
+                        return !rules_say(text, "a made-up sandbox that is sound was found to be %s", cases[i].name);
         }
         return true;
 }

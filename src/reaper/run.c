@@ -18,10 +18,10 @@
 #define ROOM_AT_FIRST 64
 
 static int on_work(sd_event_source *source, void *userdata);
-static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
+static int reaper_run_on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 
-int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **ret) {
-        Run *run = calloc(1, sizeof(*run));
+int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, ReaperRun **ret) {
+        ReaperRun *run = calloc(1, sizeof(*run));
         int k;
 
         if (!run)
@@ -40,7 +40,7 @@ int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **
         DL_APPEND(r->runs, run);
         k = sd_event_add_defer(r->manager->event, &run->work, on_work, run);
         if (k >= 0)
-                k = sd_event_add_time_relative(r->manager->event, &run->patience, CLOCK_MONOTONIC, r->patience, 0, on_patience, run);
+                k = sd_event_add_time_relative(r->manager->event, &run->patience, CLOCK_MONOTONIC, r->patience, 0, reaper_run_on_patience, run);
         if (k >= 0)
                 k = sd_event_source_set_enabled(run->patience, SD_EVENT_OFF);
         if (k < 0) {
@@ -52,7 +52,7 @@ int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, Run **
         return 0;
 }
 
-Run *sweep_run_free(Run *run) {
+ReaperRun *sweep_run_free(ReaperRun *run) {
         if (!run)
                 return NULL;
         DL_DELETE(run->reaper->runs, run);
@@ -66,7 +66,9 @@ Run *sweep_run_free(Run *run) {
                 free(item);
         }
         free(run->report.items);
-        free(run->ids);
+        for (size_t i = 0; i < run->n_records; i++)
+                (void) sandbox_unref(run->records[i]);
+        free(run->records);
         free(run);
         return NULL;
 }
@@ -85,13 +87,13 @@ static bool is_behind(const Sandbox *sb, const SandboxBirth *cursor) {
 
 /* Oldest first; a sweep begins behind the last that it has acted upon, so that some that cannot be cleaned do not keep the
  * others waiting. The table is in order of creation unless somebody has set the clock back. */
-int sweep_run_snapshot(Run *run) {
+int sweep_run_snapshot(ReaperRun *run) {
         Manager *m = run->reaper->manager;
         size_t n = HASH_COUNT(m->sandboxes), k = 0, first = 0;
         Sandbox *sb, *next, **all = malloc((n + 1) * sizeof(*all));
 
-        run->ids = calloc(n + 1, sizeof(*run->ids));
-        if (!all || !run->ids) {
+        run->records = calloc(n + 1, sizeof(*run->records));
+        if (!all || !run->records) {
                 free(all);
                 return -ENOMEM;
         }
@@ -103,13 +105,13 @@ int sweep_run_snapshot(Run *run) {
                 while (first < n && !is_behind(all[first], &run->reaper->cursor))
                         first++;
         for (size_t i = 0; i < n; i++)
-                memcpy(run->ids[i], all[(first + i) % n]->id, sizeof(run->ids[i]));
+                run->records[i] = sandbox_ref(all[(first + i) % n]);
         free(all);
-        run->n_ids = n;
+        run->n_records = n;
         return 0;
 }
 
-RunItem *sweep_run_add(Run *run, const char *name, CleanupRule rule, const char *text) {
+RunItem *sweep_run_add(ReaperRun *run, const char *name, CleanupRule rule, const char *text) {
         CleanupReport *report = &run->report;
         RunItem *item;
 
@@ -134,34 +136,26 @@ RunItem *sweep_run_add(Run *run, const char *name, CleanupRule rule, const char 
         return item;
 }
 
-void sweep_run_go(Run *run) {
+void sweep_run_go(ReaperRun *run) {
         (void) sd_event_source_set_enabled(run->work, SD_EVENT_ON);
 }
 
-void sweep_run_pause(Run *run) {
+void sweep_run_pause(ReaperRun *run) {
         (void) sd_event_source_set_enabled(run->work, SD_EVENT_OFF);
 }
 
-void sweep_run_fail(Run *run, const char *text) {
+void sweep_run_fail(ReaperRun *run, const char *text) {
         if (run->report.error[0] == '\0')
                 (void) snprintf(run->report.error, sizeof(run->report.error), "%s", text);
 }
 
-Sandbox *sweep_run_find(const Run *run, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(run->reaper->manager->sandboxes, id, sb);
-        return sb;
-}
-
 /* Scan */
 
-static void look_at(Run *run, const char *id) {
-        const Sandbox *sb = sweep_run_find(run, id);
+static void reaper_run_look_at(ReaperRun *run, const Sandbox *sb) {
         char text[CLEANUP_TEXT_MAX];
         CleanupRule rule;
 
-        if (!sb)
+        if (sandbox_is_gone(sb))
                 return;
         run->report.counts.scanned++;
         rule = judge_sandbox(&run->judge, sb, text);
@@ -170,23 +164,23 @@ static void look_at(Run *run, const char *id) {
         if (run->report.n_items >= run->n_max) {
                 run->report.counts.found++;
                 run->report.counts.deferred++;
-        } else if (!sweep_run_add(run, id, rule, text))
+        } else if (!sweep_run_add(run, sb->id, rule, text))
                 sweep_run_fail(run, "out of memory while looking for what is to go");
 }
 
-static bool scan_slice(Run *run) {
+static bool scan_slice(ReaperRun *run) {
         usec_t until = clock_usec() + SLICE_USEC;
 
         run->judge.settings = run->reaper->manager->settings; /* may have been read again since the last slice */
-        for (unsigned n = 0; n < SLICE_ITEMS && run->next_id < run->n_ids; n++) {
-                look_at(run, run->ids[run->next_id++]);
+        for (unsigned n = 0; n < SLICE_ITEMS && run->next_record < run->n_records; n++) {
+                reaper_run_look_at(run, run->records[run->next_record++]);
                 if (n % 8 == 7 && clock_usec() >= until)
                         break;
         }
-        return run->next_id == run->n_ids;
+        return run->next_record == run->n_records;
 }
 
-void sweep_run_act(Run *run) {
+void sweep_run_act(ReaperRun *run) {
         report_found(run);
         run->phase = RUN_ACT;
         if (run->request.dry_run || run->blind) {
@@ -198,7 +192,7 @@ void sweep_run_act(Run *run) {
         sweep_run_go(run);
 }
 
-static void finish(Run *run) {
+static void reaper_run_finish(ReaperRun *run) {
         CleanupDone done = run->done;
         void *userdata = run->userdata;
 
@@ -211,7 +205,7 @@ static void finish(Run *run) {
         sweep_run_free(run);
 }
 
-static bool has_strays(const Run *run) {
+static bool has_strays(const ReaperRun *run) {
         for (size_t i = 0; i < run->report.n_items; i++)
                 if (run->report.items[i]->rule == RULE_STRAY && run->report.items[i]->state == CLEANUP_PENDING)
                         return true;
@@ -219,7 +213,7 @@ static bool has_strays(const Run *run) {
 }
 
 static int on_work(sd_event_source *source, void *userdata) {
-        Run *run = userdata;
+        ReaperRun *run = userdata;
         bool over = run->reconcile && (run->phase == RUN_SCAN || run->phase == RUN_VERIFY) ? reconcile_slice(run) :
                 run->phase == RUN_SCAN ? scan_slice(run) : run->phase == RUN_ACT ? sweep_run_act_slice(run) : true;
 
@@ -232,14 +226,14 @@ static int on_work(sd_event_source *source, void *userdata) {
         else if (run->phase == RUN_WAIT && run->reconcile && has_strays(run))
                 reconcile_verify(run);
         else if (run->n_pending == 0)
-                finish(run);
+                reaper_run_finish(run);
         else
                 sweep_run_pause(run);
         return 0;
 }
 
-static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        Run *run = userdata;
+static int reaper_run_on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
+        ReaperRun *run = userdata;
         usec_t now = clock_usec(), patience = run->reaper->patience;
         bool waits = false;
 

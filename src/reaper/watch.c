@@ -17,7 +17,7 @@ usec_t layer_lateness(const Reaper *r, const Layer *l) {
         return interval == 0 || ago <= allowed + USEC_PER_SEC ? 0 : ago - interval;
 }
 
-static double rate(const bool *results, uint64_t n) {
+static double watch_rate(const bool *results, uint64_t n) {
         uint64_t kept = MIN_OF(n, (uint64_t) HISTORY_LENGTH), good = 0;
 
         for (uint64_t i = 0; i < kept; i++)
@@ -37,7 +37,7 @@ static void layer_status(const Reaper *r, const Layer *l, LayerStatus *ret) {
                 .late = layer_lateness(r, l),
                 .running = l->running,
                 .last_ok = l->last_ok,
-                .success_rate = rate(l->results, l->n_runs),
+                .success_rate = watch_rate(l->results, l->n_runs),
                 .n_runs = l->n_runs,
                 .n_failed = l->n_failed,
         };
@@ -85,7 +85,7 @@ double reaper_lateness(const Reaper *r) {
 }
 
 double reaper_failure_rate(const Reaper *r) {
-        double good = rate(r->results, r->n_results);
+        double good = watch_rate(r->results, r->n_results);
 
         return isnan(good) ? NAN : 1 - good;
 }

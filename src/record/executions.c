@@ -18,13 +18,14 @@
 
 #define SLICE (256 * 1024)
 
-typedef enum Source { SOURCE_STDIN, SOURCE_STDOUT, SOURCE_STDERR, _SOURCE_MAX } Source;
+typedef enum ExecutionsSource { SOURCE_STDIN, SOURCE_STDOUT, SOURCE_STDERR, _SOURCE_MAX } ExecutionsSource;
 
 typedef struct EndJob {
         Recorder *recorder;
-        char sandbox[SANDBOX_ID_LENGTH + 1], execution[EXECUTION_ID_MAX];
+        Sandbox *sandbox;
+        char execution[EXECUTION_ID_MAX];
         json_t *line;
-        Source source;
+        ExecutionsSource source;
         int fd; /* -EBADF: the source is not open yet */
         uint64_t offset;
         bool input_cut;
@@ -96,8 +97,9 @@ void record_started(Execution *x, void *userdata) {
         recording_line(r, x->sandbox, line);
 }
 
-static EndJob *job_free(EndJob *j) {
+static EndJob *executions_job_free(EndJob *j) {
         DL_DELETE(j->recorder->jobs, j);
+        (void) sandbox_unref(j->sandbox);
         json_decref(j->line);
         (void) fd_close(j->fd);
         blob_drop(&j->blob);
@@ -107,13 +109,12 @@ static EndJob *job_free(EndJob *j) {
 
 void record_jobs_free(Recorder *r) {
         while (r->jobs)
-                job_free(r->jobs);
+                executions_job_free(r->jobs);
 }
 
 static Execution *execution_of(const EndJob *j) {
-        Sandbox *sb = NULL;
+        Sandbox *sb = sandbox_unless_gone(j->sandbox);
 
-        HASH_FIND_STR(j->recorder->manager->sandboxes, j->sandbox, sb);
         return sb ? manager_find_execution(sb, j->execution) : NULL;
 }
 
@@ -124,7 +125,7 @@ static int open_source(EndJob *j, Execution *x) {
 
         if (j->source != SOURCE_STDIN)
                 return execution_open_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR);
-        dirfd = recording_open_dir(j->recorder, j->sandbox);
+        dirfd = recording_open_dir(j->recorder, j->sandbox->id);
         if (dirfd < 0)
                 return dirfd;
         input_name(j->execution, name);
@@ -137,7 +138,7 @@ static int open_source(EndJob *j, Execution *x) {
         return fd;
 }
 
-static ssize_t read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
+static ssize_t executions_read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
         ssize_t n;
 
         if (j->source != SOURCE_STDIN)
@@ -146,7 +147,7 @@ static ssize_t read_source(EndJob *j, Execution *x, void *buffer, size_t size) {
         return n < 0 ? -errno : n;
 }
 
-static void next_source(EndJob *j, json_t *content) {
+static void executions_next_source(EndJob *j, json_t *content) {
         static const char *const keys[_SOURCE_MAX] = { "stdin", "stdout", "stderr" };
 
         if (content && j->source == SOURCE_STDIN && j->input_cut)
@@ -159,26 +160,26 @@ static void next_source(EndJob *j, json_t *content) {
 }
 
 /* A source that is not there (no input; the stderr of a terminal) has no key. */
-static void step(EndJob *j, Execution *x, Recording *recording) {
+static void executions_step(EndJob *j, Execution *x, Recording *recording) {
         static char buffer[SLICE];
         ssize_t n;
 
         if (j->fd < 0) {
                 j->fd = open_source(j, x);
-                if (j->fd < 0 || blob_begin(j->recorder, j->sandbox, &j->blob) < 0) {
-                        next_source(j, NULL);
+                if (j->fd < 0 || blob_begin(j->recorder, j->sandbox->id, &j->blob) < 0) {
+                        executions_next_source(j, NULL);
                         return;
                 }
         }
-        n = read_source(j, x, buffer, sizeof(buffer));
+        n = executions_read_source(j, x, buffer, sizeof(buffer));
         if (n > 0) {
                 blob_add(j->recorder, recording, &j->blob, buffer, (size_t) n);
                 j->offset += (uint64_t) n;
         } else
-                next_source(j, blob_end(&j->blob));
+                executions_next_source(j, blob_end(&j->blob));
 }
 
-static int on_turn(sd_event_source *source, void *userdata) {
+static int executions_on_turn(sd_event_source *source, void *userdata) {
         Recorder *r = userdata;
         EndJob *j = r->jobs;
         Execution *x = j ? execution_of(j) : NULL;
@@ -187,19 +188,19 @@ static int on_turn(sd_event_source *source, void *userdata) {
         if (!j)
                 return sd_event_source_set_enabled(source, SD_EVENT_OFF);
         if (recording && j->source < _SOURCE_MAX)
-                step(j, x, recording);
+                executions_step(j, x, recording);
         if (recording && j->source < _SOURCE_MAX)
                 return 0;
         if (recording)
                 recording_line(r, x->sandbox, TAKE_PTR(j->line));
-        job_free(j);
+        executions_job_free(j);
         return 0;
 }
 
 /* Most output is small: what fits is kept before anybody can remove the sandbox. */
 static void finish_soon(Recorder *r) {
         for (int i = 0; i < 8 && r->jobs; i++)
-                (void) on_turn(r->turn, r);
+                (void) executions_on_turn(r->turn, r);
         (void) sd_event_source_set_enabled(r->turn, r->jobs ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
@@ -211,12 +212,12 @@ void record_ended(Execution *x, void *userdata) {
         if (!x->sandbox->spec.record || !recording_get(r, x->sandbox))
                 return;
         if (!r->turn)
-                k = sd_event_add_defer(r->manager->event, &r->turn, on_turn, r);
+                k = sd_event_add_defer(r->manager->event, &r->turn, executions_on_turn, r);
         j = k < 0 ? NULL : calloc(1, sizeof(*j));
         if (!j)
                 return;
         *j = (EndJob) { .recorder = r, .fd = -EBADF, .blob = BLOB_EMPTY };
-        memcpy(j->sandbox, x->sandbox->id, sizeof(j->sandbox));
+        j->sandbox = sandbox_ref(x->sandbox);
         memcpy(j->execution, x->id, sizeof(j->execution));
         j->line = json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:b}",
                         "type", "end",
@@ -228,7 +229,7 @@ void record_ended(Execution *x, void *userdata) {
                         "truncated", x->journals[STREAM_STDOUT].truncated || x->journals[STREAM_STDERR].truncated);
         DL_APPEND(r->jobs, j);
         if (!j->line)
-                job_free(j);
+                executions_job_free(j);
         else
                 finish_soon(r);
 }

@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "jail/ids.h"
 #include "record/internal.h"
 
 #define INTERVAL (60 * USEC_PER_SEC)
 #define AT_ONCE  16
 
-static int remove_files(int dirfd) {
+static int expire_remove_files(int dirfd) {
         int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *directory = own < 0 ? NULL : fdopendir(own);
         struct dirent *entry;
@@ -47,16 +47,15 @@ int record_remove(Recorder *r, const char *id) {
         }
         if (fd < 0)
                 return fd;
-        k = remove_files(fd);
+        k = expire_remove_files(fd);
         return k < 0 ? k : unlinkat(r->dirfd, id, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-static bool is_over(Recorder *r, const char *id, usec_t before) {
+static bool expire_is_over(Recorder *r, const char *id, usec_t before) {
         _cleanup_close_ int fd = recording_open_dir(r, id);
-        Sandbox *sb = NULL;
+        const Sandbox *sb = manager_by_id(r->manager, id);
         struct stat st;
 
-        HASH_FIND_STR(r->manager->sandboxes, id, sb);
         if (sb && !sandbox_status_is_ended(sb->status))
                 return false;
         if (fd < 0 || (fstatat(fd, "log", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstat(fd, &st) < 0))
@@ -77,7 +76,7 @@ static size_t remove_old(Recorder *r, usec_t before) {
         while (n < AT_ONCE && (entry = readdir(directory))) {
                 int k;
 
-                if (!id_is_valid(entry->d_name) || !is_over(r, entry->d_name, before))
+                if (!id_is_valid(entry->d_name) || !expire_is_over(r, entry->d_name, before))
                         continue;
                 k = record_remove(r, entry->d_name);
                 if (k < 0)
@@ -89,7 +88,7 @@ static size_t remove_old(Recorder *r, usec_t before) {
         return n;
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+static int record_expire_on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Recorder *r = userdata;
         usec_t keep = r->manager->settings->recording.keep_usec, now = clock_wall_usec(), pause = INTERVAL;
 
@@ -102,7 +101,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int record_expire_start(Recorder *r, Error *reterr) {
-        int k = sd_event_add_time_relative(r->manager->event, &r->expire, CLOCK_MONOTONIC, USEC_PER_SEC, 0, on_timer, r);
+        int k = sd_event_add_time_relative(r->manager->event, &r->expire, CLOCK_MONOTONIC, USEC_PER_SEC, 0, record_expire_on_timer, r);
 
         return k < 0 ? error_set(reterr, k, "cannot add recordings to the loop: %s", strerror(-k)) : 0;
 }

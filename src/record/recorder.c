@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "jail/ids.h"
+#include "base/id.h"
 #include "record/internal.h"
 
 #define FIRST_LINE_MAX (1 << 20)
 
 /* The first line, as soon as it is somebody's. */
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void recorder_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         Recorder *r = userdata;
         Recording *found = NULL;
 
@@ -29,7 +29,7 @@ static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *u
         }
 }
 
-static int open_directory(Recorder *r, Error *reterr) {
+static int recorder_open_directory(Recorder *r, Error *reterr) {
         char path[4096];
 
         if ((size_t) snprintf(path, sizeof(path), "%s/recordings", r->manager->config.state_dir) >= sizeof(path))
@@ -48,14 +48,14 @@ int recorder_new(Manager *m, Recorder **ret, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         r->manager = m;
         r->dirfd = -EBADF;
-        k = open_directory(r, reterr);
+        k = recorder_open_directory(r, reterr);
         if (k >= 0)
                 k = record_expire_start(r, reterr);
         if (k < 0) {
                 recorder_free(r);
                 return k;
         }
-        r->observer = (CoreObserver) { .status = on_status, .execution_started = record_started, .execution_ended = record_ended, .userdata = r };
+        r->observer = (CoreObserver) { .status = recorder_on_status, .execution_started = record_started, .execution_ended = record_ended, .userdata = r };
         r->hooks = (CoreRecorder) {
                 .file_begin = record_file_begin,
                 .file_data = record_file_data,
@@ -88,7 +88,7 @@ Recorder *recorder_free(Recorder *r) {
 }
 
 /* Of a sandbox that is gone: its first line says whose it was. */
-static bool may_see(const Principal *who, int log_fd) {
+static bool recorder_may_see(const Principal *who, int log_fd) {
         _cleanup_free_ char *text = malloc(FIRST_LINE_MAX + 1);
         _cleanup_json_ json_t *line = NULL;
         ssize_t n = text ? pread(log_fd, text, FIRST_LINE_MAX, 0) : -1;
@@ -103,7 +103,7 @@ static bool may_see(const Principal *who, int log_fd) {
         return tenant && strcmp(tenant, who->tenant) == 0;
 }
 
-static int open_file(Recorder *r, const char *id, const char *name) {
+static int recorder_open_file(Recorder *r, const char *id, const char *name) {
         _cleanup_close_ int dirfd = recording_open_dir(r, id);
         int fd;
 
@@ -118,13 +118,13 @@ int recorder_open_log(Recorder *r, const Principal *who, const char *sandbox) {
         _cleanup_close_ int fd = -EBADF;
 
         if (sb)
-                return sb->spec.record ? open_file(r, sb->id, "log") : -ENOENT;
+                return sb->spec.record ? recorder_open_file(r, sb->id, "log") : -ENOENT;
         if (!id_is_valid(sandbox))
                 return -ENOENT;
-        fd = open_file(r, sandbox, "log");
+        fd = recorder_open_file(r, sandbox, "log");
         if (fd < 0)
                 return fd;
-        return may_see(who, fd) ? TAKE_FD(fd) : -ENOENT;
+        return recorder_may_see(who, fd) ? TAKE_FD(fd) : -ENOENT;
 }
 
 int recorder_open_blob(Recorder *r, const Principal *who, const char *sandbox, const char *sha256) {
@@ -136,5 +136,5 @@ int recorder_open_blob(Recorder *r, const Principal *who, const char *sandbox, c
                 return log;
         if (strlen(sha256) != RECORD_BLOB_LENGTH || strspn(sha256, "0123456789abcdef") != RECORD_BLOB_LENGTH)
                 return -ENOENT;
-        return open_file(r, sb ? sb->id : sandbox, sha256);
+        return recorder_open_file(r, sb ? sb->id : sandbox, sha256);
 }

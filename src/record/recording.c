@@ -41,7 +41,7 @@ int recording_open_dir(const Recorder *r, const char *id) {
         return fd < 0 ? -errno : fd;
 }
 
-static json_t *limits_json(const SandboxLimits *l) {
+static json_t *recording_limits_json(const SandboxLimits *l) {
         return json_pack("{s:f, s:f, s:f, s:i, s:f, s:f, s:I, s:I}",
                         "memoryMB", (double) l->memory_bytes / (1 << 20),
                         "diskMB", (double) l->disk_bytes / (1 << 20),
@@ -54,7 +54,7 @@ static json_t *limits_json(const SandboxLimits *l) {
 }
 
 /* The first line. */
-static json_t *describe(const Sandbox *sb) {
+static json_t *recording_describe(const Sandbox *sb) {
         const SandboxSpec *s = &sb->spec;
 
         return json_pack("{s:s, s:s, s:o, s:s, s:s, s:o, s:b, s:o, s:o, s:o, s:s, s:o, s:o}",
@@ -66,7 +66,7 @@ static json_t *describe(const Sandbox *sb) {
                         "templateDigest", json_text_or_null(s->digest),
                         "persistent", s->persistent,
                         "snapshot", json_text_or_null(s->snapshot),
-                        "limits", limits_json(&s->limits),
+                        "limits", recording_limits_json(&s->limits),
                         "env", recording_env(&s->env),
                         "workdir", s->workdir && *s->workdir ? s->workdir : "/workspace",
                         "user", recording_user(s->uid, s->gid),
@@ -74,7 +74,7 @@ static json_t *describe(const Sandbox *sb) {
 }
 
 /* What earlier lives of the daemon have put there. */
-static uint64_t count_bytes(int dirfd) {
+static uint64_t recording_count_bytes(int dirfd) {
         int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *directory = own < 0 ? NULL : fdopendir(own);
         struct dirent *entry;
@@ -92,7 +92,7 @@ static uint64_t count_bytes(int dirfd) {
         return total;
 }
 
-static int make_directory(Recorder *r, const Sandbox *sb, uint64_t *ret_bytes, bool *ret_made) {
+static int recording_make_directory(Recorder *r, const Sandbox *sb, uint64_t *ret_bytes, bool *ret_made) {
         _cleanup_close_ int fd = -EBADF;
 
         *ret_made = mkdirat(r->dirfd, sb->id, 0700) == 0;
@@ -101,7 +101,7 @@ static int make_directory(Recorder *r, const Sandbox *sb, uint64_t *ret_bytes, b
         fd = recording_open_dir(r, sb->id);
         if (fd < 0)
                 return fd;
-        *ret_bytes = *ret_made ? 0 : count_bytes(fd);
+        *ret_bytes = *ret_made ? 0 : recording_count_bytes(fd);
         return 0;
 }
 
@@ -117,7 +117,7 @@ Recording *recording_get(Recorder *r, const Sandbox *sb) {
         if (!found)
                 return NULL;
         memcpy(found->id, sb->id, sizeof(found->id));
-        k = make_directory(r, sb, &found->bytes, &made);
+        k = recording_make_directory(r, sb, &found->bytes, &made);
         if (k < 0) {
                 recording_trouble(r, sb->id, k);
                 free(found);
@@ -125,11 +125,11 @@ Recording *recording_get(Recorder *r, const Sandbox *sb) {
         }
         HASH_ADD_STR(r->recordings, id, found);
         if (made)
-                recording_line(r, sb, describe(sb));
+                recording_line(r, sb, recording_describe(sb));
         return found;
 }
 
-static int append(Recorder *r, const char *id, const char *text, size_t size) {
+static int recording_append(Recorder *r, const char *id, const char *text, size_t size) {
         _cleanup_close_ int dirfd = recording_open_dir(r, id), fd = -EBADF;
 
         if (dirfd < 0)
@@ -149,7 +149,7 @@ void recording_line(Recorder *r, const Sandbox *sb, json_t *line) {
                 text = json_print(line, &size);
                 json_decref(line);
         }
-        k = text ? append(r, sb->id, text, size) : -ENOMEM;
+        k = text ? recording_append(r, sb->id, text, size) : -ENOMEM;
         if (k < 0)
                 recording_trouble(r, sb->id, k);
 }

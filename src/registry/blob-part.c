@@ -17,7 +17,7 @@ static bool is_temporary(const BlobPart *p) {
         return strncmp(p->name, "tmp-", 4) == 0;
 }
 
-static int fail(const BlobPart *p, int code, Error *reterr) {
+static int blob_part_fail(const BlobPart *p, int code, Error *reterr) {
         if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
                 return error_set(reterr, code, "'%.200s/%s' cannot be written: %m; make room there%s", p->blobs->path, p->name,
                                  is_temporary(p) ? "" : ", what has been fetched is kept");
@@ -52,7 +52,7 @@ static int hash_again(BlobPart *p) {
         return r;
 }
 
-static int prepare(BlobPart *p) {
+static int blob_part_prepare(BlobPart *p) {
         int r = lock(p);
 
         if (r >= 0)
@@ -72,8 +72,8 @@ int blob_part_open(BlobPart *p, const Blobdir *b, const Digest *digest, Error *r
                 blob_name(digest, ".part", p->name);
                 p->fd = openat(b->dirfd, p->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
                 if (p->fd < 0)
-                        return fail(p, -errno, reterr);
-                r = prepare(p);
+                        return blob_part_fail(p, -errno, reterr);
+                r = blob_part_prepare(p);
                 if (r >= 0 && blobdir_find(b, digest, &size, NULL) > 0) {
                         blob_part_discard(p); /* finished by the one who had it until now */
                         return 0;
@@ -85,7 +85,7 @@ int blob_part_open(BlobPart *p, const Blobdir *b, const Digest *digest, Error *r
                 if (r != -ESTALE)
                         break;
         }
-        return r == -EAGAIN ? r : fail(p, r, reterr);
+        return r == -EAGAIN ? r : blob_part_fail(p, r, reterr);
 }
 
 int blob_part_new(BlobPart *p, const Blobdir *b, Error *reterr) {
@@ -99,17 +99,17 @@ int blob_part_new(BlobPart *p, const Blobdir *b, Error *reterr) {
                 if (p->fd < 0 && errno == EEXIST)
                         continue;
                 if (p->fd < 0)
-                        return fail(p, -errno, reterr);
-                r = prepare(p);
+                        return blob_part_fail(p, -errno, reterr);
+                r = blob_part_prepare(p);
                 if (r >= 0)
                         return 0;
                 /* -ESTALE, -EAGAIN: a sweeper came between making and locking it */
                 p->fd = fd_close(p->fd);
                 hasher_done(&p->hasher);
                 if (r != -ESTALE && r != -EAGAIN)
-                        return fail(p, r, reterr);
+                        return blob_part_fail(p, r, reterr);
         }
-        return fail(p, -EEXIST, reterr);
+        return blob_part_fail(p, -EEXIST, reterr);
 }
 
 int blob_part_write(BlobPart *p, const void *data, size_t size, Error *reterr) {
@@ -123,19 +123,19 @@ int blob_part_write(BlobPart *p, const void *data, size_t size, Error *reterr) {
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0)
-                        return fail(p, -errno, reterr);
+                        return blob_part_fail(p, -errno, reterr);
                 bytes += n;
                 size -= (size_t) n;
                 p->size += (uint64_t) n;
         }
-        return r < 0 ? fail(p, r, reterr) : 0;
+        return r < 0 ? blob_part_fail(p, r, reterr) : 0;
 }
 
 int blob_part_restart(BlobPart *p, Error *reterr) {
         int r = hasher_begin(&p->hasher);
 
         if (r < 0 || ftruncate(p->fd, 0) < 0)
-                return fail(p, r < 0 ? r : -errno, reterr);
+                return blob_part_fail(p, r < 0 ? r : -errno, reterr);
         p->size = p->resumed = 0;
         return 0;
 }
@@ -146,7 +146,7 @@ int blob_part_commit(BlobPart *p, const Digest *expected, Digest *ret, Error *re
         int r = hasher_digest(&p->hasher, &found);
 
         if (r < 0)
-                return fail(p, r, reterr);
+                return blob_part_fail(p, r, reterr);
         if (expected && strcmp(found.text, expected->text) != 0) {
                 blob_part_discard(p);
                 return error_set(reterr, -EBADMSG, "blob %s came with the digest %s: it was damaged on the way, or is not what it should be; it was thrown away",
@@ -154,7 +154,7 @@ int blob_part_commit(BlobPart *p, const Digest *expected, Digest *ret, Error *re
         }
         blob_name(&found, "", name);
         if (fsync(p->fd) < 0 || renameat(p->blobs->dirfd, p->name, p->blobs->dirfd, name) < 0 || fsync(p->blobs->dirfd) < 0)
-                return fail(p, -errno, reterr);
+                return blob_part_fail(p, -errno, reterr);
         p->fd = fd_close(p->fd);
         hasher_done(&p->hasher);
         if (ret)

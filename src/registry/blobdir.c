@@ -21,7 +21,7 @@ void blob_name(const Digest *digest, const char *suffix, char ret[static BLOB_NA
 }
 
 /* What a killed import has left. Whoever has the lock still lives. */
-static void sweep(int dirfd) {
+static void blobdir_sweep(int dirfd) {
         int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
         struct dirent *e;
@@ -47,7 +47,7 @@ int blobdir_open(Blobdir *b, const char *path, Error *reterr) {
         if (fd < 0)
                 return error_set(reterr, -errno, "the directory of blobs '%.300s': %m", path);
         *b = (Blobdir) { .dirfd = fd, .path = path };
-        sweep(fd);
+        blobdir_sweep(fd);
         return 0;
 }
 

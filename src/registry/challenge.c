@@ -10,7 +10,7 @@
 #define BLANK " \t"
 
 /* "…" with backslashes, or a bare word. Returns what follows, or NULL. */
-static const char *read_value(const char *p, char *ret, size_t room) {
+static const char *challenge_read_value(const char *p, char *ret, size_t room) {
         bool quoted = *p == '"';
         size_t n = 0;
 
@@ -47,8 +47,8 @@ static const char *read_parameter(const char *p, Challenge *ret) {
         value += strspn(value, BLANK);
         for (size_t i = 0; i < ELEMENTSOF(known); i++)
                 if (strlen(known[i].name) == n && strncasecmp(p, known[i].name, n) == 0)
-                        return read_value(value, known[i].to, known[i].room);
-        return read_value(value, ignored, sizeof(ignored));
+                        return challenge_read_value(value, known[i].to, known[i].room);
+        return challenge_read_value(value, ignored, sizeof(ignored));
 }
 
 int challenge_parse(const char *text, Challenge *ret) {

@@ -44,7 +44,7 @@ static const char *const readable[] = {
         "/etc/ld.so.cache", "/usr/lib", "/lib", "/lib64", "/dev/urandom",
 };
 
-static int limit(int resource, rlim_t value) {
+static int registry_confine_limit(int resource, rlim_t value) {
         struct rlimit now;
 
         if (getrlimit(resource, &now) < 0)
@@ -54,17 +54,17 @@ static int limit(int resource, rlim_t value) {
         return setrlimit(resource, &(struct rlimit) { .rlim_cur = value, .rlim_max = value }) < 0 ? -errno : 0;
 }
 
-static int confine_limits(void) {
-        int r = limit(RLIMIT_CORE, 0);
+static int registry_confine_limits(void) {
+        int r = registry_confine_limit(RLIMIT_CORE, 0);
 
         if (r >= 0)
-                r = limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
+                r = registry_confine_limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
         if (r >= 0 && !SANITIZED) /* a sanitizer's shadow alone is larger */
-                r = limit(RLIMIT_AS, MEMORY_MAX);
+                r = registry_confine_limit(RLIMIT_AS, MEMORY_MAX);
         return r;
 }
 
-static int confine_privileges(void) {
+static int registry_confine_privileges(void) {
         int r;
 
         if (geteuid() == 0) {
@@ -78,37 +78,37 @@ static int confine_privileges(void) {
         return (!SANITIZED && prctl(PR_SET_DUMPABLE, 0) < 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-static int allow(int ruleset, int fd, uint64_t access) {
+static int registry_confine_allow(int ruleset, int fd, uint64_t access) {
         struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = fd };
 
         return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0 ? -errno : 0;
 }
 
 /* What is not there need not be readable. A file can be given no rights of a directory. */
-static int allow_reading(int ruleset, const char *path) {
+static int registry_confine_allow_reading(int ruleset, const char *path) {
         _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
         int r;
 
         if (fd < 0)
                 return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
-        r = allow(ruleset, fd, FS_READ);
-        return r == -EINVAL ? allow(ruleset, fd, FS_FILE) : r;
+        r = registry_confine_allow(ruleset, fd, FS_READ);
+        return r == -EINVAL ? registry_confine_allow(ruleset, fd, FS_FILE) : r;
 }
 
-static int confine_files(int blobs_fd, const char *ca, bool network) {
+static int registry_confine_files(int blobs_fd, const char *ca, bool network) {
         uint64_t handled = FS_ALL;
         _cleanup_close_ int ruleset = (int) syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0);
         int r;
 
         if (ruleset < 0)
                 return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
-        r = allow(ruleset, blobs_fd, FS_BLOBS);
+        r = registry_confine_allow(ruleset, blobs_fd, FS_BLOBS);
         for (size_t i = 0; i < ELEMENTSOF(readable) && network && r >= 0; i++)
-                r = allow_reading(ruleset, readable[i]);
+                r = registry_confine_allow_reading(ruleset, readable[i]);
         if (r >= 0 && ca)
-                r = allow_reading(ruleset, ca);
+                r = registry_confine_allow_reading(ruleset, ca);
         if (r >= 0 && SANITIZED) /* for what looks for leaks at the end */
-                r = allow_reading(ruleset, "/proc");
+                r = registry_confine_allow_reading(ruleset, "/proc");
         if (r >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
                 r = -errno;
         return r;
@@ -134,38 +134,38 @@ static const struct sock_filter no_network[] = {
         ANSWER(SECCOMP_RET_ALLOW),
 };
 
-static int load(const struct sock_filter *filter, size_t n) {
+static int registry_confine_load(const struct sock_filter *filter, size_t n) {
         const struct sock_fprog program = { .len = (unsigned short) n, .filter = (struct sock_filter *) filter /* only read */ };
 
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? -errno : 0;
 }
 
-static int confine_calls(bool network) {
+static int registry_confine_calls(bool network) {
         int r;
 
         if (SANITIZED) /* sanitizers look around as they like */
                 return 0;
-        r = load(denied, ELEMENTSOF(denied));
+        r = registry_confine_load(denied, ELEMENTSOF(denied));
         if (r >= 0 && !network)
-                r = load(no_network, ELEMENTSOF(no_network));
+                r = registry_confine_load(no_network, ELEMENTSOF(no_network));
         return r < 0 ? r : seccomp_load_no_processes();
 }
 
 int registry_confine(int blobs_fd, const char *ca, bool network, Error *reterr) {
         const char *step = "limits";
-        int r = confine_limits();
+        int r = registry_confine_limits();
 
         if (r >= 0) {
                 step = "privileges"; /* no_new_privs, which the next two ask for */
-                r = confine_privileges();
+                r = registry_confine_privileges();
         }
         if (r >= 0) {
                 step = "files";
-                r = confine_files(blobs_fd, ca, network);
+                r = registry_confine_files(blobs_fd, ca, network);
         }
         if (r >= 0) {
                 step = "calls"; /* last: it forbids what the others use */
-                r = confine_calls(network);
+                r = registry_confine_calls(network);
         }
         return r < 0 ? error_set(reterr, r, "cannot shut itself in (%s): %m", step) : 0;
 }

@@ -62,7 +62,7 @@ char *contents_text(const Contents *a, const char *name, size_t max, size_t *ret
         return text;
 }
 
-static Content *add(Contents *a, const char *name, Error *reterr) {
+static Content *contents_add(Contents *a, const char *name, Error *reterr) {
         Content *c;
 
         if (a->n >= MEMBERS_MAX) {
@@ -109,7 +109,7 @@ static bool is_document(const Member *m) {
         return false;
 }
 
-static int take_text(Contents *a, Members *m, Content *c, uint64_t size, Error *reterr) {
+static int contents_take_text(Contents *a, Members *m, Content *c, uint64_t size, Error *reterr) {
         size_t have = 0;
 
         if (size > TEXTS_MAX - a->text_bytes)
@@ -186,14 +186,14 @@ int contents_take(Contents *a, Members *m, const Member *member, Error *reterr) 
 
         if ((member->type != MEMBER_FILE && member->type != MEMBER_LINK) || !member->name[0])
                 return 0;
-        c = add(a, member->name, reterr);
+        c = contents_add(a, member->name, reterr);
         if (!c)
                 return reterr->code;
         if (member->type == MEMBER_LINK) {
                 c->target = strdup(member->target);
                 return c->target ? 0 : error_set(reterr, -ENOMEM, "out of memory");
         }
-        return is_document(member) ? take_text(a, m, c, member->size, reterr) : take_blob(a, m, c, reterr);
+        return is_document(member) ? contents_take_text(a, m, c, member->size, reterr) : take_blob(a, m, c, reterr);
 }
 
 bool contents_is_sign(const char *name) {

@@ -35,7 +35,7 @@ static int parse_layer(const char *text, Part *ret, Error *reterr) {
         return error_set(reterr, -EINVAL, "--layer '%.250s' is not DIGEST:DIFFID:SIZE:MEDIATYPE", text);
 }
 
-static int read_config(int fd, json_t **ret, Error *reterr) {
+static int describe_read_config(int fd, json_t **ret, Error *reterr) {
         _cleanup_free_ char *text = malloc(IMAGECONFIG_SIZE_MAX + 1);
         ssize_t n;
 
@@ -55,7 +55,7 @@ int verb_describe(const Arguments *a, Error *reterr) {
 
         if (!parts)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = read_config(a->config_fd, &config, reterr);
+        r = describe_read_config(a->config_fd, &config, reterr);
         for (size_t i = 0; i < a->layers.n && r >= 0; i++)
                 r = parse_layer(a->layers.items[i], parts + i, reterr);
         if (r < 0)

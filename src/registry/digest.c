@@ -28,7 +28,7 @@ int hasher_add(Hasher *h, const void *data, size_t size) {
         return EVP_DigestUpdate(h->context, data, size) == 1 ? 0 : -EIO;
 }
 
-static int finish(EVP_MD_CTX *context, Digest *ret) {
+static int digest_finish(EVP_MD_CTX *context, Digest *ret) {
         unsigned char value[EVP_MAX_MD_SIZE];
         char *p = ret->text + sizeof(DIGEST_PREFIX) - 1;
 
@@ -48,7 +48,7 @@ int hasher_digest(const Hasher *h, Digest *ret) {
         int r = -ENOMEM;
 
         if (copy && EVP_MD_CTX_copy_ex(copy, h->context) == 1)
-                r = finish(copy, ret);
+                r = digest_finish(copy, ret);
         EVP_MD_CTX_free(copy);
         return r;
 }

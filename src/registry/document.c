@@ -25,7 +25,7 @@ static bool is_shallow(const char *p, size_t size) {
         return true;
 }
 
-static json_t *parse(const char *data, size_t size, json_type type, Error *reterr) {
+static json_t *registry_document_parse(const char *data, size_t size, json_type type, Error *reterr) {
         json_error_t e;
         json_t *j;
 
@@ -45,11 +45,11 @@ static json_t *parse(const char *data, size_t size, json_type type, Error *reter
 }
 
 json_t *document_parse(const char *data, size_t size, Error *reterr) {
-        return parse(data, size, JSON_OBJECT, reterr);
+        return registry_document_parse(data, size, JSON_OBJECT, reterr);
 }
 
 json_t *document_parse_list(const char *data, size_t size, Error *reterr) {
-        return parse(data, size, JSON_ARRAY, reterr);
+        return registry_document_parse(data, size, JSON_ARRAY, reterr);
 }
 
 int document_text(json_t *object, const char *key, char *ret, size_t room, Error *reterr) {

@@ -17,27 +17,27 @@ static void forget_headers(Exchange *x) {
         x->retry_after = 0;
 }
 
-static void copy_text(char *to, size_t room, const char *value) {
+static void exchange_answer_copy_text(char *to, size_t room, const char *value) {
         if (strlen(value) < room)
                 (void) strcpy(to, value);
 }
 
 static void take_type(Exchange *x, const char *value) {
-        copy_text(x->type, sizeof(x->type), value);
+        exchange_answer_copy_text(x->type, sizeof(x->type), value);
         x->type[strcspn(x->type, "; \t")] = 0;
 }
 
-static void take_digest(Exchange *x, const char *value) {
-        copy_text(x->digest, sizeof(x->digest), value);
+static void exchange_answer_take_digest(Exchange *x, const char *value) {
+        exchange_answer_copy_text(x->digest, sizeof(x->digest), value);
 }
 
 static void take_location(Exchange *x, const char *value) {
-        copy_text(x->location, sizeof(x->location), value);
+        exchange_answer_copy_text(x->location, sizeof(x->location), value);
 }
 
 static void take_challenge(Exchange *x, const char *value) {
         if (!x->challenge[0] || strncasecmp(value, "Bearer", 6) == 0)
-                copy_text(x->challenge, sizeof(x->challenge), value);
+                exchange_answer_copy_text(x->challenge, sizeof(x->challenge), value);
 }
 
 static void take_length(Exchange *x, const char *value) {
@@ -69,7 +69,7 @@ static const struct {
         { "Content-Type",          take_type      },
         { "Content-Length",        take_length    },
         { "Content-Range",         take_range     },
-        { "Docker-Content-Digest", take_digest    },
+        { "Docker-Content-Digest", exchange_answer_take_digest    },
         { "Location",              take_location  },
         { "Retry-After",           take_retry     },
         { "WWW-Authenticate",      take_challenge },

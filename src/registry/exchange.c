@@ -67,7 +67,7 @@ void exchanges_set_plain(Exchanges *e) {
         e->settings.plain = true;
 }
 
-static size_t on_read(char *buffer, size_t one, size_t size, void *userdata) {
+static size_t exchange_on_read(char *buffer, size_t one, size_t size, void *userdata) {
         Exchange *x = userdata;
         size_t room = (size_t) MIN_OF((uint64_t) size * one, x->body_size - x->sent);
         ssize_t n = (ssize_t) room;
@@ -83,7 +83,7 @@ static size_t on_read(char *buffer, size_t one, size_t size, void *userdata) {
         return (size_t) n;
 }
 
-static int on_seek(void *userdata, curl_off_t offset, int origin) {
+static int exchange_on_seek(void *userdata, curl_off_t offset, int origin) {
         Exchange *x = userdata;
 
         if (origin != SEEK_SET || offset < 0 || (uint64_t) offset > x->body_size)
@@ -109,7 +109,7 @@ static bool address_is_inside(const char *text) {
 
 /* A registry could send us to what only this machine can reach: its services, a cloud's metadata. What it gives itself as its own address is the caller's
  * choice. Behind a proxy the address is the proxy's, and what may be reached is its business. */
-static int on_request(void *userdata, char *address, char *local, int port, int local_port) {
+static int exchange_on_request(void *userdata, char *address, char *local, int port, int local_port) {
         Exchange *x = userdata;
         long redirects = 0;
 
@@ -141,7 +141,7 @@ static CURLcode set_connection(Exchanges *e, Exchange *x) {
         SET(rc, x, CURLOPT_SSL_VERIFYPEER, e->settings.unchecked ? 0L : 1L);
         SET(rc, x, CURLOPT_SSL_VERIFYHOST, e->settings.unchecked ? 0L : 2L);
         SET(rc, x, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
-        SET(rc, x, CURLOPT_PREREQFUNCTION, on_request);
+        SET(rc, x, CURLOPT_PREREQFUNCTION, exchange_on_request);
         SET(rc, x, CURLOPT_PREREQDATA, x);
         if (e->settings.ca)
                 SET(rc, x, CURLOPT_CAINFO, e->settings.ca);
@@ -177,9 +177,9 @@ static CURLcode set_exchange(Exchange *x) {
         SET(rc, x, CURLOPT_HEADERDATA, x);
         SET(rc, x, CURLOPT_WRITEFUNCTION, exchange_on_data);
         SET(rc, x, CURLOPT_WRITEDATA, x);
-        SET(rc, x, CURLOPT_READFUNCTION, on_read);
+        SET(rc, x, CURLOPT_READFUNCTION, exchange_on_read);
         SET(rc, x, CURLOPT_READDATA, x);
-        SET(rc, x, CURLOPT_SEEKFUNCTION, on_seek);
+        SET(rc, x, CURLOPT_SEEKFUNCTION, exchange_on_seek);
         SET(rc, x, CURLOPT_SEEKDATA, x);
         return rc;
 }
@@ -201,7 +201,7 @@ static int add_header(Exchange *x, const char *name, const char *value) {
         return 0;
 }
 
-static int add_headers(Exchange *x) {
+static int exchange_add_headers(Exchange *x) {
         char range[32];
         int r;
 
@@ -220,7 +220,7 @@ static int add_headers(Exchange *x) {
         return r;
 }
 
-static void release(Exchange *x) {
+static void exchange_release(Exchange *x) {
         Exchanges *e = x->exchanges;
 
         if (e) {
@@ -241,11 +241,11 @@ static void release(Exchange *x) {
 }
 
 void exchange_stop(Exchange *x) {
-        release(x);
+        exchange_release(x);
 }
 
 void exchange_done(Exchange *x) {
-        release(x);
+        exchange_release(x);
         text_done(&x->answer);
 }
 
@@ -262,12 +262,12 @@ int exchange_start(Exchanges *e, Exchange *x, Error *reterr) {
         x->challenge[0] = x->location[0] = x->digest[0] = x->type[0] = 0;
         x->moved_at = clock_usec();
         x->easy = curl_easy_init();
-        if (x->easy && add_headers(x) >= 0)
+        if (x->easy && exchange_add_headers(x) >= 0)
                 rc = set_connection(e, x);
         if (rc == CURLE_OK)
                 rc = set_exchange(x);
         if (rc != CURLE_OK || curl_multi_add_handle(e->multi, x->easy) != CURLM_OK) {
-                release(x);
+                exchange_release(x);
                 return error_set(reterr, -EINVAL, "'%.200s' cannot be asked: %s", x->url, curl_easy_strerror(rc));
         }
         x->exchanges = e;
@@ -288,7 +288,7 @@ static Exchange *take_finished(Exchanges *e) {
                         continue;
                 x = (Exchange *) (void *) private;
                 exchange_take_end(x, m->data.result);
-                release(x);
+                exchange_release(x);
                 return x;
         }
         return NULL;
@@ -301,7 +301,7 @@ static Exchange *take_stalled(Exchanges *e) {
                 if (now > x->moved_at && now - x->moved_at > e->settings.stall_usec) {
                         x->error = -ETIMEDOUT;
                         (void) snprintf(x->words, sizeof(x->words), "nothing came for %llu seconds", (unsigned long long) (e->settings.stall_usec / USEC_PER_SEC));
-                        release(x);
+                        exchange_release(x);
                         return x;
                 }
         return NULL;

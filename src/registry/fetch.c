@@ -16,7 +16,7 @@ typedef enum FetchState {
         FETCH_DONE,
 } FetchState;
 
-typedef struct Fetch {
+typedef struct RegistryFetch {
         const Descriptor *wanted;
         struct Fetching *all;
         FetchState state;
@@ -28,25 +28,25 @@ typedef struct Fetch {
         Exchange exchange;
         char *url;
         Error error; /* why we stopped it */
-} Fetch;
+} RegistryFetch;
 
 typedef struct Fetching {
         Remote *remote;
         const Blobdir *blobs;
         Output *output;
-        Fetch *items;
+        RegistryFetch *items;
         size_t n, n_running, n_done;
-        const Fetch *last; /* that moved */
+        const RegistryFetch *last; /* that moved */
 } Fetching;
 
-static void count_bytes(Fetch *f, uint64_t size) {
+static void fetch_count_bytes(RegistryFetch *f, uint64_t size) {
         f->all->output->bytes += size - f->counted; /* less than before: it began anew */
         f->counted = size;
         f->all->last = f;
 }
 
 /* Before the first byte: does the answer go on where we are? */
-static int check_begin(Fetch *f, Exchange *x) {
+static int check_begin(RegistryFetch *f, Exchange *x) {
         uint64_t size = f->wanted->size;
 
         if (x->status == 206 && x->range_from != f->part.size)
@@ -56,7 +56,7 @@ static int check_begin(Fetch *f, Exchange *x) {
 
                 if (r < 0)
                         return r;
-                count_bytes(f, 0);
+                fetch_count_bytes(f, 0);
         }
         if (x->length != UINT64_MAX && x->length > size - f->part.size)
                 return error_set(&f->error, -EBADMSG, "%s wants to send %llu bytes as blob %s, which has %llu by the manifest", f->all->remote->reference->host,
@@ -65,7 +65,7 @@ static int check_begin(Fetch *f, Exchange *x) {
 }
 
 static int on_data(Exchange *x, const void *data, size_t size) {
-        Fetch *f = x->userdata;
+        RegistryFetch *f = x->userdata;
         int r = 0;
 
         if (!x->begun) {
@@ -79,30 +79,30 @@ static int on_data(Exchange *x, const void *data, size_t size) {
                                  (unsigned long long) f->wanted->size, f->wanted->digest.text);
         r = blob_part_write(&f->part, data, size, &f->error);
         if (r >= 0)
-                count_bytes(f, f->part.size);
+                fetch_count_bytes(f, f->part.size);
         return r;
 }
 
-static void set_done(Fetch *f) {
+static void set_done(RegistryFetch *f) {
         f->state = FETCH_DONE;
         f->all->n_done++;
         f->all->output->layers_done = MIN_OF(f->all->n_done, f->all->output->layers);
-        count_bytes(f, f->wanted->size);
+        fetch_count_bytes(f, f->wanted->size);
 }
 
-static void wait_for(Fetch *f, usec_t pause) {
+static void fetch_wait_for(RegistryFetch *f, usec_t pause) {
         f->state = FETCH_WAITING;
         f->due_at = clock_usec() + pause;
 }
 
-static int finish(Fetch *f, Error *reterr) {
+static int fetch_finish(RegistryFetch *f, Error *reterr) {
         bool resumed = f->part.resumed > 0;
         int r = blob_part_commit(&f->part, &f->wanted->digest, NULL, reterr);
 
         if (r == -EBADMSG && resumed && f->restarts++ == 0) {
                 /* A machine that went down may have left anything in the old part. */
-                count_bytes(f, 0);
-                wait_for(f, 0);
+                fetch_count_bytes(f, 0);
+                fetch_wait_for(f, 0);
                 return 0;
         }
         if (r >= 0)
@@ -111,14 +111,14 @@ static int finish(Fetch *f, Error *reterr) {
 }
 
 /* 1: it is ready to be asked for. */
-static int open_part(Fetch *f, Error *reterr) {
+static int fetch_open_part(RegistryFetch *f, Error *reterr) {
         int r;
 
         if (f->part.fd >= 0)
                 return 1;
         r = blob_part_open(&f->part, f->all->blobs, &f->wanted->digest, reterr);
         if (r == -EAGAIN) {
-                wait_for(f, BUSY_USEC);
+                fetch_wait_for(f, BUSY_USEC);
                 return 0;
         }
         if (r == 0)
@@ -130,17 +130,17 @@ static int open_part(Fetch *f, Error *reterr) {
                 if (r < 0)
                         return r;
         }
-        count_bytes(f, f->part.size);
+        fetch_count_bytes(f, f->part.size);
         return 1;
 }
 
-static int begin(Fetch *f, Error *reterr) {
-        int r = open_part(f, reterr);
+static int fetch_begin(RegistryFetch *f, Error *reterr) {
+        int r = fetch_open_part(f, reterr);
 
         if (r <= 0)
                 return r;
         if (f->part.size == f->wanted->size)
-                return finish(f, reterr);
+                return fetch_finish(f, reterr);
         exchange_done(&f->exchange);
         f->exchange = (Exchange) { .url = f->url, .from = f->part.size, .on_data = on_data, .userdata = f, .body_fd = -EBADF };
         f->error = (Error) { 0 };
@@ -153,7 +153,7 @@ static int begin(Fetch *f, Error *reterr) {
 }
 
 /* It ended too early, with a refusal, or not at all well. */
-static int again_or_fail(Fetch *f, Exchange *x, Error *reterr) {
+static int again_or_fail(RegistryFetch *f, Exchange *x, Error *reterr) {
         char what[DIGEST_SIZE + 8];
         usec_t pause;
 
@@ -167,14 +167,14 @@ static int again_or_fail(Fetch *f, Exchange *x, Error *reterr) {
         }
         pause = remote_retry_pause(x, f->tries++);
         if (pause > 0) {
-                wait_for(f, pause);
+                fetch_wait_for(f, pause);
                 return 0;
         }
         (void) snprintf(what, sizeof(what), "blob %s", f->wanted->digest.text);
         return remote_explain(f->all->remote, x, what, reterr);
 }
 
-static int on_end(Fetch *f, Error *reterr) {
+static int fetch_on_end(RegistryFetch *f, Error *reterr) {
         Exchange *x = &f->exchange;
         int r;
 
@@ -191,14 +191,14 @@ static int on_end(Fetch *f, Error *reterr) {
         }
         if (x->error == 0 && x->status == 416 && f->part.size > 0 && f->restarts++ == 0) {
                 r = blob_part_restart(&f->part, reterr);
-                count_bytes(f, 0);
+                fetch_count_bytes(f, 0);
                 return r;
         }
         r = remote_login(f->all->remote, x, reterr);
         if (r != 0)
                 return r < 0 ? r : 0;
         if (x->error == 0 && x->status < 300 && f->part.size == f->wanted->size)
-                return finish(f, reterr);
+                return fetch_finish(f, reterr);
         return again_or_fail(f, x, reterr);
 }
 
@@ -206,7 +206,7 @@ static int begin_due(Fetching *all, usec_t *ret_next, Error *reterr) {
         usec_t now = clock_usec(), next = now + TURN_USEC;
 
         for (size_t i = 0; i < all->n && all->n_running < AT_ONCE; i++) {
-                Fetch *f = all->items + i;
+                RegistryFetch *f = all->items + i;
                 int r;
 
                 if (f->state != FETCH_WAITING)
@@ -215,7 +215,7 @@ static int begin_due(Fetching *all, usec_t *ret_next, Error *reterr) {
                         next = MIN_OF(next, f->due_at);
                         continue;
                 }
-                r = begin(f, reterr);
+                r = fetch_begin(f, reterr);
                 if (r < 0)
                         return r;
         }
@@ -223,7 +223,7 @@ static int begin_due(Fetching *all, usec_t *ret_next, Error *reterr) {
         return 0;
 }
 
-static int run(Fetching *all, Error *reterr) {
+static int fetch_run(Fetching *all, Error *reterr) {
         while (all->n_done < all->n) {
                 usec_t pause;
                 Exchange *x;
@@ -233,7 +233,7 @@ static int run(Fetching *all, Error *reterr) {
                         return r;
                 x = all->n_done < all->n ? exchanges_wait(all->remote->exchanges, pause) : NULL;
                 if (x) {
-                        r = on_end(x->userdata, reterr);
+                        r = fetch_on_end(x->userdata, reterr);
                         if (r < 0)
                                 return r;
                 }
@@ -244,15 +244,15 @@ static int run(Fetching *all, Error *reterr) {
         return 0;
 }
 
-static int add(Fetching *all, const Descriptor *d, Error *reterr) {
-        Fetch *f = all->items + all->n;
+static int fetch_add(Fetching *all, const Descriptor *d, Error *reterr) {
+        RegistryFetch *f = all->items + all->n;
         uint64_t size;
         int r;
 
         for (size_t i = 0; i < all->n; i++)
                 if (strcmp(all->items[i].wanted->digest.text, d->digest.text) == 0)
                         return all->items[i].wanted->size == d->size ? 0 : error_set(reterr, -EBADMSG, "the manifest has two sizes for blob %s", d->digest.text);
-        *f = (Fetch) { .wanted = d, .all = all, .part = BLOB_PART_INIT, .exchange = EXCHANGE_INIT };
+        *f = (RegistryFetch) { .wanted = d, .all = all, .part = BLOB_PART_INIT, .exchange = EXCHANGE_INIT };
         f->url = remote_url(all->remote, "blobs", d->digest.text);
         if (!f->url)
                 return error_set(reterr, -ENOMEM, "out of memory");
@@ -267,7 +267,7 @@ static int add(Fetching *all, const Descriptor *d, Error *reterr) {
         return r;
 }
 
-static int check_space(const Fetching *all, Error *reterr) {
+static int fetch_check_space(const Fetching *all, Error *reterr) {
         uint64_t size = 0;
 
         for (size_t i = 0; i < all->n; i++)
@@ -284,11 +284,11 @@ int fetch_blobs(Remote *r, const Blobdir *b, const Descriptor *const *wanted, si
         if (!all.items)
                 return error_set(reterr, -ENOMEM, "out of memory");
         for (size_t i = 0; i < n && e >= 0; i++)
-                e = add(&all, wanted[i], reterr);
+                e = fetch_add(&all, wanted[i], reterr);
         if (e >= 0)
-                e = check_space(&all, reterr);
+                e = fetch_check_space(&all, reterr);
         if (e >= 0)
-                e = run(&all, reterr);
+                e = fetch_run(&all, reterr);
         for (size_t i = 0; i < all.n; i++) {
                 exchange_done(&all.items[i].exchange);
                 blob_part_done(&all.items[i].part);

@@ -73,7 +73,7 @@ static const struct {
         { "Shell",        "list of texts",   clean_list   },
 };
 
-static int read_fields(json_t *given, json_t **ret, Error *reterr) {
+static int imageconfig_read_fields(json_t *given, json_t **ret, Error *reterr) {
         _cleanup_json_ json_t *clean = json_object();
 
         if (given && !json_is_null(given) && !json_is_object(given))
@@ -121,7 +121,7 @@ int imageconfig_read(const char *data, size_t size, size_t n_layers, Imageconfig
         if (r >= 0)
                 r = document_text(j, "variant", c.platform.variant, sizeof(c.platform.variant), reterr);
         if (r >= 0)
-                r = read_fields(json_object_get(j, "config"), &c.config, reterr);
+                r = imageconfig_read_fields(json_object_get(j, "config"), &c.config, reterr);
         if (r >= 0)
                 r = read_diff_ids(j, n_layers, &c, reterr);
         if (r < 0) {

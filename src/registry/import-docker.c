@@ -31,7 +31,7 @@ static bool has_tag(json_t *image, const char *wanted) {
         return false;
 }
 
-static int choose(json_t *list, const char *wanted, json_t **ret, Error *reterr) {
+static int import_docker_choose(json_t *list, const char *wanted, json_t **ret, Error *reterr) {
         json_t *image, *tag;
         char names[300] = "";
         size_t i, k;
@@ -121,7 +121,7 @@ int import_docker(const Contents *a, const Arguments *arguments, Error *reterr) 
         list = document_parse_list(text, size, reterr);
         if (!list)
                 return error_prefix(reterr, -EBADMSG, "manifest.json of the archive");
-        r = choose(list, arguments->wanted, &image, reterr);
+        r = import_docker_choose(list, arguments->wanted, &image, reterr);
         if (r < 0)
                 return r;
         name = arguments->wanted ? arguments->wanted : json_string_value(json_array_get(json_object_get(image, "RepoTags"), 0));

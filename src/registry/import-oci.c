@@ -28,11 +28,11 @@ void import_list_name(char *list, size_t room, const char *name) {
         (void) strcat(list, name);
 }
 
-static const char *name_of(const Descriptor *d) {
+static const char *import_oci_name_of(const Descriptor *d) {
         return d->full_name[0] ? d->full_name : d->name;
 }
 
-static bool is_wanted(const Descriptor *d, const char *wanted) {
+static bool import_oci_is_wanted(const Descriptor *d, const char *wanted) {
         return import_same_name(d->name, wanted) || import_same_name(d->full_name, wanted);
 }
 
@@ -43,12 +43,12 @@ static int choose_name(Manifest *index, const char *wanted, Error *reterr) {
 
         for (size_t i = 0; i < index->n; i++)
                 if (!index->items[i].attestation)
-                        import_list_name(list, sizeof(list), name_of(index->items + i));
-        (void) strcpy(name, name_of(index->items));
+                        import_list_name(list, sizeof(list), import_oci_name_of(index->items + i));
+        (void) strcpy(name, import_oci_name_of(index->items));
         for (size_t i = 0; i < index->n; i++) {
                 const Descriptor *d = index->items + i;
 
-                if (!d->attestation && (wanted ? is_wanted(d, wanted) : strcmp(name_of(d), name) == 0))
+                if (!d->attestation && (wanted ? import_oci_is_wanted(d, wanted) : strcmp(import_oci_name_of(d), name) == 0))
                         index->items[kept++] = *d;
         }
         if (kept == 0)
@@ -57,7 +57,7 @@ static int choose_name(Manifest *index, const char *wanted, Error *reterr) {
         return 0;
 }
 
-static int choose(const Manifest *index, const Platform *platform, const Descriptor **ret, Error *reterr) {
+static int import_oci_choose(const Manifest *index, const Platform *platform, const Descriptor **ret, Error *reterr) {
         bool any = false;
 
         for (size_t i = 0; i < index->n; i++)
@@ -68,7 +68,7 @@ static int choose(const Manifest *index, const Platform *platform, const Descrip
         return 0;
 }
 
-static int follow(const Contents *a, const Platform *platform, Descriptor *d, Error *reterr) {
+static int import_oci_follow(const Contents *a, const Platform *platform, Descriptor *d, Error *reterr) {
         for (unsigned depth = 0; depth < INDEX_DEPTH_MAX; depth++) {
                 _cleanup_manifest_ Manifest m = { 0 };
                 _cleanup_free_ char *text = NULL;
@@ -81,7 +81,7 @@ static int follow(const Contents *a, const Platform *platform, Descriptor *d, Er
                         r = manifest_read(text, size, "", &m, reterr);
                 if (r < 0 || !m.is_index)
                         return r < 0 ? error_prefix(reterr, r, "the archive") : 0;
-                r = choose(&m, platform, &chosen, reterr);
+                r = import_oci_choose(&m, platform, &chosen, reterr);
                 if (r < 0)
                         return r;
                 d->digest = chosen->digest;
@@ -107,10 +107,10 @@ int import_oci(const Contents *a, const Arguments *arguments, Error *reterr) {
                 return error_prefix(reterr, r, "index.json of the archive");
         r = choose_name(&index, arguments->wanted, reterr);
         if (r >= 0)
-                r = choose(&index, &arguments->platform, &chosen, reterr);
+                r = import_oci_choose(&index, &arguments->platform, &chosen, reterr);
         if (r < 0)
                 return r;
         found = *chosen;
-        r = follow(a, &arguments->platform, &found, reterr);
-        return r < 0 ? r : assemble_tell(a->blobs, name_of(&found), &found.digest, &arguments->platform, reterr);
+        r = import_oci_follow(a, &arguments->platform, &found, reterr);
+        return r < 0 ? r : assemble_tell(a->blobs, import_oci_name_of(&found), &found.digest, &arguments->platform, reterr);
 }

@@ -24,10 +24,10 @@ typedef struct Import {
         bool is_archive, decided;
         bool has_layout, has_index, has_docker; /* signs, seen on the way */
         size_t n_members;
-        Compression compression;
+        MemberCompression compression;
 } Import;
 
-static int keep(void *userdata, const void *data, size_t size) {
+static int import_keep(void *userdata, const void *data, size_t size) {
         Import *i = userdata;
         int r;
 
@@ -60,7 +60,7 @@ static int note_docker(Import *i, Members *m, const Member *member, Error *reter
         return 0;
 }
 
-static int note(Import *i, Members *m, const Member *member, Error *reterr) {
+static int import_note(Import *i, Members *m, const Member *member, Error *reterr) {
         if (member->type != MEMBER_FILE || i->arguments->format == IMPORT_ROOTFS)
                 return 0;
         i->has_layout |= strcmp(member->name, "oci-layout") == 0;
@@ -68,7 +68,7 @@ static int note(Import *i, Members *m, const Member *member, Error *reterr) {
         return strcmp(member->name, "manifest.json") == 0 ? note_docker(i, m, member, reterr) : 0;
 }
 
-static void decide(Import *i, Members *m, const Member *member) {
+static void import_decide(Import *i, Members *m, const Member *member) {
         if (i->decided || member->type == MEMBER_DIRECTORY)
                 return;
         i->decided = true;
@@ -87,8 +87,8 @@ static int read_members(Import *i, int fd, MembersTee tee, Error *reterr) {
         while (r >= 0 && (r = members_next(m, &member, reterr)) > 0) {
                 i->compression = members_compression(m);
                 i->n_members++;
-                decide(i, m, &member);
-                r = i->is_archive ? contents_take(&i->contents, m, &member, reterr) : note(i, m, &member, reterr);
+                import_decide(i, m, &member);
+                r = i->is_archive ? contents_take(&i->contents, m, &member, reterr) : import_note(i, m, &member, reterr);
         }
         if (r >= 0)
                 r = members_drain(m, reterr);
@@ -134,7 +134,7 @@ static int inflate(Import *i, BlobPart *plain, Hasher *hasher, Error *reterr) {
         return r < 0 ? r : (int) n;
 }
 
-static int make_layer(Import *i, Part *ret, Error *reterr) {
+static int import_make_layer(Import *i, Part *ret, Error *reterr) {
         static const char *const types[] = {
                 [COMPRESSION_NONE] = MEDIA_OCI_LAYER,
                 [COMPRESSION_GZIP] = MEDIA_OCI_LAYER "+gzip",
@@ -170,11 +170,11 @@ static int finish_rootfs(Import *i, Error *reterr) {
                 return error_set(reterr, -ENOMEM, "out of memory");
         if (i->n_members == 0)
                 return error_set(reterr, -EBADMSG, "the archive is empty");
-        r = make_layer(i, &part, reterr);
+        r = import_make_layer(i, &part, reterr);
         return r < 0 ? r : assemble_image_of(&i->arguments->blobs, "", config, &i->arguments->platform, &part, 1, reterr);
 }
 
-static int run(Import *i, Error *reterr) {
+static int import_run(Import *i, Error *reterr) {
         int r;
 
         if (i->arguments->format == IMPORT_OCI || i->arguments->format == IMPORT_DOCKER) {
@@ -184,7 +184,7 @@ static int run(Import *i, Error *reterr) {
         }
         r = blob_part_new(&i->kept, &i->arguments->blobs, reterr);
         if (r >= 0)
-                r = read_members(i, STDIN_FILENO, keep, reterr);
+                r = read_members(i, STDIN_FILENO, import_keep, reterr);
         if (r < 0)
                 return r;
         if (!i->is_archive && ((i->has_layout && i->has_index) || i->has_docker)) {
@@ -201,7 +201,7 @@ int verb_import(const Arguments *arguments, Error *reterr) {
         int r;
 
         i.contents = (Contents) { .blobs = &arguments->blobs, .max_bytes = arguments->max_bytes, .output = &i.output };
-        r = run(&i, reterr);
+        r = import_run(&i, reterr);
         contents_done(&i.contents);
         blob_part_done(&i.kept);
         return r;

@@ -120,7 +120,7 @@ static const struct {
         { "--layer",     VERB_DESCRIBE,             false, set_layer     },
 };
 
-static const struct Verb {
+static const struct RegistryVerb {
         const char *name;
         VerbFlags flag;
         int (*function)(const Arguments *a, Error *reterr);
@@ -131,7 +131,7 @@ static const struct Verb {
         { "describe", VERB_DESCRIBE, verb_describe },
 };
 
-static int parse_option(const struct Verb *v, Arguments *a, char **argv, int *i, Error *reterr) {
+static int registry_parse_option(const struct RegistryVerb *v, Arguments *a, char **argv, int *i, Error *reterr) {
         for (size_t k = 0; k < ELEMENTSOF(options); k++) {
                 if (strcmp(argv[*i], options[k].name) != 0 || !(options[k].verbs & v->flag))
                         continue;
@@ -142,8 +142,8 @@ static int parse_option(const struct Verb *v, Arguments *a, char **argv, int *i,
         return error_set(reterr, -EINVAL, "%s knows no '%.80s'", v->name, argv[*i]);
 }
 
-static int parse(int argc, char **argv, Arguments *a, const struct Verb **ret, Error *reterr) {
-        const struct Verb *v = NULL;
+static int registry_parse(int argc, char **argv, Arguments *a, const struct RegistryVerb **ret, Error *reterr) {
+        const struct RegistryVerb *v = NULL;
         int r = 0, i = 2;
 
         for (size_t k = 0; k < ELEMENTSOF(verbs) && argc > 1; k++)
@@ -157,14 +157,14 @@ static int parse(int argc, char **argv, Arguments *a, const struct Verb **ret, E
                 r = reference_parse(argv[i++], &a->reference, reterr);
         }
         for (; i < argc && r >= 0; i++)
-                r = parse_option(v, a, argv, &i, reterr);
+                r = registry_parse_option(v, a, argv, &i, reterr);
         if (r >= 0 && (!arg_blobs || (v->flag == VERB_PUSH && !a->manifest.text[0]) || (v->flag == VERB_DESCRIBE && !arg_config)))
                 r = error_set(reterr, -EINVAL, "%s needs %s", v->name, !arg_blobs ? "--blobs" : v->flag == VERB_PUSH ? "--manifest" : "--config");
         *ret = v;
         return r;
 }
 
-static int run(const struct Verb *v, Arguments *a, Error *reterr) {
+static int registry_run(const struct RegistryVerb *v, Arguments *a, Error *reterr) {
         _cleanup_remote_ Remote remote = { 0 };
         bool network = v->flag & VERB_REMOTE;
         int r = blobdir_open(&a->blobs, arg_blobs, reterr);
@@ -184,7 +184,7 @@ static int run(const struct Verb *v, Arguments *a, Error *reterr) {
 }
 
 /* One line, whatever strangers have put into it. */
-static void complain(const Error *error) {
+static void registry_complain(const Error *error) {
         char line[ERROR_TEXT_MAX + 16];
 
         (void) snprintf(line, sizeof(line) - 1, "%d %s", -error->code, error->text);
@@ -197,18 +197,18 @@ static void complain(const Error *error) {
 
 int main(int argc, char **argv) {
         Arguments a = { .max_bytes = BYTES_DEFAULT, .config_fd = -EBADF, .blobs.dirfd = -EBADF, .layers = STRV_INIT(MANIFEST_LAYERS_MAX) };
-        const struct Verb *v = NULL;
+        const struct RegistryVerb *v = NULL;
         Error error = { 0 };
         int r;
 
         (void) signal(SIGPIPE, SIG_IGN);
         (void) signal(SIGXFSZ, SIG_IGN); /* a limit on files is told as one */
         platform_of_machine(&a.platform);
-        r = parse(argc, argv, &a, &v, &error);
+        r = registry_parse(argc, argv, &a, &v, &error);
         if (r >= 0)
-                r = run(v, &a, &error);
+                r = registry_run(v, &a, &error);
         if (r < 0)
-                complain(&error);
+                registry_complain(&error);
         strv_done(&a.layers);
         blobdir_done(&a.blobs);
         (void) fd_close(a.config_fd);

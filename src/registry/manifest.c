@@ -51,7 +51,7 @@ static int check_layer(const Descriptor *d, Error *reterr) {
         return error_set(reterr, -EOPNOTSUPP, "the layer %s has the type '%s', which is not known; known are tar, plain or with gzip or zstd", d->digest.text, d->type);
 }
 
-static int check_config(const Descriptor *d, Error *reterr) {
+static int manifest_check_config(const Descriptor *d, Error *reterr) {
         for (size_t i = 0; i < ELEMENTSOF(config_types); i++)
                 if (strcmp(d->type, config_types[i]) == 0)
                         return 0;
@@ -102,7 +102,7 @@ static void annotation(json_t *j, const char *key, char *ret, size_t room) {
                 ret[0] = 0;
 }
 
-static int read_entry(json_t *j, Manifest *m, Descriptor *ret, Error *reterr) {
+static int manifest_read_entry(json_t *j, Manifest *m, Descriptor *ret, Error *reterr) {
         json_t *platform = json_object_get(j, "platform");
         char kind[64];
         int r = read_descriptor(j, ret, reterr);
@@ -118,7 +118,7 @@ static int read_entry(json_t *j, Manifest *m, Descriptor *ret, Error *reterr) {
         return 0;
 }
 
-static int read_list(json_t *list, size_t max, const char *what, Manifest *m, int (*read)(json_t *, Manifest *, Descriptor *, Error *), Error *reterr) {
+static int manifest_read_list(json_t *list, size_t max, const char *what, Manifest *m, int (*read)(json_t *, Manifest *, Descriptor *, Error *), Error *reterr) {
         size_t n = json_array_size(list);
         int r = 0;
 
@@ -136,13 +136,13 @@ static int read_image(json_t *j, Manifest *m, Error *reterr) {
         int r = read_descriptor(json_object_get(j, "config"), &m->config, reterr);
 
         if (r >= 0)
-                r = check_config(&m->config, reterr);
+                r = manifest_check_config(&m->config, reterr);
         if (!m->type[0])
                 (void) strcpy(m->type, strcmp(m->config.type, MEDIA_OCI_CONFIG) == 0 ? MEDIA_OCI_MANIFEST : MEDIA_DOCKER_MANIFEST);
-        return r < 0 ? r : read_list(json_object_get(j, "layers"), MANIFEST_LAYERS_MAX, "layers", m, read_layer, reterr);
+        return r < 0 ? r : manifest_read_list(json_object_get(j, "layers"), MANIFEST_LAYERS_MAX, "layers", m, read_layer, reterr);
 }
 
-static bool is_one_of(const char *type, const char *a, const char *b) {
+static bool manifest_is_one_of(const char *type, const char *a, const char *b) {
         return strcmp(type, a) == 0 || strcmp(type, b) == 0;
 }
 
@@ -160,7 +160,7 @@ static int read_kind(json_t *j, const char *server_type, Manifest *ret, Error *r
         if (json_object_get(j, "manifests") && json_object_get(j, "layers"))
                 return error_set(reterr, -EBADMSG, "it says that it is an index and an image at once");
         ret->is_index = json_object_get(j, "manifests") != NULL;
-        if (type[0] && !is_one_of(type, ret->is_index ? MEDIA_OCI_INDEX : MEDIA_OCI_MANIFEST, ret->is_index ? MEDIA_DOCKER_LIST : MEDIA_DOCKER_MANIFEST))
+        if (type[0] && !manifest_is_one_of(type, ret->is_index ? MEDIA_OCI_INDEX : MEDIA_OCI_MANIFEST, ret->is_index ? MEDIA_DOCKER_LIST : MEDIA_DOCKER_MANIFEST))
                 return error_set(reterr, -EBADMSG, "it says that it is '%.100s', and is not", type);
         return 0;
 }
@@ -175,7 +175,7 @@ int manifest_read(const char *data, size_t size, const char *type, Manifest *ret
                 return -EBADMSG;
         r = read_kind(j, type, &m, reterr);
         if (r >= 0 && m.is_index)
-                r = read_list(json_object_get(j, "manifests"), MANIFEST_INDEX_MAX, "entries", &m, read_entry, reterr);
+                r = manifest_read_list(json_object_get(j, "manifests"), MANIFEST_INDEX_MAX, "entries", &m, manifest_read_entry, reterr);
         else if (r >= 0)
                 r = read_image(j, &m, reterr);
         if (r < 0) {

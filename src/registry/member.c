@@ -22,7 +22,7 @@ struct Members {
         char block[BLOCK_SIZE];
 };
 
-static int fail(Members *m, Error *reterr) {
+static int member_fail(Members *m, Error *reterr) {
         const char *text = archive_error_string(m->archive);
 
         if (m->error < 0)
@@ -30,7 +30,7 @@ static int fail(Members *m, Error *reterr) {
         return error_set(reterr, -EBADMSG, "what came is no tar archive, or is damaged or cut off: %.200s", text ? text : "no reason given");
 }
 
-static ssize_t read_some(Members *m) {
+static ssize_t member_read_some(Members *m) {
         ssize_t n;
 
         do
@@ -44,9 +44,9 @@ static ssize_t read_some(Members *m) {
         return m->error < 0 ? -1 : n;
 }
 
-static la_ssize_t on_read(struct archive *a, void *userdata, const void **ret) {
+static la_ssize_t member_on_read(struct archive *a, void *userdata, const void **ret) {
         Members *m = userdata;
-        ssize_t n = read_some(m);
+        ssize_t n = member_read_some(m);
 
         if (n < 0)
                 archive_set_error(a, -m->error, "%s", strerror(-m->error));
@@ -67,8 +67,8 @@ int members_new(int fd, bool raw, MembersTee tee, void *userdata, Members **ret,
         if (archive_read_support_filter_gzip(m->archive) < ARCHIVE_WARN || archive_read_support_filter_zstd(m->archive) < ARCHIVE_WARN ||
             archive_read_support_filter_xz(m->archive) < ARCHIVE_WARN || archive_read_support_filter_bzip2(m->archive) < ARCHIVE_WARN ||
             (raw ? archive_read_support_format_raw(m->archive) : archive_read_support_format_tar(m->archive)) < ARCHIVE_WARN ||
-            archive_read_open(m->archive, m, NULL, on_read, NULL) != ARCHIVE_OK)
-                return fail(m, reterr);
+            archive_read_open(m->archive, m, NULL, member_on_read, NULL) != ARCHIVE_OK)
+                return member_fail(m, reterr);
         *ret = TAKE_PTR(m);
         return 0;
 }
@@ -136,9 +136,9 @@ int members_next(Members *m, Member *ret, Error *reterr) {
         int r = archive_read_next_header(m->archive, &e);
 
         if (r == ARCHIVE_EOF)
-                return m->error < 0 ? fail(m, reterr) : 0;
+                return m->error < 0 ? member_fail(m, reterr) : 0;
         if (r < ARCHIVE_WARN)
-                return fail(m, reterr);
+                return member_fail(m, reterr);
         *ret = (Member) { .type = MEMBER_OTHER };
         name = archive_entry_pathname(e);
         if (!name || member_clean_name("", name, ret->name) < 0)
@@ -155,13 +155,13 @@ int members_next(Members *m, Member *ret, Error *reterr) {
 ssize_t members_data(Members *m, void *buffer, size_t size, Error *reterr) {
         la_ssize_t n = archive_read_data(m->archive, buffer, size);
 
-        return n < 0 ? fail(m, reterr) : n;
+        return n < 0 ? member_fail(m, reterr) : n;
 }
 
-Compression members_compression(const Members *m) {
+MemberCompression members_compression(const Members *m) {
         static const struct {
                 int code;
-                Compression compression;
+                MemberCompression compression;
         } table[] = {
                 { ARCHIVE_FILTER_NONE, COMPRESSION_NONE },
                 { ARCHIVE_FILTER_GZIP, COMPRESSION_GZIP },
@@ -182,9 +182,9 @@ int members_drain(Members *m, Error *reterr) {
         ssize_t n;
 
         do
-                n = read_some(m);
+                n = member_read_some(m);
         while (n > 0);
-        return n < 0 ? fail(m, reterr) : 0;
+        return n < 0 ? member_fail(m, reterr) : 0;
 }
 
 void members_set_tee(Members *m, MembersTee tee) {

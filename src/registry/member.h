@@ -26,12 +26,12 @@ typedef struct Member {
         uint64_t size;
 } Member;
 
-typedef enum Compression {
+typedef enum MemberCompression {
         COMPRESSION_NONE,
         COMPRESSION_GZIP,
         COMPRESSION_ZSTD,
         COMPRESSION_OTHER, /* xz, bzip2: which layers may not have */
-} Compression;
+} MemberCompression;
 
 /* Bytes as they came. A negative errno ends the reading. */
 typedef int (*MembersTee)(void *userdata, const void *data, size_t size);
@@ -45,7 +45,7 @@ void members_freep(Members **m);
 
 int members_next(Members *m, Member *ret, Error *reterr); /* 1, or 0 at the end */
 ssize_t members_data(Members *m, void *buffer, size_t size, Error *reterr); /* 0 at the end of the member */
-Compression members_compression(const Members *m); /* known after the first member */
+MemberCompression members_compression(const Members *m); /* known after the first member */
 uint64_t members_bytes(const Members *m); /* that came so far */
 /* What follows the end of the archive: read, and given to the tee. */
 int members_drain(Members *m, Error *reterr);

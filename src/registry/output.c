@@ -8,7 +8,7 @@
 
 #define INTERVAL_USEC (100 * USEC_PER_MSEC)
 
-static int print(json_t *j, Error *reterr) {
+static int registry_output_print(json_t *j, Error *reterr) {
         _cleanup_free_ char *line = NULL;
         size_t size;
         int r;
@@ -25,7 +25,7 @@ int output_progress(Output *o, const char *digest, bool now, Error *reterr) {
         if (o->quiet || (!now && o->told_at > 0 && time - o->told_at < INTERVAL_USEC))
                 return 0;
         o->told_at = time;
-        return print(json_pack("{s:{s:s, s:I, s:I, s:I, s:I}}", "progress", "digest", digest, "bytes", (json_int_t) o->bytes, "total", (json_int_t) o->total,
+        return registry_output_print(json_pack("{s:{s:s, s:I, s:I, s:I, s:I}}", "progress", "digest", digest, "bytes", (json_int_t) o->bytes, "total", (json_int_t) o->total,
                                "layers", (json_int_t) o->layers, "layersDone", (json_int_t) o->layers_done),
                      reterr);
 }
@@ -47,7 +47,7 @@ int output_result(const char *reference, const Digest *manifest, const Manifest 
 
         if (c->platform.os[0])
                 (void) platform_print(&c->platform, platform, sizeof(platform));
-        return print(json_pack("{s:{s:s, s:s, s:s, s:s, s:O, s:o, s:I}}", "result", "reference", reference, "manifestDigest", manifest->text, "configDigest",
+        return registry_output_print(json_pack("{s:{s:s, s:s, s:s, s:s, s:O, s:o, s:I}}", "result", "reference", reference, "manifestDigest", manifest->text, "configDigest",
                                m->config.digest.text, "platform", platform, "config", c->config, "layers", layers_of(m, c), "size", (json_int_t) m->size),
                      reterr);
 }

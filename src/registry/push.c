@@ -10,13 +10,13 @@
 #include "registry/assemble.h"
 #include "registry/verbs.h"
 
-typedef struct Push {
+typedef struct RegistryPush {
         Remote *remote;
         const Blobdir *blobs;
         Output output;
-} Push;
+} RegistryPush;
 
-static int has_blob(Push *p, const Descriptor *d, const char *what, Error *reterr) {
+static int registry_push_has_blob(RegistryPush *p, const Descriptor *d, const char *what, Error *reterr) {
         _cleanup_exchange_ Exchange x = EXCHANGE_INIT;
         _cleanup_free_ char *url = remote_url(p->remote, "blobs", d->digest.text);
         int r;
@@ -30,7 +30,7 @@ static int has_blob(Push *p, const Descriptor *d, const char *what, Error *reter
 }
 
 /* Where the registry wants to have it, with the digest. */
-static int begin_upload(Push *p, const Descriptor *d, const char *what, char **ret, Error *reterr) {
+static int begin_upload(RegistryPush *p, const Descriptor *d, const char *what, char **ret, Error *reterr) {
         _cleanup_exchange_ Exchange x = EXCHANGE_INIT;
         _cleanup_free_ char *url = remote_url(p->remote, "blobs", "uploads/"), *place = NULL;
         int r;
@@ -53,7 +53,7 @@ static int begin_upload(Push *p, const Descriptor *d, const char *what, char **r
                        : 0;
 }
 
-static int send(Push *p, Exchange *x, const Digest *digest, Error *reterr) {
+static int send(RegistryPush *p, Exchange *x, const Digest *digest, Error *reterr) {
         uint64_t before = p->output.bytes;
         int r = remote_start(p->remote, x, reterr);
 
@@ -69,7 +69,7 @@ static int send(Push *p, Exchange *x, const Digest *digest, Error *reterr) {
         return r;
 }
 
-static int upload(Push *p, const Descriptor *d, const char *what, Error *reterr) {
+static int upload(RegistryPush *p, const Descriptor *d, const char *what, Error *reterr) {
         uint64_t size;
         _cleanup_close_ int fd = blobdir_get(p->blobs, &d->digest, &size, reterr);
 
@@ -101,12 +101,12 @@ static int upload(Push *p, const Descriptor *d, const char *what, Error *reterr)
         }
 }
 
-static int push_blob(Push *p, const Descriptor *d, bool layer, Error *reterr) {
+static int push_blob(RegistryPush *p, const Descriptor *d, bool layer, Error *reterr) {
         char what[DIGEST_SIZE + 16];
         int r;
 
         (void) snprintf(what, sizeof(what), "blob %s", d->digest.text);
-        r = has_blob(p, d, what, reterr);
+        r = registry_push_has_blob(p, d, what, reterr);
         if (r == 0)
                 r = upload(p, d, what, reterr);
         if (r < 0)
@@ -116,7 +116,7 @@ static int push_blob(Push *p, const Descriptor *d, bool layer, Error *reterr) {
         return output_progress(&p->output, d->digest.text, /* now= */ false, reterr);
 }
 
-static int push_manifest(Push *p, const Digest *digest, const char *text, size_t size, const char *type, Error *reterr) {
+static int push_manifest(RegistryPush *p, const Digest *digest, const char *text, size_t size, const char *type, Error *reterr) {
         const Reference *f = p->remote->reference;
         _cleanup_exchange_ Exchange x = { .method = "PUT", .has_body = true, .body_fd = -EBADF, .body = text, .body_size = size, .content_type = type };
         _cleanup_free_ char *url = remote_url(p->remote, "manifests", f->tag[0] ? f->tag : digest->text);
@@ -133,7 +133,7 @@ static int push_manifest(Push *p, const Digest *digest, const char *text, size_t
         return 0;
 }
 
-static int push_all(Push *p, const Digest *digest, Error *reterr) {
+static int push_all(RegistryPush *p, const Digest *digest, Error *reterr) {
         _cleanup_manifest_ Manifest m = { 0 };
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -157,7 +157,7 @@ static int push_all(Push *p, const Digest *digest, Error *reterr) {
 }
 
 int verb_push(const Arguments *a, Error *reterr) {
-        Push p = { .remote = a->remote, .blobs = &a->blobs };
+        RegistryPush p = { .remote = a->remote, .blobs = &a->blobs };
         char text[REFERENCE_TEXT_MAX + 1];
         int r;
 

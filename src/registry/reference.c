@@ -16,7 +16,7 @@
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGIT "0123456789"
 
-static int take(char *to, size_t max, const char *from, size_t size) {
+static int reference_take(char *to, size_t max, const char *from, size_t size) {
         if (size > max)
                 return -ENAMETOOLONG;
         memcpy(to, from, size);
@@ -38,7 +38,7 @@ static size_t bracketed(const char *host) {
         char text[INET6_ADDRSTRLEN];
         const char *end = strchr(host, ']');
 
-        if (host[0] != '[' || !end || take(text, sizeof(text) - 1, host + 1, (size_t) (end - host - 1)) < 0)
+        if (host[0] != '[' || !end || reference_take(text, sizeof(text) - 1, host + 1, (size_t) (end - host - 1)) < 0)
                 return 0;
         return inet_pton(AF_INET6, text, &address) == 1 ? (size_t) (end - host) + 1 : 0;
 }
@@ -69,7 +69,7 @@ static size_t component_length(const char *p) {
         return n;
 }
 
-static bool name_is_valid(const char *name) {
+static bool reference_name_is_valid(const char *name) {
         for (;;) {
                 size_t n = component_length(name);
 
@@ -83,7 +83,7 @@ static bool name_is_valid(const char *name) {
         }
 }
 
-static bool tag_is_valid(const char *tag) {
+static bool reference_tag_is_valid(const char *tag) {
         size_t n = strspn(tag, LOWER UPPER DIGIT "_.-");
 
         return n > 0 && tag[n] == 0 && tag[0] != '.' && tag[0] != '-';
@@ -103,7 +103,7 @@ static int split_end(char *text, const char *whole, Reference *ret, Error *reter
         colon = strrchr(slash ? slash : text, ':');
         if (colon) {
                 *colon = 0;
-                if (!tag_is_valid(colon + 1) || take(ret->tag, REFERENCE_TAG_MAX, colon + 1, strlen(colon + 1)) < 0)
+                if (!reference_tag_is_valid(colon + 1) || reference_take(ret->tag, REFERENCE_TAG_MAX, colon + 1, strlen(colon + 1)) < 0)
                         return error_set(reterr, -EINVAL, "'%.200s': '%.140s' is no tag; one has letters, digits, '_', '.' and '-', at most %d", whole, colon + 1,
                                          REFERENCE_TAG_MAX);
         } else if (!at)
@@ -117,7 +117,7 @@ static int split_host(const char *text, const char *whole, Reference *ret, Error
 
         (void) strcpy(ret->host, DEFAULT_HOST);
         if (slash && looks_like_host(text, (size_t) (slash - text))) {
-                if (take(ret->host, REFERENCE_HOST_MAX, text, (size_t) (slash - text)) < 0 || !host_is_valid(ret->host))
+                if (reference_take(ret->host, REFERENCE_HOST_MAX, text, (size_t) (slash - text)) < 0 || !host_is_valid(ret->host))
                         return error_set(reterr, -EINVAL, "'%.200s': what stands before the first '/' is no host with or without a port", whole);
                 name = slash + 1;
                 folder = strchr(name, '/');
@@ -127,7 +127,7 @@ static int split_host(const char *text, const char *whole, Reference *ret, Error
                 }
         }
         prefix = !folder && strcmp(ret->host, DEFAULT_HOST) == 0 ? "library/" : "";
-        if (!name_is_valid(name) || strlen(prefix) + strlen(name) > REFERENCE_NAME_MAX)
+        if (!reference_name_is_valid(name) || strlen(prefix) + strlen(name) > REFERENCE_NAME_MAX)
                 return error_set(reterr, -EINVAL,
                                  "'%.200s' is no name of an image: small letters and digits, with '.', '_' or '-' between them, in parts with '/' between them, as in "
                                  "'python:3.12' or 'registry.example.com/team/app:1'",
@@ -141,7 +141,7 @@ int reference_parse(const char *text, Reference *ret, Error *reterr) {
         Reference found = { 0 };
         int r;
 
-        if (take(copy, REFERENCE_TEXT_MAX, text, strlen(text)) < 0)
+        if (reference_take(copy, REFERENCE_TEXT_MAX, text, strlen(text)) < 0)
                 return error_set(reterr, -EINVAL, "'%.60s…' is too long for the name of an image", text);
         r = split_end(copy, text, &found, reterr);
         if (r >= 0)

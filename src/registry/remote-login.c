@@ -96,7 +96,7 @@ static char *token_url(const Remote *r, const Challenge *c) {
                        : url;
 }
 
-static int take_token(Remote *r, const Exchange *x, Error *reterr) {
+static int remote_login_take_token(Remote *r, const Exchange *x, Error *reterr) {
         _cleanup_json_ json_t *j = document_parse(x->answer.data, x->answer.size, NULL);
         const char *token = json_string_value(json_object_get(j, "token"));
 
@@ -119,7 +119,7 @@ static int ask_token(Remote *r, Exchange *x, Error *reterr) {
                 while (!exchanges_wait(r->tokens, USEC_PER_SEC)) /* it ends, or stalls */
                         ;
                 if (x->error == 0 && x->status == 200)
-                        return take_token(r, x, reterr);
+                        return remote_login_take_token(r, x, reterr);
                 pause = remote_retry_pause(x, tries++);
                 if (pause == 0)
                         return remote_explain(r, x, "a token", reterr);

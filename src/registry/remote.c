@@ -14,13 +14,13 @@
 #define PAUSE_MAX_USEC (60 * USEC_PER_SEC)
 
 /* Without TLS from the beginning. */
-static bool is_plain(const Reference *reference, const RemoteOptions *options) {
+static bool remote_is_plain(const Reference *reference, const RemoteOptions *options) {
         return reference_is_loopback(reference) && !options->ca && !options->insecure;
 }
 
-static int find_scheme(Remote *r, const RemoteOptions *options, Error *reterr) {
+static int remote_find_scheme(Remote *r, const RemoteOptions *options, Error *reterr) {
         const char *host = reference_api_host(r->reference);
-        bool plain = is_plain(r->reference, options);
+        bool plain = remote_is_plain(r->reference, options);
         _cleanup_exchange_ Exchange x = EXCHANGE_INIT;
         char url[sizeof(r->base) + 8];
         int e;
@@ -48,7 +48,7 @@ int remote_open(Remote *r, const Reference *reference, const RemoteOptions *opti
         const ExchangeSettings settings = {
                 .ca = options->ca,
                 .unchecked = options->insecure,
-                .plain = is_plain(reference, options),
+                .plain = remote_is_plain(reference, options),
                 .inside = reference_is_loopback(reference) && !options->outside,
                 .outside = options->outside,
                 .stall_usec = options->stall_usec,
@@ -62,7 +62,7 @@ int remote_open(Remote *r, const Reference *reference, const RemoteOptions *opti
         if (e >= 0)
                 e = remote_take_credentials(r, reterr);
         if (e >= 0)
-                e = find_scheme(r, options, reterr);
+                e = remote_find_scheme(r, options, reterr);
         return e;
 }
 
@@ -100,7 +100,8 @@ int remote_explain(const Remote *r, const Exchange *x, const char *what, Error *
                 return error_set(reterr, x->error, "%s, %.120s: %.200s", host, what, x->words[0] ? x->words : strerror(-x->error));
         complaint_of(x, complaint, sizeof(complaint));
         if (x->status == 401)
-                return error_set(reterr, -EACCES, r->user || r->bearer ? "%s refuses the credentials for %.120s%s" : "%s asks for credentials for %.120s%s: give them, or see whether there is such an image",
+                return error_set(reterr, -EACCES, r->user || r->bearer ? "%s refuses the credentials for %.120s%s" :
+                                "%s asks for credentials for %.120s%s: give them, or see whether there is such an image",
                                  host, what, complaint);
         if (x->status == 403)
                 return error_set(reterr, -EACCES, "%s does not allow it: %.120s%s", host, what, complaint);
@@ -134,7 +135,7 @@ int remote_start(Remote *r, Exchange *x, Error *reterr) {
         return exchange_start(r->exchanges, x, reterr);
 }
 
-static int ask_once(Remote *r, Exchange *x, Error *reterr) {
+static int remote_ask_once(Remote *r, Exchange *x, Error *reterr) {
         int e = remote_start(r, x, reterr);
 
         if (e < 0)
@@ -147,7 +148,7 @@ static int ask_once(Remote *r, Exchange *x, Error *reterr) {
 int remote_ask(Remote *r, Exchange *x, const char *what, bool may_miss, Error *reterr) {
         for (unsigned tries = 0;;) {
                 usec_t pause;
-                int e = ask_once(r, x, reterr);
+                int e = remote_ask_once(r, x, reterr);
 
                 if (e < 0)
                         return e;

@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 
-static int compare_ids(const void *a, const void *b) {
+static int children_compare_ids(const void *a, const void *b) {
         return strcmp(((const Child *) a)->id, ((const Child *) b)->id);
 }
 
@@ -25,7 +25,7 @@ int children_reserve(Children *c, const char *id, Child **ret) {
         if (!child)
                 return -ENOMEM;
         memcpy(child->id, id, sizeof(child->id));
-        node = tsearch(child, &c->by_id, compare_ids);
+        node = tsearch(child, &c->by_id, children_compare_ids);
         if (!node)
                 return -ENOMEM;
         if (*node != child)
@@ -44,7 +44,7 @@ int children_started(Children *c, Child *child, pid_t pid) {
 }
 
 void children_drop(Children *c, Child *child) {
-        (void) tdelete(child, &c->by_id, compare_ids);
+        (void) tdelete(child, &c->by_id, children_compare_ids);
         if (child->pid > 0)
                 (void) tdelete(child, &c->by_pid, compare_pids);
         free(child);
@@ -54,7 +54,7 @@ Child *children_find(const Children *c, const char *id) {
         Child key = { 0 }, **node;
 
         memcpy(key.id, id, sizeof(key.id));
-        node = tfind(&key, (void *const *) &c->by_id, compare_ids);
+        node = tfind(&key, (void *const *) &c->by_id, children_compare_ids);
         return node ? *node : NULL;
 }
 

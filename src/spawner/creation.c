@@ -12,7 +12,7 @@
 
 #define PIDS_ROOM 8 /* for shims and workers: a guest at its limit can still be reached */
 
-static JailSpec make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
+static JailSpec creation_make_spec(const Spawner *s, const Creation *c, const Network *network, const JailTrees *trees) {
         const SpawnCreate *q = &c->request;
         const Template *t = template_find(&s->options->templates, q->template_name);
         JailSpec spec = {
@@ -59,12 +59,12 @@ void creation_done(Creation *c) {
 
 bool creation_wants_image(const Spawner *s, const Creation *c) {
         const Network none = NETWORK_EMPTY;
-        const JailSpec spec = make_spec(s, c, &none, /* trees= */ NULL);
+        const JailSpec spec = creation_make_spec(s, c, &none, /* trees= */ NULL);
 
         return s->privileged && !c->request.kept && disk_choose(&spec, s->privileged) == DISK_IMAGE;
 }
 
-static int hand_over(Spawner *s, const Creation *c, const Jail *jail) {
+static int creation_hand_over(Spawner *s, const Creation *c, const Jail *jail) {
         const int fds[] = { jail->control_fd, jail->pidfd };
 
         return outbox_send(&s->outbox, &(SpawnMessage) {
@@ -113,7 +113,7 @@ static int take_etc(Spawner *s, JailSpec *spec, Error *reterr) {
         return 0;
 }
 
-static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
+static int creation_start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
         static const int no_stdio[3] = { -EBADF, -EBADF, -EBADF };
         _cleanup_(net_done) Network network = NETWORK_EMPTY;
         _cleanup_(ground_done) JailTrees trees = JAIL_TREES_EMPTY;
@@ -126,7 +126,7 @@ static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
                 r = get_network(s, c, &network, reterr);
         if (r < 0)
                 return r;
-        spec = make_spec(s, c, &network, ground_is_needed(&c->request) ? &trees : NULL);
+        spec = creation_make_spec(s, c, &network, ground_is_needed(&c->request) ? &trees : NULL);
         r = take_etc(s, &spec, reterr);
         if (r < 0)
                 return r;
@@ -136,7 +136,7 @@ static int start(Spawner *s, const Creation *c, Child *child, Error *reterr) {
                 return r;
         r = children_started(&s->children, child, jail.pid);
         if (r >= 0)
-                r = hand_over(s, c, &jail);
+                r = creation_hand_over(s, c, &jail);
         if (r < 0) {
                 (void) error_set(reterr, r, "cannot hand the sandbox over: %m");
                 (void) jail_kill(&jail);
@@ -157,7 +157,7 @@ void creation_run(Spawner *s, const Creation *c) {
                 spawner_answer_failed(s, c->serial, &error);
                 return;
         }
-        r = start(s, c, child, &error);
+        r = creation_start(s, c, child, &error);
         if (c->request.zygote)
                 zygotes_expect(s, c->request.template_name);
         if (r >= 0)

@@ -12,7 +12,7 @@ bool ground_is_needed(const SpawnCreate *q) {
 }
 
 /* Where the sandbox's own things are, nothing of a caller's goes; and what covers another volume would hide it, or be made in it. */
-static int check_target(const SpawnCreate *q, size_t i, Error *reterr) {
+static int ground_check_target(const SpawnCreate *q, size_t i, Error *reterr) {
         static const char *const own[] = { "/proc", "/sys", "/dev" };
         const char *target = q->volumes[i].target;
         _cleanup_free_ char *normal = NULL;
@@ -45,14 +45,14 @@ int ground_check(const SpawnCreate *q, bool privileged, Error *reterr) {
 
                 if (!tree_name_is_valid(q->volumes[i].name))
                         return error_set(reterr, -EINVAL, "'%.64s' is no volume", q->volumes[i].name);
-                r = check_target(q, i, reterr);
+                r = ground_check_target(q, i, reterr);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-static int open_one(const Depot *depot, TreeKind kind, const char *name, int *ret, Error *reterr) {
+static int ground_open_one(const Depot *depot, TreeKind kind, const char *name, int *ret, Error *reterr) {
         TreeRef ref = { .kind = (uint8_t) kind };
         int fd;
 
@@ -69,14 +69,14 @@ int ground_open(const Depot *depot, const SpawnCreate *q, JailTrees *ret, Error 
         int r = 0;
 
         if (q->layer[0])
-                r = open_one(depot, TREE_LAYER, q->layer, &t.layer_fd, reterr);
+                r = ground_open_one(depot, TREE_LAYER, q->layer, &t.layer_fd, reterr);
         if (r >= 0 && q->kept)
-                r = open_one(depot, TREE_DISK, q->id, &t.disk_fd, reterr);
+                r = ground_open_one(depot, TREE_DISK, q->id, &t.disk_fd, reterr);
         for (size_t i = 0; i < q->n_volumes && r >= 0; i++) {
                 JailVolume *v = &t.volumes[t.n_volumes++];
 
                 *v = (JailVolume) { .fd = -EBADF, .target = q->volumes[i].target, .writable = q->volumes[i].writable };
-                r = open_one(depot, TREE_VOLUME, q->volumes[i].name, &v->fd, reterr);
+                r = ground_open_one(depot, TREE_VOLUME, q->volumes[i].name, &v->fd, reterr);
         }
         if (r < 0) {
                 ground_done(&t);

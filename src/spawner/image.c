@@ -12,8 +12,8 @@
 #include "base/title.h"
 #include "wire/channel.h"
 
-struct Image {
-        Image *next;
+struct SpawnerImage {
+        SpawnerImage *next;
         Creation creation;
         pid_t pid;
         int fd; /* where the mount comes from, or the reason why there is none */
@@ -21,7 +21,7 @@ struct Image {
 
 /* Situation: a copy of the worker, in its namespaces, with its rights. Both ends are this very program: the message is an Error
  * as it lies in memory. */
-static _noreturn_ void maker_main(pid_t worker, int fd, uint64_t bytes) {
+static _noreturn_ void spawner_image_maker_main(pid_t worker, int fd, uint64_t bytes) {
         _cleanup_close_ int tree = -EBADF;
         Error error = { 0 };
 
@@ -33,7 +33,7 @@ static _noreturn_ void maker_main(pid_t worker, int fd, uint64_t bytes) {
 }
 
 int image_start(Spawner *s, Creation *c, Error *reterr) {
-        _cleanup_free_ Image *image = calloc(1, sizeof(*image));
+        _cleanup_free_ SpawnerImage *image = calloc(1, sizeof(*image));
         pid_t worker = getpid();
         int fds[2], r;
 
@@ -45,7 +45,7 @@ int image_start(Spawner *s, Creation *c, Error *reterr) {
         image->pid = fork();
         if (image->pid == 0) {
                 (void) fd_close(fds[0]);
-                maker_main(worker, fds[1], c->request.disk_bytes);
+                spawner_image_maker_main(worker, fds[1], c->request.disk_bytes);
         }
         r = image->pid < 0 ? -errno : 0;
         (void) fd_close(fds[1]);
@@ -63,23 +63,23 @@ int image_start(Spawner *s, Creation *c, Error *reterr) {
         return 0;
 }
 
-static Image *image_free(Image *image) {
+static SpawnerImage *image_free(SpawnerImage *image) {
         (void) fd_close(image->fd);
         creation_done(&image->creation);
         free(image);
         return NULL;
 }
 
-static Image *image_take(Spawner *s, Image **place) {
-        Image *image = *place;
+static SpawnerImage *image_take(Spawner *s, SpawnerImage **place) {
+        SpawnerImage *image = *place;
 
         *place = image->next;
         s->n_images--;
         return image;
 }
 
-static Image **image_find(Spawner *s, const char *id) {
-        Image **place = &s->images;
+static SpawnerImage **image_find(Spawner *s, const char *id) {
+        SpawnerImage **place = &s->images;
 
         while (*place && strcmp((*place)->creation.request.id, id) != 0)
                 place = &(*place)->next;
@@ -91,7 +91,7 @@ bool image_is_making(const Spawner *s, const char *id) {
 }
 
 void image_cancel(Spawner *s, const char *id) {
-        Image **place = image_find(s, id), *image;
+        SpawnerImage **place = image_find(s, id), *image;
         Error error;
 
         if (!*place)
@@ -106,12 +106,12 @@ void image_cancel(Spawner *s, const char *id) {
 size_t image_poll(const Spawner *s, struct pollfd ret[static IMAGES_MAX]) {
         size_t n = 0;
 
-        for (const Image *image = s->images; image && n < IMAGES_MAX; image = image->next)
+        for (const SpawnerImage *image = s->images; image && n < IMAGES_MAX; image = image->next)
                 ret[n++] = (struct pollfd) { .fd = image->fd, .events = POLLIN };
         return n;
 }
 
-static int receive_tree(Image *image, Error *reterr) {
+static int receive_tree(SpawnerImage *image, Error *reterr) {
         Error told;
         size_t size, n_fds = 0;
         int tree = -EBADF, r;
@@ -130,7 +130,7 @@ static int receive_tree(Image *image, Error *reterr) {
         return error_set(reterr, -EIO, "the maker of the disk image died");
 }
 
-static void image_ready(Spawner *s, Image *image) {
+static void image_ready(Spawner *s, SpawnerImage *image) {
         Error error = { 0 };
 
         if (receive_tree(image, &error) < 0)
@@ -141,7 +141,7 @@ static void image_ready(Spawner *s, Image *image) {
 }
 
 void image_handle(Spawner *s, const struct pollfd *fds, size_t n) {
-        Image **place = &s->images;
+        SpawnerImage **place = &s->images;
 
         for (size_t i = 0; i < n && *place; i++) {
                 if (fds[i].revents)

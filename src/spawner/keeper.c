@@ -51,7 +51,7 @@ static void start_worker(Keeper *k) {
         k->n_started++;
 }
 
-static void reap(Keeper *k) {
+static void keeper_reap(Keeper *k) {
         struct signalfd_siginfo info;
         int status;
         pid_t pid;
@@ -82,11 +82,11 @@ static void wait_for_news(const Keeper *k, int timeout_msec) {
 }
 
 /* Who dies soon after the start is replaced ever later. */
-static void loop(Keeper *k) {
+static void keeper_loop(Keeper *k) {
         usec_t now, due;
 
         while (!has_hung_up(k)) {
-                reap(k);
+                keeper_reap(k);
                 now = clock_usec();
                 due = k->started + k->delay;
                 if (k->worker > 0)
@@ -104,7 +104,7 @@ static void loop(Keeper *k) {
 static void await_worker(Keeper *k) {
         usec_t now, deadline = clock_usec() + LAST_WAIT;
 
-        while (reap(k), k->worker > 0 && (now = clock_usec()) < deadline) {
+        while (keeper_reap(k), k->worker > 0 && (now = clock_usec()) < deadline) {
                 struct pollfd fd = { .fd = k->signal_fd, .events = POLLIN };
 
                 (void) poll(&fd, 1, (int) ((deadline - now) / USEC_PER_MSEC) + 1);
@@ -134,7 +134,7 @@ int keeper_run(const SpawnerOptions *options) {
                 log_error("spawner: signalfd: %m");
                 return EXIT_FAILURE;
         }
-        loop(&k);
+        keeper_loop(&k);
         await_worker(&k);
         return EXIT_SUCCESS;
 }

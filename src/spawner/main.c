@@ -46,7 +46,7 @@ static int apply_instance(SpawnerOptions *o, const char *value, Error *reterr) {
         return o->instance ? 0 : error_set(reterr, -ENOMEM, "out of memory");
 }
 
-static int apply_template(SpawnerOptions *o, const char *value, Error *reterr) {
+static int spawner_apply_template(SpawnerOptions *o, const char *value, Error *reterr) {
         return template_add(&o->templates, value, reterr);
 }
 
@@ -76,7 +76,7 @@ static const struct {
 } options[] = {
         { "--channel",  apply_channel  },
         { "--instance", apply_instance },
-        { "--template", apply_template },
+        { "--template", spawner_apply_template },
         { "--state-dir", apply_state_dir },
         { "--storage-size", apply_storage_size },
         { "--zygote", apply_zygote },
@@ -90,7 +90,7 @@ static int apply_option(SpawnerOptions *o, const char *name, const char *value, 
 }
 
 /* Everything is copied: the arguments are about to be replaced by a name. */
-static int parse(SpawnerOptions *o, char **argv, Error *reterr) {
+static int spawner_parse(SpawnerOptions *o, char **argv, Error *reterr) {
         for (char **p = argv + 1; *p; p++) {
                 int r;
 
@@ -113,7 +113,7 @@ static int parse(SpawnerOptions *o, char **argv, Error *reterr) {
 }
 
 /* Nothing of the caller's is held but stderr, for log lines, and the channel. */
-static int settle(SpawnerOptions *o, Error *reterr) {
+static int spawner_settle(SpawnerOptions *o, Error *reterr) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* goes with the rest, below */
 
         if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
@@ -159,12 +159,12 @@ int main(int argc, char **argv) {
         Error error = { 0 };
         int r;
 
-        r = parse(&o, argv, &error);
+        r = spawner_parse(&o, argv, &error);
         if (r < 0) {
                 log_error("cove-spawner: %s", error.text);
                 return 2;
         }
-        r = settle(&o, &error);
+        r = spawner_settle(&o, &error);
         if (r < 0) {
                 log_error("cove-spawner: %s", error.text);
                 return EXIT_FAILURE;

@@ -9,7 +9,7 @@
 #include "spawner/trees.h"
 #include "spawner/zygote.h"
 
-static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+static void requests_create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Creation c = {
                 .serial = m->serial,
                 .listen_fd = TAKE_FD(fds[0]),
@@ -41,7 +41,7 @@ static void create(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         creation_done(&c);
 }
 
-static void destroy(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+static void requests_destroy(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         image_cancel(s, m->id);
         task_remove(s, m->id, m->serial, /* failure= */ NULL);
 }
@@ -58,13 +58,13 @@ static void reclaim(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         task_reclaim(s, m->id, m->serial);
 }
 
-typedef struct Listing {
+typedef struct RequestsListing {
         Spawner *s;
         uint32_t serial;
-} Listing;
+} RequestsListing;
 
 static int list_id(const char *id, void *userdata) {
-        const Listing *l = userdata;
+        const RequestsListing *l = userdata;
         SpawnMessage item = { .type = SPAWN_ITEM, .serial = l->serial };
 
         memcpy(item.id, id, JAIL_ID_LENGTH + 1);
@@ -73,7 +73,7 @@ static int list_id(const char *id, void *userdata) {
 }
 
 static void list_child(const Child *child, void *userdata) {
-        const Listing *l = userdata;
+        const RequestsListing *l = userdata;
         Cgroup cg;
 
         if (cgroup_find(l->s->options->instance, child->id, &cg) == -ENOENT)
@@ -81,8 +81,8 @@ static void list_child(const Child *child, void *userdata) {
 }
 
 /* Everything with a cgroup; and what this process itself has made without one, as for a plain user. */
-static void list(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
-        Listing l = { .s = s, .serial = m->serial };
+static void requests_list(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+        RequestsListing l = { .s = s, .serial = m->serial };
         Error error = { 0 };
         int r = cgroup_list(s->options->instance, list_id, &l);
 
@@ -101,12 +101,12 @@ static const struct {
         size_t min_fds, max_fds;
         bool names_id; /* in its field `id` */
 } requests[_SPAWN_TYPE_MAX] = {
-        [SPAWN_CREATE]  = { create,  1, 2, false },
-        [SPAWN_DESTROY] = { destroy, 0, 0, true  },
+        [SPAWN_CREATE]  = { requests_create,  1, 2, false },
+        [SPAWN_DESTROY] = { requests_destroy, 0, 0, true  },
         [SPAWN_FREEZE]  = { freeze,  0, 0, true  },
         [SPAWN_THAW]    = { thaw,    0, 0, true  },
         [SPAWN_RECLAIM] = { reclaim, 0, 0, true  },
-        [SPAWN_LIST]    = { list,    0, 0, false },
+        [SPAWN_LIST]    = { requests_list,    0, 0, false },
         [SPAWN_TREE]    = { tree_jobs_ask, 0, 4, false },
         [SPAWN_ZYGOTE]  = { zygote_ask, 3, 3, false },
 };

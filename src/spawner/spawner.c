@@ -80,7 +80,7 @@ static void forget_requests(const Spawner *s) {
         while (r == 1 || r == -EBADMSG);
 }
 
-static bool reap(Spawner *s, pid_t which) {
+static bool spawner_reap(Spawner *s, pid_t which) {
         pid_t pid = waitpid(which, NULL, WNOHANG);
         char id[JAIL_ID_LENGTH + 1];
         Child *child;
@@ -99,19 +99,19 @@ static bool reap(Spawner *s, pid_t which) {
 /* To wait for anybody, the kernel looks at all children, and they may be thousands. So we ask for the one that the signal
  * names. A signal may stand for more than one: those who are awaited by a task are looked for by that, and the others have
  * time. */
-static void on_signal(Spawner *s) {
+static void spawner_on_signal(Spawner *s) {
         struct signalfd_siginfo info;
 
         while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
-                (void) reap(s, (pid_t) info.ssi_pid);
+                (void) spawner_reap(s, (pid_t) info.ssi_pid);
         if (s->sweep == USEC_INFINITY)
                 s->sweep = clock_usec() + SWEEP_USEC;
 }
 
-static void sweep(Spawner *s) {
+static void spawner_sweep(Spawner *s) {
         if (clock_usec() < s->sweep)
                 return;
-        while (reap(s, -1))
+        while (spawner_reap(s, -1))
                 ;
         s->sweep = USEC_INFINITY;
 }
@@ -121,7 +121,7 @@ static bool takes_requests(const Spawner *s) {
 }
 
 /* Whoever wrote it may wait for an answer, if only its serial can be read. */
-static void refuse(Spawner *s, const uint8_t *data, size_t size) {
+static void spawner_refuse(Spawner *s, const uint8_t *data, size_t size) {
         WireReader r = { .p = data, .end = data + size };
         Error error = { 0 };
         uint32_t serial;
@@ -135,13 +135,13 @@ static void refuse(Spawner *s, const uint8_t *data, size_t size) {
         spawner_answer_failed(s, serial, &error);
 }
 
-static void on_request(Spawner *s, const uint8_t *data, size_t size, int *fds, size_t n_fds) {
+static void spawner_on_request(Spawner *s, const uint8_t *data, size_t size, int *fds, size_t n_fds) {
         SpawnMessage request;
 
         if (spawn_decode(data, size, &request) >= 0)
                 spawner_handle(s, &request, fds, n_fds);
         else
-                refuse(s, data, size);
+                spawner_refuse(s, data, size);
         for (size_t i = 0; i < n_fds; i++)
                 (void) fd_close(fds[i]);
 }
@@ -157,7 +157,7 @@ static void on_requests(Spawner *s) {
                 if (r == -EAGAIN)
                         return;
                 if (r == 1)
-                        on_request(s, buffer, size, fds, n_fds);
+                        spawner_on_request(s, buffer, size, fds, n_fds);
                 else if (r == -EBADMSG)
                         log_error("spawner: rubbish came from the daemon");
                 else
@@ -166,7 +166,7 @@ static void on_requests(Spawner *s) {
 }
 
 /* A daemon that is gone has no requests: what is still in the channel would make sandboxes for nobody. */
-static void on_channel(Spawner *s, short revents) {
+static void spawner_on_channel(Spawner *s, short revents) {
         if (revents & (POLLHUP | POLLERR | POLLNVAL)) {
                 s->ended = true;
                 return;
@@ -186,7 +186,7 @@ static const struct timespec *until(usec_t due, struct timespec *ret) {
         return ret;
 }
 
-static void loop(Spawner *s) {
+static void spawner_loop(Spawner *s) {
         while (!s->ended) {
                 struct timespec time;
                 struct pollfd fds[_FD_MAX] = {
@@ -215,15 +215,15 @@ static void loop(Spawner *s) {
                 if (n == 0)
                         ahead_make_one(&s->ahead); /* nobody waits */
                 if (fds[FD_SIGNAL].revents)
-                        on_signal(s);
+                        spawner_on_signal(s);
                 image_handle(s, fds + FD_CHILDREN, n_images);
                 tree_jobs_handle(s, trees, n_trees);
                 zygotes_handle(s, zygotes, n_zygotes);
                 if (fds[FD_CHANNEL].revents)
-                        on_channel(s, fds[FD_CHANNEL].revents);
+                        spawner_on_channel(s, fds[FD_CHANNEL].revents);
                 task_run_due(s);
                 zygotes_run_due(s);
-                sweep(s);
+                spawner_sweep(s);
         }
 }
 
@@ -264,7 +264,7 @@ int spawner_run(const SpawnerOptions *options, pid_t keeper, bool lost) {
         if (lost)
                 forget_requests(&s);
         say_hello(&s);
-        loop(&s);
+        spawner_loop(&s);
         zygotes_end(&s);
         return EXIT_SUCCESS;
 }

@@ -26,7 +26,7 @@
 #include "spawner/outbox.h"
 
 typedef struct Task Task;
-typedef struct Image Image;
+typedef struct SpawnerImage SpawnerImage;
 typedef struct TreeJob TreeJob;
 typedef struct Zygotes Zygotes;
 
@@ -62,7 +62,7 @@ typedef struct Spawner {
         Outbox outbox;
         Children children;
         Task *tasks;
-        Image *images;
+        SpawnerImage *images;
         size_t n_tasks, n_images;
         Zygotes *zygotes; /* NULL: there are none */
         Depot depot; /* the trees that outlive sandboxes */

@@ -22,7 +22,7 @@
 #define PLACE    "/sys" /* any directory will do: it is covered in a namespace that nobody else sees */
 #define MS_PRIVATE_ALL ((1u << 18) | (1u << 14)) /* MS_PRIVATE | MS_REC, which <linux/mount.h> has not everywhere */
 
-static int copy_links(int to, const FurnitureList *list) {
+static int tree_host_copy_links(int to, const FurnitureList *list) {
         for (size_t i = 0; i < list->n; i++) {
                 char from[128], target[256];
                 ssize_t n;
@@ -39,7 +39,7 @@ static int copy_links(int to, const FurnitureList *list) {
 }
 
 /* What the host lets everybody read. */
-static int copy_file(int to, const char *from, const char *name) {
+static int tree_host_copy_file(int to, const char *from, const char *name) {
         _cleanup_close_ int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -EBADF;
         char place[128];
         struct stat st;
@@ -63,7 +63,7 @@ static int copy_skeleton(int to) {
 
                 (void) snprintf(from, sizeof(from), "/etc/skel/%s", furniture_skeleton.items[i]);
                 (void) snprintf(place, sizeof(place), FURNITURE_HOME "%s", furniture_skeleton.items[i]);
-                r = copy_file(to, from, place);
+                r = tree_host_copy_file(to, from, place);
                 if (r < 0)
                         return r;
         }
@@ -97,7 +97,7 @@ static int assemble(const Rootfs *fs, Error *reterr) {
         int r = top < 0 ? top : tree_attach(top, AT_FDCWD, PLACE);
 
         if (r >= 0)
-                r = copy_links(top, &furniture_overlays);
+                r = tree_host_copy_links(top, &furniture_overlays);
         if (r >= 0)
                 r = copy_skeleton(top);
         if (r >= 0)

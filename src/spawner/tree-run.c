@@ -32,12 +32,12 @@
 #define FD_ASIDE   32 /* where descriptors are while the low ones are sorted */
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWUTS)
 
-typedef struct Run {
+typedef struct SpawnerTreeRun {
         const Spawner *s;
         const TreeJob *job;
         int trees[TREE_REFS_MAX];
         bool whole[TREE_REFS_MAX]; /* of several mounts */
-} Run;
+} SpawnerTreeRun;
 
 static const struct {
         int resource;
@@ -49,26 +49,26 @@ static const struct {
         { RLIMIT_NPROC,  64                },
 };
 
-static void run_done(Run *run) {
+static void run_done(SpawnerTreeRun *run) {
         for (size_t i = 0; i < TREE_REFS_MAX; i++)
                 (void) fd_close(run->trees[i]);
 }
 
-static int open_template(const Run *run, const TreeRef *ref, Error *reterr) {
+static int open_template(const SpawnerTreeRun *run, const TreeRef *ref, Error *reterr) {
         const char *directory = template_find(&run->s->options->templates, ref->name)->directory;
         int tree = directory ? tree_clone(AT_FDCWD, directory, /* recursive= */ false) : tree_host_open(reterr);
 
         return tree < 0 && directory ? error_set(reterr, tree, "template %s: %m", ref->name) : tree;
 }
 
-static int open_kept(const Run *run, const TreeRef *ref, Error *reterr) {
+static int open_kept(const SpawnerTreeRun *run, const TreeRef *ref, Error *reterr) {
         _cleanup_close_ int fd = depot_open_tree(&run->s->depot, ref, reterr);
 
         return fd < 0 ? fd : disk_open_tree(fd, ref->name, reterr);
 }
 
 /* The host's comes last: it leaves the mount namespace in which the others are found. */
-static int open_trees(Run *run, Error *reterr) {
+static int open_trees(SpawnerTreeRun *run, Error *reterr) {
         const TreeRequest *t = &run->job->request;
 
         for (int templates = 0; templates < 2; templates++)
@@ -86,7 +86,7 @@ static int open_trees(Run *run, Error *reterr) {
 }
 
 /* A template's file system may not know of id maps; then its files are nobody's, which is no harm to who only reads. */
-static int restrict_trees(const Run *run, int userns, Error *reterr) {
+static int restrict_trees(const SpawnerTreeRun *run, int userns, Error *reterr) {
         const TreeRequest *t = &run->job->request;
 
         for (size_t i = 0; i < t->n_refs; i++) {
@@ -102,14 +102,14 @@ static int restrict_trees(const Run *run, int userns, Error *reterr) {
 }
 
 /* From here on: in the new process. There is nobody to tell but whoever reads its descriptor 2, in the words that it has itself. */
-static _noreturn_ void give_up(const char *what) {
+static _noreturn_ void tree_run_give_up(const char *what) {
         int r = errno;
 
         (void) dprintf(STDERR_FILENO, "%d cannot start cove-tree: %s: %s\n", r, what, strerror(r));
         _exit(1);
 }
 
-static void sort_descriptors(const Run *run) {
+static void sort_descriptors(const SpawnerTreeRun *run) {
         const TreeRequest *t = &run->job->request;
         int aside[FD_PROGRAM + 1], n = 0;
 
@@ -121,10 +121,10 @@ static void sort_descriptors(const Run *run) {
         for (int i = 0; i < n; i++) {
                 (void) close(i);
                 if (aside[i] >= 0 && dup2(aside[i], i) < 0)
-                        give_up("descriptors");
+                        tree_run_give_up("descriptors");
         }
         if (kernel_close_range(FD_PROGRAM + 1, ~0u, 0) < 0 || fcntl(FD_PROGRAM, F_SETFD, FD_CLOEXEC) < 0)
-                give_up("descriptors");
+                tree_run_give_up("descriptors");
 }
 
 static void reset_signals(void) {
@@ -139,42 +139,42 @@ static void reset_signals(void) {
 static void set_limits(void) {
         for (size_t i = 0; i < ELEMENTSOF(limits); i++)
                 if (setrlimit(limits[i].resource, &(struct rlimit) { limits[i].value, limits[i].value }) < 0)
-                        give_up("limits");
+                        tree_run_give_up("limits");
         (void) setpriority(PRIO_PROCESS, 0, 5);
 }
 
 /* Whoever started us may have died before we wished to die with him: then nobody holds the other end. */
-static void await(int go_fd) {
+static void tree_run_await(int go_fd) {
         struct pollfd end = { .fd = go_fd };
         char byte;
 
         if (read(go_fd, &byte, 1) != 1)
                 _exit(1);
         if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-                give_up("ids");
+                tree_run_give_up("ids");
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || poll(&end, 1, 0) < 0 || (end.revents & POLLHUP))
                 _exit(1);
 }
 
-static _noreturn_ void inside(const Run *run, int go_fd) {
+static _noreturn_ void inside(const SpawnerTreeRun *run, int go_fd) {
         static char *const environment[] = { (char *) "LC_ALL=C.UTF-8", (char *) "TZ=UTC0", NULL };
         const TreeRequest *t = &run->job->request;
         const char *argv[ARGV_MAX] = { "cove-tree" };
         size_t n = 1;
 
-        await(go_fd);
+        tree_run_await(go_fd);
         set_limits();
         reset_signals();
         for (const char *p = t->arguments; p < t->arguments + t->arguments_size && n < ARGV_MAX - 1; p += strlen(p) + 1)
                 argv[n++] = p;
         sort_descriptors(run);
         if (chdir("/") < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                give_up("/");
+                tree_run_give_up("/");
         (void) syscall(SYS_execveat, FD_PROGRAM, "", argv, environment, AT_EMPTY_PATH);
-        give_up("exec");
+        tree_run_give_up("exec");
 }
 
-static int map_and_go(const Run *run, pid_t pid, uid_t base, int go_fd, Error *reterr) {
+static int map_and_go(const SpawnerTreeRun *run, pid_t pid, uid_t base, int go_fd, Error *reterr) {
         const IdMap map = { .outside_uid = base, .outside_gid = base, .count = ID_RANGE_SIZE };
         _cleanup_close_ int userns = -EBADF;
         int r = userns_write_maps(pid, &map);
@@ -190,7 +190,7 @@ static int map_and_go(const Run *run, pid_t pid, uid_t base, int go_fd, Error *r
         return write(go_fd, "g", 1) == 1 ? 0 : error_set(reterr, -EPIPE, "cove-tree died before it began");
 }
 
-static int start_and_await(const Run *run, uid_t base, int *ret_status, Error *reterr) {
+static int start_and_await(const SpawnerTreeRun *run, uid_t base, int *ret_status, Error *reterr) {
         struct clone_args args = { .flags = NAMESPACES, .exit_signal = SIGCHLD };
         _cleanup_close_ int go_read = -EBADF, go_write = -EBADF;
         int go[2], r;
@@ -217,7 +217,7 @@ static int start_and_await(const Run *run, uid_t base, int *ret_status, Error *r
 }
 
 int tree_job_run(const Spawner *s, const TreeJob *job, int *ret_status, Error *reterr) {
-        _cleanup_(run_done) Run run = { .s = s, .job = job, .trees = { -EBADF, -EBADF, -EBADF } };
+        _cleanup_(run_done) SpawnerTreeRun run = { .s = s, .job = job, .trees = { -EBADF, -EBADF, -EBADF } };
         _cleanup_close_ int holder = -EBADF;
         uid_t base;
         int r;

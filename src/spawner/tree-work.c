@@ -11,84 +11,84 @@
 #include "spawner/tree-job.h"
 #include "wire/channel.h"
 
-typedef struct Work {
+typedef struct TreeWork {
         Spawner *s;
         const TreeJob *job;
         int fd;
         TreeOutcome outcome;
-} Work;
+} TreeWork;
 
-static int make(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_make(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_make(&w->s->depot, t->refs, t->n_refs > 1 ? t->refs + 1 : NULL, t->bytes, reterr);
 }
 
-static int publish(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_publish(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_publish(&w->s->depot, t->refs, t->refs + 1, w->job->written, reterr);
 }
 
-static int discard(Work *w, const TreeRequest *t, Error *reterr) {
+static int discard(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_remove(&w->s->depot, t->refs, reterr);
 }
 
-static int limit(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_limit(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_limit(&w->s->depot, t->refs, t->bytes, reterr);
 }
 
-static int usage(Work *w, const TreeRequest *t, Error *reterr) {
+static int usage(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_usage(&w->s->depot, t->refs, &w->outcome.bytes, reterr);
 }
 
-static int verify(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_verify(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_verify(&w->s->depot, t->refs, reterr);
 }
 
-static int write_out(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_write_out(TreeWork *w, const TreeRequest *t, Error *reterr) {
         if (t->bytes > 0 && depot_waiting(&w->s->depot, t->refs) < t->bytes)
                 return 0;
         return depot_sync(&w->s->depot, t->refs, reterr);
 }
 
-static int swap(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_swap(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_swap(&w->s->depot, t->refs, t->refs + 1, reterr);
 }
 
-static int take(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_take(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return depot_take(&w->s->depot, t->refs + 1, t->refs, t->bytes, reterr);
 }
 
 static int tell_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         const SpawnTreeItem item = { .ref = *ref, .bytes = bytes };
-        const Work *w = userdata;
+        const TreeWork *w = userdata;
 
         return channel_send_bytes(w->fd, &item, sizeof(item), NULL, 0, /* flags= */ 0);
 }
 
-static int list(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_list(TreeWork *w, const TreeRequest *t, Error *reterr) {
         int r = depot_each(&w->s->depot, t->refs[0].kind, tell_item, w);
 
         return r < 0 ? error_set(reterr, r, "cannot list trees: %m") : 0;
 }
 
-static int run(Work *w, const TreeRequest *t, Error *reterr) {
+static int tree_work_run(TreeWork *w, const TreeRequest *t, Error *reterr) {
         return tree_job_run(w->s, w->job, &w->outcome.status, reterr);
 }
 
-static int (*const operations[_TREE_OPERATION_MAX])(Work *w, const TreeRequest *t, Error *reterr) = {
-        [TREE_MAKE]    = make,
-        [TREE_PUBLISH] = publish,
+static int (*const operations[_TREE_OPERATION_MAX])(TreeWork *w, const TreeRequest *t, Error *reterr) = {
+        [TREE_MAKE]    = tree_work_make,
+        [TREE_PUBLISH] = tree_work_publish,
         [TREE_REMOVE]  = discard,
-        [TREE_LIMIT]   = limit,
+        [TREE_LIMIT]   = tree_work_limit,
         [TREE_USAGE]   = usage,
-        [TREE_LIST]    = list,
-        [TREE_VERIFY]  = verify,
-        [TREE_RUN]     = run,
-        [TREE_SYNC]    = write_out,
-        [TREE_SWAP]    = swap,
-        [TREE_TAKE]    = take,
+        [TREE_LIST]    = tree_work_list,
+        [TREE_VERIFY]  = tree_work_verify,
+        [TREE_RUN]     = tree_work_run,
+        [TREE_SYNC]    = tree_work_write_out,
+        [TREE_SWAP]    = tree_work_swap,
+        [TREE_TAKE]    = tree_work_take,
 };
 
 /* In the mount namespace that we share with the worker: it is there for all of us. */
-static void open_depot(Work *w) {
+static void open_depot(TreeWork *w) {
         Depot d;
 
         depot_open(&d, w->s->options->state_dir, w->s->options->storage_bytes);
@@ -97,7 +97,7 @@ static void open_depot(Work *w) {
         (void) snprintf(w->outcome.error.text, sizeof(w->outcome.error.text), "%s", d.reason);
 }
 
-static void do_errand(Work *w) {
+static void do_errand(TreeWork *w) {
         const TreeRequest *t = &w->job->request;
 
         switch (w->job->errand) {
@@ -137,14 +137,14 @@ bool tree_job_is_quick(const Spawner *s, const TreeJob *job) {
 }
 
 TreeOutcome tree_job_do(Spawner *s, const TreeJob *job) {
-        Work w = { .s = s, .job = job, .fd = -EBADF };
+        TreeWork w = { .s = s, .job = job, .fd = -EBADF };
 
         do_errand(&w);
         return w.outcome;
 }
 
 void tree_job_main(Spawner *s, const TreeJob *job, pid_t worker, int fd) {
-        Work w = { .s = s, .job = job, .fd = fd };
+        TreeWork w = { .s = s, .job = job, .fd = fd };
 
         title_set(job->errand == ERRAND_REQUEST && job->request.operation == TREE_RUN ? "cove-trees" : "cove-depot");
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != worker)

@@ -24,7 +24,7 @@ static bool is_run(const TreeJob *j) {
         return j->errand == ERRAND_REQUEST && j->request.operation == TREE_RUN;
 }
 
-static TreeJob *job_free(TreeJob *j) {
+static TreeJob *trees_job_free(TreeJob *j) {
         for (size_t i = 0; i < TREE_RUN_FDS; i++)
                 (void) fd_close(j->fds[i]);
         (void) fd_close(j->fd);
@@ -45,7 +45,7 @@ static TreeJob *job_new(TreeErrand errand, const SpawnMessage *m) {
         return j;
 }
 
-static int compare_names(const void *a, const void *b) {
+static int trees_compare_names(const void *a, const void *b) {
         return strcmp(a, b);
 }
 
@@ -64,13 +64,13 @@ static bool note_written(Spawner *s, TreeJob *j) {
                 if (refs[i].kind != TREE_SCRATCH || !refs[i].writable)
                         continue;
                 name = strdup(refs[i].name);
-                place = name ? tsearch(name, &s->trees_written, compare_names) : NULL;
+                place = name ? tsearch(name, &s->trees_written, trees_compare_names) : NULL;
                 if (!place || *place != name)
                         free(name);
                 if (!place)
                         return false;
         }
-        j->written = names_scratch(j) && tfind(refs[0].name, &s->trees_written, compare_names);
+        j->written = names_scratch(j) && tfind(refs[0].name, &s->trees_written, trees_compare_names);
         return true;
 }
 
@@ -80,11 +80,11 @@ static void forget_written(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
 
         if (!names_scratch(j) || (o->error.code < 0 && o->error.code != -EEXIST))
                 return;
-        place = tfind(j->request.refs[0].name, &s->trees_written, compare_names);
+        place = tfind(j->request.refs[0].name, &s->trees_written, trees_compare_names);
         if (!place)
                 return;
         name = *place;
-        (void) tdelete(name, &s->trees_written, compare_names);
+        (void) tdelete(name, &s->trees_written, trees_compare_names);
         free(name);
 }
 
@@ -135,7 +135,7 @@ static int job_start(Spawner *s, TreeJob *j, Error *reterr) {
         return 0;
 }
 
-static void answer(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
+static void trees_answer(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
         if (o->error.code < 0)
                 spawner_answer_failed(s, j->serial, &o->error);
         else if (j->request.operation == TREE_LIST)
@@ -148,11 +148,11 @@ static void answer(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
                 });
 }
 
-static void answer_error(Spawner *s, const TreeJob *j, int r, const char *text) {
+static void trees_answer_error(Spawner *s, const TreeJob *j, int r, const char *text) {
         TreeOutcome o = { 0 };
 
         (void) error_set(&o.error, r, "%s", text);
-        answer(s, j, &o);
+        trees_answer(s, j, &o);
 }
 
 static bool may_start(const Spawner *s, const TreeJob *j) {
@@ -165,8 +165,8 @@ static void do_here(Spawner *s, TreeJob *j) {
         const TreeOutcome outcome = tree_job_do(s, j);
 
         forget_written(s, j, &outcome);
-        answer(s, j, &outcome);
-        (void) job_free(j);
+        trees_answer(s, j, &outcome);
+        (void) trees_job_free(j);
 }
 
 static void start_some(Spawner *s) {
@@ -184,10 +184,10 @@ static void start_some(Spawner *s) {
                 }
                 (void) job_take(s, place);
                 if (j->errand == ERRAND_REQUEST)
-                        answer_error(s, j, error.code, error.text);
+                        trees_answer_error(s, j, error.code, error.text);
                 else
                         s->depot_busy = false; /* the next one who needs it tries again */
-                (void) job_free(j);
+                (void) trees_job_free(j);
         }
 }
 
@@ -211,7 +211,7 @@ static void depot_opened(Spawner *s, const TreeOutcome *o) {
         log_info("depot: %s%s%s", depot_backing_name(s->depot.backing), s->depot.reason[0] ? ": " : "", s->depot.reason);
 }
 
-static void finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
+static void trees_finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
         switch (j->errand) {
         case ERRAND_OPEN:
                 depot_opened(s, o);
@@ -221,7 +221,7 @@ static void finish(Spawner *s, const TreeJob *j, const TreeOutcome *o) {
                 break;
         case ERRAND_REQUEST:
                 forget_written(s, j, o);
-                answer(s, j, o);
+                trees_answer(s, j, o);
                 break;
         }
 }
@@ -244,14 +244,14 @@ static bool job_hear(Spawner *s, TreeJob *j) {
                 if (r == 1 && size == sizeof(told.item))
                         spawner_answer(s, &(SpawnMessage) { .type = SPAWN_TREE_ITEM, .serial = j->serial, .tree_item = told.item });
                 else if (r == 1 && size == sizeof(told.outcome)) {
-                        finish(s, j, &told.outcome);
+                        trees_finish(s, j, &told.outcome);
                         return true;
                 } else {
                         TreeOutcome died = { .status = DEPOT_NONE };
 
                         depot_clean_after(&s->depot, j->pid);
                         (void) error_set(&died.error, -EIO, "who worked on the tree died");
-                        finish(s, j, &died);
+                        trees_finish(s, j, &died);
                         return true;
                 }
         }
@@ -276,7 +276,7 @@ void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n) {
                 TreeJob *j = *place;
 
                 if (j->pid > 0 && fds[i++].revents && job_hear(s, j)) {
-                        (void) job_free(job_take(s, place));
+                        (void) trees_job_free(job_take(s, place));
                         some = true;
                 } else
                         place = &j->next;
@@ -286,7 +286,7 @@ void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n) {
 }
 
 /* A RUN that waits has not begun; one that runs dies with the one who waits for it. Either is told that it was cancelled. */
-static void cancel(Spawner *s, const SpawnMessage *m) {
+static void trees_cancel(Spawner *s, const SpawnMessage *m) {
         for (TreeJob **place = &s->tree_jobs; *place; place = &(*place)->next) {
                 TreeJob *j = *place;
 
@@ -295,8 +295,8 @@ static void cancel(Spawner *s, const SpawnMessage *m) {
                 (void) job_take(s, place);
                 if (j->pid > 0)
                         (void) kill(j->pid, SIGKILL); /* ours until we reap it */
-                answer_error(s, j, -ECANCELED, "it was cancelled");
-                (void) job_free(j);
+                trees_answer_error(s, j, -ECANCELED, "it was cancelled");
+                (void) trees_job_free(j);
                 break;
         }
         spawner_answer_done(s, m->serial);
@@ -309,19 +309,19 @@ static void answer_without_depot(Spawner *s, const SpawnMessage *m) {
         const TreeOutcome nothing = { 0 };
 
         if (s->depot.reason[0])
-                answer_error(s, &j, -EOPNOTSUPP, s->depot.reason);
+                trees_answer_error(s, &j, -EOPNOTSUPP, s->depot.reason);
         else if (m->tree.operation == TREE_LIST || m->tree.operation == TREE_REMOVE)
-                answer(s, &j, &nothing);
+                trees_answer(s, &j, &nothing);
         else
-                answer_error(s, &j, -ENOENT, "there is no such tree");
+                trees_answer_error(s, &j, -ENOENT, "there is no such tree");
 }
 
-static void enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
+static void trees_enqueue(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         TreeJob *j = s->n_tree_jobs < WAITING_MAX ? job_new(ERRAND_REQUEST, m) : NULL;
         Error error = { 0 };
 
         if (j && !note_written(s, j))
-                j = job_free(j);
+                j = trees_job_free(j);
         if (!j) {
                 (void) error_set(&error, -EBUSY, "too much is asked about trees at once");
                 spawner_answer_failed(s, m->serial, &error);
@@ -352,7 +352,7 @@ void tree_jobs_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
                 return;
         }
         if (m->tree.operation == TREE_CANCEL) {
-                cancel(s, m);
+                trees_cancel(s, m);
                 return;
         }
         if (!s->depot_tried && !s->depot_busy && tree_job_makes_depot(&m->tree))
@@ -360,10 +360,10 @@ void tree_jobs_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         if (s->depot.backing == DEPOT_NONE && !s->depot_busy && m->tree.operation != TREE_RUN)
                 answer_without_depot(s, m);
         else
-                enqueue(s, m, fds, n_fds);
+                trees_enqueue(s, m, fds, n_fds);
 }
 
-static int open_program(void) {
+static int trees_open_program(void) {
         _cleanup_free_ char *path = NULL;
 
         return program_path("cove-tree", &path) < 0 ? -EBADF : open(path, O_PATH | O_CLOEXEC);
@@ -378,7 +378,7 @@ void tree_jobs_init(Spawner *s) {
                                                 "trees need a daemon that is started by root (`cove serve` as root)");
                 return;
         }
-        s->tree_program_fd = open_program();
+        s->tree_program_fd = trees_open_program();
         depot_find(&s->depot, s->options->state_dir, s->options->storage_bytes);
         s->depot_tried = s->depot.backing == DEPOT_BTRFS;
         if (s->depot.backing == DEPOT_NONE)

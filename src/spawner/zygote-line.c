@@ -14,7 +14,7 @@ static bool is_module_name(const char *name) {
         return n > 0 && n < SPAWN_NAME_MAX && name[n] == '\0' && name[0] != '.';
 }
 
-static int check_line(const ZygoteLine *line, Error *reterr) {
+static int zygote_line_check(const ZygoteLine *line, Error *reterr) {
         _cleanup_free_ char *imports = strdup(line->imports);
         char *save = NULL;
         bool known = false;
@@ -49,7 +49,7 @@ int zygote_add(ZygoteLines *lines, const char *text, Error *reterr) {
         if (!language || !imports || !bigger)
                 return error_set(reterr, -ENOMEM, "out of memory");
         line = (ZygoteLine) { .template_name = template_name, .language = language, .imports = imports };
-        r = lines->n >= ZYGOTES_MAX ? error_set(reterr, -E2BIG, "--zygote: more than %d", ZYGOTES_MAX) : check_line(&line, reterr);
+        r = lines->n >= ZYGOTES_MAX ? error_set(reterr, -E2BIG, "--zygote: more than %d", ZYGOTES_MAX) : zygote_line_check(&line, reterr);
         if (r < 0)
                 return r;
         lines->items[lines->n++] = line;

@@ -25,7 +25,7 @@ static int attach_at(int tree, const char *path) {
         return tree_attach(tree, AT_FDCWD, place);
 }
 
-static bool is_ours(const char *name) {
+static bool zygote_root_is_ours(const char *name) {
         static const char *const names[] = { ".", "..", "dev", "proc", "sys", "tmp", "run", "home", "root", "lost+found", "boot", "mnt", "media" };
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++)
@@ -35,14 +35,14 @@ static bool is_ours(const char *name) {
 }
 
 /* Files beside the directories of a root are nothing that an interpreter needs. */
-static int take_entry(int from, int to, const char *name) {
+static int zygote_root_take_entry(int from, int to, const char *name) {
         _cleanup_close_ int tree = -EBADF;
         char target[PATH_MAX];
         struct stat st;
         ssize_t n;
         int r;
 
-        if (is_ours(name) || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (zygote_root_is_ours(name) || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return 0;
         if (S_ISLNK(st.st_mode)) {
                 n = readlinkat(from, name, target, sizeof(target) - 1);
@@ -71,14 +71,14 @@ static int take_directory(const char *directory, Error *reterr) {
 
                 if (!entry)
                         break;
-                r = take_entry(dirfd(d), top, entry->d_name);
+                r = zygote_root_take_entry(dirfd(d), top, entry->d_name);
         }
         if (d)
                 (void) closedir(d);
         return r < 0 ? error_set(reterr, r, "cannot put %s in place: %m", directory) : 0;
 }
 
-static int take_template(const char *directory, Error *reterr) {
+static int zygote_root_take_template(const char *directory, Error *reterr) {
         struct mount_attr top = { .attr_clr = MOUNT_ATTR_RDONLY }; /* of our own memory; places are made in it, and then it is shut too */
         _cleanup_close_ int tree = -EBADF;
         int r;
@@ -152,7 +152,7 @@ static int make_it_the_root(void) {
 }
 
 int zygote_take_root(const char *directory, const char *library, Error *reterr) {
-        int r = take_template(directory, reterr);
+        int r = zygote_root_take_template(directory, reterr);
 
         if (r < 0)
                 return r;

@@ -18,7 +18,7 @@
 
 #define PROCESSES_MAX 65536 /* bytes of a group's list: PID 1 is among the first */
 
-/* "NSpid:	4711	1": the first of a namespace below ours. */
+/* "NSpid: 4711 1": the first of a namespace below ours. */
 static bool is_first_of_its_kind(int proc_fd) {
         char text[4096];
         const char *line;
@@ -69,7 +69,7 @@ static int find_by_group(const Cgroup *cg) {
         return -ESRCH;
 }
 
-static bool is_same(int a, int b) {
+static bool zygote_sandbox_is_same(int a, int b) {
         struct stat x, y;
 
         return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
@@ -91,7 +91,7 @@ static int open_namespaces(int proc_fd, ZygoteDoor *d) {
                 if (i == ZYGOTE_USER)
                         continue;
                 owner = ioctl(d->namespaces[i], NS_GET_USERNS);
-                if (owner < 0 || !is_same(owner, d->namespaces[ZYGOTE_USER]))
+                if (owner < 0 || !zygote_sandbox_is_same(owner, d->namespaces[ZYGOTE_USER]))
                         return -EOPNOTSUPP;
         }
         return ioctl(d->namespaces[ZYGOTE_USER], NS_GET_OWNER_UID, &d->owner) < 0 ? -errno : 0;
@@ -120,7 +120,7 @@ static bool is_enterable(uid_t owner) {
         return owner >= ID_RANGE_FIRST && owner - ID_RANGE_FIRST < ID_RANGE_COUNT * ID_RANGE_SIZE && owner % ID_RANGE_SIZE != 0;
 }
 
-static int look(const Spawner *s, const char *id, ZygoteDoor *d) {
+static int zygote_sandbox_look(const Spawner *s, const char *id, ZygoteDoor *d) {
         const Child *child = children_find(&s->children, id);
         _cleanup_close_ int proc = -EBADF;
         int r;
@@ -143,7 +143,7 @@ int zygote_door_open(const Spawner *s, const char *id, ZygoteDoor *ret, Error *r
         *ret = (ZygoteDoor) { .cgroup = CGROUP_EMPTY };
         for (int i = 0; i < _ZYGOTE_NAMESPACE_MAX; i++)
                 ret->namespaces[i] = -EBADF;
-        r = look(s, id, ret);
+        r = zygote_sandbox_look(s, id, ret);
         if (r >= 0)
                 return 0;
         zygote_door_close(ret);

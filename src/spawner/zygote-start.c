@@ -102,7 +102,7 @@ static int step_limits(Beginning *b) {
 }
 
 /* 0–2, for complaints, its socket, and what holds its id. */
-static int step_descriptors(Beginning *b) {
+static int zygote_start_step_descriptors(Beginning *b) {
         int socket = fcntl(b->socket_fd, F_DUPFD_CLOEXEC, 16), holder = fcntl(b->holder_fd, F_DUPFD_CLOEXEC, 16);
 
         if (socket < 0 || holder < 0 || dup2(socket, ZYGOTE_SOCKET_FD) < 0 || dup2(holder, ZYGOTE_SOCKET_FD + 1) < 0)
@@ -110,7 +110,7 @@ static int step_descriptors(Beginning *b) {
         return kernel_close_range(ZYGOTE_SOCKET_FD + 2, ~0u, 0) < 0 ? -errno : 0;
 }
 
-static int step_signals(Beginning *b) {
+static int zygote_start_step_signals(Beginning *b) {
         sigset_t none;
 
         for (int signal_number = 1; signal_number < _NSIG; signal_number++)
@@ -120,7 +120,7 @@ static int step_signals(Beginning *b) {
         return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
 }
 
-static int step_ids(Beginning *b) {
+static int zygote_start_step_ids(Beginning *b) {
         int r = caps_drop_bounding(CAPS_ALL, CAPABILITIES);
 
         if (r < 0)
@@ -142,7 +142,7 @@ static int step_filter(Beginning *b) {
         return seccomp_load_zygote();
 }
 
-static int step_exec(Beginning *b) {
+static int zygote_start_step_exec(Beginning *b) {
         char *argv[ZYGOTE_IMPORTS_MAX + 8], *imports = strdup(b->line->imports), *save = NULL;
         size_t n = 0;
 
@@ -174,12 +174,12 @@ static const struct {
         { "root",        step_root        }, /* from here on it sees the template's files, and no other */
         { "keyring",     step_keyring     },
         { "rlimits",     step_limits      }, /* as guests have them: what is lower here, is lower there */
-        { "descriptors", step_descriptors },
-        { "signals",     step_signals     },
-        { "ids",         step_ids         }, /* nobody, but with the right to be a sandbox's user */
+        { "descriptors", zygote_start_step_descriptors },
+        { "signals",     zygote_start_step_signals     },
+        { "ids",         zygote_start_step_ids         }, /* nobody, but with the right to be a sandbox's user */
         { "privileges",  step_privileges  },
         { "seccomp",     step_filter      }, /* which says whose */
-        { "exec",        step_exec        },
+        { "exec",        zygote_start_step_exec        },
 };
 
 static _noreturn_ void begin_main(Beginning *b) {
@@ -221,7 +221,7 @@ void zygote_remove_group(const Spawner *s, size_t number, usec_t patience) {
                 (void) cgroup_remove(&cg, patience);
 }
 
-static int prepare(Beginning *b, size_t number, Cgroup *cg, int *ret_fds, Error *reterr) {
+static int zygote_start_prepare(Beginning *b, size_t number, Cgroup *cg, int *ret_fds, Error *reterr) {
         int r = program_path(LIBRARY, &b->library);
 
         if (r < 0)
@@ -246,7 +246,7 @@ int zygote_start(const Spawner *s, const ZygoteLine *line, size_t number, Cgroup
         pid_t worker = getpid(), pid = -1;
         int fds[2] = { -EBADF, -EBADF }, r;
 
-        r = prepare(&b, number, cg, fds, reterr);
+        r = zygote_start_prepare(&b, number, cg, fds, reterr);
         if (r >= 0) {
                 b.socket_fd = fds[1];
                 pid = fork();

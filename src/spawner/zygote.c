@@ -42,12 +42,12 @@ void zygotes_init(Spawner *s) {
         }
 }
 
-static size_t number_of(const Spawner *s, const Zygote *z) {
+static size_t spawner_zygote_number_of(const Spawner *s, const Zygote *z) {
         return (size_t) (z - s->zygotes->items);
 }
 
 /* Its processes die, its group goes when they have; the next one waits a while. */
-static void lose(Spawner *s, Zygote *z, const char *why) {
+static void spawner_zygote_lose(Spawner *s, Zygote *z, const char *why) {
         usec_t now = clock_usec();
 
         if (z->pid > 0) {
@@ -59,22 +59,22 @@ static void lose(Spawner *s, Zygote *z, const char *why) {
         z->state = ZYGOTE_ABSENT;
         z->delay = z->started > 0 && now - z->started > LIVED_WELL ? DELAY_MIN : z->delay == 0 ? DELAY_MIN : MIN_OF(2 * z->delay, DELAY_MAX);
         z->due = z->wanted ? now + z->delay : USEC_INFINITY;
-        zygote_remove_group(s, number_of(s, z), /* patience= */ 0); /* what is left of it is looked at before the next beginning */
+        zygote_remove_group(s, spawner_zygote_number_of(s, z), /* patience= */ 0); /* what is left of it is looked at before the next beginning */
         log_warning("zygote %s/%s (%s): %s; another one in %llu s", z->line->template_name, z->line->language, z->line->imports, why,
                         (unsigned long long) (z->delay / USEC_PER_SEC));
 }
 
-static void begin(Spawner *s, Zygote *z) {
+static void spawner_zygote_begin(Spawner *s, Zygote *z) {
         Error error = { 0 };
         int r;
 
         z->started = clock_usec();
-        zygote_remove_group(s, number_of(s, z), /* patience= */ 0);
+        zygote_remove_group(s, spawner_zygote_number_of(s, z), /* patience= */ 0);
         z->cgroup = (Cgroup) CGROUP_EMPTY;
-        r = zygote_start(s, z->line, number_of(s, z), &z->cgroup, &z->pid, &z->fd, &error);
+        r = zygote_start(s, z->line, spawner_zygote_number_of(s, z), &z->cgroup, &z->pid, &z->fd, &error);
         spawner_bind_to_keeper(s);
         if (r < 0) {
-                lose(s, z, error.text);
+                spawner_zygote_lose(s, z, error.text);
                 return;
         }
         z->state = ZYGOTE_LOADING;
@@ -120,7 +120,7 @@ static bool has_one_thread(pid_t pid) {
         return n == 1;
 }
 
-static void on_socket(Spawner *s, Zygote *z) {
+static void spawner_zygote_on_socket(Spawner *s, Zygote *z) {
         char text[16];
         size_t size;
         int r = channel_receive_bytes(z->fd, MSG_DONTWAIT, text, sizeof(text), &size, NULL, 0, NULL);
@@ -128,11 +128,11 @@ static void on_socket(Spawner *s, Zygote *z) {
         if (r == -EAGAIN)
                 return;
         if (r != 1 || z->state != ZYGOTE_LOADING || size != strlen(ZYGOTE_READY)) {
-                lose(s, z, z->state == ZYGOTE_LOADING ? "it ended while it loaded" : "it ended");
+                spawner_zygote_lose(s, z, z->state == ZYGOTE_LOADING ? "it ended while it loaded" : "it ended");
                 return;
         }
         if (!has_one_thread(z->pid)) {
-                lose(s, z, "one of its modules starts threads, which cannot be forked");
+                spawner_zygote_lose(s, z, "one of its modules starts threads, which cannot be forked");
                 return;
         }
         z->state = ZYGOTE_STANDS;
@@ -143,7 +143,7 @@ static void on_socket(Spawner *s, Zygote *z) {
 
 /* Children on their way */
 
-static void answer(Spawner *s, ZygoteEntry *e, int pid, const Error *error) {
+static void spawner_zygote_answer(Spawner *s, ZygoteEntry *e, int pid, const Error *error) {
         if (error)
                 spawner_answer_failed(s, e->serial, error);
         else
@@ -153,12 +153,12 @@ static void answer(Spawner *s, ZygoteEntry *e, int pid, const Error *error) {
         s->zygotes->n_entries--;
 }
 
-static void fail(Spawner *s, ZygoteEntry *e, int r, const char *step) {
+static void spawner_zygote_fail(Spawner *s, ZygoteEntry *e, int r, const char *step) {
         Error error = { 0 };
 
         (void) error_set(&error, r, "a zygote's child could not enter sandbox %s (%s): %m", e->id, step);
         log_debug("%s", error.text);
-        answer(s, e, 0, &error);
+        spawner_zygote_answer(s, e, 0, &error);
 }
 
 /* The sender is who the kernel says. */
@@ -184,7 +184,7 @@ static ssize_t receive_report(int fd, ZygoteReport *ret, pid_t *ret_pid) {
         return n;
 }
 
-static void on_report(Spawner *s, ZygoteEntry *e) {
+static void spawner_zygote_on_report(Spawner *s, ZygoteEntry *e) {
         ZygoteReport r = { 0 };
         pid_t pid;
         ssize_t n = receive_report(e->report_fd, &r, &pid);
@@ -194,18 +194,18 @@ static void on_report(Spawner *s, ZygoteEntry *e) {
                 return;
         r.step[sizeof(r.step) - 1] = '\0';
         if (n != sizeof(r))
-                fail(s, e, -ECHILD, "it died");
+                spawner_zygote_fail(s, e, -ECHILD, "it died");
         else if (r.event == ZYGOTE_STARTED && r.pid > 0)
-                answer(s, e, r.pid, NULL);
+                spawner_zygote_answer(s, e, r.pid, NULL);
         else if (r.event == ZYGOTE_ENTERED) {
                 k = pid > 0 ? zygote_move_in(s, e->id, pid) : -EBADMSG;
                 if (k < 0 || send(e->report_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
-                        fail(s, e, k < 0 ? k : -EPIPE, "cgroup");
+                        spawner_zygote_fail(s, e, k < 0 ? k : -EPIPE, "cgroup");
         } else
-                fail(s, e, r.error > 0 ? -r.error : -EBADMSG, r.step);
+                spawner_zygote_fail(s, e, r.error > 0 ? -r.error : -EBADMSG, r.step);
 }
 
-static Zygote *find(const Spawner *s, const char *template_name, const char *language) {
+static Zygote *spawner_zygote_find(const Spawner *s, const char *template_name, const char *language) {
         for (size_t i = 0; s->zygotes && i < s->zygotes->n; i++) {
                 Zygote *z = s->zygotes->items + i;
 
@@ -239,7 +239,7 @@ static int send_fork(const Zygote *z, const SpawnZygote *q, const ZygoteDoor *d,
         return channel_send_bytes(z->fd, &f, sizeof(f), fds, ZYGOTE_FD_TASKS + d->n_tasks, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static int check(const SpawnZygote *q, Error *reterr) {
+static int spawner_zygote_check(const SpawnZygote *q, Error *reterr) {
         int r = check_id(q->id, reterr);
 
         if (r >= 0 && (q->gid == 0 || q->gid >= JAIL_INIT_ID || q->nofile < 1 || q->nofile > NOFILE_MAX || q->nproc < 1 || q->nproc > NPROC_MAX))
@@ -248,7 +248,7 @@ static int check(const SpawnZygote *q, Error *reterr) {
 }
 
 static int go(Spawner *s, const SpawnMessage *m, const int *channel, Error *reterr) {
-        const Zygote *z = find(s, m->zygote.template_name, m->zygote.language);
+        const Zygote *z = spawner_zygote_find(s, m->zygote.template_name, m->zygote.language);
         ZygoteEntry *e = s->zygotes ? s->zygotes->entries : NULL;
         int report[2], r;
         ZygoteDoor door;
@@ -281,7 +281,7 @@ static int go(Spawner *s, const SpawnMessage *m, const int *channel, Error *rete
 
 void zygote_ask(Spawner *s, const SpawnMessage *m, int *fds, size_t n_fds) {
         Error error = { 0 };
-        int r = check(&m->zygote, &error);
+        int r = spawner_zygote_check(&m->zygote, &error);
 
         if (r >= 0)
                 r = go(s, m, fds, &error);
@@ -309,11 +309,11 @@ size_t zygotes_poll(const Spawner *s, struct pollfd ret[static ZYGOTES_MAX + ZYG
 void zygotes_handle(Spawner *s, const struct pollfd *fds, size_t n) {
         for (size_t i = 0; s->zygotes && i < s->zygotes->n; i++)
                 if (fds[i].revents && fds[i].fd == s->zygotes->items[i].fd)
-                        on_socket(s, s->zygotes->items + i);
+                        spawner_zygote_on_socket(s, s->zygotes->items + i);
         for (size_t i = s->zygotes ? s->zygotes->n : n; i < n; i++)
                 for (ZygoteEntry *e = s->zygotes->entries; fds[i].revents && e < s->zygotes->entries + ZYGOTE_FORKS_MAX; e++)
                         if (e->taken && e->report_fd == fds[i].fd) {
-                                on_report(s, e);
+                                spawner_zygote_on_report(s, e);
                                 break;
                         }
 }
@@ -340,11 +340,11 @@ void zygotes_run_due(Spawner *s) {
                 if (z->due > now)
                         continue;
                 if (z->state == ZYGOTE_LOADING)
-                        lose(s, z, "it takes too long to load");
+                        spawner_zygote_lose(s, z, "it takes too long to load");
                 else
-                        begin(s, z);
+                        spawner_zygote_begin(s, z);
         }
         for (ZygoteEntry *e = s->zygotes->entries; e < s->zygotes->entries + ZYGOTE_FORKS_MAX; e++)
                 if (e->taken && e->deadline <= now)
-                        fail(s, e, -ETIMEDOUT, "it does not answer");
+                        spawner_zygote_fail(s, e, -ETIMEDOUT, "it does not answer");
 }

@@ -15,21 +15,19 @@
 
 #define QUICKLY_WRITTEN (UINT64_C(4) << 20) /* by the copy itself */
 
-typedef struct Copy {
+typedef struct StateCopy {
         Work work;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         CopyDone done;
-} Copy;
+} StateCopy;
 
 static void free_copy(Work *w) {
-        Copy *c = (Copy *) w;
-        Sandbox *sb = state_sandbox(w->state, c->sandbox);
+        StateCopy *c = (StateCopy *) w;
 
-        if (sb) {
-                sandbox_forget_caller(sb, c);
-                sandbox_release(sb);
-        }
+        sandbox_forget_caller(c->sandbox, c);
+        sandbox_release(c->sandbox);
+        (void) sandbox_unref(c->sandbox);
         free(c);
 }
 
@@ -45,7 +43,7 @@ void scratch_drop(State *s, const char *scratch) {
         (void) trees_remove(s->manager, &ref, on_dropped, NULL, /* ret= */ NULL, &ignored);
 }
 
-static void finish(Copy *c, const Error *error) {
+static void state_copy_finish(StateCopy *c, const Error *error) {
         CopyDone done = c->done;
         void *userdata = c->work.userdata;
         Error copy = error ? *error : (Error) { 0 };
@@ -56,57 +54,55 @@ static void finish(Copy *c, const Error *error) {
         done(copy.code < 0 ? &copy : NULL, userdata);
 }
 
-static void on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Copy *c = userdata;
+static void state_copy_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
+        StateCopy *c = userdata;
 
         c->work.call = NULL;
-        finish(c, error); /* which releases it, first of all */
+        state_copy_finish(c, error); /* which releases it, first of all */
 }
 
-static void on_held(Sandbox *sb, const Error *error, void *userdata) {
-        Copy *c = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox);
+static void state_copy_on_held(Sandbox *sb, const Error *error, void *userdata) {
+        StateCopy *c = userdata;
+        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox->id);
         Error failure = { 0 };
 
         if (error)
-                finish(c, error);
-        else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, on_copied, c, &c->work.call, &failure) < 0)
-                finish(c, &failure);
+                state_copy_finish(c, error);
+        else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, state_copy_on_copied, c, &c->work.call, &failure) < 0)
+                state_copy_finish(c, &failure);
 }
 
-static void on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Copy *c = userdata;
-        Sandbox *sb = state_sandbox(c->work.state, c->sandbox);
+static void state_copy_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
+        StateCopy *c = userdata;
         Error failure = { 0 };
         int r = error ? error->code : 0;
 
         c->work.call = NULL;
-        if (!sb)
+        if (sandbox_is_gone(c->sandbox))
                 r = error_set(&failure, -ESTALE, "the sandbox has ended");
         else if (r >= 0)
-                r = sandbox_hold(sb, on_held, c, &failure);
+                r = sandbox_hold(c->sandbox, state_copy_on_held, c, &failure);
         if (r < 0)
-                finish(c, error ? error : &failure);
+                state_copy_finish(c, error ? error : &failure);
 }
 
-static int check(State *s, const Sandbox *sb, Error *reterr) {
+static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
         if (!sb->spec.persistent)
                 return error_set(reterr, -EOPNOTSUPP,
                                 "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
-                        sb->halt != HALT_NONE || sb->booting)
+        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
                 return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (sb->replacing)
+        if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored; try again");
         return 0;
 }
 
 int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *userdata, Error *reterr) {
         TreeRequest request = { .operation = TREE_SYNC, .bytes = QUICKLY_WRITTEN, .n_refs = 1, .refs = { tree_ref(TREE_DISK, sb->id) } };
-        Copy *c;
-        int r = check(s, sb, reterr);
+        StateCopy *c;
+        int r = state_copy_check(s, sb, reterr);
 
         if (r < 0)
                 return r;
@@ -114,10 +110,10 @@ int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *u
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
         c->done = done;
-        memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
+        c->sandbox = sandbox_ref(sb);
         (void) snprintf(c->scratch, sizeof(c->scratch), "%s", scratch);
         work_begin(&c->work, s, userdata, free_copy);
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, on_synced, c, &c->work.call, reterr);
+        r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, state_copy_on_synced, c, &c->work.call, reterr);
         if (r < 0)
                 work_end(&c->work);
         return r;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "jail/ids.h"
+#include "base/id.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {
@@ -20,7 +20,7 @@ typedef struct ForkChild {
         SandboxSpec spec; /* until it is asked for */
         char name[SANDBOX_NAME_MAX + 1]; /* "": none */
         Acquisition *acquisition;
-        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox; /* NULL: none yet */
         bool asked;
         Error error; /* its own, where each stands for itself */
 } ForkChild;
@@ -47,8 +47,10 @@ struct Fork {
 
 static void fork_free(Fork *f) {
         DL_DELETE(f->state->forks, f);
-        for (size_t i = 0; i < f->n; i++)
+        for (size_t i = 0; i < f->n; i++) {
                 sandbox_spec_done(&f->children[i].spec);
+                (void) sandbox_unref(f->children[i].sandbox);
+        }
         free(f->children);
         free(f);
 }
@@ -65,7 +67,7 @@ void forks_free(State *s) {
         }
 }
 
-static bool is_ours(const Fork *f, const Sandbox *sb) {
+static bool state_fork_is_ours(const Fork *f, const Sandbox *sb) {
         if (f->scratch[0])
                 return strcmp(sb->spec.scratch, f->scratch) == 0;
         return sb->spec.snapshot && strcmp(sb->spec.snapshot, f->snapshot) == 0;
@@ -78,8 +80,8 @@ static void delete_child(Fork *f, ForkChild *c) {
 
         if (c->acquisition)
                 acquisition_cancel(TAKE_PTR(c->acquisition));
-        sb = c->id[0] ? state_sandbox(f->state, c->id) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
-        if (sb && is_ours(f, sb))
+        sb = c->sandbox ? sandbox_unless_gone(c->sandbox) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
+        if (sb && state_fork_is_ours(f, sb))
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
 }
 
@@ -96,7 +98,7 @@ static void tell_each(Fork *f) {
         for (size_t i = 0; list && errors && i < f->n; i++) {
                 const ForkChild *c = f->children + i;
 
-                list[i] = c->id[0] ? state_sandbox(f->state, c->id) : NULL;
+                list[i] = sandbox_unless_gone(c->sandbox);
                 errors[i] = c->error.code < 0 ? c->error : f->error;
                 if (!list[i] && errors[i].code == 0)
                         (void) error_set(errors + i, -ESTALE, "it was deleted while the others were made");
@@ -108,7 +110,7 @@ static void tell_each(Fork *f) {
         free(errors);
 }
 
-static void tell(Fork *f) {
+static void state_fork_tell(Fork *f) {
         Sandbox **list = NULL;
 
         if (f->cancelled)
@@ -123,9 +125,9 @@ static void tell(Fork *f) {
                         (void) error_set(&f->error, -ENOMEM, "out of memory");
         }
         for (size_t i = 0; list && i < f->n; i++) {
-                list[i] = state_sandbox(f->state, f->children[i].id);
+                list[i] = sandbox_unless_gone(f->children[i].sandbox);
                 if (!list[i])
-                        (void) error_set(&f->error, -ESTALE, "%s was deleted while the others were made", f->children[i].id);
+                        (void) error_set(&f->error, -ESTALE, "%s was deleted while the others were made", f->children[i].sandbox->id);
         }
         if (f->error.code < 0)
                 undo(f);
@@ -140,11 +142,11 @@ static void check_over(Fork *f) {
         f->over = true;
         if (f->scratch[0])
                 scratch_drop(f->state, f->scratch);
-        tell(f);
+        state_fork_tell(f);
         fork_free(f);
 }
 
-static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+static void state_fork_on_acquired(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
         ForkChild *c = userdata;
         Fork *f = c->fork;
 
@@ -160,7 +162,7 @@ static void on_acquired(Sandbox *sb, const AcquireResult *result, const Error *e
                 if (f->error.code == 0)
                         (void) error_set(&f->error, -EEXIST, "there is a sandbox '%s' already", sb->spec.name ? sb->spec.name : sb->id);
         } else {
-                memcpy(c->id, sb->id, sizeof(c->id));
+                c->sandbox = sandbox_ref(sb);
                 f->n_made++;
         }
         check_over(f);
@@ -179,7 +181,7 @@ static void fork_all(Fork *f) {
                 if (r < 0)
                         (void) error_set(&error, r, "out of memory");
                 else
-                        r = manager_acquire(f->state->manager, &f->who, &c->spec, f->wait_usec, on_acquired, c, &c->acquisition, &error);
+                        r = manager_acquire(f->state->manager, &f->who, &c->spec, f->wait_usec, state_fork_on_acquired, c, &c->acquisition, &error);
                 if (r < 0 && f->error.code == 0)
                         f->error = error;
         }
@@ -187,7 +189,7 @@ static void fork_all(Fork *f) {
         check_over(f);
 }
 
-static void on_copied(const Error *error, void *userdata) {
+static void state_fork_on_copied(const Error *error, void *userdata) {
         Fork *f = userdata;
 
         f->copying = false;
@@ -202,7 +204,7 @@ static int check_names(State *s, const Fork *f, Error *reterr) {
         for (size_t i = 0; i < f->n; i++) {
                 const Sandbox *sb = f->children[i].name[0] ? manager_find(s->manager, &who, f->children[i].name) : NULL;
 
-                if (sb && !sandbox_status_is_ended(sb->status) && sb->status != SANDBOX_TERMINATING)
+                if (sb && !sandbox_is_ending(sb))
                         return error_set(reterr, -EEXIST, "there is a sandbox '%s' already", f->children[i].name);
                 for (size_t k = 0; k < i; k++)
                         if (f->children[i].name[0] && strcmp(f->children[i].name, f->children[k].name) == 0)
@@ -240,7 +242,7 @@ static Fork *fork_new(State *s, const Principal *who, SandboxSpec *specs, size_t
         return f;
 }
 
-static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, ForkEachDone each, void *userdata,
+static int state_fork_begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, ForkEachDone each, void *userdata,
                 Fork **ret, Error *reterr) {
         Fork *f, *still;
         int r;
@@ -263,7 +265,7 @@ static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sa
         }
         if (r >= 0 && of) {
                 f->copying = true;
-                r = disk_copy(s, of, f->scratch, on_copied, f, reterr);
+                r = disk_copy(s, of, f->scratch, state_fork_on_copied, f, reterr);
         }
         if (r < 0) {
                 fork_free(f);
@@ -281,11 +283,11 @@ static int begin(State *s, const Principal *who, Sandbox *of, Snapshot *from, Sa
 
 int state_fork(State *s, const Principal *who, Sandbox *of, Snapshot *from, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkDone done, void *userdata, Fork **ret,
                 Error *reterr) {
-        return begin(s, who, of, from, specs, n, wait_usec, done, /* each= */ NULL, userdata, ret, reterr);
+        return state_fork_begin(s, who, of, from, specs, n, wait_usec, done, /* each= */ NULL, userdata, ret, reterr);
 }
 
 int state_fork_each(State *s, const Principal *who, Sandbox *of, SandboxSpec *specs, size_t n, usec_t wait_usec, ForkEachDone done, void *userdata, Fork **ret, Error *reterr) {
-        return begin(s, who, of, /* from= */ NULL, specs, n, wait_usec, /* done= */ NULL, done, userdata, ret, reterr);
+        return state_fork_begin(s, who, of, /* from= */ NULL, specs, n, wait_usec, /* done= */ NULL, done, userdata, ret, reterr);
 }
 
 void fork_cancel(Fork *f) {

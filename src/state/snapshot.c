@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
 #include "state/internal.h"
 
 Snapshot *snapshot_new(void) {
@@ -46,7 +46,7 @@ bool snapshot_name_is_valid(const char *name) {
         return true;
 }
 
-static SnapshotName *find_name(State *s, const char *tenant, const char *name) {
+static SnapshotName *snapshot_find_name(State *s, const char *tenant, const char *name) {
         char key[sizeof(((SnapshotName *) NULL)->key)];
         SnapshotName *n;
 
@@ -59,7 +59,7 @@ int snapshot_register(State *s, Snapshot *n) {
         SnapshotName *name;
 
         if (n->name) {
-                if (find_name(s, n->tenant, n->name))
+                if (snapshot_find_name(s, n->tenant, n->name))
                         return -EEXIST;
                 name = calloc(1, sizeof(*name));
                 if (!name)
@@ -73,7 +73,7 @@ int snapshot_register(State *s, Snapshot *n) {
 }
 
 void snapshot_unregister(State *s, Snapshot *n) {
-        SnapshotName *name = n->name ? find_name(s, n->tenant, n->name) : NULL;
+        SnapshotName *name = n->name ? snapshot_find_name(s, n->tenant, n->name) : NULL;
 
         if (name && name->snapshot == n) {
                 HASH_DEL(s->names, name);
@@ -106,7 +106,7 @@ const char *snapshot_last(State *s, const Sandbox *sb) {
 
 /* Finding. */
 
-static bool sees(const Principal *who, const Snapshot *n) {
+static bool snapshot_sees(const Principal *who, const Snapshot *n) {
         return !n->pending && (!who->tenant || strcmp(who->tenant, n->tenant) == 0);
 }
 
@@ -116,13 +116,13 @@ Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name) 
 
         HASH_FIND_STR(s->snapshots, id_or_name, n);
         if (!n && strlen(id_or_name) <= SNAPSHOT_NAME_MAX)
-                name = find_name(s, who->tenant, id_or_name);
+                name = snapshot_find_name(s, who->tenant, id_or_name);
         if (name)
                 n = name->snapshot;
-        return n && sees(who, n) ? n : NULL;
+        return n && snapshot_sees(who, n) ? n : NULL;
 }
 
-static bool is_after(const Snapshot *n, usec_t at, const char *id) {
+static bool snapshot_is_after(const Snapshot *n, usec_t at, const char *id) {
         return n->created_at != at ? n->created_at > at : strcmp(n->id, id) > 0;
 }
 
@@ -133,7 +133,7 @@ Snapshot *snapshot_next(State *s, const Principal *who, const char *sandbox, use
                 HASH_FIND_STR(s->snapshots, after_id, n);
         n = n ? n->hh.next : s->snapshots;
         for (; n; n = n->hh.next)
-                if (sees(who, n) && (!after_id || is_after(n, after_at, after_id)) && (!sandbox || strcmp(n->sandbox, sandbox) == 0))
+                if (snapshot_sees(who, n) && (!after_id || snapshot_is_after(n, after_at, after_id)) && (!sandbox || strcmp(n->sandbox, sandbox) == 0))
                         return n;
         return NULL;
 }
@@ -160,22 +160,22 @@ int snapshot_spec(const Snapshot *snapshot, SandboxSpec *ret, Error *reterr) {
 
 /* Removing: the row says that it goes, the tree goes, the row goes. */
 
-typedef struct Removal {
+typedef struct SnapshotRemoval {
         Work work;
         char id[SNAPSHOT_ID_LENGTH + 1];
         Snapshot *snapshot; /* out of the table; NULL: only its id is known */
         SnapshotDone done;
-} Removal;
+} SnapshotRemoval;
 
 static void free_removal(Work *w) {
-        Removal *r = (Removal *) w;
+        SnapshotRemoval *r = (SnapshotRemoval *) w;
 
         snapshot_free(r->snapshot);
         free(r);
 }
 
-static void on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
-        Removal *r = userdata;
+static void snapshot_on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
+        SnapshotRemoval *r = userdata;
         State *s = r->work.state;
         int k;
 
@@ -194,7 +194,7 @@ static void on_removed(const TreeAnswer *answer, const Error *error, void *userd
 
 static int remove_tree(State *s, const char *id, Snapshot *snapshot, SnapshotDone done, void *userdata, Error *reterr) {
         TreeRef ref = tree_ref(TREE_SNAPSHOT, id);
-        Removal *r = calloc(1, sizeof(*r));
+        SnapshotRemoval *r = calloc(1, sizeof(*r));
         int k;
 
         if (!r)
@@ -202,7 +202,7 @@ static int remove_tree(State *s, const char *id, Snapshot *snapshot, SnapshotDon
         (void) snprintf(r->id, sizeof(r->id), "%s", id);
         r->done = done;
         work_begin(&r->work, s, userdata, free_removal);
-        k = trees_remove(s->manager, &ref, on_removed, r, &r->work.call, reterr);
+        k = trees_remove(s->manager, &ref, snapshot_on_removed, r, &r->work.call, reterr);
         if (k < 0) {
                 work_end(&r->work);
                 return k;

@@ -30,22 +30,15 @@ void state_forget_caller(State *s, void *userdata) {
                         w->forgotten = true;
 }
 
-Sandbox *state_sandbox(State *s, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(s->manager->sandboxes, id, sb);
-        return sb;
-}
-
 /* The start: what was in the middle of something goes; of the rest it is asked whether it is there. */
 
-typedef struct Load {
+typedef struct StateLoad {
         State *state;
         Strv unfinished;
-} Load;
+} StateLoad;
 
 static int load_snapshot(Snapshot *row, void *userdata) {
-        Load *l = userdata;
+        StateLoad *l = userdata;
         Snapshot *n;
         int r;
 
@@ -73,7 +66,7 @@ static void free_census(Work *w) {
         free(w);
 }
 
-static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+static void state_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         Work *w = userdata;
         Snapshot *n;
 
@@ -82,7 +75,7 @@ static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
                 n->missing = false;
 }
 
-static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void state_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         Work *w = userdata;
         Snapshot *n, *next;
 
@@ -113,15 +106,15 @@ static int take_census(State *s) {
         HASH_ITER(hh, s->snapshots, n, next)
                 n->missing = true;
         work_begin(&c->work, s, /* userdata= */ NULL, free_census);
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, on_item, on_listed, c, &c->work.call, &error);
+        r = trees_ask(s->manager, &request, /* fds= */ NULL, state_on_item, state_on_listed, c, &c->work.call, &error);
         if (r < 0)
-                on_listed(NULL, &error, c);
+                state_on_listed(NULL, &error, c);
         return 0;
 }
 
 int state_new(Manager *m, State **ret, Error *reterr) {
         State *s = calloc(1, sizeof(*s));
-        Load l = { s, STRV_INIT(SIZE_MAX) };
+        StateLoad l = { s, STRV_INIT(SIZE_MAX) };
         int r;
 
         if (!s)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jail/ids.h"
+#include "base/id.h"
 #include "state/internal.h"
 
 typedef struct Taking {
@@ -35,7 +35,7 @@ static void take_back(Taking *t) {
                 (void) store_snapshot_delete(s->manager->store, t->snapshot->id);
 }
 
-static void fail(Taking *t, const Error *why) {
+static void take_fail(Taking *t, const Error *why) {
         State *s = t->work.state;
         Snapshot *n = t->snapshot;
         SnapshotDone done = t->work.forgotten ? NULL : t->done;
@@ -59,7 +59,7 @@ typedef struct Measuring {
         char id[SNAPSHOT_ID_LENGTH + 1];
 } Measuring;
 
-static void on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void take_on_measured(const TreeAnswer *answer, const Error *error, void *userdata) {
         Measuring *g = userdata;
         Snapshot *n;
 
@@ -72,7 +72,7 @@ static void on_measured(const TreeAnswer *answer, const Error *error, void *user
         work_end(&g->work);
 }
 
-static void measure(State *s, const Snapshot *n) {
+static void take_measure(State *s, const Snapshot *n) {
         TreeRequest request = { .operation = TREE_USAGE, .n_refs = 1, .refs = { tree_ref(TREE_SNAPSHOT, n->id) } };
         Measuring *g = calloc(1, sizeof(*g));
         Error ignored = { 0 };
@@ -81,11 +81,11 @@ static void measure(State *s, const Snapshot *n) {
                 return;
         memcpy(g->id, n->id, sizeof(g->id));
         work_begin(&g->work, s, /* userdata= */ NULL, free_taking);
-        if (trees_ask(s->manager, &request, NULL, NULL, on_measured, g, &g->work.call, &ignored) < 0)
+        if (trees_ask(s->manager, &request, NULL, NULL, take_on_measured, g, &g->work.call, &ignored) < 0)
                 work_end(&g->work);
 }
 
-static void finish(Taking *t) {
+static void take_finish(Taking *t) {
         State *s = t->work.state;
         Snapshot *n = t->snapshot;
         SnapshotDone done = t->work.forgotten ? NULL : t->done;
@@ -100,53 +100,53 @@ static void finish(Taking *t) {
         if (r < 0) {
                 n->pending = true;
                 (void) error_set(&error, r, "cannot write the snapshot down: %m");
-                fail(t, &error);
+                take_fail(t, &error);
                 return;
         }
         snapshot_set_last(s, n->sandbox, n->id);
         work_end(&t->work);
-        measure(s, n);
+        take_measure(s, n);
         if (done)
                 done(n, NULL, userdata);
 }
 
-static void on_verified(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void take_on_verified(const TreeAnswer *answer, const Error *error, void *userdata) {
         Taking *t = userdata;
 
         t->work.call = NULL;
         if (error)
-                fail(t, error);
+                take_fail(t, error);
         else
-                finish(t);
+                take_finish(t);
 }
 
-static void on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void take_on_published(const TreeAnswer *answer, const Error *error, void *userdata) {
         Taking *t = userdata;
         TreeRef ref = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
         Error failure = { 0 };
 
         t->work.call = NULL;
         if (error)
-                fail(t, error);
-        else if (trees_verify(t->work.state->manager, &ref, on_verified, t, &t->work.call, &failure) < 0)
-                fail(t, &failure);
+                take_fail(t, error);
+        else if (trees_verify(t->work.state->manager, &ref, take_on_verified, t, &t->work.call, &failure) < 0)
+                take_fail(t, &failure);
 }
 
-static void on_copied(const Error *error, void *userdata) {
+static void take_on_copied(const Error *error, void *userdata) {
         Taking *t = userdata;
         TreeRef scratch = tree_ref(TREE_SCRATCH, t->snapshot->id), as = tree_ref(TREE_SNAPSHOT, t->snapshot->id);
         Error failure = { 0 };
 
         t->copied = !error;
         if (error)
-                fail(t, error);
-        else if (trees_publish(t->work.state->manager, &scratch, &as, on_published, t, &t->work.call, &failure) < 0)
-                fail(t, &failure);
+                take_fail(t, error);
+        else if (trees_publish(t->work.state->manager, &scratch, &as, take_on_published, t, &t->work.call, &failure) < 0)
+                take_fail(t, &failure);
 }
 
 /* Asking. */
 
-static int fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, const char *comment, Error *reterr) {
+static int take_fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, const char *comment, Error *reterr) {
         int r = id_make(n->id);
 
         if (r >= 0)
@@ -167,7 +167,7 @@ static int fill(State *s, const Sandbox *sb, Snapshot *n, const char *name, cons
 }
 
 /* Its name is taken from here on. */
-static int write_down(State *s, Snapshot *n, Error *reterr) {
+static int take_write_down(State *s, Snapshot *n, Error *reterr) {
         int r = snapshot_register(s, n);
 
         if (r == -EEXIST)
@@ -181,7 +181,7 @@ static int write_down(State *s, Snapshot *n, Error *reterr) {
         return 0;
 }
 
-static int start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *userdata, Error *reterr) {
+static int take_start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *userdata, Error *reterr) {
         Taking *t = calloc(1, sizeof(*t));
         int r;
 
@@ -190,7 +190,7 @@ static int start(State *s, Sandbox *sb, Snapshot *n, SnapshotDone done, void *us
         t->snapshot = n;
         t->done = done;
         work_begin(&t->work, s, userdata, free_taking);
-        r = disk_copy(s, sb, n->id, on_copied, t, reterr);
+        r = disk_copy(s, sb, n->id, take_on_copied, t, reterr);
         if (r < 0)
                 work_end(&t->work);
         return r;
@@ -205,14 +205,14 @@ int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, 
         n = snapshot_new();
         if (!n)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = fill(s, sb, n, name, comment, reterr);
+        r = take_fill(s, sb, n, name, comment, reterr);
         if (r >= 0)
-                r = write_down(s, n, reterr);
+                r = take_write_down(s, n, reterr);
         if (r < 0) {
                 snapshot_free(n);
                 return r;
         }
-        r = start(s, sb, n, done, userdata, reterr);
+        r = take_start(s, sb, n, done, userdata, reterr);
         if (r < 0) {
                 (void) store_snapshot_delete(s->manager->store, n->id);
                 snapshot_unregister(s, n);

@@ -6,18 +6,18 @@
 #include "json/json.h"
 #include "state/internal.h"
 
-typedef struct Check {
+typedef struct VerifyCheck {
         Work work;
         char id[SNAPSHOT_ID_LENGTH + 1];
         SnapshotVerified done;
-} Check;
+} VerifyCheck;
 
 static void free_check(Work *w) {
         free(w);
 }
 
 /* It may have been removed meanwhile. */
-static void finish(Check *c, const SnapshotContent *content, const Error *error) {
+static void verify_finish(VerifyCheck *c, const SnapshotContent *content, const Error *error) {
         SnapshotVerified done = c->work.forgotten ? NULL : c->done;
         void *userdata = c->work.userdata;
         State *s = c->work.state;
@@ -40,33 +40,33 @@ static void read_result(const char *line, SnapshotContent *ret) {
         ret->bytes = (uint64_t) json_integer_value(json_object_get(result, "bytes"));
 }
 
-static void on_read(const char *result, const Error *error, void *userdata) {
-        Check *c = userdata;
+static void verify_on_read(const char *result, const Error *error, void *userdata) {
+        VerifyCheck *c = userdata;
         SnapshotContent content = { 0 };
 
         c->work.call = NULL;
         if (!error)
                 read_result(result, &content);
-        finish(c, &content, error);
+        verify_finish(c, &content, error);
 }
 
 static void on_there(const TreeAnswer *answer, const Error *error, void *userdata) {
-        static const TreeRunEvents events = { .done = on_read };
+        static const TreeRunEvents events = { .done = verify_on_read };
         static const char *const arguments[] = { "pack", "--compress", "none", NULL };
-        Check *c = userdata;
+        VerifyCheck *c = userdata;
         TreeRef ref = tree_ref(TREE_SNAPSHOT, c->id);
         Error failure = { 0 };
 
         c->work.call = NULL;
         if (error)
-                finish(c, NULL, error);
+                verify_finish(c, NULL, error);
         else if (trees_run(c->work.state->manager, &ref, 1, arguments, /* in_fd= */ -EBADF, /* out_fd= */ -EBADF, &events, c, &c->work.call, &failure) < 0)
-                finish(c, NULL, &failure);
+                verify_finish(c, NULL, &failure);
 }
 
 int snapshot_verify(State *s, Snapshot *snapshot, SnapshotVerified done, void *userdata, Error *reterr) {
         TreeRef ref = tree_ref(TREE_SNAPSHOT, snapshot->id);
-        Check *c = calloc(1, sizeof(*c));
+        VerifyCheck *c = calloc(1, sizeof(*c));
         int r;
 
         if (!c)

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
+#include "state/rows.h"
 #include "state/volume-internal.h"
-#include "store/volumes.h"
 
 #define USERS_TOLD 3
 
@@ -34,7 +34,7 @@ Volume *volume_free(Volume *v) {
 
 /* Names. */
 
-static VolumeName *find_name(State *s, const char *tenant, const char *name) {
+static VolumeName *volume_find_name(State *s, const char *tenant, const char *name) {
         Volumes *all = s->volume_data;
         char key[sizeof(((VolumeName *) NULL)->key)];
         VolumeName *n;
@@ -48,7 +48,7 @@ int volume_register(State *s, Volume *v) {
         Volumes *all = s->volume_data;
         VolumeName *n;
 
-        if (find_name(s, v->tenant, v->name))
+        if (volume_find_name(s, v->tenant, v->name))
                 return -EEXIST;
         n = calloc(1, sizeof(*n));
         if (!n)
@@ -62,7 +62,7 @@ int volume_register(State *s, Volume *v) {
 
 void volume_unregister(State *s, Volume *v) {
         Volumes *all = s->volume_data;
-        VolumeName *n = find_name(s, v->tenant, v->name);
+        VolumeName *n = volume_find_name(s, v->tenant, v->name);
 
         if (n && n->volume == v) {
                 HASH_DEL(all->names, n);
@@ -71,7 +71,7 @@ void volume_unregister(State *s, Volume *v) {
         HASH_DEL(s->volumes, v);
 }
 
-static bool sees(const Principal *who, const Volume *v) {
+static bool volume_sees(const Principal *who, const Volume *v) {
         return !v->pending && (!who->tenant || strcmp(who->tenant, v->tenant) == 0);
 }
 
@@ -81,13 +81,13 @@ Volume *volume_find(State *s, const Principal *who, const char *id_or_name) {
 
         HASH_FIND_STR(s->volumes, id_or_name, v);
         if (!v && strlen(id_or_name) <= VOLUME_NAME_MAX)
-                n = find_name(s, who->tenant, id_or_name);
+                n = volume_find_name(s, who->tenant, id_or_name);
         if (n)
                 v = n->volume;
-        return v && sees(who, v) ? v : NULL;
+        return v && volume_sees(who, v) ? v : NULL;
 }
 
-static bool is_after(const Volume *v, usec_t at, const char *id) {
+static bool volume_is_after(const Volume *v, usec_t at, const char *id) {
         return v->created_at != at ? v->created_at > at : strcmp(v->id, id) > 0;
 }
 
@@ -97,14 +97,14 @@ Volume *volume_next(State *s, const Principal *who, usec_t after_at, const char 
         if (after_id)
                 HASH_FIND_STR(s->volumes, after_id, v);
         for (v = v ? v->hh.next : s->volumes; v; v = v->hh.next)
-                if (sees(who, v) && (!after_id || is_after(v, after_at, after_id)))
+                if (volume_sees(who, v) && (!after_id || volume_is_after(v, after_at, after_id)))
                         return v;
         return NULL;
 }
 
 /* Users. */
 
-static void add_user(Volume *v, const char *sandbox) {
+static void volume_add_user(Volume *v, const char *sandbox) {
         VolumeUser *u;
 
         HASH_FIND_STR(v->users, sandbox, u);
@@ -135,7 +135,7 @@ void volume_count(State *s, const Sandbox *sb, bool ended) {
                 if (v && ended)
                         drop_user(v, sb->id);
                 else if (v)
-                        add_user(v, sb->id);
+                        volume_add_user(v, sb->id);
         }
 }
 
@@ -179,7 +179,7 @@ void volume_work_tell(VolumeWork *w, const Error *error) {
         work_end(&w->work);
 }
 
-static void on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void volume_on_removed(const TreeAnswer *answer, const Error *error, void *userdata) {
         VolumeWork *w = userdata;
         int r = error ? error->code : store_volume_delete(w->work.state->manager->store, w->id);
 
@@ -197,7 +197,7 @@ int volume_remove_tree(State *s, Volume *volume, const char *id, VolumeDone done
 
         if (!w)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = trees_remove(s->manager, &ref, on_removed, w, &w->work.call, reterr);
+        r = trees_remove(s->manager, &ref, volume_on_removed, w, &w->work.call, reterr);
         if (r < 0) {
                 work_end(&w->work);
                 return r;
@@ -227,7 +227,7 @@ int volume_remove(State *s, Volume *volume, VolumeDone done, void *userdata, Err
 }
 
 /* What there may be of it goes; its name is free at once. */
-static void give_up(State *s, Volume *v) {
+static void volume_give_up(State *s, Volume *v) {
         Error error = { 0 };
 
         volume_unregister(s, v);
@@ -237,7 +237,7 @@ static void give_up(State *s, Volume *v) {
         volume_free(v);
 }
 
-static void on_made(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void volume_on_made(const TreeAnswer *answer, const Error *error, void *userdata) {
         VolumeWork *w = userdata;
         State *s = w->work.state;
         Volume *v = w->volume;
@@ -259,7 +259,7 @@ static void on_made(const TreeAnswer *answer, const Error *error, void *userdata
                 v->pending = true;
                 w->volume = NULL;
                 volume_work_tell(w, error);
-                give_up(s, v);
+                volume_give_up(s, v);
                 return;
         }
         volume_work_tell(w, NULL);
@@ -293,7 +293,7 @@ static int start_making(State *s, Volume *v, VolumeDone done, void *userdata, Er
         if (r < 0)
                 return error_set(reterr, r, "cannot write the volume down: %m");
         w = volume_work_new(s, v, v->id, done, userdata);
-        r = w ? trees_make(s->manager, &ref, /* from= */ NULL, v->limit, on_made, w, &w->work.call, reterr) :
+        r = w ? trees_make(s->manager, &ref, /* from= */ NULL, v->limit, volume_on_made, w, &w->work.call, reterr) :
                 error_set(reterr, -ENOMEM, "out of memory");
         if (r < 0) {
                 if (w)

@@ -5,11 +5,11 @@
 
 #include "base/log.h"
 #include "state/volume-internal.h"
-#include "store/volumes.h"
+#include "state/rows.h"
 
 /* How full they are, and whether they are there. */
 
-static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
+static void state_volumes_on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         VolumeWork *w = userdata;
         Volume *v;
 
@@ -20,7 +20,7 @@ static void on_item(const TreeRef *ref, uint64_t bytes, void *userdata) {
         v->missing = false;
 }
 
-static void on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
+static void state_volumes_on_listed(const TreeAnswer *answer, const Error *error, void *userdata) {
         VolumeWork *w = userdata;
         Volume *v, *next;
 
@@ -43,7 +43,7 @@ int volumes_measure(State *s, VolumeDone done, void *userdata, Error *reterr) {
 
         if (!w)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = trees_ask(s->manager, &request, /* fds= */ NULL, on_item, on_listed, w, &w->work.call, reterr);
+        r = trees_ask(s->manager, &request, /* fds= */ NULL, state_volumes_on_item, state_volumes_on_listed, w, &w->work.call, reterr);
         if (r < 0)
                 work_end(&w->work);
         return r;
@@ -51,17 +51,17 @@ int volumes_measure(State *s, VolumeDone done, void *userdata, Error *reterr) {
 
 /* The start and the end. */
 
-static void on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
+static void state_volumes_on_status(Sandbox *sb, SandboxStatus from, SandboxStatus to, void *userdata) {
         volume_count(userdata, sb, sandbox_status_is_ended(to));
 }
 
-typedef struct Load {
+typedef struct StateVolumesLoad {
         State *state;
         Strv unfinished;
-} Load;
+} StateVolumesLoad;
 
 static int load_volume(Volume *row, void *userdata) {
-        Load *l = userdata;
+        StateVolumesLoad *l = userdata;
         Volume *v;
         int r;
 
@@ -80,7 +80,7 @@ static int load_volume(Volume *row, void *userdata) {
 }
 
 int volumes_load(State *s, Error *reterr) {
-        Load l = { s, STRV_INIT(SIZE_MAX) };
+        StateVolumesLoad l = { s, STRV_INIT(SIZE_MAX) };
         Volumes *all = calloc(1, sizeof(*all));
         Sandbox *sb, *next;
         Error error = { 0 };
@@ -89,7 +89,7 @@ int volumes_load(State *s, Error *reterr) {
         if (!all)
                 return error_set(reterr, -ENOMEM, "out of memory");
         s->volume_data = all;
-        all->observer = (CoreObserver) { .status = on_status, .userdata = s };
+        all->observer = (CoreObserver) { .status = state_volumes_on_status, .userdata = s };
         manager_observe(s->manager, &all->observer);
         r = store_volume_each(s->manager->store, load_volume, &l);
         for (size_t i = 0; i < l.unfinished.n && r >= 0; i++)

@@ -1,10 +1,10 @@
-#include "store/alerts.h"
+#include "observe/alert-rows.h"
 
 #include "base/macro.h"
 #include "store/statement.h"
 #include "store/tables.h"
 
-static const Field alert_fields[] = {
+static const StoreField alert_fields[] = {
         FIELD("id",              chars,  StoreAlert, id),
         FIELD("name",            chars,  StoreAlert, name),
         FIELD("subject",         chars,  StoreAlert, subject),
@@ -27,9 +27,9 @@ static const Field alert_fields[] = {
         FIELD("note",            text,   StoreAlert, note),
         FIELD("resolved_at",     uint64, StoreAlert, resolved_at),
 };
-const Table alert_table = { "alert", alert_fields, ELEMENTSOF(alert_fields), 1 };
+const FieldTable alert_table = { "alert", alert_fields, ELEMENTSOF(alert_fields), 1 };
 
-static const Field notification_fields[] = {
+static const StoreField notification_fields[] = {
         FIELD("id",         uint64, StoreNotification, id),
         FIELD("alert",      chars,  StoreNotification, alert),
         FIELD("channel",    chars,  StoreNotification, channel),
@@ -39,7 +39,7 @@ static const Field notification_fields[] = {
         FIELD("failed",     bool,   StoreNotification, failed),
         FIELD("error",      text,   StoreNotification, error),
 };
-const Table notification_table = { "notification", notification_fields, ELEMENTSOF(notification_fields), 1 };
+const FieldTable notification_table = { "notification", notification_fields, ELEMENTSOF(notification_fields), 1 };
 
 void store_alert_done(StoreAlert *a) {
         table_done(&alert_table, a);

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "store/network.h"
+#include "gatekeeper/rows.h"
 #include "store/statement.h"
 #include "store/tables.h"
 
-static const Field approval_fields[] = {
+static const StoreField approval_fields[] = {
         FIELD("id",          chars,  StoreApproval, id),
         FIELD("ask",         chars,  StoreApproval, ask),
         FIELD("sandbox",     chars,  StoreApproval, sandbox),
@@ -22,7 +22,7 @@ static const Field approval_fields[] = {
         FIELD("scope",       chars,  StoreApproval, scope),
         FIELD("answered_by", text,   StoreApproval, by),
 };
-const Table approval_table = { "approval", approval_fields, ELEMENTSOF(approval_fields), 1 };
+const FieldTable approval_table = { "approval", approval_fields, ELEMENTSOF(approval_fields), 1 };
 
 void store_approval_done(StoreApproval *a) {
         table_done(&approval_table, a);
@@ -81,16 +81,16 @@ int store_approval_each(Store *s, const char *tenant, const char *status, uint64
         return statement_each(s, STATEMENT_APPROVAL_SELECT, rc, approval_row, &e);
 }
 
-static int take_row(StoreApproval *row, void *userdata) {
+static int approvals_take_row(StoreApproval *row, void *userdata) {
         *(StoreApproval *) userdata = *row;
         *row = (StoreApproval) { 0 };
         return 0;
 }
 
-static int find(Store *s, StatementId statement, const char *key, StoreApproval *ret) {
+static int approvals_find(Store *s, StatementId statement, const char *key, StoreApproval *ret) {
         sqlite3_stmt *st = s->statements[statement];
         StoreApproval found = { 0 };
-        ApprovalEach e = { take_row, &found };
+        ApprovalEach e = { approvals_take_row, &found };
         int r = statement_each(s, statement, sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC), approval_row, &e);
 
         if (r < 0)
@@ -102,11 +102,11 @@ static int find(Store *s, StatementId statement, const char *key, StoreApproval 
 }
 
 int store_approval_get(Store *s, const char *id, StoreApproval *ret) {
-        return find(s, STATEMENT_APPROVAL_FIND, id, ret);
+        return approvals_find(s, STATEMENT_APPROVAL_FIND, id, ret);
 }
 
 int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret) {
-        return find(s, STATEMENT_APPROVAL_FIND_ASK, ask, ret);
+        return approvals_find(s, STATEMENT_APPROVAL_FIND_ASK, ask, ret);
 }
 
 int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now) {

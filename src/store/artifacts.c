@@ -1,4 +1,4 @@
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,34 +60,34 @@ static int artifact_row(Store *s, sqlite3_stmt *st, void *userdata) {
         return r;
 }
 
-static int each_row(Store *s, StatementId id, int rc, StoreArtifactEach each, void *userdata) {
+static int store_artifacts_each_row(Store *s, StatementId id, int rc, StoreArtifactEach each, void *userdata) {
         ArtifactEach e = { each, userdata };
 
         return statement_each(s, id, rc, artifact_row, &e);
 }
 
-static sqlite3_int64 number(uint64_t value) {
+static sqlite3_int64 store_artifacts_number(uint64_t value) {
         return (sqlite3_int64) MIN_OF(value, (uint64_t) INT64_MAX);
 }
 
-static int bind_text(sqlite3_stmt *st, int parameter, const char *text) {
+static int store_artifacts_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
 int store_artifact_list(Store *s, const ArtifactQuery *q, StoreArtifactEach each, void *userdata) {
         StatementId id = q->owner_id ? STATEMENT_ARTIFACT_OF_OWNER : STATEMENT_ARTIFACT_ALL;
         sqlite3_stmt *st = s->statements[id];
-        int rc = sqlite3_bind_int64(st, 1, number(q->after));
+        int rc = sqlite3_bind_int64(st, 1, store_artifacts_number(q->after));
 
         if (rc == SQLITE_OK)
                 rc = sqlite3_bind_int64(st, 2, q->limit);
         if (rc == SQLITE_OK)
-                rc = bind_text(st, 3, q->tenant);
+                rc = store_artifacts_bind_text(st, 3, q->tenant);
         if (rc == SQLITE_OK)
-                rc = bind_text(st, 4, q->owner_kind);
+                rc = store_artifacts_bind_text(st, 4, q->owner_kind);
         if (rc == SQLITE_OK && q->owner_id)
-                rc = bind_text(st, 5, q->owner_id);
-        return each_row(s, id, rc, each, userdata);
+                rc = store_artifacts_bind_text(st, 5, q->owner_id);
+        return store_artifacts_each_row(s, id, rc, each, userdata);
 }
 
 int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit, StoreArtifactEach each, void *userdata) {
@@ -95,23 +95,23 @@ int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit,
         int rc = sqlite3_bind_text(st, 1, artifact_state_name(state), -1, SQLITE_STATIC);
 
         if (rc == SQLITE_OK)
-                rc = sqlite3_bind_int64(st, 2, number(after));
+                rc = sqlite3_bind_int64(st, 2, store_artifacts_number(after));
         if (rc == SQLITE_OK)
                 rc = sqlite3_bind_int64(st, 3, limit);
-        return each_row(s, STATEMENT_ARTIFACT_IN_STATE, rc, each, userdata);
+        return store_artifacts_each_row(s, STATEMENT_ARTIFACT_IN_STATE, rc, each, userdata);
 }
 
 int store_artifact_oldest(Store *s, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata) {
         sqlite3_stmt *st = s->statements[STATEMENT_ARTIFACT_OLDEST];
-        int rc = sqlite3_bind_int64(st, 1, number(before));
+        int rc = sqlite3_bind_int64(st, 1, store_artifacts_number(before));
 
         if (rc == SQLITE_OK)
                 rc = sqlite3_bind_int64(st, 2, limit);
-        return each_row(s, STATEMENT_ARTIFACT_OLDEST, rc, each, userdata);
+        return store_artifacts_each_row(s, STATEMENT_ARTIFACT_OLDEST, rc, each, userdata);
 }
 
 /* Moves the texts out of the row, so that freeing it leaves them. */
-static int take_row(const Artifact *row, void *userdata) {
+static int store_artifacts_take_row(const Artifact *row, void *userdata) {
         Artifact *ret = userdata;
 
         *ret = *row;
@@ -122,8 +122,8 @@ static int take_row(const Artifact *row, void *userdata) {
 
 int store_artifact_find(Store *s, const char *id, Artifact *ret) {
         Artifact found = { 0 };
-        int r = each_row(s, STATEMENT_ARTIFACT_FIND, sqlite3_bind_text(s->statements[STATEMENT_ARTIFACT_FIND], 1, id, -1, SQLITE_STATIC),
-                        take_row, &found);
+        int r = store_artifacts_each_row(s, STATEMENT_ARTIFACT_FIND, sqlite3_bind_text(s->statements[STATEMENT_ARTIFACT_FIND], 1, id, -1, SQLITE_STATIC),
+                        store_artifacts_take_row, &found);
 
         if (r < 0)
                 return r;

@@ -1,5 +1,5 @@
 /* Rows of builds. */
-#include "store/builds.h"
+#include "build/rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,7 @@ int build_status_from_name(const char *name) {
 
 NAMES(build_status, int);
 
-static const Field build_table_fields[] = {
+static const StoreField build_table_fields[] = {
         FIELD("id",           chars,  BuildRecord, id),
         FIELD("tenant",       text,   BuildRecord, tenant),
         FIELD("name",         text,   BuildRecord, name),

@@ -92,7 +92,7 @@ static int shrink(sqlite3 *db) {
         return sqlite_result(db, sqlite3_exec(db, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL));
 }
 
-static int prepare(sqlite3 *db, const char *path, const Migrations *migrations, Error *reterr) {
+static int database_prepare(sqlite3 *db, const char *path, const Migrations *migrations, Error *reterr) {
         int r;
 
         /* Ask for it before anything is read: in this mode the first read takes the lock. */
@@ -125,7 +125,7 @@ static int connect_file(const char *path, const Migrations *migrations, sqlite3 
         else {
                 (void) sqlite3_busy_timeout(db, 1000); /* a predecessor that is just leaving */
                 (void) sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-                r = prepare(db, path, migrations, reterr);
+                r = database_prepare(db, path, migrations, reterr);
         }
         if (r < 0) {
                 (void) sqlite3_close(db);

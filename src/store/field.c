@@ -13,15 +13,15 @@
 
 /* Text and bytes are bound without a copy: they outlive the step that follows. */
 
-static int bind_text(sqlite3_stmt *st, int parameter, const char *text) {
+static int field_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
-static int text_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
-        return bind_text(st, parameter, *(const char *const *) member);
+static int text_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
+        return field_bind_text(st, parameter, *(const char *const *) member);
 }
 
-static int text_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int text_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         const char *text = (const char *) sqlite3_column_text(st, column);
         char *copy;
 
@@ -34,29 +34,29 @@ static int text_load(sqlite3_stmt *st, int column, const Field *field, void *mem
         return 0;
 }
 
-static void text_done(void *member) {
+static void field_text_done(void *member) {
         char **text = member;
 
         free(*text);
         *text = NULL;
 }
 
-const FieldKind field_text = { text_bind, text_load, text_done };
+const FieldKind field_text = { text_bind, text_load, field_text_done };
 
-static int borrowed_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int borrowed_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         *(const char **) member = (const char *) sqlite3_column_text(st, column);
         return 0;
 }
 
 const FieldKind field_borrowed = { text_bind, borrowed_load, NULL };
 
-static int chars_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+static int chars_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
         const char *text = member;
 
-        return bind_text(st, parameter, *text ? text : NULL);
+        return field_bind_text(st, parameter, *text ? text : NULL);
 }
 
-static int chars_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int chars_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         const char *text = (const char *) sqlite3_column_text(st, column);
         size_t n = text ? strlen(text) : 0;
 
@@ -70,11 +70,11 @@ static int chars_load(sqlite3_stmt *st, int column, const Field *field, void *me
 
 const FieldKind field_chars = { chars_bind, chars_load, NULL };
 
-static int bytes_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+static int bytes_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
         return sqlite3_bind_blob64(st, parameter, member, field->size, SQLITE_STATIC);
 }
 
-static int bytes_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int bytes_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         const void *data = sqlite3_column_blob(st, column);
 
         if (!data || (size_t) sqlite3_column_bytes(st, column) != field->size)
@@ -85,7 +85,7 @@ static int bytes_load(sqlite3_stmt *st, int column, const Field *field, void *me
 
 const FieldKind field_bytes = { bytes_bind, bytes_load, NULL };
 
-static int strv_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+static int strv_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
         const Strv *v = member;
         size_t size = 0;
         char *data, *p;
@@ -102,7 +102,7 @@ static int strv_bind(sqlite3_stmt *st, int parameter, const Field *field, const 
         return sqlite3_bind_blob64(st, parameter, data, size, free); /* freed in every case */
 }
 
-static int strv_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int strv_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         const char *data = sqlite3_column_blob(st, column);
         const char *end = data ? data + sqlite3_column_bytes(st, column) : NULL;
         Strv *v = member;
@@ -129,7 +129,7 @@ const FieldKind field_strv = { strv_bind, strv_load, strv_member_done };
 
 #define VOLUME_WORDS 4
 
-static int volumes_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+static int volumes_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
         const SandboxSpec *spec = member;
         char *words[SANDBOX_VOLUMES_MAX * VOLUME_WORDS + 1] = { 0 };
         Strv list = { .items = words, .n = spec->n_volumes * VOLUME_WORDS };
@@ -143,7 +143,7 @@ static int volumes_bind(sqlite3_stmt *st, int parameter, const Field *field, con
         return strv_bind(st, parameter, field, &list);
 }
 
-static int volumes_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int field_volumes_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         Strv list = { 0 };
         int r = strv_load(st, column, field, &list);
 
@@ -159,13 +159,13 @@ static void volumes_member_done(void *member) {
         sandbox_volumes_done(member);
 }
 
-const FieldKind field_volumes = { volumes_bind, volumes_load, volumes_member_done };
+const FieldKind field_volumes = { volumes_bind, field_volumes_load, volumes_member_done };
 
 #define INTEGER_KIND(name, type)                                                                                   \
-        static int name##_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) { \
+        static int name##_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) { \
                 return sqlite3_bind_int64(st, parameter, (sqlite3_int64) *(const type *) member);                  \
         }                                                                                                          \
-        static int name##_load(sqlite3_stmt *st, int column, const Field *field, void *member) {          \
+        static int name##_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {          \
                 sqlite3_int64 value = sqlite3_column_int64(st, column);                                            \
                 if ((sqlite3_int64) (type) value != value)                                                         \
                         return -EBADMSG;                                                                           \
@@ -181,22 +181,22 @@ INTEGER_KIND(uint16, uint16_t);
 INTEGER_KIND(uint32, uint32_t);
 INTEGER_KIND(uint64, uint64_t);
 
-static int double_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+static int double_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
         return sqlite3_bind_double(st, parameter, *(const double *) member); /* SQLite makes NULL of NAN */
 }
 
-static int double_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int double_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         *(double *) member = sqlite3_column_type(st, column) == SQLITE_NULL ? NAN : sqlite3_column_double(st, column);
         return 0;
 }
 
 const FieldKind field_double = { double_bind, double_load, NULL };
 
-static int named_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
-        return bind_text(st, parameter, field->names->name(*(const int *) member));
+static int named_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
+        return field_bind_text(st, parameter, field->names->name(*(const int *) member));
 }
 
-static int named_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int named_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         int value = field->names->value((const char *) sqlite3_column_text(st, column));
 
         if (value < 0)
@@ -207,13 +207,13 @@ static int named_load(sqlite3_stmt *st, int column, const Field *field, void *me
 
 const FieldKind field_named = { named_bind, named_load, NULL };
 
-static int owner_bind(sqlite3_stmt *st, int parameter, const Field *field, const void *member) {
+static int owner_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
         const Sandbox *owner = *(const Sandbox *const *) member;
 
-        return bind_text(st, parameter, owner->id);
+        return field_bind_text(st, parameter, owner->id);
 }
 
-static int owner_load(sqlite3_stmt *st, int column, const Field *field, void *member) {
+static int owner_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
         return 0;
 }
 

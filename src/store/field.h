@@ -9,11 +9,11 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-typedef struct Field Field;
+typedef struct StoreField StoreField;
 
 typedef struct FieldKind {
-        int (*bind)(sqlite3_stmt *st, int parameter, const Field *field, const void *member); /* SQLite's result */
-        int (*load)(sqlite3_stmt *st, int column, const Field *field, void *member);          /* errno */
+        int (*bind)(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member); /* SQLite's result */
+        int (*load)(sqlite3_stmt *st, int column, const StoreField *field, void *member);          /* errno */
         void (*done)(void *member); /* frees what load made; NULL: nothing */
 } FieldKind;
 
@@ -38,7 +38,7 @@ typedef struct FieldNames {
         int (*value)(const char *name); /* -EINVAL: none has it */
 } FieldNames;
 
-struct Field {
+struct StoreField {
         const char *column;
         const FieldKind *kind;
         size_t offset, size;
@@ -50,26 +50,26 @@ struct Field {
         { .column = (name), .kind = &field_##of, .offset = offsetof(type, member), .size = sizeof(((type *) 0)->member), \
           ##__VA_ARGS__ }
 
-typedef struct Table {
+typedef struct FieldTable {
         const char *name;
-        const Field *fields;
+        const StoreField *fields;
         size_t n_fields;
         size_t n_keys; /* the first ones tell which row */
-} Table;
+} FieldTable;
 
 /* Parameters ?1 … ?n are the first n fields. */
-int table_bind(const Table *t, sqlite3_stmt *st, size_t n, const void *row);
+int table_bind(const FieldTable *t, sqlite3_stmt *st, size_t n, const void *row);
 
 /* From the columns first, first + 1, …; -EBADMSG: what is there was not written by us. What was loaded before the failure
  * has to be freed as well. */
-int table_load(const Table *t, sqlite3_stmt *st, int first, void *row);
-void table_done(const Table *t, void *row);
+int table_load(const FieldTable *t, sqlite3_stmt *st, int first, void *row);
+void table_done(const FieldTable *t, void *row);
 
 /* SQL; the caller frees. NULL: no memory. */
-char *table_insert_sql(const Table *t, const char *tail);
-char *table_update_sql(const Table *t);
-char *table_delete_sql(const Table *t);
-char *table_select_sql(const Table *t, const Table *joined /* by its key; may be NULL */, const char *tail);
+char *table_insert_sql(const FieldTable *t, const char *tail);
+char *table_update_sql(const FieldTable *t);
+char *table_delete_sql(const FieldTable *t);
+char *table_select_sql(const FieldTable *t, const FieldTable *joined /* by its key; may be NULL */, const char *tail);
 
 /* How tables are written down. The names of an enum are what it has PREFIX_name() and PREFIX_from_name() for. */
 #define NAMES(prefix, type)                                                    \
@@ -82,4 +82,4 @@ char *table_select_sql(const Table *t, const Table *joined /* by its key; may be
         static const FieldNames prefix##_names = { prefix##_text, prefix##_value }
 
 #define TABLE(symbol, table_name, keys)                                                                    \
-        const Table symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }
+        const FieldTable symbol = { (table_name), symbol##_fields, ELEMENTSOF(symbol##_fields), (keys) }

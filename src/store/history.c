@@ -1,4 +1,4 @@
-#include "store/history.h"
+#include "observe/history-rows.h"
 
 #include <string.h>
 
@@ -9,17 +9,17 @@
 #define HOUR (3600 * USEC_PER_SEC)
 
 /* A Table's rows are loaded one by one and handed on; what was loaded is freed behind. */
-typedef struct Each {
-        const Table *table;
+typedef struct StoreHistoryEach {
+        const FieldTable *table;
         void *row;
         size_t size;
         int (*call)(const void *row, const void *function, void *userdata);
         const void *function;
         void *userdata;
-} Each;
+} StoreHistoryEach;
 
-static int each_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        const Each *e = userdata;
+static int history_each_row(Store *s, sqlite3_stmt *st, void *userdata) {
+        const StoreHistoryEach *e = userdata;
         int r;
 
         memset(e->row, 0, e->size);
@@ -57,10 +57,10 @@ static int call_history(const void *row, const void *function, void *userdata) {
 int store_history_each(Store *s, bool hourly, usec_t from, usec_t to, HistoryEach each, void *userdata) {
         const uint64_t numbers[] = { hourly, from, to };
         HistoryRow row;
-        Each e = { &history_table, &row, sizeof(row), call_history, &each, userdata };
+        StoreHistoryEach e = { &history_table, &row, sizeof(row), call_history, &each, userdata };
 
         return statement_each(s, STATEMENT_HISTORY_SELECT, bind_numbers(s, STATEMENT_HISTORY_SELECT, numbers, ELEMENTSOF(numbers)),
-                        each_row, &e);
+                        history_each_row, &e);
 }
 
 int store_history_unfolded(Store *s, usec_t before, usec_t *ret_at) {
@@ -137,12 +137,12 @@ int store_usage_each(Store *s, const char *tenant, usec_t from, usec_t to, uint6
         const StatementId id = tenant ? STATEMENT_USAGE_SELECT_OF : STATEMENT_USAGE_SELECT;
         const uint64_t numbers[] = { from, to, limit };
         UsageRow row;
-        Each e = { &usage_table, &row, sizeof(row), call_usage, &each, userdata };
+        StoreHistoryEach e = { &usage_table, &row, sizeof(row), call_usage, &each, userdata };
         int rc = bind_numbers(s, id, numbers, ELEMENTSOF(numbers));
 
         if (rc == SQLITE_OK && tenant)
                 rc = sqlite3_bind_text(s->statements[id], (int) ELEMENTSOF(numbers) + 1, tenant, -1, SQLITE_STATIC);
-        return statement_each(s, id, rc, each_row, &e);
+        return statement_each(s, id, rc, history_each_row, &e);
 }
 
 int store_usage_trim(Store *s, usec_t before, uint64_t limit) {
@@ -158,8 +158,8 @@ static int call_hour(const void *row, const void *function, void *userdata) {
 int store_usage_hours(Store *s, usec_t from, usec_t to, HourEach each, void *userdata) {
         const uint64_t numbers[] = { from, to };
         UsageHour row;
-        Each e = { &usage_hour_table, &row, sizeof(row), call_hour, &each, userdata };
+        StoreHistoryEach e = { &usage_hour_table, &row, sizeof(row), call_hour, &each, userdata };
 
         return statement_each(s, STATEMENT_USAGE_HOUR_SELECT,
-                        bind_numbers(s, STATEMENT_USAGE_HOUR_SELECT, numbers, ELEMENTSOF(numbers)), each_row, &e);
+                        bind_numbers(s, STATEMENT_USAGE_HOUR_SELECT, numbers, ELEMENTSOF(numbers)), history_each_row, &e);
 }

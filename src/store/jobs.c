@@ -1,4 +1,4 @@
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ int store_job_delete(Store *s, const char *id) {
 typedef struct JobEach {
         StoreJobEach each;
         void *userdata;
-        const Table *table, *state; /* state NULL: none */
+        const FieldTable *table, *state; /* state NULL: none */
         unsigned n;
 } JobEach;
 
@@ -60,7 +60,7 @@ static int job_row(Store *s, sqlite3_stmt *st, void *userdata) {
         return r;
 }
 
-static int take_row(Job *row, void *userdata) {
+static int jobs_take_row(Job *row, void *userdata) {
         memcpy(userdata, row, sizeof(*row));
         memset(row, 0, sizeof(*row));
         return 0;
@@ -68,7 +68,7 @@ static int take_row(Job *row, void *userdata) {
 
 /* The first of what has been bound. */
 static int get_one(Store *s, StatementId id, int rc, Job *ret) {
-        JobEach e = { .each = take_row, .userdata = ret, .table = &job_table, .state = &job_state_table };
+        JobEach e = { .each = jobs_take_row, .userdata = ret, .table = &job_table, .state = &job_state_table };
         int r = statement_each(s, id, rc, job_row, &e);
 
         if (r < 0)
@@ -76,20 +76,20 @@ static int get_one(Store *s, StatementId id, int rc, Job *ret) {
         return e.n > 0 ? 0 : -ENOENT;
 }
 
-static int bind_text(sqlite3_stmt *st, int parameter, const char *text) {
+static int jobs_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
 int store_job_get(Store *s, const char *id, Job *ret) {
-        return get_one(s, STATEMENT_JOB_SELECT_ONE, bind_text(s->statements[STATEMENT_JOB_SELECT_ONE], 1, id), ret);
+        return get_one(s, STATEMENT_JOB_SELECT_ONE, jobs_bind_text(s->statements[STATEMENT_JOB_SELECT_ONE], 1, id), ret);
 }
 
 int store_job_get_by_key(Store *s, const char *tenant, const char *key, Job *ret) {
         sqlite3_stmt *st = s->statements[STATEMENT_JOB_SELECT_KEY];
-        int rc = bind_text(st, 1, tenant ? tenant : "");
+        int rc = jobs_bind_text(st, 1, tenant ? tenant : "");
 
         if (rc == SQLITE_OK)
-                rc = bind_text(st, 2, key);
+                rc = jobs_bind_text(st, 2, key);
         return get_one(s, STATEMENT_JOB_SELECT_KEY, rc, ret);
 }
 
@@ -112,14 +112,14 @@ static StatementId best_statement(const JobFilter *f) {
 }
 
 static int bind_filter(sqlite3_stmt *st, const JobFilter *f, const char *statuses, uint64_t before, uint64_t from) {
-        int rc = bind_text(st, 1, f->tenant);
+        int rc = jobs_bind_text(st, 1, f->tenant);
 
         if (rc == SQLITE_OK)
-                rc = bind_text(st, 2, f->statuses == 0 ? NULL : statuses);
+                rc = jobs_bind_text(st, 2, f->statuses == 0 ? NULL : statuses);
         if (rc == SQLITE_OK)
-                rc = bind_text(st, 3, f->agent_type);
+                rc = jobs_bind_text(st, 3, f->agent_type);
         if (rc == SQLITE_OK)
-                rc = bind_text(st, 4, f->task_id);
+                rc = jobs_bind_text(st, 4, f->task_id);
         if (rc == SQLITE_OK)
                 rc = sqlite3_bind_int64(st, 5, (sqlite3_int64) before);
         if (rc == SQLITE_OK)
@@ -170,7 +170,7 @@ int store_job_each_expired(Store *s, usec_t before, unsigned limit, StoreJobEach
 
 int store_job_count_dead(Store *s, const char *tenant, uint64_t *ret) {
         int64_t n = 0;
-        int r = statement_run(s, STATEMENT_JOB_COUNT_DEAD, bind_text(s->statements[STATEMENT_JOB_COUNT_DEAD], 1, tenant), &n);
+        int r = statement_run(s, STATEMENT_JOB_COUNT_DEAD, jobs_bind_text(s->statements[STATEMENT_JOB_COUNT_DEAD], 1, tenant), &n);
 
         if (r >= 0)
                 *ret = (uint64_t) n;
@@ -202,5 +202,5 @@ static int attempt_row(Store *s, sqlite3_stmt *st, void *userdata) {
 int store_attempt_each(Store *s, const char *job, int (*each)(JobAttempt *row, void *userdata), void *userdata) {
         AttemptEach e = { each, userdata };
 
-        return statement_each(s, STATEMENT_ATTEMPT_SELECT, bind_text(s->statements[STATEMENT_ATTEMPT_SELECT], 1, job), attempt_row, &e);
+        return statement_each(s, STATEMENT_ATTEMPT_SELECT, jobs_bind_text(s->statements[STATEMENT_ATTEMPT_SELECT], 1, job), attempt_row, &e);
 }

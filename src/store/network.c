@@ -1,4 +1,4 @@
-#include "store/network.h"
+#include "gatekeeper/rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int bind_before(sqlite3_stmt *st, int parameter, uint64_t before) {
 
 /* What was used. */
 
-static const Field use_fields[] = {
+static const StoreField use_fields[] = {
         FIELD("sandbox",    chars,  NetworkUse, sandbox),
         FIELD("up_bytes",   uint64, NetworkUse, total.up_bytes),
         FIELD("down_bytes", uint64, NetworkUse, total.down_bytes),
@@ -33,7 +33,7 @@ static const Field use_fields[] = {
         FIELD("base_requests",   uint64, NetworkUse, base.requests),
         FIELD("base_denied",     uint64, NetworkUse, base.denied),
 };
-const Table network_use_table = { "network_use", use_fields, ELEMENTSOF(use_fields), 1 };
+const FieldTable network_use_table = { "network_use", use_fields, ELEMENTSOF(use_fields), 1 };
 
 int store_network_use_put(Store *s, const NetworkUse *use) {
         return statement_write(s, STATEMENT_NETWORK_USE_PUT, &network_use_table, network_use_table.n_fields, use);
@@ -60,7 +60,7 @@ int store_network_use_each(Store *s, int (*each)(const NetworkUse *use, void *us
 
 /* What was denied. */
 
-static const Field denial_fields[] = {
+static const StoreField denial_fields[] = {
         FIELD("sandbox",  borrowed, NetworkDenial, sandbox),
         FIELD("number",   uint64,   NetworkDenial, number),
         FIELD("at",       uint64,   NetworkDenial, at),
@@ -77,7 +77,7 @@ static const Field denial_fields[] = {
         FIELD("cure",     borrowed, NetworkDenial, cure),
         FIELD("count",    uint64,   NetworkDenial, count),
 };
-const Table denial_table = { "denial", denial_fields, ELEMENTSOF(denial_fields), 2 };
+const FieldTable denial_table = { "denial", denial_fields, ELEMENTSOF(denial_fields), 2 };
 
 int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep) {
         sqlite3_stmt *insert = s->statements[STATEMENT_DENIAL_INSERT], *trim = s->statements[STATEMENT_DENIAL_TRIM];
@@ -124,7 +124,7 @@ int store_denial_each(Store *s, const char *sandbox, uint64_t before, unsigned l
 
 /* What was learned. */
 
-static const Field learned_fields[] = {
+static const StoreField learned_fields[] = {
         FIELD("sandbox",  borrowed, NetworkLearned, sandbox),
         FIELD("protocol", borrowed, NetworkLearned, protocol),
         FIELD("host",     borrowed, NetworkLearned, host),
@@ -134,7 +134,7 @@ static const Field learned_fields[] = {
         FIELD("count",    uint64,   NetworkLearned, count),
         FIELD("at",       uint64,   NetworkLearned, at),
 };
-const Table learned_table = { "learned", learned_fields, ELEMENTSOF(learned_fields), 6 };
+const FieldTable learned_table = { "learned", learned_fields, ELEMENTSOF(learned_fields), 6 };
 
 int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep) {
         sqlite3_stmt *st = s->statements[STATEMENT_LEARNED_ADD];
@@ -167,14 +167,14 @@ int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkL
 
 /* What was granted. */
 
-static const Field grant_fields[] = {
+static const StoreField grant_fields[] = {
         FIELD("sandbox", borrowed, NetworkGrant, sandbox),
         FIELD("tenant",  borrowed, NetworkGrant, tenant),
         FIELD("profile", borrowed, NetworkGrant, profile),
         FIELD("rule",    borrowed, NetworkGrant, rule),
         FIELD("at",      uint64,   NetworkGrant, at),
 };
-const Table grant_table = { "network_grant", grant_fields, ELEMENTSOF(grant_fields), 1 };
+const FieldTable grant_table = { "network_grant", grant_fields, ELEMENTSOF(grant_fields), 1 };
 
 int store_grant_add(Store *s, const NetworkGrant *g) {
         return statement_write(s, STATEMENT_GRANT_INSERT, &grant_table, grant_table.n_fields, g);

@@ -7,7 +7,7 @@
 #include "store/tables.h"
 
 /* Halves of a record that go in together. */
-static int insert_both(Store *s, StatementId first, const Table *t, StatementId second, const Table *state,
+static int insert_both(Store *s, StatementId first, const FieldTable *t, StatementId second, const FieldTable *state,
                 const void *row) {
         bool own = transaction_enter(s);
         int r;
@@ -19,7 +19,7 @@ static int insert_both(Store *s, StatementId first, const Table *t, StatementId 
 }
 
 /* An update of what is not there is an error, also to the transaction it is part of. */
-static int update_state(Store *s, StatementId id, const Table *state, const void *row) {
+static int update_state(Store *s, StatementId id, const FieldTable *state, const void *row) {
         int r = statement_write(s, id, state, state->n_fields, row);
 
         if (r < 0)

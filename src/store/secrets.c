@@ -1,4 +1,4 @@
-#include "store/secrets.h"
+#include "vault/rows.h"
 
 #include <errno.h>
 
@@ -6,7 +6,7 @@
 #include "store/statement.h"
 #include "store/tables.h"
 
-static int bind_text(sqlite3_stmt *st, int i, const char *text) {
+static int store_secrets_bind_text(sqlite3_stmt *st, int i, const char *text) {
         return text ? sqlite3_bind_text(st, i, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, i);
 }
 
@@ -15,20 +15,20 @@ static int bind_blob(sqlite3_stmt *st, int i, const uint8_t *data, size_t size) 
 }
 
 static int bind_texts(sqlite3_stmt *st, const char *first, const char *second) {
-        int rc = bind_text(st, 1, first);
+        int rc = store_secrets_bind_text(st, 1, first);
 
-        return rc == SQLITE_OK ? bind_text(st, 2, second) : rc;
+        return rc == SQLITE_OK ? store_secrets_bind_text(st, 2, second) : rc;
 }
 
-typedef struct Each {
+typedef struct StoreSecretsEach {
         SecretEach each;
         void *userdata;
         bool any;
-} Each;
+} StoreSecretsEach;
 
 /* Columns: tenant, name, sealed, created_at, updated_at. */
 static int secret_row(Store *s, sqlite3_stmt *st, void *userdata) {
-        Each *e = userdata;
+        StoreSecretsEach *e = userdata;
         const SecretRow row = {
                 .tenant = (const char *) sqlite3_column_text(st, 0),
                 .name = (const char *) sqlite3_column_text(st, 1),
@@ -42,8 +42,8 @@ static int secret_row(Store *s, sqlite3_stmt *st, void *userdata) {
         return e->each(&row, e->userdata);
 }
 
-static int each_row(Store *s, StatementId id, int rc, SecretEach each, void *userdata, bool wanted) {
-        Each e = { each, userdata, false };
+static int store_secrets_each_row(Store *s, StatementId id, int rc, SecretEach each, void *userdata, bool wanted) {
+        StoreSecretsEach e = { each, userdata, false };
         int r = statement_each(s, id, rc, secret_row, &e);
 
         return r >= 0 && wanted && !e.any ? -ENOENT : r;
@@ -70,18 +70,18 @@ int store_secret_delete(Store *s, const char *tenant, const char *name) {
 }
 
 int store_secret_find(Store *s, const char *tenant, const char *name, SecretEach each, void *userdata) {
-        return each_row(s, STATEMENT_SECRET_FIND, bind_texts(s->statements[STATEMENT_SECRET_FIND], tenant, name), each, userdata,
+        return store_secrets_each_row(s, STATEMENT_SECRET_FIND, bind_texts(s->statements[STATEMENT_SECRET_FIND], tenant, name), each, userdata,
                         /* wanted= */ true);
 }
 
 int store_secret_each(Store *s, const char *tenant, SecretEach each, void *userdata) {
-        return each_row(s, STATEMENT_SECRET_SELECT, bind_text(s->statements[STATEMENT_SECRET_SELECT], 1, tenant), each, userdata,
+        return store_secrets_each_row(s, STATEMENT_SECRET_SELECT, store_secrets_bind_text(s->statements[STATEMENT_SECRET_SELECT], 1, tenant), each, userdata,
                         /* wanted= */ false);
 }
 
 int store_secret_count(Store *s, const char *tenant, uint64_t *ret) {
         int64_t n = 0;
-        int r = statement_run(s, STATEMENT_SECRET_COUNT, bind_text(s->statements[STATEMENT_SECRET_COUNT], 1, tenant), &n);
+        int r = statement_run(s, STATEMENT_SECRET_COUNT, store_secrets_bind_text(s->statements[STATEMENT_SECRET_COUNT], 1, tenant), &n);
 
         if (r >= 0)
                 *ret = (uint64_t) n;
@@ -103,7 +103,7 @@ int store_secret_delete_all(Store *s) {
 }
 
 int store_vault_get(Store *s, SecretEach each, void *userdata) {
-        return each_row(s, STATEMENT_VAULT_SELECT, SQLITE_OK, each, userdata, /* wanted= */ true);
+        return store_secrets_each_row(s, STATEMENT_VAULT_SELECT, SQLITE_OK, each, userdata, /* wanted= */ true);
 }
 
 int store_vault_put(Store *s, const uint8_t *sealed, size_t size) {
@@ -113,7 +113,7 @@ int store_vault_put(Store *s, const uint8_t *sealed, size_t size) {
 
 int store_given_add(Store *s, const char *sandbox, const uint8_t *sealed, size_t size) {
         sqlite3_stmt *st = s->statements[STATEMENT_GIVEN_ADD];
-        int rc = bind_text(st, 1, sandbox);
+        int rc = store_secrets_bind_text(st, 1, sandbox);
 
         if (rc == SQLITE_OK)
                 rc = bind_blob(st, 2, sealed, size);
@@ -121,12 +121,12 @@ int store_given_add(Store *s, const char *sandbox, const uint8_t *sealed, size_t
 }
 
 int store_given_each(Store *s, SecretEach each, void *userdata) {
-        return each_row(s, STATEMENT_GIVEN_SELECT, SQLITE_OK, each, userdata, /* wanted= */ false);
+        return store_secrets_each_row(s, STATEMENT_GIVEN_SELECT, SQLITE_OK, each, userdata, /* wanted= */ false);
 }
 
 /* Notes. */
 
-static const Field secret_note_table_fields[] = {
+static const StoreField secret_note_table_fields[] = {
         FIELD("tenant",   borrowed, SecretNote, tenant),
         FIELD("name",     borrowed, SecretNote, name),
         FIELD("version",  uint64,   SecretNote, version),

@@ -1,5 +1,5 @@
 /* Rows of snapshots. */
-#include "store/state.h"
+#include "state/rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 NAMES(on_timeout, OnTimeout);
 
-static const Field snapshot_table_fields[] = {
+static const StoreField snapshot_table_fields[] = {
         FIELD("id",                chars,   Snapshot, id),
         FIELD("name",              text,    Snapshot, name),
         FIELD("tenant",            text,    Snapshot, tenant),

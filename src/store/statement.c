@@ -17,7 +17,7 @@
 /* Either the SQL itself, or the table that it comes from, with a tail. */
 static const struct {
         const char *sql;
-        const Table *insert, *update, *delete, *select, *join;
+        const FieldTable *insert, *update, *delete, *select, *join;
         const char *tail;
 } texts[_STATEMENT_MAX] = {
         [STATEMENT_BEGIN]    = { "BEGIN IMMEDIATE" },
@@ -424,7 +424,7 @@ int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value) {
         return 0;
 }
 
-int statement_write(Store *s, StatementId id, const Table *t, size_t n, const void *row) {
+int statement_write(Store *s, StatementId id, const FieldTable *t, size_t n, const void *row) {
         return statement_run(s, id, table_bind(t, s->statements[id], n, row), /* ret_value= */ NULL);
 }
 

@@ -195,7 +195,7 @@ void statement_finalize_all(Store *s);
 int statement_run(Store *s, StatementId id, int rc, int64_t *ret_value);
 
 /* The first n fields of the row are the parameters. */
-int statement_write(Store *s, StatementId id, const Table *t, size_t n, const void *row);
+int statement_write(Store *s, StatementId id, const FieldTable *t, size_t n, const void *row);
 
 /* One text is the parameter. */
 int statement_write_text(Store *s, StatementId id, const char *text);

@@ -2,13 +2,13 @@
 
 #include "base/macro.h"
 #include "image/image.h"
-#include "store/images.h"
+#include "image/rows.h"
 #include "store/tables.h"
 
 NAMES(making_kind, int);
 NAMES(making_status, int);
 
-static const Field image_table_fields[] = {
+static const StoreField image_table_fields[] = {
         FIELD("digest",        chars,  Image, digest),
         FIELD("layer",         chars,  Image, layer),
         FIELD("base",          text,   Image, base),
@@ -33,7 +33,7 @@ static const Field image_table_fields[] = {
 };
 TABLE(image_table, "image", 1);
 
-static const Field template_table_fields[] = {
+static const StoreField template_table_fields[] = {
         FIELD("tenant",     text,   StoreTemplate, tenant),
         FIELD("name",       text,   StoreTemplate, name),
         FIELD("tag",        text,   StoreTemplate, tag),
@@ -42,7 +42,7 @@ static const Field template_table_fields[] = {
 };
 TABLE(template_table, "template", 3);
 
-static const Field layer_table_fields[] = {
+static const StoreField layer_table_fields[] = {
         FIELD("chain",      chars,  StoreLayer, chain),
         FIELD("parent",     chars,  StoreLayer, parent),
         FIELD("diff_id",    text,   StoreLayer, diff_id),
@@ -55,14 +55,14 @@ static const Field layer_table_fields[] = {
 };
 TABLE(layer_table, "layer", 1);
 
-static const Field image_snapshot_table_fields[] = {
+static const StoreField image_snapshot_table_fields[] = {
         FIELD("name",       chars,  StoreImageSnapshot, name),
         FIELD("created_at", uint64, StoreImageSnapshot, created_at),
         FIELD("removing",   bool,   StoreImageSnapshot, removing),
 };
 TABLE(image_snapshot_table, "image_snapshot", 1);
 
-static const Field build_cache_table_fields[] = {
+static const StoreField build_cache_table_fields[] = {
         FIELD("tenant",     text,   StoreCache, tenant),
         FIELD("key",        chars,  StoreCache, key),
         FIELD("snapshot",   chars,  StoreCache, snapshot),
@@ -71,7 +71,7 @@ static const Field build_cache_table_fields[] = {
 };
 TABLE(build_cache_table, "build_cache", 2);
 
-static const Field making_table_fields[] = {
+static const StoreField making_table_fields[] = {
         FIELD("id",             chars,  StoreMaking, id),
         FIELD("tenant",         text,   StoreMaking, tenant),
         FIELD("kind",           named,  StoreMaking, kind, .names = &making_kind_names),

@@ -11,7 +11,7 @@ NAMES(execution_reason, ExecutionReason);
 _Static_assert(sizeof(JobStatus) == sizeof(int) && sizeof(WebhookStatus) == sizeof(int) && sizeof(unsigned) == sizeof(uint32_t),
                 "an enum is not as large as an int");
 
-static const Field job_table_fields[] = {
+static const StoreField job_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("serial",            uint64, Job, serial),
         FIELD("created_at",        uint64, Job, created_at),
@@ -51,7 +51,7 @@ static const Field job_table_fields[] = {
 };
 TABLE(job_table, "job", 1);
 
-static const Field job_state_table_fields[] = {
+static const StoreField job_state_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("status",            named,  Job, status, .names = &job_status_names),
         FIELD("attempt",           uint32, Job, attempt),
@@ -96,7 +96,7 @@ static const Field job_state_table_fields[] = {
 };
 TABLE(job_state_table, "job_state", 1);
 
-static const Field job_line_table_fields[] = {
+static const StoreField job_line_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("serial",            uint64, Job, serial),
         FIELD("created_at",        uint64, Job, created_at),
@@ -106,7 +106,7 @@ static const Field job_line_table_fields[] = {
 };
 TABLE(job_line_table, "job", 1);
 
-static const Field job_line_state_table_fields[] = {
+static const StoreField job_line_state_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("status",            named,  Job, status, .names = &job_status_names),
         FIELD("attempt",           uint32, Job, attempt),
@@ -116,12 +116,12 @@ static const Field job_line_state_table_fields[] = {
 };
 TABLE(job_line_state_table, "job_state", 1);
 
-static const Field job_id_table_fields[] = {
+static const StoreField job_id_table_fields[] = {
         FIELD("id",                chars,  Job, id),
 };
 TABLE(job_id_table, "job", 1);
 
-static const Field attempt_table_fields[] = {
+static const StoreField attempt_table_fields[] = {
         FIELD("job",               chars,  JobAttempt, job),
         FIELD("number",            uint32, JobAttempt, number),
         FIELD("started_at",        uint64, JobAttempt, started_at),

@@ -1,8 +1,8 @@
 #include "store/tables.h"
 
 #include "base/macro.h"
-#include "store/cleanup.h"
-#include "store/previews.h"
+#include "reaper/rows.h"
+#include "api/preview/rows.h"
 
 NAMES(sandbox_status, SandboxStatus);
 NAMES(on_timeout, OnTimeout);
@@ -18,7 +18,7 @@ _Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == size
                                sizeof(Scope) == sizeof(int),
                 "an enum is not as large as an int");
 
-static const Field sandbox_table_fields[] = {
+static const StoreField sandbox_table_fields[] = {
         FIELD("id",                chars,  Sandbox, id),
         FIELD("created_at",        uint64, Sandbox, created_at),
         FIELD("name",              text,   Sandbox, spec.name),
@@ -60,7 +60,7 @@ static const Field sandbox_table_fields[] = {
 };
 TABLE(sandbox_table, "sandbox", 1);
 
-static const Field sandbox_state_table_fields[] = {
+static const StoreField sandbox_state_table_fields[] = {
         FIELD("id",              chars,  Sandbox, id),
         FIELD("status",          named,  Sandbox, status, .names = &sandbox_status_names),
         FIELD("reason",          text,   Sandbox, reason),
@@ -85,7 +85,7 @@ static const Field sandbox_state_table_fields[] = {
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 
-static const Field execution_table_fields[] = {
+static const StoreField execution_table_fields[] = {
         FIELD("sandbox",      owner,  Execution, sandbox),
         FIELD("number",       uint64, Execution, number),
         FIELD("args",         strv,   Execution, spec.args), /* nobody adds to them later */
@@ -103,7 +103,7 @@ static const Field execution_table_fields[] = {
 };
 TABLE(execution_table, "execution", 2);
 
-static const Field execution_state_table_fields[] = {
+static const StoreField execution_state_table_fields[] = {
         FIELD("sandbox",          owner,  Execution, sandbox),
         FIELD("number",           uint64, Execution, number),
         FIELD("status",           named,  Execution, status, .names = &execution_status_names),
@@ -130,7 +130,7 @@ static const Field execution_state_table_fields[] = {
 };
 TABLE(execution_state_table, "execution_state", 2);
 
-static const Field key_table_fields[] = {
+static const StoreField key_table_fields[] = {
         FIELD("id",           chars,  Key, id),
         FIELD("name",         chars,  Key, name),
         FIELD("scope",        named,  Key, scope, .names = &scope_names),
@@ -143,7 +143,7 @@ static const Field key_table_fields[] = {
 };
 TABLE(key_table, "key", 1);
 
-static const Field tenant_table_fields[] = {
+static const StoreField tenant_table_fields[] = {
         FIELD("name",             chars,  Tenant, name),
         FIELD("sandboxes_max",    uint64, Tenant, sandboxes_max),
         FIELD("cpu_milli_max",    uint64, Tenant, cpu_milli_max),
@@ -153,7 +153,7 @@ static const Field tenant_table_fields[] = {
 };
 TABLE(tenant_table, "tenant", 1);
 
-static const Field event_table_fields[] = {
+static const StoreField event_table_fields[] = {
         FIELD("sandbox",   borrowed, StoreEvent, sandbox_id),
         FIELD("serial",    uint64,   StoreEvent, serial),
         FIELD("at",        uint64,   StoreEvent, at),
@@ -163,20 +163,20 @@ static const Field event_table_fields[] = {
 };
 TABLE(event_table, "event", 2);
 
-static const Field ledger_table_fields[] = {
+static const StoreField ledger_table_fields[] = {
         FIELD("sandbox", borrowed, LedgerRow, sandbox),
         FIELD("kind",    named,    LedgerRow, kind, .names = &ledger_kind_names),
         FIELD("name",    borrowed, LedgerRow, name),
 };
 TABLE(ledger_table, "ledger", 1);
 
-static const Field counter_table_fields[] = {
+static const StoreField counter_table_fields[] = {
         FIELD("name",  borrowed, CounterRow, name),
         FIELD("value", uint64,   CounterRow, value),
 };
 TABLE(counter_table, "counter", 1);
 
-static const Field history_table_fields[] = {
+static const StoreField history_table_fields[] = {
         FIELD("hourly", bool,     HistoryRow, hourly),
         FIELD("at",     uint64,   HistoryRow, at),
         FIELD("span",   uint64,   HistoryRow, span),
@@ -184,7 +184,7 @@ static const Field history_table_fields[] = {
 };
 TABLE(history_table, "history", 2);
 
-static const Field usage_table_fields[] = {
+static const StoreField usage_table_fields[] = {
         FIELD("sandbox",             chars,    UsageRow, sandbox),
         FIELD("tenant",              text,     UsageRow, tenant),
         FIELD("agent_type",          text,     UsageRow, agent_type),
@@ -199,7 +199,7 @@ static const Field usage_table_fields[] = {
 };
 TABLE(usage_table, "usage", 1);
 
-static const Field usage_hour_table_fields[] = {
+static const StoreField usage_hour_table_fields[] = {
         FIELD("at",                  uint64,   UsageHour, at),
         FIELD("tenant",              borrowed, UsageHour, tenant),
         FIELD("agent_type",          borrowed, UsageHour, agent_type),
@@ -212,7 +212,7 @@ static const Field usage_hour_table_fields[] = {
 };
 TABLE(usage_hour_table, "usage_hour", 3);
 
-static const Field artifact_table_fields[] = {
+static const StoreField artifact_table_fields[] = {
         FIELD("id",         chars,  Artifact, id),
         FIELD("owner_kind", chars,  Artifact, owner_kind),
         FIELD("owner_id",   chars,  Artifact, owner_id),
@@ -230,7 +230,7 @@ static const Field artifact_table_fields[] = {
 };
 TABLE(artifact_table, "artifact", 1);
 
-static const Field artifact_state_table_fields[] = {
+static const StoreField artifact_state_table_fields[] = {
         FIELD("id",       chars,  Artifact, id),
         FIELD("state",    named,  Artifact, state, .names = &artifact_state_names),
         FIELD("attempts", uint32, Artifact, attempts),
@@ -239,7 +239,7 @@ static const Field artifact_state_table_fields[] = {
 };
 TABLE(artifact_state_table, "artifact", 1);
 
-static const Field cleanup_table_fields[] = {
+static const StoreField cleanup_table_fields[] = {
         FIELD("serial",        uint64, CleanupRow, serial),
         FIELD("kind",          chars,  CleanupRow, kind),
         FIELD("cause",         chars,  CleanupRow, cause),
@@ -264,7 +264,7 @@ static const Field cleanup_table_fields[] = {
 };
 TABLE(cleanup_table, "cleanup", 1);
 
-static const Field preview_table_fields[] = {
+static const StoreField preview_table_fields[] = {
         FIELD("sandbox", chars,  StorePreview, sandbox),
         FIELD("port",    uint32, StorePreview, port),
 };

@@ -1,11 +1,11 @@
 /* Rows of volumes. */
-#include "store/volumes.h"
+#include "state/rows.h"
 
 #include "base/macro.h"
 #include "store/statement.h"
 #include "store/tables.h"
 
-static const Field volume_table_fields[] = {
+static const StoreField volume_table_fields[] = {
         FIELD("id",         chars,  Volume, id),
         FIELD("name",       text,   Volume, name),
         FIELD("tenant",     text,   Volume, tenant),

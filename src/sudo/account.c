@@ -11,21 +11,21 @@
 
 #define ID_MAX (UINT32_MAX - 1)
 
-static void take(const struct passwd *p, Account *ret) {
-        *ret = (Account) { .uid = p->pw_uid, .gid = p->pw_gid };
+static void sudo_account_take(const struct passwd *p, SudoAccount *ret) {
+        *ret = (SudoAccount) { .uid = p->pw_uid, .gid = p->pw_gid };
         (void) snprintf(ret->name, sizeof(ret->name), "%s", p->pw_name);
         (void) snprintf(ret->home, sizeof(ret->home), "%s", p->pw_dir && *p->pw_dir ? p->pw_dir : "/");
         (void) snprintf(ret->shell, sizeof(ret->shell), "%s", p->pw_shell && *p->pw_shell ? p->pw_shell : "/bin/sh");
 }
 
-void account_of(uid_t uid, gid_t gid, Account *ret) {
+void account_of(uid_t uid, gid_t gid, SudoAccount *ret) {
         const struct passwd *p = getpwuid(uid);
 
         if (p) {
-                take(p, ret);
+                sudo_account_take(p, ret);
                 return;
         }
-        *ret = (Account) { .uid = uid, .gid = gid };
+        *ret = (SudoAccount) { .uid = uid, .gid = gid };
         if (uid == 0)
                 (void) snprintf(ret->name, sizeof(ret->name), "root");
         else
@@ -34,7 +34,7 @@ void account_of(uid_t uid, gid_t gid, Account *ret) {
         (void) snprintf(ret->shell, sizeof(ret->shell), "/bin/sh");
 }
 
-int account_find(const char *user, Account *ret, Error *reterr) {
+int sudo_account_find(const char *user, SudoAccount *ret, Error *reterr) {
         const struct passwd *p;
         uint64_t uid;
 
@@ -46,7 +46,7 @@ int account_find(const char *user, Account *ret, Error *reterr) {
         }
         p = getpwnam(user);
         if (p) {
-                take(p, ret);
+                sudo_account_take(p, ret);
                 return 0;
         }
         if (strcmp(user, "root") != 0)

@@ -35,7 +35,7 @@ static size_t list_size(const Strv *v) {
         return n;
 }
 
-static uint8_t *put_text(uint8_t *p, const char *text) {
+static uint8_t *sudo_ask_put_text(uint8_t *p, const char *text) {
         size_t n = strlen(text) + 1;
 
         memcpy(p, text, n);
@@ -48,16 +48,16 @@ static uint8_t *make_strings(const Asking *a, size_t *ret_size) {
 
         if (!data)
                 return NULL;
-        p = put_text(data, a->directory);
+        p = sudo_ask_put_text(data, a->directory);
         for (size_t i = 0; i < a->command->n; i++)
-                p = put_text(p, a->command->items[i]);
+                p = sudo_ask_put_text(p, a->command->items[i]);
         for (size_t i = 0; i < a->environment->n; i++)
-                p = put_text(p, a->environment->items[i]);
+                p = sudo_ask_put_text(p, a->environment->items[i]);
         *ret_size = size;
         return data;
 }
 
-static int make_blob(const uint8_t *data, size_t size) {
+static int sudo_ask_make_blob(const uint8_t *data, size_t size) {
         _cleanup_close_ int fd = memfd_create("sudo", MFD_CLOEXEC);
         int r = fd < 0 ? -errno : fd_write_all(fd, data, size);
 
@@ -85,10 +85,12 @@ int ask_send(int fd, const Asking *a, Error *reterr) {
                 fds[n++] = a->terminal_fd;
         }
         if (m.run.strings_size > SUDO_INLINE_MAX) {
-                blob = make_blob(strings, m.run.strings_size);
+                blob = sudo_ask_make_blob(strings, m.run.strings_size);
                 if (blob < 0)
                         return error_set(reterr, blob, "no memory for the arguments: %m");
                 m.run.flags |= SUDO_BLOB;
+                m.run.strings = NULL;
+                m.run.strings_size = 0;
                 fds[n++] = blob;
         }
         size = sudo_encode(&m, buffer, sizeof(buffer));

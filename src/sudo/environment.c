@@ -17,7 +17,7 @@ static const char *const kept[] = {
 };
 static const char *const kept_by_login[] = { "COLORTERM", "DISPLAY", "TERM", "XAUTHORITY" };
 
-static bool has(const char *const *list, size_t n_list, const char *name, size_t n) {
+static bool environment_has(const char *const *list, size_t n_list, const char *name, size_t n) {
         for (size_t i = 0; i < n_list; i++)
                 if (strlen(list[i]) == n && strncmp(list[i], name, n) == 0)
                         return true;
@@ -25,7 +25,7 @@ static bool has(const char *const *list, size_t n_list, const char *name, size_t
 }
 
 /* "A,B,C" */
-static bool is_listed(const char *list, const char *name, size_t n) {
+static bool sudo_environment_is_listed(const char *list, const char *name, size_t n) {
         while (list && *list) {
                 size_t k = strcspn(list, ",");
 
@@ -42,12 +42,12 @@ static bool stays(const SudoOptions *o, const char *assignment) {
         if (n == 0 || assignment[n] != '=')
                 return false;
         if (o->login)
-                return has(kept_by_login, ELEMENTSOF(kept_by_login), assignment, n);
-        return o->keep_all || is_listed(o->keep, assignment, n) || (n > 3 && strncmp(assignment, "LC_", 3) == 0) ||
-                        has(kept, ELEMENTSOF(kept), assignment, n);
+                return environment_has(kept_by_login, ELEMENTSOF(kept_by_login), assignment, n);
+        return o->keep_all || sudo_environment_is_listed(o->keep, assignment, n) || (n > 3 && strncmp(assignment, "LC_", 3) == 0) ||
+                        environment_has(kept, ELEMENTSOF(kept), assignment, n);
 }
 
-static int set(Strv *env, const char *name, const char *value) {
+static int environment_set(Strv *env, const char *name, const char *value) {
         char *text;
         int r;
 
@@ -58,11 +58,11 @@ static int set(Strv *env, const char *name, const char *value) {
         return r;
 }
 
-static int set_number(Strv *env, const char *name, unsigned value) {
+static int environment_set_number(Strv *env, const char *name, unsigned value) {
         char text[16];
 
         (void) snprintf(text, sizeof(text), "%u", value);
-        return set(env, name, text);
+        return environment_set(env, name, text);
 }
 
 /* What a shell would take as something else than itself. */
@@ -103,7 +103,7 @@ static int push_shell(const SudoOptions *o, const char *shell, Strv *ret) {
         return r < 0 ? r : strv_push(ret, line);
 }
 
-int sudo_command(const SudoOptions *o, const Account *target, const char *shell, Strv *ret) {
+int sudo_command(const SudoOptions *o, const SudoAccount *target, const char *shell, Strv *ret) {
         if (o->login)
                 return push_shell(o, target->shell, ret);
         if (o->shell)
@@ -127,7 +127,7 @@ void sudo_find_program(const char *name, char *ret, size_t size) {
 }
 
 /* The program by its path, and all of its arguments. */
-static int set_command(Strv *env, const Strv *command) {
+static int environment_set_command(Strv *env, const Strv *command) {
         char program[512], text[4096];
         size_t used;
 
@@ -135,29 +135,29 @@ static int set_command(Strv *env, const Strv *command) {
         used = (size_t) snprintf(text, sizeof(text), "%s", program);
         for (size_t i = 1; i < command->n && used < sizeof(text); i++)
                 used += (size_t) snprintf(text + used, sizeof(text) - used, " %s", command->items[i]);
-        return set(env, "SUDO_COMMAND", text);
+        return environment_set(env, "SUDO_COMMAND", text);
 }
 
-static int set_identity(const SudoOptions *o, const Account *target, Strv *env) {
+static int set_identity(const SudoOptions *o, const SudoAccount *target, Strv *env) {
         char mail[96];
         bool home = o->set_home || !o->keep_all || !strv_get_env(env, "HOME");
-        int r = home && !is_listed(o->keep, "HOME", 4) ? set(env, "HOME", target->home) : 0;
+        int r = home && !sudo_environment_is_listed(o->keep, "HOME", 4) ? environment_set(env, "HOME", target->home) : 0;
 
         (void) snprintf(mail, sizeof(mail), "/var/mail/%s", target->name);
         if (r >= 0 && !strv_get_env(env, "MAIL"))
-                r = set(env, "MAIL", mail);
+                r = environment_set(env, "MAIL", mail);
         if (r >= 0)
-                r = set(env, "LOGNAME", target->name);
+                r = environment_set(env, "LOGNAME", target->name);
         if (r >= 0)
-                r = set(env, "USER", target->name);
+                r = environment_set(env, "USER", target->name);
         if (r >= 0 && (o->login || !o->keep_all))
-                r = set(env, "SHELL", target->shell);
+                r = environment_set(env, "SHELL", target->shell);
         if (r >= 0 && !strv_get_env(env, "TERM"))
-                r = set(env, "TERM", "unknown");
-        return r < 0 ? r : set(env, "PATH", SUDO_PATH);
+                r = environment_set(env, "TERM", "unknown");
+        return r < 0 ? r : environment_set(env, "PATH", SUDO_PATH);
 }
 
-int sudo_environment(const SudoOptions *o, const Account *caller, const Account *target, char *const *environment, const Strv *command, Strv *ret) {
+int sudo_environment(const SudoOptions *o, const SudoAccount *caller, const SudoAccount *target, char *const *environment, const Strv *command, Strv *ret) {
         int r = 0;
 
         for (; *environment && r >= 0; environment++)
@@ -168,12 +168,12 @@ int sudo_environment(const SudoOptions *o, const Account *caller, const Account 
         for (size_t i = 0; i < o->n_assignments && r >= 0; i++)
                 r = strv_set_env(ret, o->assignments[i]);
         if (r >= 0)
-                r = set_command(ret, command);
+                r = environment_set_command(ret, command);
         if (r >= 0)
-                r = set(ret, "SUDO_USER", caller->name);
+                r = environment_set(ret, "SUDO_USER", caller->name);
         if (r >= 0)
-                r = set_number(ret, "SUDO_UID", caller->uid);
+                r = environment_set_number(ret, "SUDO_UID", caller->uid);
         if (r >= 0)
-                r = set_number(ret, "SUDO_GID", caller->gid);
-        return r < 0 ? r : set(ret, "SUDO_HOME", caller->home);
+                r = environment_set_number(ret, "SUDO_GID", caller->gid);
+        return r < 0 ? r : environment_set(ret, "SUDO_HOME", caller->home);
 }

@@ -9,9 +9,9 @@
 #define SUDO_STRINGS_MAX 65536
 
 /* The command itself: as it is, or as one line for a shell (-s, -i). Fills an empty list. */
-int sudo_command(const SudoOptions *o, const Account *target, const char *shell, Strv *ret);
+int sudo_command(const SudoOptions *o, const SudoAccount *target, const char *shell, Strv *ret);
 
 /* Where a command of that name would be found; the name where it is nowhere. */
 void sudo_find_program(const char *name, char *ret, size_t size);
 
-int sudo_environment(const SudoOptions *o, const Account *caller, const Account *target, char *const *environment, const Strv *command, Strv *ret);
+int sudo_environment(const SudoOptions *o, const SudoAccount *caller, const SudoAccount *target, char *const *environment, const Strv *command, Strv *ret);

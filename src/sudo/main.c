@@ -28,14 +28,14 @@ static const char usage[] =
         "  -b          in the background                            -D DIR     in this directory\n"
         "  -A -B -N -n -P -S -p PROMPT   are taken, and mean nothing: nobody is asked for a password\n";
 
-typedef struct Job {
+typedef struct SudoJob {
         SudoOptions options;
-        Account caller, target;
+        SudoAccount caller, target;
         Strv command, environment;
         char directory[PATH_MAX];
-} Job;
+} SudoJob;
 
-static int complain(const Error *error) {
+static int sudo_complain(const Error *error) {
         (void) dprintf(2, "sudo: %s\n", error->text);
         return 1;
 }
@@ -45,7 +45,7 @@ static int show_version(void) {
         return 0;
 }
 
-static int show_list(const Job *j) {
+static int show_list(const SudoJob *j) {
         char program[PATH_MAX], host[64] = "cove";
 
         if (j->options.n_command > 0) {
@@ -60,7 +60,7 @@ static int show_list(const Job *j) {
         return 0;
 }
 
-static int choose_directory(Job *j, Error *reterr) {
+static int choose_directory(SudoJob *j, Error *reterr) {
         const char *chosen = j->options.directory ? j->options.directory : j->options.login ? j->target.home : NULL;
 
         if (chosen && chosen[0] == '/') {
@@ -79,9 +79,9 @@ static int choose_directory(Job *j, Error *reterr) {
         return 0;
 }
 
-static int prepare(Job *j, Error *reterr) {
+static int sudo_prepare(SudoJob *j, Error *reterr) {
         const SudoOptions *o = &j->options;
-        int r = account_find(o->user ? o->user : "root", &j->target, reterr);
+        int r = sudo_account_find(o->user ? o->user : "root", &j->target, reterr);
 
         if (r >= 0 && o->group)
                 r = account_find_group(o->group, &j->target.gid, reterr);
@@ -104,7 +104,7 @@ static void fill_descriptors(void) {
 }
 
 /* What runs in the background has no terminal, and whoever started it does not wait for it. */
-static int run(const Job *j, Error *reterr) {
+static int sudo_run(const SudoJob *j, Error *reterr) {
         Terminal t = TERMINAL_EMPTY;
         Asking a = {
                 .uid = j->target.uid,
@@ -138,13 +138,13 @@ static int run(const Job *j, Error *reterr) {
 }
 
 int main(int argc, char **argv) {
-        static Job j = { .command = STRV_INIT(SUDO_STRINGS_MAX), .environment = STRV_INIT(SUDO_STRINGS_MAX) };
+        static SudoJob j = { .command = STRV_INIT(SUDO_STRINGS_MAX), .environment = STRV_INIT(SUDO_STRINGS_MAX) };
         Error error = { 0 };
         int r;
 
         fill_descriptors();
         if (sudo_options_parse(argc, argv, &j.options, &error) < 0) {
-                (void) complain(&error);
+                (void) sudo_complain(&error);
                 (void) dprintf(2, "%s", usage);
                 return 1;
         }
@@ -162,8 +162,8 @@ int main(int argc, char **argv) {
         case SUDO_DO_RUN:
                 break;
         }
-        r = prepare(&j, &error);
+        r = sudo_prepare(&j, &error);
         if (r >= 0)
-                r = run(&j, &error);
-        return r < 0 ? complain(&error) : r;
+                r = sudo_run(&j, &error);
+        return r < 0 ? sudo_complain(&error) : r;
 }

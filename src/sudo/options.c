@@ -25,11 +25,11 @@ static void apply_keep_all(SudoOptions *o, const char *value) {
         o->keep_all = true;
 }
 
-static void apply_group(SudoOptions *o, const char *value) {
+static void sudo_options_apply_group(SudoOptions *o, const char *value) {
         o->group = value;
 }
 
-static void apply_help(SudoOptions *o, const char *value) {
+static void sudo_options_apply_help(SudoOptions *o, const char *value) {
         o->action = SUDO_DO_HELP;
 }
 
@@ -37,7 +37,7 @@ static void apply_home(SudoOptions *o, const char *value) {
         o->set_home = true;
 }
 
-static void apply_list(SudoOptions *o, const char *value) {
+static void sudo_options_apply_list(SudoOptions *o, const char *value) {
         o->action = SUDO_DO_LIST;
 }
 
@@ -49,11 +49,11 @@ static void apply_nothing(SudoOptions *o, const char *value) {
         o->action = SUDO_DO_NOTHING;
 }
 
-static void apply_shell(SudoOptions *o, const char *value) {
+static void sudo_options_apply_shell(SudoOptions *o, const char *value) {
         o->shell = true;
 }
 
-static void apply_user(SudoOptions *o, const char *value) {
+static void sudo_options_apply_user(SudoOptions *o, const char *value) {
         o->user = value;
 }
 
@@ -67,38 +67,38 @@ static const Flag flags[] = {
         { 'b', "background",       false, apply_background },
         { 'D', "chdir",            true,  apply_directory  },
         { 'E', "preserve-env",     false, apply_keep_all   },
-        { 'g', "group",            true,  apply_group      },
+        { 'g', "group",            true,  sudo_options_apply_group      },
         { 'H', "set-home",         false, apply_home       },
-        { 'h', "help",             false, apply_help       },
+        { 'h', "help",             false, sudo_options_apply_help       },
         { 'i', "login",            false, apply_login      },
         { 'K', "remove-timestamp", false, apply_nothing    },
         { 'k', "reset-timestamp",  false, apply_nothing    },
-        { 'l', "list",             false, apply_list       },
+        { 'l', "list",             false, sudo_options_apply_list       },
         { 'N', "no-update",        false, NULL             },
         { 'n', "non-interactive",  false, NULL             },
         { 'P', "preserve-groups",  false, NULL             },
         { 'p', "prompt",           true,  NULL             },
         { 'S', "stdin",            false, NULL             },
-        { 's', "shell",            false, apply_shell      },
-        { 'u', "user",             true,  apply_user       },
+        { 's', "shell",            false, sudo_options_apply_shell      },
+        { 'u', "user",             true,  sudo_options_apply_user       },
         { 'V', "version",          false, apply_version    },
         { 'v', "validate",         false, apply_nothing    },
 };
 
-static const Flag *find_letter(char letter) {
+static const Flag *sudo_options_find_letter(char letter) {
         for (size_t i = 0; i < ELEMENTSOF(flags); i++)
                 if (flags[i].letter == letter)
                         return flags + i;
         return NULL;
 }
 
-static void apply(SudoOptions *o, const Flag *f, const char *value) {
+static void sudo_options_apply(SudoOptions *o, const Flag *f, const char *value) {
         if (f->apply)
                 f->apply(o, value);
 }
 
 /* "--user=root", "--user root"; --preserve-env alone has a value that may be left out. Returns how many arguments it took. */
-static int parse_word(SudoOptions *o, char *const *argv, Error *reterr) {
+static int sudo_options_parse_word(SudoOptions *o, char *const *argv, Error *reterr) {
         const char *word = argv[0] + 2, *value = strchr(word, '=');
         size_t n = value ? (size_t) (value - word) : strlen(word);
 
@@ -113,7 +113,7 @@ static int parse_word(SudoOptions *o, char *const *argv, Error *reterr) {
                         return error_set(reterr, -EINVAL, "--%s has no value", flags[i].word);
                 if (flags[i].wants_value && !value && !argv[1])
                         return error_set(reterr, -EINVAL, "--%s wants a value", flags[i].word);
-                apply(o, flags + i, value ? value + 1 : flags[i].wants_value ? argv[1] : NULL);
+                sudo_options_apply(o, flags + i, value ? value + 1 : flags[i].wants_value ? argv[1] : NULL);
                 return flags[i].wants_value && !value ? 2 : 1;
         }
         return error_set(reterr, -EINVAL, "there is no option '%.*s' in this sudo", (int) (n + 2), argv[0]);
@@ -122,17 +122,17 @@ static int parse_word(SudoOptions *o, char *const *argv, Error *reterr) {
 /* "-nEu root", "-uroot". */
 static int parse_letters(SudoOptions *o, char *const *argv, Error *reterr) {
         for (const char *p = argv[0] + 1; *p; p++) {
-                const Flag *f = find_letter(*p);
+                const Flag *f = sudo_options_find_letter(*p);
 
                 if (!f)
                         return error_set(reterr, -EINVAL, "there is no option '-%c' in this sudo", *p);
                 if (!f->wants_value) {
-                        apply(o, f, NULL);
+                        sudo_options_apply(o, f, NULL);
                         continue;
                 }
                 if (!p[1] && !argv[1])
                         return error_set(reterr, -EINVAL, "-%c wants a value", *p);
-                apply(o, f, p[1] ? p + 1 : argv[1]);
+                sudo_options_apply(o, f, p[1] ? p + 1 : argv[1]);
                 return p[1] ? 1 : 2;
         }
         return 1;
@@ -157,7 +157,7 @@ static int parse_flags(int argc, char *const *argv, SudoOptions *o, Error *reter
 
                 if (strcmp(argv[at], "--") == 0)
                         return at + 1;
-                r = argv[at][1] == '-' ? parse_word(o, argv + at, reterr) : parse_letters(o, argv + at, reterr);
+                r = argv[at][1] == '-' ? sudo_options_parse_word(o, argv + at, reterr) : parse_letters(o, argv + at, reterr);
                 if (r < 0)
                         return r;
                 at += r;

@@ -17,7 +17,7 @@
 
 #define DRAIN_MSEC 100 /* for what is on its way, when somebody left behind has the terminal open still */
 
-typedef struct Relay {
+typedef struct SudoRelay {
         int channel_fd, signal_fd;
         Terminal *terminal;
         const char *name; /* of the command */
@@ -26,7 +26,7 @@ typedef struct Relay {
         char typed[4096]; /* what the command's terminal has not taken yet */
         size_t n_typed;
         bool input_over;
-} Relay;
+} SudoRelay;
 
 static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH, SIGCONT };
 
@@ -45,7 +45,7 @@ int relay_signals(void) {
         return fd < 0 ? -errno : fd;
 }
 
-static void send_signal(const Relay *k, int signal_number) {
+static void relay_send_signal(const SudoRelay *k, int signal_number) {
         const SudoMessage m = { .type = SUDO_SIGNAL, .signal = signal_number };
         uint8_t buffer[64];
         ssize_t size = sudo_encode(&m, buffer, sizeof(buffer));
@@ -55,16 +55,16 @@ static void send_signal(const Relay *k, int signal_number) {
 }
 
 /* Stops with its command, and goes on with it. The command leads a session of its own: nothing but STOP stops that. */
-static void suspend(Relay *k) {
-        send_signal(k, SIGSTOP);
+static void suspend(SudoRelay *k) {
+        relay_send_signal(k, SIGSTOP);
         terminal_leave(k->terminal);
         (void) raise(SIGSTOP);
-        send_signal(k, SIGCONT);
+        relay_send_signal(k, SIGCONT);
         terminal_resize(k->terminal);
         terminal_enter(k->terminal);
 }
 
-static void on_signal(Relay *k) {
+static void relay_on_signal(SudoRelay *k) {
         struct signalfd_siginfo info;
 
         if (read(k->signal_fd, &info, sizeof(info)) != sizeof(info))
@@ -76,12 +76,12 @@ static void on_signal(Relay *k) {
         else if (info.ssi_signo == SIGCONT)
                 terminal_enter(k->terminal);
         else
-                send_signal(k, (int) info.ssi_signo);
+                relay_send_signal(k, (int) info.ssi_signo);
 }
 
 /* PID 1's side */
 
-static int complain(const Relay *k, const SudoFailed *f) {
+static int relay_complain(const SudoRelay *k, const SudoFailed *f) {
         bool no_program = strcmp(f->step, "exec") == 0 && f->error == ENOENT;
 
         if (no_program)
@@ -97,7 +97,7 @@ static int complain(const Relay *k, const SudoFailed *f) {
         return 1;
 }
 
-static void on_channel(Relay *k) {
+static void relay_on_channel(SudoRelay *k) {
         uint8_t buffer[1024];
         SudoMessage m = { 0 };
         size_t size, n_fds = 0;
@@ -113,7 +113,7 @@ static void on_channel(Relay *k) {
         else if (m.type == SUDO_FAILED) {
                 terminal_leave(k->terminal);
                 k->ended = true;
-                k->status = complain(k, &m.failed);
+                k->status = relay_complain(k, &m.failed);
         } else if (m.type == SUDO_EXITED) {
                 k->ended = true;
                 k->status = WIFEXITED(m.wait_status) ? WEXITSTATUS(m.wait_status) : 128 + WTERMSIG(m.wait_status);
@@ -123,7 +123,7 @@ static void on_channel(Relay *k) {
 /* The terminals */
 
 /* False: it has no more to say. */
-static bool pump_out(Relay *k) {
+static bool pump_out(SudoRelay *k) {
         char buffer[8192];
         ssize_t n = read(k->terminal->master_fd, buffer, sizeof(buffer));
 
@@ -135,7 +135,7 @@ static bool pump_out(Relay *k) {
         return true;
 }
 
-static void pump_in(Relay *k) {
+static void pump_in(SudoRelay *k) {
         ssize_t n = read(k->terminal->user_fd, k->typed + k->n_typed, sizeof(k->typed) - k->n_typed);
 
         if (n > 0)
@@ -144,7 +144,7 @@ static void pump_in(Relay *k) {
                 k->input_over = true;
 }
 
-static void pump_typed(Relay *k) {
+static void pump_typed(SudoRelay *k) {
         ssize_t n = k->n_typed > 0 ? write(k->terminal->master_fd, k->typed, k->n_typed) : 0;
 
         if (n <= 0)
@@ -153,12 +153,12 @@ static void pump_typed(Relay *k) {
         memmove(k->typed, k->typed + n, k->n_typed);
 }
 
-static bool reads_terminal(const Relay *k) {
+static bool reads_terminal(const SudoRelay *k) {
         return k->started && k->terminal->raw && !k->input_over && k->n_typed < sizeof(k->typed) && terminal_is_ours(k->terminal);
 }
 
 /* What the command has said until its end. */
-static void drain(Relay *k) {
+static void sudo_relay_drain(SudoRelay *k) {
         struct pollfd fd = { .fd = k->terminal->master_fd, .events = POLLIN };
 
         while (fd.fd >= 0 && poll(&fd, 1, DRAIN_MSEC) > 0)
@@ -166,7 +166,7 @@ static void drain(Relay *k) {
                         return;
 }
 
-static void turn(Relay *k, bool *out_over) {
+static void relay_turn(SudoRelay *k, bool *out_over) {
         const Terminal *t = k->terminal;
         struct pollfd fds[] = {
                 { .fd = k->channel_fd, .events = POLLIN },
@@ -178,7 +178,7 @@ static void turn(Relay *k, bool *out_over) {
         if (poll(fds, ELEMENTSOF(fds), -1) < 0)
                 return;
         if (fds[1].revents)
-                on_signal(k);
+                relay_on_signal(k);
         if (fds[3].revents)
                 pump_in(k);
         if (fds[2].revents & POLLOUT)
@@ -186,26 +186,26 @@ static void turn(Relay *k, bool *out_over) {
         if (fds[2].revents & (POLLIN | POLLHUP | POLLERR))
                 *out_over = !pump_out(k);
         if (fds[0].revents)
-                on_channel(k);
+                relay_on_channel(k);
 }
 
 int relay_start(int channel_fd, const char *name) {
         Terminal none = TERMINAL_EMPTY;
-        Relay k = { .channel_fd = channel_fd, .signal_fd = -EBADF, .terminal = &none, .name = name };
+        SudoRelay k = { .channel_fd = channel_fd, .signal_fd = -EBADF, .terminal = &none, .name = name };
 
         while (!k.ended && !k.started)
-                on_channel(&k);
+                relay_on_channel(&k);
         return k.started ? 0 : k.status;
 }
 
 int relay_run(int channel_fd, int signal_fd, Terminal *t, const char *name) {
-        Relay k = { .channel_fd = channel_fd, .signal_fd = signal_fd, .terminal = t, .name = name };
+        SudoRelay k = { .channel_fd = channel_fd, .signal_fd = signal_fd, .terminal = t, .name = name };
         bool out_over = false;
 
         while (!k.ended)
-                turn(&k, &out_over);
+                relay_turn(&k, &out_over);
         if (!out_over)
-                drain(&k);
+                sudo_relay_drain(&k);
         terminal_leave(t);
         return k.status;
 }

@@ -5,13 +5,13 @@
 
 #include "base/error.h"
 
-typedef struct Account {
+typedef struct TreeAccount {
         char name[64]; /* "" when only a number is known */
         uid_t uid;
         gid_t gid;
         char home[256], shell[256];
-} Account;
+} TreeAccount;
 
 /* user: NAME, UID, NAME:GROUP, UID:GID …; NULL or "": root. A number need not be in the files; a name must be: -ENOENT.
  * passwd and group: the files' text, "" when there are none. */
-int account_find(const char *user, const char *passwd, const char *group, Account *ret, Error *reterr);
+int accounts_find(const char *user, const char *passwd, const char *group, TreeAccount *ret, Error *reterr);

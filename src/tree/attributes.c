@@ -11,7 +11,7 @@ bool attribute_is_kept(const char *name) {
 }
 
 /* The next in order after `last`, so that it does not matter how a file system keeps them. NULL: that was all. */
-static const char *next_name(const char *names, size_t size, const char *last) {
+static const char *attributes_next_name(const char *names, size_t size, const char *last) {
         const char *found = NULL;
 
         for (const char *name = names; name < names + size; name += strlen(name) + 1)
@@ -26,7 +26,7 @@ int attributes_each(int fd, AttributeFunction function, void *userdata) {
 
         if (n < 0)
                 return errno == ENOTSUP ? 0 : -errno;
-        for (const char *name = NULL; (name = next_name(names, (size_t) n, name));) {
+        for (const char *name = NULL; (name = attributes_next_name(names, (size_t) n, name));) {
                 ssize_t size = fgetxattr(fd, name, value, sizeof(value));
                 int r;
 
@@ -55,7 +55,7 @@ static int compare_one(const char *name, const void *value, size_t size, void *u
         return (size_t) n == size && memcmp(value, other, size) == 0 ? 0 : -ENODATA;
 }
 
-static int count_one(const char *name, const void *value, size_t size, void *userdata) {
+static int attributes_count_one(const char *name, const void *value, size_t size, void *userdata) {
         ++*(size_t *) userdata;
         return 0;
 }
@@ -68,16 +68,16 @@ int attributes_are_same(int a, int b) {
         if (r == -ENODATA)
                 return false;
         if (r >= 0)
-                r = attributes_each(b, count_one, &n);
+                r = attributes_each(b, attributes_count_one, &n);
         return r < 0 ? r : n == c.n;
 }
 
-static int copy_one(const char *name, const void *value, size_t size, void *userdata) {
+static int attributes_copy_one(const char *name, const void *value, size_t size, void *userdata) {
         return fsetxattr(*(const int *) userdata, name, value, size, 0) < 0 ? -errno : 0;
 }
 
 int attributes_copy(int from, int to) {
-        return attributes_each(from, copy_one, &to);
+        return attributes_each(from, attributes_copy_one, &to);
 }
 
 bool attribute_is(int fd, const char *name, const char *value) {

@@ -57,7 +57,7 @@ Compression compression_of(const uint8_t *data, size_t size, const char **ret_na
 }
 
 /* Both ways move the pointers on by what was taken and given. */
-static void advance(CodecBuffers *b, size_t in, size_t out) {
+static void codec_advance(CodecBuffers *b, size_t in, size_t out) {
         b->in += in;
         b->n_in -= in;
         b->out += out;
@@ -72,7 +72,7 @@ static void give_to_zlib(z_stream *z, const CodecBuffers *b) {
 }
 
 static void take_from_zlib(const z_stream *z, CodecBuffers *b) {
-        advance(b, (size_t) (z->next_in - b->in), (size_t) (z->next_out - b->out));
+        codec_advance(b, (size_t) (z->next_in - b->in), (size_t) (z->next_out - b->out));
 }
 
 struct Decoder {
@@ -115,7 +115,7 @@ static int decode_none(Decoder *d, CodecBuffers *b, Error *reterr) {
         size_t n = MIN_OF(b->n_in, b->n_out);
 
         memcpy(b->out, b->in, n);
-        advance(b, n, n);
+        codec_advance(b, n, n);
         d->complete = true;
         return 0;
 }
@@ -126,7 +126,7 @@ static int decode_gzip(Decoder *d, CodecBuffers *b, Error *reterr) {
 
                 if (d->complete) {
                         if (*b->in == 0) { /* padding, as tapes have it */
-                                advance(b, 1, 0);
+                                codec_advance(b, 1, 0);
                                 continue;
                         }
                         if (*b->in != 0x1f)
@@ -164,7 +164,7 @@ static int decode_zstd(Decoder *d, CodecBuffers *b, Error *reterr) {
                         return error_set(reterr, -EBADMSG, "the layer cannot be read: its zstd stream is damaged (%s)", ZSTD_getErrorName(k));
                 d->complete = k == 0;
         } while (in.pos < in.size && out.pos < out.size);
-        advance(b, in.pos, out.pos);
+        codec_advance(b, in.pos, out.pos);
         return 0;
 }
 
@@ -227,7 +227,7 @@ static int encode_none(Encoder *e, CodecBuffers *b, int last, Error *reterr) {
         size_t n = MIN_OF(b->n_in, b->n_out);
 
         memcpy(b->out, b->in, n);
-        advance(b, n, n);
+        codec_advance(b, n, n);
         return b->n_in > 0;
 }
 
@@ -249,7 +249,7 @@ static int encode_zstd(Encoder *e, CodecBuffers *b, int last, Error *reterr) {
 
         if (ZSTD_isError(k))
                 return error_set(reterr, -EIO, "zstd failed: %s", ZSTD_getErrorName(k));
-        advance(b, in.pos, out.pos);
+        codec_advance(b, in.pos, out.pos);
         return last ? k > 0 : b->n_in > 0;
 }
 

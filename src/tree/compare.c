@@ -41,7 +41,7 @@ static int same_links(const DeltaSide *a, const DeltaSide *b) {
         return k < 0 ? -errno : n == k && memcmp(one, other, (size_t) n) == 0;
 }
 
-static int same_bytes(int a, int b) {
+static int compare_same_bytes(int a, int b) {
         static char one[PIECE], other[PIECE];
 
         for (;;) {
@@ -81,7 +81,7 @@ static int same_content(const DeltaSide *now, const DeltaSide *before, DeltaCoun
         if (before->text)
                 return same_text(a, before->text);
         b = delta_open(before);
-        return b < 0 ? b : same_bytes(a, b);
+        return b < 0 ? b : compare_same_bytes(a, b);
 }
 
 static int same_attributes(const DeltaSide *now, const DeltaSide *before) {

@@ -30,11 +30,11 @@
 static unsigned trees;
 static bool writing;
 
-static int confine_descriptors(void) {
+static int tree_confine_descriptors(void) {
         return kernel_close_range(TREES_FIRST + trees, ~0u, 0) < 0 ? -errno : 0;
 }
 
-static int confine_limits(void) {
+static int tree_confine_limits(void) {
         struct rlimit files;
         int r = program_limit(RLIMIT_CORE, 0);
 
@@ -45,7 +45,7 @@ static int confine_limits(void) {
         return r;
 }
 
-static int confine_privileges(void) {
+static int tree_confine_privileges(void) {
         return program_drop_privileges(CAP_BIT(CAP_CHOWN) | CAP_BIT(CAP_DAC_OVERRIDE) | CAP_BIT(CAP_FOWNER) | CAP_BIT(CAP_FSETID) |
                         CAP_BIT(CAP_SETFCAP));
 }
@@ -58,7 +58,7 @@ static int allow_tree(int ruleset, int tree, uint64_t access) {
 
 /* The first version cannot allow what links and renames between directories need. Without it there is still that every path is
  * resolved below a tree (place.h). */
-static int confine_files(void) {
+static int tree_confine_files(void) {
         int abi = landlock_probe(), r = 0;
         uint64_t handled = ACCESS_ABI_1 | ACCESS_REFER | (abi >= 3 ? ACCESS_TRUNCATE : 0);
         _cleanup_close_ int ruleset = -EBADF;
@@ -118,17 +118,17 @@ static const struct sock_filter filter[] = {
         FILTER_END,
 };
 
-static int confine_calls(void) {
+static int tree_confine_calls(void) {
         /* sanitizers map, print and look around as they like */
         return PROGRAM_SANITIZED ? 0 : program_filter(filter, ELEMENTSOF(filter));
 }
 
 static const ProgramStep steps[] = {
-        { "descriptors", confine_descriptors },
-        { "limits",      confine_limits      },
-        { "privileges",  confine_privileges  }, /* no_new_privs, which the next two ask for */
-        { "files",       confine_files       },
-        { "calls",       confine_calls       }, /* last: it forbids what the others use */
+        { "descriptors", tree_confine_descriptors },
+        { "limits",      tree_confine_limits      },
+        { "privileges",  tree_confine_privileges  }, /* no_new_privs, which the next two ask for */
+        { "files",       tree_confine_files       },
+        { "calls",       tree_confine_calls       }, /* last: it forbids what the others use */
 };
 
 int tree_confine(unsigned n_trees, bool first_is_written, Error *reterr) {

@@ -12,7 +12,7 @@
 
 #define TEXT_SIZE 4096
 
-static bool has(const FurnitureList *list, const char *path) {
+static bool delta_disk_has(const FurnitureList *list, const char *path) {
         for (size_t i = 0; i < list->n; i++)
                 if (strcmp(list->items[i], path) == 0)
                         return true;
@@ -37,8 +37,8 @@ static const FurnitureDirectory *find_directory(const char *path) {
 }
 
 static bool is_place(const char *path) {
-        return has(&furniture_bound, path) || has(&furniture_bound_for_user, path) || has(&furniture_bound_for_root, path) ||
-               has(&furniture_overlays, path) || has(&furniture_overlays_for_root, path);
+        return delta_disk_has(&furniture_bound, path) || delta_disk_has(&furniture_bound_for_user, path) || delta_disk_has(&furniture_bound_for_root, path) ||
+               delta_disk_has(&furniture_overlays, path) || delta_disk_has(&furniture_overlays_for_root, path);
 }
 
 static bool is_on_the_way(const char *path) {
@@ -98,9 +98,9 @@ static const struct {
 
 /* Copies and links are those of the host, as it is now. */
 static DiskJudgement judge_copy(int base, const char *path, DeltaSide *ret) {
-        bool link = has(&furniture_links, path) || has(&furniture_overlays, path);
+        bool link = delta_disk_has(&furniture_links, path) || delta_disk_has(&furniture_overlays, path);
 
-        if (!link && !has(&furniture_copied, path) && !has(&furniture_copied_for_root, path))
+        if (!link && !delta_disk_has(&furniture_copied, path) && !delta_disk_has(&furniture_copied_for_root, path))
                 return DISK_GUEST;
         *ret = (DeltaSide) { .dirfd = base, .name = path };
         if (fstatat(base, path, &ret->st, link ? AT_SYMLINK_NOFOLLOW : 0) < 0 || S_ISLNK(ret->st.st_mode) != link)
@@ -122,7 +122,7 @@ static bool is_place_of_ours(const char *path, const struct stat *st) {
 static DiskJudgement judge_home(int base, const char *path, const DeltaSide *now, DeltaSide *ret) {
         size_t n = strlen(FURNITURE_HOME);
 
-        if (strncmp(path, FURNITURE_HOME, n) != 0 || !has(&furniture_skeleton, path + n) || !now)
+        if (strncmp(path, FURNITURE_HOME, n) != 0 || !delta_disk_has(&furniture_skeleton, path + n) || !now)
                 return DISK_GUEST;
         *ret = (DeltaSide) { .dirfd = base, .name = path };
         if (fstatat(base, path, &ret->st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(ret->st.st_mode))
@@ -136,7 +136,7 @@ static DiskJudgement judge_home(int base, const char *path, const DeltaSide *now
 DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSide *now, DeltaSide *ret) {
         DiskJudgement j = DISK_GUEST;
 
-        if (has(&furniture_names, path))
+        if (delta_disk_has(&furniture_names, path))
                 return DISK_NOTHING;
         if (strcmp(path, FURNITURE_EMPTIED) == 0 && now && now->st.st_size == 0)
                 return DISK_NOTHING;
@@ -158,7 +158,7 @@ DiskJudgement disk_judge(int base, bool on_host, const char *path, const DeltaSi
 }
 
 bool disk_upper_name(const char *path, char *ret, size_t size) {
-        if (!has(&furniture_overlays, path) && !has(&furniture_overlays_for_root, path) && strcmp(path, FURNITURE_SHARED) != 0)
+        if (!delta_disk_has(&furniture_overlays, path) && !delta_disk_has(&furniture_overlays_for_root, path) && strcmp(path, FURNITURE_SHARED) != 0)
                 return false;
         (void) snprintf(ret, size, "upper-%s", path);
         for (char *p = ret; *p; p++)

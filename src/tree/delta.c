@@ -18,29 +18,29 @@
 #define DEPTH_MAX 2048
 
 /* What names mean in a directory. */
-typedef struct Rules {
+typedef struct DeltaRules {
         bool upper;       /* an overlay's: there are whiteouts */
         bool x_whiteouts; /* as attributes, too */
         bool all;         /* what was and is not any more is deleted; else it is only not mentioned */
         bool host_root;   /* root/ of a disk on the host */
-} Rules;
+} DeltaRules;
 
 /* A directory on the way; those that have not changed are told when something below them has. */
-typedef struct Level {
-        struct Level *above;
+typedef struct DeltaLevel {
+        struct DeltaLevel *above;
         const DeltaSide *now, *before;
         size_t n_path;
         bool told;
-} Level;
+} DeltaLevel;
 
-typedef struct Walk {
+typedef struct TreeDeltaWalk {
         const DeltaWalk *w;
         int disk, base; /* of a disk; -EBADF: it is none */
         bool on_host;
         unsigned depth;
         size_t n_path;
         char path[PATH_MAX];
-} Walk;
+} TreeDeltaWalk;
 
 const char *delta_kind_name(DeltaKind k) {
         static const char *const names[_DELTA_KIND_MAX] = {
@@ -54,20 +54,20 @@ const char *delta_type_name(mode_t mode) {
         return S_ISREG(mode) ? "file" : S_ISDIR(mode) ? "directory" : S_ISLNK(mode) ? "link" : "other";
 }
 
-static int fail(const Walk *w, int r, Error *reterr) {
+static int delta_fail(const TreeDeltaWalk *w, int r, Error *reterr) {
         return error_set(reterr, r, "'%.300s': %m", w->path);
 }
 
-static bool wants(const Walk *w) {
+static bool delta_wants(const TreeDeltaWalk *w) {
         return !w->w->options || tree_options_wants(w->w->options, w->path);
 }
 
-static bool leads(const Walk *w) {
+static bool leads(const TreeDeltaWalk *w) {
         return !w->w->options || tree_options_leads_to(w->w->options, w->path);
 }
 
 /* Those above first, the outermost first of all; but not the top. */
-static int tell_passage(Walk *w, Level *l, Error *reterr) {
+static int tell_passage(TreeDeltaWalk *w, DeltaLevel *l, Error *reterr) {
         char *end = l ? w->path + l->n_path : NULL, cut;
         int r;
 
@@ -84,7 +84,7 @@ static int tell_passage(Walk *w, Level *l, Error *reterr) {
         return r;
 }
 
-static int tell(Walk *w, Level *above, DeltaKind kind, const DeltaSide *now, const DeltaSide *before, bool same_content, Error *reterr) {
+static int delta_tell(TreeDeltaWalk *w, DeltaLevel *above, DeltaKind kind, const DeltaSide *now, const DeltaSide *before, bool same_content, Error *reterr) {
         int r = tell_passage(w, above, reterr);
 
         if (r < 0)
@@ -93,7 +93,7 @@ static int tell(Walk *w, Level *above, DeltaKind kind, const DeltaSide *now, con
                         w->w->userdata, reterr);
 }
 
-static int push(Walk *w, const char *name, Error *reterr) {
+static int delta_push(TreeDeltaWalk *w, const char *name, Error *reterr) {
         size_t n = strlen(name);
 
         if (w->n_path + n + 2 > sizeof(w->path))
@@ -105,19 +105,19 @@ static int push(Walk *w, const char *name, Error *reterr) {
         return 0;
 }
 
-static void pop(Walk *w, size_t n) {
+static void delta_pop(TreeDeltaWalk *w, size_t n) {
         w->n_path = n;
         w->path[n] = '\0';
 }
 
-static int look(int dirfd, const char *name, DeltaSide *ret) {
+static int delta_look(int dirfd, const char *name, DeltaSide *ret) {
         *ret = (DeltaSide) { .dirfd = dirfd, .name = name };
         if (dirfd < 0)
                 return -ENOENT;
         return fstatat(dirfd, name, &ret->st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static bool is_whiteout(const DeltaSide *s, const Rules *rules) {
+static bool delta_is_whiteout(const DeltaSide *s, const DeltaRules *rules) {
         _cleanup_close_ int fd = -EBADF;
 
         if (!rules->upper)
@@ -130,36 +130,36 @@ static bool is_whiteout(const DeltaSide *s, const Rules *rules) {
         return fd >= 0 && attribute_is(fd, "user.overlay.whiteout", NULL);
 }
 
-static int walk_directory(Walk *w, int now_fd, int before_fd, const Rules *rules, Level *level, Error *reterr);
+static int walk_directory(TreeDeltaWalk *w, int now_fd, int before_fd, const DeltaRules *rules, DeltaLevel *level, Error *reterr);
 
-static int open_directory(const DeltaSide *s) {
+static int delta_open_directory(const DeltaSide *s) {
         int fd = openat(s->dirfd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
         return fd < 0 ? -errno : fd;
 }
 
-static int overlay_place(Walk *w, Level *level, Error *reterr);
+static int overlay_place(TreeDeltaWalk *w, DeltaLevel *level, Error *reterr);
 
-static int go_into(Walk *w, const DeltaSide *now, const DeltaSide *before, const Rules *rules, Level *level, Error *reterr) {
-        _cleanup_close_ int now_fd = open_directory(now), before_fd = -EBADF;
-        Rules inner = *rules;
+static int go_into(TreeDeltaWalk *w, const DeltaSide *now, const DeltaSide *before, const DeltaRules *rules, DeltaLevel *level, Error *reterr) {
+        _cleanup_close_ int now_fd = delta_open_directory(now), before_fd = -EBADF;
+        DeltaRules inner = *rules;
         int r;
 
         if (now_fd == -ENOENT)
                 return 0; /* gone meanwhile */
         if (now_fd < 0)
-                return fail(w, now_fd, reterr);
+                return delta_fail(w, now_fd, reterr);
         if (before && before->dirfd >= 0 && S_ISDIR(before->st.st_mode)) {
-                before_fd = open_directory(before);
+                before_fd = delta_open_directory(before);
                 if (before_fd < 0)
-                        return fail(w, before_fd, reterr);
+                        return delta_fail(w, before_fd, reterr);
         }
         if (rules->upper) {
                 inner.all = rules->all || attribute_is(now_fd, "user.overlay.opaque", "y");
                 inner.x_whiteouts = attribute_is(now_fd, "user.overlay.opaque", "x");
         }
         if (w->depth == DEPTH_MAX)
-                return fail(w, -ELOOP, reterr);
+                return delta_fail(w, -ELOOP, reterr);
         w->depth++;
         r = rules->host_root ? overlay_place(w, level, reterr) : 0;
         if (r == 0)
@@ -169,38 +169,38 @@ static int go_into(Walk *w, const DeltaSide *now, const DeltaSide *before, const
 }
 
 /* What is and what was, told where they differ. before: NULL: there was nothing. */
-static int compare(Walk *w, const DeltaSide *now, const DeltaSide *before, bool unchanged, const Rules *rules, Level *above, Error *reterr) {
-        Level level = { .above = above, .now = now, .before = before, .n_path = w->n_path };
+static int delta_compare(TreeDeltaWalk *w, const DeltaSide *now, const DeltaSide *before, bool unchanged, const DeltaRules *rules, DeltaLevel *above, Error *reterr) {
+        DeltaLevel level = { .above = above, .now = now, .before = before, .n_path = w->n_path };
         int same = unchanged ? SAME : before ? compare_sides(now, before, w->w->count) : DIFFERENT, r = 0;
         DeltaKind kind = before ? DELTA_MODIFIED : DELTA_ADDED;
 
         if (same == -ENOENT || same == -ESTALE)
                 return 0; /* of a disk in use */
         if (same < 0)
-                return fail(w, same, reterr);
-        if (same != SAME && wants(w)) {
+                return delta_fail(w, same, reterr);
+        if (same != SAME && delta_wants(w)) {
                 level.told = true;
-                r = tell(w, above, kind, now, before, same == SAME_CONTENT, reterr);
+                r = delta_tell(w, above, kind, now, before, same == SAME_CONTENT, reterr);
         }
         if (r < 0 || !S_ISDIR(now->st.st_mode) || !leads(w))
                 return r;
         return go_into(w, now, before && S_ISDIR(before->st.st_mode) ? before : NULL, rules, &level, reterr);
 }
 
-static int visit(Walk *w, int now_fd, int before_fd, const char *name, const Rules *rules, Level *above, Error *reterr) {
+static int delta_visit(TreeDeltaWalk *w, int now_fd, int before_fd, const char *name, const DeltaRules *rules, DeltaLevel *above, Error *reterr) {
         DeltaSide now, before, made;
         DiskJudgement j = DISK_GUEST;
         bool is, was, unchanged = false;
-        int r = look(now_fd, name, &now);
+        int r = delta_look(now_fd, name, &now);
 
         if (r < 0 && r != -ENOENT)
-                return fail(w, r, reterr);
-        is = r >= 0 && !is_whiteout(&now, rules);
+                return delta_fail(w, r, reterr);
+        is = r >= 0 && !delta_is_whiteout(&now, rules);
         if (r < 0 && !rules->all && !rules->host_root)
                 return 0;
-        r = look(before_fd, name, &before);
+        r = delta_look(before_fd, name, &before);
         if (r < 0 && r != -ENOENT)
-                return fail(w, r, reterr);
+                return delta_fail(w, r, reterr);
         was = r >= 0;
 
         if (w->base >= 0)
@@ -213,16 +213,16 @@ static int visit(Walk *w, int now_fd, int before_fd, const char *name, const Rul
         }
         unchanged = j == DISK_OURS && !was;
         if (is)
-                return compare(w, &now, was ? &before : NULL, unchanged, rules, above, reterr);
-        return was && leads(w) ? tell(w, above, DELTA_DELETED, NULL, &before, false, reterr) : 0;
+                return delta_compare(w, &now, was ? &before : NULL, unchanged, rules, above, reterr);
+        return was && leads(w) ? delta_tell(w, above, DELTA_DELETED, NULL, &before, false, reterr) : 0;
 }
 
 static int add_furniture(const char *name, void *userdata) {
         return listing_add(userdata, name);
 }
 
-static int walk_directory(Walk *w, int now_fd, int before_fd, const Rules *rules, Level *level, Error *reterr) {
-        _cleanup_listing_ Listing names = { 0 };
+static int walk_directory(TreeDeltaWalk *w, int now_fd, int before_fd, const DeltaRules *rules, DeltaLevel *level, Error *reterr) {
+        _cleanup_listing_ TreeListing names = { 0 };
         const size_t n_path = w->n_path;
         int r = listing_add_directory(&names, now_fd);
 
@@ -231,13 +231,13 @@ static int walk_directory(Walk *w, int now_fd, int before_fd, const Rules *rules
         if (r >= 0 && rules->host_root)
                 r = disk_each_furniture(w->path, add_furniture, &names);
         if (r < 0)
-                return fail(w, r, reterr);
+                return delta_fail(w, r, reterr);
         listing_sort(&names);
         for (size_t i = 0; i < names.n; i++) {
-                r = push(w, names.names[i], reterr);
+                r = delta_push(w, names.names[i], reterr);
                 if (r >= 0 && leads(w))
-                        r = visit(w, now_fd, before_fd, names.names[i], rules, level, reterr);
-                pop(w, n_path);
+                        r = delta_visit(w, now_fd, before_fd, names.names[i], rules, level, reterr);
+                delta_pop(w, n_path);
                 if (r < 0)
                         return r;
         }
@@ -245,8 +245,8 @@ static int walk_directory(Walk *w, int now_fd, int before_fd, const Rules *rules
 }
 
 /* 1: the directory is the place of an overlay, and that was walked instead. */
-static int overlay_place(Walk *w, Level *level, Error *reterr) {
-        const Rules rules = { .upper = true };
+static int overlay_place(TreeDeltaWalk *w, DeltaLevel *level, Error *reterr) {
+        const DeltaRules rules = { .upper = true };
         _cleanup_close_ int upper = -EBADF, lower = -EBADF;
         char name[64];
         int r;
@@ -255,17 +255,17 @@ static int overlay_place(Walk *w, Level *level, Error *reterr) {
                 return 0;
         upper = openat(w->disk, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (upper < 0)
-                return errno == ENOENT ? 0 : fail(w, -errno, reterr);
+                return errno == ENOENT ? 0 : delta_fail(w, -errno, reterr);
         lower = openat(w->base, w->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (lower < 0)
-                return fail(w, -errno, reterr);
+                return delta_fail(w, -errno, reterr);
         r = walk_directory(w, upper, lower, &rules, level, reterr);
         return r < 0 ? r : 1;
 }
 
-static int walk(const DeltaWalk *w, int now, int before, const Rules *rules, int disk, int base, Error *reterr) {
-        _cleanup_free_ Walk *walk_state = calloc(1, sizeof(*walk_state));
-        Level top = { 0 };
+static int delta_walk(const DeltaWalk *w, int now, int before, const DeltaRules *rules, int disk, int base, Error *reterr) {
+        _cleanup_free_ TreeDeltaWalk *walk_state = calloc(1, sizeof(*walk_state));
+        DeltaLevel top = { 0 };
 
         if (!walk_state)
                 return error_set(reterr, -ENOMEM, "out of memory");
@@ -277,7 +277,7 @@ static int walk(const DeltaWalk *w, int now, int before, const Rules *rules, int
 }
 
 int delta_trees(const DeltaWalk *w, int now, int before, Error *reterr) {
-        return walk(w, now, before, &(Rules) { .all = true }, -EBADF, -EBADF, reterr);
+        return delta_walk(w, now, before, &(DeltaRules) { .all = true }, -EBADF, -EBADF, reterr);
 }
 
 int delta_upper(const DeltaWalk *w, int upper, int lower, Error *reterr) {
@@ -285,16 +285,16 @@ int delta_upper(const DeltaWalk *w, int upper, int lower, Error *reterr) {
 
         if (top < 0)
                 return error_set(reterr, -errno, "cannot look into the upper directory: %m");
-        return walk(w, top, lower, &(Rules) { .upper = true, .all = attribute_is(top, "user.overlay.opaque", "y") }, -EBADF, -EBADF, reterr);
+        return delta_walk(w, top, lower, &(DeltaRules) { .upper = true, .all = attribute_is(top, "user.overlay.opaque", "y") }, -EBADF, -EBADF, reterr);
 }
 
 int delta_disk(const DeltaWalk *w, int disk, int base, Error *reterr) {
         _cleanup_close_ int root = openat(disk, "upper-root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
         if (root >= 0)
-                return walk(w, root, base, &(Rules) { .upper = true }, disk, base, reterr);
+                return delta_walk(w, root, base, &(DeltaRules) { .upper = true }, disk, base, reterr);
         root = openat(disk, "root", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (root < 0)
                 return error_set(reterr, -errno, "this is no disk of a sandbox: there is neither upper-root nor root in it");
-        return walk(w, root, -EBADF, &(Rules) { .host_root = true }, disk, base, reterr);
+        return delta_walk(w, root, -EBADF, &(DeltaRules) { .host_root = true }, disk, base, reterr);
 }

@@ -9,7 +9,7 @@
 
 static EVP_MD *sha256;
 
-struct Digest {
+struct TreeDigest {
         EVP_MD_CTX *context;
 };
 
@@ -22,8 +22,8 @@ int digest_prepare(void) {
         return sha256 ? 0 : -EOPNOTSUPP;
 }
 
-Digest *digest_new(void) {
-        Digest *d = calloc(1, sizeof(*d));
+TreeDigest *digest_new(void) {
+        TreeDigest *d = calloc(1, sizeof(*d));
 
         if (!d)
                 return NULL;
@@ -33,7 +33,7 @@ Digest *digest_new(void) {
         return d;
 }
 
-Digest *digest_free(Digest *d) {
+TreeDigest *digest_free(TreeDigest *d) {
         if (!d)
                 return NULL;
         EVP_MD_CTX_free(d->context);
@@ -41,11 +41,11 @@ Digest *digest_free(Digest *d) {
         return NULL;
 }
 
-int digest_add(Digest *d, const void *data, size_t size) {
+int digest_add(TreeDigest *d, const void *data, size_t size) {
         return EVP_DigestUpdate(d->context, data, size) == 1 ? 0 : -EIO;
 }
 
-int digest_end(Digest *d, char ret[static DIGEST_TEXT_SIZE]) {
+int digest_end(TreeDigest *d, char ret[static DIGEST_TEXT_SIZE]) {
         unsigned char sum[EVP_MAX_MD_SIZE];
         unsigned n;
 

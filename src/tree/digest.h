@@ -5,12 +5,12 @@
 
 #define DIGEST_TEXT_SIZE sizeof("sha256:0123456789012345678901234567890123456789012345678901234567890123")
 
-typedef struct Digest Digest;
+typedef struct TreeDigest TreeDigest;
 
 /* Once, at the start, while files can still be opened. */
 int digest_prepare(void);
 
-Digest *digest_new(void); /* NULL: out of memory */
-Digest *digest_free(Digest *d);
-int digest_add(Digest *d, const void *data, size_t size);
-int digest_end(Digest *d, char ret[static DIGEST_TEXT_SIZE]);
+TreeDigest *digest_new(void); /* NULL: out of memory */
+TreeDigest *digest_free(TreeDigest *d);
+int digest_add(TreeDigest *d, const void *data, size_t size);
+int digest_end(TreeDigest *d, char ret[static DIGEST_TEXT_SIZE]);

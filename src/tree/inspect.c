@@ -17,7 +17,7 @@
 #define DEPTH_MAX 2048
 
 /* "" when there is none, or something else: an image may have anything there. */
-static int read_text(int tree, const char *path, char **ret) {
+static int tree_inspect_read_text(int tree, const char *path, char **ret) {
         _cleanup_close_ int fd = place_open(tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         _cleanup_free_ char *text = NULL;
         struct stat st;
@@ -38,16 +38,16 @@ static int read_text(int tree, const char *path, char **ret) {
         return 0;
 }
 
-static int find_account(int tree, const char *user, Account *ret, Error *reterr) {
+static int find_account(int tree, const char *user, TreeAccount *ret, Error *reterr) {
         _cleanup_free_ char *passwd = NULL, *group = NULL;
-        int r = read_text(tree, "etc/passwd", &passwd);
+        int r = tree_inspect_read_text(tree, "etc/passwd", &passwd);
 
         if (r < 0)
                 return error_set(reterr, r, "the image's /etc/passwd: %m");
-        r = read_text(tree, "etc/group", &group);
+        r = tree_inspect_read_text(tree, "etc/group", &group);
         if (r < 0)
                 return error_set(reterr, r, "the image's /etc/group: %m");
-        return account_find(user, passwd, group, ret, reterr);
+        return accounts_find(user, passwd, group, ret, reterr);
 }
 
 /* PRETTY_NAME="…" of os-release; NULL: none. */
@@ -56,10 +56,10 @@ static char *find_os_name(int tree) {
         const char *from;
         size_t n;
 
-        if (read_text(tree, "etc/os-release", &text) < 0 || text[0] == '\0') {
+        if (tree_inspect_read_text(tree, "etc/os-release", &text) < 0 || text[0] == '\0') {
                 free(text);
                 text = NULL;
-                if (read_text(tree, "usr/lib/os-release", &text) < 0)
+                if (tree_inspect_read_text(tree, "usr/lib/os-release", &text) < 0)
                         return NULL;
         }
         from = strncmp(text, "PRETTY_NAME=", 12) == 0 ? text : strstr(text, "\nPRETTY_NAME=");
@@ -78,13 +78,13 @@ static bool has_shell(int tree) {
         return fd >= 0 && fstat(fd, &st) >= 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
 }
 
-typedef struct Sum {
+typedef struct TreeInspectSum {
         uint64_t entries, bytes;
         Seen links; /* counted once */
-} Sum;
+} TreeInspectSum;
 
 /* Takes the descriptor. */
-static int sum_up(Sum *sum, int fd, unsigned depth) {
+static int sum_up(TreeInspectSum *sum, int fd, unsigned depth) {
         DIR *directory = fdopendir(fd);
         struct dirent *entry;
         int r = depth == 0 ? -ELOOP : 0;
@@ -118,7 +118,7 @@ static int sum_up(Sum *sum, int fd, unsigned depth) {
         return r;
 }
 
-static int count(int tree, Sum *sum, Error *reterr) {
+static int tree_inspect_count(int tree, TreeInspectSum *sum, Error *reterr) {
         int r = openat(tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         seen_init(&sum->links);
@@ -129,14 +129,14 @@ static int count(int tree, Sum *sum, Error *reterr) {
 
 int tree_inspect(int tree, const char *user, Error *reterr) {
         _cleanup_free_ char *os_name = NULL;
-        Account account;
-        Sum sum = { 0 };
+        TreeAccount account;
+        TreeInspectSum sum = { 0 };
         JsonWriter w;
         int r;
 
         r = find_account(tree, user, &account, reterr);
         if (r >= 0)
-                r = count(tree, &sum, reterr);
+                r = tree_inspect_count(tree, &sum, reterr);
         if (r < 0)
                 return r;
         os_name = find_os_name(tree);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct LayerReader {
-        Stream *stream;
+        TreeStream *stream;
         struct archive *archive;
         struct archive_entry *entry;
         Error stream_error; /* what it said, for libarchive has words of its own */
@@ -19,7 +19,7 @@ void layer_prepare(void) {
         (void) setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-static la_ssize_t read_block(struct archive *a, void *userdata, const void **ret) {
+static la_ssize_t layer_reader_read_block(struct archive *a, void *userdata, const void **ret) {
         LayerReader *r = userdata;
         ssize_t n = stream_next(r->stream, ret, &r->stream_error);
 
@@ -28,7 +28,7 @@ static la_ssize_t read_block(struct archive *a, void *userdata, const void **ret
         return n < 0 ? -1 : n;
 }
 
-static int fail(LayerReader *r, Error *reterr) {
+static int layer_reader_fail(LayerReader *r, Error *reterr) {
         const char *text = archive_error_string(r->archive);
         const char *path = r->entry ? archive_entry_pathname(r->entry) : NULL;
 
@@ -40,7 +40,7 @@ static int fail(LayerReader *r, Error *reterr) {
                         path ? "': " : "", text ? text : "nobody knows why");
 }
 
-int layer_reader_new(Stream *stream, LayerReader **ret, Error *reterr) {
+int layer_reader_new(TreeStream *stream, LayerReader **ret, Error *reterr) {
         _cleanup_(layer_reader_freep) LayerReader *r = calloc(1, sizeof(*r));
 
         if (!r)
@@ -49,8 +49,8 @@ int layer_reader_new(Stream *stream, LayerReader **ret, Error *reterr) {
         r->archive = archive_read_new();
         if (!r->archive || archive_read_support_format_tar(r->archive) != ARCHIVE_OK)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        if (archive_read_open(r->archive, r, NULL, read_block, NULL) != ARCHIVE_OK)
-                return fail(r, reterr);
+        if (archive_read_open(r->archive, r, NULL, layer_reader_read_block, NULL) != ARCHIVE_OK)
+                return layer_reader_fail(r, reterr);
         *ret = TAKE_PTR(r);
         return 0;
 }
@@ -68,7 +68,7 @@ void layer_reader_freep(LayerReader **r) {
         *r = layer_reader_free(*r);
 }
 
-int layer_reader_next(LayerReader *r, LayerEntry *ret, Error *reterr) {
+int layer_reader_next(LayerReader *r, LayerReaderEntry *ret, Error *reterr) {
         struct archive_entry *entry;
         const char *path, *target;
         bool hard;
@@ -77,14 +77,14 @@ int layer_reader_next(LayerReader *r, LayerEntry *ret, Error *reterr) {
         if (k == ARCHIVE_EOF)
                 return 0;
         if (k != ARCHIVE_OK && k != ARCHIVE_WARN)
-                return fail(r, reterr);
+                return layer_reader_fail(r, reterr);
         r->entry = entry;
         path = archive_entry_pathname(entry);
         hard = archive_entry_hardlink(entry) != NULL;
         target = hard ? archive_entry_hardlink(entry) : archive_entry_symlink(entry);
         if (!path || (!hard && archive_entry_filetype(entry) == AE_IFLNK && !target))
                 return error_set(reterr, -EBADMSG, "the layer cannot be read: an entry has a name or a target that is no text");
-        *ret = (LayerEntry) {
+        *ret = (LayerReaderEntry) {
                 .path = path,
                 .target = target,
                 .hard = hard,
@@ -105,7 +105,7 @@ int layer_reader_data(LayerReader *r, const void **ret, size_t *ret_size, uint64
         if (k == ARCHIVE_EOF)
                 return 0;
         if (k != ARCHIVE_OK && k != ARCHIVE_WARN)
-                return fail(r, reterr);
+                return layer_reader_fail(r, reterr);
         if (offset < 0)
                 return error_set(reterr, -EBADMSG, "the layer cannot be read: a piece of a file has no place in it");
         *ret_offset = (uint64_t) offset;

@@ -19,14 +19,14 @@ struct LayerWriter {
         struct archive *archive;
         struct archive_entry *entry;
         Encoder *encoder;
-        Digest *outer, *inner;
+        TreeDigest *outer, *inner;
         int fd;
         StreamSummary summary;
         Error error; /* of writing, for libarchive has words of its own */
         uint8_t out[PIECE];
 };
 
-static int write_out(LayerWriter *w, const void *data, size_t size, bool last) {
+static int layer_writer_write_out(LayerWriter *w, const void *data, size_t size, bool last) {
         CodecBuffers b = { .in = data, .n_in = size };
         int more;
 
@@ -50,19 +50,19 @@ static int write_out(LayerWriter *w, const void *data, size_t size, bool last) {
         return 0;
 }
 
-static la_ssize_t write_block(struct archive *a, void *userdata, const void *data, size_t size) {
+static la_ssize_t layer_writer_write_block(struct archive *a, void *userdata, const void *data, size_t size) {
         LayerWriter *w = userdata;
         int r = digest_add(w->inner, data, size);
 
         w->summary.inner_size += size;
         if (r >= 0)
-                r = write_out(w, data, size, /* last= */ false);
+                r = layer_writer_write_out(w, data, size, /* last= */ false);
         if (r < 0)
                 archive_set_error(a, -r, "%s", w->error.text);
         return r < 0 ? -1 : (la_ssize_t) size;
 }
 
-static int fail(const LayerWriter *w, const char *path, Error *reterr) {
+static int layer_writer_fail(const LayerWriter *w, const char *path, Error *reterr) {
         const char *text = archive_error_string(w->archive);
 
         if (w->error.code < 0)
@@ -91,8 +91,8 @@ int layer_writer_new(int fd, Compression compression, LayerWriter **ret, Error *
                         archive_write_set_options(w->archive, "xattrheader=SCHILY") != ARCHIVE_OK ||
                         archive_write_set_bytes_per_block(w->archive, BLOCK_SIZE) != ARCHIVE_OK ||
                         archive_write_set_bytes_in_last_block(w->archive, 1) != ARCHIVE_OK ||
-                        archive_write_open(w->archive, w, NULL, write_block, NULL) != ARCHIVE_OK)
-                return fail(w, "", reterr);
+                        archive_write_open(w->archive, w, NULL, layer_writer_write_block, NULL) != ARCHIVE_OK)
+                return layer_writer_fail(w, "", reterr);
         *ret = TAKE_PTR(w);
         return 0;
 }
@@ -122,7 +122,7 @@ static int add_attribute(const char *name, const void *value, size_t size, void 
 }
 
 /* The header has said the size: what a file has lost since is made up for with zeros, what it has gained is left out. */
-static int put_content(LayerWriter *w, const LayerPut *p, Error *reterr) {
+static int layer_writer_put_content(LayerWriter *w, const LayerPut *p, Error *reterr) {
         static char buffer[PIECE];
         bool ended = false;
 
@@ -140,7 +140,7 @@ static int put_content(LayerWriter *w, const LayerPut *p, Error *reterr) {
                         n = (ssize_t) want;
                 }
                 if (archive_write_data(w->archive, buffer, (size_t) n) != n)
-                        return fail(w, p->path, reterr);
+                        return layer_writer_fail(w, p->path, reterr);
                 left -= n;
         }
         return 0;
@@ -169,16 +169,16 @@ int layer_writer_put(LayerWriter *w, const LayerPut *p, Error *reterr) {
         if (r < 0)
                 return error_set(reterr, r, "'%.300s': %m", p->path);
         if (archive_write_header(w->archive, e) < ARCHIVE_WARN)
-                return fail(w, p->path, reterr);
-        return has_content ? put_content(w, p, reterr) : 0;
+                return layer_writer_fail(w, p->path, reterr);
+        return has_content ? layer_writer_put_content(w, p, reterr) : 0;
 }
 
 int layer_writer_end(LayerWriter *w, StreamSummary *ret, Error *reterr) {
         int r;
 
         if (archive_write_close(w->archive) != ARCHIVE_OK)
-                return fail(w, "", reterr);
-        r = write_out(w, "", 0, /* last= */ true);
+                return layer_writer_fail(w, "", reterr);
+        r = layer_writer_write_out(w, "", 0, /* last= */ true);
         if (r < 0)
                 return error_set(reterr, w->error.code, "%s", w->error.text);
         r = digest_end(w->outer, w->summary.digest);

@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 
-int listing_add(Listing *l, const char *name) {
+int listing_add(TreeListing *l, const char *name) {
         if (l->n == l->room) {
                 size_t room = l->room ? l->room * 2 : 32;
                 char **names = reallocarray(l->names, room, sizeof(*names));
@@ -21,7 +21,7 @@ int listing_add(Listing *l, const char *name) {
         return l->names[l->n] ? (l->n++, 0) : -ENOMEM;
 }
 
-int listing_add_directory(Listing *l, int dirfd) {
+int listing_add_directory(TreeListing *l, int dirfd) {
         int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
         DIR *directory = fd < 0 ? NULL : fdopendir(fd);
         struct dirent *entry;
@@ -40,15 +40,15 @@ int listing_add_directory(Listing *l, int dirfd) {
         return r;
 }
 
-static int by_name(const void *a, const void *b) {
+static int listing_by_name(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-void listing_sort(Listing *l) {
+void listing_sort(TreeListing *l) {
         size_t kept = 0;
 
         if (l->n > 0)
-                qsort(l->names, l->n, sizeof(*l->names), by_name);
+                qsort(l->names, l->n, sizeof(*l->names), listing_by_name);
         for (size_t i = 0; i < l->n; i++)
                 if (kept > 0 && strcmp(l->names[kept - 1], l->names[i]) == 0)
                         free(l->names[i]);
@@ -57,9 +57,9 @@ void listing_sort(Listing *l) {
         l->n = kept;
 }
 
-void listing_done(Listing *l) {
+void tree_listing_done(TreeListing *l) {
         for (size_t i = 0; i < l->n; i++)
                 free(l->names[i]);
         free(l->names);
-        *l = (Listing) { 0 };
+        *l = (TreeListing) { 0 };
 }

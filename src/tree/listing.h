@@ -3,13 +3,13 @@
 
 #include <stddef.h>
 
-typedef struct Listing {
+typedef struct TreeListing {
         char **names;
         size_t n, room;
-} Listing;
+} TreeListing;
 
-int listing_add(Listing *l, const char *name);
-int listing_add_directory(Listing *l, int dirfd); /* all of it, beside what is there; the descriptor stays the caller's */
-void listing_sort(Listing *l);                    /* and each name once */
-void listing_done(Listing *l);
-#define _cleanup_listing_ _cleanup_(listing_done)
+int listing_add(TreeListing *l, const char *name);
+int listing_add_directory(TreeListing *l, int dirfd); /* all of it, beside what is there; the descriptor stays the caller's */
+void listing_sort(TreeListing *l);                    /* and each name once */
+void tree_listing_done(TreeListing *l);
+#define _cleanup_listing_ _cleanup_(tree_listing_done)

@@ -32,8 +32,8 @@ static int compare_digest(const char *what, const char *wanted, const char *is, 
         return error_set(reterr, -EBADMSG, "the layer is another one: its %s is %s, not %s", what, is, wanted);
 }
 
-static int verb_unpack(const TreeOptions *o, Error *reterr) {
-        _cleanup_(stream_freep) Stream *stream = NULL;
+static int tree_verb_unpack(const TreeOptions *o, Error *reterr) {
+        _cleanup_(stream_freep) TreeStream *stream = NULL;
         _cleanup_(layer_reader_freep) LayerReader *reader = NULL;
         const UnpackLimits limits = { .bytes = o->max_bytes, .entries = o->max_entries };
         UnpackCounts counts;
@@ -41,7 +41,7 @@ static int verb_unpack(const TreeOptions *o, Error *reterr) {
         JsonWriter w;
         int r;
 
-        r = stream_new(STDIN_FILENO, &stream, reterr);
+        r = tree_stream_new(STDIN_FILENO, &stream, reterr);
         if (r >= 0)
                 r = layer_reader_new(stream, &reader, reterr);
         if (r >= 0)
@@ -109,7 +109,7 @@ static int write_layer(const DeltaWalk *walk, Compression compression, int (*eac
         return report_end_result(&w, reterr);
 }
 
-static int verb_pack(const TreeOptions *o, Error *reterr) {
+static int tree_verb_pack(const TreeOptions *o, Error *reterr) {
         return write_layer(&(DeltaWalk) { .count = DELTA_EXACTLY }, o->compression, delta_trees, n_trees > 1 ? TREE_2 : -EBADF, reterr);
 }
 
@@ -132,7 +132,7 @@ static int verb_changes(const TreeOptions *o, Error *reterr) {
         return report_end_result(&w, reterr);
 }
 
-static int verb_inspect(const TreeOptions *o, Error *reterr) {
+static int tree_verb_inspect(const TreeOptions *o, Error *reterr) {
         return tree_inspect(TREE_1, o->user, reterr);
 }
 
@@ -141,12 +141,12 @@ static const struct {
         unsigned trees; /* how many must be there */
         bool writes;    /* into the first */
 } verbs[_TREE_VERB_MAX] = {
-        [TREE_VERB_UNPACK]  = { verb_unpack,  1, true  },
+        [TREE_VERB_UNPACK]  = { tree_verb_unpack,  1, true  },
         [TREE_VERB_FLATTEN] = { verb_flatten, 2, true  },
-        [TREE_VERB_PACK]    = { verb_pack,    1, false },
+        [TREE_VERB_PACK]    = { tree_verb_pack,    1, false },
         [TREE_VERB_CHANGES] = { verb_changes, 2, false },
         [TREE_VERB_EXPORT]  = { verb_export,  2, false },
-        [TREE_VERB_INSPECT] = { verb_inspect, 1, false },
+        [TREE_VERB_INSPECT] = { tree_verb_inspect, 1, false },
 };
 
 /* Those that are given, without a gap; before anything else takes their numbers. */
@@ -160,7 +160,7 @@ static unsigned count_trees(void) {
 }
 
 /* What libraries open, they open before it is forbidden. */
-static int prepare(Error *reterr) {
+static int tree_prepare(Error *reterr) {
         int r;
 
         (void) signal(SIGPIPE, SIG_IGN);
@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
         int r;
 
         n_trees = count_trees();
-        r = prepare(&error);
+        r = tree_prepare(&error);
         if (r >= 0)
                 r = tree_options_parse(argc, argv, &options, &error);
         if (r >= 0 && n_trees < verbs[options.verb].trees)

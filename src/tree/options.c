@@ -21,7 +21,7 @@ static int set_digest(const char *value, void *place, Error *reterr) {
         return 0;
 }
 
-static int set_number(const char *value, void *place, Error *reterr) {
+static int tree_options_set_number(const char *value, void *place, Error *reterr) {
         int r = parse_uint64(value, 1, INT64_MAX, place);
 
         return r < 0 ? error_set(reterr, r, "no number: '%.64s'", value) : 0;
@@ -36,7 +36,7 @@ static int set_compression(const char *value, void *place, Error *reterr) {
         return 0;
 }
 
-static int set_text(const char *value, void *place, Error *reterr) {
+static int tree_options_set_text(const char *value, void *place, Error *reterr) {
         *(const char **) place = value;
         return 0;
 }
@@ -46,7 +46,7 @@ static int set_true(const char *value, void *place, Error *reterr) {
         return 0;
 }
 
-static int add_path(const char *value, void *place, Error *reterr) {
+static int tree_options_add_path(const char *value, void *place, Error *reterr) {
         TreeOptions *o = place;
         int r = place_clean((char *) value); /* an argument, ours to change */
 
@@ -67,18 +67,18 @@ static const struct {
 } options[] = {
         { "--digest",      true,  ON(UNPACK),                          set_digest,      offsetof(TreeOptions, digest)      },
         { "--diff-id",     true,  ON(UNPACK),                          set_digest,      offsetof(TreeOptions, diff_id)     },
-        { "--max-bytes",   true,  ON(UNPACK) | ON(FLATTEN),            set_number,      offsetof(TreeOptions, max_bytes)   },
-        { "--max-entries", true,  ON(UNPACK) | ON(FLATTEN),            set_number,      offsetof(TreeOptions, max_entries) },
+        { "--max-bytes",   true,  ON(UNPACK) | ON(FLATTEN),            tree_options_set_number,      offsetof(TreeOptions, max_bytes)   },
+        { "--max-entries", true,  ON(UNPACK) | ON(FLATTEN),            tree_options_set_number,      offsetof(TreeOptions, max_entries) },
         { "--compress",    true,  ON(PACK),                            set_compression, offsetof(TreeOptions, compression) },
         { "--patch",       false, ON(CHANGES),                         set_true,        offsetof(TreeOptions, patch)       },
         { "--names",       false, ON(CHANGES),                         set_true,        offsetof(TreeOptions, names)       },
-        { "--limit",       true,  ON(CHANGES),                         set_number,      offsetof(TreeOptions, limit)       },
+        { "--limit",       true,  ON(CHANGES),                         tree_options_set_number,      offsetof(TreeOptions, limit)       },
         { "--upper",       false, ON(CHANGES) | ON(EXPORT),            set_true,        offsetof(TreeOptions, upper)       },
-        { "--path",        true,  ON(CHANGES) | ON(EXPORT),            add_path,        0                                  },
-        { "--user",        true,  ON(INSPECT),                         set_text,        offsetof(TreeOptions, user)        },
+        { "--path",        true,  ON(CHANGES) | ON(EXPORT),            tree_options_add_path,        0                                  },
+        { "--user",        true,  ON(INSPECT),                         tree_options_set_text,        offsetof(TreeOptions, user)        },
 };
 
-static int parse_option(char **argv, int *i, TreeOptions *o, Error *reterr) {
+static int tree_options_parse_option(char **argv, int *i, TreeOptions *o, Error *reterr) {
         const char *name = argv[*i];
 
         for (size_t k = 0; k < ELEMENTSOF(options); k++) {
@@ -100,14 +100,14 @@ int tree_options_parse(int argc, char **argv, TreeOptions *ret, Error *reterr) {
         if (ret->verb == _TREE_VERB_MAX)
                 return error_set(reterr, -EINVAL, "usage: cove-tree unpack|flatten|pack|changes|export|inspect [OPTION…]");
         for (int i = 2; i < argc; i++) {
-                int r = parse_option(argv, &i, ret, reterr);
+                int r = tree_options_parse_option(argv, &i, ret, reterr);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-static bool is_below(const char *path, const char *directory) {
+static bool tree_options_is_below(const char *path, const char *directory) {
         size_t n = strlen(directory);
 
         return n == 0 || (strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/'));
@@ -115,14 +115,14 @@ static bool is_below(const char *path, const char *directory) {
 
 bool tree_options_wants(const TreeOptions *o, const char *path) {
         for (unsigned i = 0; i < o->n_paths; i++)
-                if (is_below(path, o->paths[i]))
+                if (tree_options_is_below(path, o->paths[i]))
                         return true;
         return o->n_paths == 0;
 }
 
 bool tree_options_leads_to(const TreeOptions *o, const char *path) {
         for (unsigned i = 0; i < o->n_paths; i++)
-                if (is_below(o->paths[i], path))
+                if (tree_options_is_below(o->paths[i], path))
                         return true;
         return tree_options_wants(o, path);
 }

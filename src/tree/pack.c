@@ -49,7 +49,7 @@ void packer_freep(Packer **p) {
         *p = packer_free(*p);
 }
 
-static const char *last_part(const char *path) {
+static const char *pack_last_part(const char *path) {
         const char *slash = strrchr(path, '/');
 
         return slash ? slash + 1 : path;
@@ -61,7 +61,7 @@ static bool has_whiteout_name(const char *path) {
 }
 
 static int put_whiteout(Packer *p, const Delta *d, Error *reterr) {
-        const char *name = last_part(d->path);
+        const char *name = pack_last_part(d->path);
         const LayerPut put = { .path = p->path, .st = { .st_mode = S_IFREG }, .content = -EBADF };
 
         (void) snprintf(p->path, sizeof(p->path), "%.*s" WHITEOUT "%s", (int) (name - d->path), d->path, name);
@@ -69,7 +69,7 @@ static int put_whiteout(Packer *p, const Delta *d, Error *reterr) {
         return layer_writer_put(p->writer, &put, reterr);
 }
 
-static int put(Packer *p, const Delta *d, Error *reterr) {
+static int pack_put(Packer *p, const Delta *d, Error *reterr) {
         _cleanup_close_ int content = -EBADF;
         LayerPut put = { .path = p->path, .st = d->now->st, .content = -EBADF };
         const char *first;
@@ -107,7 +107,7 @@ int packer_take(const Delta *d, void *userdata, Error *reterr) {
                 p->counts.left_out++;
                 return 0;
         }
-        return d->now ? put(p, d, reterr) : put_whiteout(p, d, reterr);
+        return d->now ? pack_put(p, d, reterr) : put_whiteout(p, d, reterr);
 }
 
 int packer_end(Packer *p, PackCounts *ret, StreamSummary *ret_summary, Error *reterr) {

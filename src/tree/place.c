@@ -55,7 +55,7 @@ void places_done(Places *p) {
         places_forget(p);
 }
 
-static int make_directories(int tree, const char *path, unsigned links);
+static int place_make_directories(int tree, const char *path, unsigned links);
 
 /* A link that leads to what is not there yet: as the directory that it names. */
 static int make_behind_link(int tree, const char *prefix, size_t n_prefix, unsigned links) {
@@ -78,11 +78,11 @@ static int make_behind_link(int tree, const char *prefix, size_t n_prefix, unsig
                 return -errno;
         target[n] = '\0';
         (void) snprintf(whole, sizeof(whole), "%.*s%s", target[0] == '/' ? 0 : (int) n_parent, prefix, target);
-        return place_clean(whole) < 0 ? -ENOTDIR : make_directories(tree, whole, links - 1);
+        return place_clean(whole) < 0 ? -ENOTDIR : place_make_directories(tree, whole, links - 1);
 }
 
 /* Part by part. What is missing is made as root's, 0755, as every tool does for directories that an archive does not have. */
-static int make_directories(int tree, const char *path, unsigned links) {
+static int place_make_directories(int tree, const char *path, unsigned links) {
         _cleanup_close_ int parent = place_open(tree, "", O_PATH | O_DIRECTORY);
         _cleanup_free_ char *prefix = strdup(path);
 
@@ -114,11 +114,11 @@ static int make_directories(int tree, const char *path, unsigned links) {
         return parent < 0 ? parent : 0;
 }
 
-static int open_parent(Places *p, const char *parent, bool make) {
+static int place_open_parent(Places *p, const char *parent, bool make) {
         int fd = place_open(p->tree, parent, O_PATH | O_DIRECTORY);
 
         if (fd == -ENOENT && make) {
-                int r = make_directories(p->tree, parent, LINKS_MAX);
+                int r = place_make_directories(p->tree, parent, LINKS_MAX);
                 if (r < 0)
                         return r;
                 fd = place_open(p->tree, parent, O_PATH | O_DIRECTORY);
@@ -136,7 +136,7 @@ int places_parent(Places *p, const char *path, bool make, const char **ret_name,
 
                 if (!parent)
                         return error_set(reterr, -ENOMEM, "out of memory");
-                fd = open_parent(p, parent, make);
+                fd = place_open_parent(p, parent, make);
                 if (fd < 0) {
                         free(parent);
                         return error_set(reterr, fd, "'%.300s': its directory: %m", path);

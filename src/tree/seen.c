@@ -16,7 +16,7 @@ void seen_done(Seen *s) {
         *s = (Seen) { 0 };
 }
 
-static uint64_t mix(uint64_t h) {
+static uint64_t seen_mix(uint64_t h) {
         h ^= h >> 33;
         h *= UINT64_C(0xff51afd7ed558ccd);
         h ^= h >> 33;
@@ -24,16 +24,16 @@ static uint64_t mix(uint64_t h) {
         return h ^ (h >> 33);
 }
 
-static uint64_t hash(const Seen *s, const struct stat *directory, const char *name) {
-        uint64_t h = mix(s->seed ^ directory->st_ino) ^ directory->st_dev;
+static uint64_t seen_hash(const Seen *s, const struct stat *directory, const char *name) {
+        uint64_t h = seen_mix(s->seed ^ directory->st_ino) ^ directory->st_dev;
 
         for (; *name; name++)
                 h = (h ^ (unsigned char) *name) * UINT64_C(0x100000001b3);
-        h = mix(h);
+        h = seen_mix(h);
         return h ? h : 1;
 }
 
-static uint64_t *find(uint64_t *slots, size_t n_slots, uint64_t h) {
+static uint64_t *seen_find(uint64_t *slots, size_t n_slots, uint64_t h) {
         size_t i = h & (n_slots - 1);
 
         while (slots[i] && slots[i] != h)
@@ -41,7 +41,7 @@ static uint64_t *find(uint64_t *slots, size_t n_slots, uint64_t h) {
         return slots + i;
 }
 
-static int grow(Seen *s) {
+static int seen_grow(Seen *s) {
         size_t n = s->n_slots ? s->n_slots * 2 : SLOTS_FIRST;
         uint64_t *slots = calloc(n, sizeof(*slots));
 
@@ -49,7 +49,7 @@ static int grow(Seen *s) {
                 return -ENOMEM;
         for (size_t i = 0; i < s->n_slots; i++)
                 if (s->slots[i])
-                        *find(slots, n, s->slots[i]) = s->slots[i];
+                        *seen_find(slots, n, s->slots[i]) = s->slots[i];
         free(s->slots);
         s->slots = slots;
         s->n_slots = n;
@@ -57,14 +57,14 @@ static int grow(Seen *s) {
 }
 
 int seen_add(Seen *s, const struct stat *directory, const char *name) {
-        uint64_t h = hash(s, directory, name), *slot;
+        uint64_t h = seen_hash(s, directory, name), *slot;
 
         if ((s->n + 1) * 4 > s->n_slots * 3) {
-                int r = grow(s);
+                int r = seen_grow(s);
                 if (r < 0)
                         return r;
         }
-        slot = find(s->slots, s->n_slots, h);
+        slot = seen_find(s->slots, s->n_slots, h);
         if (!*slot) {
                 *slot = h;
                 s->n++;
@@ -73,5 +73,5 @@ int seen_add(Seen *s, const struct stat *directory, const char *name) {
 }
 
 bool seen_has(const Seen *s, const struct stat *directory, const char *name) {
-        return s->n_slots > 0 && *find(s->slots, s->n_slots, hash(s, directory, name)) != 0;
+        return s->n_slots > 0 && *seen_find(s->slots, s->n_slots, seen_hash(s, directory, name)) != 0;
 }

@@ -19,7 +19,7 @@ typedef struct Block {
         uint8_t data[BLOCK_SIZE];
 } Block;
 
-struct Stream {
+struct TreeStream {
         int fd, stop_fd;
         pthread_t thread;
         bool started;
@@ -36,14 +36,14 @@ struct Stream {
 
         /* the thread's own */
         Decoder *decoder;
-        Digest *outer, *inner;
+        TreeDigest *outer, *inner;
         StreamSummary summary;
         uint8_t input[INPUT_SIZE];
         Block blocks[BLOCKS];
 };
 
 /* NULL: nobody wants any more. */
-static Block *free_block(Stream *s) {
+static Block *free_block(TreeStream *s) {
         Block *b;
 
         (void) pthread_mutex_lock(&s->lock);
@@ -54,14 +54,14 @@ static Block *free_block(Stream *s) {
         return b;
 }
 
-static void pass_on(Stream *s) {
+static void stream_pass_on(TreeStream *s) {
         (void) pthread_mutex_lock(&s->lock);
         s->filled++;
         (void) pthread_cond_signal(&s->changed);
         (void) pthread_mutex_unlock(&s->lock);
 }
 
-static ssize_t read_some(Stream *s, void *buffer, size_t size, Error *reterr) {
+static ssize_t stream_read_some(TreeStream *s, void *buffer, size_t size, Error *reterr) {
         for (;;) {
                 struct pollfd fds[] = { { .fd = s->fd, .events = POLLIN }, { .fd = s->stop_fd, .events = POLLIN } };
                 ssize_t n;
@@ -80,12 +80,12 @@ static ssize_t read_some(Stream *s, void *buffer, size_t size, Error *reterr) {
 }
 
 /* Enough of it to tell what it is. */
-static int begin(Stream *s, size_t *ret, Error *reterr) {
+static int tree_stream_begin(TreeStream *s, size_t *ret, Error *reterr) {
         const char *name;
         size_t size = 0;
 
         while (size < COMPRESSION_MAGIC) {
-                ssize_t n = read_some(s, s->input + size, sizeof(s->input) - size, reterr);
+                ssize_t n = stream_read_some(s, s->input + size, sizeof(s->input) - size, reterr);
 
                 if (n < 0)
                         return (int) n;
@@ -103,7 +103,7 @@ static int begin(Stream *s, size_t *ret, Error *reterr) {
 }
 
 /* One input buffer into as many blocks as it takes. */
-static int uncompress(Stream *s, size_t size, Error *reterr) {
+static int uncompress(TreeStream *s, size_t size, Error *reterr) {
         CodecBuffers b = { .in = s->input, .n_in = size };
 
         do {
@@ -123,14 +123,14 @@ static int uncompress(Stream *s, size_t size, Error *reterr) {
                 s->summary.inner_size += block->size;
                 if (s->inner && digest_add(s->inner, block->data, block->size) < 0)
                         return error_set(reterr, -EIO, "the digest failed");
-                pass_on(s);
+                stream_pass_on(s);
         } while (b.n_in > 0 || b.n_out == 0); /* a full block may have left something behind */
         return 0;
 }
 
-static int run(Stream *s, Error *reterr) {
+static int tree_stream_run(TreeStream *s, Error *reterr) {
         size_t size = 0;
-        int r = begin(s, &size, reterr);
+        int r = tree_stream_begin(s, &size, reterr);
 
         if (r < 0)
                 return r;
@@ -145,7 +145,7 @@ static int run(Stream *s, Error *reterr) {
                 r = uncompress(s, size, reterr);
                 if (r < 0)
                         return r;
-                n = read_some(s, s->input, sizeof(s->input), reterr);
+                n = stream_read_some(s, s->input, sizeof(s->input), reterr);
                 if (n < 0)
                         return (int) n;
                 if (n == 0)
@@ -164,20 +164,20 @@ static int run(Stream *s, Error *reterr) {
 }
 
 static void *thread(void *userdata) {
-        Stream *s = userdata;
+        TreeStream *s = userdata;
         Block *last;
 
-        (void) run(s, &s->error);
+        (void) tree_stream_run(s, &s->error);
         last = free_block(s);
         if (last) {
                 last->size = 0;
-                pass_on(s);
+                stream_pass_on(s);
         }
         return NULL;
 }
 
-int stream_new(int fd, Stream **ret, Error *reterr) {
-        _cleanup_(stream_freep) Stream *s = calloc(1, sizeof(*s));
+int tree_stream_new(int fd, TreeStream **ret, Error *reterr) {
+        _cleanup_(stream_freep) TreeStream *s = calloc(1, sizeof(*s));
         int r;
 
         if (!s)
@@ -198,7 +198,7 @@ int stream_new(int fd, Stream **ret, Error *reterr) {
         return 0;
 }
 
-Stream *stream_free(Stream *s) {
+TreeStream *tree_stream_free(TreeStream *s) {
         if (!s)
                 return NULL;
         if (s->started) {
@@ -217,11 +217,11 @@ Stream *stream_free(Stream *s) {
         return NULL;
 }
 
-void stream_freep(Stream **s) {
-        *s = stream_free(*s);
+void stream_freep(TreeStream **s) {
+        *s = tree_stream_free(*s);
 }
 
-ssize_t stream_next(Stream *s, const void **ret, Error *reterr) {
+ssize_t stream_next(TreeStream *s, const void **ret, Error *reterr) {
         Block *b;
 
         if (!s->ended) {
@@ -245,7 +245,7 @@ ssize_t stream_next(Stream *s, const void **ret, Error *reterr) {
         return s->error.code < 0 ? error_set(reterr, s->error.code, "%s", s->error.text) : 0;
 }
 
-int stream_finish(Stream *s, uint64_t rest, StreamSummary *ret, Error *reterr) {
+int stream_finish(TreeStream *s, uint64_t rest, StreamSummary *ret, Error *reterr) {
         for (;;) {
                 const void *data;
                 ssize_t n = stream_next(s, &data, reterr);

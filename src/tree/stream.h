@@ -12,7 +12,7 @@
 #include "tree/codec.h"
 #include "tree/digest.h"
 
-typedef struct Stream Stream;
+typedef struct TreeStream TreeStream;
 
 typedef struct StreamSummary {
         char digest[DIGEST_TEXT_SIZE];  /* of what came */
@@ -21,12 +21,12 @@ typedef struct StreamSummary {
         uint64_t size, inner_size;
 } StreamSummary;
 
-int stream_new(int fd, Stream **ret, Error *reterr);
-Stream *stream_free(Stream *s); /* at any time */
-void stream_freep(Stream **s);
+int tree_stream_new(int fd, TreeStream **ret, Error *reterr);
+TreeStream *tree_stream_free(TreeStream *s); /* at any time */
+void stream_freep(TreeStream **s);
 
 /* The next block, there until the next call; 0 at the end. */
-ssize_t stream_next(Stream *s, const void **ret, Error *reterr);
+ssize_t stream_next(TreeStream *s, const void **ret, Error *reterr);
 
 /* Takes what is left, at most `rest` bytes of it: padding behind the archive. */
-int stream_finish(Stream *s, uint64_t rest, StreamSummary *ret, Error *reterr);
+int stream_finish(TreeStream *s, uint64_t rest, StreamSummary *ret, Error *reterr);

@@ -21,7 +21,7 @@
 #define WHITEOUT_OTHER  ".wh..wh." /* another file system's own book-keeping */
 #define TEMPORARY       ".cove-tree~" /* while a hard link takes another's place */
 
-typedef struct Unpack {
+typedef struct TreeUnpack {
         int tree;
         LayerReader *reader;
         const UnpackLimits *limits;
@@ -29,16 +29,16 @@ typedef struct Unpack {
         Places places, targets; /* of entries, and of what hard links name */
         Seen seen;
         DirectoryTimes times;
-        LayerEntry entry;
+        LayerReaderEntry entry;
         char path[PATH_MAX]; /* the entry's, cleaned */
-} Unpack;
+} TreeUnpack;
 
-static int fail(const Unpack *u, int r, Error *reterr) {
+static int tree_unpack_fail(const TreeUnpack *u, int r, Error *reterr) {
         return error_set(reterr, r, "'%.300s': %m", u->path);
 }
 
 /* Somebody's directory may be on the way to the one that is open. */
-static void forget(Unpack *u) {
+static void unpack_forget(TreeUnpack *u) {
         places_forget(&u->places);
         places_forget(&u->targets);
 }
@@ -48,17 +48,17 @@ static bool brought_by_layer(const struct stat *directory, const char *name, voi
 }
 
 /* Whatever has the name goes. */
-static int clear(Unpack *u, int dirfd, const char *name, Error *reterr) {
+static int unpack_clear(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         int r;
 
         if (unlinkat(dirfd, name, 0) == 0)
                 return 0;
         r = place_remove(dirfd, name, NULL, NULL);
-        return r < 0 && r != -ENOENT ? fail(u, r, reterr) : 0;
+        return r < 0 && r != -ENOENT ? tree_unpack_fail(u, r, reterr) : 0;
 }
 
-static int check_ids(const Unpack *u, Error *reterr) {
-        const LayerEntry *e = &u->entry;
+static int unpack_check_ids(const TreeUnpack *u, Error *reterr) {
+        const LayerReaderEntry *e = &u->entry;
 
         if (e->uid < 0 || e->uid > ID_MAX || e->gid < 0 || e->gid > ID_MAX)
                 return error_set(reterr, -EOVERFLOW, "'%.300s' belongs to user %lld, group %lld; a sandbox has those from 0 to %d", u->path,
@@ -66,7 +66,7 @@ static int check_ids(const Unpack *u, Error *reterr) {
         return 0;
 }
 
-static int set_attributes(Unpack *u, int fd, Error *reterr) {
+static int unpack_set_attributes(TreeUnpack *u, int fd, Error *reterr) {
         const char *name;
         const void *value;
         size_t size;
@@ -78,19 +78,19 @@ static int set_attributes(Unpack *u, int fd, Error *reterr) {
 }
 
 /* made: it was made just now, by us, with this mode. */
-static int set_metadata(Unpack *u, int fd, bool made, Error *reterr) {
-        const LayerEntry *e = &u->entry;
+static int set_metadata(TreeUnpack *u, int fd, bool made, Error *reterr) {
+        const LayerReaderEntry *e = &u->entry;
         const mode_t mode = e->mode & 07777;
         const bool is_ours = made && e->uid == 0 && e->gid == 0 && !(u->places.st.st_mode & S_ISGID);
 
         if (!(is_ours && geteuid() == 0) && fchown(fd, (uid_t) e->uid, (gid_t) e->gid) < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         if ((!made || (mode & 07000) || S_ISDIR(e->mode)) && fchmod(fd, mode) < 0)
-                return fail(u, -errno, reterr);
-        return set_attributes(u, fd, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
+        return unpack_set_attributes(u, fd, reterr);
 }
 
-static int count_bytes(Unpack *u, uint64_t bytes, Error *reterr) {
+static int unpack_count_bytes(TreeUnpack *u, uint64_t bytes, Error *reterr) {
         if (bytes > u->limits->bytes - u->counts.bytes)
                 return error_set(reterr, -EFBIG, "'%.300s': with it the layer would have more than the %llu bytes that it may have", u->path,
                                 (unsigned long long) u->limits->bytes);
@@ -113,7 +113,7 @@ static int write_at(int fd, const char *data, size_t size, uint64_t offset) {
         return 0;
 }
 
-static int write_content(Unpack *u, int fd, Error *reterr) {
+static int write_content(TreeUnpack *u, int fd, Error *reterr) {
         const uint64_t size = u->entry.size;
         uint64_t end = 0;
         int r;
@@ -132,44 +132,44 @@ static int write_content(Unpack *u, int fd, Error *reterr) {
                         return error_set(reterr, -EBADMSG, "'%.300s': the layer cannot be read: a file has more than its size", u->path);
                 r = offset == end ? fd_write_all(fd, data, n) : write_at(fd, data, n, offset);
                 if (r < 0)
-                        return fail(u, r, reterr);
+                        return tree_unpack_fail(u, r, reterr);
                 if (offset != end && lseek(fd, (off_t) (offset + n), SEEK_SET) < 0)
-                        return fail(u, -errno, reterr);
+                        return tree_unpack_fail(u, -errno, reterr);
                 end = offset + n;
                 report_progress(u->counts.entries, u->counts.bytes);
         }
-        return end < size && ftruncate(fd, (off_t) size) < 0 ? fail(u, -errno, reterr) : 0; /* a hole at its end */
+        return end < size && ftruncate(fd, (off_t) size) < 0 ? tree_unpack_fail(u, -errno, reterr) : 0; /* a hole at its end */
 }
 
-static int put_file(Unpack *u, int dirfd, const char *name, Error *reterr) {
+static int unpack_put_file(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
         const mode_t mode = u->entry.mode & 0777;
         _cleanup_close_ int fd = -EBADF;
-        int r = count_bytes(u, u->entry.size, reterr);
+        int r = unpack_count_bytes(u, u->entry.size, reterr);
 
         if (r < 0)
                 return r;
         fd = openat(dirfd, name, flags, mode);
         if (fd < 0 && errno == EEXIST) {
-                r = clear(u, dirfd, name, reterr);
+                r = unpack_clear(u, dirfd, name, reterr);
                 if (r < 0)
                         return r;
                 fd = openat(dirfd, name, flags, mode);
-                forget(u);
+                unpack_forget(u);
         }
         if (fd < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         r = write_content(u, fd, reterr);
         if (r >= 0)
                 r = set_metadata(u, fd, /* made= */ true, reterr);
         if (r < 0)
                 return r;
-        return futimens(fd, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, u->entry.mtime }) < 0 ? fail(u, -errno, reterr) : 0;
+        return futimens(fd, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, u->entry.mtime }) < 0 ? tree_unpack_fail(u, -errno, reterr) : 0;
 }
 
 /* A directory that is not in the layer keeps the time that it had before something came into it: so the same layers give the same tree. always: what
  * the layer says counts more. */
-static int remember_time(Unpack *u, const char *path, const struct stat *st, const struct timespec *mtime, bool always) {
+static int remember_time(TreeUnpack *u, const char *path, const struct stat *st, const struct timespec *mtime, bool always) {
         int r;
 
         if (!always && seen_has(&u->seen, st, ""))
@@ -178,77 +178,77 @@ static int remember_time(Unpack *u, const char *path, const struct stat *st, con
         return r < 0 ? r : directory_times_add(&u->times, path, st, mtime);
 }
 
-static int put_directory(Unpack *u, int dirfd, const char *name, Error *reterr) {
+static int unpack_put_directory(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         _cleanup_close_ int fd = -EBADF;
         bool made = mkdirat(dirfd, name, 0700) >= 0;
         struct stat st;
         int r;
 
         if (!made && errno != EEXIST)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         if (!made && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         if (!made && !S_ISDIR(st.st_mode)) {
-                r = clear(u, dirfd, name, reterr);
+                r = unpack_clear(u, dirfd, name, reterr);
                 if (r < 0)
                         return r;
                 made = mkdirat(dirfd, name, 0700) >= 0;
                 if (!made)
-                        return fail(u, -errno, reterr);
+                        return tree_unpack_fail(u, -errno, reterr);
         }
         fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         r = set_metadata(u, fd, made, reterr);
         if (r < 0)
                 return r;
-        forget(u); /* what is known of it has changed */
+        unpack_forget(u); /* what is known of it has changed */
         r = fstat(fd, &st) < 0 ? -errno : remember_time(u, u->path, &st, &u->entry.mtime, /* always= */ true);
-        return r < 0 ? fail(u, r, reterr) : 0;
+        return r < 0 ? tree_unpack_fail(u, r, reterr) : 0;
 }
 
-static int set_link_metadata(Unpack *u, int dirfd, const char *name, Error *reterr) {
-        const LayerEntry *e = &u->entry;
+static int set_link_metadata(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
+        const LayerReaderEntry *e = &u->entry;
 
         if (fchownat(dirfd, name, (uid_t) e->uid, (gid_t) e->gid, AT_SYMLINK_NOFOLLOW) < 0 ||
                         utimensat(dirfd, name, (struct timespec[]) { { .tv_nsec = UTIME_OMIT }, e->mtime }, AT_SYMLINK_NOFOLLOW) < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         return 0;
 }
 
-static int put_symlink(Unpack *u, int dirfd, const char *name, Error *reterr) {
-        int r = clear(u, dirfd, name, reterr);
+static int put_symlink(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
+        int r = unpack_clear(u, dirfd, name, reterr);
 
         if (r < 0)
                 return r;
         if (u->entry.target[0] == '\0' || symlinkat(u->entry.target, dirfd, name) < 0)
-                return fail(u, u->entry.target[0] == '\0' ? -EBADMSG : -errno, reterr);
+                return tree_unpack_fail(u, u->entry.target[0] == '\0' ? -EBADMSG : -errno, reterr);
         r = set_link_metadata(u, dirfd, name, reterr);
-        forget(u);
+        unpack_forget(u);
         return r;
 }
 
-static int put_fifo(Unpack *u, int dirfd, const char *name, Error *reterr) {
-        int r = clear(u, dirfd, name, reterr);
+static int unpack_put_fifo(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
+        int r = unpack_clear(u, dirfd, name, reterr);
 
         if (r < 0)
                 return r;
         if (mknodat(dirfd, name, S_IFIFO | (u->entry.mode & 0777), 0) < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         r = set_link_metadata(u, dirfd, name, reterr);
-        forget(u);
+        unpack_forget(u);
         return r;
 }
 
 /* What stands there goes only when the link is made: it may be where the target is. */
-static int put_hard_link(Unpack *u, int dirfd, const char *name, Error *reterr) {
+static int put_hard_link(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         _cleanup_free_ char *target = strdup(u->entry.target);
         const char *target_name;
         struct stat st, own;
         int target_dirfd, r;
 
         if (!target)
-                return fail(u, -ENOMEM, reterr);
+                return tree_unpack_fail(u, -ENOMEM, reterr);
         r = place_clean(target);
         if (r >= 0)
                 r = places_parent(&u->targets, target, /* make= */ false, &target_name, NULL);
@@ -261,20 +261,20 @@ static int put_hard_link(Unpack *u, int dirfd, const char *name, Error *reterr) 
         if (linkat(target_dirfd, target_name, dirfd, name, 0) >= 0)
                 return 0;
         if (errno != EEXIST || fstatat(dirfd, name, &own, AT_SYMLINK_NOFOLLOW) < 0)
-                return fail(u, -errno, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
         if (own.st_ino == st.st_ino && own.st_dev == st.st_dev)
                 return 0;
         if (linkat(target_dirfd, target_name, dirfd, TEMPORARY, 0) < 0)
-                return fail(u, -errno, reterr);
-        r = clear(u, dirfd, name, reterr);
+                return tree_unpack_fail(u, -errno, reterr);
+        r = unpack_clear(u, dirfd, name, reterr);
         if (r >= 0 && renameat(dirfd, TEMPORARY, dirfd, name) < 0)
-                r = fail(u, -errno, reterr);
-        forget(u);
+                r = tree_unpack_fail(u, -errno, reterr);
+        unpack_forget(u);
         return r;
 }
 
 /* 1: it was one. */
-static int apply_whiteout(Unpack *u, int dirfd, const char *name, Error *reterr) {
+static int apply_whiteout(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         int r;
 
         if (strncmp(name, WHITEOUT, strlen(WHITEOUT)) != 0)
@@ -289,24 +289,24 @@ static int apply_whiteout(Unpack *u, int dirfd, const char *name, Error *reterr)
                         return error_set(reterr, -EBADMSG, "'%.300s' takes nothing away", u->path);
                 r = place_remove(dirfd, name, brought_by_layer, &u->seen);
         }
-        forget(u);
-        return r < 0 && r != -ENOENT ? fail(u, r, reterr) : 1;
+        unpack_forget(u);
+        return r < 0 && r != -ENOENT ? tree_unpack_fail(u, r, reterr) : 1;
 }
 
-static int put_entry(Unpack *u, int dirfd, const char *name, Error *reterr) {
+static int unpack_put_entry(TreeUnpack *u, int dirfd, const char *name, Error *reterr) {
         const mode_t type = u->entry.mode & S_IFMT;
 
         if (u->entry.hard)
                 return put_hard_link(u, dirfd, name, reterr);
         switch (type) {
         case S_IFREG:
-                return put_file(u, dirfd, name, reterr);
+                return unpack_put_file(u, dirfd, name, reterr);
         case S_IFDIR:
-                return put_directory(u, dirfd, name, reterr);
+                return unpack_put_directory(u, dirfd, name, reterr);
         case S_IFLNK:
                 return put_symlink(u, dirfd, name, reterr);
         case S_IFIFO:
-                return put_fifo(u, dirfd, name, reterr);
+                return unpack_put_fifo(u, dirfd, name, reterr);
         case S_IFCHR:
         case S_IFBLK:
                 u->counts.devices++;
@@ -316,7 +316,7 @@ static int put_entry(Unpack *u, int dirfd, const char *name, Error *reterr) {
         }
 }
 
-static int clean(Unpack *u, Error *reterr) {
+static int unpack_clean(TreeUnpack *u, Error *reterr) {
         const char *path = u->entry.path;
         int r = -ENAMETOOLONG;
 
@@ -330,17 +330,17 @@ static int clean(Unpack *u, Error *reterr) {
                 return error_set(reterr, r, "'%.300s…' has %zu bytes: %m", path, strlen(path));
         if (u->path[0] == '\0' && !S_ISDIR(u->entry.mode))
                 return error_set(reterr, -EBADMSG, "the layer has '%.300s', which is no directory", path);
-        return check_ids(u, reterr);
+        return unpack_check_ids(u, reterr);
 }
 
-static int unpack_entry(Unpack *u, Error *reterr) {
+static int unpack_entry(TreeUnpack *u, Error *reterr) {
         const char *name;
         int dirfd, r;
 
         if (++u->counts.entries > u->limits->entries)
                 return error_set(reterr, -E2BIG, "the layer has more than the %llu entries that it may have",
                                 (unsigned long long) u->limits->entries);
-        r = clean(u, reterr);
+        r = unpack_clean(u, reterr);
         if (r < 0)
                 return r;
         dirfd = places_parent(&u->places, u->path, /* make= */ true, &name, reterr);
@@ -348,18 +348,18 @@ static int unpack_entry(Unpack *u, Error *reterr) {
                 return dirfd;
         r = remember_time(u, u->places.parent, &u->places.st, &u->places.st.st_mtim, /* always= */ false);
         if (r < 0)
-                return fail(u, r, reterr);
+                return tree_unpack_fail(u, r, reterr);
         r = apply_whiteout(u, dirfd, name, reterr);
         if (r != 0)
                 return r;
         r = seen_add(&u->seen, &u->places.st, name);
         if (r < 0)
-                return fail(u, r, reterr);
-        return put_entry(u, dirfd, name, reterr);
+                return tree_unpack_fail(u, r, reterr);
+        return unpack_put_entry(u, dirfd, name, reterr);
 }
 
 int unpack_layer(int tree, LayerReader *reader, const UnpackLimits *limits, UnpackCounts *ret, Error *reterr) {
-        _cleanup_free_ Unpack *u = calloc(1, sizeof(*u));
+        _cleanup_free_ TreeUnpack *u = calloc(1, sizeof(*u));
         int r;
 
         if (!u)
@@ -376,7 +376,7 @@ int unpack_layer(int tree, LayerReader *reader, const UnpackLimits *limits, Unpa
                         break;
                 report_progress(u->counts.entries, u->counts.bytes);
         }
-        forget(u);
+        unpack_forget(u);
         if (r >= 0)
                 r = directory_times_set(&u->times, tree, reterr);
         *ret = u->counts;

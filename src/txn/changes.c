@@ -19,22 +19,22 @@
 #define COMPARE_BYTES 65536
 #define PERMISSIONS   07777
 
-typedef struct Walk {
+typedef struct TxnChangesWalk {
         ChangeFunction function;
         void *userdata;
         Error *reterr;
         char path[PATH_MAX];
         size_t length;
         unsigned depth;
-} Walk;
+} TxnChangesWalk;
 
 /* A pair of directories. */
-typedef struct Pair {
+typedef struct TxnChangesPair {
         int upper;   /* -EBADF: nothing of it is in the upper */
         int dir;     /* -EBADF: nothing of it is on the host */
         bool opaque; /* what the upper does not have is gone */
         bool implied;
-} Pair;
+} TxnChangesPair;
 
 char change_letter(ChangeKind k) {
         return "AMD"[k];
@@ -59,16 +59,16 @@ bool change_is_wanted(const char *path, const char *const *paths, size_t n_paths
         return n_paths == 0;
 }
 
-static bool is_whiteout(const struct stat *st) {
+static bool txn_changes_is_whiteout(const struct stat *st) {
         return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
 }
 
-static int fail(Walk *w, int error) {
+static int txn_changes_fail(TxnChangesWalk *w, int error) {
         return error_set(w->reterr, error, "'%s': %m", w->path);
 }
 
 /* Names of a directory, in order; none of a descriptor that is none. */
-static int read_names(int fd, Strv *ret) {
+static int txn_changes_read_names(int fd, Strv *ret) {
         _cleanup_close_ int own = -EBADF;
         struct dirent *entry;
         DIR *directory;
@@ -90,20 +90,20 @@ static int read_names(int fd, Strv *ret) {
         return r;
 }
 
-static int compare_names(const void *a, const void *b) {
+static int txn_changes_compare_names(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
 /* Both directories' names, each once. */
-static int merge_names(const Pair *p, Strv *ret) {
+static int merge_names(const TxnChangesPair *p, Strv *ret) {
         size_t n = 0;
-        int r = read_names(p->upper, ret);
+        int r = txn_changes_read_names(p->upper, ret);
 
         if (r >= 0 && (p->upper < 0 || p->opaque))
-                r = read_names(p->dir, ret);
+                r = txn_changes_read_names(p->dir, ret);
         if (r < 0 || ret->n == 0)
                 return r;
-        qsort(ret->items, ret->n, sizeof(char *), compare_names);
+        qsort(ret->items, ret->n, sizeof(char *), txn_changes_compare_names);
         for (size_t i = 0; i < ret->n; i++)
                 if (n > 0 && strcmp(ret->items[n - 1], ret->items[i]) == 0)
                         free(ret->items[i]);
@@ -119,7 +119,7 @@ static int open_below(int dirfd, const char *name) {
         return fd < 0 ? -errno : fd;
 }
 
-static bool same_bytes(int a, int b) {
+static bool txn_changes_same_bytes(int a, int b) {
         static char left[COMPARE_BYTES], right[COMPARE_BYTES];
 
         for (;;) {
@@ -133,21 +133,21 @@ static bool same_bytes(int a, int b) {
 }
 
 /* One that cannot be read is taken for another one. */
-static bool same_file(const Pair *p, const char *name) {
+static bool same_file(const TxnChangesPair *p, const char *name) {
         _cleanup_close_ int ours = beneath_read(p->upper, name);
         _cleanup_close_ int theirs = openat(p->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-        return ours >= 0 && theirs >= 0 && same_bytes(ours, theirs);
+        return ours >= 0 && theirs >= 0 && txn_changes_same_bytes(ours, theirs);
 }
 
-static bool same_link(const Pair *p, const char *name) {
+static bool same_link(const TxnChangesPair *p, const char *name) {
         char ours[PATH_MAX], theirs[PATH_MAX];
         ssize_t n = readlinkat(p->upper, name, ours, sizeof(ours)), m = readlinkat(p->dir, name, theirs, sizeof(theirs));
 
         return n >= 0 && n == m && memcmp(ours, theirs, (size_t) n) == 0;
 }
 
-static bool is_same(const Pair *p, const char *name, const Change *c) {
+static bool txn_changes_is_same(const TxnChangesPair *p, const char *name, const Change *c) {
         if ((c->before.st_mode & S_IFMT) != (c->after.st_mode & S_IFMT))
                 return false;
         if (S_ISLNK(c->after.st_mode))
@@ -159,7 +159,7 @@ static bool is_same(const Pair *p, const char *name, const Change *c) {
         return true;
 }
 
-static bool has_mark(const Pair *p, const char *name, const char *mark) {
+static bool has_mark(const TxnChangesPair *p, const char *name, const char *mark) {
         char path[64 + NAME_MAX];
 
         if (p->upper < 0)
@@ -168,16 +168,16 @@ static bool has_mark(const Pair *p, const char *name, const char *mark) {
         return lgetxattr(path, mark, NULL, 0) >= 0;
 }
 
-static int tell(Walk *w, const Change *c) {
+static int txn_changes_tell(TxnChangesWalk *w, const Change *c) {
         int r = w->function(c, w->userdata);
 
-        return r < 0 && w->reterr && !w->reterr->text[0] ? fail(w, r) : r;
+        return r < 0 && w->reterr && !w->reterr->text[0] ? txn_changes_fail(w, r) : r;
 }
 
-static int walk_pair(Walk *w, const Pair *p);
+static int walk_pair(TxnChangesWalk *w, const TxnChangesPair *p);
 
 /* Down into whatever is a directory on either side. */
-static int go_down(Walk *w, const Pair *p, const char *name, const Change *c, bool opaque, bool implied) {
+static int go_down(TxnChangesWalk *w, const TxnChangesPair *p, const char *name, const Change *c, bool opaque, bool implied) {
         bool ours = p->upper >= 0 && S_ISDIR(c->after.st_mode), theirs = p->dir >= 0 && S_ISDIR(c->before.st_mode);
         mode_t mode = BENEATH_OPEN;
         _cleanup_close_ int upper = ours ? beneath_enter(p->upper, name, &mode) : -EBADF;
@@ -187,25 +187,25 @@ static int go_down(Walk *w, const Pair *p, const char *name, const Change *c, bo
         if (!ours && !theirs)
                 return 0;
         if (ours && upper < 0)
-                return fail(w, upper);
-        r = theirs && dir < 0 ? fail(w, dir) : walk_pair(w, &(Pair) { .upper = upper, .dir = dir, .opaque = opaque, .implied = implied });
+                return txn_changes_fail(w, upper);
+        r = theirs && dir < 0 ? txn_changes_fail(w, dir) : walk_pair(w, &(TxnChangesPair) { .upper = upper, .dir = dir, .opaque = opaque, .implied = implied });
         beneath_leave(upper, mode);
         return r;
 }
 
-static int walk_name(Walk *w, const Pair *p, const char *name) {
+static int walk_name(TxnChangesWalk *w, const TxnChangesPair *p, const char *name) {
         Change c = { .path = w->path, .implied = p->implied };
         bool there, replaced;
         int r = 0;
 
         if (p->upper >= 0 && fstatat(p->upper, name, &c.after, AT_SYMLINK_NOFOLLOW) < 0 && errno != ENOENT)
-                return fail(w, -errno);
+                return txn_changes_fail(w, -errno);
         if (p->dir >= 0 && fstatat(p->dir, name, &c.before, AT_SYMLINK_NOFOLLOW) < 0) {
                 if (errno != ENOENT)
-                        return fail(w, -errno);
+                        return txn_changes_fail(w, -errno);
                 c.before = (struct stat) { 0 };
         }
-        if (is_whiteout(&c.after))
+        if (txn_changes_is_whiteout(&c.after))
                 c.after = (struct stat) { 0 };
         there = c.before.st_mode != 0;
         if (!there && c.after.st_mode == 0)
@@ -214,14 +214,14 @@ static int walk_name(Walk *w, const Pair *p, const char *name) {
         c.kind = c.after.st_mode == 0 ? CHANGE_DELETED : there ? CHANGE_MODIFIED : CHANGE_ADDED;
         c.copied = c.after.st_mode != 0 && has_mark(p, name, "user.overlay.origin");
         replaced = c.kind != CHANGE_MODIFIED || (c.before.st_mode & S_IFMT) != (c.after.st_mode & S_IFMT);
-        if (replaced || !is_same(p, name, &c))
-                r = tell(w, &c);
+        if (replaced || !txn_changes_is_same(p, name, &c))
+                r = txn_changes_tell(w, &c);
         if (r < 0)
                 return r;
         return go_down(w, p, name, &c, replaced || has_mark(p, name, "user.overlay.opaque"), p->implied || replaced);
 }
 
-static int walk_pair(Walk *w, const Pair *p) {
+static int walk_pair(TxnChangesWalk *w, const TxnChangesPair *p) {
         Strv names = STRV_INIT(NAMES_MAX);
         size_t length = w->length;
         int r;
@@ -230,7 +230,7 @@ static int walk_pair(Walk *w, const Pair *p) {
                 return error_set(w->reterr, -ELOOP, "'%.100s…' is deeper than %d directories", w->path, CHANGES_DEPTH_MAX);
         r = merge_names(p, &names);
         if (r < 0)
-                r = fail(w, r);
+                r = txn_changes_fail(w, r);
         for (size_t i = 0; i < names.n && r >= 0; i++) {
                 int n = snprintf(w->path + length, sizeof(w->path) - length, "%s%s", length ? "/" : "", names.items[i]);
 
@@ -246,16 +246,16 @@ static int walk_pair(Walk *w, const Pair *p) {
 }
 
 int changes_walk(int dir_fd, int upper_fd, ChangeFunction function, void *userdata, Error *reterr) {
-        Walk w = { .function = function, .userdata = userdata, .reterr = reterr };
+        TxnChangesWalk w = { .function = function, .userdata = userdata, .reterr = reterr };
         int r;
 
         if (reterr)
                 reterr->text[0] = '\0';
-        r = walk_pair(&w, &(Pair) { .upper = upper_fd, .dir = dir_fd });
+        r = walk_pair(&w, &(TxnChangesPair) { .upper = upper_fd, .dir = dir_fd });
         return r < 0 ? r : 0;
 }
 
-static int count_one(const Change *c, void *userdata) {
+static int txn_changes_count_one(const Change *c, void *userdata) {
         ChangeCount *count = userdata;
 
         count->kinds[c->kind]++;
@@ -265,5 +265,5 @@ static int count_one(const Change *c, void *userdata) {
 
 int changes_count(int dir_fd, int upper_fd, ChangeCount *ret, Error *reterr) {
         *ret = (ChangeCount) { 0 };
-        return changes_walk(dir_fd, upper_fd, count_one, ret, reterr);
+        return changes_walk(dir_fd, upper_fd, txn_changes_count_one, ret, reterr);
 }

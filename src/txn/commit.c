@@ -21,16 +21,16 @@
 #endif
 #define STAGING_PREFIX ".cove-"
 
-typedef struct Commit {
+typedef struct TxnCommit {
         const Txn *t;
         int dir_fd, upper_fd;
         int staging_fd;
         char staging[32];
         bool stuck; /* the staging directory has what must not be lost */
         const CommitOptions *o;
-        Plan plan;
+        TxnPlan plan;
         Error *reterr;
-} Commit;
+} TxnCommit;
 
 static int rename_flags(int from_dir, const char *from, int to_dir, const char *to, unsigned flags) {
         return syscall(SYS_renameat2, from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
@@ -46,7 +46,7 @@ static bool is_as_found(const struct stat *now, const struct stat *found) {
 }
 
 /* Somebody may have been there between the plan and this moment. */
-static int check_place(int parent, const char *name, const Step *s) {
+static int txn_commit_check_place(int parent, const char *name, const Step *s) {
         struct stat now;
 
         if (fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
@@ -55,7 +55,7 @@ static int check_place(int parent, const char *name, const Step *s) {
 }
 
 /* Old and new change places at once; a file system that cannot do that does it in two steps. */
-static int move_in(Commit *c, size_t i, int parent, const char *name) {
+static int move_in(TxnCommit *c, size_t i, int parent, const char *name) {
         const Step *s = c->plan.steps + i;
         char new[32], old[32];
         int r;
@@ -78,7 +78,7 @@ static int move_in(Commit *c, size_t i, int parent, const char *name) {
 }
 
 /* The directory is somebody else's, maybe, who could have put another one there. */
-static int set_mode(const Commit *c, const Step *s, int parent, const char *name, mode_t mode) {
+static int set_mode(const TxnCommit *c, const Step *s, int parent, const char *name, mode_t mode) {
         _cleanup_close_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat now, dir;
 
@@ -90,7 +90,7 @@ static int set_mode(const Commit *c, const Step *s, int parent, const char *name
 }
 
 /* Where nobody else can lay hands on it before it has its owner. */
-static int make_parent(Commit *c, int parent, const char *name) {
+static int make_parent(TxnCommit *c, int parent, const char *name) {
         _cleanup_close_ int fd = -EBADF;
         struct stat dir;
         int r;
@@ -107,7 +107,7 @@ static int make_parent(Commit *c, int parent, const char *name) {
 }
 
 /* With only some paths wanted, the directories above them may be new too. */
-static int make_parents(Commit *c, const Step *s) {
+static int txn_commit_make_parents(TxnCommit *c, const Step *s) {
         for (const char *slash = strchr(s->path, '/'); slash; slash = strchr(slash + 1, '/')) {
                 _cleanup_free_ char *path = strndup(s->path, (size_t) (slash - s->path));
                 _cleanup_close_ int there = path ? beneath_open(c->dir_fd, path, O_PATH | O_DIRECTORY) : -ENOMEM, parent = -EBADF;
@@ -126,18 +126,18 @@ static int make_parents(Commit *c, const Step *s) {
         return 0;
 }
 
-static int do_step(Commit *c, size_t i) {
+static int do_step(TxnCommit *c, size_t i) {
         Step *s = c->plan.steps + i;
         _cleanup_close_ int parent = -EBADF;
         const char *name;
         char old[32];
         int r;
 
-        r = s->kind == CHANGE_ADDED && c->o->n_paths > 0 ? make_parents(c, s) : 0;
+        r = s->kind == CHANGE_ADDED && c->o->n_paths > 0 ? txn_commit_make_parents(c, s) : 0;
         if (r >= 0)
                 r = parent = beneath_open_parent(c->dir_fd, s->path, &name);
         if (r >= 0)
-                r = check_place(parent, name, s);
+                r = txn_commit_check_place(parent, name, s);
         if (r < 0)
                 return r;
         if (s->kind != CHANGE_DELETED)
@@ -146,7 +146,7 @@ static int do_step(Commit *c, size_t i) {
         return rename_flags(parent, name, c->staging_fd, old, 0);
 }
 
-static int undo_step(Commit *c, size_t i) {
+static int undo_step(TxnCommit *c, size_t i) {
         const Step *s = c->plan.steps + i;
         const char *name;
         _cleanup_close_ int parent = beneath_open_parent(c->dir_fd, s->path, &name);
@@ -171,7 +171,7 @@ static int undo_step(Commit *c, size_t i) {
 }
 
 /* Nothing of what was there before may be lost with the staging directory. */
-static void undo_all(Commit *c) {
+static void undo_all(TxnCommit *c) {
         for (size_t i = c->plan.n; i > 0; i--)
                 if (c->plan.steps[i - 1].done && undo_step(c, i - 1) < 0)
                         c->stuck = true;
@@ -179,7 +179,7 @@ static void undo_all(Commit *c) {
                 (void) error_prefix(c->reterr, -EIO, "not all could be turned back, what was there before is in '%s/%s'", c->t->dir, c->staging);
 }
 
-static int fail_step(Commit *c, const Step *s, int error) {
+static int txn_commit_fail_step(TxnCommit *c, const Step *s, int error) {
         if (error == -ESTALE)
                 return error_set(c->reterr, -EEXIST, "'%s' was changed on the host at this moment: nothing was applied", s->path);
         if (error == -ELOOP || error == -EXDEV || error == -ENOTDIR)
@@ -188,7 +188,7 @@ static int fail_step(Commit *c, const Step *s, int error) {
 }
 
 /* Permissions of directories come last and from the inside out: they may shut us out. */
-static int set_modes(Commit *c) {
+static int set_modes(TxnCommit *c) {
         for (size_t i = c->plan.n; i > 0; i--) {
                 Step *s = c->plan.steps + i - 1;
                 mode_t mode = s->late_mode ? s->mode : s->after.st_mode & (c->o->allow_setuid ? 07777u : 01777u);
@@ -201,13 +201,13 @@ static int set_modes(Commit *c) {
                 parent = beneath_open_parent(c->dir_fd, s->path, &name);
                 r = parent < 0 ? parent : set_mode(c, s, parent, name, mode);
                 if (r < 0)
-                        return fail_step(c, s, r);
+                        return txn_commit_fail_step(c, s, r);
                 s->done = true;
         }
         return 0;
 }
 
-static int move_all(Commit *c) {
+static int txn_commit_move_all(TxnCommit *c) {
         int r = 0;
 
         for (size_t i = 0; i < c->plan.n && r >= 0; i++) {
@@ -217,7 +217,7 @@ static int move_all(Commit *c) {
                         continue;
                 r = do_step(c, i);
                 if (r < 0)
-                        r = fail_step(c, s, r);
+                        r = txn_commit_fail_step(c, s, r);
                 else
                         s->done = true;
         }
@@ -228,7 +228,7 @@ static int move_all(Commit *c) {
         return r;
 }
 
-static int name_staging(Commit *c) {
+static int name_staging(TxnCommit *c) {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
         uint8_t random[8];
         size_t n = strlen(STAGING_PREFIX);
@@ -252,7 +252,7 @@ static int open_staging(int dir_fd, const char *name) {
         return st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? TAKE_FD(fd) : -ESTALE;
 }
 
-static int make_staging(Commit *c) {
+static int make_staging(TxnCommit *c) {
         int r = mkdirat(c->dir_fd, c->staging, 0700) < 0 ? -errno : open_staging(c->dir_fd, c->staging);
 
         if (r < 0)
@@ -279,7 +279,7 @@ static int remove_staging(int dir_fd, int staging_fd, const char *name) {
         return r < 0 ? r : unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static int check_space(Commit *c) {
+static int txn_commit_check_space(TxnCommit *c) {
         struct statvfs fs;
 
         if (fstatvfs(c->dir_fd, &fs) < 0 || (uint64_t) fs.f_bavail * fs.f_frsize > c->plan.bytes)
@@ -289,7 +289,7 @@ static int check_space(Commit *c) {
 }
 
 /* What is there already keeps its owner. */
-static int stage_all(Commit *c) {
+static int stage_all(TxnCommit *c) {
         struct stat dir;
         Stage s = { .o = c->o, .chown = geteuid() == 0, .reterr = c->reterr };
         int r = fstat(c->dir_fd, &dir) < 0 ? -errno : 0;
@@ -330,8 +330,8 @@ int commit_clear(const Txn *t, int dir_fd, Error *reterr) {
         return 0;
 }
 
-static int carry_out(Commit *c) {
-        int r = check_space(c);
+static int txn_commit_carry_out(TxnCommit *c) {
+        int r = txn_commit_check_space(c);
 
         if (r >= 0)
                 r = name_staging(c);
@@ -342,7 +342,7 @@ static int carry_out(Commit *c) {
         if (r >= 0)
                 r = stage_all(c);
         if (r >= 0)
-                r = move_all(c);
+                r = txn_commit_move_all(c);
         if (r >= 0 && syncfs(c->dir_fd) < 0)
                 r = error_set(c->reterr, -errno, "'%s' cannot be synced: %m", c->t->dir);
         if (c->staging_fd >= 0 && !c->stuck)
@@ -352,7 +352,7 @@ static int carry_out(Commit *c) {
 }
 
 int commit_run(const Txn *t, int dir_fd, int upper_fd, const CommitOptions *o, CommitResult *ret, Error *reterr) {
-        Commit c = { .t = t, .dir_fd = dir_fd, .upper_fd = upper_fd, .staging_fd = -EBADF, .o = o, .reterr = reterr };
+        TxnCommit c = { .t = t, .dir_fd = dir_fd, .upper_fd = upper_fd, .staging_fd = -EBADF, .o = o, .reterr = reterr };
         _cleanup_journal_ Journal journal = { 0 };
         int r = journal_load(t, &journal, reterr);
 
@@ -365,7 +365,7 @@ int commit_run(const Txn *t, int dir_fd, int upper_fd, const CommitOptions *o, C
         if (r >= 0 && !o->dry) {
                 r = commit_clear(t, dir_fd, reterr);
                 if (r >= 0 && c.plan.n > 0)
-                        r = carry_out(&c);
+                        r = txn_commit_carry_out(&c);
         }
         *ret = (CommitResult) { .conflicts = c.plan.conflicts, .left_out = c.plan.left_out };
         if (r >= 0)

@@ -14,7 +14,7 @@
 
 #define JOURNAL_MAX (1u << 30)
 
-static int64_t nsec_of(const struct timespec *t) {
+static int64_t txn_journal_nsec_of(const struct timespec *t) {
         return (int64_t) t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
@@ -26,7 +26,7 @@ void journal_done(Journal *j) {
         *j = (Journal) { 0 };
 }
 
-static int take_line(Journal *j, char *line) {
+static int txn_journal_take_line(Journal *j, char *line) {
         JournalLine found = { 0 };
         int used = 0, r;
 
@@ -74,7 +74,7 @@ int journal_load(const Txn *t, Journal *ret, Error *reterr) {
 
                 next = end + 1;
                 *end = '\0';
-                r = take_line(ret, line);
+                r = txn_journal_take_line(ret, line);
         }
         if (turned_back)
                 free(TAKE_PTR(ret->staging));
@@ -89,7 +89,7 @@ void journal_end(const Txn *t, bool done) {
                 (void) renameat(t->fd, "journal", t->fd, "turned-back");
 }
 
-int journal_save(const Txn *t, const char *staging, const Plan *p, Error *reterr) {
+int journal_save(const Txn *t, const char *staging, const TxnPlan *p, Error *reterr) {
         FILE *f = NULL;
         int r = record_begin(t->fd, "journal", &f);
 
@@ -98,7 +98,7 @@ int journal_save(const Txn *t, const char *staging, const Plan *p, Error *reterr
                 for (size_t i = 0; i < p->n; i++) {
                         const Step *s = p->steps + i;
 
-                        fprintf(f, "%" PRIu64 " %" PRId64 " ", (uint64_t) s->before.st_ino, nsec_of(&s->before.st_mtim));
+                        fprintf(f, "%" PRIu64 " %" PRId64 " ", (uint64_t) s->before.st_ino, txn_journal_nsec_of(&s->before.st_mtim));
                         record_put_text(f, s->path);
                         fputc('\n', f);
                 }
@@ -112,6 +112,6 @@ bool journal_has(const Journal *j, const char *path, const struct stat *now) {
         for (size_t i = 0; i < j->n; i++)
                 if (strcmp(j->lines[i].path, path) == 0)
                         return j->lines[i].ino == (uint64_t) now->st_ino &&
-                               (S_ISDIR(now->st_mode) || now->st_ino == 0 || j->lines[i].mtime_nsec == nsec_of(&now->st_mtim));
+                               (S_ISDIR(now->st_mode) || now->st_ino == 0 || j->lines[i].mtime_nsec == txn_journal_nsec_of(&now->st_mtim));
         return false;
 }

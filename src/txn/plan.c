@@ -15,18 +15,18 @@ typedef struct Planning {
         int dir_fd;
         const CommitOptions *o;
         const Journal *journal;
-        Plan *plan;
+        TxnPlan *plan;
         Error *reterr;
 } Planning;
 
-void plan_done(Plan *p) {
+void plan_done(TxnPlan *p) {
         for (size_t i = 0; i < p->n; i++)
                 free(p->steps[i].path);
         free(p->steps);
-        *p = (Plan) { 0 };
+        *p = (TxnPlan) { 0 };
 }
 
-static uint64_t nsec_of(const struct timespec *t) {
+static uint64_t plan_nsec_of(const struct timespec *t) {
         return t->tv_sec < 0 ? 0 : (uint64_t) t->tv_sec * UINT64_C(1000000000) + (uint64_t) t->tv_nsec;
 }
 
@@ -43,10 +43,10 @@ static bool changed_since(const Planning *p, const Change *c) {
         const struct stat *st = &c->before;
 
         if (!S_ISDIR(st->st_mode))
-                return nsec_of(&st->st_ctim) > p->t->since_nsec;
+                return plan_nsec_of(&st->st_ctim) > p->t->since_nsec;
         if (S_ISDIR(c->after.st_mode))
-                return nsec_of(&st->st_ctim) > p->t->since_nsec;
-        return nsec_of(&st->st_mtim) > p->t->since_nsec;
+                return plan_nsec_of(&st->st_ctim) > p->t->since_nsec;
+        return plan_nsec_of(&st->st_mtim) > p->t->since_nsec;
 }
 
 /* What the guest has changed is not there any more; or it is there by another name, which the guest has given to it. The directory tells: if nobody has touched
@@ -58,7 +58,7 @@ static bool parent_changed(const Planning *p, const char *path) {
 
         if (parent < 0)
                 return false; /* its directory is new as well: that one is looked at */
-        return fstat(parent, &st) == 0 && nsec_of(&st.st_mtim) > p->t->since_nsec;
+        return fstat(parent, &st) == 0 && plan_nsec_of(&st.st_mtim) > p->t->since_nsec;
 }
 
 static void look_for_clash(Planning *p, const Change *c) {
@@ -78,12 +78,12 @@ static bool covers(const Step *s, const char *path) {
 }
 
 /* Steps come in order, so what is below one follows it; but names between them may have come ("a", "a.b", "a/c" do not, "a", "a/c", "a.b" do). */
-static bool is_covered(const Plan *plan, const char *path) {
+static bool is_covered(const TxnPlan *plan, const char *path) {
         return plan->n > 0 && covers(plan->steps + plan->n - 1, path);
 }
 
-static int add_step(Planning *p, const Change *c) {
-        Plan *plan = p->plan;
+static int txn_plan_add_step(Planning *p, const Change *c) {
+        TxnPlan *plan = p->plan;
         Step *bigger;
         char *path;
 
@@ -131,10 +131,10 @@ static int plan_one(const Change *c, void *userdata) {
         p->plan->count.total++;
         if (c->kind != CHANGE_DELETED)
                 p->plan->bytes += (uint64_t) c->after.st_blocks * 512;
-        return is_covered(p->plan, c->path) ? 0 : add_step(p, c);
+        return is_covered(p->plan, c->path) ? 0 : txn_plan_add_step(p, c);
 }
 
-int plan_make(const Txn *t, int dir_fd, int upper_fd, const CommitOptions *o, const Journal *journal, Plan *ret, Error *reterr) {
+int plan_make(const Txn *t, int dir_fd, int upper_fd, const CommitOptions *o, const Journal *journal, TxnPlan *ret, Error *reterr) {
         Planning p = { .t = t, .dir_fd = dir_fd, .o = o, .journal = journal, .plan = ret, .reterr = reterr };
 
         return changes_walk(dir_fd, upper_fd, plan_one, &p, reterr);

@@ -14,20 +14,20 @@ typedef struct Step {
         mode_t mode;
 } Step;
 
-typedef struct Plan {
+typedef struct TxnPlan {
         Step *steps;
         size_t n, room;
         uint64_t bytes; /* to be copied */
         uint64_t conflicts, left_out;
         ChangeCount count;
-} Plan;
+} TxnPlan;
 
-void plan_done(Plan *p);
+void plan_done(TxnPlan *p);
 #define _cleanup_plan_ _cleanup_(plan_done)
 
 typedef struct Journal Journal;
 
-int plan_make(const Txn *t, int dir_fd, int upper_fd, const CommitOptions *o, const Journal *journal, Plan *ret, Error *reterr);
+int plan_make(const Txn *t, int dir_fd, int upper_fd, const CommitOptions *o, const Journal *journal, TxnPlan *ret, Error *reterr);
 
 /* journal.c */
 typedef struct JournalLine {
@@ -45,7 +45,7 @@ struct Journal {
 void journal_done(Journal *j);
 #define _cleanup_journal_ _cleanup_(journal_done)
 int journal_load(const Txn *t, Journal *ret, Error *reterr); /* an empty one when there is none */
-int journal_save(const Txn *t, const char *staging, const Plan *p, Error *reterr);
+int journal_save(const Txn *t, const char *staging, const TxnPlan *p, Error *reterr);
 void journal_end(const Txn *t, bool done); /* not done: all was turned back */
 /* Whether what is there now is what the interrupted commit had found, and meant to replace. */
 bool journal_has(const Journal *j, const char *path, const struct stat *now);

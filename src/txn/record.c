@@ -84,7 +84,7 @@ int record_end(int dirfd, const char *name, FILE *f) {
         return r;
 }
 
-static void put_line(FILE *f, const char *name, const char *value) {
+static void txn_record_put_line(FILE *f, const char *name, const char *value) {
         fprintf(f, "%s=", name);
         record_put_text(f, value);
         fputc('\n', f);
@@ -95,27 +95,27 @@ int txn_save(const Txn *t, Error *reterr) {
         int r = record_begin(t->fd, "record", &f);
 
         if (r >= 0) {
-                put_line(f, "dir", t->dir);
-                put_line(f, "target", t->target ? t->target : "");
+                txn_record_put_line(f, "dir", t->dir);
+                txn_record_put_line(f, "target", t->target ? t->target : "");
                 fprintf(f, "dev=%" PRIu64 "\nino=%" PRIu64 "\nsince=%" PRIu64 "\nended=%" PRIu64 "\n", t->dev, t->ino, t->since_nsec,
                                 t->ended_usec);
                 fprintf(f, "uid=%u\ngid=%u\nruns=%u\n", t->uid, t->gid, t->runs);
                 if (t->status != TXN_STATUS_NONE)
                         fprintf(f, "status=%d\n", t->status);
                 for (size_t i = 0; i < t->command.n; i++)
-                        put_line(f, "word", t->command.items[i]);
+                        txn_record_put_line(f, "word", t->command.items[i]);
                 r = record_end(t->fd, "record", f);
         }
         return r < 0 ? error_set(reterr, r, "cannot write '%s/record': %m", t->path) : 0;
 }
 
-static int take_text(char **place, const char *value) {
+static int txn_record_take_text(char **place, const char *value) {
         free(*place);
         *place = strdup(value);
         return *place ? 0 : -ENOMEM;
 }
 
-static int take_line(Txn *t, const char *name, char *value) {
+static int txn_record_take_line(Txn *t, const char *name, char *value) {
         const struct {
                 const char *name;
                 uint64_t *wide;
@@ -135,9 +135,9 @@ static int take_line(Txn *t, const char *name, char *value) {
         if (r < 0)
                 return r;
         if (strcmp(name, "dir") == 0)
-                return take_text(&t->dir, value);
+                return txn_record_take_text(&t->dir, value);
         if (strcmp(name, "target") == 0)
-                return take_text(&t->target, value);
+                return txn_record_take_text(&t->target, value);
         if (strcmp(name, "word") == 0)
                 return strv_push(&t->command, value);
         if (strcmp(name, "status") == 0) {
@@ -174,7 +174,7 @@ int record_load(Txn *t, Error *reterr) {
                         break;
                 }
                 *equals = '\0';
-                r = take_line(t, line, equals + 1);
+                r = txn_record_take_line(t, line, equals + 1);
         }
         if (r >= 0 && (!t->dir || t->dir[0] != '/' || t->ino == 0))
                 r = -EBADMSG;

@@ -20,32 +20,32 @@ static int open_to_clear(int dirfd, const char *name) {
         return fd < 0 ? -errno : fd;
 }
 
-static bool is_dots(const char *name) {
+static bool remove_is_dots(const char *name) {
         return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
 #define LEVELS_MAX 128 /* of open directories: a guest makes trees deeper than we may open files. What is deeper is moved up first. */
 
-typedef struct Level {
+typedef struct RemoveLevel {
         DIR *directory;
         char *name; /* in the level above */
-} Level;
+} RemoveLevel;
 
 typedef struct Levels {
-        Level *items;
+        RemoveLevel *items;
         size_t n, room;
         unsigned moved; /* so far, for names */
         bool again;     /* some are at the top that nobody has looked at */
 } Levels;
 
-static int push(Levels *l, int dirfd, const char *name) {
+static int remove_push(Levels *l, int dirfd, const char *name) {
         int fd = open_to_clear(dirfd, name);
-        Level *items;
+        RemoveLevel *items;
 
         if (fd < 0)
                 return fd;
         if (l->n == l->room) {
-                items = reallocarray(l->items, l->room + 64, sizeof(Level));
+                items = reallocarray(l->items, l->room + 64, sizeof(RemoveLevel));
                 if (!items) {
                         (void) fd_close(fd);
                         return -ENOMEM;
@@ -68,7 +68,7 @@ static int push(Levels *l, int dirfd, const char *name) {
         return 0;
 }
 
-static void pop(Levels *l) {
+static void remove_pop(Levels *l) {
         l->n--;
         (void) closedir(l->items[l->n].directory);
         free(l->items[l->n].name);
@@ -88,7 +88,7 @@ static int clear_level(Levels *l) {
         struct dirent *entry;
 
         while ((entry = readdir(directory))) {
-                if (is_dots(entry->d_name))
+                if (remove_is_dots(entry->d_name))
                         continue;
                 if (unlinkat(dirfd(directory), entry->d_name, 0) == 0 || errno == ENOENT)
                         continue;
@@ -102,7 +102,7 @@ static int clear_level(Levels *l) {
                                 return r;
                         continue;
                 }
-                int r = push(l, dirfd(directory), entry->d_name);
+                int r = remove_push(l, dirfd(directory), entry->d_name);
                 return r < 0 ? r : 1;
         }
         if (l->n == 1 && l->again) {
@@ -121,7 +121,7 @@ int txn_remove_tree(int dirfd_, const char *name) {
                 return 0;
         if (errno != EISDIR && errno != EPERM)
                 return -errno;
-        r = push(&l, dirfd_, name);
+        r = remove_push(&l, dirfd_, name);
         while (r >= 0 && l.n > 0) {
                 r = clear_level(&l);
                 if (r != 0)
@@ -129,10 +129,10 @@ int txn_remove_tree(int dirfd_, const char *name) {
                 int parent = l.n > 1 ? dirfd(l.items[l.n - 2].directory) : dirfd_;
                 if (unlinkat(parent, l.items[l.n - 1].name, AT_REMOVEDIR) < 0)
                         r = -errno;
-                pop(&l);
+                remove_pop(&l);
         }
         while (l.n > 0)
-                pop(&l);
+                remove_pop(&l);
         free(l.items);
         return r;
 }

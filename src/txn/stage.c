@@ -13,17 +13,17 @@
 #include "txn/plan.h"
 
 /* Where a staged directory lies in the one that was asked for, for people. */
-typedef struct Place {
+typedef struct StagePlace {
         char path[PATH_MAX];
         size_t length;
         unsigned depth;
-} Place;
+} StagePlace;
 
-static int fail(const Stage *s, int error, const Place *at) {
+static int stage_fail(const Stage *s, int error, const StagePlace *at) {
         return error_set(s->reterr, error, "cannot copy '%s': %m", at->path);
 }
 
-static mode_t mode_of(const Stage *s, mode_t mode) {
+static mode_t stage_mode_of(const Stage *s, mode_t mode) {
         return mode & (s->o->allow_setuid ? 07777 : 01777);
 }
 
@@ -65,13 +65,13 @@ static int set_file(const Stage *s, int fd, const struct stat *st) {
 
         if (s->chown && fchown(fd, s->uid, s->gid) < 0)
                 return -errno;
-        if (fchmod(fd, mode_of(s, st->st_mode)) < 0)
+        if (fchmod(fd, stage_mode_of(s, st->st_mode)) < 0)
                 return -errno;
         (void) futimens(fd, times);
         return 0;
 }
 
-static int copy_file(Stage *s, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
+static int stage_copy_file(Stage *s, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
         _cleanup_close_ int from = beneath_read(from_dir, from_name), to = -EBADF;
         struct stat now;
         int r;
@@ -103,15 +103,15 @@ static int copy_link(Stage *s, int from_dir, const char *from_name, int to_dir, 
         return 0;
 }
 
-static int copy_entry(Stage *s, Place *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name);
+static int copy_entry(Stage *s, StagePlace *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name);
 
-static void leave_out(Stage *s, const Place *at) {
+static void stage_leave_out(Stage *s, const StagePlace *at) {
         s->left_out++;
         if (s->o->left_out)
                 s->o->left_out(at->path, "is neither a file nor a directory nor a link", s->o->userdata);
 }
 
-static int copy_entries(Stage *s, Place *at, DIR *from, int to) {
+static int copy_entries(Stage *s, StagePlace *at, DIR *from, int to) {
         size_t length = at->length;
         struct dirent *entry;
         int r = 0;
@@ -125,7 +125,7 @@ static int copy_entries(Stage *s, Place *at, DIR *from, int to) {
                 if (at->length >= sizeof(at->path))
                         r = -ENAMETOOLONG;
                 else if (fstatat(dirfd(from), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        r = fail(s, -errno, at);
+                        r = stage_fail(s, -errno, at);
                 else
                         r = copy_entry(s, at, dirfd(from), entry->d_name, &st, to, entry->d_name);
                 at->path[length] = '\0';
@@ -134,7 +134,7 @@ static int copy_entries(Stage *s, Place *at, DIR *from, int to) {
         return r;
 }
 
-static int copy_directory(Stage *s, Place *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
+static int stage_copy_directory(Stage *s, StagePlace *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
         mode_t mode;
         int fd = beneath_enter(from_dir, from_name, &mode), r;
         _cleanup_close_ int to = -EBADF;
@@ -160,36 +160,36 @@ static int copy_directory(Stage *s, Place *at, int from_dir, const char *from_na
 }
 
 /* Whiteouts and what is left of them are nothing where there was nothing before. */
-static int copy_entry(Stage *s, Place *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
+static int copy_entry(Stage *s, StagePlace *at, int from_dir, const char *from_name, const struct stat *st, int to_dir, const char *to_name) {
         int r = 0;
 
         if (++at->depth > CHANGES_DEPTH_MAX)
                 r = -ELOOP;
         else if (S_ISREG(st->st_mode))
-                r = copy_file(s, from_dir, from_name, st, to_dir, to_name);
+                r = stage_copy_file(s, from_dir, from_name, st, to_dir, to_name);
         else if (S_ISLNK(st->st_mode))
                 r = copy_link(s, from_dir, from_name, to_dir, to_name);
         else if (S_ISDIR(st->st_mode))
-                r = copy_directory(s, at, from_dir, from_name, st, to_dir, to_name);
+                r = stage_copy_directory(s, at, from_dir, from_name, st, to_dir, to_name);
         else if (!S_ISCHR(st->st_mode) || st->st_rdev != makedev(0, 0))
-                leave_out(s, at);
+                stage_leave_out(s, at);
         at->depth--;
-        return r < 0 && !s->reterr->text[0] ? fail(s, r, at) : r;
+        return r < 0 && !s->reterr->text[0] ? stage_fail(s, r, at) : r;
 }
 
 int stage_copy(Stage *s, int upper_fd, Step *step, int dirfd, const char *name) {
         const char *from_name;
         _cleanup_close_ int from = beneath_open_parent(upper_fd, step->path, &from_name);
         struct stat st = step->after;
-        Place at = { 0 };
+        StagePlace at = { 0 };
 
         at.length = (size_t) snprintf(at.path, sizeof(at.path), "%s", step->path);
         if (from < 0)
-                return fail(s, from, &at);
+                return stage_fail(s, from, &at);
         /* To be moved, a directory must be writable for whoever is not root. */
         if (S_ISDIR(st.st_mode) && (st.st_mode & 0700) != 0700) {
                 step->late_mode = true;
-                step->mode = mode_of(s, st.st_mode);
+                step->mode = stage_mode_of(s, st.st_mode);
                 st.st_mode |= 0700;
         }
         return copy_entry(s, &at, from, from_name, &st, dirfd, name);

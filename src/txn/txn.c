@@ -85,7 +85,7 @@ static int open_home(bool make, char **ret_path, Error *reterr) {
         return TAKE_FD(fd);
 }
 
-static int take_lock(Txn *t, Error *reterr) {
+static int txn_take_lock(Txn *t, Error *reterr) {
         t->lock_fd = openat(t->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (t->lock_fd < 0)
                 return error_set(reterr, -errno, "'%s/lock': %m", t->path);
@@ -137,7 +137,7 @@ static int check_attributes(const Txn *t, int upper, Error *reterr) {
 }
 
 /* The upper's own directory is what the guest sees as the top. */
-static int make_layer(const Txn *t, const struct stat *dir, Error *reterr) {
+static int txn_make_layer(const Txn *t, const struct stat *dir, Error *reterr) {
         _cleanup_close_ int layer = -EBADF, upper = -EBADF;
 
         if (mkdirat(t->fd, "layer", 0700) == 0)
@@ -149,7 +149,7 @@ static int make_layer(const Txn *t, const struct stat *dir, Error *reterr) {
         return check_attributes(t, upper, reterr);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b) {
+static bool txn_is_same(const struct stat *a, const struct stat *b) {
         return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
@@ -163,7 +163,7 @@ static int lies_below(const char *path, const struct stat *above) {
         for (;;) {
                 int up;
 
-                if (is_same(&here, above))
+                if (txn_is_same(&here, above))
                         return 1;
                 up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
                 if (up < 0)
@@ -172,7 +172,7 @@ static int lies_below(const char *path, const struct stat *above) {
                 fd = up;
                 if (fstat(fd, &parent) < 0)
                         return -errno;
-                if (is_same(&here, &parent))
+                if (txn_is_same(&here, &parent))
                         return 0;
                 here = parent;
         }
@@ -227,11 +227,11 @@ static int fill_new(Txn *t, const char *dir, uid_t uid, gid_t gid, Error *reterr
         t->gid = gid;
         r = make_own_directory(t, reterr);
         if (r >= 0)
-                r = take_lock(t, reterr);
+                r = txn_take_lock(t, reterr);
         if (r >= 0)
                 r = check_apart(t, &st, reterr);
         if (r >= 0)
-                r = make_layer(t, &st, reterr);
+                r = txn_make_layer(t, &st, reterr);
         if (r < 0)
                 return r;
         t->since_nsec = begin_time();
@@ -275,7 +275,7 @@ int txn_open(const char *id, bool lock, Txn *ret, Error *reterr) {
                 t.path = NULL;
                 return error_set(reterr, -ENOMEM, "out of memory");
         }
-        r = lock ? take_lock(&t, reterr) : 0;
+        r = lock ? txn_take_lock(&t, reterr) : 0;
         if (r >= 0)
                 r = record_load(&t, reterr);
         if (r < 0 && r != -EBADMSG)

@@ -6,10 +6,10 @@
 
 #include "base/log.h"
 #include "core/mask.h"
-#include "store/secrets.h"
+#include "vault/rows.h"
 #include "vault/internal.h"
 
-static SealPlace place_of(const char *sandbox) {
+static SealPlace given_place_of(const char *sandbox) {
         return (SealPlace) { "given", sandbox, "" };
 }
 
@@ -19,8 +19,8 @@ static int mask_of(Sandbox *sb) {
         return sb->mask ? 0 : -ENOMEM;
 }
 
-static int write_down(Vault *v, const Sandbox *sb, const void *value, size_t size) {
-        const SealPlace place = place_of(sb->id);
+static int given_write_down(Vault *v, const Sandbox *sb, const void *value, size_t size) {
+        const SealPlace place = given_place_of(sb->id);
         uint8_t *sealed = malloc(size + SEAL_EXTRA);
         int r;
 
@@ -44,7 +44,7 @@ int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, E
                                                  "prints: make another one",
                                 MASK_VALUES_MAX);
         if (r >= 0)
-                r = write_down(v, sb, value, size);
+                r = given_write_down(v, sb, value, size);
         if (r >= 0)
                 r = mask_add(sb->mask, value, size);
         return r < 0 ? error_set(reterr, r, "cannot keep in mind what has to be hidden: %m") : 0;
@@ -52,13 +52,12 @@ int vault_mask_remember(Vault *v, Sandbox *sb, const void *value, size_t size, E
 
 static int load_row(const SecretRow *row, void *userdata) {
         Vault *v = userdata;
-        const SealPlace place = place_of(row->name);
+        const SealPlace place = given_place_of(row->name);
         size_t size = row->size - MIN_OF(row->size, (size_t) SEAL_EXTRA);
-        Sandbox *sb = NULL;
+        Sandbox *sb = manager_by_id(v->manager, row->name);
         char *value;
         int r;
 
-        HASH_FIND_STR(v->manager->sandboxes, row->name, sb);
         if (!sb)
                 return 0;
         value = malloc(size + 1);

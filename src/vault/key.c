@@ -13,7 +13,7 @@
 #define FRESH VAULT_KEY_FILE ".new"
 
 /* 64 digits and perhaps a newline, or the bare bytes. */
-static int parse(char *text, size_t size, uint8_t *ret) {
+static int key_parse(char *text, size_t size, uint8_t *ret) {
         if (size == SEAL_KEY_SIZE) {
                 memcpy(ret, text, SEAL_KEY_SIZE);
                 return 0;
@@ -23,24 +23,24 @@ static int parse(char *text, size_t size, uint8_t *ret) {
         return seal_parse_key(text, size, ret);
 }
 
-static int read_key(int fd, uint8_t *ret) {
+static int key_read(int fd, uint8_t *ret) {
         char text[2 * SEAL_KEY_SIZE + 2];
         ssize_t n = fd_read_full(fd, text, sizeof(text));
-        int r = n < 0 ? (int) n : parse(text, (size_t) n, ret);
+        int r = n < 0 ? (int) n : key_parse(text, (size_t) n, ret);
 
         secret_wipe(text, sizeof(text));
         return r;
 }
 
 int key_read_fd(int fd, uint8_t *ret, Error *reterr) {
-        int r = read_key(fd, ret);
+        int r = key_read(fd, ret);
 
         if (r == -EINVAL)
                 return error_set(reterr, -EBADMSG, "--secret-key-fd %d has no key in it: 64 hexadecimal digits, or 32 bytes, are wanted", fd);
         return r < 0 ? error_set(reterr, r, "cannot read --secret-key-fd %d: %m", fd) : 0;
 }
 
-static int write_fresh(int dirfd) {
+static int key_write_fresh(int dirfd) {
         _cleanup_close_ int fd = -EBADF;
         uint8_t key[SEAL_KEY_SIZE];
         char text[2 * SEAL_KEY_SIZE + 2];
@@ -61,8 +61,8 @@ static int write_fresh(int dirfd) {
 }
 
 /* On disk before anything is sealed with it. */
-static int make_file(int dirfd) {
-        int r = write_fresh(dirfd);
+static int key_make_file(int dirfd) {
+        int r = key_write_fresh(dirfd);
 
         if (r < 0)
                 return r;
@@ -71,7 +71,7 @@ static int make_file(int dirfd) {
         return fsync(dirfd) < 0 ? -errno : 0;
 }
 
-static int check_file(int fd, const char *directory, Error *reterr) {
+static int key_check_file(int fd, const char *directory, Error *reterr) {
         struct stat st;
 
         if (fstat(fd, &st) < 0)
@@ -103,7 +103,7 @@ int key_read_file(const char *directory, bool make, uint8_t *ret, Error *reterr)
                                         "'%s/" VAULT_KEY_FILE "' is missing, and there are secrets that were sealed with it: put it back and start "
                                         "again, pass the key by --secret-key-fd, or give all secrets up with `cove secret rm --all`",
                                         directory);
-                r = make_file(dirfd);
+                r = key_make_file(dirfd);
                 if (r < 0)
                         return error_set(reterr, r, "cannot make '%s/" VAULT_KEY_FILE "': %m", directory);
                 fd = openat(dirfd, VAULT_KEY_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -113,10 +113,10 @@ int key_read_file(const char *directory, bool make, uint8_t *ret, Error *reterr)
                                 geteuid(), geteuid());
         if (fd < 0)
                 return error_set(reterr, -errno, "cannot open '%s/" VAULT_KEY_FILE "': %m", directory);
-        r = check_file(fd, directory, reterr);
+        r = key_check_file(fd, directory, reterr);
         if (r < 0)
                 return r;
-        r = read_key(fd, ret);
+        r = key_read(fd, ret);
         if (r == -EINVAL)
                 return error_set(reterr, -EBADMSG,
                                 "'%s/" VAULT_KEY_FILE "' has no key in it (64 hexadecimal digits): put the right one there and start again, or remove "

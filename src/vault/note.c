@@ -1,23 +1,23 @@
 /* note.c: what is said about a secret beside its value. */
 
-#include "store/secrets.h"
+#include "vault/rows.h"
 #include "vault/internal.h"
 
-typedef struct Reader {
+typedef struct NoteReader {
         VaultNote each;
         void *userdata;
-} Reader;
+} NoteReader;
 
-static int on_note(const SecretNote *note, void *userdata) {
-        Reader *k = userdata;
+static int note_on(const SecretNote *note, void *userdata) {
+        NoteReader *k = userdata;
 
         return k->each(note->version, note->metadata, k->userdata);
 }
 
 int vault_get_note(Vault *v, const char *tenant, const char *name, VaultNote each, void *userdata) {
-        Reader k = { each, userdata };
+        NoteReader k = { each, userdata };
 
-        return store_secret_note_find(v->manager->store, tenant, name, on_note, &k);
+        return store_secret_note_find(v->manager->store, tenant, name, note_on, &k);
 }
 
 int vault_set_note(Vault *v, const char *tenant, const char *name, uint64_t version, const char *metadata) {

@@ -16,7 +16,7 @@ typedef struct Missing {
 } Missing;
 
 /* All of them in one sentence, as long as there is room. */
-static void add_missing(Missing *m, const char *assignment, const char *text) {
+static void resolve_add_missing(Missing *m, const char *assignment, const char *text) {
         char variable[256];
         size_t used;
 
@@ -50,7 +50,7 @@ int vault_check_env(Vault *v, const char *tenant, const Strv *env, VaultMissing 
                 if (r >= 0)
                         vault_wipe(value, size);
                 else if (is_absent(r))
-                        add_missing(&m, env->items[i], error.text);
+                        resolve_add_missing(&m, env->items[i], error.text);
                 else
                         return error_set(reterr, r, "%s", error.text);
         }
@@ -58,7 +58,7 @@ int vault_check_env(Vault *v, const char *tenant, const Strv *env, VaultMissing 
 }
 
 /* The text of the reference is the variable's name and what replaces it. */
-static int replace(char **assignment, const char *value, size_t size) {
+static int resolve_replace(char **assignment, const char *value, size_t size) {
         size_t n = strcspn(*assignment, "=") + 1;
         char *text = malloc(n + size + 1);
 
@@ -80,7 +80,7 @@ static int resolve_one(Vault *v, Sandbox *sb, const char *tenant, char **assignm
         if (r < 0)
                 return r;
         r = vault_mask_remember(v, sb, value, size, reterr); /* before anybody can print it */
-        if (r >= 0 && (r = replace(assignment, value, size)) < 0)
+        if (r >= 0 && (r = resolve_replace(assignment, value, size)) < 0)
                 (void) error_set(reterr, r, "out of memory");
         vault_wipe(value, size);
         return r;

@@ -7,15 +7,15 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/secret.h"
-#include "store/secrets.h"
-#include "store/store.h"
+#include "core/store.h"
 #include "vault/internal.h"
+#include "vault/rows.h"
 
 #define CHECK_TEXT "cove"
 
 static const SealPlace check_place = { "check", "", "" };
 
-static SealPlace place_of(const char *tenant, const char *name) {
+static SealPlace vault_place_of(const char *tenant, const char *name) {
         return (SealPlace) { "secret", tenant, name };
 }
 
@@ -44,7 +44,7 @@ static int write_check(Vault *v) {
         return store_vault_put(v->manager->store, sealed, sizeof(sealed));
 }
 
-static int read_key(Vault *v, int key_fd, bool make, Error *reterr) {
+static int vault_read_key(Vault *v, int key_fd, bool make, Error *reterr) {
         return v->key_by_fd ? key_read_fd(key_fd, v->key, reterr) : key_read_file(v->manager->config.state_dir, make, v->key, reterr);
 }
 
@@ -57,7 +57,7 @@ static int try_open(Vault *v, int key_fd, Error *reterr) {
         r = store_secret_count(store, /* tenant= */ NULL, &n);
         if (r < 0)
                 return error_set(reterr, r, "cannot read the secrets: %m");
-        r = read_key(v, key_fd, /* make= */ n == 0, reterr);
+        r = vault_read_key(v, key_fd, /* make= */ n == 0, reterr);
         if (r < 0)
                 return r;
         r = store_vault_get(store, try_check, v);
@@ -136,7 +136,7 @@ bool secret_name_is_good(const char *name) {
         return n > 0 && n <= SECRET_NAME_MAX && strspn(name, letters) == n && name[0] != '.' && name[0] != '-';
 }
 
-static int check_name(const Vault *v, const char *name, Error *reterr) {
+static int vault_check_name(const Vault *v, const char *name, Error *reterr) {
         if (strncmp(name, SECRET_ENV_PREFIX, strlen(SECRET_ENV_PREFIX)) == 0)
                 return error_set(reterr, -EPERM, "'%.140s' is of the daemon's environment, which can only be read: change it where the daemon is started",
                                 name);
@@ -174,12 +174,12 @@ static int check_count(Vault *v, const char *tenant, const char *name, Error *re
 }
 
 int vault_set(Vault *v, const char *tenant, const char *name, const void *value, size_t size, Error *reterr) {
-        const SealPlace place = place_of(tenant, name);
+        const SealPlace place = vault_place_of(tenant, name);
         _cleanup_free_ uint8_t *sealed = NULL;
         SecretRow row;
         int r;
 
-        r = check_name(v, name, reterr);
+        r = vault_check_name(v, name, reterr);
         if (r >= 0)
                 r = check_value(value, size, reterr);
         if (r >= 0 && !vault_is_open(v, reterr))
@@ -213,7 +213,7 @@ static int say_absent(const char *name, Error *reterr) {
 }
 
 int vault_remove(Vault *v, const char *tenant, const char *name, Error *reterr) {
-        int r = check_name(v, name, reterr);
+        int r = vault_check_name(v, name, reterr);
 
         if (r < 0)
                 return r;
@@ -244,20 +244,20 @@ int vault_reset(Vault *v, Error *reterr) {
 
 /* Listing. */
 
-typedef struct Listing {
+typedef struct VaultListing {
         VaultEach each;
         void *userdata;
-} Listing;
+} VaultListing;
 
 static int list_row(const SecretRow *row, void *userdata) {
-        const Listing *l = userdata;
+        const VaultListing *l = userdata;
         const VaultEntry e = { row->tenant, row->name, row->created_at, row->updated_at };
 
         return l->each(&e, l->userdata);
 }
 
 int vault_each(Vault *v, const char *tenant, VaultEach each, void *userdata, Error *reterr) {
-        Listing l = { each, userdata };
+        VaultListing l = { each, userdata };
         int r;
 
         if (!vault_is_open(v, reterr))
@@ -267,7 +267,7 @@ int vault_each(Vault *v, const char *tenant, VaultEach each, void *userdata, Err
 }
 
 int vault_find(Vault *v, const char *tenant, const char *name, VaultEach each, void *userdata, Error *reterr) {
-        Listing l = { each, userdata };
+        VaultListing l = { each, userdata };
         int r;
 
         if (!vault_is_open(v, reterr))
@@ -280,15 +280,15 @@ int vault_find(Vault *v, const char *tenant, const char *name, VaultEach each, v
 
 /* Values. */
 
-typedef struct Opening {
+typedef struct VaultOpening {
         const Vault *vault;
         SealPlace place;
         char *value;
         size_t size;
-} Opening;
+} VaultOpening;
 
 static int open_row(const SecretRow *row, void *userdata) {
-        Opening *o = userdata;
+        VaultOpening *o = userdata;
         size_t size = row->size - MIN_OF(row->size, (size_t) SEAL_EXTRA);
         char *value = malloc(size + 1);
         int r;
@@ -319,14 +319,14 @@ static int get_of_environment(const Vault *v, const char *name, char **ret, size
 }
 
 int vault_get(Vault *v, const char *tenant, const char *name, char **ret, size_t *ret_size, Error *reterr) {
-        Opening o = { .vault = v, .place = place_of(tenant, name) };
+        VaultOpening o = { .vault = v, .place = vault_place_of(tenant, name) };
         int r;
 
         if (strncmp(name, SECRET_ENV_PREFIX, strlen(SECRET_ENV_PREFIX)) == 0)
                 return get_of_environment(v, name + strlen(SECRET_ENV_PREFIX), ret, ret_size, reterr);
         if (!vault_is_open(v, reterr))
                 return -EKEYREVOKED;
-        r = secret_name_is_good(name) ? store_secret_find(v->manager->store, tenant, name, open_row, &o) : check_name(v, name, reterr);
+        r = secret_name_is_good(name) ? store_secret_find(v->manager->store, tenant, name, open_row, &o) : vault_check_name(v, name, reterr);
         if (r == -ENOENT)
                 return say_absent(name, reterr);
         if (r == -EBADMSG)

@@ -6,10 +6,10 @@
 
 #include "base/fd.h"
 
-typedef union Control {
+typedef union ChannelControl {
         struct cmsghdr align;
         char data[CMSG_SPACE(sizeof(int) * CHANNEL_FDS_MAX)];
-} Control;
+} ChannelControl;
 
 int channel_pair(int ret_fds[static 2]) {
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_fds) < 0)
@@ -20,7 +20,7 @@ int channel_pair(int ret_fds[static 2]) {
 int channel_send_bytes(int fd, const void *data, size_t size, const int *fds, size_t n_fds, int flags) {
         struct iovec iov = { .iov_base = (void *) data, .iov_len = size };
         struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-        Control control = { 0 };
+        ChannelControl control = { 0 };
 
         if (n_fds > CHANNEL_FDS_MAX)
                 return -E2BIG;
@@ -83,7 +83,7 @@ static void hand_out(const int *fds, size_t n_fds, int *ret_fds, size_t max_fds,
 int channel_receive_bytes(int fd, int flags, void *buffer, size_t size, size_t *ret_size, int *ret_fds, size_t max_fds,
                 size_t *ret_n_fds) {
         struct iovec iov = { .iov_base = buffer, .iov_len = size };
-        Control control;
+        ChannelControl control;
         struct msghdr mh = {
                 .msg_iov = &iov,
                 .msg_iovlen = 1,

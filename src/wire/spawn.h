@@ -116,10 +116,10 @@ typedef struct SpawnTreeItem {
         uint64_t bytes; /* used by it alone; 0 where that is not known */
 } SpawnTreeItem;
 
-typedef struct SpawnFailure {
+typedef struct WireSpawnFailure {
         int32_t error; /* positive errno */
         char text[SPAWN_TEXT_MAX];
-} SpawnFailure;
+} WireSpawnFailure;
 
 typedef struct SpawnMessage {
         SpawnType type;
@@ -134,7 +134,7 @@ typedef struct SpawnMessage {
                 SpawnTreeItem tree_item;
                 SpawnZygote zygote;
                 SpawnForked forked;
-                SpawnFailure failure;
+                WireSpawnFailure failure;
         };
 } SpawnMessage;
 

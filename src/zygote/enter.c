@@ -185,18 +185,18 @@ static int then_dumpable(const ZygoteFork *f, const int *fds) {
         return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-typedef struct Step {
+typedef struct EnterStep {
         const char *name;
         int (*function)(const ZygoteFork *f, const int *fds);
-} Step;
+} EnterStep;
 
-static const Step first[] = {
+static const EnterStep first[] = {
         { "cgroups",    first_cgroups    }, /* before anything is copied: it counts */
         { "ids",        first_ids        },
         { "namespaces", first_namespaces },
 };
 
-static const Step then[] = {
+static const EnterStep then[] = {
         { "closed",      then_closed      }, /* first: from its first moment somebody inside could name it */
         { "cgroups",     then_cgroups     },
         { "descriptors", then_descriptors }, /* nothing of the zygote's, and of its mounts, is open from here on */
@@ -208,7 +208,7 @@ static const Step then[] = {
         { "dumpable",    then_dumpable    }, /* when there is nothing to see but what the guest may */
 };
 
-static void take(const Step *steps, size_t n, const ZygoteFork *f, const int *fds) {
+static void enter_take(const EnterStep *steps, size_t n, const ZygoteFork *f, const int *fds) {
         for (size_t i = 0; i < n; i++) {
                 int r = steps[i].function(f, fds);
 
@@ -221,13 +221,13 @@ static void take(const Step *steps, size_t n, const ZygoteFork *f, const int *fd
 static void enter_and_fork(const ZygoteFork *f, const int *fds) {
         pid_t pid;
 
-        take(first, ELEMENTSOF(first), f, fds);
+        enter_take(first, ELEMENTSOF(first), f, fds);
         pid = fork();
         if (pid < 0)
                 zygote_fail("fork", errno);
         if (pid > 0)
                 _exit(0);
-        take(then, ELEMENTSOF(then), f, fds);
+        enter_take(then, ELEMENTSOF(then), f, fds);
 }
 
 bool zygote_enter(const ZygoteFork *f, const int *fds) {

@@ -20,14 +20,14 @@ static bool is_whole(const ZygoteFork *f, size_t size, size_t n_fds) {
 }
 
 /* Children are not waited for: they are others'. The kernel buries them. */
-static int begin(void) {
+static int library_begin(void) {
         if (signal(SIGCHLD, SIG_IGN) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
                 return -errno;
         return channel_send_bytes(ZYGOTE_SOCKET_FD, ZYGOTE_READY, strlen(ZYGOTE_READY), NULL, 0, MSG_NOSIGNAL);
 }
 
 void cove_zygote_serve(void) {
-        if (begin() < 0)
+        if (library_begin() < 0)
                 _exit(1);
         for (;;) {
                 int fds[CHANNEL_FDS_MAX], r;

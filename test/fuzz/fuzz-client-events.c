@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/macro.h"
-#include "client/events.h"
+#include "client/execution/events.h"
 
 typedef struct Seen {
         unsigned n;

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/macro.h"
-#include "client/http.h"
+#include "client/http/http.h"
 
 typedef struct Seen {
         uint64_t size, sum;

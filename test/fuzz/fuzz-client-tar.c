@@ -4,12 +4,12 @@
 
 #include <errno.h>
 
-#include "client/tar.h"
+#include "client/files/tar.h"
 
 static void check_entry(const TarEntry *e) {
         static uint8_t head[TAR_HEAD_MAX];
         TarEntry again = { 0 };
-        TarReader r = { 0 };
+        ClientTarReader r = { 0 };
         ssize_t n;
         int got = 0;
 
@@ -39,7 +39,7 @@ static void fit_checksum(uint8_t *block) {
 }
 
 static void read_all(const uint8_t *data, size_t size, int fitting) {
-        TarReader r = { 0 };
+        ClientTarReader r = { 0 };
         TarEntry e;
 
         for (size_t i = 0; i + TAR_BLOCK <= size; i += TAR_BLOCK) {

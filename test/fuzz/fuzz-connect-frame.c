@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "api/e2b/connect-frame.h"
+#include "api/e2b/connect/connect-frame.h"
 
 #define MESSAGE_MAX 4096
 

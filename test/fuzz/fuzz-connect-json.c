@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "api/e2b/connect-json.h"
-#include "filesystem.pb-c.h"
-#include "process.pb-c.h"
+#include "api/e2b/connect/connect-json.h"
+#include "api/e2b/filesystem.pb-c.h"
+#include "api/e2b/process.pb-c.h"
 
 static const ProtobufCMessageDescriptor *const messages[] = {
         &process__start_request__descriptor,

@@ -18,7 +18,7 @@ static void check_map(const Selection *s) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         char *text = malloc(size + 1), *source, pattern[64] = "*";
         Error error = { 0 };
-        Context *c = NULL;
+        BuildContext *c = NULL;
         Selection s = { 0 };
 
         MUST(text && secret_init() >= 0);

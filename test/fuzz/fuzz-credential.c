@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/macro.h"
-#include "gate/credential.h"
+#include "gate/credential/credential.h"
 
 static const char list_text[] =
                 "[{\"name\":\"a\",\"placeholder\":\"cove-aaaaaaaa\",\"value\":\"abcab\",\"domain\":\"h.org\",\"in\":[\"header\",\"body\"]},"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "gate/dns-message.h"
+#include "gate/dns/dns-message.h"
 
 static void check_name(const DnsQuestion *q) {
         size_t length = strlen(q->name);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "gate/hello.h"
+#include "gate/tls/hello.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         TlsHello whole = { 0 }, part;

@@ -5,9 +5,9 @@
 #include <errno.h>
 
 #include "base/macro.h"
-#include "gate/http-frame.h"
-#include "gate/http-head.h"
-#include "gate/http-target.h"
+#include "gate/http/http-frame.h"
+#include "gate/http/http-head.h"
+#include "gate/http/http-target.h"
 
 static int read_head(bool request, const uint8_t *data, size_t size, size_t *scanned, HttpHead *ret) {
         return request ? http_head_read_request(data, size, scanned, ret) : http_head_read_response(data, size, scanned, false, ret);

@@ -63,7 +63,7 @@ static void check_outside(void) {
 
 static void unpack(const uint8_t *data, size_t size) {
         const UnpackLimits limits = { .bytes = 1 << 20, .entries = 200 };
-        _cleanup_(stream_freep) Stream *stream = NULL;
+        _cleanup_(stream_freep) TreeStream *stream = NULL;
         _cleanup_(layer_reader_freep) LayerReader *reader = NULL;
         _cleanup_close_ int tree = make_tree(), fd = memfd_create("layer", MFD_CLOEXEC);
         UnpackCounts counts = { 0 };
@@ -72,7 +72,7 @@ static void unpack(const uint8_t *data, size_t size) {
         int r;
 
         MUST(fd >= 0 && fd_write_all(fd, data, size) >= 0 && lseek(fd, 0, SEEK_SET) == 0);
-        r = stream_new(fd, &stream, &error);
+        r = tree_stream_new(fd, &stream, &error);
         if (r >= 0)
                 r = layer_reader_new(stream, &reader, &error);
         if (r >= 0)

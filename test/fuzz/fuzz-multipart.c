@@ -2,8 +2,8 @@
  * a delimiter's beginning. */
 #include "fuzz.h"
 
-#include "api/e2b/files-type.h"
-#include "api/e2b/multipart.h"
+#include "api/e2b/envd/files-type.h"
+#include "api/e2b/envd/multipart.h"
 #include "base/macro.h"
 
 typedef struct Result {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "gate/authority.h"
-#include "gate/tls.h"
+#include "gate/tls/authority.h"
+#include "gate/tls/tls.h"
 
 static const uint8_t seed[32] = "0123456789abcdef0123456789abcde", other_seed[32] = "x";
 

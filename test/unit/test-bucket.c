@@ -1,7 +1,7 @@
 /* Rates: whatever the pieces and the pauses, no more than the rate passes over time, and no less for who keeps asking. */
 #include <stdlib.h>
 
-#include "gate/bucket.h"
+#include "gate/relay/bucket.h"
 #include "unit.h"
 
 #define SECOND USEC_PER_SEC

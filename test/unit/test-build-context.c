@@ -45,10 +45,10 @@ static char *survey(const Member *list, size_t n, const char *ignore, size_t *re
         return text;
 }
 
-static Context *context(const char *ignore) {
+static BuildContext *context(const char *ignore) {
         size_t size;
         char *text = survey(members, ELEMENTSOF(members), ignore, &size);
-        Context *c = NULL;
+        BuildContext *c = NULL;
         Error error = { 0 };
 
         check_result("sodium", secret_init(), 0);
@@ -56,7 +56,7 @@ static Context *context(const char *ignore) {
         return c;
 }
 
-static char *show(const Context *c, const char *sources, const char *to, bool is_directory, bool unpack, char hash[static CONTEXT_HASH_HEX]) {
+static char *show(const BuildContext *c, const char *sources, const char *to, bool is_directory, bool unpack, char hash[static CONTEXT_HASH_HEX]) {
         _cleanup_free_ char *copy = strdup(sources);
         char *list[16], *text = NULL, *save = NULL;
         size_t n = 0, size;
@@ -118,7 +118,7 @@ TEST(selection) {
                 { "src/../../a", "/x", false, false, "! 'src/../../a' is outside of the context: only what was sent can be copied" },
                 { "a.txt", "/", false, false, "a.txt>a.txt dir" },
         };
-        _cleanup_context_ Context *c = context(NULL);
+        _cleanup_context_ BuildContext *c = context(NULL);
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 char hash[CONTEXT_HASH_HEX];
@@ -130,7 +130,7 @@ TEST(selection) {
 
 TEST(links_that_lead_nowhere) {
         static const char *const names[] = { "loop", "out" };
-        _cleanup_context_ Context *c = context(NULL);
+        _cleanup_context_ BuildContext *c = context(NULL);
         char hash[CONTEXT_HASH_HEX];
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
@@ -141,7 +141,7 @@ TEST(links_that_lead_nowhere) {
 }
 
 TEST(hashes) {
-        _cleanup_context_ Context *c = context(NULL), *other = context("x");
+        _cleanup_context_ BuildContext *c = context(NULL), *other = context("x");
         char one[CONTEXT_HASH_HEX], two[CONTEXT_HASH_HEX];
         char *mode;
 
@@ -175,7 +175,7 @@ TEST(cut_off) {
         for (size_t n = 0; n < size; n++) {
                 char *part = malloc(n + 1);
                 Error error = { 0 };
-                Context *c = NULL;
+                BuildContext *c = NULL;
 
                 memcpy(part, whole, n);
                 check_result("cut off", context_parse(part, n, &c, &error), -EBADMSG);

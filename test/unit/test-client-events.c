@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/events.h"
+#include "client/execution/events.h"
 
 typedef struct Record {
         char text[4096];

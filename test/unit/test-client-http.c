@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 #include "client/call.h"
-#include "client/http.h"
+#include "client/http/http.h"
 
 typedef struct Record {
         char body[4096];

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/base64.h"
-#include "client/copy.h"
+#include "client/execution/verdict.h"
+#include "client/files/copy.h"
+#include "client/http/base64.h"
+#include "client/http/sha1.h"
+#include "client/http/url.h"
+#include "client/http/websocket.h"
 #include "client/human.h"
 #include "client/json.h"
-#include "client/sha1.h"
 #include "client/table.h"
-#include "client/url.h"
-#include "client/verdict.h"
-#include "client/websocket.h"
 
 TEST(spans) {
         static const struct {
@@ -116,7 +116,7 @@ TEST(tables_are_aligned) {
         _cleanup_free_ char *text = NULL;
 
         (void) setlocale(LC_CTYPE, "C.UTF-8");
-        text = print(t, &(TableLook){ .newline = "\n" });
+        text = print(t, &(TableLook) { .newline = "\n" });
         check_string("table", text, "NAME     N  WORDS\ngr\xc3\xbcn     7  long words here\nb     1000  -\n");
 }
 
@@ -124,15 +124,15 @@ TEST(tables_fit_the_window) {
         _cleanup_table_ Table *t = sample();
         _cleanup_free_ char *text = NULL, *one = NULL;
 
-        text = print(t, &(TableLook){ .newline = "\n", .width = 15 });
+        text = print(t, &(TableLook) { .newline = "\n", .width = 15 });
         check_string("cut", text, "NAME     N  WOR\ngr\xc3\xbcn     7  lon\nb     1000  -\n");
-        one = print(t, &(TableLook){ .newline = "\n", .width = 3, .rows_max = 1 });
+        one = print(t, &(TableLook) { .newline = "\n", .width = 3, .rows_max = 1 });
         check_string("narrow", one, "NAM\ngr\xc3\xbc\n");
 }
 
 TEST(tables_have_colours_when_asked) {
         _cleanup_table_ Table *t = sample();
-        _cleanup_free_ char *text = print(t, &(TableLook){ .newline = "\n", .colours = true });
+        _cleanup_free_ char *text = print(t, &(TableLook) { .newline = "\n", .colours = true });
 
         check_part("red", text, "\033[31mb\033[0m     1000");
         check_part("head", text, "\033[1mNAME\033[0m");
@@ -161,7 +161,7 @@ TEST(base64) {
                 uint8_t bytes[32];
                 size_t n = strlen(pairs[i][0]);
 
-                base64_encode(pairs[i][0], n, text);
+                client_base64_encode(pairs[i][0], n, text);
                 check_string("encoded", text, pairs[i][1]);
                 check_result("decoded", base64_decode(text, strlen(text), bytes), (ssize_t) n);
                 check_true("bytes", memcmp(bytes, pairs[i][0], n) == 0);
@@ -199,12 +199,12 @@ TEST(the_handshake_of_the_rfc) {
 }
 
 TEST(signal_names) {
-        check_int("SIGKILL", signal_from_name("SIGKILL"), SIGKILL);
-        check_int("TERM", signal_from_name("TERM"), SIGTERM);
-        check_int("9", signal_from_name("9"), 9);
-        check_int("RTMIN+1", signal_from_name("SIGRTMIN+1"), SIGRTMIN + 1);
-        check_int("none", signal_from_name("SIGNOPE"), 0);
-        check_int("zero", signal_from_name("0"), 0);
+        check_int("SIGKILL", verdict_signal_from_name("SIGKILL"), SIGKILL);
+        check_int("TERM", verdict_signal_from_name("TERM"), SIGTERM);
+        check_int("9", verdict_signal_from_name("9"), 9);
+        check_int("RTMIN+1", verdict_signal_from_name("SIGRTMIN+1"), SIGRTMIN + 1);
+        check_int("none", verdict_signal_from_name("SIGNOPE"), 0);
+        check_int("zero", verdict_signal_from_name("0"), 0);
 }
 
 static void check_verdict(const char *text, int expected) {

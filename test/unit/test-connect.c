@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/e2b/connect-frame.h"
-#include "api/e2b/connect-json.h"
-#include "filesystem.pb-c.h"
-#include "process.pb-c.h"
+#include "api/e2b/connect/connect-frame.h"
+#include "api/e2b/connect/connect-json.h"
+#include "api/e2b/filesystem.pb-c.h"
+#include "api/e2b/process.pb-c.h"
 
 /* Envelopes. */
 

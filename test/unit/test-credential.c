@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/credential.h"
+#include "gate/credential/credential.h"
 
 #define GITHUB "cove-github-0123456789ab"
 #define OTHER  "cove-other-ba9876543210"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gate/dns-message.h"
+#include "gate/dns/dns-message.h"
 
 typedef struct Bytes {
         uint8_t data[1024];

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/e2b/filesystem.h"
+#include "api/e2b/envd/filesystem.h"
 #include "base/passwd.h"
 
 static const char passwd[] = "root:x:0:0:root:/root:/bin/sh\n"

@@ -12,10 +12,10 @@
 #include <utlist.h>
 
 #include "api/accept.h"
-#include "api/native/exec.h"
-#include "api/native/feed.h"
-#include "json/text.h"
+#include "api/native/execution/exec.h"
+#include "api/native/execution/feed.h"
 #include "base/fd.h"
+#include "json/text.h"
 
 /* The core, as far as a reader sees it: journals are files, watches are a list. */
 

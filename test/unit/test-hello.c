@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fd.h"
-#include "gate/hello.h"
+#include "gate/tls/hello.h"
 
 typedef struct Bytes {
         uint8_t data[HELLO_MAX + 64];

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/http-frame.h"
-#include "gate/http-head.h"
-#include "gate/http-target.h"
+#include "gate/http/http-frame.h"
+#include "gate/http/http-head.h"
+#include "gate/http/http-target.h"
 
 static int read_request(const char *text, HttpHead *h) {
         size_t scanned = 0;

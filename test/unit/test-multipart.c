@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/e2b/files-type.h"
-#include "api/e2b/multipart.h"
+#include "api/e2b/envd/files-type.h"
+#include "api/e2b/envd/multipart.h"
 #include "api/range.h"
 
 #define TYPE "multipart/form-data; boundary=XX"

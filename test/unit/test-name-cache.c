@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "gate/name-cache.h"
+#include "gate/dns/name-cache.h"
 
 static NameCache *fresh(size_t max) {
         NameCache *c = NULL;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gate/pins.h"
+#include "gate/dns/pins.h"
 
 static EgressAddress v4(uint32_t n) {
         return (EgressAddress) { .bytes = { [10] = 0xff, 0xff, (uint8_t) (n >> 24), (uint8_t) (n >> 16), (uint8_t) (n >> 8), (uint8_t) n } };

@@ -5,8 +5,8 @@
 
 #include "core/acquire.h"
 #include "core/admission.h"
-#include "core/pool-internal.h"
 #include "core/pool.h"
+#include "core/pool/pool-internal.h"
 #include "core/tally.h"
 
 #define PATIENCE (60 * USEC_PER_SEC)

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "gate/dns-message.h"
-#include "gate/resolver.h"
+#include "gate/dns/dns-message.h"
+#include "gate/dns/resolver.h"
 
 typedef enum How { HOW_ANSWER, HOW_SILENT, HOW_NXDOMAIN, HOW_EMPTY, HOW_SERVFAIL, HOW_GARBAGE, HOW_OTHER_ID } How;
 

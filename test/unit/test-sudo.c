@@ -69,8 +69,8 @@ TEST(options_refused) {
         check_result("a shell in the background", parse(ARGV("-b", "-s"), &o, &e), -EINVAL);
 }
 
-static const Account root = { .name = "root", .home = "/root", .shell = "/bin/bash" };
-static const Account user = { .name = "user", .home = "/home/user", .shell = "/bin/bash", .uid = 1000, .gid = 1000 };
+static const SudoAccount root = { .name = "root", .home = "/root", .shell = "/bin/bash" };
+static const SudoAccount user = { .name = "user", .home = "/home/user", .shell = "/bin/bash", .uid = 1000, .gid = 1000 };
 static char *const environment[] = { (char *) "HOME=/home/user", (char *) "PATH=/evil", (char *) "TERM=xterm", (char *) "SECRET=1", (char *) "LC_ALL=C",
                                      (char *) "USER=user", (char *) "SHELL=/bin/zsh", (char *) "LD_PRELOAD=/x", (char *) "SSL_CERT_FILE=/c", NULL };
 

@@ -160,7 +160,7 @@ TEST(links_have_a_first_name) {
 }
 
 TEST(listings_are_sorted) {
-        Listing l = { 0 };
+        TreeListing l = { 0 };
 
         check_result("add", listing_add(&l, "b"), 0);
         check_result("add", listing_add(&l, "a.x"), 0);
@@ -170,7 +170,7 @@ TEST(listings_are_sorted) {
         check_uint("each once", l.n, 3);
         check_string("first", l.names[0], "a");
         check_string("last", l.names[2], "b");
-        listing_done(&l);
+        tree_listing_done(&l);
         listing_sort(&l);
 }
 
@@ -255,9 +255,9 @@ TEST(users) {
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 const char *what = cases[i].user ? cases[i].user : "NULL";
-                Account a = { 0 };
+                TreeAccount a = { 0 };
                 Error error;
-                int r = account_find(cases[i].user, passwd, group, &a, &error);
+                int r = accounts_find(cases[i].user, passwd, group, &a, &error);
 
                 check_result(what, r, cases[i].result);
                 if (r < 0)
@@ -267,7 +267,7 @@ TEST(users) {
                 check_string(what, a.home, cases[i].home);
                 check_string(what, a.shell, cases[i].shell);
         }
-        check_true("without files", account_find("root", "", "", &(Account) { 0 }, NULL) == 0);
+        check_true("without files", accounts_find("root", "", "", &(TreeAccount) { 0 }, NULL) == 0);
 }
 
 /* All of it through buffers of these sizes. */

@@ -12,15 +12,12 @@
  * core does not (record.c) is one JSON text of the sandbox (SandboxSpec.dialect), which nobody else reads.
  *
  *      target.c        which sandbox and port, by headers, token, host name (host.c) or signature; who may
- *      wake.c          one that is paused goes on first
  *      proxy.c         ports that are served inside; what E2B's proxy says when it cannot
- *      record.c        what was said at its creation, and the dialect's own JSON for it
  *      token.c         access tokens, traffic tokens, signatures of files
- *      connect*.c      Connect-RPC (connect.h), messages in proto/
- *      process*.c      process.Process          filesystem*.c   filesystem.Filesystem
- *      files*.c        /files, multipart        envd*.c         the rest of envd, users and paths
- *      sandboxes*.c, list.c, network.c, …       the control plane
- *      templates*.c, volumes*.c, secrets.c      what else there is of it
+ *      connect/        Connect-RPC (connect.h), messages in proto/
+ *      envd/           process*.c: process.Process; filesystem*.c: filesystem.Filesystem; files*.c: /files, multipart; envd*.c: the rest, users and paths
+ *      sandbox/        the control plane; record.c: what was said at a sandbox's creation, and the dialect's own JSON for it; wake.c: one that is paused goes on first
+ *      template/, volume/, secrets.c            what else there is of it
  *      interpreter.c   the protocol of port 49999 over src/context
  *
  * Must not know: namespaces, SQL, how the native surface looks. */
@@ -45,7 +42,7 @@ int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_er
 int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */
 int e2b_complaints(ApiRequest *q, const JsonComplaints *c); /* 400 with the first of them */
 /* The collected body by the fields; others are nobody's business: SDKs grow. Has answered (400) when it is negative. */
-int e2b_read(ApiRequest *q, const JsonField *fields, size_t n, void *target);
+int e2b_read(ApiRequest *q, const Shape *shape, void *target);
 
 /* What every route of the dialect has. */
 int e2b_refuse(ApiRequest *q, unsigned status, const char *message);

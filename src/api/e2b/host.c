@@ -54,7 +54,7 @@ int e2b_host_read(const char *host, E2bTarget *ret) {
 }
 
 /* Without brackets and port. False: it is too long to be one that we look for. */
-static bool take_name(const char *host, char *ret, size_t size) {
+static bool host_take_name(const char *host, char *ret, size_t size) {
         bool bracket = host[0] == '[';
         size_t n = bracket ? strcspn(++host, "]") : strcspn(host, ":");
 
@@ -69,7 +69,7 @@ bool e2b_host_is_shared(const char *host) {
         char name[256];
         uint8_t address[sizeof(struct in6_addr)];
 
-        if (!take_name(host, name, sizeof(name)))
+        if (!host_take_name(host, name, sizeof(name)))
                 return false;
         if (strcasecmp(name, "localhost") == 0 || (strncasecmp(name, SHARED, strlen(SHARED)) == 0 && name[strlen(SHARED)]))
                 return true;

@@ -20,35 +20,37 @@
 
 static const char *const from_the_start[] = { "python", "javascript" };
 
-typedef struct ExecuteBody {
+typedef struct InterpreterExecuteBody {
         char *code, *context_id, *language;
         Strv env;
-} ExecuteBody;
+} InterpreterExecuteBody;
 
-static const JsonField execute_fields[] = {
-        { "code",       json_field_string, offsetof(ExecuteBody, code),       JSON_MANDATORY, .max = (double) CONTEXT_CODE_MAX },
-        { "context_id", json_field_string, offsetof(ExecuteBody, context_id), JSON_NULLABLE,  .max = 200                       },
-        { "language",   json_field_string, offsetof(ExecuteBody, language),   JSON_NULLABLE,  .max = 200                       },
-        { "env_vars",   json_field_env,    offsetof(ExecuteBody, env),        JSON_NULLABLE,  .max = SANDBOX_ENV_MAX           },
+static const ShapeField execute_fields[] = {
+        { "code",       SHAPE_TEXT, offsetof(InterpreterExecuteBody, code),       SHAPE_MANDATORY, .max = (double) CONTEXT_CODE_MAX },
+        { "context_id", SHAPE_TEXT, offsetof(InterpreterExecuteBody, context_id), SHAPE_NULLABLE,  .max = 200                       },
+        { "language",   SHAPE_TEXT, offsetof(InterpreterExecuteBody, language),   SHAPE_NULLABLE,  .max = 200                       },
+        { "env_vars",   SHAPE_ENV,  offsetof(InterpreterExecuteBody, env),        SHAPE_NULLABLE,  .max = SANDBOX_ENV_MAX           },
 };
+static const Shape execute_shape = SHAPE_BODY(execute_fields);
 
-typedef struct ContextBody {
+typedef struct InterpreterContextBody {
         char *language, *cwd;
-} ContextBody;
+} InterpreterContextBody;
 
-static const JsonField context_fields[] = {
-        { "language", json_field_string, offsetof(ContextBody, language), JSON_NULLABLE, .max = 200       },
-        { "cwd",      json_field_string, offsetof(ContextBody, cwd),      JSON_NULLABLE, .max = PATH_MOST },
+static const ShapeField context_fields[] = {
+        { "language", SHAPE_TEXT, offsetof(InterpreterContextBody, language), SHAPE_NULLABLE, .max = 200       },
+        { "cwd",      SHAPE_TEXT, offsetof(InterpreterContextBody, cwd),      SHAPE_NULLABLE, .max = PATH_MOST },
 };
+static const Shape context_shape = SHAPE_BODY(context_fields);
 
-static void execute_body_done(ExecuteBody *b) {
+static void execute_body_done(InterpreterExecuteBody *b) {
         free(b->code);
         free(b->context_id);
         free(b->language);
         strv_done(&b->env);
 }
 
-static void context_body_done(ContextBody *b) {
+static void interpreter_context_body_done(InterpreterContextBody *b) {
         free(b->language);
         free(b->cwd);
 }
@@ -65,23 +67,23 @@ static int answer_text(ApiRequest *q, unsigned status, const char *format, ...) 
         return http_answer(q->http, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-static void answer_failure(ApiRequest *q, int r, const char *text) {
+static void interpreter_answer_failure(ApiRequest *q, int r, const char *text) {
         (void) answer_text(q, 500, "%s", text && *text ? text : strerror(-r));
 }
 
-static bool has_contexts(ApiRequest *q) {
+static bool interpreter_has_contexts(ApiRequest *q) {
         if (q->api->rooms.contexts)
                 return true;
         (void) answer_text(q, 501, "this daemon has no contexts");
         return false;
 }
 
-static json_t *context_json(const char *id, const char *language, const char *cwd) {
+static json_t *interpreter_context_json(const char *id, const char *language, const char *cwd) {
         return json_pack("{s:s,s:s,s:s}", "id", id, "language", language, "cwd", cwd);
 }
 
 /* 1: it is one that begins when it is used first, and has not. */
-static int find(ApiRequest *q, const char *id, Context **ret) {
+static int interpreter_find(ApiRequest *q, const char *id, Context **ret) {
         *ret = context_find(q->api->rooms.contexts, q->sandbox, id);
         if (*ret)
                 return 0;
@@ -101,7 +103,7 @@ static void handle_list(ApiRequest *q) {
         json_t *list;
         size_t n;
 
-        if (!has_contexts(q))
+        if (!interpreter_has_contexts(q))
                 return;
         list = json_array();
         for (size_t i = 0; i < ELEMENTSOF(from_the_start); i++) {
@@ -109,69 +111,69 @@ static void handle_list(ApiRequest *q) {
 
                 context_default_id(from_the_start[i], ids[i]);
                 x = context_find(q->api->rooms.contexts, q->sandbox, ids[i]);
-                (void) json_array_append_new(list, context_json(ids[i], from_the_start[i], x ? x->cwd : home(q->sandbox)));
+                (void) json_array_append_new(list, interpreter_context_json(ids[i], from_the_start[i], x ? x->cwd : home(q->sandbox)));
         }
         n = context_list(q->api->rooms.contexts, q->sandbox, all);
         for (size_t i = 0; i < n; i++)
                 if (strcmp(all[i]->id, ids[0]) != 0 && strcmp(all[i]->id, ids[1]) != 0)
-                        (void) json_array_append_new(list, context_json(all[i]->id, all[i]->language, all[i]->cwd));
+                        (void) json_array_append_new(list, interpreter_context_json(all[i]->id, all[i]->language, all[i]->cwd));
         (void) api_answer(q, 200, list);
 }
 
-static void forget_begin(ApiRequest *q, bool answered) {
+static void interpreter_forget_begin(ApiRequest *q, bool answered) {
         if (q->state)
                 contexts_forget_caller(q->api->rooms.contexts, q);
         q->state = NULL;
 }
 
-static void on_begun(Context *x, const Error *error, void *userdata) {
+static void interpreter_on_begun(Context *x, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
-                answer_failure(q, error->code, error->text);
+                interpreter_answer_failure(q, error->code, error->text);
         else
-                (void) api_answer(q, 200, context_json(x->id, x->language, x->cwd));
+                (void) api_answer(q, 200, interpreter_context_json(x->id, x->language, x->cwd));
 }
 
 static void on_restarted(Context *x, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
         if (error)
-                answer_failure(q, error->code, error->text);
+                interpreter_answer_failure(q, error->code, error->text);
         else
                 (void) api_answer(q, 200, json_null());
 }
 
 /* Nobody else gets in there; with E2B all code is root's. */
-static bool is_roots(const ApiRequest *q, const char *cwd) {
+static bool interpreter_is_roots(const ApiRequest *q, const char *cwd) {
         return !q->manager->provider->one_user && strncmp(cwd, "/root", strlen("/root")) == 0 && (cwd[strlen("/root")] == '\0' || cwd[strlen("/root")] == '/');
 }
 
 static void handle_create(ApiRequest *q) {
-        _cleanup_(context_body_done) ContextBody b = { 0 };
+        _cleanup_(interpreter_context_body_done) InterpreterContextBody b = { 0 };
         ContextSpec spec = { 0 };
         Error error = { 0 };
         int r;
 
-        if (!has_contexts(q) || e2b_read(q, context_fields, ELEMENTSOF(context_fields), &b) < 0)
+        if (!interpreter_has_contexts(q) || e2b_read(q, &context_shape, &b) < 0)
                 return;
         spec.language = context_language(b.language && *b.language ? b.language : "python");
         spec.cwd = b.cwd && *b.cwd ? b.cwd : home(q->sandbox);
-        spec.has_user = is_roots(q, spec.cwd); /* uid and gid 0 */
+        spec.has_user = interpreter_is_roots(q, spec.cwd); /* uid and gid 0 */
         if (!spec.language) {
                 (void) answer_text(q, 500, "There is no interpreter for language '%.100s'", b.language);
                 return;
         }
         q->state = q;
-        q->destroy = forget_begin;
-        r = context_begin(q->api->rooms.contexts, q->sandbox, &spec, on_begun, q, &error);
+        q->destroy = interpreter_forget_begin;
+        r = context_begin(q->api->rooms.contexts, q->sandbox, &spec, interpreter_on_begun, q, &error);
         if (r < 0)
-                answer_failure(q, r, error.text);
+                interpreter_answer_failure(q, r, error.text);
 }
 
 static void handle_restart(ApiRequest *q) {
         Context *x;
-        int r = has_contexts(q) ? find(q, q->parameters[0], &x) : -EOPNOTSUPP;
+        int r = interpreter_has_contexts(q) ? interpreter_find(q, q->parameters[0], &x) : -EOPNOTSUPP;
 
         if (r < 0)
                 return;
@@ -180,13 +182,13 @@ static void handle_restart(ApiRequest *q) {
                 return;
         }
         q->state = q;
-        q->destroy = forget_begin;
+        q->destroy = interpreter_forget_begin;
         context_restart(x, on_restarted, q);
 }
 
 static void handle_remove(ApiRequest *q) {
         Context *x;
-        int r = has_contexts(q) ? find(q, q->parameters[0], &x) : -EOPNOTSUPP;
+        int r = interpreter_has_contexts(q) ? interpreter_find(q, q->parameters[0], &x) : -EOPNOTSUPP;
 
         if (r < 0)
                 return;
@@ -196,16 +198,16 @@ static void handle_remove(ApiRequest *q) {
 }
 
 static void handle_execute(ApiRequest *q) {
-        _cleanup_(execute_body_done) ExecuteBody b = { 0 };
-        CodeRunOptions options = { .format = CODE_NDJSON, .fail = answer_failure, .keepalive = KEEPALIVE_LINE, .keepalive_usec = KEEPALIVE_USEC };
+        _cleanup_(execute_body_done) InterpreterExecuteBody b = { 0 };
+        CodeRunOptions options = { .format = CODE_NDJSON, .fail = interpreter_answer_failure, .keepalive = KEEPALIVE_LINE, .keepalive_usec = KEEPALIVE_USEC };
 
-        if (!has_contexts(q) || e2b_read(q, execute_fields, ELEMENTSOF(execute_fields), &b) < 0)
+        if (!interpreter_has_contexts(q) || e2b_read(q, &execute_shape, &b) < 0)
                 return;
         if (b.context_id && b.language) {
                 (void) answer_text(q, 400, "Only one of context_id or language can be provided");
                 return;
         }
-        if (b.context_id && find(q, b.context_id, &options.context) < 0)
+        if (b.context_id && interpreter_find(q, b.context_id, &options.context) < 0)
                 return;
         options.language = b.context_id ? context_default_language(b.context_id) : context_language(b.language && *b.language ? b.language : "python");
         if (!options.context && !options.language) {

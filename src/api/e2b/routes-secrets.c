@@ -1,6 +1,6 @@
 /* routes-secrets.c: secrets, teams, and whether anybody is there. */
 
-#include "api/e2b/templates.h"
+#include "api/e2b/template/templates.h"
 #include "vault/vault.h"
 
 #define ONE   "/secrets/{secret}"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/e2b/templates.h"
+#include "api/e2b/template/templates.h"
 #include "base/parse.h"
 #include "core/secret.h"
 #include "vault/vault.h"
@@ -19,7 +19,7 @@
 #define TEXT_MAX       1024
 #define LIST_MAX       100
 
-static Vault *vault_of(ApiRequest *q) {
+static Vault *e2b_secrets_vault_of(ApiRequest *q) {
         Error error = { 0 };
 
         if (!q->api->rooms.vault)
@@ -44,13 +44,13 @@ static void id_of(const char *tenant, const char *name, char ret[static sizeof(I
 
 /* As JSON. */
 
-typedef struct Note {
+typedef struct E2bSecretsNote {
         uint64_t version;
         json_t *metadata;
-} Note;
+} E2bSecretsNote;
 
-static int on_note(uint64_t version, const char *metadata, void *userdata) {
-        Note *n = userdata;
+static int e2b_secrets_on_note(uint64_t version, const char *metadata, void *userdata) {
+        E2bSecretsNote *n = userdata;
 
         n->version = version;
         n->metadata = metadata ? json_loads(metadata, 0, NULL) : NULL;
@@ -58,10 +58,10 @@ static int on_note(uint64_t version, const char *metadata, void *userdata) {
 }
 
 static json_t *secret_json(Vault *v, const VaultEntry *e) {
-        Note note = { .version = 1 };
+        E2bSecretsNote note = { .version = 1 };
         char id[sizeof(ID_PREFIX) + ID_DIGITS];
 
-        (void) vault_get_note(v, e->tenant, e->name, on_note, &note); /* else it was made by another surface */
+        (void) vault_get_note(v, e->tenant, e->name, e2b_secrets_on_note, &note); /* else it was made by another surface */
         id_of(e->tenant, e->name, id);
         return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}",
                         "secretID", id,
@@ -74,16 +74,16 @@ static json_t *secret_json(Vault *v, const VaultEntry *e) {
 
 /* Which is meant, by name or id. */
 
-typedef struct Search {
+typedef struct E2bSecretsSearch {
         const char *text; /* in small letters */
         char name[SECRET_NAME_MAX + 1];
         bool found;
         Vault *vault;
         json_t *json;
-} Search;
+} E2bSecretsSearch;
 
-static int consider(const VaultEntry *e, void *userdata) {
-        Search *s = userdata;
+static int e2b_secrets_consider(const VaultEntry *e, void *userdata) {
+        E2bSecretsSearch *s = userdata;
         char id[sizeof(ID_PREFIX) + ID_DIGITS];
 
         id_of(e->tenant, e->name, id);
@@ -96,22 +96,22 @@ static int consider(const VaultEntry *e, void *userdata) {
         return 0;
 }
 
-static void lower(char *text) {
+static void e2b_secrets_lower(char *text) {
         for (; *text; text++)
                 *text = (char) tolower((unsigned char) *text);
 }
 
 /* json: to be given back. Has answered when it is negative. */
-static int find(ApiRequest *q, Vault *v, const char *text, Search *ret) {
+static int e2b_secrets_find(ApiRequest *q, Vault *v, const char *text, E2bSecretsSearch *ret) {
         _cleanup_free_ char *small = strdup(text);
         Error error = { 0 };
         int r;
 
         if (!small)
                 return e2b_errno(q, -ENOMEM, NULL), -ENOMEM;
-        lower(small);
-        *ret = (Search) { .text = small, .vault = v };
-        r = vault_each(v, e2b_own_tenant(q), consider, ret, &error);
+        e2b_secrets_lower(small);
+        *ret = (E2bSecretsSearch) { .text = small, .vault = v };
+        r = vault_each(v, e2b_own_tenant(q), e2b_secrets_consider, ret, &error);
         if (r >= 0 && !ret->found)
                 r = error_set(&error, -ENOENT, "Secret '%.100s' not found", text);
         ret->text = NULL;
@@ -124,20 +124,20 @@ static int find(ApiRequest *q, Vault *v, const char *text, Search *ret) {
 
 /* Bodies. */
 
-typedef struct SecretBody {
+typedef struct E2bSecretsBody {
         char *name, *value;
         size_t size;
         char *metadata; /* JSON; NULL: nothing was said */
-} SecretBody;
+} E2bSecretsBody;
 
-static void body_done(SecretBody *b) {
+static void e2b_secrets_body_done(E2bSecretsBody *b) {
         free(b->name);
         vault_wipe(b->value, b->size);
         free(b->metadata);
 }
 
-static int field_value(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        SecretBody *b = target;
+static int e2b_secrets_field_value(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        E2bSecretsBody *b = target;
         const char *text = json_string_value(v);
 
         if (!text || *text == '\0' || strlen(text) != json_string_length(v) || json_string_length(v) > SECRET_VALUE_MAX)
@@ -148,8 +148,8 @@ static int field_value(const JsonField *f, json_t *v, const char *name, void *ta
         return b->value ? 0 : -ENOMEM;
 }
 
-static int field_metadata(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        SecretBody *b = target;
+static int field_metadata(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        E2bSecretsBody *b = target;
         const char *key;
         json_t *value;
 
@@ -165,34 +165,36 @@ static int field_metadata(const JsonField *f, json_t *v, const char *name, void 
         return b->metadata ? 0 : -ENOMEM;
 }
 
-static const JsonField create_fields[] = {
-        { "name",     json_field_string, offsetof(SecretBody, name), JSON_MANDATORY, .min = 1, .max = SECRET_NAME_MAX },
-        { "value",    field_value,       0,                          JSON_MANDATORY },
-        { "metadata", field_metadata,    0,                          JSON_NULLABLE },
+static const ShapeField create_fields[] = {
+        { "name",     SHAPE_TEXT,   offsetof(E2bSecretsBody, name), SHAPE_MANDATORY, .min = 1, .max = SECRET_NAME_MAX            },
+        { "value",    SHAPE_CUSTOM, 0,                              SHAPE_MANDATORY, .json = SHAPE_PARSE(e2b_secrets_field_value) },
+        { "metadata", SHAPE_CUSTOM, 0,                              SHAPE_NULLABLE, .json = SHAPE_PARSE(field_metadata)          },
 };
+static const Shape create_shape = SHAPE_BODY(create_fields);
 
-static const JsonField update_fields[] = {
-        { "value",    field_value,       0,                          JSON_MANDATORY },
-        { "metadata", field_metadata,    0,                          JSON_NULLABLE },
+static const ShapeField update_fields[] = {
+        { "value",    SHAPE_CUSTOM, 0, SHAPE_MANDATORY, .json = SHAPE_PARSE(e2b_secrets_field_value) },
+        { "metadata", SHAPE_CUSTOM, 0, SHAPE_NULLABLE, .json = SHAPE_PARSE(field_metadata)          },
 };
+static const Shape update_shape = SHAPE_BODY(update_fields);
 
-static int read_body(ApiRequest *q, const JsonField *fields, size_t n, SecretBody *ret) {
+static int e2b_secrets_read_body(ApiRequest *q, const Shape *shape, E2bSecretsBody *ret) {
         size_t size = 0;
         const char *text = http_body(q->http, &size);
-        int r = e2b_read(q, fields, n, ret);
+        int r = e2b_read(q, shape, ret);
 
         secret_wipe((void *) (uintptr_t) text, size);
         return r;
 }
 
-static void answer(ApiRequest *q, Vault *v, const char *name, unsigned status) {
-        Search s;
+static void e2b_secrets_answer(ApiRequest *q, Vault *v, const char *name, unsigned status) {
+        E2bSecretsSearch s;
 
-        if (find(q, v, name, &s) >= 0)
+        if (e2b_secrets_find(q, v, name, &s) >= 0)
                 (void) api_answer(q, status, s.json);
 }
 
-static int put(ApiRequest *q, Vault *v, const char *name, const SecretBody *b, uint64_t version, const char *metadata, Error *reterr) {
+static int e2b_secrets_put(ApiRequest *q, Vault *v, const char *name, const E2bSecretsBody *b, uint64_t version, const char *metadata, Error *reterr) {
         int r = vault_set(v, e2b_own_tenant(q), name, b->value, b->size, reterr);
 
         return r < 0 ? r : vault_set_note(v, e2b_own_tenant(q), name, version, metadata);
@@ -206,15 +208,15 @@ static int note_there(const VaultEntry *e, void *userdata) {
 }
 
 void e2b_secret_create(ApiRequest *q) {
-        _cleanup_(body_done) SecretBody b = { 0 };
-        Vault *v = vault_of(q);
+        _cleanup_(e2b_secrets_body_done) E2bSecretsBody b = { 0 };
+        Vault *v = e2b_secrets_vault_of(q);
         bool there = false;
         Error error = { 0 };
         int r;
 
-        if (!v || read_body(q, create_fields, ELEMENTSOF(create_fields), &b) < 0)
+        if (!v || e2b_secrets_read_body(q, &create_shape, &b) < 0)
                 return;
-        lower(b.name);
+        e2b_secrets_lower(b.name);
         if (strncmp(b.name, ID_PREFIX, strlen(ID_PREFIX)) == 0 || b.name[strspn(b.name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] != '\0') {
                 (void) e2b_error(q, 400, "name: letters, digits, '_' and '-', and not '" ID_PREFIX "' in front");
                 return;
@@ -223,53 +225,53 @@ void e2b_secret_create(ApiRequest *q) {
         if (there)
                 r = error_set(&error, -EEXIST, "Secret '%s' exists already", b.name);
         else if (r == -ENOENT)
-                r = put(q, v, b.name, &b, 1, b.metadata, &error);
+                r = e2b_secrets_put(q, v, b.name, &b, 1, b.metadata, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
         else
-                answer(q, v, b.name, 201);
+                e2b_secrets_answer(q, v, b.name, 201);
 }
 
 /* POST /secrets/{idOrName} */
 void e2b_secret_update(ApiRequest *q) {
-        _cleanup_(body_done) SecretBody b = { 0 };
+        _cleanup_(e2b_secrets_body_done) E2bSecretsBody b = { 0 };
         _cleanup_free_ char *kept = NULL;
-        Vault *v = vault_of(q);
-        Search s = { 0 };
+        Vault *v = e2b_secrets_vault_of(q);
+        E2bSecretsSearch s = { 0 };
         Error error = { 0 };
         json_int_t version;
         int r;
 
-        if (!v || find(q, v, q->parameters[0], &s) < 0)
+        if (!v || e2b_secrets_find(q, v, q->parameters[0], &s) < 0)
                 return;
         version = json_integer_value(json_object_get(s.json, "currentVersion")) + 1;
         kept = json_dumps(json_object_get(s.json, "metadata"), JSON_COMPACT);
         json_decref(s.json);
-        if (read_body(q, update_fields, ELEMENTSOF(update_fields), &b) < 0)
+        if (e2b_secrets_read_body(q, &update_shape, &b) < 0)
                 return;
-        r = put(q, v, s.name, &b, (uint64_t) version, b.metadata ? b.metadata : kept, &error);
+        r = e2b_secrets_put(q, v, s.name, &b, (uint64_t) version, b.metadata ? b.metadata : kept, &error);
         if (r < 0)
                 (void) e2b_errno(q, r, error.text);
         else
-                answer(q, v, s.name, 200);
+                e2b_secrets_answer(q, v, s.name, 200);
 }
 
 /* GET /secrets/{idOrName}, DELETE /secrets/{idOrName} */
 
 void e2b_secret_get(ApiRequest *q) {
-        Vault *v = vault_of(q);
+        Vault *v = e2b_secrets_vault_of(q);
 
         if (v)
-                answer(q, v, q->parameters[0], 200);
+                e2b_secrets_answer(q, v, q->parameters[0], 200);
 }
 
 void e2b_secret_delete(ApiRequest *q) {
-        Vault *v = vault_of(q);
-        Search s = { 0 };
+        Vault *v = e2b_secrets_vault_of(q);
+        E2bSecretsSearch s = { 0 };
         Error error = { 0 };
         int r;
 
-        if (!v || find(q, v, q->parameters[0], &s) < 0)
+        if (!v || e2b_secrets_find(q, v, q->parameters[0], &s) < 0)
                 return;
         json_decref(s.json);
         r = vault_remove(v, e2b_own_tenant(q), s.name, &error);
@@ -278,16 +280,16 @@ void e2b_secret_delete(ApiRequest *q) {
 
 /* GET /secrets: by name; the token is the last one's. */
 
-typedef struct Lister {
+typedef struct E2bSecretsLister {
         Vault *vault;
         json_t *list;
         const char *after;
         size_t max;
         bool more;
-} Lister;
+} E2bSecretsLister;
 
-static int on_listed(const VaultEntry *e, void *userdata) {
-        Lister *l = userdata;
+static int e2b_secrets_on_listed(const VaultEntry *e, void *userdata) {
+        E2bSecretsLister *l = userdata;
 
         if (l->after && strcmp(e->name, l->after) <= 0)
                 return 0;
@@ -299,7 +301,7 @@ static int on_listed(const VaultEntry *e, void *userdata) {
 }
 
 void e2b_secret_list(ApiRequest *q) {
-        Lister l = { .vault = vault_of(q), .after = http_query(q->http, "nextToken") };
+        E2bSecretsLister l = { .vault = e2b_secrets_vault_of(q), .after = http_query(q->http, "nextToken") };
         uint64_t limit = LIST_MAX;
         Error error = { 0 };
         int r;
@@ -308,7 +310,7 @@ void e2b_secret_list(ApiRequest *q) {
                 return;
         l.max = limit;
         l.list = json_array();
-        r = vault_each(l.vault, e2b_own_tenant(q), on_listed, &l, &error);
+        r = vault_each(l.vault, e2b_own_tenant(q), e2b_secrets_on_listed, &l, &error);
         if (r < 0) {
                 json_decref(l.list);
                 (void) e2b_errno(q, r, error.text);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/e2b/templates.h"
+#include "api/e2b/template/templates.h"
 #include "api/preview/preview.h"
 #include "core/secret.h"
 

@@ -22,10 +22,9 @@
 static const char unauthorized[] = "unauthorized access, please provide a valid access token or method signing if supported";
 
 /* Who is nobody's yet is not there for anybody. */
-static Sandbox *find(const ApiRequest *q, const char *id) {
-        Sandbox *sb = NULL;
+static Sandbox *target_find(const ApiRequest *q, const char *id) {
+        Sandbox *sb = manager_by_id(q->manager, id);
 
-        HASH_FIND_STR(q->manager->sandboxes, id, sb);
         return sb && !sb->pooled ? sb : NULL;
 }
 
@@ -96,7 +95,7 @@ static int by_signature(ApiRequest *q, E2bTarget *ret) {
         return -EACCES;
 }
 
-static bool is_ours(uint16_t port) {
+static bool target_is_ours(uint16_t port) {
         return port == E2B_ENVD_PORT || port == E2B_INTERPRETER_PORT;
 }
 
@@ -104,9 +103,9 @@ static bool is_ours(uint16_t port) {
  * it alone. */
 static bool is_preview(const ApiRequest *q, const char *host, const E2bTarget *t) {
         const Config *settings = q->manager->settings;
-        const Sandbox *sb = find(q, t->id);
+        const Sandbox *sb = target_find(q, t->id);
 
-        if (is_ours(t->port) || !e2b_host_is_below(host, settings->previews.domain))
+        if (target_is_ours(t->port) || !e2b_host_is_below(host, settings->previews.domain))
                 return false;
         return sb ? !sb->spec.dialect : !settings->e2b.domain[0] || !e2b_host_is_below(host, settings->e2b.domain);
 }
@@ -150,7 +149,7 @@ int e2b_target_find(ApiRequest *q, E2bTarget *ret) {
 /* Who may. */
 
 /* What E2B's control plane says to envd, and nobody else. */
-static bool is_reserved(const char *path) {
+static bool target_is_reserved(const char *path) {
         static const char *const reserved[] = { "/init", "/freeze", "/unfreeze", "/collapse", "/fsfreeze", "/fsthaw", "/upgrade" };
 
         for (size_t i = 0; i < ELEMENTSOF(reserved); i++)
@@ -235,7 +234,7 @@ static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
 }
 
 /* Whoever has what opens it acts for its owner, on it alone. */
-static void become_owner(ApiRequest *q, const Sandbox *sb) {
+static void target_become_owner(ApiRequest *q, Sandbox *sb) {
         (void) snprintf(q->tenant, sizeof(q->tenant), "%s", sb->spec.tenant ? sb->spec.tenant : "");
         q->who = (Principal) { .scope = SCOPE_USE, .tenant = q->tenant[0] ? q->tenant : NULL };
         (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);
@@ -253,10 +252,10 @@ static int read_record(const Sandbox *sb, E2bRecord *ret) {
 
 int e2b_target_admit(ApiRequest *q, const E2bTarget *t) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
-        Sandbox *sb = find(q, t->id);
+        Sandbox *sb = target_find(q, t->id);
         int r;
 
-        if (t->port == E2B_ENVD_PORT && is_reserved(http_path(q->http)))
+        if (t->port == E2B_ENVD_PORT && target_is_reserved(http_path(q->http)))
                 return refuse_reserved(q);
         if (q->manager->recovering) {
                 (void) http_add_header(q->http, "Retry-After", "1");
@@ -277,9 +276,9 @@ int e2b_target_admit(ApiRequest *q, const E2bTarget *t) {
                 r = check_waking(q, sb, t, &record);
         if (r < 0)
                 return r;
-        become_owner(q, sb);
+        target_become_owner(q, sb);
         q->prepare = e2b_wake;
-        if (!is_ours(t->port))
+        if (!target_is_ours(t->port))
                 return e2b_proxy_admit(q, t, &record);
         return find_route(q, t->port == E2B_ENVD_PORT ? e2b_envd_tables : e2b_interpreter_tables);
 }

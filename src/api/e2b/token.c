@@ -13,7 +13,7 @@
 
 #define DIGEST_BYTES 24
 
-static void derive(const Api *api, const char *kind, const char *id, char ret[static E2B_TOKEN_MAX]) {
+static void token_derive(const Api *api, const char *kind, const char *id, char ret[static E2B_TOKEN_MAX]) {
         const uint8_t *key = previews_key(api->rooms.previews);
         char text[96], digits[2 * DIGEST_BYTES + 1];
         uint8_t mac[SECRET_SHA256_SIZE];
@@ -25,11 +25,11 @@ static void derive(const Api *api, const char *kind, const char *id, char ret[st
 }
 
 void e2b_access_token(const Api *api, const char *id, char ret[static E2B_TOKEN_MAX]) {
-        derive(api, "e2b-access", id, ret);
+        token_derive(api, "e2b-access", id, ret);
 }
 
 void e2b_traffic_token(const Api *api, const char *id, char ret[static E2B_TOKEN_MAX]) {
-        derive(api, "e2b-traffic", id, ret);
+        token_derive(api, "e2b-traffic", id, ret);
 }
 
 bool e2b_token_matches(const char *given, const char *wanted) {

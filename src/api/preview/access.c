@@ -54,7 +54,7 @@ static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess 
                preview_verify(key, t->id, t->port, now, cookie);
 }
 
-static int check_key(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
+static int preview_access_check_key(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
         if (api_authenticate(q) <= 0) {
                 (void) preview_refuse(q, 401, "unauthorized", "ask for a link: GET /api/sandbox/ID/url/PORT, or `cove url ID PORT`",
                                 "%s", http_query(q->http, PREVIEW_QUERY) || t->token[0] ? "the link is not valid, or not any more"
@@ -76,5 +76,5 @@ int preview_may(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
                 q->who = (Principal) { .scope = SCOPE_READ }; /* for whoever keeps account */
                 return 1;
         }
-        return check_key(q, t, ret);
+        return preview_access_check_key(q, t, ret);
 }

@@ -40,7 +40,7 @@ void preview_exchange_watch(PreviewExchange *x) {
 }
 
 /* Before there is an answer it can be told; after that, the client sees that it is not whole. */
-static void fail(PreviewExchange *x, unsigned status, const char *code, const char *message) {
+static void exchange_fail(PreviewExchange *x, unsigned status, const char *code, const char *message) {
         x->phase = PREVIEW_ENDED;
         x->in_ended = true;
         if (!x->q->answered && x->access.refuse)
@@ -51,7 +51,7 @@ static void fail(PreviewExchange *x, unsigned status, const char *code, const ch
                 http_request_continue(x->q->http);
 }
 
-static int write_out(PreviewExchange *x) {
+static int exchange_write_out(PreviewExchange *x) {
         while (x->out.size > 0) {
                 ssize_t n = send(x->fd, x->out.data, x->out.size, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -91,24 +91,24 @@ static bool look_for_head(PreviewExchange *x) {
         if (r == 1)
                 return true;
         if (r == -EAGAIN && x->in_ended)
-                fail(x, 502, "bad_gateway", "hung up without an answer");
+                exchange_fail(x, 502, "bad_gateway", "hung up without an answer");
         else if (r == -EAGAIN && x->in_size == PREVIEW_IN_MAX)
-                fail(x, 502, "bad_gateway", "gave an answer whose head is too large");
+                exchange_fail(x, 502, "bad_gateway", "gave an answer whose head is too large");
         else if (r < 0 && r != -EAGAIN)
-                fail(x, 502, "bad_gateway", "gave an answer that is not HTTP");
+                exchange_fail(x, 502, "bad_gateway", "gave an answer that is not HTTP");
         return false;
 }
 
-static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int exchange_on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         PreviewExchange *x = userdata;
-        int r = write_out(x);
+        int r = exchange_write_out(x);
 
         if (r >= 0)
                 r = read_in(x);
         if (r < 0) {
                 x->in_ended = true;
                 if (x->phase == PREVIEW_HEAD && x->in_size == 0) {
-                        fail(x, 502, "bad_gateway", "broke the connection off");
+                        exchange_fail(x, 502, "bad_gateway", "broke the connection off");
                         return 0;
                 }
         }
@@ -144,22 +144,22 @@ static const char *why_not(int error) {
         return error == -ECONNREFUSED ? "has nobody listening" : error == -ETIMEDOUT ? "does not answer" : "cannot be reached";
 }
 
-static void on_connected(int error, int fd, void *userdata) {
+static void exchange_on_connected(int error, int fd, void *userdata) {
         PreviewExchange *x = userdata;
 
         if (error < 0) {
-                fail(x, error == -ETIMEDOUT ? 504 : 502, error == -ETIMEDOUT ? "gateway_timeout" : "bad_gateway", why_not(error));
+                exchange_fail(x, error == -ETIMEDOUT ? 504 : 502, error == -ETIMEDOUT ? "gateway_timeout" : "bad_gateway", why_not(error));
                 return;
         }
         x->fd = fd;
         x->phase = PREVIEW_HEAD;
         x->watched = EPOLLIN | EPOLLOUT;
-        if (sd_event_add_io(x->q->manager->event, &x->io, fd, x->watched, on_io, x) < 0)
-                fail(x, 500, "internal", "cannot be watched: out of memory");
+        if (sd_event_add_io(x->q->manager->event, &x->io, fd, x->watched, exchange_on_io, x) < 0)
+                exchange_fail(x, 500, "internal", "cannot be watched: out of memory");
 }
 
 /* The body of the request, as it comes. */
-static ssize_t on_body(ApiRequest *q, const void *data, size_t size) {
+static ssize_t exchange_on_body(ApiRequest *q, const void *data, size_t size) {
         PreviewExchange *x = q->state;
         size_t room = x->out.size < PREVIEW_OUT_MAX ? PREVIEW_OUT_MAX - x->out.size : 0;
 
@@ -184,18 +184,18 @@ static ssize_t on_body(ApiRequest *q, const void *data, size_t size) {
         return x->out.error < 0 ? -ENOMEM : (ssize_t) size;
 }
 
-static Sandbox *find_sandbox(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access) {
+static Sandbox *exchange_find_sandbox(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access) {
         static const Principal everybody = { .scope = SCOPE_READ };
 
         return manager_find(q->manager, access->by_key ? &q->who : &everybody, t->id);
 }
 
 /* What can be said without asking inside. */
-static int check_sandbox(ApiRequest *q, const Sandbox *sb, const PreviewTarget *t) {
+static int check_sandbox(ApiRequest *q, Sandbox *sb, const PreviewTarget *t) {
         if (!sb)
                 return preview_refuse(q, 404, "not_found", NULL, "there is no sandbox %s", t->id);
         api_about(q, sb, NULL);
-        if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
+        if (!sandbox_is_up(sb))
                 return preview_refuse(q, 409, "not_running", "start or resume it", "sandbox %s is not running (state: %s)", t->id,
                                 sandbox_status_name(sb->status));
         if (!q->api->rooms.gatekeeper)
@@ -219,18 +219,18 @@ static PreviewExchange *exchange_new(ApiRequest *q, const PreviewTarget *t) {
         return x;
 }
 
-static void on_handle(ApiRequest *q) {
+static void exchange_on_handle(ApiRequest *q) {
         PreviewExchange *x = q->state;
-        Sandbox *sb = x->access.refuse ? q->sandbox : find_sandbox(q, &x->target, &x->access);
+        Sandbox *sb = x->access.refuse ? q->sandbox : exchange_find_sandbox(q, &x->target, &x->access);
         int r;
 
         if (check_sandbox(q, sb, &x->target) != 1)
                 return;
         r = preview_request_put(x);
         if (r >= 0)
-                r = gatekeeper_connect(q->api->rooms.gatekeeper, sb, x->target.port, on_connected, x);
+                r = gatekeeper_connect(q->api->rooms.gatekeeper, sb, x->target.port, exchange_on_connected, x);
         if (r < 0)
-                fail(x, r == -EOPNOTSUPP ? 501 : 502, r == -EOPNOTSUPP ? "unsupported" : "bad_gateway", why_not(r));
+                exchange_fail(x, r == -EOPNOTSUPP ? 501 : 502, r == -EOPNOTSUPP ? "unsupported" : "bad_gateway", why_not(r));
 }
 
 /* Methods are passed on as they come; this line stands for all of them, in the account of calls too. */
@@ -238,8 +238,8 @@ const ApiRoute preview_route = {
         .method = "ANY",
         .path = "/preview/{id}/{port}/",
         .body = HTTP_BODY_STREAM,
-        .handle = on_handle,
-        .data = on_body,
+        .handle = exchange_on_handle,
+        .data = exchange_on_body,
 };
 
 /* A browser that came by a link goes on with a cookie, and the link is not in its history. */

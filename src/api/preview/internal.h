@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/preview/preview.h"
-#include "gate/http-frame.h"
+#include "gate/http/http-frame.h"
 
 #define PREVIEW_OUT_MAX  ((size_t) 256 << 10) /* on its way inside */
 #define PREVIEW_IN_MAX   ((size_t) 128 << 10) /* on its way out; a head must fit */

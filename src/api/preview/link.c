@@ -43,7 +43,7 @@ bool preview_verify(const uint8_t *key, const char *id, uint16_t port, uint64_t 
 }
 
 /* The port at the end of "host:port" or "[v6]:port", with its colon; "" when there is none. */
-static const char *port_of(const char *address) {
+static const char *preview_link_port_of(const char *address) {
         const char *bracket = strrchr(address, ']'), *colon = strrchr(address, ':');
 
         return colon && (!bracket || colon > bracket) ? colon : "";
@@ -60,7 +60,7 @@ static const char *server_of(const ApiRequest *q) {
 }
 
 void preview_url(const ApiRequest *q, const char *id, uint16_t port, const char *token, char ret[static PREVIEW_URL_MAX]) {
-        (void) snprintf(ret, PREVIEW_URL_MAX, "%s://%u-%s.%s%s/%s%s", http_is_secure(q->http) ? "https" : "http", port, id, q->manager->settings->previews.domain, port_of(server_of(q)),
+        (void) snprintf(ret, PREVIEW_URL_MAX, "%s://%u-%s.%s%s/%s%s", http_is_secure(q->http) ? "https" : "http", port, id, q->manager->settings->previews.domain, preview_link_port_of(server_of(q)),
                         token ? "?" PREVIEW_QUERY "=" : "", token ? token : "");
 }
 

@@ -15,7 +15,7 @@ bool preview_wants_page(const ApiRequest *q) {
         return accept && strstr(accept, "text/html") && accept_choose(accept, types, ELEMENTSOF(types)) == 1;
 }
 
-static void put_escaped(Text *t, const char *s) {
+static void page_put_escaped(Text *t, const char *s) {
         for (; s && *s; s++)
                 switch (*s) {
                 case '<':
@@ -36,11 +36,11 @@ int preview_page(ApiRequest *q, unsigned status, const char *message, const char
         _cleanup_text_ Text t = TEXT_INIT(8192);
 
         text_put_string(&t, "<!doctype html><meta charset=utf-8><meta name=viewport content=\"width=device-width\"><title>cove: ");
-        put_escaped(&t, message);
+        page_put_escaped(&t, message);
         text_put_string(&t, "</title><body style=\"font:16px/1.5 system-ui;margin:15vh auto;max-width:36em;padding:0 1em\"><h1 style=\"font-size:1.2em\">");
-        put_escaped(&t, message);
+        page_put_escaped(&t, message);
         text_put_string(&t, "</h1><p>");
-        put_escaped(&t, hint);
+        page_put_escaped(&t, hint);
         text_put_string(&t, "\n");
         q->answered = true;
         if (t.error < 0)

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "core/observer.h"
 #include "core/secret.h"
-#include "store/previews.h"
+#include "api/preview/rows.h"
 
 #define KEY_FILE "preview.key"
 
@@ -36,7 +36,7 @@ static StorePreview make_row(const char *id, uint16_t port) {
         return row;
 }
 
-static PublicPort *find(const Previews *p, const char *id, uint16_t port) {
+static PublicPort *previews_find(const Previews *p, const char *id, uint16_t port) {
         StorePreview row = make_row(id, port);
         PublicPort *found;
 
@@ -44,7 +44,7 @@ static PublicPort *find(const Previews *p, const char *id, uint16_t port) {
         return found;
 }
 
-static int remember(const StorePreview *row, void *userdata) {
+static int previews_remember(const StorePreview *row, void *userdata) {
         Previews *p = userdata;
         PublicPort *port = calloc(1, sizeof(*port));
 
@@ -56,7 +56,7 @@ static int remember(const StorePreview *row, void *userdata) {
 }
 
 /* The digits of the key; a file that is there and holds none is not written over: links would break without a word. */
-static int read_key(int dir_fd, uint8_t key[static SECRET_SHA256_SIZE], Error *reterr) {
+static int previews_read_key(int dir_fd, uint8_t key[static SECRET_SHA256_SIZE], Error *reterr) {
         char text[2 * SECRET_SHA256_SIZE + 2];
         ssize_t n = file_read(dir_fd, KEY_FILE, text, sizeof(text));
 
@@ -74,7 +74,7 @@ static int read_key(int dir_fd, uint8_t key[static SECRET_SHA256_SIZE], Error *r
         return 0;
 }
 
-static int make_key(int dir_fd, Error *reterr) {
+static int previews_make_key(int dir_fd, Error *reterr) {
         char text[2 * SECRET_SHA256_SIZE + 2];
         _cleanup_close_ int fd = openat(dir_fd, KEY_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
         int r;
@@ -90,17 +90,17 @@ static int make_key(int dir_fd, Error *reterr) {
         return r < 0 ? error_set(reterr, r, "cannot write " KEY_FILE ": %m") : 0;
 }
 
-static int load_key(Previews *p, Error *reterr) {
+static int previews_load_key(Previews *p, Error *reterr) {
         _cleanup_close_ int dir = open(p->manager->config.state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
         int r;
 
         if (dir < 0)
                 return error_set(reterr, -errno, "cannot open '%s': %m", p->manager->config.state_dir);
-        r = read_key(dir, p->key, reterr);
+        r = previews_read_key(dir, p->key, reterr);
         if (r != -ENOENT)
                 return r;
-        r = make_key(dir, reterr);
-        return r < 0 ? r : read_key(dir, p->key, reterr);
+        r = previews_make_key(dir, reterr);
+        return r < 0 ? r : previews_read_key(dir, p->key, reterr);
 }
 
 int previews_new(Manager *m, Previews **ret, Error *reterr) {
@@ -110,9 +110,9 @@ int previews_new(Manager *m, Previews **ret, Error *reterr) {
         if (!p)
                 return error_set(reterr, -ENOMEM, "out of memory");
         p->manager = m;
-        r = load_key(p, reterr);
+        r = previews_load_key(p, reterr);
         if (r >= 0) {
-                r = store_previews(m->store, remember, p);
+                r = store_previews(m->store, previews_remember, p);
                 if (r < 0)
                         (void) error_set(reterr, r, "cannot read which previews are public: %m");
         }
@@ -124,7 +124,7 @@ int previews_new(Manager *m, Previews **ret, Error *reterr) {
         return 0;
 }
 
-static void forget(Previews *p, PublicPort *port) {
+static void previews_forget(Previews *p, PublicPort *port) {
         HASH_DELETE(hh, p->public, port);
         free(port);
 }
@@ -135,42 +135,38 @@ Previews *previews_free(Previews *p) {
         if (!p)
                 return NULL;
         HASH_ITER(hh, p->public, port, next)
-                forget(p, port);
+                previews_forget(p, port);
         secret_wipe(p->key, sizeof(p->key));
         free(p);
         return NULL;
 }
 
 /* Rows go with their sandbox; what is left in memory is of no use to anybody, ids never come again, and is swept here. */
-static void sweep(Previews *p) {
+static void previews_sweep(Previews *p) {
         PublicPort *port, *next;
 
-        HASH_ITER(hh, p->public, port, next) {
-                Sandbox *sb;
-
-                HASH_FIND_STR(p->manager->sandboxes, port->row.sandbox, sb);
-                if (!sb)
-                        forget(p, port);
-        }
+        HASH_ITER(hh, p->public, port, next)
+                if (!manager_by_id(p->manager, port->row.sandbox))
+                        previews_forget(p, port);
 }
 
 bool previews_is_public(const Previews *p, const char *id, uint16_t port) {
-        return find(p, id, port) != NULL;
+        return previews_find(p, id, port) != NULL;
 }
 
 int previews_set_public(Previews *p, const Sandbox *sb, uint16_t port, bool public, Error *reterr) {
         StorePreview row = make_row(sb->id, port);
-        PublicPort *there = find(p, sb->id, port);
+        PublicPort *there = previews_find(p, sb->id, port);
         int r;
 
         if (public == (there != NULL))
                 return 0;
-        sweep(p);
+        previews_sweep(p);
         r = public ? store_preview_insert(p->manager->store, &row) : store_preview_delete(p->manager->store, &row);
         if (r >= 0 && public)
-                r = remember(&row, p);
+                r = previews_remember(&row, p);
         else if (r >= 0)
-                forget(p, there);
+                previews_forget(p, there);
         return r < 0 ? error_set(reterr, r, "cannot write it down: %m") : 0;
 }
 

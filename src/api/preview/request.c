@@ -9,7 +9,7 @@
 
 #include "api/preview/internal.h"
 
-static bool is_one_of(const char *name, const char *const *list) {
+static bool preview_request_is_one_of(const char *name, const char *const *list) {
         for (; *list; list++)
                 if (strcasecmp(name, *list) == 0)
                         return true;
@@ -47,7 +47,7 @@ static void put_cookies(Text *out, const char *value) {
                 text_put_string(out, "\r\n");
 }
 
-static void put_header(Text *out, const char *name, const char *value) {
+static void preview_request_put_header(Text *out, const char *name, const char *value) {
         text_put_string(out, name);
         text_put_string(out, ": ");
         text_put_string(out, value);
@@ -57,20 +57,20 @@ static void put_header(Text *out, const char *name, const char *value) {
 static int pass_header(const char *name, const char *value, void *userdata) {
         PreviewExchange *x = userdata;
 
-        if (is_one_of(name, ours) || (x->access.by_key && strcasecmp(name, "Authorization") == 0))
+        if (preview_request_is_one_of(name, ours) || (x->access.by_key && strcasecmp(name, "Authorization") == 0))
                 return 0;
-        if (x->access.refuse && is_one_of(name, theirs))
+        if (x->access.refuse && preview_request_is_one_of(name, theirs))
                 return 0;
         if (strcasecmp(name, "Referer") == 0 && strstr(value, PREVIEW_QUERY "="))
                 return 0;
         if (strcasecmp(name, "Cookie") == 0)
                 put_cookies(&x->out, value);
         else
-                put_header(&x->out, name, value);
+                preview_request_put_header(&x->out, name, value);
         return 0;
 }
 
-static void put_encoded(Text *out, const char *s) {
+static void preview_request_put_encoded(Text *out, const char *s) {
         static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,;:@/?";
 
         for (; *s; s++)
@@ -92,10 +92,10 @@ static int pass_query(const char *name, const char *value, void *userdata) {
                 return 0;
         text_put_string(p->out, p->any ? "&" : "?");
         p->any = true;
-        put_encoded(p->out, name);
+        preview_request_put_encoded(p->out, name);
         if (*value) {
                 text_put_string(p->out, "=");
-                put_encoded(p->out, value);
+                preview_request_put_encoded(p->out, value);
         }
         return 0;
 }
@@ -114,39 +114,39 @@ static void put_forwarded(PreviewExchange *x) {
         http_peer_print(x->q->http, peer, sizeof(peer));
         n = strcspn(peer, "]");
         peer[peer[0] == '[' ? n : strcspn(peer, ":")] = '\0';
-        put_header(&x->out, "X-Forwarded-For", peer + (peer[0] == '['));
-        put_header(&x->out, "X-Forwarded-Proto", http_is_secure(x->q->http) ? "https" : "http");
+        preview_request_put_header(&x->out, "X-Forwarded-For", peer + (peer[0] == '['));
+        preview_request_put_header(&x->out, "X-Forwarded-Proto", http_is_secure(x->q->http) ? "https" : "http");
         if (host)
-                put_header(&x->out, "X-Forwarded-Host", host);
+                preview_request_put_header(&x->out, "X-Forwarded-Host", host);
         if (x->target.by_host)
                 return;
         (void) snprintf(prefix, sizeof(prefix), "/preview/%s/%u", x->target.id, x->target.port);
-        put_header(&x->out, "X-Forwarded-Prefix", prefix);
+        preview_request_put_header(&x->out, "X-Forwarded-Prefix", prefix);
 }
 
 /* As E2B's proxy has it: the name as it was asked for and nothing more, or another one and, beside it, the real one. */
 static void put_host(PreviewExchange *x) {
         const char *asked = http_header(x->q->http, "Host");
 
-        put_header(&x->out, "Host", x->access.host ? x->access.host : asked ? asked : "localhost");
+        preview_request_put_header(&x->out, "Host", x->access.host ? x->access.host : asked ? asked : "localhost");
         if (x->access.host && asked)
-                put_header(&x->out, "X-Forwarded-Host", asked);
+                preview_request_put_header(&x->out, "X-Forwarded-Host", asked);
 }
 
 static void put_framing(PreviewExchange *x) {
         const char *length = http_header(x->q->http, "Content-Length");
 
         if (is_upgrade(x->q)) {
-                put_header(&x->out, "Connection", "Upgrade");
-                put_header(&x->out, "Upgrade", http_header(x->q->http, "Upgrade"));
+                preview_request_put_header(&x->out, "Connection", "Upgrade");
+                preview_request_put_header(&x->out, "Upgrade", http_header(x->q->http, "Upgrade"));
                 return;
         }
-        put_header(&x->out, "Connection", "close");
+        preview_request_put_header(&x->out, "Connection", "close");
         x->chunked_out = http_header(x->q->http, "Transfer-Encoding") != NULL;
         if (x->chunked_out)
-                put_header(&x->out, "Transfer-Encoding", "chunked");
+                preview_request_put_header(&x->out, "Transfer-Encoding", "chunked");
         else if (length)
-                put_header(&x->out, "Content-Length", length);
+                preview_request_put_header(&x->out, "Content-Length", length);
 }
 
 int preview_request_put(PreviewExchange *x) {

@@ -18,7 +18,7 @@ static const char *const ours[] = { "Connection", "Keep-Alive", "Proxy-Connectio
 static const char *const origin_wide[] = { "Alt-Svc", "Clear-Site-Data", "NEL", "Referrer-Policy", "Report-To", "Reporting-Endpoints",
                                            "Service-Worker-Allowed", "Strict-Transport-Security", "WWW-Authenticate", NULL };
 
-static bool is_one_of(const char *name, const char *const *list) {
+static bool response_is_one_of(const char *name, const char *const *list) {
         for (; *list; list++)
                 if (strcasecmp(name, *list) == 0)
                         return true;
@@ -92,9 +92,9 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
         for (size_t i = 0; i < h->n_fields && r >= 0; i++) {
                 const HttpField *f = h->fields + i;
 
-                if (is_one_of(f->name, ours) || http_head_has_word(h, "Connection", f->name))
+                if (response_is_one_of(f->name, ours) || http_head_has_word(h, "Connection", f->name))
                         continue;
-                if (!x->target.by_host && is_one_of(f->name, origin_wide))
+                if (!x->target.by_host && response_is_one_of(f->name, origin_wide))
                         continue;
                 if (strcasecmp(f->name, "Location") == 0)
                         r = pass_location(x, f->value);
@@ -112,7 +112,7 @@ static int pass_fields(PreviewExchange *x, const HttpHead *h) {
         return r;
 }
 
-static void drop(PreviewExchange *x, size_t n) {
+static void response_drop(PreviewExchange *x, size_t n) {
         memmove(x->in, x->in + n, x->in_size - n);
         x->in_size -= n;
 }
@@ -126,12 +126,12 @@ static int switch_protocols(PreviewExchange *x, const HttpHead *h) {
                 return -EBADMSG;
         if (pass_fields(x, h) < 0)
                 return -ENOMEM;
-        drop(x, h->size);
+        response_drop(x, h->size);
         return preview_exchange_to_tunnel(x, protocol);
 }
 
 /* As much as there is room for, with its framing taken off. */
-static ssize_t take_body(PreviewExchange *x, uint8_t *buffer, size_t size) {
+static ssize_t response_take_body(PreviewExchange *x, uint8_t *buffer, size_t size) {
         size_t used = 0, made = 0;
 
         while (made < size && used < x->in_size && !http_frame_is_over(&x->frame)) {
@@ -148,13 +148,13 @@ static ssize_t take_body(PreviewExchange *x, uint8_t *buffer, size_t size) {
                 made += n;
                 used += (size_t) k;
         }
-        drop(x, used);
+        response_drop(x, used);
         return (ssize_t) made;
 }
 
 ssize_t preview_body_next(HttpRequest *r, uint64_t position, void *buffer, size_t size, void *userdata) {
         PreviewExchange *x = userdata;
-        ssize_t n = take_body(x, buffer, size);
+        ssize_t n = response_take_body(x, buffer, size);
 
         if (n != 0)
                 return n;
@@ -169,14 +169,14 @@ ssize_t preview_body_next(HttpRequest *r, uint64_t position, void *buffer, size_
         return 0;
 }
 
-static int answer(PreviewExchange *x, const HttpHead *h) {
+static int response_answer(PreviewExchange *x, const HttpHead *h) {
         uint64_t size = h->framing == FRAMING_LENGTH || h->has_length ? h->length : h->framing == FRAMING_NONE ? 0 : UINT64_MAX;
         int r = pass_fields(x, h);
 
         if (r < 0)
                 return r;
         http_frame_init(&x->frame, h->framing, h->length);
-        drop(x, h->size);
+        response_drop(x, h->size);
         x->phase = PREVIEW_BODY;
         x->q->answered = true;
         if (h->framing == FRAMING_NONE && (!h->has_length || h->status == 304 || h->status == 204)) {
@@ -197,12 +197,12 @@ int preview_response_begin(PreviewExchange *x) {
                 if (r > 0 && h.status == 101)
                         r = switch_protocols(x, &h);
                 else if (r > 0 && h.status < 200) { /* 100, 103: the server in front has its own */
-                        drop(x, h.size);
+                        response_drop(x, h.size);
                         x->scanned = 0;
                         http_head_done(&h);
                         continue;
                 } else if (r > 0)
-                        r = answer(x, &h);
+                        r = response_answer(x, &h);
                 else if (r == 0)
                         r = -EAGAIN;
                 http_head_done(&h);

@@ -9,7 +9,7 @@
 
 #define PREFIX "/preview/"
 
-static bool is_id(const char *text, size_t n) {
+static bool target_is_id(const char *text, size_t n) {
         if (n != SANDBOX_ID_LENGTH || text[0] < 'a' || text[0] > 'z')
                 return false;
         for (size_t i = 0; i < n; i++)
@@ -18,7 +18,7 @@ static bool is_id(const char *text, size_t n) {
         return true;
 }
 
-static int take_port(const char *text, size_t n, uint16_t *ret) {
+static int target_take_port(const char *text, size_t n, uint16_t *ret) {
         char digits[6];
         uint64_t port;
 
@@ -42,11 +42,11 @@ static int take_port_and_token(const char *text, size_t n, PreviewTarget *ret) {
         if (size > 0)
                 memcpy(ret->token, tilde + 1, size);
         ret->token[size] = '\0';
-        return take_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
+        return target_take_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
 }
 
 static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, PreviewTarget *ret) {
-        if (!is_id(id, id_size) || take_port_and_token(port, port_size, ret) < 0)
+        if (!target_is_id(id, id_size) || take_port_and_token(port, port_size, ret) < 0)
                 return -EINVAL;
         memcpy(ret->id, id, id_size);
         ret->id[id_size] = '\0';
@@ -54,7 +54,7 @@ static int take_both(const char *id, size_t id_size, const char *port, size_t po
 }
 
 /* "<port>-<id>.<domain>", with or without a port of ours behind it. */
-static int parse_host(const char *host, const char *domain, PreviewTarget *ret) {
+static int target_parse_host(const char *host, const char *domain, PreviewTarget *ret) {
         size_t label = strcspn(host, "."), port = strcspn(host, "-"), n = strlen(domain);
         const char *rest = host + label + (host[label] == '.');
 
@@ -66,7 +66,7 @@ static int parse_host(const char *host, const char *domain, PreviewTarget *ret) 
         return port < label ? take_both(host + port + 1, label - port - 1, host, port, ret) : -EINVAL;
 }
 
-static int parse_path(const char *path, PreviewTarget *ret) {
+static int target_parse_path(const char *path, PreviewTarget *ret) {
         const char *id, *port;
         size_t id_size, port_size;
 
@@ -85,8 +85,8 @@ int preview_target_parse(const char *host, const char *path, const char *domain,
 
         *ret = (PreviewTarget) { .rest = path };
         if (host && domain)
-                r = parse_host(host, domain, ret);
-        return r == 0 ? parse_path(path, ret) : r;
+                r = target_parse_host(host, domain, ret);
+        return r == 0 ? target_parse_path(path, ret) : r;
 }
 
 int preview_find(ApiRequest *q, PreviewTarget *ret) {

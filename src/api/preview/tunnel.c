@@ -86,7 +86,7 @@ static uint32_t wanted(const Way *reads, const Way *writes) {
         return events;
 }
 
-static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+static int tunnel_on_turn(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         Tunnel *t = userdata;
         int r = way_turn(&t->out), k = way_turn(&t->in);
 
@@ -104,13 +104,13 @@ static int on_turn(sd_event_source *source, int fd, uint32_t revents, void *user
         return 0;
 }
 
-static void on_upgraded(HttpUpgraded *u, int fd, const void *extra, size_t extra_size, void *userdata) {
+static void tunnel_on_upgraded(HttpUpgraded *u, int fd, const void *extra, size_t extra_size, void *userdata) {
         Tunnel *t = userdata;
         sd_event *event = sd_event_source_get_event(t->sources[1]);
 
         t->upgraded = u;
         t->client_fd = t->out.from = t->in.to = fd;
-        if (extra_size > WAY_ROOM || sd_event_add_io(event, &t->sources[0], fd, EPOLLIN | EPOLLOUT, on_turn, t) < 0) {
+        if (extra_size > WAY_ROOM || sd_event_add_io(event, &t->sources[0], fd, EPOLLIN | EPOLLOUT, tunnel_on_turn, t) < 0) {
                 tunnel_free(t);
                 return;
         }
@@ -142,7 +142,7 @@ int preview_tunnel_start(ApiRequest *q, const char *protocol, int fd, const void
         t->out = (Way) { .from = -EBADF, .to = fd, .data = malloc(WAY_ROOM) };
         t->in = (Way) { .from = fd, .to = -EBADF, .data = malloc(WAY_ROOM), .end = early_size };
         if (!t->out.data || !t->in.data || early_size > WAY_ROOM ||
-                        sd_event_add_io(q->manager->event, &t->sources[1], fd, 0, on_turn, t) < 0) {
+                        sd_event_add_io(q->manager->event, &t->sources[1], fd, 0, tunnel_on_turn, t) < 0) {
                 tunnel_free(t);
                 return -ENOMEM;
         }
@@ -153,5 +153,5 @@ int preview_tunnel_start(ApiRequest *q, const char *protocol, int fd, const void
         q->state = t;
         q->destroy = on_left;
         q->answered = true;
-        return http_answer_upgrade(q->http, protocol, on_upgraded, t);
+        return http_answer_upgrade(q->http, protocol, tunnel_on_upgraded, t);
 }

@@ -1,0 +1,74 @@
+/* files-auth.c: who may use /files. The token of the sandbox does, or a signature over path, operation, user and token, which can be given to somebody who has not got it. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/e2b/envd/envd.h"
+
+static int files_auth_refuse(ApiRequest *q, const char *message) {
+        (void) e2b_error(q, 401, "%s", message);
+        return -EACCES;
+}
+
+static int read_expiration(ApiRequest *q, const char *text, long long *ret) {
+        char *end;
+
+        errno = 0;
+        *ret = strtoll(text, &end, 10);
+        if (errno == 0 && end != text && *end == '\0')
+                return 0;
+        (void) e2b_error(q, 400, "signature_expiration: '%.40s' is no number of seconds", text);
+        return -EINVAL;
+}
+
+static int check_signature(ApiRequest *q, const char *operation, const char *token, const char *given) {
+        const char *path = http_query(q->http, "path"), *user = http_query(q->http, "username");
+        const char *expires = http_query(q->http, "signature_expiration");
+        _cleanup_free_ char *wanted = NULL;
+        long long until = 0;
+        int r;
+
+        if (expires && read_expiration(q, expires, &until) < 0)
+                return -EINVAL;
+        r = e2b_file_signature(path ? path : "", operation, user ? user : "", token, expires, &wanted);
+        if (r < 0) {
+                (void) e2b_errno(q, r, NULL);
+                return r;
+        }
+        if (!e2b_token_matches(given, wanted))
+                return files_auth_refuse(q, "invalid signature");
+        if (expires && until < (long long) time(NULL))
+                return files_auth_refuse(q, "signature is already expired");
+        return 0;
+}
+
+int envd_files_allow(ApiRequest *q, const char *operation) {
+        const char *given = http_header(q->http, "X-Access-Token"), *signature = http_query(q->http, "signature");
+        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        char token[E2B_TOKEN_MAX];
+        int r = e2b_record_read(q->sandbox, &record);
+
+        if (r < 0) {
+                (void) e2b_errno(q, r, NULL);
+                return r;
+        }
+        if (!record.secure && q->sandbox->spec.dialect)
+                return 0; /* of one that another surface has made nothing was said that would open it */
+        e2b_access_token(q->api, q->sandbox->id, token);
+        if (given && given[0] != '\0')
+                return e2b_token_matches(given, token) ? 0 : files_auth_refuse(q, "access token present in header but does not match");
+        if (!signature)
+                return files_auth_refuse(q, "missing signature query parameter");
+        return check_signature(q, operation, token, signature);
+}
+
+void envd_files_refuse_user(ApiRequest *q, int r, const char *name) {
+        if (r == -ENOENT)
+                (void) e2b_error(q, 401, "error looking up user '%s': user: unknown user %s", name ? name : "", name ? name : "");
+        else if (r == -EPIPE || r == -ESTALE)
+                (void) e2b_proxy_missing(q, q->sandbox_id);
+        else
+                (void) e2b_errno(q, r, NULL);
+}

@@ -1,0 +1,201 @@
+/* files-get.c: the bytes of a file, for envd's clients. The worker inside opens it; the kernel sends it. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/e2b/envd/envd.h"
+#include "api/e2b/envd/files-type.h"
+#include "api/range.h"
+#include "base/fd.h"
+
+typedef struct Download {
+        ApiRequest *q;
+        EnvdLookup *lookup;
+        FileOp *op;
+        int fd;
+        uint64_t size;
+        int64_t mtime_nsec;
+        char *path;
+} Download;
+
+static void files_get_download_destroy(ApiRequest *q, bool answered) {
+        Download *d = q->state;
+
+        envd_lookup_cancel(d->lookup);
+        fileop_free(d->op);
+        (void) fd_close(d->fd);
+        free(d->path);
+        free(d);
+        q->state = NULL;
+}
+
+static void files_get_add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
+static void files_get_add_format(ApiRequest *q, const char *name, const char *format, ...) {
+        _cleanup_free_ char *value = NULL;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&value, format, ap);
+        va_end(ap);
+        if (n < 0)
+                value = NULL;
+        else
+                (void) http_add_header(q->http, name, value);
+}
+
+static void print_date(int64_t nsec, char ret[static 64]) {
+        time_t seconds = (time_t) (nsec / INT64_C(1000000000));
+        struct tm tm;
+
+        ret[0] = '\0';
+        if (gmtime_r(&seconds, &tm))
+                (void) strftime(ret, 64, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+}
+
+/* What is in there is a stranger's: a browser shows it, and runs nothing of it, whatever else is served at this address. */
+static void files_get_add_headers(Download *d, const char *date) {
+        const char *slash = strrchr(d->path, '/');
+        _cleanup_free_ char *disposition = files_disposition(slash ? slash + 1 : d->path);
+
+        if (disposition)
+                (void) http_add_header(d->q->http, "Content-Disposition", disposition);
+        (void) http_add_header(d->q->http, "Vary", "Accept-Encoding");
+        (void) http_add_header(d->q->http, "X-Content-Type-Options", "nosniff");
+        (void) http_add_header(d->q->http, "Content-Security-Policy", "sandbox");
+        (void) http_add_header(d->q->http, "Accept-Ranges", "bytes");
+        if (date[0] != '\0')
+                (void) http_add_header(d->q->http, "Last-Modified", date);
+}
+
+static void files_get_send_file(Download *d) {
+        const char *type = files_type(d->path), *range = http_header(d->q->http, "Range"), *if_range = http_header(d->q->http, "If-Range");
+        uint64_t first = 0, length = d->size;
+        char date[64];
+        RangeKind kind;
+
+        print_date(d->mtime_nsec, date);
+        if (if_range && strcmp(if_range, date) != 0)
+                range = NULL; /* another one than the caller has a part of */
+        kind = range_parse(range, d->size, &first, &length);
+        files_get_add_headers(d, date);
+        if (kind == RANGE_BEYOND) {
+                files_get_add_format(d->q, "Content-Range", "bytes */%" PRIu64, d->size);
+                (void) e2b_error(d->q, 416, "invalid range: failed to overlap");
+                return;
+        }
+        if (kind == RANGE_PART)
+                files_get_add_format(d->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1, d->size);
+        else {
+                first = 0;
+                length = d->size;
+        }
+        d->q->answered = true;
+        (void) http_answer_fd(d->q->http, kind == RANGE_PART ? 206 : 200, type, TAKE_FD(d->fd), first, length);
+}
+
+/* The worker may be lying: we read only what cannot make us wait, and as much of it as there is. */
+static void files_get_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        Download *d = userdata;
+        struct stat st;
+
+        d->fd = fd_close(d->fd);
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+                (void) fd_close(fd);
+                return;
+        }
+        d->fd = fd;
+        d->size = (uint64_t) MAX_OF(st.st_size, 0);
+        d->mtime_nsec = entry->mtime_nsec;
+}
+
+static void refuse_file(Download *d, int error) {
+        if (error == -ENOENT)
+                (void) e2b_error(d->q, 404, "path '%s' does not exist", d->path);
+        else if (error == -EISDIR)
+                (void) e2b_error(d->q, 400, "path '%s' is a directory", d->path);
+        else if (error == -EOPNOTSUPP)
+                (void) e2b_error(d->q, 400, "path '%s' is not a regular file", d->path);
+        else if (error == -ENOTDIR || error == -ELOOP || error == -ENAMETOOLONG)
+                (void) e2b_error(d->q, 400, "error checking if path exists '%s': stat %s: %s", d->path, d->path, envd_strerror(-error));
+        else if (error == -EPIPE || error == -ESTALE)
+                (void) e2b_proxy_missing(d->q, d->q->sandbox_id);
+        else if (error == -EACCES || error == -EPERM)
+                (void) e2b_error(d->q, 403, "error opening file '%s': open %s: %s", d->path, d->path, envd_strerror(-error));
+        else
+                (void) e2b_errno(d->q, error, NULL);
+}
+
+static void files_get_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        Download *d = userdata;
+
+        if (error < 0)
+                refuse_file(d, error);
+        else if (d->fd < 0)
+                (void) e2b_errno(d->q, -EPROTO, "the sandbox has not given the file");
+        else
+                files_get_send_file(d);
+}
+
+static void files_get_on_user(int r, const EnvdUser *user, void *userdata) {
+        static const FileOpHandlers handlers = { .entry = files_get_on_entry, .end = files_get_on_end };
+        Download *d = userdata;
+        const char *name = http_query(d->q->http, "username"), *path = http_query(d->q->http, "path");
+        Sandbox *sb = envd_sandbox(d->q);
+        Error error = { 0 };
+        FileRequest g;
+
+        if (r < 0 || !sb) {
+                envd_files_refuse_user(d->q, r < 0 ? r : -EPIPE, name);
+                return;
+        }
+        r = envd_path(user, sb->spec.workdir, path, &d->path);
+        if (r == -EINVAL)
+                (void) e2b_error(d->q, 400, "error expanding and resolving path '%s': cannot expand user-specific home dir, or too long", path);
+        if (r < 0) {
+                if (r != -EINVAL)
+                        (void) e2b_errno(d->q, r, NULL);
+                return;
+        }
+        envd_file_request(sb, /* user= */ NULL, FILE_READ, &g);
+        (void) strcpy(g.path, d->path);
+        r = fileop_start(sb, &g, &handlers, d, &d->op, &error);
+        if (r < 0)
+                refuse_file(d, r);
+}
+
+void envd_files_get(ApiRequest *q) {
+        EnvdLookup *lookup = NULL;
+        Error error = { 0 };
+        Download *d;
+        int r;
+
+        if (envd_files_allow(q, "read") < 0)
+                return;
+        if (!files_identity_is_fine(http_header(q->http, "Accept-Encoding"))) {
+                (void) e2b_error(q, 406, "error parsing Accept-Encoding: no acceptable encoding found, supported: [identity]");
+                return;
+        }
+        d = calloc(1, sizeof(*d));
+        if (!d) {
+                (void) e2b_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        d->q = q;
+        d->fd = -EBADF;
+        q->state = d;
+        q->destroy = files_get_download_destroy;
+        r = envd_user_lookup(q->sandbox, http_query(q->http, "username"), files_get_on_user, d, &lookup, &error);
+        if (r < 0)
+                envd_files_refuse_user(q, r, NULL);
+        else if (lookup)
+                d->lookup = lookup; /* else it is over already */
+}

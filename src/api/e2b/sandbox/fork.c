@@ -1,0 +1,119 @@
+/* fork.c: POST /sandboxes/{id}/fork: more of the same, each with a copy of its disk. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/e2b/sandbox/control.h"
+#include "config/config.h"
+#include "state/state.h"
+
+#define FORKS_MAX 100
+
+typedef struct E2bForkBody {
+        int64_t timeout, count;
+} E2bForkBody;
+
+static const ShapeField fork_fields[] = {
+        { "timeout", SHAPE_CUSTOM, offsetof(E2bForkBody, timeout), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
+        { "count",   SHAPE_CUSTOM, offsetof(E2bForkBody, count),   SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
+};
+static const Shape fork_shape = SHAPE_BODY(fork_fields);
+
+typedef struct E2bForkForking {
+        Fork *fork; /* under way */
+        Sandbox *made[FORKS_MAX]; /* nobody else can find them */
+        size_t n_made;
+        size_t count;
+} E2bForkForking;
+
+static void e2b_fork_forking_destroy(ApiRequest *q, bool answered) {
+        E2bForkForking *k = q->state;
+
+        if (k->fork)
+                fork_cancel(k->fork);
+        for (size_t i = 0; i < k->n_made; i++) {
+                if (!answered && !q->manager->stopping)
+                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
+                (void) sandbox_unref(k->made[i]);
+        }
+        free(k);
+        q->state = NULL;
+}
+
+static json_t *e2b_fork_error_json(const Error *error) {
+        const char *message;
+        unsigned status = api_errno_status(error->code, &message);
+
+        return json_pack("{s:{s:i, s:s}}", "error", "code", (int) status, "message", error->text[0] ? error->text : message);
+}
+
+/* One answer for each, in order. */
+static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t n, void *userdata) {
+        ApiRequest *q = userdata;
+        E2bForkForking *k = q->state;
+        json_t *all = json_array();
+
+        k->fork = NULL;
+        for (size_t i = 0; i < n; i++) {
+                if (!list[i]) {
+                        (void) json_array_append_new(all, e2b_fork_error_json(errors + i));
+                        continue;
+                }
+                k->made[k->n_made++] = sandbox_ref(list[i]);
+                (void) json_array_append_new(all, json_pack("{s:o}", "sandbox", e2b_sandbox_json(list[i], q->api)));
+        }
+        (void) api_answer(q, 201, all);
+}
+
+static int e2b_fork_make_specs(const Sandbox *sb, usec_t timeout, SandboxSpec *specs, size_t n, Error *reterr) {
+        int r = 0;
+
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                r = sandbox_fork_spec(sb, specs + i, reterr);
+                if (r >= 0)
+                        specs[i].timeout_usec = timeout;
+        }
+        return r;
+}
+
+static void e2b_fork_begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t timeout) {
+        SandboxSpec *specs = calloc(count, sizeof(*specs));
+        E2bForkForking *k = calloc(1, sizeof(*k));
+        Error error = { -ENOMEM, "out of memory" };
+        Fork *f = NULL;
+        int r = specs && k ? e2b_fork_make_specs(sb, timeout, specs, count, &error) : -ENOMEM;
+
+        if (k) {
+                q->state = k;
+                q->destroy = e2b_fork_forking_destroy;
+        }
+        if (r >= 0)
+                r = state_fork_each(q->api->rooms.state, &q->who, sb, specs, count, USEC_INFINITY, e2b_fork_on_forked, q, &f, &error);
+        if (r < 0)
+                e2b_create_failed(q, &error);
+        if (k)
+                k->fork = f;
+        for (size_t i = 0; specs && i < count; i++)
+                sandbox_spec_done(specs + i);
+        free(specs);
+}
+
+void e2b_sandbox_fork(ApiRequest *q) {
+        Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
+        E2bForkBody b = { .count = 1, .timeout = (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC) };
+        usec_t timeout;
+
+        if (!sb || e2b_read(q, &fork_shape, &b) < 0 || e2b_create_timeout(q, b.timeout, &timeout) < 0)
+                return;
+        if (b.count < 1)
+                (void) e2b_error(q, 400, "Count must be at least 1");
+        else if (b.count > FORKS_MAX)
+                (void) e2b_error(q, 400, "Count must be at most %d", FORKS_MAX);
+        else if (e2b_is_paused(sb))
+                (void) e2b_error(q, 409, "Sandbox %s is paused: connect to it before it is forked", sb->id);
+        else if (!q->api->rooms.state)
+                (void) e2b_error(q, 400, "there are no forks here");
+        else
+                e2b_fork_begin(q, sb, (size_t) b.count, timeout);
+}

@@ -1,0 +1,209 @@
+/* volume-call.c: who may look into a volume, and the sandbox through which it is looked into. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/e2b/volume/volumes.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "core/acquire.h"
+
+#define IDLE_USEC   (60 * USEC_PER_SEC)
+#define WAIT_USEC   (30 * USEC_PER_SEC)
+#define MEMORY      (UINT64_C(128) << 20)
+#define PIDS        64
+
+/* Errors. */
+
+int e2b_volume_refuse(ApiRequest *q, unsigned status, const char *message) {
+        static const struct {
+                unsigned status;
+                const char *word;
+        } words[] = {
+                { 400, "bad_request" }, { 401, "unauthorized" }, { 403, "forbidden" }, { 404, "not_found" }, { 409, "conflict" }, { 413, "too_large" },
+                { 429, "too_many_requests" }, { 501, "not_supported" }, { 503, "unavailable" }, { 507, "no_space" },
+        };
+        const char *word = "internal";
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (words[i].status == status)
+                        word = words[i].word;
+        return api_answer(q, status, json_pack("{s:s, s:o}", "code", word, "message", json_text_or_null(message ? message : "")));
+}
+
+void e2b_volume_fail(ApiRequest *q, int r, const char *path) {
+        _cleanup_free_ char *text = NULL;
+        const char *words;
+        unsigned status;
+
+        if (r == -ENOTDIR)
+                r = -ENOENT; /* a part of it is no directory: there is no such path */
+        status = api_errno_status(r, &words);
+        if (r == -EDQUOT)
+                status = 507;
+        if (asprintf(&text, "%s: %s", path, r == -EDQUOT ? "the volume is full" : strerror(-r)) < 0)
+                text = NULL;
+        (void) e2b_volume_refuse(q, status, text ? text : words);
+}
+
+/* The call. */
+
+static void volume_call_destroy(ApiRequest *q, bool answered) {
+        VolumeCall *k = q->state;
+
+        if (k->acquisition)
+                acquisition_cancel(k->acquisition);
+        sd_event_source_disable_unref(k->writable);
+        (void) fd_close(k->writable_fd);
+        fileop_free(k->op);
+        (void) fd_close(k->fd);
+        json_decref(k->list);
+        free(k->path);
+        free(k);
+        q->state = NULL;
+}
+
+static const char *bearer(ApiRequest *q) {
+        static const char scheme[] = "Bearer ";
+        const char *h = http_header(q->http, "Authorization");
+
+        return h && strncasecmp(h, scheme, strlen(scheme)) == 0 ? h + strlen(scheme) : NULL;
+}
+
+/* By its id alone: the token is for that. Whether there is one is nobody's business who has none. */
+static const Volume *admitted(ApiRequest *q) {
+        const Principal all = { .scope = SCOPE_ADMIN };
+        const Volume *v = q->api->rooms.state ? volume_find(q->api->rooms.state, &all, q->parameters[0]) : NULL;
+        char wanted[E2B_SIGNATURE_SIZE];
+
+        if (v)
+                e2b_volume_token(q->api, v, wanted);
+        if (!v || strcmp(v->id, q->parameters[0]) != 0 || !e2b_token_matches(bearer(q), wanted)) {
+                (void) e2b_volume_refuse(q, bearer(q) && !v ? 404 : 401, bearer(q) && !v ? "there is no such volume" : "the volume's token is needed, and is not this one");
+                return NULL;
+        }
+        return v;
+}
+
+static int volume_call_set_path(VolumeCall *k, const char *given) {
+        _cleanup_free_ char *absolute = NULL;
+        int r;
+
+        if (asprintf(&absolute, "/%s", given) < 0) {
+                absolute = NULL;
+                return -ENOMEM;
+        }
+        r = path_normalize(absolute, &k->path);
+        if (r < 0)
+                return r;
+        if ((size_t) snprintf(k->request.path, sizeof(k->request.path), E2B_VOLUME_PLACE "%s", strcmp(k->path, "/") == 0 ? "" : k->path) >= sizeof(k->request.path))
+                return -ENAMETOOLONG;
+        return 0;
+}
+
+VolumeCall *e2b_volume_call(ApiRequest *q, FileOperation operation) {
+        const Volume *v = admitted(q);
+        const char *path = http_query(q->http, "path");
+        VolumeCall *k;
+        int r;
+
+        if (!v)
+                return NULL;
+        if (!path || !*path) {
+                (void) e2b_volume_refuse(q, 400, "?path= is needed");
+                return NULL;
+        }
+        k = calloc(1, sizeof(*k));
+        if (!k) {
+                (void) e2b_volume_refuse(q, 500, "out of memory");
+                return NULL;
+        }
+        *k = (VolumeCall) { .q = q, .fd = -EBADF, .writable_fd = -EBADF,
+                .request = { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE } };
+        q->state = k;
+        q->destroy = volume_call_destroy;
+        r = volume_call_set_path(k, path);
+        if (r < 0) {
+                (void) e2b_volume_refuse(q, 400, "the path must have no '..', and no more than 4095 bytes");
+                return NULL;
+        }
+        return k;
+}
+
+/* The sandbox. */
+
+static int volume_call_make_spec(const Volume *v, SandboxSpec *ret) {
+        char name[64], metadata[80];
+        int r;
+
+        e2b_volume_helper_name(v, name);
+        (void) snprintf(metadata, sizeof(metadata), "{\"volumeFiles\":\"%s\"}", v->id);
+        sandbox_spec_defaults(ret);
+        r = sandbox_text_set(&ret->template_name, "host");
+        if (r >= 0)
+                r = sandbox_text_set(&ret->tenant, v->tenant);
+        if (r >= 0)
+                r = sandbox_text_set(&ret->name, name);
+        if (r >= 0)
+                r = sandbox_text_set(&ret->metadata, metadata);
+        if (r >= 0)
+                r = sandbox_text_set(&ret->workdir, "/");
+        if (r >= 0)
+                r = sandbox_spec_add_volume(ret, v->name, v->id, E2B_VOLUME_PLACE, /* writable= */ true);
+        ret->uid = ret->gid = 0;
+        ret->timeout_usec = IDLE_USEC;
+        ret->on_timeout = ON_TIMEOUT_KILL;
+        ret->limits.memory_bytes = MEMORY;
+        ret->limits.pids = PIDS;
+        return r;
+}
+
+static void volume_call_on_sandbox(Sandbox *sb, const AcquireResult *result, const Error *error, void *userdata) {
+        VolumeCall *k = userdata;
+        Error why = { 0 };
+        const char *words;
+        int r;
+
+        k->acquisition = NULL;
+        if (error) {
+                (void) e2b_volume_refuse(k->q, api_errno_status(error->code, &words), error->text);
+                return;
+        }
+        (void) sandbox_set_timeout(sb, IDLE_USEC, NULL);
+        r = fileop_start(sb, &k->request, k->handlers, k, &k->op, &why);
+        if (r < 0) { /* it ends at this very moment, most likely */
+                (void) http_add_header(k->q->http, "Retry-After", "1");
+                (void) e2b_volume_refuse(k->q, 503, why.text);
+                return;
+        }
+        k->started = true;
+        if (k->ended)
+                (void) e2b_volume_commit(k);
+        http_request_continue(k->q->http); /* what came meanwhile */
+}
+
+void e2b_volume_begin(VolumeCall *k, const FileOpHandlers *handlers) {
+        const Principal all = { .scope = SCOPE_ADMIN };
+        const Volume *v = volume_find(k->q->api->rooms.state, &all, k->q->parameters[0]);
+        const Principal who = { .scope = SCOPE_USE, .tenant = v && *v->tenant ? v->tenant : NULL };
+        Acquisition *a = NULL;
+        SandboxSpec spec = { 0 };
+        Error error = { 0 };
+        const char *words;
+        int r = v ? volume_call_make_spec(v, &spec) : -ENOENT;
+
+        k->handlers = handlers;
+        if (r >= 0)
+                r = manager_acquire(k->q->manager, &who, &spec, WAIT_USEC, volume_call_on_sandbox, k, &a, &error);
+        else
+                sandbox_spec_done(&spec);
+        if (r < 0) {
+                unsigned status = api_errno_status(r, &words);
+
+                (void) e2b_volume_refuse(k->q, status, error.text[0] ? error.text : words);
+        } else if (a)
+                k->acquisition = a;
+}

@@ -1,0 +1,263 @@
+/* audit.c: GET /api/audit and /api/audit/verify, by admins.
+ *
+ * The log can be large: it is read in slices, and others have their turn between two of them. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/native.h"
+#include "api/native/values.h"
+#include "core/secret.h"
+#include "observe/audit.h"
+
+#define SLICE     ((size_t) 64 << 10)
+#define LIMIT_MAX 1000000
+#define TAIL_MAX  1000000
+
+static Audit *native_audit_room(ApiRequest *q) {
+        if (!q->api->rooms.audit)
+                (void) api_error(q, 501, "unsupported", NULL, "this daemon keeps no audit log");
+        return q->api->rooms.audit;
+}
+
+/* Records, one a line. */
+
+typedef struct NativeAuditListing {
+        ApiRequest *q;
+        AuditReader reader;
+        AuditFilter filter;
+        AuditFollower follower;
+        bool follow;
+        uint64_t left;          /* records that may still be told */
+        const char *line;       /* being told */
+        size_t size, sent;
+        sd_event_source *defer; /* goes on after a slice without anything to tell */
+} NativeAuditListing;
+
+static void listing_destroy(ApiRequest *q, bool answered) {
+        NativeAuditListing *l = q->state;
+
+        audit_unfollow(&l->follower);
+        audit_reader_done(&l->reader);
+        sd_event_source_disable_unref(l->defer);
+        free(l);
+        q->state = NULL;
+}
+
+static void on_grown(void *userdata) {
+        http_request_continue(((NativeAuditListing *) userdata)->q->http);
+}
+
+static int native_audit_on_defer(sd_event_source *source, void *userdata) {
+        on_grown(userdata);
+        return 0;
+}
+
+/* Puts as much of the line as fits, with its newline. */
+static size_t native_audit_put_line(NativeAuditListing *l, char *buffer, size_t size) {
+        size_t n = MIN_OF(size, l->size - l->sent);
+
+        memcpy(buffer, l->line + l->sent, n);
+        l->sent += n;
+        if (l->sent == l->size && n < size) {
+                buffer[n++] = '\n';
+                l->line = NULL;
+        }
+        return n;
+}
+
+/* 1: there is a line to tell. */
+static int native_audit_next_line(NativeAuditListing *l, size_t *budget) {
+        const char *line;
+        size_t size;
+        int r;
+
+        while ((r = audit_reader_next(&l->reader, budget, &line, &size)) > 0)
+                if (audit_filter_fits(&l->filter, line, size)) {
+                        l->line = line;
+                        l->size = size;
+                        l->sent = 0;
+                        l->left--;
+                        return 1;
+                }
+        return r;
+}
+
+/* Nothing for now: wait for the next slice, or for the next record. */
+static ssize_t native_audit_rest(NativeAuditListing *l, int r) {
+        if (r == -EAGAIN)
+                return sd_event_source_set_enabled(l->defer, SD_EVENT_ONESHOT);
+        if (r < 0)
+                return r;
+        if (!l->follow)
+                return HTTP_STREAM_END;
+        return audit_reader_again(&l->reader);
+}
+
+static ssize_t listing_next(HttpRequest *r, uint64_t position, void *buffer, size_t size, void *userdata) {
+        NativeAuditListing *l = userdata;
+        size_t n = 0, budget = SLICE;
+        int k = 1;
+
+        while (n < size) {
+                if (!l->line && l->left == 0)
+                        return n > 0 ? (ssize_t) n : HTTP_STREAM_END;
+                if (!l->line)
+                        k = native_audit_next_line(l, &budget);
+                if (!l->line)
+                        break;
+                n += native_audit_put_line(l, (char *) buffer + n, size - n);
+        }
+        return n > 0 ? (ssize_t) n : native_audit_rest(l, k);
+}
+
+static int read_filter(ApiRequest *q, Audit *audit, NativeAuditListing *l) {
+        uint64_t tail = 0, cursor = 0, limit = UINT64_MAX;
+        int has_tail = api_query_uint(q, "tail", 0, TAIL_MAX, &tail);
+        usec_t since = 0, until = 0;
+        AuditHead head;
+
+        if (has_tail < 0 || api_query_uint(q, "cursor", 0, UINT64_MAX, &cursor) < 0 ||
+                        api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 || api_query_bool(q, "follow", &l->follow) < 0 ||
+                        native_query_time(q, "since", &since) < 0 || native_query_time(q, "until", &until) < 0)
+                return -EINVAL;
+        audit_head(audit, &head);
+        if (has_tail > 0 && head.seq > tail)
+                cursor = MAX_OF(cursor, head.seq - tail);
+        if (!l->follow && head.seq == 0)
+                limit = 0;
+        l->left = limit;
+        l->filter = (AuditFilter) {
+                .after = cursor,
+                .last = l->follow ? 0 : head.seq, /* this very call is the next one */
+                .sandbox = http_query(q->http, "sandbox"),
+                .actor = http_query(q->http, "actor"),
+        };
+        if (since > 0)
+                audit_time_print(since, l->filter.since);
+        if (until > 0)
+                audit_time_print(until, l->filter.until);
+        if (cursor > 0)
+                (void) audit_reader_seek(&l->reader, cursor);
+        if (since > 0)
+                (void) audit_reader_skip_before(&l->reader, since);
+        return 0;
+}
+
+static int listing_begin(NativeAuditListing *l, Audit *audit) {
+        int r = audit_reader_init(&l->reader, audit_directory(audit));
+
+        if (r >= 0)
+                r = sd_event_add_defer(l->q->manager->event, &l->defer, native_audit_on_defer, l);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->defer, SD_EVENT_OFF);
+        return r;
+}
+
+void native_audit_list(ApiRequest *q) {
+        Audit *audit = native_audit_room(q);
+        NativeAuditListing *l = audit ? calloc(1, sizeof(*l)) : NULL;
+        int r;
+
+        if (!l) {
+                if (audit)
+                        (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        *l = (NativeAuditListing) { .q = q, .reader = AUDIT_READER_INIT, .follower = { .grown = on_grown, .userdata = l } };
+        q->state = l;
+        q->destroy = listing_destroy;
+        r = listing_begin(l, audit);
+        if (r < 0) {
+                (void) native_core_error(q, r, "cannot read the audit log");
+                return;
+        }
+        if (read_filter(q, audit, l) < 0)
+                return;
+        if (l->follow)
+                audit_follow(audit, &l->follower);
+        q->answered = true;
+        (void) http_answer_stream(q->http, 200, "application/x-ndjson", UINT64_MAX, listing_next, l);
+}
+
+/* Is the chain whole? */
+
+typedef struct NativeAuditCheck {
+        ApiRequest *q;
+        AuditVerifier verifier;
+        sd_event_source *defer;
+} NativeAuditCheck;
+
+static void check_destroy(ApiRequest *q, bool answered) {
+        NativeAuditCheck *c = q->state;
+
+        audit_verify_done(&c->verifier);
+        sd_event_source_disable_unref(c->defer);
+        free(c);
+        q->state = NULL;
+}
+
+static json_t *problem_json(const AuditVerdict *v) {
+        if (v->intact)
+                return json_null();
+        return json_pack("{s:o,s:I,s:I,s:s}",
+                        "file", json_text_or_null(v->file[0] ? v->file : NULL),
+                        "line", (json_int_t) v->line,
+                        "seq", (json_int_t) v->seq,
+                        "message", v->problem);
+}
+
+static void answer_verdict(NativeAuditCheck *c) {
+        const AuditVerdict *v = &c->verifier.verdict;
+        AuditStats stats;
+
+        audit_stats(c->q->api->rooms.audit, &stats);
+        (void) api_answer(c->q, 200, json_pack("{s:b,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:b,s:o}",
+                        "intact", v->intact,
+                        "records", (json_int_t) v->records,
+                        "first", (json_int_t) v->first,
+                        "last", (json_int_t) v->last,
+                        "hash", v->hash,
+                        "files", (json_int_t) v->n_files,
+                        "torn", (json_int_t) v->torn,
+                        "lost", (json_int_t) (v->lost),
+                        "failing", stats.error < 0,
+                        "problem", problem_json(v)));
+}
+
+static int on_slice(sd_event_source *source, void *userdata) {
+        NativeAuditCheck *c = userdata;
+        int r = audit_verify_slice(&c->verifier, SLICE);
+
+        if (r > 0)
+                return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+        if (r < 0)
+                (void) native_core_error(c->q, r, "cannot read the audit log");
+        else
+                answer_verdict(c);
+        return 0;
+}
+
+void native_audit_verify(ApiRequest *q) {
+        Audit *audit = native_audit_room(q);
+        NativeAuditCheck *c = audit ? calloc(1, sizeof(*c)) : NULL;
+        AuditHead head;
+        int r;
+
+        if (!c) {
+                if (audit)
+                        (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        c->q = q;
+        q->state = c;
+        q->destroy = check_destroy;
+        audit_head(audit, &head);
+        r = audit_verify_begin(&c->verifier, audit_directory(audit), secret_sha256, &head);
+        if (r >= 0)
+                r = sd_event_add_defer(q->manager->event, &c->defer, on_slice, c);
+        if (r < 0)
+                (void) native_core_error(q, r, "cannot read the audit log");
+}

@@ -1,0 +1,322 @@
+/* agents.c: POST /api/agents/execute, and waiting for the end of an execution.
+ *
+ * The execution is in the store before anybody waits for it: a client that goes away takes nothing with it. That the program has failed
+ * is not a failure of the request, which is answered with 200. */
+
+#include "api/native/agent/agents.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/native/sandbox/sandbox.h"
+#include "core/limits.h"
+#include "core/profile.h"
+
+#define ARGUMENT_MAX 131071 /* the kernel's MAX_ARG_STRLEN, less the NUL */
+#define CODE_MAX     ((size_t) 1 << 20)
+#define TIMEOUT_MAX  (366 * 86400.0)
+#define RETRY_AFTER  "5"
+#define SHELL        "/bin/sh"
+
+typedef struct AgentsExecuteBody {
+        char *task_id, *agent_type, *template_name;
+        char *context, *code, *language, *webhook;
+        Strv command, env, capture;
+        SandboxLimits limits;
+        bool has_timeout, has_retries;
+        usec_t timeout_usec;
+        uint32_t retries;
+        int priority;
+        bool async, capture_files, keep_sandbox;
+} AgentsExecuteBody;
+
+static void agents_body_done(AgentsExecuteBody *b) {
+        free(b->task_id);
+        free(b->agent_type);
+        free(b->template_name);
+        free(b->context);
+        free(b->code);
+        free(b->language);
+        free(b->webhook);
+        strv_done(&b->command);
+        strv_done(&b->env);
+        strv_done(&b->capture);
+}
+
+/* Fields that have a form of their own. */
+
+static int field_context(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        AgentsExecuteBody *b = target;
+
+        free(b->context);
+        b->context = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+        return b->context ? 0 : -ENOMEM;
+}
+
+/* A list is taken as it is, a string by the shell. */
+static int field_command(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        AgentsExecuteBody *b = target;
+        const char *script = json_string_value(v);
+        int r;
+
+        if (!json_is_string(v)) {
+                if (json_is_array(v) && json_array_size(v) == 0)
+                        return json_complain(c, name, "must name a program");
+                return shape_parse(f, v, name, target, c);
+        }
+        if (*script == '\0' || strlen(script) != json_string_length(v) || strlen(script) > ARGUMENT_MAX)
+                return json_complain(c, name, "must have 1 to %d bytes, and no NUL among them", ARGUMENT_MAX);
+        b->command = (Strv) STRV_INIT(JOB_COMMAND_MAX);
+        r = strv_push(&b->command, SHELL);
+        if (r >= 0)
+                r = strv_push(&b->command, "-c");
+        return r < 0 ? r : strv_push(&b->command, script);
+}
+
+static int agents_field_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        ((AgentsExecuteBody *) target)->has_timeout = true;
+        return shape_parse(f, v, name, target, c);
+}
+
+static int field_retries(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        ((AgentsExecuteBody *) target)->has_retries = true;
+        return shape_parse(f, v, name, target, c);
+}
+
+static int field_priority(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        json_int_t n = json_integer_value(v);
+
+        if (!json_is_integer(v) || n < -JOB_PRIORITY_MAX || n > JOB_PRIORITY_MAX)
+                return json_complain(c, name, "must be a whole number from %d to %d", -JOB_PRIORITY_MAX, JOB_PRIORITY_MAX);
+        ((AgentsExecuteBody *) target)->priority = (int) n;
+        return 0;
+}
+
+#define AT(member) offsetof(AgentsExecuteBody, member)
+static const ShapeField native_agent_fields[] = {
+        { "taskId",          SHAPE_TEXT,   AT(task_id),       SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX           },
+        { "agentType",       SHAPE_TEXT,   AT(agent_type),    SHAPE_MANDATORY, .min = 1, .max = PROFILE_NAME_MAX           },
+        { "context",         SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_context)           },
+        { "command",         SHAPE_STRV,   AT(command),       SHAPE_NULLABLE, .max = JOB_COMMAND_MAX, .json = SHAPE_PARSE(field_command) },
+        { "code",            SHAPE_TEXT,   AT(code),          SHAPE_NULLABLE, .min = 1, .max = CODE_MAX                    },
+        { "language",        SHAPE_TEXT,   AT(language),      SHAPE_NULLABLE, .min = 1, .max = 32                          },
+        { "env",             SHAPE_ENV,    AT(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
+        { "template",        SHAPE_TEXT,   AT(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX            },
+        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &native_limit_shape                 },
+        { "timeoutSeconds",  SHAPE_UINT64, AT(timeout_usec),  SHAPE_NULLABLE, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(agents_field_timeout) },
+        { "maxRetries",      SHAPE_UINT32, AT(retries),       SHAPE_NULLABLE, .max = JOB_RETRIES_MAX, .json = SHAPE_PARSE(field_retries) },
+        { "priority",        SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_priority)          },
+        { "async",           SHAPE_BOOL,   AT(async),         SHAPE_NULLABLE                                               },
+        { "webhook",         SHAPE_TEXT,   AT(webhook),       SHAPE_NULLABLE, .min = 1, .max = JOB_URL_MAX                 },
+        { "captureFiles",    SHAPE_BOOL,   AT(capture_files), SHAPE_NULLABLE                                               },
+        { "capturePatterns", SHAPE_STRV,   AT(capture),       SHAPE_NULLABLE, .max = JOB_PATTERNS_MAX                      },
+        { "keepSandbox",     SHAPE_BOOL,   AT(keep_sandbox),  SHAPE_NULLABLE                                               },
+};
+const Shape native_agent_shape = SHAPE_BODY(native_agent_fields);
+
+static bool climbs(const char *pattern) {
+        for (const char *p = pattern; *p;) {
+                size_t n = strcspn(p, "/");
+
+                if (n == 2 && strncmp(p, "..", 2) == 0)
+                        return true;
+                p += n + (p[n] == '/');
+        }
+        return false;
+}
+
+static int body_check(ApiRequest *q, void *target, JsonComplaints *c) {
+        const AgentsExecuteBody *b = target;
+        int r = 0;
+
+        for (size_t i = 0; i < b->capture.n && r >= 0; i++)
+                if (b->capture.items[i][0] == '/' || b->capture.items[i][0] == '\0' || climbs(b->capture.items[i]))
+                        r = json_complain(c, "capturePatterns", "'%.100s' must be a pattern for paths below the workspace, without '..'",
+                                        b->capture.items[i]);
+        return r;
+}
+
+/* Waiting. */
+
+Agents *agent_room(ApiRequest *q) {
+        if (!q->api->rooms.agents)
+                (void) api_error(q, 501, "unsupported", NULL, "there are no agent executions here");
+        return q->api->rooms.agents;
+}
+
+int agent_error(ApiRequest *q, int r, const Error *error) {
+        if (r == -EDQUOT) {
+                (void) http_add_header(q->http, "Retry-After", RETRY_AFTER);
+                return api_error(q, 429, "queue_full", "try again later", "%s", error->text);
+        }
+        if (r == -EAGAIN)
+                (void) http_add_header(q->http, "Retry-After", "1");
+        return api_errno(q, r, error->text);
+}
+
+int agent_answer(ApiRequest *q, unsigned status, const char *id) {
+        Agents *a = q->api->rooms.agents;
+        _cleanup_(job_done) Job j = { 0 };
+        int r = agents_find(a, &q->who, id, &j);
+
+        if (r == -ENOENT)
+                return api_error(q, 404, "not_found", NULL, "there is no agent execution '%.60s'", id);
+        if (r < 0)
+                return api_errno(q, r, "cannot read the store");
+        return api_answer(q, status, agents_json(a, &j, /* brief= */ false));
+}
+
+typedef struct AgentsWaiter {
+        ApiRequest *q;
+        AgentWatch watch;
+        sd_event_source *timer;
+} AgentsWaiter;
+
+static void agents_waiter_answer(AgentsWaiter *w) {
+        agents_unwatch(&w->watch);
+        w->timer = sd_event_source_disable_unref(w->timer);
+        (void) agent_answer(w->q, 200, w->watch.id);
+}
+
+static void agents_on_changed(const char *id, JobStatus status, void *userdata) {
+        if (job_status_is_ended(status))
+                agents_waiter_answer(userdata);
+}
+
+static int agents_on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+        agents_waiter_answer(userdata);
+        return 0;
+}
+
+static void agents_waiter_destroy(ApiRequest *q, bool answered) {
+        AgentsWaiter *w = q->state;
+
+        agents_unwatch(&w->watch);
+        sd_event_source_disable_unref(w->timer);
+        free(w);
+        q->state = NULL;
+}
+
+int agent_answer_end(ApiRequest *q, const char *id, usec_t wait_usec) {
+        Agents *a = q->api->rooms.agents;
+        AgentsWaiter *w = calloc(1, sizeof(*w));
+        int r = 0;
+
+        if (!w)
+                return api_errno(q, -ENOMEM, NULL);
+        w->q = q;
+        w->watch = (AgentWatch) { .changed = agents_on_changed, .userdata = w };
+        q->state = w;
+        q->destroy = agents_waiter_destroy;
+        if (wait_usec != USEC_INFINITY)
+                r = sd_event_add_time_relative(q->manager->event, &w->timer, CLOCK_MONOTONIC, wait_usec, USEC_PER_MSEC, agents_on_timeout, w);
+        if (r < 0)
+                return api_errno(q, r, "cannot wait for the execution");
+        agents_watch(a, id, &w->watch);
+        return 0;
+}
+
+/* Executing. */
+
+static AgentRequest agents_make_request(ApiRequest *q, const AgentsExecuteBody *b) {
+        return (AgentRequest) {
+                .task_id = b->task_id,
+                .agent_type = b->agent_type,
+                .context = b->context,
+                .command = &b->command,
+                .code = b->code,
+                .language = b->language,
+                .env = &b->env,
+                .template_name = b->template_name,
+                .limits = b->limits,
+                .has_timeout = b->has_timeout,
+                .timeout_usec = b->timeout_usec,
+                .has_retries = b->has_retries,
+                .retries = b->retries,
+                .priority = b->priority,
+                .webhook = b->webhook,
+                .idempotency_key = http_header(q->http, "Idempotency-Key"),
+                .capture_files = b->capture_files,
+                .capture = &b->capture,
+                .keep_sandbox = b->keep_sandbox,
+        };
+}
+
+/* RFC 7240: preferences in a list, each with parameters that we have none of. */
+static bool prefers_async(ApiRequest *q) {
+        static const char word[] = "respond-async";
+        const char *p = http_header(q->http, "Prefer");
+
+        while (p && *p) {
+                p += strspn(p, " \t,");
+                if (strncasecmp(p, word, strlen(word)) == 0 && strchr(" \t,;", p[strlen(word)]))
+                        return true;
+                p += strcspn(p, ",");
+        }
+        return false;
+}
+
+static int agents_refuse(ApiRequest *q, int r, const char *field, const Error *error) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+
+        if (r == -EPERM) {
+                observe_security(q->manager, "policy", NULL, "%s", error->text);
+                return api_error(q, 403, "beyond_profile", NULL, "%s: %s", field ? field : "limits", error->text);
+        }
+        if (r != -EINVAL || !field)
+                return agent_error(q, r, error);
+        if (json_complain(&c, field, "%s", error->text) < 0)
+                return api_errno(q, -ENOMEM, NULL);
+        return api_complaints(q, &c);
+}
+
+static int agents_check_key(ApiRequest *q) {
+        const char *key = http_header(q->http, "Idempotency-Key");
+
+        if (!key || (*key && strlen(key) <= JOB_KEY_MAX))
+                return 0;
+        (void) api_error(q, 400, "invalid", NULL, "Idempotency-Key: must have 1 to %d characters", JOB_KEY_MAX);
+        return -EINVAL;
+}
+
+static void answer_submitted(ApiRequest *q, const char *id, bool async) {
+        char place[64];
+        Job j = { 0 };
+        bool ended = agents_find(q->api->rooms.agents, &q->who, id, &j) >= 0 && job_status_is_ended(j.status);
+
+        job_done(&j);
+        (void) snprintf(place, sizeof(place), "/api/agents/executions/%s", id);
+        (void) http_add_header(q->http, "Location", place);
+        if (async)
+                (void) agent_answer(q, 202, id);
+        else if (ended) /* of a key that is known */
+                (void) agent_answer(q, 200, id);
+        else
+                (void) agent_answer_end(q, id, USEC_INFINITY);
+}
+
+void native_agent_execute(ApiRequest *q) {
+        _cleanup_(agents_body_done) AgentsExecuteBody b = { 0 };
+        Agents *a = agent_room(q);
+        char id[JOB_ID_LENGTH + 1];
+        const char *field = NULL;
+        Error error = { 0 };
+        AgentRequest request;
+        bool existing;
+        int r;
+
+        limits_unsaid(&b.limits);
+        if (!a || agents_check_key(q) < 0 || api_read_checked(q, &b, body_check) < 0)
+                return;
+        request = agents_make_request(q, &b);
+        r = agents_submit(a, &q->who, &request, id, &existing, &field, &error);
+        if (r < 0) {
+                (void) agents_refuse(q, r, field, &error);
+                return;
+        }
+        answer_submitted(q, id, b.async || prefers_async(q));
+}

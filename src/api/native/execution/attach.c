@@ -1,0 +1,315 @@
+/* attach.c: an execution over a WebSocket.
+ *
+ *      to the client    binary: 1 (stdout) or 2 (stderr), then bytes · text: {"type":"exit", …}, then the close
+ *      from the client  binary: bytes for stdin · text: {"type":"resize","cols","rows"}, {"type":"signal","signal"},
+ *                       {"type":"eof"}
+ *
+ * The journal is read no faster than the socket takes it, and the socket no faster than the command takes its input. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/native/execution/exec.h"
+#include "api/native/execution/feed.h"
+#include "api/ws.h"
+#include "json/text.h"
+
+#define PIECE_MAX       ((size_t) 64 << 10)
+#define BACKLOG_MAX     ((size_t) 256 << 10)
+#define INPUT_QUEUE_MAX ((size_t) 1 << 20) /* of what the command has not taken; then the socket waits */
+#define INPUT_COST      ((size_t) 128)     /* of one message, whatever its size */
+#define TEXT_MAX        ((size_t) 32 << 20)
+
+typedef struct Attach {
+        ApiRequest *q;
+        HttpUpgraded *upgraded;
+        Ws *ws; /* NULL before the upgrade, and after the close */
+        Feed feed;
+        size_t input_queued;
+        bool start, bind;
+        bool input_refused; /* and told so */
+        bool over;          /* the exit message is sent */
+} Attach;
+
+static void attach_send_text(Attach *a, Text *t) {
+        if (t->error < 0 || ws_send(a->ws, /* text= */ true, t->data, t->size) < 0)
+                ws_close(a->ws, WS_INTERNAL, "out of memory");
+}
+
+static void attach_send_start(Attach *a) {
+        _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
+
+        a->start = false;
+        text_format(&t, "{\"type\":\"start\",\"id\":\"%s\",\"pid\":%d}", a->feed.id, a->feed.pid);
+        attach_send_text(a, &t);
+}
+
+static void send_exit(Attach *a) {
+        _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
+
+        a->over = true;
+        if (a->feed.error < 0) {
+                ws_close(a->ws, WS_INTERNAL, "out of memory");
+                return;
+        }
+        text_put_string(&t, "{\"type\":\"exit\",");
+        text_put(&t, a->feed.result + 1, a->feed.result_size - 1);
+        attach_send_text(a, &t);
+        ws_close(a->ws, WS_NORMAL, "");
+}
+
+static void send_error(Attach *a, const char *code, const char *message) {
+        _cleanup_text_ Text t = TEXT_INIT(TEXT_MAX);
+
+        text_put_string(&t, "{\"type\":\"error\",\"code\":");
+        text_quote_string(&t, code);
+        text_put_string(&t, ",\"message\":");
+        text_quote_string(&t, message);
+        text_put_string(&t, "}");
+        attach_send_text(a, &t);
+}
+
+/* 1: there was something. */
+static int attach_send_piece(Attach *a, ExecutionStream stream) {
+        uint8_t frame[1 + PIECE_MAX];
+        ssize_t n = feed_peek(&a->feed, stream, frame + 1, PIECE_MAX);
+
+        if (n <= 0)
+                return (int) n;
+        frame[0] = (uint8_t) (stream == STREAM_STDOUT ? 1 : 2);
+        if (ws_send(a->ws, /* text= */ false, frame, (size_t) n + 1) < 0)
+                return -ENOMEM;
+        feed_advance(&a->feed, stream, (size_t) n);
+        return 1;
+}
+
+/* As much as the socket may be given in one turn; then it asks for more. */
+static void attach_pump(Attach *a) {
+        bool more = true;
+
+        if (!a->ws || a->over)
+                return;
+        if (a->start && a->feed.pid > 0)
+                attach_send_start(a);
+        if (a->start && !feed_ended(&a->feed))
+                return; /* its first words may be here before the word that it has started */
+        for (size_t sent = 0; more && sent < BACKLOG_MAX && ws_backlog(a->ws) < BACKLOG_MAX; sent += PIECE_MAX) {
+                more = false;
+                for (ExecutionStream i = 0; i < _STREAM_MAX; i++) {
+                        int r = attach_send_piece(a, i);
+
+                        if (r < 0) {
+                                ws_close(a->ws, WS_INTERNAL, "cannot read the output");
+                                return;
+                        }
+                        more |= r > 0;
+                }
+        }
+        if (more)
+                ws_wake(a->ws);
+        else if (feed_drained(&a->feed, STREAM_STDOUT) && feed_drained(&a->feed, STREAM_STDERR))
+                send_exit(a);
+}
+
+static void attach_on_feed(Feed *f, void *userdata) {
+        Attach *a = userdata;
+
+        if (feed_ended(f))
+                a->input_queued = 0;
+        if (a->ws && ws_backlog(a->ws) < BACKLOG_MAX)
+                attach_pump(a);
+}
+
+/* Input. */
+
+static void attach_on_written(Execution *x, int r, size_t written, void *userdata) {
+        Attach *a = userdata;
+
+        a->input_queued = 0;
+        if (a->ws)
+                ws_pause(a->ws, false);
+}
+
+static void refuse_input(Attach *a, int r) {
+        if (a->input_refused || r == -ESRCH)
+                return;
+        a->input_refused = true;
+        send_error(a, "stdin_closed",
+                        r == -ENOBUFS ? "Too much input waits for the command already" : "The command has no open stdin");
+}
+
+/* Only the piece that fills the queue is asked about: when the kernel has taken it, it has taken those before it. */
+static void attach_on_input(Attach *a, const void *data, size_t size) {
+        bool full = a->input_queued + size + INPUT_COST >= INPUT_QUEUE_MAX;
+        int r;
+
+        if (!a->feed.execution || size == 0)
+                return;
+        a->input_queued += size + INPUT_COST;
+        if (full)
+                ws_pause(a->ws, true); /* first: all may be taken before the call returns */
+        r = execution_write(a->feed.execution, data, size, full ? attach_on_written : NULL, a);
+        if (r < 0) {
+                a->input_queued -= size + INPUT_COST;
+                if (full)
+                        ws_pause(a->ws, false);
+                refuse_input(a, r);
+        }
+}
+
+typedef struct AttachControl {
+        char *type;
+        uint16_t columns, rows;
+        int signal;
+} AttachControl;
+
+static const ShapeField control_fields[] = {
+        { "type",   SHAPE_TEXT,   offsetof(AttachControl, type),    SHAPE_MANDATORY, .min = 1, .max = 16     },
+        { "cols",   SHAPE_UINT16, offsetof(AttachControl, columns), .min = 1, .max = UINT16_MAX              },
+        { "rows",   SHAPE_UINT16, offsetof(AttachControl, rows),    .min = 1, .max = UINT16_MAX              },
+        { "signal", SHAPE_CUSTOM, offsetof(AttachControl, signal),  .json = SHAPE_PARSE(native_field_signal) },
+};
+static const Shape control_shape = SHAPE_BODY(control_fields);
+
+static int do_resize(Execution *x, const AttachControl *c) {
+        if (c->columns == 0 || c->rows == 0 || c->signal != 0)
+                return -EINVAL;
+        (void) execution_resize(x, c->columns, c->rows);
+        return 0;
+}
+
+static int do_signal(Execution *x, const AttachControl *c) {
+        if (c->signal == 0 || c->columns != 0 || c->rows != 0)
+                return -EINVAL;
+        (void) execution_signal(x, c->signal);
+        return 0;
+}
+
+static int do_eof(Execution *x, const AttachControl *c) {
+        if (c->signal != 0 || c->columns != 0 || c->rows != 0)
+                return -EINVAL;
+        (void) execution_close_stdin(x);
+        return 0;
+}
+
+static int do_control(Execution *x, const AttachControl *c) {
+        static const struct {
+                const char *type;
+                int (*function)(Execution *x, const AttachControl *c);
+        } controls[] = { { "resize", do_resize }, { "signal", do_signal }, { "eof", do_eof } };
+
+        for (size_t i = 0; i < ELEMENTSOF(controls); i++)
+                if (strcmp(c->type, controls[i].type) == 0)
+                        return controls[i].function(x, c);
+        return -EINVAL;
+}
+
+static void attach_on_control(Attach *a, const char *text, size_t size) {
+        _cleanup_(json_complaints_done) JsonComplaints complaints = { 0 };
+        AttachControl c = { 0 };
+        int r;
+
+        r = json_read(text, size, &control_shape, &c, &complaints, /* reterr= */ NULL);
+        if (r == -EBADMSG)
+                ws_close(a->ws, WS_INVALID_DATA, "a text message must be a JSON object");
+        else if (r < 0)
+                ws_close(a->ws, WS_INTERNAL, "out of memory");
+        else if (json_has_complaints(&complaints) || (a->feed.execution && do_control(a->feed.execution, &c) < 0))
+                ws_close(a->ws, WS_UNSUPPORTED, "a text message must be of type resize (cols, rows), signal or eof");
+        free(c.type);
+}
+
+/* The WebSocket. */
+
+static void attach_on_message(Ws *ws, bool text, const void *data, size_t size, void *userdata) {
+        if (text)
+                attach_on_control(userdata, data, size);
+        else
+                attach_on_input(userdata, data, size);
+}
+
+static void attach_on_writable(Ws *ws, void *userdata) {
+        attach_pump(userdata);
+}
+
+static void attach_leave(Attach *a) {
+        if (a->feed.execution)
+                execution_forget_writer(a->feed.execution, a);
+        feed_abandon(&a->feed, a->bind);
+        feed_done(&a->feed);
+        a->ws = ws_free(a->ws);
+}
+
+static void attach_on_closed(Ws *ws, void *userdata) {
+        Attach *a = userdata;
+
+        attach_leave(a);
+        http_upgraded_close(a->upgraded);
+}
+
+static void attach_on_upgraded(HttpUpgraded *u, int fd, const void *extra, size_t extra_size, void *userdata) {
+        static const WsHandlers handlers = { .message = attach_on_message, .writable = attach_on_writable, .closed = attach_on_closed };
+        Attach *a = userdata;
+
+        a->upgraded = u;
+        if (ws_new(a->q->manager->event, fd, extra, extra_size, &handlers, a, &a->ws) < 0) {
+                attach_leave(a);
+                http_upgraded_close(u);
+                return;
+        }
+        attach_pump(a);
+}
+
+static void attach_destroy(ApiRequest *q, bool answered) {
+        Attach *a = q->state;
+
+        attach_leave(a);
+        free(a);
+        q->state = NULL;
+}
+
+int attach_check(ApiRequest *q) {
+        Error error = { 0 };
+        int r = ws_check(q->http, &error);
+
+        if (r == -EPROTONOSUPPORT) {
+                (void) http_add_header(q->http, "Upgrade", "websocket");
+                (void) http_add_header(q->http, "Sec-WebSocket-Version", "13");
+                (void) api_error(q, 426, "upgrade_required", NULL, "%s", error.text);
+        } else if (r < 0)
+                (void) api_error(q, 400, "invalid", NULL, "%s", error.text);
+        return r;
+}
+
+int attach_answer(ApiRequest *q, Execution *x, const AttachOptions *options) {
+        uint64_t from[_STREAM_MAX] = { options->from, x->spec.pty ? FEED_SKIP : 0 };
+        Attach *a = calloc(1, sizeof(*a));
+        int r;
+
+        if (!a)
+                return api_errno(q, -ENOMEM, NULL);
+        *a = (Attach) { .q = q, .start = options->start, .bind = options->bind };
+        r = feed_open(&a->feed, x, from, attach_on_feed, a);
+        if (r < 0) {
+                free(a);
+                if (options->bind)
+                        (void) execution_signal(x, SIGKILL);
+                return exec_answer_feed_error(q, x, r);
+        }
+        q->state = a;
+        q->destroy = attach_destroy;
+        q->answered = true;
+        return ws_accept(q->http, attach_on_upgraded, a);
+}
+
+void native_exec_attach(ApiRequest *q) {
+        AttachOptions options = { 0 };
+
+        if (attach_check(q) < 0 || api_query_uint(q, "from", 0, INT64_MAX, &options.from) < 0)
+                return;
+        (void) attach_answer(q, q->execution, &options);
+}

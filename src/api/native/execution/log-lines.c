@@ -1,0 +1,241 @@
+/* log-lines.c: events and output as lines.
+ *
+ *      2026-01-31T12:00:00.000Z exec.start e1 /bin/ls
+ *      2026-01-31T12:00:00.010Z exec.stdout e1 README.md
+ *
+ *      {"serial":7,"time":"…","type":"exec.start","execution":"e1","text":"/bin/ls"}
+ *      {"serial":null,"time":"…","type":"exec.stdout","execution":"e1","text":"README.md"}
+ *
+ * The time of output is when its stream was last written to: nobody knows better. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/native/execution/logs.h"
+#include "core/events.h"
+
+#define NSEC_PER_USEC INT64_C(1000)
+#define NSEC_PER_SEC  INT64_C(1000000000)
+
+static const char ready_text[] = "initializing → ready";
+static const char *const stream_types[_STREAM_MAX] = { "exec.stdout", "exec.stderr" };
+
+void log_event_done(LogEvent *e) {
+        free(e->type);
+        free(e->execution);
+        free(e->text);
+        *e = (LogEvent) { 0 };
+}
+
+void log_queue_done(LogQueue *q) {
+        for (size_t i = q->first; i < q->n; i++)
+                log_event_done(q->events + i);
+        free(q->events);
+        *q = (LogQueue) { 0 };
+}
+
+static int log_lines_copy_text(const char *text, char **ret) {
+        *ret = text ? strdup(text) : NULL;
+        return text && !*ret ? -ENOMEM : 0;
+}
+
+static int queue_grow(LogQueue *q) {
+        size_t room = q->room ? q->room * 2 : 64;
+        LogEvent *bigger;
+
+        if (q->first == q->n)
+                q->first = q->n = 0;
+        if (q->n < q->room)
+                return 0;
+        bigger = reallocarray(q->events, room, sizeof(*bigger));
+        if (!bigger)
+                return -ENOMEM;
+        q->events = bigger;
+        q->room = room;
+        return 0;
+}
+
+static int log_lines_queue_add(const StoreEvent *row, void *userdata) {
+        LogQueue *q = userdata;
+        LogEvent e = { .serial = row->serial, .at = row->at };
+        int r = queue_grow(q);
+
+        if (r >= 0)
+                r = log_lines_copy_text(row->type, &e.type);
+        if (r >= 0)
+                r = log_lines_copy_text(row->execution_id, &e.execution);
+        if (r >= 0)
+                r = log_lines_copy_text(row->text, &e.text);
+        if (r < 0) {
+                log_event_done(&e);
+                return r;
+        }
+        if (strcmp(e.type, "status") == 0 && e.text && strcmp(e.text, ready_text) == 0)
+                memcpy(e.type, "ready", sizeof("ready")); /* the first time has a name of its own */
+        q->events[q->n++] = e;
+        q->last_serial = row->serial;
+        return 0;
+}
+
+int log_queue_load(LogQueue *q, const Manager *m, const char *sandbox_id, usec_t since) {
+        return sandbox_event_each(m, sandbox_id, q->last_serial, since, log_lines_queue_add, q);
+}
+
+/* Lines. */
+
+static void log_lines_put_time(Text *t, int64_t nsec, bool quoted) {
+        size_t at = t->size;
+
+        text_quote_time(t, nsec);
+        if (quoted || t->error < 0)
+                return;
+        memmove(t->data + at, t->data + at + 1, t->size - at - 2); /* without its quotes */
+        t->size -= 2;
+}
+
+static void log_lines_put_head(Text *t, uint64_t serial, int64_t nsec, const char *type, const char *execution, bool as_json) {
+        if (!as_json) {
+                log_lines_put_time(t, nsec, /* quoted= */ false);
+                text_put_string(t, " ");
+                text_put_string(t, type);
+                if (execution) {
+                        text_put_string(t, " ");
+                        text_put_string(t, execution);
+                }
+                return;
+        }
+        if (serial > 0)
+                text_format(t, "{\"serial\":%" PRIu64 ",\"time\":", serial);
+        else
+                text_put_string(t, "{\"serial\":null,\"time\":");
+        log_lines_put_time(t, nsec, /* quoted= */ true);
+        text_put_string(t, ",\"type\":");
+        text_quote_string(t, type);
+        text_put_string(t, ",\"execution\":");
+        text_quote_string(t, execution);
+}
+
+/* A line is one line, and no command to a terminal, whatever is in it. */
+static void log_lines_put_plain(Text *t, const char *text, size_t size) {
+        char *p = text_extend(t, size);
+
+        for (size_t i = 0; p && i < size; i++)
+                p[i] = ((unsigned char) text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f ? '?' : text[i];
+}
+
+void log_put_event(Text *t, const LogEvent *e, bool as_json) {
+        log_lines_put_head(t, e->serial, (int64_t) e->at * NSEC_PER_USEC, e->type, e->execution, as_json);
+        if (as_json) {
+                text_put_string(t, ",\"text\":");
+                text_quote_string(t, e->text);
+                text_put_string(t, "}");
+        } else if (e->text) {
+                text_put_string(t, " ");
+                log_lines_put_plain(t, e->text, strlen(e->text));
+        }
+        text_put_string(t, "\n");
+}
+
+static void log_lines_put(Text *t, const LogOutput *o, ExecutionStream stream, int64_t nsec, const char *line, size_t size,
+                bool as_json) {
+        bool cut;
+
+        log_lines_put_head(t, 0, nsec, stream_types[stream], o->feed.id, as_json);
+        if (!as_json) {
+                text_put_string(t, " ");
+                log_lines_put_plain(t, line, size);
+        } else if (utf8_prefix(line, size, &cut) == size) {
+                text_put_string(t, ",\"text\":");
+                text_quote(t, line, size);
+                text_put_string(t, "}");
+        } else {
+                text_put_string(t, ",\"text\":null,\"data64\":");
+                text_quote_base64(t, line, size);
+                text_put_string(t, "}");
+        }
+        text_put_string(t, "\n");
+}
+
+/* The clock of files is a few milliseconds behind ours. */
+static int64_t written_at(const LogOutput *o, ExecutionStream stream) {
+        int64_t started = (int64_t) o->started_at * NSEC_PER_USEC, written = 0;
+        struct stat st;
+
+        if (fstat(o->feed.journals[stream].fd, &st) >= 0)
+                written = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
+        return MAX_OF(started, written);
+}
+
+/* Nothing will come behind what is there now. */
+static bool is_last(const LogOutput *o, ExecutionStream stream, size_t size) {
+        const FeedJournal *j = o->feed.journals + stream;
+
+        return feed_ended(&o->feed) || j->offset + size >= j->limit;
+}
+
+/* Whole lines; what is too long, or the end of what there will be, as it is. */
+static int put_stream(Text *t, LogOutput *o, ExecutionStream stream, bool as_json) {
+        char piece[LOG_LINE_MAX];
+        ssize_t n = feed_peek(&o->feed, stream, piece, sizeof(piece));
+        int64_t at;
+        size_t used = 0;
+
+        if (n <= 0)
+                return (int) n;
+        at = written_at(o, stream);
+        while (used < (size_t) n) {
+                const char *line = piece + used, *end = memchr(line, '\n', (size_t) n - used);
+                size_t size = end ? (size_t) (end - line) : (size_t) n - used;
+
+                if (!end && used > 0)
+                        break; /* comes again, with more behind it */
+                if (!end && size < sizeof(piece) && !is_last(o, stream, (size_t) n))
+                        break;
+                log_lines_put(t, o, stream, at, line, size, as_json);
+                used += size + (end != NULL);
+        }
+        feed_advance(&o->feed, stream, used);
+        return used > 0;
+}
+
+int log_put_output(Text *t, LogOutput *o, bool as_json) {
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                int r = put_stream(t, o, s, as_json);
+
+                if (r != 0)
+                        return r;
+        }
+        return 0;
+}
+
+int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Feed *f, void *userdata), void *userdata,
+                LogOutput **ret) {
+        uint64_t cursors[_STREAM_MAX] = { span->from[STREAM_STDOUT], x->spec.pty ? FEED_SKIP : span->from[STREAM_STDERR] };
+        LogOutput *o = calloc(1, sizeof(*o));
+        int r;
+
+        *ret = NULL;
+        if (!o)
+                return -ENOMEM;
+        o->started_at = x->started_at;
+        r = feed_open(&o->feed, (Execution *) x, cursors, changed, userdata);
+        if (r < 0) {
+                free(o);
+                return r == -ENOMEM ? r : 0; /* removed to make room, or with its sandbox */
+        }
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                o->feed.journals[s].limit = MIN_OF(o->feed.journals[s].limit, span->to[s]);
+        *ret = o;
+        return 0;
+}
+
+LogOutput *log_output_free(LogOutput *o) {
+        if (!o)
+                return NULL;
+        feed_done(&o->feed);
+        free(o);
+        return NULL;
+}

@@ -1,0 +1,294 @@
+/* logs.c: GET …/logs. */
+
+#include "api/native/execution/logs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "api/accept.h"
+#include "api/native/execution/exec.h"
+#include "api/native/sandbox/sandbox.h"
+#include "api/native/values.h"
+#include "base/fd.h"
+
+#define BATCH_SIZE ((size_t) 64 << 10)
+#define TEXT_MAX   ((size_t) 1 << 20)
+
+typedef struct LogStream {
+        ApiRequest *q;
+        SandboxWatch watch;
+        bool follow, as_json;
+        bool ended;        /* nothing will be added */
+        bool told_running; /* those that run have been opened; again and again while we follow */
+        usec_t since;
+        LogParts parts;
+        LogQueue queue;
+        LogOutput *running;  /* behind the history */
+        LogOutput *draining; /* of the execution whose end comes next */
+        Text text;
+        size_t sent;
+} LogStream;
+
+static void native_logs_on_feed(Feed *f, void *userdata) {
+        LogStream *s = userdata;
+
+        http_request_continue(s->q->http);
+}
+
+/* The rows go with the sandbox: what they say is taken while they are there. */
+static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
+        LogStream *s = userdata;
+
+        if (sandbox_status_is_ended(sb->status)) {
+                (void) log_queue_load(&s->queue, sb->manager, sb->id, s->since);
+                s->ended = true;
+                sandbox_unwatch(&s->watch);
+        }
+        http_request_continue(s->q->http);
+}
+
+static void native_logs_stream_destroy(ApiRequest *q, bool answered) {
+        LogStream *s = q->state;
+        LogOutput *o, *next;
+
+        sandbox_unwatch(&s->watch);
+        DL_FOREACH_SAFE(s->running, o, next)
+                log_output_free(o);
+        log_output_free(s->draining);
+        log_queue_done(&s->queue);
+        text_done(&s->text);
+        free(s->parts.items);
+        free(s);
+        q->state = NULL;
+}
+
+static LogOutput *find_running(LogStream *s, const char *id) {
+        LogOutput *o;
+
+        DL_FOREACH(s->running, o)
+                if (strcmp(o->feed.id, id) == 0)
+                        return o;
+        return NULL;
+}
+
+static uint64_t output_size(const Execution *x, ExecutionStream stream) {
+        _cleanup_close_ int fd = execution_open_output(x, stream);
+
+        return fd < 0 ? 0 : execution_output_size(x, stream, fd);
+}
+
+/* What was chosen of it, once; else all. A journal that grows faster than it is told would keep its reader for ever, so
+ * all is what there is at this moment, unless we follow. */
+static LogSpan take_span(LogStream *s, const Execution *x) {
+        LogSpan span = { 0 };
+
+        for (ExecutionStream k = 0; k < _STREAM_MAX; k++)
+                span.to[k] = UINT64_MAX;
+        for (size_t i = 0; i < s->parts.n; i++)
+                if (strcmp(s->parts.items[i].id, x->id) == 0) {
+                        span = s->parts.items[i].span;
+                        s->parts.items[i].id[0] = '\0';
+                }
+        for (ExecutionStream k = 0; k < _STREAM_MAX && !execution_ended(x); k++)
+                if (s->follow)
+                        span.to[k] = UINT64_MAX;
+                else if (span.to[k] == UINT64_MAX)
+                        span.to[k] = output_size(x, k);
+        return span;
+}
+
+static int native_logs_open_output(LogStream *s, const Execution *x, LogOutput **ret) {
+        LogSpan span = take_span(s, x);
+
+        return log_output_open(x, &span, native_logs_on_feed, s, ret);
+}
+
+/* The output of the execution whose end is the next event: what was followed, or all of it. */
+static int begin_draining(LogStream *s, const LogEvent *e) {
+        Sandbox *sb = sandbox_unless_gone(s->q->about);
+        Execution *x;
+
+        s->draining = find_running(s, e->execution);
+        if (s->draining) {
+                DL_DELETE(s->running, s->draining);
+                return 0;
+        }
+        x = sb ? manager_find_execution(sb, e->execution) : NULL;
+        if (!x || (s->since > 0 && x->ended_at < s->since))
+                return 0;
+        return native_logs_open_output(s, x, &s->draining);
+}
+
+static bool native_logs_is_end(const LogEvent *e) {
+        return e->execution && strcmp(e->type, "exec.exit") == 0;
+}
+
+/* 1: something is in the text. */
+static int put_next_event(LogStream *s) {
+        LogEvent *e = s->queue.events + s->queue.first;
+        int r;
+
+        if (s->queue.first == s->queue.n)
+                return 0;
+        if (native_logs_is_end(e) && !s->draining) {
+                r = begin_draining(s, e);
+                if (r < 0)
+                        return r;
+        }
+        if (s->draining) {
+                r = log_put_output(&s->text, s->draining, s->as_json);
+                if (r != 0)
+                        return r;
+                s->draining = log_output_free(s->draining);
+        }
+        log_put_event(&s->text, e, s->as_json);
+        log_event_done(e);
+        s->queue.first++;
+        return 1;
+}
+
+/* Those that run now; when we follow, also those that have begun since we looked last. */
+static int open_running(LogStream *s) {
+        Sandbox *sb = sandbox_unless_gone(s->q->about);
+        const Execution *x;
+        int r = 0;
+
+        if (!sb || (s->told_running && !s->follow))
+                return 0;
+        s->told_running = true;
+        for (x = sb->executions; x && r >= 0; x = x->hh.next) {
+                LogOutput *o;
+
+                if (execution_ended(x) || find_running(s, x->id))
+                        continue;
+                r = native_logs_open_output(s, x, &o);
+                if (r >= 0 && o)
+                        DL_APPEND(s->running, o);
+        }
+        return r;
+}
+
+static int put_running(LogStream *s) {
+        LogOutput *o;
+        int some = 0, r;
+
+        DL_FOREACH(s->running, o) {
+                r = log_put_output(&s->text, o, s->as_json);
+                if (r < 0)
+                        return r;
+                some |= r;
+        }
+        return some;
+}
+
+static int native_logs_fill(LogStream *s) {
+        int r = 1;
+
+        while (r > 0 && s->text.size < BATCH_SIZE) {
+                if (s->queue.first == s->queue.n && !s->ended) {
+                        r = log_queue_load(&s->queue, s->q->manager, s->q->about->id, s->since);
+                        if (r < 0)
+                                return r;
+                }
+                r = put_next_event(s);
+                if (r != 0)
+                        continue;
+                r = open_running(s);
+                if (r >= 0)
+                        r = put_running(s);
+        }
+        return r < 0 ? r : s->text.error;
+}
+
+static ssize_t native_logs_stream_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+        LogStream *s = userdata;
+        size_t n;
+        int r;
+
+        if (s->sent == s->text.size) {
+                s->text.size = s->sent = 0;
+                r = native_logs_fill(s);
+                if (r < 0)
+                        return r;
+                if (s->text.size == 0) {
+                        text_done(&s->text);
+                        return s->follow && !s->ended ? 0 : HTTP_STREAM_END;
+                }
+        }
+        n = MIN_OF(size, s->text.size - s->sent);
+        memcpy(buffer, s->text.data + s->sent, n);
+        s->sent += n;
+        return (ssize_t) n;
+}
+
+/* What was asked for. */
+
+static int read_format(ApiRequest *q, bool *ret_json) {
+        static const char *const types[] = { "text/plain", "application/x-ndjson" };
+        const char *text = http_query(q->http, "format");
+
+        if (!text)
+                *ret_json = accept_choose(http_header(q->http, "Accept"), types, ELEMENTSOF(types)) == 1;
+        else if (strcmp(text, "events") == 0)
+                *ret_json = true;
+        else if (strcmp(text, "text") == 0)
+                *ret_json = false;
+        else
+                return native_complain(q, "format", "'%.60s' must be 'text' or 'events'", text);
+        return 0;
+}
+
+static int native_logs_begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
+        int r = log_queue_load(&s->queue, sb->manager, sb->id, s->since);
+
+        if (r >= 0 && has_tail)
+                r = log_tail(&s->queue, sb, tail, &s->parts);
+        if (r < 0)
+                return r;
+        s->ended = sandbox_status_is_ended(sb->status);
+        if (s->follow && !s->ended)
+                sandbox_watch(sb, &s->watch);
+        return 0;
+}
+
+void native_sandbox_logs(ApiRequest *q) {
+        bool follow = false, as_json = false;
+        uint64_t tail = 0;
+        usec_t since = 0;
+        LogStream *s;
+        int has_tail, r;
+
+        has_tail = api_query_uint(q, "tail", 0, LOG_TAIL_MAX, &tail);
+        if (has_tail < 0 || api_query_bool(q, "follow", &follow) < 0 || native_query_time(q, "since", &since) < 0 ||
+                        read_format(q, &as_json) < 0)
+                return;
+        if (q->sandbox->mask_lost) {
+                (void) api_errno(q, -EKEYREVOKED, EXEC_OUTPUT_LOST);
+                return;
+        }
+        s = calloc(1, sizeof(*s));
+        if (!s) {
+                (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        *s = (LogStream) {
+                .q = q,
+                .watch = { .changed = native_logs_on_sandbox, .userdata = s },
+                .follow = follow,
+                .as_json = as_json,
+                .since = since,
+                .text = TEXT_INIT(TEXT_MAX),
+        };
+        q->state = s;
+        q->destroy = native_logs_stream_destroy;
+        r = native_logs_begin(s, q->sandbox, has_tail > 0, tail);
+        if (r < 0) {
+                (void) api_errno(q, r, "cannot read the events");
+                return;
+        }
+        q->answered = true;
+        (void) http_answer_stream(q->http, 200, as_json ? "application/x-ndjson" : "text/plain; charset=utf-8",
+                        UINT64_MAX, native_logs_stream_next, s);
+}

@@ -1,0 +1,66 @@
+/* logs.h: what the files of GET …/logs share: what happened in a sandbox, with what its commands wrote in between.
+ *
+ * Events come from the store, output from the journals. A journal has no times, so the output of an execution stands before
+ * its end, or, while it runs, behind everything else; who follows gets it as it comes.
+ * Memory is bounded: a sandbox has a thousand events at most, and output passes through in pieces. */
+#pragma once
+
+#include "api/native/execution/feed.h"
+#include "api/native/native.h"
+#include "json/text.h"
+
+#define LOG_LINE_MAX ((size_t) 16 << 10) /* of output; a longer line is told in pieces */
+#define LOG_TAIL_MAX 100000
+
+typedef struct LogEvent {
+        uint64_t serial; /* 0: none, for output */
+        usec_t at;
+        char *type, *execution, *text; /* the last two may be NULL */
+} LogEvent;
+
+void log_event_done(LogEvent *e);
+
+/* What is to be told, the oldest first. */
+typedef struct LogQueue {
+        LogEvent *events;
+        size_t n, room, first;
+        uint64_t last_serial;
+} LogQueue;
+
+void log_queue_done(LogQueue *q);
+/* What the store has beyond last_serial. */
+int log_queue_load(LogQueue *q, const Manager *m, const char *sandbox_id, usec_t since);
+
+/* What of its output is told: from here to there. */
+typedef struct LogSpan {
+        uint64_t from[_STREAM_MAX], to[_STREAM_MAX];
+} LogSpan;
+
+/* The output of one execution, while it is told. */
+typedef struct LogOutput {
+        Feed feed;
+        usec_t started_at;
+        struct LogOutput *prev, *next; /* in the list of those that run */
+} LogOutput;
+
+/* NULL with 0: there is nothing of it (any more). */
+int log_output_open(const Execution *x, const LogSpan *span, void (*changed)(Feed *f, void *userdata), void *userdata,
+                LogOutput **ret);
+LogOutput *log_output_free(LogOutput *o);
+
+/* Entries as text. */
+void log_put_event(Text *t, const LogEvent *e, bool as_json);
+/* 1: put some; 0: there is nothing for now, or ever: feed_drained() tells. */
+int log_put_output(Text *t, LogOutput *o, bool as_json);
+
+/* Where to begin for the last n entries: drops events from the queue, and says which part of the output of executions is
+ * told. Those that are not named are told as a whole. The caller frees the list, also after a failure. */
+typedef struct LogPart {
+        char id[EXECUTION_ID_MAX];
+        LogSpan span;
+} LogPart;
+typedef struct LogParts {
+        LogPart *items;
+        size_t n;
+} LogParts;
+int log_tail(LogQueue *q, const Sandbox *sb, uint64_t n, LogParts *parts);

@@ -1,0 +1,162 @@
+/* file-read.c: the bytes of a file. The worker inside opens it; the kernel sends it. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/native/files/files.h"
+#include "api/range.h"
+#include "base/fd.h"
+
+#define FILE_TYPE "application/octet-stream"
+
+typedef struct FileReader {
+        ApiRequest *q;
+        FileOp *op;
+        int fd;
+        FileEntry entry;
+        char path[FILE_PATH_BYTES];
+} FileReader;
+
+static void reader_destroy(ApiRequest *q, bool answered) {
+        FileReader *f = q->state;
+
+        fileop_free(f->op);
+        (void) fd_close(f->fd);
+        free(f);
+        q->state = NULL;
+}
+
+static void file_read_add_format(ApiRequest *q, const char *name, const char *format, ...) _printf_(3, 4);
+static void file_read_add_format(ApiRequest *q, const char *name, const char *format, ...) {
+        char value[128];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(value, sizeof(value), format, ap);
+        va_end(ap);
+        (void) http_add_header(q->http, name, value);
+}
+
+static void file_read_add_headers(ApiRequest *q, const FileEntry *e) {
+        time_t seconds = (time_t) (e->mtime_nsec / INT64_C(1000000000));
+        char date[64];
+        struct tm tm;
+
+        file_read_add_format(q, "X-File-Mode", "%04o", (unsigned) e->mode & 07777);
+        file_read_add_format(q, "X-File-Owner", "%" PRIu32 ":%" PRIu32, e->uid, e->gid);
+        if (gmtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm) > 0)
+                file_read_add_format(q, "Last-Modified", "%s", date);
+}
+
+static void file_read_answer_whole(FileReader *f) {
+        uint64_t first, length;
+
+        file_read_add_format(f->q, "Accept-Ranges", "bytes");
+        switch (range_parse(http_header(f->q->http, "Range"), f->entry.size, &first, &length)) {
+        case RANGE_PART:
+                file_read_add_format(f->q, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + length - 1,
+                                f->entry.size);
+                f->q->answered = true;
+                (void) http_answer_fd(f->q->http, 206, FILE_TYPE, TAKE_FD(f->fd), first, length);
+                break;
+        case RANGE_BEYOND:
+                file_read_add_format(f->q, "Content-Range", "bytes */%" PRIu64, f->entry.size);
+                (void) api_error(f->q, 416, "beyond_end", NULL, "%s: has %" PRIu64 " bytes", f->path, f->entry.size);
+                break;
+        default:
+                f->q->answered = true;
+                (void) http_answer_fd(f->q->http, 200, FILE_TYPE, TAKE_FD(f->fd), 0, f->entry.size);
+        }
+}
+
+/* Files of /proc and /sys have no size and yet something to say. */
+
+static ssize_t reader_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
+        FileReader *f = userdata;
+        ssize_t n;
+
+        do
+                n = pread(f->fd, buffer, size, (off_t) position);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -errno;
+        return n == 0 ? HTTP_STREAM_END : n;
+}
+
+static void answer_sizeless(FileReader *f) {
+        char probe;
+        ssize_t n = pread(f->fd, &probe, 1, 0);
+
+        if (n < 0) {
+                (void) file_answer_error(f->q, -errno, f->path);
+                return;
+        }
+        if (n == 0) {
+                file_read_answer_whole(f);
+                return;
+        }
+        f->q->answered = true;
+        (void) http_answer_stream(f->q->http, 200, FILE_TYPE, UINT64_MAX, reader_next, f);
+}
+
+/* The worker may be lying: we read only what cannot make us wait, and as much of it as there is. */
+static void file_read_on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
+        FileReader *f = userdata;
+        struct stat st;
+
+        f->fd = fd_close(f->fd);
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+                (void) fd_close(fd);
+                return;
+        }
+        f->fd = fd;
+        f->entry = *entry;
+        f->entry.size = (uint64_t) MAX_OF(st.st_size, 0);
+}
+
+static void file_read_on_end(FileOp *op, int error, const char *path, uint64_t count, void *userdata) {
+        FileReader *f = userdata;
+
+        if (error < 0)
+                (void) file_answer_error(f->q, error, path && path[0] ? path : f->path);
+        else if (f->fd < 0)
+                (void) api_errno(f->q, -EPROTO, "the sandbox has not given the file");
+        else {
+                file_read_add_headers(f->q, &f->entry);
+                if (f->entry.size > 0)
+                        file_read_answer_whole(f);
+                else
+                        answer_sizeless(f);
+        }
+}
+
+void native_file_read(ApiRequest *q) {
+        static const FileOpHandlers handlers = { .entry = file_read_on_entry, .end = file_read_on_end };
+        Error error = { 0 };
+        FileReader *f;
+        FileRequest g;
+        int r;
+
+        if (file_request_query(q, FILE_READ, &g) < 0)
+                return;
+        f = calloc(1, sizeof(*f));
+        if (!f) {
+                (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        f->q = q;
+        f->fd = -EBADF;
+        memcpy(f->path, g.path, sizeof(f->path));
+        q->state = f;
+        q->destroy = reader_destroy;
+        r = fileop_start(q->sandbox, &g, &handlers, f, &f->op, &error);
+        if (r < 0)
+                (void) native_core_error(q, r, error.text);
+}

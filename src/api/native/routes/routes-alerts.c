@@ -1,0 +1,193 @@
+/* routes-alerts.c: alerts: what is wrong, by which rules, told where; taking care of one; trying a channel. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/native/routes/routes.h"
+#include "observe/alert.h"
+
+#define LIST_DEFAULT 100
+#define LIST_MAX     1000
+#define TEXT_MAX     1000
+
+/* They are about everybody's sandboxes: not for a tenant. */
+static Alerts *alerts_of(ApiRequest *q) {
+        if (q->who.tenant) {
+                (void) api_error(q, 403, "permission", "use a key that belongs to no tenant", "alerts are about all tenants");
+                return NULL;
+        }
+        if (!q->api->rooms.alerts)
+                (void) api_errno(q, -EOPNOTSUPP, "this daemon has no alerts");
+        return q->api->rooms.alerts;
+}
+
+static void routes_alerts_answer_or_fail(ApiRequest *q, json_t *j) {
+        if (j)
+                (void) api_answer(q, 200, j);
+        else
+                (void) api_errno(q, -ENOMEM, NULL);
+}
+
+static void alert_list(ApiRequest *q) {
+        Alerts *a = alerts_of(q);
+        uint64_t limit = LIST_DEFAULT;
+        Error error = { 0 };
+        json_t *list;
+        int r;
+
+        if (!a || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0)
+                return;
+        r = alerts_list_json(a, http_query(q->http, "status"), http_query(q->http, "severity"), (size_t) limit, &list, &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
+        else
+                routes_alerts_answer_or_fail(q, list);
+}
+
+static void alert_get(ApiRequest *q) {
+        Alerts *a = alerts_of(q);
+        json_t *j;
+
+        if (!a)
+                return;
+        j = alerts_get_json(a, q->parameters[0]);
+        if (j)
+                (void) api_answer(q, 200, j);
+        else
+                (void) api_error(q, 404, "not_found", NULL, "there is no alert '%s'", q->parameters[0]);
+}
+
+static void alert_rule_list(ApiRequest *q) {
+        Alerts *a = alerts_of(q);
+
+        if (a)
+                routes_alerts_answer_or_fail(q, alerts_rules_json(a));
+}
+
+static void alert_channel_list(ApiRequest *q) {
+        Alerts *a = alerts_of(q);
+
+        if (a)
+                routes_alerts_answer_or_fail(q, notify_channels_json(alerts_notify(a)));
+}
+
+/* Taking care. */
+
+typedef struct AcknowledgeBody {
+        char *by, *note;
+} AcknowledgeBody;
+
+static const ShapeField acknowledge_fields[] = {
+        { "by",   SHAPE_TEXT, offsetof(AcknowledgeBody, by),   SHAPE_NULLABLE, .min = 1, .max = TEXT_MAX },
+        { "note", SHAPE_TEXT, offsetof(AcknowledgeBody, note), SHAPE_NULLABLE, .max = TEXT_MAX           },
+};
+static const Shape acknowledge_shape = SHAPE_BODY(acknowledge_fields);
+
+static void alert_acknowledge(ApiRequest *q) {
+        Alerts *a = alerts_of(q);
+        AcknowledgeBody b = { 0 };
+        Error error = { 0 };
+        json_t *j;
+        int r;
+
+        if (!a)
+                return;
+        if (api_read(q, &b) >= 0) {
+                r = alerts_acknowledge(a, q->parameters[0], b.by ? b.by : q->who.key_id, b.note, &j, &error);
+                if (r == -ESTALE)
+                        (void) api_error(q, 409, "conflict", NULL, "%s", error.text);
+                else if (r < 0)
+                        (void) api_errno(q, r, error.text);
+                else
+                        (void) api_answer(q, 200, j);
+        }
+        free(b.by);
+        free(b.note);
+}
+
+/* Trying a channel: the answer comes when the channel has answered. */
+
+typedef struct TestBody {
+        char *channel;
+} TestBody;
+
+static const ShapeField test_fields[] = {
+        { "channel", SHAPE_TEXT, offsetof(TestBody, channel), SHAPE_MANDATORY, .min = 1, .max = CONFIG_NAME_MAX },
+};
+static const Shape test_shape = SHAPE_BODY(test_fields);
+
+typedef struct TestState {
+        NotifyTest *test;
+        char *channel;
+} TestState;
+
+static void test_destroy(ApiRequest *q, bool answered) {
+        TestState *s = q->state;
+
+        notify_test_forget(s->test);
+        free(s->channel);
+        free(s);
+}
+
+static void test_answer(ApiRequest *q, const char *channel, int r, const char *text) {
+        routes_alerts_answer_or_fail(q, json_pack("{s:s,s:b,s:o}",
+                        "channel", channel,
+                        "delivered", r >= 0,
+                        "error", r < 0 ? json_text_or_null(text) : json_null()));
+}
+
+static void routes_alerts_on_tested(int r, const char *text, void *userdata) {
+        ApiRequest *q = userdata;
+        TestState *s = q->state;
+
+        s->test = NULL;
+        test_answer(q, s->channel, r, text);
+}
+
+static void test_begin(ApiRequest *q, Alerts *a, TestState *s) {
+        Error error = { 0 };
+        int r = notify_test(alerts_notify(a), s->channel, routes_alerts_on_tested, q, &s->test, &error);
+
+        if (r > 0)
+                test_answer(q, s->channel, 0, NULL);
+        else if (r == -ENOENT)
+                (void) api_error(q, 404, "not_found", "`cove alerts channels` lists them", "%s", error.text);
+        else if (r < 0)
+                test_answer(q, s->channel, r, error.text);
+}
+
+static void alert_test(ApiRequest *q) {
+        Alerts *a = alerts_of(q);
+        TestBody b = { 0 };
+        TestState *s;
+
+        if (!a)
+                return;
+        if (api_read(q, &b) < 0) {
+                free(b.channel);
+                return;
+        }
+        s = calloc(1, sizeof(*s));
+        if (!s) {
+                free(b.channel);
+                (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        s->channel = b.channel;
+        q->state = s;
+        q->destroy = test_destroy;
+        test_begin(q, a, s);
+}
+
+#define BODY(name)                                                                                           \
+        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .shape = &name##_shape
+
+const ApiRoute alerts_routes[] = {
+        { "GET",  "/api/alerts",                       SCOPE_READ,  .handle = alert_list, .queries = QUERIES("status", "severity", "limit") },
+        { "GET",  "/api/alerts/rules",                 SCOPE_READ,  .handle = alert_rule_list },
+        { "GET",  "/api/alerts/channels",              SCOPE_READ,  .handle = alert_channel_list },
+        { "POST", "/api/alerts/test",                  SCOPE_ADMIN, .handle = alert_test, BODY(test) },
+        { "GET",  "/api/alerts/{alert}",               SCOPE_READ,  .handle = alert_get },
+        { "POST", "/api/alerts/{alert}/acknowledge",   SCOPE_USE,   .handle = alert_acknowledge, BODY(acknowledge) },
+        { 0 },
+};

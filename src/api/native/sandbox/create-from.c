@@ -1,0 +1,133 @@
+/* create-from.c: a sandbox out of a snapshot or another sandbox: all that the request does not say is as it was there. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/sandbox/create.h"
+
+static void inherit_text(char **said, char **base) {
+        if (*said)
+                return;
+        *said = *base;
+        *base = NULL;
+}
+
+/* Name by name: what is said wins. */
+static int inherit_env(Strv *said, const Strv *base) {
+        int r = 0;
+
+        for (size_t i = 0; i < base->n && r >= 0; i++) {
+                char *name = strndup(base->items[i], strcspn(base->items[i], "="));
+
+                if (!name)
+                        return -ENOMEM;
+                if (!strv_get_env(said, name))
+                        r = strv_push(said, base->items[i]);
+                free(name);
+        }
+        return r;
+}
+
+static void inherit_policy(CreateBody *b, SandboxSpec *base) {
+        if (b->policy || b->network || b->spec.profile)
+                return;
+        inherit_text(&b->spec.policy, &base->policy);
+        inherit_text(&b->spec.group, &base->group);
+        b->spec.network = base->network;
+        b->inherits_policy = true;
+}
+
+static void inherit_volumes(SandboxSpec *spec, SandboxSpec *base) {
+        if (spec->n_volumes > 0)
+                return;
+        spec->volumes = base->volumes;
+        spec->n_volumes = base->n_volumes;
+        base->volumes = NULL;
+        base->n_volumes = 0;
+}
+
+/* What it stands on is not to be chosen. */
+static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
+        SandboxSpec *spec = &b->spec;
+
+        if (spec->template_name && strcmp(spec->template_name, base->template_name ? base->template_name : "host") != 0)
+                return json_complain(c, "template", "the snapshot stands on '%s': leave this out", base->template_name ? base->template_name : "host");
+        if (b->persistent == NATIVE_FLAG_OFF)
+                return json_complain(c, "persistent", "what begins as a snapshot keeps its disk: leave this out");
+        inherit_text(&spec->template_name, &base->template_name);
+        inherit_text(&spec->layer, &base->layer);
+        inherit_text(&spec->base, &base->base);
+        inherit_text(&spec->digest, &base->digest);
+        inherit_text(&spec->parent, &base->parent);
+        spec->persistent = true;
+        return 0;
+}
+
+static int create_from_inherit(CreateBody *b, SandboxSpec *base, JsonComplaints *c) {
+        SandboxSpec *spec = &b->spec;
+        int r = inherit_template(b, base, c);
+
+        if (r < 0)
+                return r;
+        inherit_policy(b, base);
+        if (!spec->profile) {
+                spec->limits = base->limits;
+                b->inherits_profile = true; /* all that it says is there already */
+                inherit_text(&spec->profile, &base->profile);
+        }
+        inherit_text(&spec->agent_type, &base->agent_type);
+        inherit_text(&spec->task_id, &base->task_id);
+        inherit_text(&spec->workdir, &base->workdir);
+        inherit_text(&spec->metadata, &base->metadata);
+        inherit_text(&spec->dialect, &base->dialect);
+        inherit_volumes(spec, base);
+        if (!b->user.given) {
+                spec->uid = base->uid;
+                spec->gid = base->gid;
+        }
+        if (spec->timeout_usec == USEC_INFINITY)
+                spec->timeout_usec = base->timeout_usec;
+        if (spec->on_timeout == _ON_TIMEOUT_INVALID)
+                spec->on_timeout = base->on_timeout;
+        spec->critical = base->critical;
+        spec->record |= base->record;
+        spec->sudo = base->sudo;
+        b->inherits = true;
+        return inherit_env(&spec->env, &base->env);
+}
+
+static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret, JsonComplaints *c) {
+        State *s = q->api->rooms.state;
+        const Snapshot *n = b->from ? b->from : s && b->spec.snapshot ? snapshot_find(s, &q->who, b->spec.snapshot) : NULL;
+        Error error = { 0 };
+
+        if ((b->of || b->from) && b->spec.snapshot)
+                return json_complain(c, "snapshot", "a fork has its own: leave this out"), -ENOENT;
+        if (b->of)
+                return sandbox_fork_spec(b->of, ret, &error);
+        if (!n) {
+                (void) json_complain(c, "snapshot", "there is no snapshot '%.100s' (`cove snapshot ls` has those there are)", b->spec.snapshot);
+                return -ENOENT;
+        }
+        if (snapshot_spec(n, ret, &error) < 0) {
+                (void) json_complain(c, "snapshot", "%s", error.text);
+                return -ENOENT;
+        }
+        return sandbox_text_set(&b->spec.snapshot, n->id);
+}
+
+int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
+        SandboxSpec base = { .hub_fd = -EBADF };
+        int r;
+
+        if (!b->spec.snapshot && !b->of && !b->from)
+                return 0;
+        r = create_from_find_base(q, b, &base, c);
+        if (r >= 0 && !q->who.tenant) /* whoever it belongs to */
+                r = sandbox_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
+        if (r >= 0)
+                r = create_from_inherit(b, &base, c);
+        sandbox_spec_done(&base);
+        return r == -ENOENT ? 0 : r;
+}

@@ -1,0 +1,135 @@
+/* fork.c: many sandboxes out of one, or out of a snapshot. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/sandbox/create.h"
+#include "api/native/sandbox/sandbox.h"
+#include "api/native/sandbox/snapshots.h"
+
+typedef struct NativeForkForking {
+        Fork *fork;  /* under way */
+        Sandbox *made[FORK_MAX]; /* without names: nobody else can find them */
+        size_t n_made;
+} NativeForkForking;
+
+static void native_fork_forking_destroy(ApiRequest *q, bool answered) {
+        NativeForkForking *k = q->state;
+
+        if (k->fork)
+                fork_cancel(k->fork);
+        for (size_t i = 0; i < k->n_made; i++) {
+                if (!answered && !q->manager->stopping)
+                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
+                (void) sandbox_unref(k->made[i]);
+        }
+        free(k);
+        q->state = NULL;
+}
+
+static json_t *native_fork_list_json(NativeForkForking *k, Sandbox *const *list, size_t n) {
+        json_t *all = json_array();
+
+        for (size_t i = 0; i < n; i++) {
+                (void) json_array_append_new(all, api_sandbox_json(list[i]));
+                if (!list[i]->spec.name)
+                        k->made[k->n_made++] = sandbox_ref(list[i]);
+        }
+        return all;
+}
+
+static void native_fork_on_forked(Sandbox *const *list, size_t n, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+        NativeForkForking *k = q->state;
+
+        k->fork = NULL;
+        if (!error)
+                (void) api_answer(q, 201, json_pack("{s:o, s:I, s:s}", "sandboxes", native_fork_list_json(k, list, n), "count", (json_int_t) n,
+                                "processes", "not copied"));
+        else if (error->code == -EDQUOT)
+                native_create_full(q, error);
+        else if (error->code == -EEXIST || error->code == -ESTALE || error->code == -EBUSY)
+                (void) api_errno(q, error->code, error->text);
+        else
+                native_create_failed(q, error->code, error->text);
+}
+
+/* One spec for each; the last takes what is there. */
+static int native_fork_make_specs(CreateBody *b, const Strv *names, SandboxSpec *specs, size_t n) {
+        int r = 0;
+
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                r = sandbox_spec_copy(&b->spec, specs + i);
+                if (r >= 0 && i < names->n)
+                        r = sandbox_text_set(&specs[i].name, names->items[i]);
+        }
+        return r;
+}
+
+static void native_fork_begin(ApiRequest *q, ForkBody *b, Sandbox *of, Snapshot *from) {
+        SandboxSpec *specs = calloc(b->count, sizeof(*specs));
+        NativeForkForking *k = calloc(1, sizeof(*k));
+        Error error = { 0 };
+        Fork *f = NULL;
+        int r = specs && k ? native_fork_make_specs(&b->create, &b->names, specs, b->count) : -ENOMEM;
+
+        if (k) {
+                q->state = k;
+                q->destroy = native_fork_forking_destroy;
+        }
+        if (r >= 0)
+                r = state_fork(q->api->rooms.state, &q->who, of, from, specs, b->count, b->create.wait_usec, native_fork_on_forked, q, &f, &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.code < 0 ? error.text : NULL);
+        if (k)
+                k->fork = f;
+        for (size_t i = 0; specs && i < b->count; i++)
+                sandbox_spec_done(specs + i);
+        free(specs);
+}
+
+static int native_fork_check(ApiRequest *q, void *target, JsonComplaints *c) {
+        ForkBody *b = target;
+
+        if (b->create.spec.name)
+                return json_complain(c, "name", "there are several: say \"names\"");
+        if (b->names.n > 0 && b->count == 0)
+                b->count = (uint32_t) b->names.n;
+        if (b->count == 0)
+                b->count = 1;
+        if (b->names.n > 0 && b->names.n != b->count)
+                return json_complain(c, "names", "has %zu names for %u sandboxes: as many as count, or none", b->names.n, b->count);
+        for (size_t i = 0; i < b->names.n; i++)
+                if (!native_name_is_valid(b->names.items[i]))
+                        return json_complain(c, "names", "'%.100s' is no name for a sandbox", b->names.items[i]);
+        return native_create_check(q, target, c);
+}
+
+static void fork_body_done(ForkBody *b) {
+        native_create_done(&b->create);
+        strv_done(&b->names);
+}
+
+static void fork_from(ApiRequest *q, Sandbox *of, Snapshot *from) {
+        _cleanup_(fork_body_done) ForkBody b = { .names = STRV_INIT(FORK_MAX) };
+
+        native_create_init(&b.create);
+        b.create.of = of;
+        b.create.from = from;
+        if (api_read_checked(q, &b, native_fork_check) >= 0 && native_create_ceiling(q, &b.create) >= 0)
+                native_fork_begin(q, &b, of, from);
+}
+
+void native_sandbox_fork(ApiRequest *q) {
+        if (state_of(q))
+                fork_from(q, q->sandbox, NULL);
+}
+
+void native_snapshot_fork(ApiRequest *q) {
+        Snapshot *n = snapshot_of(q);
+
+        if (n)
+                fork_from(q, NULL, n);
+}

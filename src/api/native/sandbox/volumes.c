@@ -1,0 +1,222 @@
+/* volumes.c: volumes: made, listed, removed, and given to sandboxes. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/native/sandbox/create.h"
+#include "api/native/sandbox/snapshots.h"
+
+#define LIST_DEFAULT 100
+#define LIST_MAX     1000
+#define SIZE_DEFAULT (UINT64_C(1) << 30)
+#define MIB          1048576.0
+
+static Volume *native_volumes_of(ApiRequest *q) {
+        State *s = state_of(q);
+        Volume *v = s ? volume_find(s, &q->who, q->parameters[0]) : NULL;
+
+        if (s && !v)
+                (void) api_error(q, 404, "not_found", NULL, "there is no volume '%.100s'", q->parameters[0]);
+        return v;
+}
+
+static json_t *native_volumes_json(const Volume *v) {
+        json_t *users = json_array();
+
+        for (const VolumeUser *u = v->users; u; u = u->hh.next)
+                (void) json_array_append_new(users, json_string(u->sandbox));
+        return json_pack("{s:s, s:s, s:o, s:f, s:I, s:o, s:o, s:s}",
+                        "id", v->id,
+                        "name", v->name,
+                        "tenant", json_text_or_null(*v->tenant ? v->tenant : NULL),
+                        "sizeMB", (double) v->limit / MIB,
+                        "usedBytes", (json_int_t) v->bytes,
+                        "createdAt", json_time(v->created_at),
+                        "sandboxes", users,
+                        "status", v->missing ? "missing" : "ready");
+}
+
+static void native_volumes_forget(ApiRequest *q, bool answered) {
+        if (q->api->rooms.state)
+                state_forget_caller(q->api->rooms.state, q);
+}
+
+/* POST /api/volumes */
+
+typedef struct NativeVolumesBody {
+        char *name;
+        uint64_t bytes;
+} NativeVolumesBody;
+
+static int native_volumes_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        const char *text = json_string_value(v);
+
+        if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
+                return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
+                                VOLUME_NAME_MAX);
+        return shape_parse(f, v, name, target, c);
+}
+
+static const ShapeField native_volume_fields[] = {
+        { "name",   SHAPE_TEXT,   offsetof(NativeVolumesBody, name),  SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX, .json = SHAPE_PARSE(native_volumes_field_name) },
+        { "sizeMB", SHAPE_UINT64, offsetof(NativeVolumesBody, bytes), SHAPE_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB, .unit = SHAPE_MEGABYTES },
+};
+const Shape native_volume_shape = SHAPE_BODY(native_volume_fields);
+
+/* All of a tenant's together fit into what it may have on disk. */
+static int native_volumes_check_quota(ApiRequest *q, State *s, uint64_t bytes) {
+        const Tenant *t = q->who.tenant ? access_tenant(q->manager->access, q->who.tenant) : NULL;
+        uint64_t sum = bytes;
+
+        if (!t || t->disk_bytes_max == 0)
+                return 0;
+        for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->created_at, v->id))
+                sum += v->limit;
+        if (sum <= t->disk_bytes_max)
+                return 0;
+        (void) api_error(q, 429, "quota", NULL, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
+                        q->who.tenant, (double) t->disk_bytes_max / MIB, (double) sum / MIB);
+        return -EDQUOT;
+}
+
+static void native_volumes_on_made(Volume *v, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+        char place[64];
+
+        if (error) {
+                (void) native_core_error(q, error->code, error->text);
+                return;
+        }
+        (void) snprintf(place, sizeof(place), "/api/volumes/%s", v->id);
+        (void) http_add_header(q->http, "Location", place);
+        (void) api_answer(q, 201, native_volumes_json(v));
+}
+
+void native_volume_make(ApiRequest *q) {
+        NativeVolumesBody b = { .bytes = SIZE_DEFAULT };
+        State *s = state_of(q);
+        Error error = { 0 };
+        int r;
+
+        if (!s || api_read(q, &b) < 0)
+                return;
+        q->destroy = native_volumes_forget;
+        r = native_volumes_check_quota(q, s, b.bytes);
+        if (r >= 0) {
+                r = volume_make(s, q->who.tenant, b.name, b.bytes, native_volumes_on_made, q, &error);
+                if (r < 0)
+                        (void) api_errno(q, r, error.text);
+        }
+        free(b.name);
+}
+
+/* GET: how full they are is asked of all at once. */
+
+static int native_volumes_read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
+        const char *text = http_query(q->http, "cursor");
+        char *end;
+
+        ret_id[0] = '\0';
+        if (!text)
+                return 0;
+        *ret_at = strtoull(text, &end, 16);
+        if (end == text || *end != '-' || strlen(end + 1) != SNAPSHOT_ID_LENGTH)
+                return native_complain(q, "cursor", "'%.100s' is none that was given out", text);
+        memcpy(ret_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
+        return 0;
+}
+
+static json_t *cursor_json(const Volume *v) {
+        char text[64];
+
+        (void) snprintf(text, sizeof(text), "%" PRIx64 "-%s", v->created_at, v->id);
+        return json_string_nocheck(text);
+}
+
+static void answer_list(ApiRequest *q, State *s) {
+        char id[SNAPSHOT_ID_LENGTH + 1];
+        uint64_t limit = LIST_DEFAULT;
+        usec_t at = 0;
+        json_t *list, *more = NULL;
+        Volume *v;
+
+        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || native_volumes_read_cursor(q, &at, id) < 0)
+                return;
+        list = json_array();
+        v = volume_next(s, &q->who, at, id[0] ? id : NULL);
+        while (v) {
+                Volume *next = volume_next(s, &q->who, v->created_at, v->id);
+
+                (void) json_array_append_new(list, native_volumes_json(v));
+                if (next && json_array_size(list) >= limit) {
+                        more = cursor_json(v);
+                        break;
+                }
+                v = next;
+        }
+        (void) api_answer(q, 200, json_pack("{s:o, s:o}", "volumes", list, "nextCursor", more ? more : json_null()));
+}
+
+/* What cannot be measured now is shown as it was. */
+static void native_volumes_on_measured(Volume *none, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+        State *s = q->api->rooms.state;
+        Volume *v;
+
+        if (!q->parameters[0] || !*q->parameters[0]) {
+                answer_list(q, s);
+                return;
+        }
+        v = native_volumes_of(q);
+        if (v)
+                (void) api_answer(q, 200, native_volumes_json(v));
+}
+
+static void measure_and_answer(ApiRequest *q, State *s) {
+        Error error = { 0 };
+
+        q->destroy = native_volumes_forget;
+        if (!volume_next(s, &q->who, 0, NULL) || volumes_measure(s, native_volumes_on_measured, q, &error) < 0)
+                native_volumes_on_measured(NULL, NULL, q);
+}
+
+void native_volume_list(ApiRequest *q) {
+        State *s = state_of(q);
+
+        if (s)
+                measure_and_answer(q, s);
+}
+
+void native_volume_get(ApiRequest *q) {
+        if (native_volumes_of(q))
+                measure_and_answer(q, q->api->rooms.state);
+}
+
+/* DELETE */
+
+static void native_volumes_on_removed(Volume *v, const Error *error, void *userdata) {
+        ApiRequest *q = userdata;
+
+        if (error)
+                (void) native_core_error(q, error->code, error->text);
+        else
+                (void) api_answer(q, 200, json_pack("{s:s, s:s, s:b}", "id", v->id, "name", v->name, "removed", 1));
+}
+
+void native_volume_delete(ApiRequest *q) {
+        Volume *v = native_volumes_of(q);
+        Error error = { 0 };
+        int r;
+
+        if (!v)
+                return;
+        q->destroy = native_volumes_forget;
+        r = volume_remove(q->api->rooms.state, v, native_volumes_on_removed, q, &error);
+        if (r == -EBUSY)
+                (void) api_error(q, 409, "in_use", NULL, "%s", error.text);
+        else if (r < 0)
+                (void) api_errno(q, r, error.text);
+}

@@ -1,0 +1,193 @@
+/* build.c: templates out of a Dockerfile or a recipe: what is asked for, by query and archive or by JSON. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "api/native/template/templates.h"
+#include "api/native/values.h"
+#include "api/policy.h"
+#include "base/fd.h"
+#include "build/build.h"
+#include "build/recipe.h"
+#include "config/config.h"
+#include "core/limits.h"
+
+#define ARGUMENTS_MAX 256
+#define JSON_MAX      (2 << 20)
+#define TEXT_MAX      (1 << 20)
+
+typedef struct BuildBody {
+        BuildRequest request;
+        json_t *network, *policy;
+} BuildBody;
+
+static void build_body_done(BuildBody *b) {
+        build_request_done(&b->request);
+        json_decref(b->network);
+        json_decref(b->policy);
+}
+
+/* What only policies can read. */
+static int field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        json_t **place = (json_t **) (void *) ((char *) target + f->offset);
+
+        json_decref(*place);
+        *place = json_incref(v);
+        return 0;
+}
+
+#define AT(field) offsetof(BuildBody, request.field)
+
+static const ShapeField build_fields[] = {
+        { "name",      SHAPE_TEXT,   AT(name),                     SHAPE_MANDATORY, .min = 1, .max = 511          },
+        { "text",      SHAPE_TEXT,   AT(text),                     SHAPE_NULLABLE,  .min = 1, .max = TEXT_MAX     },
+        { "recipe",    SHAPE_TEXT,   AT(recipe),                   SHAPE_NULLABLE,  .min = 1, .max = 64           },
+        { "file",      SHAPE_TEXT,   AT(file),                     SHAPE_NULLABLE,  .min = 1, .max = 1024         },
+        { "target",    SHAPE_TEXT,   AT(target),                   SHAPE_NULLABLE,  .min = 1, .max = 128          },
+        { "arguments", SHAPE_ENV,    AT(arguments),                SHAPE_NULLABLE,  .max = ARGUMENTS_MAX          },
+        { "noCache",   SHAPE_BOOL,   AT(no_cache),                 SHAPE_NULLABLE                                 },
+        { "network",   SHAPE_CUSTOM, offsetof(BuildBody, network), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
+        { "policy",    SHAPE_CUSTOM, offsetof(BuildBody, policy),  SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
+};
+static const Shape build_shape = SHAPE_BODY(build_fields);
+
+/* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
+static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
+        const Config *settings = q->manager->settings;
+        const Profile *profile = *settings->build.profile ? profile_find(settings, settings->build.profile) : NULL;
+        SandboxLimits unsaid;
+        SandboxSpec spec = { 0 };
+        int r;
+
+        if (!b->network && !b->policy)
+                return 0;
+        limits_unsaid(&unsaid);
+        r = api_policy_apply(&(ApiPolicyRequest) { .policy = b->policy, .network = b->network, .of_profile = profile ? profile->policy : NULL,
+                        .may_loosen = principal_may_loosen(&q->who), .requests_max = profile ? profile->network_requests : 0, .said = &unsaid,
+                        .reachable = settings->network.reachable, .n_reachable = settings->network.n_reachable }, &spec, c);
+        if (r >= 0 && spec.group)
+                r = json_complain(c, "network", "a build stands alone: no groups");
+        if (r >= 0) {
+                b->request.has_network = true;
+                b->request.network = spec.network;
+                b->request.policy = TAKE_PTR(spec.policy);
+        }
+        sandbox_spec_done(&spec);
+        return r;
+}
+
+static void native_build_start(ApiRequest *q, BuildBody *b) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        Error error = { 0 };
+        Making *k;
+        int r;
+
+        if (b->request.recipe && b->request.text) {
+                (void) native_complain(q, "recipe", "and text do not go together");
+                return;
+        }
+        r = build_apply_policy(q, b, &c);
+        if (r < 0 || json_has_complaints(&c)) {
+                (void) (r < 0 ? api_errno(q, r, NULL) : api_complaints(q, &c));
+                return;
+        }
+        r = build_start(q->api->rooms.builds, &q->who, &b->request, &k, &error);
+        if (r < 0)
+                native_template_error(q, r, &error);
+        else
+                native_answer_making(q, k);
+}
+
+/* By JSON: nothing but a text. */
+
+static void from_json(ApiRequest *q, int fd, uint64_t size) {
+        _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
+        _cleanup_(build_body_done) BuildBody b = { .request = { .context_fd = -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
+        _cleanup_close_ int body = fd;
+        _cleanup_free_ char *text = NULL;
+        Error error = { 0 };
+        int r;
+
+        if (size > JSON_MAX) {
+                (void) api_error(q, 413, "too_large", NULL, "the body has more than %d bytes", JSON_MAX);
+                return;
+        }
+        text = malloc(size + 1);
+        if (!text || pread(body, text, size, 0) != (ssize_t) size) {
+                (void) api_errno(q, -ENOMEM, NULL);
+                return;
+        }
+        r = json_read(text, size, &build_shape, &b, &c, &error);
+        if (r == -EBADMSG || r == -EINVAL)
+                (void) (json_has_complaints(&c) ? api_complaints(q, &c) : api_error(q, 400, "bad_json", NULL, "%s", error.text));
+        else if (r < 0)
+                (void) api_errno(q, r, error.text);
+        else if (json_has_complaints(&c))
+                (void) api_complaints(q, &c);
+        else
+                native_build_start(q, &b);
+}
+
+/* By query, and an archive with the files. */
+
+static int take_query(const char *name, const char *value, void *userdata) {
+        BuildBody *b = userdata;
+        const struct {
+                const char *name;
+                char **place;
+        } texts[] = {
+                { "name", &b->request.name }, { "file", &b->request.file }, { "target", &b->request.target }, { "recipe", &b->request.recipe },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
+                if (strcmp(texts[i].name, name) == 0 && *value)
+                        return sandbox_text_set(texts[i].place, value);
+        if (strcmp(name, "arg") == 0)
+                return strchr(value, '=') && *value != '=' ? strv_set_env(&b->request.arguments, value) : -EINVAL;
+        if (strcmp(name, "network") == 0 && *value) {
+                json_decref(b->network);
+                b->network = *value == '{' ? json_loads(value, JSON_REJECT_DUPLICATES, NULL) : json_string(value);
+                return b->network ? 0 : -EBADMSG;
+        }
+        return 0;
+}
+
+static void from_archive(ApiRequest *q, int fd, uint64_t size) {
+        _cleanup_(build_body_done) BuildBody b = { .request = { .context_fd = size > 0 ? fd : -EBADF, .arguments = STRV_INIT(ARGUMENTS_MAX) } };
+        int r = http_query_each(q->http, take_query, &b);
+
+        if (size == 0)
+                (void) fd_close(fd);
+        if (r == -EINVAL)
+                (void) native_complain(q, "arg", "must be NAME=VALUE");
+        else if (r == -EBADMSG)
+                (void) native_complain(q, "network", "is neither a word nor an object in JSON");
+        else if (r < 0)
+                (void) api_errno(q, r, r == -E2BIG ? "too many arguments" : NULL);
+        else if (!b.request.name)
+                (void) native_complain(q, "name", "must be given: what the template shall be called");
+        else if (api_query_bool(q, "noCache", &b.request.no_cache) >= 0)
+                native_build_start(q, &b);
+}
+
+void native_template_build(ApiRequest *q) {
+        const char *type = http_header(q->http, "Content-Type");
+        const bool json = type && strncasecmp(type, "application/json", strlen("application/json")) == 0;
+
+        if (!q->api->rooms.builds)
+                (void) api_error(q, 501, "unsupported", NULL, "this daemon builds no templates");
+        else
+                spool_begin(q, json ? JSON_MAX : q->manager->settings->build.context_bytes_max, json ? from_json : from_archive);
+}
+
+void native_recipe_list(ApiRequest *q) {
+        json_t *list = json_array();
+
+        for (const Recipe *r = recipes; r->name; r++)
+                (void) json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", r->name, "about", r->about, "text", r->text));
+        (void) api_answer(q, 200, list);
+}

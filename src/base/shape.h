@@ -1,0 +1,144 @@
+/* shape.h: a struct described once.
+ *
+ * A shape lists the members of one struct: the name that callers know, the column that keeps it, kind, place, unit, bounds, the
+ * names of an enum, help. Drivers read and write objects by it: json/shape.h (requests, answers, OpenAPI schemas), store/shape.h
+ * (rows), wire/shape.h (messages), config/ (cove.yaml). The drivers that need libc only are here: copy, free, compare, inherit.
+ * Must not know: any object, any library. shape_copy() and shape_inherit() allocate, the others do not. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macro.h"
+
+typedef enum ShapeKind {
+        SHAPE_CUSTOM, /* a driver's own functions know it, and no other driver looks at it */
+        SHAPE_BOOL,
+        SHAPE_INT,    /* int, int32_t */
+        SHAPE_UINT8,
+        SHAPE_UINT16,
+        SHAPE_UINT32,
+        SHAPE_UINT64, /* also usec_t */
+        SHAPE_INT64,
+        SHAPE_DOUBLE,
+        SHAPE_ENUM,     /* an enum of the size of an int, by its names */
+        SHAPE_TEXT,     /* char *, owned; NULL: nothing */
+        SHAPE_BORROWED, /* const char *, somebody else's */
+        SHAPE_CHARS,    /* char[size]; "": nothing */
+        SHAPE_BYTES,    /* uint8_t[size] */
+        SHAPE_VIEW,     /* const uint8_t * into somebody else's bytes, and a size_t at `count` */
+        SHAPE_STRV,     /* Strv */
+        SHAPE_ENV,      /* Strv of NAME=value; for callers a map */
+        SHAPE_JSON,     /* char *, owned: a JSON object as text */
+        SHAPE_OBJECT,   /* a struct within, by `shape` */
+        SHAPE_ARRAY,    /* T[N] within, by `shape`; a uint8_t at `count` says how many are used */
+        SHAPE_LIST,     /* T *, owned, by `shape`; a size_t at `count` says how many */
+        _SHAPE_KIND_MAX,
+} ShapeKind;
+
+/* How callers write a number, where that is not how it is kept. */
+typedef enum ShapeUnit {
+        SHAPE_PLAIN,
+        SHAPE_SIZE,         /* bytes; cove.yaml: "64MB" */
+        SHAPE_MEGABYTES,    /* kept in bytes */
+        SHAPE_SECONDS,      /* kept in microseconds; cove.yaml: "90s" */
+        SHAPE_MILLISECONDS, /* likewise */
+        SHAPE_CORES,        /* kept in thousandths */
+        SHAPE_TIME,         /* microseconds since 1970; callers: ISO 8601. 0: never */
+        _SHAPE_UNIT_MAX,
+} ShapeUnit;
+
+typedef enum ShapeFlags {
+        SHAPE_MANDATORY = 1 << 0,
+        SHAPE_NULLABLE = 1 << 1,   /* callers may write null, which is as good as nothing */
+        SHAPE_READ_ONLY = 1 << 2,  /* shown, and not accepted */
+        SHAPE_WRITE_ONLY = 1 << 3, /* accepted, and not shown */
+        SHAPE_ZERO_NULL = 1 << 4,  /* 0 is no value: shown as null */
+        SHAPE_SECRET = 1 << 5,     /* its value appears in no listing and no log */
+        SHAPE_KEY = 1 << 6,        /* tells which row */
+        SHAPE_STATE = 1 << 7,      /* changes in an object's life: kept in the row of its state, not in that of what was asked for */
+        SHAPE_POOL = 1 << 8,       /* two sandboxes that differ in it cannot stand in for each other */
+        SHAPE_ONCE = 1 << 9,       /* belongs to this one object: a copy does not have it */
+        SHAPE_ALIAS = 1 << 10,     /* another way to write the field of the same offset; not shown */
+        SHAPE_DERIVED = 1 << 11,   /* when not given, it follows from other fields */
+        SHAPE_BEARER = 1 << 12,    /* SHAPE_OBJECT: its fields stand among those of its owner, under no name of their own */
+} ShapeFlags;
+
+/* The names of an enum. */
+typedef struct ShapeNames {
+        const char *(*name)(int value);
+        int (*value)(const char *name); /* -EINVAL: none has it */
+        int max;                        /* values are 0 … max - 1; 0: not told */
+} ShapeNames;
+
+typedef struct Shape Shape;
+
+typedef struct ShapeField {
+        const char *name; /* for callers; NULL: not theirs */
+        ShapeKind kind;
+        size_t offset;
+        unsigned flags;
+        double min, max; /* in the unit; of texts: bytes; of lists: entries. max 0: none. Both 0 of an INT: any */
+        ShapeUnit unit;
+        size_t size;        /* of the member: CHARS, BYTES, ARRAY */
+        size_t count;       /* offset of the number of items: VIEW, ARRAY, LIST */
+        const Shape *shape; /* OBJECT, ARRAY, LIST */
+        const ShapeNames *names;
+        const char *column; /* NULL: not stored */
+        const char *help;   /* one line */
+        const char *example;
+        /* What a driver does instead of what the kind says. */
+        const struct ShapeJson *json;
+        const struct ShapeSql *sql;
+        const struct ShapeYaml *yaml;
+} ShapeField;
+
+struct Shape {
+        const char *name; /* of the object, as documentation calls it */
+        const ShapeField *fields;
+        size_t n_fields;
+        size_t size;       /* of the struct */
+        size_t said;       /* offset of a uint64_t with a bit for each field that a caller has given; … */
+        bool remembers;    /* … where there is one */
+};
+
+/* The place of a member, and how large it is. */
+#define SHAPE_AT(type, member)  .offset = offsetof(type, member), .size = sizeof(((type *) 0)->member)
+#define SHAPE_OF(symbol, type)  { .name = #type, .fields = symbol##_fields, .n_fields = ELEMENTSOF(symbol##_fields), .size = sizeof(type) }
+
+/* A table that describes no object that is copied or listed: the body of a request. */
+#define SHAPE_BODY(table) { .fields = (table), .n_fields = ELEMENTSOF(table) }
+
+static inline void *shape_at(const ShapeField *f, const void *object) {
+        return (char *) (uintptr_t) object + f->offset;
+}
+
+/* Of callers' numbers, how many of ours one is. */
+double shape_scale(ShapeUnit unit);
+
+const ShapeField *shape_find(const Shape *shape, const char *name); /* also within bearers, of which the offset is not added */
+
+/* Numbers, bools and enums. */
+bool shape_is_number(const ShapeField *f);
+int64_t shape_get(const ShapeField *f, const void *object); /* a uint64_t beyond INT64_MAX is negative */
+int shape_set(const ShapeField *f, void *object, int64_t value); /* -ERANGE: does not fit */
+
+/* Bounds as given, of a value that is kept as it is (unit SHAPE_PLAIN). */
+bool shape_within(const ShapeField *f, double value);
+
+void shape_said(const Shape *shape, void *object, const ShapeField *field);
+bool shape_is_said(const Shape *shape, const void *object, const ShapeField *field);
+
+/* Members that are not described are left alone. On failure `to` owns nothing. Fields with SHAPE_ONCE are zero in the copy. */
+int shape_copy(const Shape *shape, const void *from, void *to);
+void shape_done(const Shape *shape, void *object); /* frees and zeroes what is described */
+
+/* Whether fields with one of these flags (0: all) are the same; objects within are looked into. */
+bool shape_equal(const Shape *shape, const void *a, const void *b, unsigned flags);
+
+/* What was not said of `to` becomes what `from` has. */
+int shape_inherit(const Shape *shape, const void *from, void *to);
+
+/* A text member in place of the one before; NULL: none. */
+int shape_text_set(char **at, const char *text);

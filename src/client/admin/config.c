@@ -1,0 +1,137 @@
+/* cove config: the configuration: is it good, what is in force, take it. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/macro.h"
+#include "client/offline.h"
+#include "client/subverb.h"
+#include "client/verbs.h"
+
+typedef struct ConfigOptions {
+        Common common;
+        bool defaults;
+} ConfigOptions;
+
+APPLY_FLAG(ConfigOptions, defaults)
+
+static const Option show_options[] = {
+        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", apply_defaults },
+        COMMON_OPTIONS,
+};
+
+static const Option plain_options[] = { COMMON_OPTIONS };
+
+static const Usage check_usage = {
+        .synopsis = "config check [FILE] [options]",
+        .about = "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
+        .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.",
+        USAGE_OPTIONS(plain_options),
+        .operands_max = 1,
+};
+
+static const Usage show_usage = {
+        .synopsis = "config show [options]",
+        .about = "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
+        .more = "Example: cove config show --defaults > cove.yaml",
+        USAGE_OPTIONS(show_options),
+};
+
+static const Usage reload_usage = {
+        .synopsis = "config reload [options]",
+        .about = "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
+        USAGE_OPTIONS(plain_options),
+};
+
+static int client_config_check(const Place *place, void *options, const Operands *words) {
+        const ConfigOptions *o = options;
+        char *argv[] = { (char *) "coved", (char *) "--check-config", words->n > 0 ? words->items[0] : (char *) "",
+                         o->common.json ? (char *) "--json" : NULL, NULL };
+
+        return offline_become_coved("config", argv);
+}
+
+static int client_config_show(const Place *place, void *options, const Operands *words) {
+        const ConfigOptions *o = options;
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Error error = { 0 };
+
+        if (o->defaults) {
+                char *argv[] = { (char *) "coved", (char *) "--default-config", NULL };
+
+                return offline_become_coved("config", argv);
+        }
+        url_begin(&u, "/api/config");
+        if (!o->common.json)
+                url_query(&u, "format", "yaml");
+        if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0) {
+                log_error("%s", error.text);
+                return EXIT_OWN_FAILURE;
+        }
+        if (!answer_is_good(&a)) {
+                answer_tell(&a);
+                return EXIT_OWN_FAILURE;
+        }
+        if (o->common.json)
+                answer_print(&a);
+        else
+                fputs(a.text, stdout);
+        return 0;
+}
+
+static void print_reloaded(const json_t *answer) {
+        const json_t *name;
+        size_t i;
+
+        printf("✓ %s: %s\n", json_get_text_or(answer, "path", "no config file"), json_get_text_or(answer, "changes", "?"));
+        json_array_foreach(json_object_get(answer, "restartNeeded"), i, name)
+                printf("  daemon.%s waits for a restart\n", json_string_value(name));
+}
+
+/* Complaints are told as `config check` does. */
+static void client_config_print_complaints(const json_t *errors) {
+        const json_t *entry;
+        size_t i;
+
+        json_array_foreach(errors, i, entry)
+                printf("✗ %s: %s\n", json_get_text_or(entry, "field", "?"), json_get_text_or(entry, "message", "?"));
+        printf("the running configuration stays\n");
+}
+
+static int reload(const Place *place, void *options, const Operands *words) {
+        const ConfigOptions *o = options;
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Error error = { 0 };
+        const json_t *errors;
+
+        url_begin(&u, "/api/config/reload");
+        if (client_ask(place, "POST", &u, /* body= */ NULL, &a, &error) < 0) {
+                log_error("%s", error.text);
+                return EXIT_OWN_FAILURE;
+        }
+        errors = json_object_get(json_object_get(a.json, "error"), "errors");
+        if (o->common.json && a.json)
+                answer_print(&a);
+        else if (answer_is_good(&a))
+                print_reloaded(a.json);
+        else if (json_array_size(errors) > 0)
+                client_config_print_complaints(errors);
+        else
+                answer_tell(&a);
+        return answer_is_good(&a) ? 0 : json_array_size(errors) > 0 ? 1 : EXIT_OWN_FAILURE;
+}
+
+int verb_config(int argc, char **argv) {
+        static const Subverb subverbs[] = {
+                { "check", &check_usage, client_config_check },
+                { "show", &show_usage, client_config_show },
+                { "reload", &reload_usage, reload },
+        };
+        ConfigOptions o = { 0 };
+
+        return subverb_run("config", "Checks the config file, shows what is in force, makes the daemon read it again.", subverbs,
+                        ELEMENTSOF(subverbs), argc, argv, &o);
+}

@@ -1,0 +1,397 @@
+/* cove code: runs code in an interpreter of a sandbox that keeps its state. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "client/assign.h"
+#include "client/client.h"
+#include "client/http/base64.h"
+#include "client/usage.h"
+#include "client/verbs.h"
+
+#define CODE_MAX    ((size_t) 16 << 20)
+#define EVENT_MAX   ((size_t) 256 << 20)
+#define CODE_FAILED 1
+
+typedef struct CodeOptions {
+        Common common;
+        const char *language, *context, *code, *save;
+        Strv env;
+        bool has_timeout;
+        usec_t timeout;
+} CodeOptions;
+
+APPLY_TEXT(CodeOptions, language)
+APPLY_TEXT(CodeOptions, context)
+APPLY_TEXT(CodeOptions, code)
+APPLY_TEXT(CodeOptions, save)
+
+static int code_apply_env(void *target, const char *value, Error *reterr) {
+        return assign_env(&((CodeOptions *) target)->env, "--env", value, reterr);
+}
+
+static int code_apply_timeout(void *target, const char *value, Error *reterr) {
+        CodeOptions *o = target;
+
+        o->has_timeout = true;
+        return value_duration("--timeout", value, &o->timeout, reterr);
+}
+
+static const Option code_options[] = {
+        { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",  apply_language },
+        { "context",  'x', "ID",   "the context to run it in (default: the language's own)",    apply_context  },
+        { "code",     'c', "CODE", "the code itself",                                           apply_code     },
+        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", code_apply_env },
+        { "timeout",  0,   "TIME", "interrupts it after this (default: none)",                  code_apply_timeout  },
+        { "save",     0,   "DIR",  "pictures and other results that are no text, as files there", apply_save  },
+        COMMON_OPTIONS,
+};
+
+static const Usage usage = {
+        .synopsis = "code [options] SANDBOX [FILE]",
+        .about = "Runs code in an interpreter of a sandbox that stays: what one run defines is there for the next.\n"
+                 "The code is FILE's, or comes from --code, or from standard input. At a terminal, asks for it.",
+        .more = "The value of the last expression is printed behind what the code prints. Ctrl-C interrupts the code,\n"
+                "and the interpreter keeps its state. With --json the whole result comes as one document at the end.\n\n"
+                "exit status: 0; 1 the code failed; 125 cove itself failed.",
+        USAGE_OPTIONS(code_options),
+        .operands_min = 1,
+        .operands_max = 2,
+        .missing = "no sandbox given",
+};
+
+/* Showing what comes. */
+
+typedef struct Show {
+        const CodeOptions *options;
+        Answer line; /* what has come of the next one */
+        unsigned n_saved;
+        bool failed;
+} Show;
+
+static const struct {
+        const char *field, *suffix;
+        bool encoded;
+} files[] = {
+        { "png",        "png",  true  },
+        { "jpeg",       "jpg",  true  },
+        { "pdf",        "pdf",  true  },
+        { "svg",        "svg",  false },
+        { "html",       "html", false },
+        { "latex",      "tex",  false },
+        { "javascript", "js",   false },
+};
+
+static int code_write_file(const char *path, const char *text, bool encoded) {
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        _cleanup_free_ uint8_t *bytes = NULL;
+        size_t size = strlen(text);
+        ssize_t n;
+
+        if (fd < 0)
+                return -errno;
+        if (!encoded)
+                return fd_write_all(fd, text, size);
+        bytes = malloc(BASE64_BYTES_MAX(size) + 1);
+        if (!bytes)
+                return -ENOMEM;
+        n = base64_decode(text, size, bytes);
+        return n < 0 ? (int) n : fd_write_all(fd, bytes, (size_t) n);
+}
+
+static void save_result(Show *s, const json_t *event) {
+        bool counted = false;
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                const char *text = json_get_text(event, files[i].field);
+                char path[4096];
+                int r;
+
+                if (!text)
+                        continue;
+                s->n_saved += !counted;
+                counted = true;
+                (void) snprintf(path, sizeof(path), "%s/result-%u.%s", s->options->save, s->n_saved, files[i].suffix);
+                r = code_write_file(path, text, files[i].encoded);
+                if (r < 0)
+                        log_error("cannot write '%s': %s", path, strerror(-r));
+                else
+                        log_info("saved %s", path);
+        }
+}
+
+static void show_result(Show *s, const json_t *event) {
+        const char *text = json_get_text(event, "text");
+
+        if (!text)
+                text = json_get_text(event, "markdown");
+        if (s->options->save)
+                save_result(s, event);
+        if (text)
+                printf("%s\n", text);
+}
+
+static void show_error(Show *s, const json_t *event) {
+        const char *traceback = json_get_text_or(event, "traceback", "");
+
+        s->failed = true;
+        if (*traceback)
+                fprintf(stderr, "%s\n", traceback);
+        else
+                fprintf(stderr, "%s: %s\n", json_get_text_or(event, "name", "Error"), json_get_text_or(event, "value", ""));
+}
+
+static int show_event(Show *s, const json_t *event) {
+        const char *type = json_get_text_or(event, "type", ""), *text = json_get_text_or(event, "text", "");
+
+        if (strcmp(type, "stdout") == 0)
+                (void) fwrite(text, 1, strlen(text), stdout);
+        else if (strcmp(type, "stderr") == 0)
+                (void) fwrite(text, 1, strlen(text), stderr);
+        else if (strcmp(type, "result") == 0)
+                show_result(s, event);
+        else if (strcmp(type, "error") == 0)
+                show_error(s, event);
+        return fflush(stdout) != 0 ? -errno : 0;
+}
+
+static int code_take_body(void *userdata, const void *data, size_t size) {
+        Show *s = userdata;
+        const char *p = data;
+
+        while (size > 0) {
+                const char *newline = memchr(p, '\n', size);
+                size_t n = newline ? (size_t) (newline - p) : size;
+                _cleanup_json_ json_t *event = NULL;
+                Error error = { 0 };
+                int r = s->line.size + n > EVENT_MAX ? -EFBIG : answer_collect(&s->line, p, n);
+
+                if (r < 0)
+                        return r;
+                p += n + (newline != NULL);
+                size -= n + (newline != NULL);
+                if (!newline)
+                        break;
+                event = s->line.size > 0 ? json_parse(s->line.text, s->line.size, &error) : NULL;
+                s->line.size = 0;
+                r = event ? show_event(s, event) : 0;
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* One run. */
+
+static void code_put_request(JsonBuilder *b, const CodeOptions *o, const char *code) {
+        json_put_text(b, "code", code);
+        json_put_assignments(b, "env", o->env.items, o->env.n);
+        if (o->has_timeout)
+                json_put_number(b, "timeoutSeconds", (double) o->timeout / USEC_PER_SEC);
+}
+
+static void code_make_url(Url *u, const CodeOptions *o, const char *sandbox) {
+        url_sandbox(u, sandbox, "contexts");
+        url_part(u, o->context ? o->context : o->language ? o->language : "python");
+        url_part(u, "run");
+}
+
+static int code_run_json(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+        _cleanup_builder_ JsonBuilder b = { 0 };
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+
+        code_make_url(&u, o, sandbox);
+        code_put_request(&b, o, code);
+        if (client_need(place, "POST", &u, &b, &a) < 0)
+                return EXIT_OWN_FAILURE;
+        answer_print(&a);
+        return json_has(a.json, "error") ? CODE_FAILED : 0;
+}
+
+static int code_run(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+        Show s = { .options = o };
+        _cleanup_builder_ JsonBuilder b = { 0 };
+        _cleanup_free_ char *body = NULL;
+        _cleanup_url_ Url u = { 0 };
+        Request q = REQUEST_INIT;
+        Error error = { 0 };
+        int r;
+
+        if (o->common.json)
+                return code_run_json(place, o, sandbox, code);
+        code_make_url(&u, o, sandbox);
+        code_put_request(&b, o, code);
+        body = json_builder_print(&b, &error);
+        if (!body || u.error < 0) {
+                log_error("%s", body ? "out of memory" : error.text);
+                return EXIT_OWN_FAILURE;
+        }
+        q.method = "POST";
+        q.path = u.text;
+        q.type = "application/json";
+        q.accept = "application/x-ndjson";
+        q.body = body;
+        q.body_size = strlen(body);
+        q.sink = code_take_body;
+        q.sink_data = &s;
+        r = client_transfer(place, &q, &error, NULL);
+        answer_done(&s.line);
+        return r < 0 ? EXIT_OWN_FAILURE : s.failed ? CODE_FAILED : 0;
+}
+
+/* At a terminal. */
+
+/* A block goes on to an empty line when it was opened: by an indentation, or by a line that ends with one of these. */
+static bool code_is_open(const char *block, const char *line) {
+        size_t n = strlen(line);
+
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == ' '))
+                n--;
+        if (n == 0)
+                return false;
+        return strchr(":{([\\,", line[n - 1]) || line[0] == ' ' || line[0] == '\t' || block[0] == '@';
+}
+
+static char *code_read_block(void) {
+        _cleanup_free_ char *line = NULL;
+        char *block = NULL;
+        size_t room = 0, size = 0;
+        bool opened = false;
+
+        for (;;) {
+                ssize_t n;
+                char *bigger;
+
+                fputs(block ? "... " : ">>> ", stdout);
+                (void) fflush(stdout);
+                n = getline(&line, &room, stdin);
+                if (n < 0)
+                        break;
+                bigger = realloc(block, size + (size_t) n + 1);
+                if (!bigger)
+                        break;
+                block = bigger;
+                memcpy(block + size, line, (size_t) n + 1);
+                size += (size_t) n;
+                if (line[0] == '\n' || (!code_is_open(block, line) && !opened))
+                        return block;
+                opened = true;
+        }
+        if (!block || size == 0) {
+                free(block);
+                return NULL;
+        }
+        return block;
+}
+
+/* In a process of its own, which Ctrl-C ends: its connection ends with it, and that interrupts the code. */
+static int run_apart(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+        int status = 0;
+        pid_t pid;
+
+        (void) fflush(stdout);
+        pid = fork();
+        if (pid < 0)
+                return EXIT_OWN_FAILURE;
+        if (pid == 0) {
+                (void) signal(SIGINT, SIG_DFL);
+                status = code_run(place, o, sandbox, code);
+                (void) fflush(stdout);
+                _exit(status);
+        }
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        if (WIFSIGNALED(status))
+                fputs("interrupted\n", stderr);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : CODE_FAILED;
+}
+
+static int converse(const Place *place, const CodeOptions *o, const char *sandbox) {
+        int status = 0;
+
+        (void) signal(SIGINT, SIG_IGN);
+        for (;;) {
+                _cleanup_free_ char *block = code_read_block();
+
+                if (!block)
+                        break;
+                if (strspn(block, " \t\n") < strlen(block))
+                        status = run_apart(place, o, sandbox, block);
+                if (status == EXIT_OWN_FAILURE)
+                        return status;
+        }
+        putchar('\n');
+        return 0;
+}
+
+static int read_code(const char *file, char **ret) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *text = malloc(CODE_MAX + 1);
+        bool own = file && strcmp(file, "-") != 0;
+        ssize_t n;
+
+        if (!text)
+                return -ENOMEM;
+        if (own) {
+                fd = open(file, O_RDONLY | O_CLOEXEC);
+                if (fd < 0)
+                        return -errno;
+        }
+        n = fd_read_full(own ? fd : STDIN_FILENO, text, CODE_MAX + 1);
+        if (n < 0)
+                return (int) n;
+        if ((size_t) n > CODE_MAX)
+                return -EFBIG;
+        if (memchr(text, '\0', (size_t) n))
+                return -EILSEQ;
+        text[n] = '\0';
+        *ret = TAKE_PTR(text);
+        return 0;
+}
+
+static int code(const Place *place, const CodeOptions *o, const Operands *words) {
+        const char *sandbox = words->items[0], *file = words->n > 1 ? words->items[1] : NULL;
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        if (o->code && file) {
+                log_error("--code and a file: only one of them can be run");
+                return EXIT_OWN_FAILURE;
+        }
+        if (o->save && mkdir(o->save, 0755) < 0 && errno != EEXIST) {
+                log_error("cannot make directory '%s': %m", o->save);
+                return EXIT_OWN_FAILURE;
+        }
+        if (o->code)
+                return code_run(place, o, sandbox, o->code);
+        if (!file && isatty(STDIN_FILENO) && !o->common.json)
+                return converse(place, o, sandbox);
+        r = read_code(file, &text);
+        if (r < 0) {
+                log_error("cannot read '%s': %s", file ? file : "-", strerror(-r));
+                return EXIT_OWN_FAILURE;
+        }
+        return code_run(place, o, sandbox, text);
+}
+
+int verb_code(int argc, char **argv) {
+        _cleanup_place_ Place place = { 0 };
+        CodeOptions o = { .env = STRV_INIT(1024) };
+        Operands words;
+        int status;
+
+        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
+                status = code(&place, &o, &words);
+        strv_done(&o.env);
+        return status;
+}

@@ -1,0 +1,28 @@
+/* session.h: a command that a person, or a script, sits in front of.
+ *
+ * Ties a link to our own input, output, terminal and signals, until the command ends or we leave. The terminal is given back as
+ * it was on every way out.
+ * Must not know: HTTP, which verb it is for. */
+#pragma once
+
+#include "client/http/link.h"
+
+#define SESSION_KEY_NONE (-1)
+
+typedef enum SessionRole {
+        SESSION_OWNS,   /* the command shall not outlive us: what ends us is passed on to it first */
+        SESSION_JOINS,  /* it goes on without us; Ctrl-C is for it all the same */
+        SESSION_WATCHES, /* it does not know of us, and its status is not ours */
+} SessionRole;
+
+typedef struct Session {
+        Link *link;     /* borrowed */
+        SessionRole role;
+        bool input;     /* our stdin is the command's */
+        bool terminal;  /* the command has one: our own, if there is one, goes raw, and its size along */
+        int detach_key; /* leaves the command alone; SESSION_KEY_NONE: no key does */
+        bool left;      /* result: by that key */
+} Session;
+
+/* Returns the exit status; what there is to say has been said. */
+int session_run(Session *s);

@@ -1,0 +1,71 @@
+#include "client/files/copy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+void copy_url(const Copy *c, Url *u, const char *what, const char *path) {
+        url_sandbox(u, c->sandbox, what);
+        url_query(u, "path", path);
+        url_query(u, "user", c->user);
+}
+
+int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_size) {
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Error error = { 0 };
+        int r;
+
+        copy_url(c, &u, "files/stat", path);
+        r = client_ask(c->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
+        if (r < 0) {
+                log_error("%s", error.text);
+                return r;
+        }
+        *ret_type = NULL;
+        if (a.head.status == 404) {
+                _cleanup_answer_ Answer sandbox = { 0 };
+                _cleanup_url_ Url its = { 0 };
+
+                url_sandbox(&its, c->sandbox, /* what= */ NULL); /* is it the file that is not there, or the sandbox? */
+                return client_need(c->place, /* method= */ NULL, &its, /* body= */ NULL, &sandbox);
+        }
+        if (!answer_is_good(&a)) {
+                answer_tell(&a);
+                return -EREMOTEIO;
+        }
+        *ret_type = strdup(json_get_text_or(a.json, "type", "file"));
+        if (ret_size)
+                *ret_size = (uint64_t) json_get_integer(a.json, "size", 0);
+        if (!*ret_type) {
+                log_error("out of memory");
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+char *copy_name(const char *path) {
+        size_t end = strlen(path), start;
+
+        while (end > 0 && path[end - 1] == '/')
+                end--;
+        for (start = end; start > 0 && path[start - 1] != '/';)
+                start--;
+        if ((end - start == 1 && path[start] == '.') || (end - start == 2 && path[start] == '.' && path[start + 1] == '.'))
+                return strdup("");
+        return strndup(path + start, end - start);
+}
+
+char *copy_join(const char *directory, const char *name) {
+        size_t n = strlen(directory);
+        char *joined;
+
+        if (name[0] == '\0')
+                return strdup(directory);
+        if (asprintf(&joined, "%s%s%s", directory, n > 0 && directory[n - 1] == '/' ? "" : "/", name) < 0)
+                return NULL;
+        return joined;
+}

@@ -1,0 +1,223 @@
+/* cove replay: what went into a recorded sandbox, once more, in a fresh one; and whether the same comes out. */
+
+#include "client/sandbox/replay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "client/verbs.h"
+
+#define EXIT_DIFFERENT  1
+#define LIFETIME_SECONDS 3600 /* of a sandbox that nobody keeps, should we be killed */
+
+static int replay_apply_until(void *target, const char *value, Error *reterr) {
+        return value_number("--until", value, 1, INT64_MAX, &((ReplayOptions *) target)->until, reterr);
+}
+APPLY_FLAG(ReplayOptions, shell)
+APPLY_FLAG(ReplayOptions, timing)
+APPLY_FLAG(ReplayOptions, keep)
+
+static const Option replay_options[] = {
+        { "until",  0, "N",  "only the first N steps",                                        replay_apply_until  },
+        { "shell",  0, NULL, "open a terminal in the sandbox afterwards",                     apply_shell  },
+        { "timing", 0, NULL, "as much time between the steps as there was",                   apply_timing },
+        { "keep",   0, NULL, "keep the sandbox",                                              apply_keep   },
+        COMMON_OPTIONS,
+};
+
+static const Usage usage = {
+        .synopsis = "replay SANDBOX [options]",
+        .about = "Does again what was recorded of a sandbox, in a fresh one, and compares what comes out.",
+        .more = "It was made with `cove create --record`. SANDBOX is an id, also of one that is gone.\n"
+                "Exit status: 0 the same, 1 different.\n"
+                "Example: cove replay --until 3 --shell k3v9x2…",
+        USAGE_OPTIONS(replay_options),
+        .operands_min = 1,
+        .operands_max = 1,
+        .missing = "no sandbox given",
+};
+
+int replay_load(Replay *r) {
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Error error = { 0 };
+
+        url_sandbox(&u, r->of, "recording");
+        if (replay_get(r, &u, &a) < 0)
+                return -EIO;
+        for (char *line = a.text, *end; line && line < a.text + a.size; line = end + 1) {
+                json_t *parsed;
+
+                end = memchr(line, '\n', (size_t) (a.text + a.size - line));
+                if (!end)
+                        break; /* being written at this moment */
+                parsed = json_parse(line, (size_t) (end - line), &error);
+                if (!parsed || json_array_append_new(r->lines, parsed) < 0) {
+                        log_error("the recording cannot be read: %s", error.text);
+                        return -EBADMSG;
+                }
+        }
+        if (json_array_size(r->lines) == 0 || strcmp(replay_type(json_array_get(r->lines, 0)), "sandbox") != 0) {
+                log_error("the recording of '%s' has no beginning", r->of);
+                return -EBADMSG;
+        }
+        return 0;
+}
+
+static json_t *limits_of(const json_t *first) {
+        json_t *limits = json_deep_copy(json_object_get(first, "limits"));
+
+        if (json_get_number(limits, "cpuCores", 0) <= 0)
+                (void) json_object_del(limits, "cpuCores");
+        return limits;
+}
+
+int replay_create(Replay *r) {
+        const json_t *first = json_array_get(r->lines, 0);
+        const char *digest = json_get_text(first, "templateDigest"), *name = json_get_text_or(first, "template", "host");
+        const char *snapshot = json_get_text(first, "snapshot");
+        _cleanup_builder_ JsonBuilder body = { 0 };
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Error error = { 0 };
+
+        if (snapshot)
+                json_put_text(&body, "snapshot", snapshot);
+        else
+                json_put_text(&body, "template", digest ? digest : name);
+        if (json_get_bool(first, "persistent") && !snapshot)
+                json_put_true(&body, "persistent");
+        json_put_value(&body, "limits", limits_of(first));
+        json_put_value(&body, "env", json_incref(json_object_get(first, "env")));
+        json_put_text(&body, "workdir", json_get_text(first, "workdir"));
+        json_put_text(&body, "user", json_get_text(first, "user"));
+        if (json_has(first, "policy"))
+                json_put_value(&body, "policy", json_incref(json_object_get(first, "policy")));
+        if (!r->o->keep && !r->o->shell)
+                json_put_integer(&body, "timeoutSeconds", LIFETIME_SECONDS);
+        url_begin(&u, "/api/sandbox");
+        if (client_ask(r->place, "POST", &u, &body, &a, &error) < 0) {
+                log_error("%s", error.text);
+                return -EIO;
+        }
+        if (!answer_is_good(&a)) {
+                answer_tell(&a);
+                if (snapshot || digest)
+                        log_error("the sandbox stood on %s %s%s%s: is it there still?", snapshot ? "snapshot" : "template", snapshot ? snapshot : name,
+                                        snapshot ? "" : ", ", snapshot ? "" : digest);
+                return -EIO;
+        }
+        r->sandbox = strdup(json_get_text_or(a.json, "id", ""));
+        return r->sandbox ? 0 : -ENOMEM;
+}
+
+static int run_steps(Replay *r) {
+        const json_t *line;
+        int k = 0;
+        size_t i;
+
+        r->began = clock_usec();
+        json_array_foreach(r->lines, i, line) {
+                k = i == 0 ? 0 : replay_step(r, line);
+                if (k < 0)
+                        break;
+        }
+        return k;
+}
+
+/* With the words that said which daemon is meant. */
+static void open_shell(const Replay *r) {
+        const PlaceOptions *p = &r->o->common.place;
+        const struct {
+                const char *name, *value;
+        } words[] = { { "--socket", p->socket }, { "--state", p->state }, { "--url", p->url }, { "--key", p->key } };
+        char *argv[2 + 2 * ELEMENTSOF(words) + 1] = { (char *) "shell", r->sandbox };
+        int n = 2;
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (words[i].value) {
+                        argv[n++] = (char *) words[i].name;
+                        argv[n++] = (char *) words[i].value;
+                }
+        (void) fflush(stdout);
+        (void) verb_shell(n, argv);
+}
+
+static void remove_sandbox(const Replay *r) {
+        _cleanup_url_ Url u = { 0 };
+
+        url_sandbox(&u, r->sandbox, /* what= */ NULL);
+        url_query(&u, "force", "true");
+        (void) replay_send(r, "DELETE", &u, NULL, 0);
+}
+
+static void print_end(const Replay *r) {
+        size_t n = json_array_size(r->differences);
+        _cleanup_json_ json_t *o = NULL;
+        _cleanup_free_ char *text = NULL;
+
+        if (!r->o->common.json) {
+                printf(n == 0 ? "%llu step%s, the same as then\n" : "%llu step%s, %zu difference%s\n", (unsigned long long) r->step, r->step == 1 ? "" : "s", n,
+                                n == 1 ? "" : "s");
+                if (r->o->keep)
+                        printf("%s\n", r->sandbox);
+                return;
+        }
+        o = json_pack("{s:s, s:s, s:I, s:b, s:O}", "of", r->of, "sandbox", r->sandbox, "steps", (json_int_t) r->step, "same", n == 0, "differences",
+                        r->differences);
+        text = client_json_print(o, /* pretty= */ true);
+        if (text)
+                puts(text);
+}
+
+static int replay(Replay *r) {
+        int k = replay_load(r);
+
+        if (k >= 0)
+                k = replay_create(r);
+        if (k < 0)
+                return EXIT_OWN_FAILURE;
+        k = run_steps(r);
+        if (k >= 0)
+                print_end(r);
+        if (r->o->shell)
+                open_shell(r);
+        if (!r->o->keep)
+                remove_sandbox(r);
+        return k < 0 ? EXIT_OWN_FAILURE : json_array_size(r->differences) > 0 ? EXIT_DIFFERENT : 0;
+}
+
+int verb_replay(int argc, char **argv) {
+        _cleanup_place_ Place place = { 0 };
+        ReplayOptions o = { 0 };
+        Operands words;
+        int status;
+
+        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
+                return status;
+        if (o.shell && o.common.json) {
+                log_error("--json: a terminal is no JSON; leave --shell out");
+                return EXIT_OWN_FAILURE;
+        }
+        {
+                Replay r = {
+                        .place = &place,
+                        .o = &o,
+                        .of = words.items[0],
+                        .lines = json_array(),
+                        .running = json_object(),
+                        .differences = json_array(),
+                };
+
+                status = replay(&r);
+                json_decref(r.lines);
+                json_decref(r.running);
+                json_decref(r.differences);
+                free(r.sandbox);
+        }
+        return status;
+}

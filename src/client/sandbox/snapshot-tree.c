@@ -1,0 +1,168 @@
+/* snapshot-tree.c: who comes from whom.
+ *
+ * A snapshot hangs on the one before it, or on what its sandbox began as; a sandbox on the snapshot that it began as, or on the sandbox that it was forked
+ * from. What hangs on something that is gone, or on nothing, stands by itself. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "client/human.h"
+#include "client/sandbox/listing.h"
+#include "client/sandbox/snapshot.h"
+#include "client/verbs.h"
+
+#define DEPTH_MAX 256 /* deeper is shown flat: a circle cannot be, but nothing here shall depend on it */
+
+typedef struct Node {
+        const json_t *json;
+        const char *id, *parent; /* parent NULL: none that is there */
+        bool is_snapshot, shown;
+} Node;
+
+typedef struct Nodes {
+        Node *items;
+        size_t n;
+} Nodes;
+
+json_t *snapshots_get(const Place *place, const char *sandbox) {
+        json_t *all = json_array();
+        char cursor[64] = "";
+
+        for (;;) {
+                _cleanup_answer_ Answer a = { 0 };
+                _cleanup_url_ Url u = { 0 };
+                const char *next;
+
+                url_begin(&u, "/api/snapshots");
+                url_query(&u, "sandbox", sandbox);
+                url_query(&u, "limit", "1000");
+                url_query(&u, "cursor", cursor[0] ? cursor : NULL);
+                if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0) {
+                        json_decref(all);
+                        return NULL;
+                }
+                (void) json_array_extend(all, a.json);
+                next = http_reader_header(&a.head, "X-Next-Cursor");
+                if (!next)
+                        return all;
+                (void) snprintf(cursor, sizeof(cursor), "%s", next);
+        }
+}
+
+int snapshots_print_json(const json_t *all) {
+        _cleanup_free_ char *text = client_json_print(all, /* pretty= */ false);
+
+        if (!text) {
+                log_error("out of memory");
+                return EXIT_OWN_FAILURE;
+        }
+        puts(text);
+        return 0;
+}
+
+static const Node *snapshot_tree_find(const Nodes *all, const char *id) {
+        for (size_t i = 0; id && i < all->n; i++)
+                if (strcmp(all->items[i].id, id) == 0)
+                        return all->items + i;
+        return NULL;
+}
+
+static int snapshot_tree_add(Nodes *all, const json_t *json, bool is_snapshot) {
+        Node *items = reallocarray(all->items, all->n + 1, sizeof(*items));
+
+        if (!items)
+                return -1;
+        all->items = items;
+        items[all->n++] = (Node) { .json = json, .id = json_get_text_or(json, "id", ""), .is_snapshot = is_snapshot };
+        return 0;
+}
+
+static int add_sandbox(const json_t *sandbox, void *userdata) {
+        return json_get_bool(sandbox, "persistent") ? snapshot_tree_add(userdata, sandbox, /* is_snapshot= */ false) : 0;
+}
+
+/* The nearest that is still there. */
+static void snapshot_tree_find_parent(const Nodes *all, Node *n) {
+        const char *const keys[] = { n->is_snapshot ? "parent" : "snapshot", n->is_snapshot ? "sandbox" : "parent" };
+
+        for (size_t i = 0; i < 2 && !n->parent; i++) {
+                const Node *p = snapshot_tree_find(all, json_get_text(n->json, keys[i]));
+
+                if (p && p != n)
+                        n->parent = p->id;
+        }
+        if (n->is_snapshot && n->parent) {
+                const Node *p = snapshot_tree_find(all, n->parent); /* of a sandbox that began as this very one: a restore */
+
+                if (p && !p->is_snapshot && strcmp(json_get_text_or(p->json, "snapshot", ""), n->id) == 0)
+                        n->parent = NULL;
+        }
+}
+
+static void print_node(const Node *n, const char *stem, bool last, unsigned depth) {
+        const char *name = json_get_text(n->json, "name");
+        _cleanup_free_ char *clean = human_clean(name ? name : "");
+        const char *status = json_get_text_or(n->json, "status", "?");
+
+        printf("%s%s%s %s", stem, depth == 0 ? "" : last ? "└─ " : "├─ ", n->is_snapshot ? "snapshot" : "sandbox", n->id);
+        if (clean && *clean)
+                printf(" (%s)", clean);
+        if (n->is_snapshot)
+                printf(" %s\n", json_get_text_or(n->json, "createdAt", ""));
+        else
+                printf(" %s%s\n", status, json_get_bool(n->json, "parked") ? ", on disk" : "");
+}
+
+static void print_below(Nodes *all, const char *parent, const char *stem, unsigned depth) {
+        size_t left = 0;
+
+        for (size_t i = 0; i < all->n; i++)
+                left += !all->items[i].shown && (parent ? all->items[i].parent && strcmp(all->items[i].parent, parent) == 0 : !all->items[i].parent);
+        for (size_t i = 0; i < all->n && left > 0; i++) {
+                Node *n = all->items + i;
+                char below[DEPTH_MAX * 4 + 8];
+                bool is_child = parent ? n->parent && strcmp(n->parent, parent) == 0 : !n->parent;
+
+                if (n->shown || !is_child)
+                        continue;
+                n->shown = true;
+                left--;
+                print_node(n, stem, left == 0, depth);
+                (void) snprintf(below, sizeof(below), "%s%s", stem, depth == 0 ? "" : left == 0 ? "   " : "│  ");
+                if (depth < DEPTH_MAX)
+                        print_below(all, n->id, below, depth + 1);
+        }
+}
+
+static int snapshot_tree_show(const Listing *l, const json_t *snapshots, bool json) {
+        Nodes all = { 0 };
+        const json_t *n;
+        int failed = 0;
+        size_t i;
+
+        if (json)
+                return snapshots_print_json(snapshots);
+        json_array_foreach(snapshots, i, n)
+                failed |= snapshot_tree_add(&all, n, /* is_snapshot= */ true);
+        failed |= listing_each(l, add_sandbox, &all);
+        for (i = 0; i < all.n; i++)
+                snapshot_tree_find_parent(&all, all.items + i);
+        print_below(&all, /* parent= */ NULL, "", 0);
+        for (i = 0; i < all.n; i++) /* whatever could not be reached */
+                if (!all.items[i].shown)
+                        print_node(all.items + i, "", true, 0);
+        free(all.items);
+        return failed ? EXIT_OWN_FAILURE : 0;
+}
+
+int snapshot_tree(const Place *place, bool json) {
+        _cleanup_json_ json_t *snapshots = snapshots_get(place, /* sandbox= */ NULL);
+        _cleanup_listing_ Listing l = { 0 };
+        ListFilter filter = { .metadata = STRV_INIT(1) };
+
+        if (!snapshots || listing_get(place, &filter, &l) < 0)
+                return EXIT_OWN_FAILURE;
+        return snapshot_tree_show(&l, snapshots, json);
+}

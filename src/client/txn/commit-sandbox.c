@@ -1,0 +1,156 @@
+#include "client/txn/commit-sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "client/files/layer.h"
+#include "client/files/unpack.h"
+#include "client/human.h"
+#include "client/template/making.h"
+#include "client/verbs.h"
+
+typedef struct CommitSandboxFetch {
+        const Place *place;
+        const char *sandbox;
+        char *from; /* absolute, inside */
+        usec_t since;
+} CommitSandboxFetch;
+
+static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        const char *created;
+        int r;
+
+        url_sandbox(&u, f->sandbox, /* what= */ NULL);
+        r = client_need(f->place, /* method= */ NULL, &u, /* body= */ NULL, &a);
+        if (r < 0)
+                return r;
+        created = json_get_text(a.json, "created_at");
+        if (!created || human_parse_time(created, &f->since) < 0) {
+                log_error("the daemon does not say when sandbox '%s' was made", f->sandbox);
+                return -EBADMSG;
+        }
+        r = path_normalize(from ? from : json_get_text_or(a.json, "workdir", "/workspace"), &f->from);
+        if (r < 0)
+                log_error("'%s' is no absolute path inside the sandbox", from ? from : "its working directory");
+        return r;
+}
+
+typedef struct CommitSandboxSink {
+        Unpack *unpack;
+        Error error;
+} CommitSandboxSink;
+
+static int commit_sandbox_take(void *userdata, const void *data, size_t size) {
+        CommitSandboxSink *s = userdata;
+        int r = unpack_write(s->unpack, data, size);
+
+        if (r < 0)
+                s->error = *unpack_error(s->unpack);
+        return r;
+}
+
+static int fetch_layer(const CommitSandboxFetch *f, int upper) {
+        _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
+        _cleanup_url_ Url u = { 0 };
+        CommitSandboxSink sink = { .unpack = unpack };
+        Request q = REQUEST_INIT;
+        int r;
+
+        url_sandbox(&u, f->sandbox, "changes.tar");
+        url_query(&u, "path", f->from);
+        if (!unpack || u.error < 0) {
+                log_error("out of memory");
+                return -ENOMEM;
+        }
+        q.path = u.text;
+        q.sink = commit_sandbox_take;
+        q.sink_data = &sink;
+        r = client_transfer(f->place, &q, &sink.error, /* ret_head= */ NULL);
+        if (r < 0)
+                return r;
+        r = unpack_finish(unpack);
+        if (r < 0)
+                log_error("%s", unpack_error(unpack)->text);
+        return r;
+}
+
+/* The archive becomes an upper over the directory, as a guest would have left it, and is applied by the same rules. */
+static int commit_sandbox_apply(CommitVerb *v, CommitSandboxFetch *f, Txn *t, const Strv *paths, CommitResult *ret, Error *reterr) {
+        CommitOptions o = commit_options_of(v, paths);
+        _cleanup_close_ int dir = txn_open_dir(t, reterr), upper = dir < 0 ? -EBADF : txn_open_upper(t, reterr), part = -EBADF;
+        int r = dir < 0 ? dir : upper < 0 ? upper : 0;
+
+        if (r >= 0 && fetch_layer(f, upper) < 0)
+                return 1; /* has been told */
+        if (r >= 0)
+                r = layer_to_upper(upper, reterr);
+        if (r < 0)
+                return r;
+        part = layer_open_part(upper, f->from);
+        if (part == -ENOENT)
+                return 0; /* nothing was changed there */
+        if (part < 0)
+                return error_set(reterr, part, "'%s' is no directory in the sandbox", f->from);
+        r = layer_adopt_modes(dir, part, reterr);
+        t->since_nsec = (uint64_t) f->since * 1000;
+        return r < 0 ? r : commit_run(t, dir, part, &o, ret, reterr);
+}
+
+static int commit_to_directory(CommitVerb *v, const Place *place, const Operands *words) {
+        CommitSandboxFetch f = { .place = place, .sandbox = words->items[0] };
+        _cleanup_txn_ Txn t = TXN_EMPTY;
+        Strv paths = STRV_INIT(COMMIT_PATHS_MAX);
+        CommitResult result = { 0 };
+        Error error = { 0 };
+        int status = EXIT_OWN_FAILURE, r;
+
+        if (ask_sandbox(&f, v->from) >= 0) {
+                r = txn_create(v->to, geteuid(), getegid(), &t, &error);
+                if (r >= 0 && txn_paths(&t, words->items + 1, words->n - 1, &paths) < 0)
+                        r = 1;
+                if (r == 0)
+                        r = commit_sandbox_apply(v, &f, &t, &paths, &result, &error);
+                if (r <= 0)
+                        status = commit_tell(v, v->to, &result, /* gone= */ true, r, &error);
+                if (t.fd >= 0)
+                        (void) txn_remove(&t, /* reterr= */ NULL);
+        }
+        strv_done(&paths);
+        free(f.from);
+        return status;
+}
+
+static int commit_to_template(CommitVerb *v, const Place *place, const Operands *words) {
+        const MakingLook look = { .json = v->common.json };
+        _cleanup_builder_ JsonBuilder body = { 0 };
+        _cleanup_answer_ Answer a = { 0 };
+        _cleanup_url_ Url u = { 0 };
+
+        if (words->n > 1) {
+                log_error("a template is made of all of the sandbox: '%s' is one word too many", words->items[1]);
+                return EXIT_OWN_FAILURE;
+        }
+        json_put_text(&body, "template", v->template);
+        url_sandbox(&u, words->items[0], "commit");
+        if (client_need(place, "POST", &u, &body, &a) < 0)
+                return EXIT_OWN_FAILURE;
+        return making_follow(place, &a, &look);
+}
+
+int commit_sandbox(CommitVerb *v, const Place *place, const Operands *words) {
+        if (!v->to == !v->template) {
+                log_error("'%s' is no transaction; of a sandbox, say whereto: --to DIR or --template NAME", words->items[0]);
+                return EXIT_OWN_FAILURE;
+        }
+        return v->to ? commit_to_directory(v, place, words) : commit_to_template(v, place, words);
+}

@@ -1,0 +1,148 @@
+/* cove diff: what was changed: in a transaction of `cove run --txn`, or in a sandbox of the daemon's. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "client/client.h"
+#include "client/txn/diff-txn.h"
+#include "client/verbs.h"
+
+#define PATHS_MAX 256
+#define LINE_MAX_BYTES (64u << 20)
+
+typedef struct DiffOptions {
+        Common common;
+        bool patch, stat, names;
+} DiffOptions;
+
+APPLY_FLAG(DiffOptions, patch)
+APPLY_FLAG(DiffOptions, stat)
+APPLY_FLAG(DiffOptions, names)
+
+static const Option diff_options[] = {
+        { "patch", 'p', NULL, "the changes themselves, as unified diffs",   apply_patch },
+        { "stat",  0,   NULL, "how many lines of each file, and the sum",   apply_stat  },
+        { "names", 0,   NULL, "names only",                                 apply_names },
+        COMMON_OPTIONS,
+};
+
+static const Usage usage = {
+        .synopsis = "diff ID [PATH…] [options]",
+        .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
+                "Example: cove diff --patch txn-k3v9x2 src | less -R",
+        USAGE_OPTIONS(diff_options),
+        .operands_min = 1,
+        .operands_max = PATHS_MAX + 1,
+        .missing = "no transaction or sandbox given",
+};
+
+static DiffMode diff_mode_of(const DiffOptions *o) {
+        return o->common.json ? DIFF_JSON : o->patch ? DIFF_PATCH : o->stat ? DIFF_STAT : o->names ? DIFF_NAMES : DIFF_LINES;
+}
+
+static int show_txn(const DiffOptions *o, const Operands *words, DiffShow *show) {
+        _cleanup_txn_ Txn t = TXN_EMPTY;
+        Strv paths = STRV_INIT(PATHS_MAX);
+        int r = txn_open_told(words->items[0], /* lock= */ false, &t);
+
+        if (r >= 0)
+                r = txn_paths(&t, words->items + 1, words->n - 1, &paths);
+        if (r >= 0)
+                r = diff_txn(&t, &paths, show);
+        strv_done(&paths);
+        return r;
+}
+
+/* An answer of lines, each an object; a line may come in pieces. */
+typedef struct DiffLines {
+        DiffShow *show;
+        char *text;
+        size_t size, room;
+        Error error;
+} DiffLines;
+
+static int diff_take_line(DiffLines *l, const char *line, size_t size) {
+        _cleanup_json_ json_t *change = size == 0 ? NULL : json_parse(line, size, &l->error);
+
+        if (size == 0)
+                return 0;
+        if (!change)
+                return -EBADMSG;
+        if (json_has(change, "error"))
+                return error_set(&l->error, -EIO, "%s", json_get_text_or(json_object_get(change, "error"), "message", "the daemon could not go on"));
+        return diff_show_json(l->show, change);
+}
+
+static int diff_take_bytes(void *userdata, const void *data, size_t size) {
+        DiffLines *l = userdata;
+        size_t start = 0;
+        int r = 0;
+
+        if (l->size + size > LINE_MAX_BYTES)
+                return error_set(&l->error, -EFBIG, "a line of the answer is too long");
+        if (l->size + size > l->room) {
+                char *bigger = realloc(l->text, l->size + size + 65536);
+
+                if (!bigger)
+                        return error_set(&l->error, -ENOMEM, "out of memory");
+                l->text = bigger;
+                l->room = l->size + size + 65536;
+        }
+        memcpy(l->text + l->size, data, size);
+        l->size += size;
+        for (char *end; r >= 0 && (end = memchr(l->text + start, '\n', l->size - start)); start = (size_t) (end - l->text) + 1)
+                r = diff_take_line(l, l->text + start, (size_t) (end - l->text) - start);
+        memmove(l->text, l->text + start, l->size - start);
+        l->size -= start;
+        return r;
+}
+
+static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
+        _cleanup_url_ Url u = { 0 };
+        DiffLines lines = { .show = show };
+        Request q = REQUEST_INIT;
+        int r;
+
+        url_sandbox(&u, words->items[0], "changes");
+        if (o->patch || o->stat)
+                url_query(&u, "patch", "1");
+        for (unsigned i = 1; i < words->n; i++)
+                url_query(&u, "path", words->items[i]);
+        if (u.error < 0) {
+                log_error("out of memory");
+                return u.error;
+        }
+        q.path = u.text;
+        q.accept = "application/x-ndjson";
+        q.sink = diff_take_bytes;
+        q.sink_data = &lines;
+        r = client_transfer(place, &q, &lines.error, /* ret_head= */ NULL);
+        free(lines.text);
+        return r;
+}
+
+int verb_diff(int argc, char **argv) {
+        _cleanup_place_ Place place = { 0 };
+        DiffOptions o = { 0 };
+        DiffShow show;
+        Operands words;
+        int status, r;
+
+        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
+                return status;
+        diff_show_begin(&show, diff_mode_of(&o), o.patch || o.stat);
+        r = txn_id_is_valid(words.items[0]) ? show_txn(&o, &words, &show) : diff_show_sandbox(&place, &o, &words, &show);
+        if (r < 0) {
+                json_decref(show.list);
+                return EXIT_OWN_FAILURE;
+        }
+        if (diff_show_end(&show) < 0) {
+                log_error("out of memory");
+                return EXIT_OWN_FAILURE;
+        }
+        return 0;
+}

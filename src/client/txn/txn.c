@@ -1,0 +1,163 @@
+/* cove txn: the transactions that are kept. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "client/human.h"
+#include "client/subverb.h"
+#include "client/txn/txn-common.h"
+#include "client/verbs.h"
+
+#define TXNS_MAX 65536
+
+typedef struct TxnOptions {
+        Common common;
+} TxnOptions;
+
+static const Option plain_options[] = { COMMON_OPTIONS };
+
+static const Usage ls_usage = {
+        .synopsis = "txn ls [options]",
+        .about = "Lists the transactions that are kept, of whoever asks; no daemon is needed.",
+        USAGE_OPTIONS(plain_options),
+};
+
+static char *command_text(const Txn *t) {
+        char *text = strdup("");
+
+        for (size_t i = 0; i < t->command.n && text; i++) {
+                char *longer = NULL;
+
+                if (asprintf(&longer, "%s%s%s", text, i > 0 ? " " : "", t->command.items[i]) < 0)
+                        longer = NULL;
+                free(text);
+                text = longer;
+        }
+        return text;
+}
+
+static bool txn_is_busy(const char *id) {
+        _cleanup_txn_ Txn t = TXN_EMPTY;
+
+        return txn_open(id, /* lock= */ true, &t, /* reterr= */ NULL) == -EBUSY;
+}
+
+static const char *txn_state_of(const Txn *t) {
+        return txn_is_busy(t->id) ? "in use" : commit_is_interrupted(t) ? "interrupted" : "kept";
+}
+
+static int txn_count(const Txn *t, ChangeCount *ret) {
+        Error error = { 0 };
+        _cleanup_close_ int dir = txn_open_dir(t, &error), upper = dir < 0 ? -EBADF : txn_open_upper(t, &error);
+
+        return dir < 0 ? dir : upper < 0 ? upper : changes_count(dir, upper, ret, &error);
+}
+
+static void txn_add_row(Table *table, const Txn *t) {
+        _cleanup_free_ char *command = command_text(t);
+        usec_t began = (usec_t) (t->since_nsec / 1000), now = human_now();
+        char age[HUMAN_MAX];
+        ChangeCount n;
+
+        table_cell(table, t->id);
+        table_cell(table, txn_state_of(t));
+        table_cell(table, human_span(now > began ? now - began : 0, age));
+        if (txn_count(t, &n) < 0)
+                table_cell(table, "?");
+        else
+                table_cell_format(table, "%llu", (unsigned long long) n.total);
+        if (t->status == TXN_STATUS_NONE)
+                table_cell(table, NULL);
+        else
+                table_cell_format(table, "%d", t->status);
+        table_cell(table, t->dir);
+        table_cell(table, command);
+}
+
+static json_t *text_or_clean(const char *text) {
+        json_t *j = json_string(text);
+        _cleanup_free_ char *clean = j ? NULL : human_clean(text);
+
+        return j ? j : json_string(clean ? clean : "");
+}
+
+static json_t *object_of(const Txn *t) {
+        json_t *o = json_object(), *command = json_array();
+        ChangeCount n;
+
+        for (size_t i = 0; i < t->command.n; i++)
+                (void) json_array_append_new(command, text_or_clean(t->command.items[i]));
+        (void) json_object_set_new(o, "id", json_string(t->id));
+        (void) json_object_set_new(o, "state", json_string(txn_state_of(t)));
+        (void) json_object_set_new(o, "directory", text_or_clean(t->dir));
+        (void) json_object_set_new(o, "target", text_or_clean(t->target ? t->target : ""));
+        (void) json_object_set_new(o, "command", command);
+        (void) json_object_set_new(o, "runs", json_integer(t->runs));
+        (void) json_object_set_new(o, "startedAtMs", json_integer((json_int_t) (t->since_nsec / 1000000)));
+        (void) json_object_set_new(o, "exitStatus", t->status == TXN_STATUS_NONE ? json_null() : json_integer(t->status));
+        if (txn_count(t, &n) >= 0) {
+                (void) json_object_set_new(o, "added", json_integer((json_int_t) n.kinds[CHANGE_ADDED]));
+                (void) json_object_set_new(o, "modified", json_integer((json_int_t) n.kinds[CHANGE_MODIFIED]));
+                (void) json_object_set_new(o, "deleted", json_integer((json_int_t) n.kinds[CHANGE_DELETED]));
+        }
+        return o;
+}
+
+static int print_list(const Strv *ids, bool json) {
+        static const char *const heads[] = { "TRANSACTION", "STATE", "AGE", ">CHANGES", ">STATUS", "DIRECTORY", "COMMAND", NULL };
+        _cleanup_table_ Table *table = table_new(heads);
+        _cleanup_json_ json_t *list = json_array();
+        TableLook look = table_look(STDOUT_FILENO);
+        _cleanup_free_ char *text = NULL;
+
+        for (size_t i = 0; i < ids->n && table; i++) {
+                _cleanup_txn_ Txn t = TXN_EMPTY;
+                Error error = { 0 };
+
+                if (txn_open(ids->items[i], /* lock= */ false, &t, &error) < 0) {
+                        log_warning("%s", error.text);
+                        continue;
+                }
+                if (json)
+                        (void) json_array_append_new(list, object_of(&t));
+                else
+                        txn_add_row(table, &t);
+        }
+        if (json) {
+                text = client_json_print(list, /* pretty= */ true);
+                return text && puts(text) >= 0 ? 0 : -ENOMEM;
+        }
+        return table ? table_print(table, stdout, &look) : -ENOMEM;
+}
+
+static int client_txn_list(const Place *place, void *options, const Operands *words) {
+        const TxnOptions *o = options;
+        Strv ids = STRV_INIT(TXNS_MAX);
+        Error error = { 0 };
+        int r = txn_list(&ids, &error);
+
+        if (r < 0)
+                log_error("%s", error.text);
+        else {
+                r = print_list(&ids, o->common.json);
+                if (r < 0)
+                        log_error("out of memory");
+        }
+        strv_done(&ids);
+        return r < 0 ? EXIT_OWN_FAILURE : 0;
+}
+
+int verb_txn(int argc, char **argv) {
+        static const Subverb subverbs[] = {
+                { "ls", &ls_usage, client_txn_list },
+        };
+        TxnOptions o = { 0 };
+
+        return subverb_run("txn", "Transactions of `cove run --txn`: `cove diff`, `cove commit` and `cove discard` work on them.", subverbs,
+                        ELEMENTSOF(subverbs), argc, argv, &o);
+}

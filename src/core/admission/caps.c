@@ -1,0 +1,151 @@
+#include "core/admission/caps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/settings.h"
+#include "core/tally.h"
+
+/* How many sandboxes a machine holds when nobody has said it.
+ *
+ *      three quarters of the memory / what one of them uses
+ *
+ * What one uses is not its limit: that is for the worst case, and the sum of all limits may well be many times the memory. A
+ * sandbox with nothing in it, or with a shell, was seen to hold less than 1 MB, one with a Python program that has loaded a few
+ * modules 10, and it seldom runs for the whole life of its sandbox. So: a sixty-fourth of the profiles' mean limit, which for the five built-in ones (512 MB) is 8 MB, and at least 4 MB.
+ * That is 768 for 8 GB, 6144 for 64 GB. A machine on which they use more is protected by the clean-up under pressure, and by whoever
+ * then writes limits.maxSandboxes. */
+#define MEMORY_SHARE(bytes) ((bytes) / 4 * 3)
+#define USED_OF_LIMIT       64
+#define USED_MIN            (UINT64_C(4) << 20)
+#define CAP_MIN             16
+
+#define FIRST_WORDS "Maximum sandbox limit reached"
+
+/* 0: not told. Of cgroup v2 and v1, as a container sees its own. */
+static uint64_t cgroup_memory_bytes(void) {
+        static const char *const places[] = { "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes" };
+
+        for (size_t i = 0; i < ELEMENTSOF(places); i++) {
+                unsigned long long bytes = 0;
+                FILE *f = fopen(places[i], "re");
+                bool got = f && fscanf(f, "%llu", &bytes) == 1; /* "max" is none */
+
+                if (f)
+                        (void) fclose(f);
+                if (got)
+                        return bytes;
+        }
+        return 0;
+}
+
+uint64_t machine_memory_bytes(void) {
+        long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+        uint64_t machine = pages > 0 && size > 0 ? (uint64_t) pages * (uint64_t) size : 0, group = cgroup_memory_bytes();
+
+        return group > 0 && group < machine ? group : machine;
+}
+
+static uint64_t mean_use(const Config *settings) {
+        CoreSettings c = core_settings(settings);
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < c.n_profiles; i++)
+                sum += c.profiles[i].limits.memory_bytes / USED_OF_LIMIT;
+        return MAX_OF(c.n_profiles > 0 ? sum / c.n_profiles : 0, USED_MIN);
+}
+
+unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
+        unsigned ceiling = m->config.sandboxes_max;
+        uint64_t cap = core_settings(m->settings).limits->sandboxes_max;
+
+        if (cap == 0)
+                cap = MAX_OF(MEMORY_SHARE(memory_bytes) / mean_use(m->settings), (uint64_t) CAP_MIN);
+        return cap < ceiling ? (unsigned) cap : ceiling;
+}
+
+int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why) {
+        unsigned cap = cap_of_daemon(m, memory_bytes);
+        uint64_t live = tally_of_all(m).live;
+        const char *cure = cap == m->config.sandboxes_max ? "--max-sandboxes" : "limits.maxSandboxes";
+
+        if (live < cap)
+                return 0;
+        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes are there (raise it with %s)",
+                        (unsigned long long) live, cap, cure);
+}
+
+static int check_number(const Manager *m, const Tenant *tenant, const char *name, uint64_t live, Error *ret_why) {
+        uint64_t max = tenant && tenant->sandboxes_max > 0 ? tenant->sandboxes_max : core_settings(m->settings).limits->tenant_max;
+
+        if (max == 0 || live < max)
+                return 0;
+        return error_set(ret_why, -EDQUOT, FIRST_WORDS " (over quota): %llu of %llu sandboxes of tenant '%s' are there",
+                        (unsigned long long) live, (unsigned long long) max, name);
+}
+
+/* Something that can be used up; `unit` of it make one that a person speaks of. */
+typedef struct Means {
+        const char *what;
+        double unit;
+        uint64_t used, wanted, max; /* max 0: no limit */
+} Means;
+
+static int check_means_ever(const Means *m, const char *tenant, Error *ret_why) {
+        if (m->max == 0 || m->wanted <= m->max)
+                return 0;
+        return error_set(ret_why, -EOVERFLOW, "over quota: %.15g %s are more than the %.15g that tenant '%s' may have in all",
+                        (double) m->wanted / m->unit, m->what, (double) m->max / m->unit, tenant);
+}
+
+static int check_means_now(const Means *m, const char *tenant, Error *ret_why) {
+        if (m->max == 0 || m->used + m->wanted <= m->max)
+                return 0;
+        return error_set(ret_why, -EDQUOT, FIRST_WORDS " (over quota): %.15g of %.15g %s of tenant '%s' are taken, and %.15g are wanted",
+                        (double) m->used / m->unit, (double) m->max / m->unit, m->what, tenant, (double) m->wanted / m->unit);
+}
+
+static int caps_check_quota(const Tenant *t, const TallySums *held, const CapAsk *ask, Error *ret_why) {
+        const Means means[] = {
+                { "CPUs",         1000,    held->cpu_milli,    ask->cpu_milli,    t->cpu_milli_max    },
+                { "MB of memory", 1 << 20, held->memory_bytes, ask->memory_bytes, t->memory_bytes_max },
+                { "MB of disk",   1 << 20, held->disk_bytes,   ask->disk_bytes,   t->disk_bytes_max   },
+        };
+        int r = 0;
+
+        if (t->cpu_milli_max > 0 && ask->cpu_milli == 0)
+                return error_set(ret_why, -EOVERFLOW, "over quota: tenant '%s' has a limit on CPUs, so limits.cpuCores must be given",
+                                t->name);
+        for (size_t i = 0; i < ELEMENTSOF(means) && r >= 0; i++)
+                r = check_means_ever(&means[i], t->name, ret_why);
+        for (size_t i = 0; i < ELEMENTSOF(means) && r >= 0; i++)
+                r = check_means_now(&means[i], t->name, ret_why);
+        return r;
+}
+
+int cap_check_tenant(const Manager *m, const CapAsk *ask, Error *ret_why) {
+        const Tenant *tenant;
+        TallySums held;
+        int r;
+
+        if (!ask->tenant || !*ask->tenant)
+                return 0; /* whoever belongs to no tenant has no quota */
+        tenant = access_tenant(m->access, ask->tenant);
+        held = tally_of_tenant(m, ask->tenant);
+        r = tenant ? caps_check_quota(tenant, &held, ask, ret_why) : 0;
+        return r < 0 ? r : check_number(m, tenant, ask->tenant, held.live, ret_why);
+}
+
+int cap_check_profile(const Manager *m, const char *profile, Error *ret_why) {
+        const Profile *p = profile && *profile ? profile_find(m->settings, profile) : NULL;
+        uint64_t live;
+
+        if (!p || p->concurrent_max == 0)
+                return 0;
+        live = tally_of_profile(m, profile).live;
+        if (live < p->concurrent_max)
+                return 0;
+        return error_set(ret_why, -EDQUOT, FIRST_WORDS ": %llu of %u sandboxes of profile '%s' are there",
+                        (unsigned long long) live, p->concurrent_max, p->name);
+}

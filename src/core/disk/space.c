@@ -1,0 +1,38 @@
+/* space.c: whether the disk that everything is written to has room for more. */
+
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "core/manager.h"
+#include "core/settings.h"
+
+#define LOOK_EVERY (1 * USEC_PER_SEC)
+
+static void space_look(Manager *m) {
+        usec_t now = clock_usec();
+        struct statvfs v;
+
+        if (m->space.looked_at != 0 && now - m->space.looked_at < LOOK_EVERY)
+                return;
+        if (statvfs(m->config.state_dir, &v) < 0)
+                return; /* whatever it is, the next write will tell */
+        m->space.looked_at = now;
+        m->space.free_bytes = (uint64_t) v.f_bavail * v.f_frsize;
+        m->space.total_bytes = (uint64_t) v.f_blocks * v.f_frsize;
+}
+
+/* The reserve is what running work may still write. On a small disk that would be all of it: there it is half. */
+int manager_check_space(Manager *m, Error *reterr) {
+        uint64_t reserve = core_settings(m->settings).limits->disk_reserve_bytes;
+
+        space_look(m);
+        if (m->space.looked_at == 0)
+                return 0;
+        reserve = MIN_OF(reserve, m->space.total_bytes / 2);
+        if (m->space.free_bytes >= reserve)
+                return 0;
+        return error_set(reterr, -ENOSPC,
+                        "the disk is full: %llu MB are free in '%s' and %llu MB are kept for what runs already, so no new work is taken; "
+                        "make room, or lower limits.diskReserve",
+                        (unsigned long long) m->space.free_bytes >> 20, m->config.state_dir, (unsigned long long) reserve >> 20);
+}

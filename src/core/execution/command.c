@@ -1,0 +1,106 @@
+#include "core/execution/command.h"
+
+#include <string.h>
+
+#include "core/enforce.h"
+#include "core/internal.h"
+#include "core/network.h"
+#include "core/secrets.h"
+
+#define ENVIRONMENT_MAX (2 * SANDBOX_ENV_MAX + 128)
+#define STRINGS_MAX     (UINT32_C(2) << 20) /* what execve takes with an 8 MiB stack */
+#define PATH_OF_USER    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+#define PATH_OF_ROOT    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define WORKDIR_DEFAULT "/workspace"
+
+static uint32_t user_of(const Execution *x) {
+        return x->spec.has_user ? x->spec.uid : x->sandbox->spec.uid;
+}
+
+/* The sandbox's own, over what everybody has; the execution's over both. */
+static int command_make_environment(const Execution *x, Strv *ret) {
+        bool root = user_of(x) == 0;
+        const char *const defaults[] = {
+                root ? "PATH=" PATH_OF_ROOT : "PATH=" PATH_OF_USER,
+                root ? "HOME=/root" : "HOME=/home/user",
+                root ? "USER=root" : "USER=user",
+                root ? "LOGNAME=root" : "LOGNAME=user",
+                "SHELL=/bin/bash",
+                "LANG=C.UTF-8",
+                x->spec.pty ? "TERM=xterm-256color" : NULL,
+        };
+        const Strv *const given[] = { &x->sandbox->spec.env, &x->spec.env };
+        const Enforce *e = sandbox_enforce(x->sandbox);
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(defaults); i++)
+                if (defaults[i]) {
+                        r = strv_push(ret, defaults[i]);
+                        if (r < 0)
+                                return r;
+                }
+        r = network_environment(x->sandbox, ret);
+        if (r < 0)
+                return r;
+        for (size_t g = e && !e->no_environment ? 0 : 1; g < ELEMENTSOF(given); g++)
+                for (size_t i = 0; i < given[g]->n; i++) {
+                        r = strv_set_env(ret, given[g]->items[i]);
+                        if (r < 0)
+                                return r;
+                }
+        return 0;
+}
+
+int command_environment(const Execution *x, Strv *ret, Error *reterr) {
+        int r;
+
+        *ret = (Strv) STRV_INIT(ENVIRONMENT_MAX);
+        r = command_make_environment(x, ret);
+        if (r < 0)
+                return error_set(reterr, r, "cannot make the environment: %m");
+        return secrets_resolve(x->sandbox, ret, reterr);
+}
+
+const char *command_workdir(const Sandbox *sb, const char *asked) {
+        return asked ? asked : sb->spec.workdir ? sb->spec.workdir : WORKDIR_DEFAULT;
+}
+
+static size_t command_bytes(const ProviderCommand *c) {
+        size_t size = strlen(c->cwd) + 1;
+
+        for (size_t i = 0; i < c->args->n; i++)
+                size += strlen(c->args->items[i]) + 1;
+        for (size_t i = 0; i < c->env->n; i++)
+                size += strlen(c->env->items[i]) + 1;
+        return size;
+}
+
+int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr) {
+        const SandboxLimits *limits = &x->sandbox->spec.limits;
+        Provider *p = x->sandbox->manager->provider;
+        const ProviderCommand c = {
+                .number = x->number,
+                .cwd = command_workdir(x->sandbox, x->spec.cwd),
+                .args = &x->spec.args,
+                .env = env,
+                .uid = user_of(x),
+                .gid = x->spec.has_user ? x->spec.gid : x->sandbox->spec.gid,
+                .timeout_usec = x->spec.has_timeout ? x->spec.timeout_usec : limits->exec_timeout_usec,
+                .output_max = limits->output_bytes,
+                .nofile = limits->nofile,
+                .stdin_open = x->spec.stdin_open,
+                .pty = x->spec.pty,
+                .columns = x->spec.columns,
+                .rows = x->spec.rows,
+                .channel = x->spec.channel,
+                .journals = { journals[STREAM_STDOUT], n_journals > STREAM_STDERR ? journals[STREAM_STDERR] : -EBADF },
+        };
+        size_t size = command_bytes(&c);
+        int r;
+
+        if (size > STRINGS_MAX)
+                return error_set(reterr, -E2BIG, "command and environment have %zu bytes together, at most %u are possible", size,
+                                STRINGS_MAX);
+        r = p->ops->exec(p, x->sandbox, &c);
+        return r < 0 ? error_set(reterr, r, "cannot reach the sandbox: %m") : 0;
+}

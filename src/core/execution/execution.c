@@ -1,0 +1,502 @@
+#include "core/enforce.h"
+#include "core/execution.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "core/execution/command.h"
+#include "core/internal.h"
+#include "core/network.h"
+#include "core/secrets.h"
+#include "core/tally.h"
+
+#define EXIT_TIMED_OUT      124
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND      127
+#define EXIT_SIGNAL_BASE    128
+#define ENDED_MAX           1000 /* executions that a sandbox remembers; the oldest ended ones go */
+
+void execution_spec_done(ExecutionSpec *spec) {
+        strv_done(&spec->args);
+        strv_done(&spec->env);
+        free(spec->cwd);
+        free(spec->tag);
+        memset(spec, 0, sizeof(*spec));
+}
+
+Execution *execution_new(Sandbox *sb, uint64_t number) {
+        Execution *x = calloc(1, sizeof(*x));
+
+        if (!x)
+                return NULL;
+        x->sandbox = sb;
+        x->number = number;
+        x->exit_code = -1;
+        x->born = (int64_t) clock_usec();
+        (void) snprintf(x->id, sizeof(x->id), "e%llu", (unsigned long long) number);
+        HASH_ADD_STR(sb->executions, id, x);
+        sb->last_execution = MAX_OF(sb->last_execution, number);
+        return x;
+}
+
+Execution *execution_free(Execution *x) {
+        ExecutionWatch *w, *next;
+
+        if (!x)
+                return NULL;
+        DL_FOREACH_SAFE(x->watches, w, next)
+                execution_unwatch(w);
+        execution_unfollow(x);
+        execution_input_free(x);
+        journal_unlist(x);
+        HASH_DEL(x->sandbox->executions, x);
+        execution_spec_done(&x->spec);
+        free(x->message);
+        free(x);
+        return NULL;
+}
+
+void execution_count(Sandbox *sb, int change) {
+        sb->n_alive += (unsigned) change;
+        tally_executions(sb, change);
+}
+
+Execution *manager_find_execution(Sandbox *sb, const char *id) {
+        Execution *x;
+
+        HASH_FIND_STR(sb->executions, id, x);
+        return x;
+}
+
+Execution *execution_by_number(Sandbox *sb, uint64_t number) {
+        char id[EXECUTION_ID_MAX];
+
+        (void) snprintf(id, sizeof(id), "e%llu", (unsigned long long) number);
+        return manager_find_execution(sb, id);
+}
+
+void execution_set_idle(Execution *x, bool idle) {
+        if (x->idle == idle || execution_ended(x))
+                return;
+        x->idle = idle;
+        execution_count(x->sandbox, idle ? -1 : 1);
+        sandbox_update_running(x->sandbox);
+}
+
+/* Watches: a journal is looked at by inotify for as long as somebody follows. */
+
+static int on_journal(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+        execution_tell(userdata);
+        return 0;
+}
+
+static void free_follow(sd_event_source **sources) {
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
+                sd_event_source_unref(sources[s]);
+        free(sources);
+}
+
+static int start_following(Execution *x) {
+        sd_event_source **sources;
+
+        if (x->follow || execution_ended(x))
+                return 0;
+        sources = calloc(_STREAM_MAX, sizeof(*sources));
+        if (!sources)
+                return -ENOMEM;
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                _cleanup_close_ int fd = journal_open(x, s);
+                int r = fd;
+
+                if (r == -EINVAL) /* a terminal has one stream */
+                        continue;
+                if (r >= 0)
+                        r = sd_event_add_inotify_fd(x->sandbox->manager->event, sources + s, fd, IN_MODIFY, on_journal, x);
+                if (r < 0) {
+                        free_follow(sources);
+                        return r;
+                }
+        }
+        x->follow = sources;
+        return 0;
+}
+
+void execution_unfollow(Execution *x) {
+        if (!x->follow)
+                return;
+        free_follow(x->follow);
+        x->follow = NULL;
+}
+
+int execution_watch(Execution *x, ExecutionWatch *watch) {
+        int r;
+
+        if (watch->follow) {
+                r = start_following(x);
+                if (r < 0)
+                        return r;
+                x->n_followers++;
+        }
+        watch->execution = x;
+        DL_APPEND(x->watches, watch);
+        return 0;
+}
+
+void execution_unwatch(ExecutionWatch *watch) {
+        Execution *x = watch->execution;
+
+        if (!x)
+                return;
+        DL_DELETE(x->watches, watch);
+        watch->execution = NULL;
+        if (watch->follow && --x->n_followers == 0)
+                execution_unfollow(x);
+}
+
+void execution_tell(Execution *x) {
+        ExecutionWatch *w, *next;
+
+        DL_FOREACH_SAFE(x->watches, w, next)
+                w->changed(x, w->userdata);
+}
+
+/* Start. */
+
+static int execution_check_state(const Sandbox *sb, Error *reterr) {
+        if (!sandbox_can_run(sb))
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
+        return 0;
+}
+
+static int check_user(const Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
+        if (!sb->manager->provider->one_user || !spec->has_user || (spec->uid == sb->spec.uid && spec->gid == sb->spec.gid))
+                return 0;
+        return error_set(reterr, -EOPNOTSUPP,
+                        "user %u:%u: the daemon runs as a plain user, whose sandboxes have one user each, here %u:%u; make one "
+                        "with another",
+                        spec->uid, spec->gid, sb->spec.uid, sb->spec.gid);
+}
+
+static int execution_check(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
+        const Provider *p = sb->manager->provider;
+        int r;
+
+        r = execution_check_state(sb, reterr);
+        if (r >= 0)
+                r = check_user(sb, spec, reterr);
+        if (r >= 0 && spec->pty)
+                r = provider_require(p, PROVIDER_PTY, reterr);
+        if (r >= 0 && spec->channel)
+                r = provider_require(p, PROVIDER_CHANNELS, reterr);
+        return r < 0 ? r : enforce_check_execution(sb, spec, reterr);
+}
+
+static int record_start(Execution *x, Error *reterr) {
+        Store *store = x->sandbox->manager->store;
+        int r;
+
+        (void) store_begin(store);
+        r = store_execution_insert(store, x);
+        if (r >= 0) {
+                sandbox_event(x->sandbox, "exec.start", x, "%s", x->spec.args.items[0]);
+                (void) store_counter_set(store, "executions_total", x->sandbox->manager->executions_total + 1);
+                r = store_commit(store);
+        }
+        if (r < 0) {
+                store_rollback(store);
+                return error_set(reterr, r, "cannot write the execution down: %m");
+        }
+        return 0;
+}
+
+static int open_journals(const Execution *x, int fds[static _STREAM_MAX], size_t *ret_n, Error *reterr) {
+        size_t n = x->spec.pty ? 1 : 2;
+
+        for (size_t i = 0; i < n; i++) {
+                fds[i] = journal_create(x, (ExecutionStream) i);
+                if (fds[i] < 0) {
+                        int r = fds[i];
+
+                        while (i-- > 0)
+                                (void) fd_close(fds[i]);
+                        return error_set(reterr, r, "cannot make a journal: %m");
+                }
+        }
+        *ret_n = n;
+        return 0;
+}
+
+int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *reterr) {
+        _cleanup_(secrets_strv_done) Strv env = STRV_INIT(0);
+        int fds[_STREAM_MAX], r;
+        size_t n_fds = 0;
+        Execution *x;
+
+        r = execution_check(sb, spec, reterr);
+        if (r < 0)
+                return r;
+        x = execution_new(sb, sb->last_execution + 1);
+        if (!x)
+                return error_set(reterr, -ENOMEM, "out of memory");
+        x->spec = *spec;
+        x->started_at = clock_wall_usec();
+
+        r = command_environment(x, &env, reterr); /* first: a secret that is missing is not a start that failed */
+        if (r >= 0)
+                r = open_journals(x, fds, &n_fds, reterr);
+        if (r >= 0) {
+                r = record_start(x, reterr);
+                if (r >= 0) {
+                        if (sb->n_alive == 0)
+                                network_execution(sb);
+                        r = command_send(x, &env, fds, n_fds, reterr);
+                        if (r < 0)
+                                (void) store_execution_delete(sb->manager->store, sb->id, x->number);
+                }
+                for (size_t i = 0; i < n_fds; i++)
+                        (void) fd_close(fds[i]);
+        }
+        if (r < 0) {
+                memset(&x->spec, 0, sizeof(x->spec)); /* still the caller's */
+                journal_remove(x);
+                execution_free(x);
+                return r;
+        }
+
+        memset(spec, 0, sizeof(*spec));
+        execution_count(sb, 1);
+        sb->operations++;
+        sb->manager->executions_total++;
+        sandbox_update_running(sb);
+        (void) sandbox_check_cpu_time(sb);
+        observe_execution_started(x);
+        sandbox_tell(sb, x);
+        *ret = x;
+        return 0;
+}
+
+void execution_on_started(Execution *x, int pid) {
+        if (execution_ended(x))
+                return;
+        x->pid = pid;
+        if (x->status == EXECUTION_RUNNING)
+                return;
+        x->status = EXECUTION_RUNNING;
+        execution_tell(x);
+}
+
+/* End. */
+
+static void forget_oldest(Sandbox *sb) {
+        Execution *x, *next;
+
+        if (HASH_COUNT(sb->executions) <= ENDED_MAX)
+                return;
+        HASH_ITER(hh, sb->executions, x, next)
+                if (execution_ended(x) && !x->watches) {
+                        (void) store_execution_delete(sb->manager->store, sb->id, x->number);
+                        journal_remove(x);
+                        execution_free(x);
+                        return;
+                }
+}
+
+static void execution_record_end(Execution *x) {
+        Store *store = x->sandbox->manager->store;
+        int r;
+
+        (void) store_begin(store);
+        r = store_execution_update(store, x);
+        if (r >= 0) {
+                if (x->exit_code >= 0)
+                        sandbox_event(x->sandbox, "exec.exit", x, "%s, code %d", execution_reason_name(x->reason), x->exit_code);
+                else
+                        sandbox_event(x->sandbox, "exec.exit", x, "%s, signal %d", execution_reason_name(x->reason), x->signal);
+                r = store_commit(store);
+        }
+        if (r < 0) {
+                store_rollback(store);
+                log_error("sandbox %s: cannot write down the end of %s: %s", x->sandbox->id, x->id, strerror(-r));
+        }
+}
+
+static const char *security_kind(ExecutionReason reason) {
+        switch (reason) {
+        case EXECUTION_REASON_MEMORY: return "oom-kill";
+        case EXECUTION_REASON_TIMEOUT:
+        case EXECUTION_REASON_CPU_TIME: return "limit-kill";
+        default: return NULL;
+        }
+}
+
+static void observe(Execution *x) {
+        const char *kind = security_kind(x->reason);
+
+        observe_step(x->sandbox->manager, STEP_EXEC, x->sandbox, x, x->started_at, x->duration_usec);
+        observe_execution_ended(x);
+        if (kind)
+                observe_security(x->sandbox->manager, kind, x->sandbox, "%s: %s", x->id, x->message ? x->message : kind);
+}
+
+/* Everything about it is in its fields; from here on it does not change. */
+static void execution_conclude(Execution *x) {
+        Sandbox *sb = x->sandbox;
+
+        x->status = EXECUTION_EXITED;
+        if (x->ended_at == 0)
+                x->ended_at = clock_wall_usec();
+        execution_record_end(x);
+        if (!x->idle)
+                execution_count(sb, -1);
+        sandbox_update_running(sb);
+        execution_input_free(x);
+        journal_ended(x);
+        execution_tell(x);
+        sandbox_tell(sb, x);
+        execution_unfollow(x);
+        observe(x); /* after those who wait for it */
+        forget_oldest(sb);
+}
+
+static void measure_journals(Execution *x) {
+        for (ExecutionStream s = 0; s < _STREAM_MAX; s++) {
+                _cleanup_close_ int fd = journal_open(x, s);
+
+                if (fd >= 0)
+                        x->journals[s].bytes = journal_size(x, s, fd);
+        }
+}
+
+void execution_end(Execution *x, ExecutionReason reason, int exit_code, int signal_number, const char *message) {
+        if (execution_ended(x))
+                return;
+        measure_journals(x);
+        x->reason = reason;
+        x->exit_code = exit_code;
+        x->signal = signal_number;
+        free(x->message);
+        x->message = message ? strdup(message) : NULL;
+        x->duration_usec = clock_wall_usec() > x->started_at ? clock_wall_usec() - x->started_at : 0;
+        execution_conclude(x);
+}
+
+void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
+        char message[512];
+
+        if (f->kind == PROVIDER_FAILURE_COMMAND && (f->error == ENOENT || f->error == ENOTDIR)) {
+                (void) snprintf(message, sizeof(message), "command not found in the sandbox: '%s'%s", f->detail,
+                                strchr(f->detail, '/') ? " (or the interpreter it names)" : "");
+                execution_end(x, EXECUTION_REASON_NOT_FOUND, EXIT_NOT_FOUND, 0, message);
+        } else if (f->kind == PROVIDER_FAILURE_COMMAND && f->error != ENOMEM && f->error != E2BIG) {
+                (void) snprintf(message, sizeof(message), "cannot execute '%s': %s", f->detail, strerror(f->error));
+                execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
+        } else if (f->kind == PROVIDER_FAILURE_WORKDIR) {
+                (void) snprintf(message, sizeof(message), "cannot change to directory '%s': %s", f->detail, strerror(f->error));
+                x->cwd_error = f->error;
+                execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
+        } else {
+                (void) snprintf(message, sizeof(message), "cannot start the command: %s: %s%s%s", f->step, f->detail,
+                                f->detail[0] ? ": " : "", strerror(f->error));
+                execution_end(x, EXECUTION_REASON_INTERNAL, -1, 0, message);
+        }
+}
+
+/* The kernel counts its own kills; a shell passes its child's on as 137. Looked at only when it may be so. */
+static bool killed_for_memory(Execution *x) {
+        Sandbox *sb = x->sandbox;
+        SandboxUsage usage = { 0 };
+        uint64_t kills;
+
+        if (x->signal != SIGKILL && x->exit_code != EXIT_SIGNAL_BASE + SIGKILL)
+                return false;
+        if (sb->manager->provider->ops->usage(sb->manager->provider, sb, &usage) < 0)
+                return false;
+        kills = usage.oom_kills;
+        if (kills <= sb->oom_seen)
+                return false;
+        sb->oom_seen = kills;
+        return true;
+}
+
+static void execution_explain(Execution *x, ExecutionReason reason, const char *message) {
+        x->reason = reason;
+        free(x->message);
+        x->message = message ? strdup(message) : NULL;
+}
+
+static void conclude_reason(Execution *x, const ProviderEnd *e) {
+        x->exit_code = e->signal != 0 ? -1 : e->exit_code;
+        x->signal = e->signal;
+        x->reason = e->signal != 0 ? EXECUTION_REASON_SIGNALED : EXECUTION_REASON_EXITED;
+
+        if (e->timed_out) {
+                execution_explain(x, EXECUTION_REASON_TIMEOUT, "timed out");
+                x->exit_code = EXIT_TIMED_OUT;
+        } else if (x->signal != 0 && x->kill_reason == EXECUTION_REASON_CPU_TIME) {
+                execution_explain(x, EXECUTION_REASON_CPU_TIME, "the sandbox has used up its CPU time");
+                x->exit_code = EXIT_TIMED_OUT;
+        } else if (x->signal != 0 && execution_reason_words(x->kill_reason))
+                execution_explain(x, x->kill_reason, execution_reason_words(x->kill_reason));
+        else if (killed_for_memory(x))
+                execution_explain(x, EXECUTION_REASON_MEMORY, "out of memory: killed by the kernel at the limit");
+        else if (e->disk_full && x->exit_code != 0)
+                execution_explain(x, EXECUTION_REASON_DISK, "failed with its disk full");
+}
+
+void execution_on_exited(Execution *x, const ProviderEnd *e) {
+        if (execution_ended(x))
+                return;
+        x->duration_usec = e->wall_usec;
+        x->user_usec = e->user_usec;
+        x->system_usec = e->system_usec;
+        x->max_rss_bytes = e->max_rss_bytes;
+        memcpy(x->journals, e->journals, sizeof(x->journals));
+        conclude_reason(x, e);
+        execution_conclude(x);
+}
+
+/* What can be asked of one that runs. */
+
+int execution_signal(Execution *x, int signal_number) {
+        Provider *p = x->sandbox->manager->provider;
+        int r;
+
+        if (signal_number == SIGKILL && x->kill_reason == EXECUTION_REASON_NONE && !execution_ended(x)) {
+                x->kill_reason = EXECUTION_REASON_CANCELLED;
+                (void) store_execution_update(x->sandbox->manager->store, x); /* its end may be told to another daemon */
+        }
+        r = p->ops->signal(p, x->sandbox, x->number, signal_number);
+        if (execution_ended(x))
+                return 0;
+        return r < 0 ? r : 1;
+}
+
+void execution_kill(Execution *x, ExecutionReason why) {
+        if (execution_ended(x))
+                return;
+        x->kill_reason = why;
+        (void) store_execution_update(x->sandbox->manager->store, x); /* its end may be told to another daemon */
+        (void) execution_signal(x, SIGKILL);
+}
+
+int execution_resize(Execution *x, uint16_t columns, uint16_t rows) {
+        Provider *p = x->sandbox->manager->provider;
+        int r;
+
+        if (!x->spec.pty)
+                return -ENOTTY;
+        if (execution_ended(x))
+                return 0;
+        x->spec.columns = columns;
+        x->spec.rows = rows;
+        r = provider_require(p, PROVIDER_PTY, NULL);
+        return r < 0 ? r : p->terminals->resize(p, x->sandbox, x->number, columns, rows);
+}

@@ -1,0 +1,82 @@
+/* calls.c: callers that wait for a sandbox to have become something. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "core/internal.h"
+
+typedef struct SandboxCall {
+        SandboxCallKind kind;
+        SandboxDone done;
+        void *userdata;
+        struct SandboxCall *prev, *next;
+} SandboxCall;
+
+int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
+        SandboxCall *call;
+
+        call = calloc(1, sizeof(*call));
+        if (!call)
+                return -ENOMEM;
+        *call = (SandboxCall) { .kind = kind, .done = done, .userdata = userdata };
+        DL_APPEND(sb->calls, call);
+        return 0;
+}
+
+static SandboxCall *next_of_kind(Sandbox *sb, SandboxCallKind kind) {
+        SandboxCall *call;
+
+        DL_FOREACH(sb->calls, call)
+                if (call->kind == kind)
+                        return call;
+        return NULL;
+}
+
+bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind) {
+        const SandboxCall *call;
+
+        DL_FOREACH(sb->calls, call)
+                if (call->kind == kind)
+                        return true;
+        return false;
+}
+
+/* A callback may add and forget calls: the list is looked at anew each time. And it may delete the sandbox, which is gone at once if
+ * it has ended, and has no calls then. */
+bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
+        SandboxCall *call;
+        bool gone;
+
+        (void) sandbox_ref(sb);
+        while ((call = next_of_kind(sb, kind))) {
+                SandboxCall copy = *call;
+
+                DL_DELETE(sb->calls, call);
+                free(call);
+                if (copy.done)
+                        copy.done(sb, error, copy.userdata);
+        }
+        gone = sb->gone;
+        (void) sandbox_unref(sb);
+        return !gone;
+}
+
+void sandbox_forget_caller(Sandbox *sb, void *userdata) {
+        SandboxCall *call, *next;
+
+        DL_FOREACH_SAFE(sb->calls, call, next)
+                if (call->userdata == userdata) {
+                        DL_DELETE(sb->calls, call);
+                        free(call);
+                }
+}
+
+void sandbox_calls_free(Sandbox *sb) {
+        SandboxCall *call, *next;
+
+        DL_FOREACH_SAFE(sb->calls, call, next) {
+                DL_DELETE(sb->calls, call);
+                free(call);
+        }
+}

@@ -1,0 +1,210 @@
+/* ending.c: from any live state to its end.
+ *
+ *      sandbox_end()            status terminating, in the store with where it leads; the provider is asked to destroy
+ *      sandbox_on_destroyed()   nothing of it is left in the kernel: a disk of its own goes (disk.h), and then again: executions get their
+ *                               last event, files go, and the row
+ *                               becomes an ended one or goes as well
+ *
+ * A destroy that fails is asked for again until it works. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/disk.h"
+#include "core/internal.h"
+#include "core/network.h"
+#include "core/reap.h"
+
+#define RETRY_USEC (1 * USEC_PER_SEC)
+
+typedef struct EndingRetry {
+        Manager *manager;
+        char id[SANDBOX_ID_LENGTH + 1];
+} EndingRetry;
+
+static void ending_end_executions(Sandbox *sb) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (!execution_ended(x))
+                        execution_end(x, EXECUTION_REASON_SANDBOX_ENDED, /* exit_code= */ -1, /* signal= */ 9,
+                                        "its sandbox ended");
+}
+
+/* Row and counter go together, or stay together. */
+int sandbox_delete_row(Sandbox *sb) {
+        Manager *m = sb->manager;
+        int r;
+
+        (void) store_begin(m->store);
+        r = store_sandbox_delete(m->store, sb->id);
+        if (r >= 0)
+                r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + 1);
+        if (r >= 0)
+                r = store_commit(m->store);
+        if (r < 0) {
+                store_rollback(m->store);
+                log_error("sandbox %s: cannot delete its row: %s", sb->id, strerror(-r));
+                return r;
+        }
+        m->total_destroyed++;
+        return 0;
+}
+
+static void finish_end(Sandbox *sb, SandboxStatus status) {
+        char *reason = sb->reason ? strdup(sb->reason) : NULL;
+
+        (void) store_ledger_remove(sb->manager->store, sb->id);
+        (void) sandbox_move(sb, (SandboxState) { .status = status, .parked = sb->parked }, reason);
+        (void) sandbox_arm_timers(sb);
+        free(reason);
+}
+
+/* While there is something to read it from. */
+static void report_usage(Sandbox *sb) {
+        SandboxUsage usage = { 0 };
+
+        if (sandbox_usage(sb, &usage) < 0)
+                memset(&usage, 0, sizeof(usage));
+        observe_usage(sb, &usage);
+}
+
+/* Callers of what was under way: its answer is not heard any more. */
+static void ending_overtake(Sandbox *sb) {
+        static const SandboxCallKind kinds[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
+
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (!sandbox_call_finish(sb, kinds[i], &(Error) { -ESTALE, "the sandbox has ended" }))
+                        return;
+}
+
+void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
+        if (sb->gone)
+                return;
+        delete |= sb->pooled; /* nobody will ever ask what has become of it */
+        sb->end_delete |= delete;
+        if (sandbox_status_is_ended(sb->status)) {
+                if (delete)
+                        sandbox_on_destroyed(sb->manager, sb->id, NULL);
+                return;
+        }
+        if (sb->status == SANDBOX_TERMINATING) {
+                if (delete) { /* where it leads is part of the truth */
+                        free(sb->reason);
+                        sb->reason = strdup(reason);
+                        (void) store_sandbox_update(sb->manager->store, sb);
+                }
+                return;
+        }
+        sb->end_status = end_status;
+        report_usage(sb);
+        sb->end_began_at = clock_wall_usec();
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_TERMINATING, .parked = sb->parked }, reason);
+        sandbox_halt_free(sb);
+        sandbox_timers_free(sb);
+        sandbox_probe_on_end(sb);
+        network_gone(sb);
+        sandbox_ask_to_destroy(sb);
+        ending_overtake(sb);
+}
+
+static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        EndingRetry *retry = userdata;
+        Sandbox *sb = manager_by_id(retry->manager, retry->id);
+
+        if (sb)
+                sandbox_ask_to_destroy(sb);
+        else
+                (void) retry->manager->provider->ops->destroy(retry->manager->provider, retry->id, NULL);
+        free(retry);
+        sd_event_source_unref(source);
+        return 0;
+}
+
+static void ending_retry_later(Manager *m, const char *id) {
+        sd_event_source *source = NULL;
+        EndingRetry *retry = calloc(1, sizeof(*retry));
+
+        if (!retry)
+                return;
+        retry->manager = m;
+        memcpy(retry->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        if (sd_event_add_time_relative(m->event, &source, CLOCK_MONOTONIC, RETRY_USEC, 0, ending_on_retry, retry) < 0)
+                free(retry);
+}
+
+void sandbox_ask_to_destroy(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r = p->ops->destroy(p, sb->id, sb);
+
+        if (r < 0)
+                sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
+}
+
+static bool fail_creators(Sandbox *sb) {
+        Error error = { 0 };
+
+        if (sb->create_error < 0)
+                (void) error_set(&error, sb->create_error, "%s", sb->reason ? sb->reason : "it could not be made");
+        else
+                (void) error_set(&error, -ECANCELED, "the sandbox was deleted while it was made");
+        return sandbox_call_finish(sb, CALL_CREATE, &error);
+}
+
+/* Its row is gone. */
+static void ending_let_go(Sandbox *sb) {
+        journals_recycle(sb);
+        (void) sandbox_call_finish(sb, CALL_DELETE, NULL);
+        sandbox_drop(sb);
+}
+
+void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
+        Sandbox *sb = manager_by_id(m, id);
+        bool delete;
+
+        if (error) {
+                log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
+                ending_retry_later(m, id);
+                return;
+        }
+        if (!sb || sandbox_on_halted(sb) || sandbox_disk_remove(sb))
+                return;
+
+        ending_end_executions(sb);
+        delete = sb->end_delete;
+        if (!sandbox_status_is_ended(sb->status))
+                finish_end(sb, sb->end_status);
+        network_gone(sb); /* also for good */
+        if (delete)
+                (void) sandbox_delete_row(sb);
+        if (fail_creators(sb) && delete) /* who may take the name at once */
+                ending_let_go(sb);
+}
+
+int sandbox_forget(Sandbox *sb) {
+        return sandboxes_forget(sb->manager, &sb, 1);
+}
+
+int sandboxes_forget(Manager *m, Sandbox **list, size_t n) {
+        int r = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!sandbox_status_is_ended(list[i]->status))
+                        return -EBUSY;
+        (void) store_begin(m->store);
+        for (size_t i = 0; i < n && r >= 0; i++)
+                r = store_sandbox_delete(m->store, list[i]->id);
+        if (r >= 0)
+                r = store_counter_set(m->store, "total_destroyed", m->total_destroyed + n);
+        if (r >= 0)
+                r = store_commit(m->store);
+        if (r < 0) {
+                store_rollback(m->store);
+                return r;
+        }
+        m->total_destroyed += n;
+        for (size_t i = 0; i < n; i++)
+                ending_let_go(list[i]);
+        return 0;
+}

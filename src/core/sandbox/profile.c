@@ -1,0 +1,186 @@
+#include "core/profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/macro.h"
+#include "base/word.h"
+#include "core/limits.h"
+#include "core/settings.h"
+
+#define MB(n)      ((uint64_t) (n) << 20)
+#define SECONDS(n) ((n) * USEC_PER_SEC)
+#define MINUTES(n) ((n) * 60 * USEC_PER_SEC)
+
+#define STUCK_DEFAULT MINUTES(30)
+
+/* memory, CPU time, execution time and requests are the seeds'; storage is their range of 50–200 MB, by the size of the memory. */
+#define AGENT(the_name, memory, cpu_seconds, minutes, requests, storage)                              \
+        {                                                                                              \
+                .name = the_name,                                                                      \
+                .limits = {                                                                            \
+                        .memory_bytes = MB(memory),                                                    \
+                        .cpu_time_usec = SECONDS(cpu_seconds),                                         \
+                        .disk_bytes = MB(storage),                                                     \
+                        .pids = 512,                                                                   \
+                        .exec_timeout_usec = MINUTES(minutes),                                         \
+                        .output_bytes = MB(64),                                                        \
+                        .nofile = 4096,                                                                \
+                },                                                                                     \
+                .wall_usec = MINUTES(minutes),                                                         \
+                .network_requests = requests,                                                          \
+                .stuck_usec = STUCK_DEFAULT,                                                           \
+                .attempts_max = 3,                                                                     \
+                .command = STRV_INIT(PROFILE_COMMAND_MAX),                                             \
+                .env = STRV_INIT(SANDBOX_ENV_MAX),                                                     \
+                .builtin = true,                                                                       \
+        }
+
+static const Profile builtins[] = {
+        /*                          MB   CPU s  min  requests  storage MB */
+        AGENT("ELICITATION",        256, 30,    5,   10,       50),
+        AGENT("TEST_WRITER",        512, 60,    10,  20,       100),
+        AGENT("IMPLEMENTATION",     1024, 120,  15,  50,       200),
+        AGENT("CONTEXT_GATHERING",  256, 30,    5,   30,       50),
+        AGENT("VALIDATION",         512, 60,    10,  20,       100),
+};
+
+size_t profile_builtins(const Profile **ret) {
+        *ret = builtins;
+        return ELEMENTSOF(builtins);
+}
+
+void profile_done(Profile *p) {
+        free(p->description);
+        free(p->template_name);
+        free(p->workdir);
+        free(p->policy);
+        free(p->group);
+        strv_done(&p->command);
+        strv_done(&p->env);
+        memset(p, 0, sizeof(*p));
+}
+
+int profile_set_policy(Profile *p, const char *text, uint8_t network, const char *group) {
+        char *copy = strdup(text), *copy_of_group = group ? strdup(group) : NULL;
+
+        if (!copy || (group && !copy_of_group)) {
+                free(copy);
+                free(copy_of_group);
+                return -ENOMEM;
+        }
+        free(p->policy);
+        free(p->group);
+        p->policy = copy;
+        p->group = copy_of_group;
+        p->network = network;
+        return 0;
+}
+
+const Profile *profile_find(const Config *settings, const char *name) {
+        CoreSettings c = core_settings(settings);
+
+        for (size_t i = 0; i < c.n_profiles; i++)
+                if (strcasecmp(c.profiles[i].name, name) == 0)
+                        return &c.profiles[i];
+        return NULL;
+}
+
+static int profile_copy_text(char **at, const char *text) {
+        if (*at || !text)
+                return 0; /* the spec's own goes first */
+        *at = strdup(text);
+        return *at ? 0 : -ENOMEM;
+}
+
+/* The name of an assignment, as strv_get_env() wants it. */
+static int env_below(Strv *env, const char *assignment) {
+        char *name = strndup(assignment, strcspn(assignment, "="));
+        bool there;
+
+        if (!name)
+                return -ENOMEM;
+        there = strv_get_env(env, name);
+        free(name);
+        return there ? 0 : strv_push(env, assignment);
+}
+
+/* Its network and group come with it. */
+static int profile_apply_policy(const Profile *p, SandboxSpec *spec) {
+        int r;
+
+        if (!p->policy || spec->policy)
+                return 0;
+        r = profile_copy_text(&spec->policy, p->policy);
+        if (r >= 0)
+                r = profile_copy_text(&spec->group, p->group);
+        if (r >= 0)
+                spec->network = p->network;
+        return r;
+}
+
+int profile_apply(const Profile *p, SandboxSpec *spec) {
+        char *name = strdup(p->name);
+        int r = name ? 0 : -ENOMEM;
+
+        if (r >= 0)
+                r = profile_copy_text(&spec->template_name, p->template_name);
+        if (r >= 0)
+                r = profile_copy_text(&spec->workdir, p->workdir);
+        if (r >= 0)
+                r = profile_apply_policy(p, spec);
+        for (size_t i = 0; i < p->env.n && r >= 0; i++)
+                r = env_below(&spec->env, p->env.items[i]);
+        if (r < 0) {
+                free(name);
+                return r;
+        }
+        free(spec->profile);
+        spec->profile = name;
+        spec->limits = p->limits;
+        spec->critical |= p->critical;
+        spec->persistent |= p->persistent;
+        return 0;
+}
+
+int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr) {
+        int r = limits_check(wanted, &p->limits, reterr);
+        size_t n;
+
+        if (r >= 0 || !reterr)
+                return r;
+        n = strlen(reterr->text);
+        (void) snprintf(reterr->text + n, sizeof(reterr->text) - n,
+                        ", which is what profile '%s' allows: ask for that or less, take another profile, or use a key that may loosen",
+                        p->name);
+        return r;
+}
+
+int profile_unknown(const Config *settings, const char *name, Error *reterr) {
+        CoreSettings c = core_settings(settings);
+        unsigned best = word_tolerance(name);
+        const char *nearest = NULL;
+        char names[ERROR_TEXT_MAX / 2];
+        size_t used = 0;
+
+        for (size_t i = 0; i < c.n_profiles; i++) {
+                if (word_is_nearer(name, c.profiles[i].name, &best))
+                        nearest = c.profiles[i].name;
+                if (used < sizeof(names))
+                        used += (size_t) snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", c.profiles[i].name);
+        }
+        return error_set(reterr, -EINVAL, "there is no profile '%.64s'%s%s%s (there are: %s)", name, nearest ? "; did you mean '" : "",
+                        nearest ? nearest : "", nearest ? "'?" : "", c.n_profiles > 0 ? names : "none");
+}
+
+usec_t profile_execution_ceiling(const Config *c, const Sandbox *sb) {
+        const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(c, sb->spec.profile) : NULL;
+        usec_t own = sb->spec.limits.exec_timeout_usec;
+
+        if (!p || p->limits.exec_timeout_usec == 0 || own == 0)
+                return 0;
+        return MAX_OF(p->limits.exec_timeout_usec, own);
+}

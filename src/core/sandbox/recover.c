@@ -1,0 +1,230 @@
+/* recover.c: after a start, the world is brought to what the store says, and the store to what the world says.
+ *
+ *      1. manager_new()       rows become objects, before anything can be asked
+ *      2. recover_start()     the provider is up: every id that something is left of in the kernel is listed
+ *      3. each live row is adopted (its PID 1 tells what ran and what has ended meanwhile), or, when it was in the middle of
+ *         being made or taken down, taken down; what nobody knows a row of, is taken down too
+ *      4. when all of that has been answered, requests are
+ *
+ * A spawner that is replaced while we live is another matter: the provider asks it again (provider/native-spawner.c). */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/disk.h"
+#include "core/internal.h"
+#include "core/network.h"
+#include "core/pool.h"
+
+#define IMPATIENCE_USEC (500 * USEC_PER_MSEC)
+
+typedef struct RecoverPending {
+        char id[SANDBOX_ID_LENGTH + 1];
+        UT_hash_handle hh;
+} RecoverPending;
+
+typedef struct Recovery {
+        RecoverPending *pending; /* adoptions and sweeps that have not been answered */
+        bool listed;      /* the list of what is in the kernel is complete */
+        usec_t started;
+        sd_event_source *impatience;
+        unsigned n_adopted, n_swept, n_lost, n_kept;
+} Recovery;
+
+static void expect(Manager *m, const char *id) {
+        RecoverPending *p;
+
+        HASH_FIND_STR(m->recovery->pending, id, p);
+        if (p)
+                return;
+        p = calloc(1, sizeof(*p));
+        if (!p)
+                return;
+        memcpy(p->id, id, strnlen(id, SANDBOX_ID_LENGTH));
+        HASH_ADD_STR(m->recovery->pending, id, p);
+}
+
+void recovery_free(Manager *m) {
+        RecoverPending *p, *next;
+
+        if (!m->recovery)
+                return;
+        HASH_ITER(hh, m->recovery->pending, p, next) {
+                HASH_DEL(m->recovery->pending, p);
+                free(p);
+        }
+        sd_event_source_disable_unref(m->recovery->impatience);
+        free(m->recovery);
+        m->recovery = NULL;
+}
+
+static void recover_check_complete(Manager *m) {
+        Recovery *r = m->recovery;
+
+        if (!r->listed || r->pending)
+                return;
+        if (r->n_adopted + r->n_lost + r->n_kept + r->n_swept > 0)
+                log_notice("recovered in %llu ms: %u sandbox%s adopted, %u parked, %u lost, %u leftover%s swept",
+                        (unsigned long long) (clock_usec() - r->started) / 1000, r->n_adopted, r->n_adopted == 1 ? "" : "es",
+                        r->n_kept, r->n_lost, r->n_swept, r->n_swept == 1 ? "" : "s");
+        recovery_free(m);
+        m->recovering = false;
+        disks_sweep(m);
+        pools_start(m->pools);
+}
+
+static void answered(Manager *m, const char *id) {
+        RecoverPending *p;
+
+        if (!m->recovery)
+                return;
+        HASH_FIND_STR(m->recovery->pending, id, p);
+        if (!p)
+                return;
+        HASH_DEL(m->recovery->pending, p);
+        free(p);
+        recover_check_complete(m);
+}
+
+/* A row that was in the middle of something, when the daemon ended. */
+static void recover_take_down(Sandbox *sb) {
+        expect(sb->manager, sb->id);
+        if (sb->status == SANDBOX_TERMINATING) {
+                Provider *p = sb->manager->provider;
+
+                int r = p->ops->destroy(p, sb->id, sb);
+
+                if (r < 0)
+                        sandbox_on_destroyed(sb->manager, sb->id, &(Error) { r, "it cannot be asked for" });
+                return;
+        }
+        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ true, "deleted");
+}
+
+static void recover_lose(Sandbox *sb, const char *reason) {
+        expect(sb->manager, sb->id);
+        if (sandbox_keep(sb, "its processes were gone when the daemon came back; its disk is as it was then: resume it") >= 0) {
+                sb->manager->recovery->n_kept++;
+                return;
+        }
+        sb->manager->recovery->n_lost++;
+        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, reason);
+}
+
+static void recover_one(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r;
+
+        if (sandbox_status_is_ended(sb->status) || (sb->parked && sb->status != SANDBOX_TERMINATING)) {
+                (void) sandbox_arm_timers(sb);
+                return;
+        }
+        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING) {
+                recover_take_down(sb);
+                return;
+        }
+        expect(sb->manager, sb->id);
+        r = p->ops->adopt(p, sb);
+        if (r < 0)
+                recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
+}
+
+/* Who does not answer may be frozen: paused by a daemon that did not live to write it down. Nobody was told that it is paused,
+ * so it is not. */
+static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
+        Manager *m = userdata;
+        RecoverPending *p, *next;
+
+        HASH_ITER(hh, m->recovery->pending, p, next) {
+                Sandbox *sb = manager_by_id(m, p->id);
+
+                if (!sb || sandbox_is_ending(sb))
+                        continue;
+                log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
+                (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
+        }
+        (void) sd_event_source_set_time_relative(source, IMPATIENCE_USEC);
+        return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+/* An execution that PID 1 has never heard of did not come that far. */
+static void end_unknown(Sandbox *sb) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, sb->executions, x, next)
+                if (x->unconfirmed && x->status == EXECUTION_STARTING)
+                        execution_end(x, EXECUTION_REASON_INTERNAL, -1, 0, "the daemon ended while it was starting");
+}
+
+void recover_on_adopted(Sandbox *sb, const Error *error) {
+        Manager *m = sb->manager;
+
+        if (error) {
+                if (sandbox_is_ending(sb))
+                        return;
+                if (sb->parked || sandbox_is_unloading(sb))
+                        return;
+                if (m->recovery)
+                        recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
+                else if (sandbox_keep(sb, "its PID 1 died; its disk is as it was then: resume it") < 0)
+                        sandbox_end(sb, SANDBOX_FAILED, /* delete= */ false, "its PID 1 died");
+                return;
+        }
+        sb->heard_at = clock_usec();
+        if (sb->status != SANDBOX_PAUSED || sb->activity == ACTIVITY_THAWING) /* a frozen PID 1 has not told what it knows */
+                end_unknown(sb);
+        sandbox_update_running(sb);
+        if (!m->recovery)
+                return;
+        (void) sandbox_arm_timers(sb);
+        (void) sandbox_check_cpu_time(sb);
+        network_adopted(sb);
+        m->recovery->n_adopted++;
+        answered(m, sb->id);
+}
+
+void recover_on_destroyed(Manager *m, const char *id) {
+        answered(m, id);
+}
+
+void recover_on_listed(Manager *m, const char *id) {
+        const Sandbox *sb;
+
+        if (!m->recovery)
+                return;
+        if (!id) {
+                m->recovery->listed = true;
+                recover_check_complete(m);
+                return;
+        }
+        sb = manager_by_id(m, id);
+        if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
+                return;
+        m->recovery->n_swept++;
+        expect(m, id);
+        (void) m->provider->ops->destroy(m->provider, id, NULL);
+}
+
+void recover_start(Manager *m) {
+        Sandbox *sb, *next;
+        int r;
+
+        if (m->recovery || !m->recovering)
+                return; /* the spawner came back; the daemon never went */
+        m->recovery = calloc(1, sizeof(*m->recovery));
+        if (!m->recovery)
+                return;
+        m->recovery->started = clock_usec();
+        (void) sd_event_add_time_relative(m->event, &m->recovery->impatience, CLOCK_MONOTONIC, IMPATIENCE_USEC, 0, on_impatience, m);
+
+        HASH_ITER(hh, m->sandboxes, sb, next)
+                recover_one(sb);
+        (void) journals_sweep(m);
+        r = m->provider->ops->list(m->provider);
+        if (r < 0) {
+                log_warning("cannot list what is left in the kernel: %s", strerror(-r));
+                m->recovery->listed = true;
+                recover_check_complete(m);
+        }
+}

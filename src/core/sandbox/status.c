@@ -1,0 +1,112 @@
+#include "core/status.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const sandbox_statuses[_SANDBOX_STATUS_MAX] = {
+        [SANDBOX_INITIALIZING] = "initializing",
+        [SANDBOX_READY]        = "ready",
+        [SANDBOX_RUNNING]      = "running",
+        [SANDBOX_PAUSED]       = "paused",
+        [SANDBOX_STOPPED]      = "stopped",
+        [SANDBOX_TERMINATING]  = "terminating",
+        [SANDBOX_COMPLETED]    = "completed",
+        [SANDBOX_FAILED]       = "failed",
+        [SANDBOX_TERMINATED]   = "terminated",
+};
+
+static const char *const execution_statuses[_EXECUTION_STATUS_MAX] = {
+        [EXECUTION_STARTING] = "starting",
+        [EXECUTION_RUNNING]  = "running",
+        [EXECUTION_EXITED]   = "exited",
+};
+
+static const char *const execution_reasons[_EXECUTION_REASON_MAX] = {
+        [EXECUTION_REASON_NONE]           = NULL,
+        [EXECUTION_REASON_EXITED]         = "exited",
+        [EXECUTION_REASON_SIGNALED]       = "signaled",
+        [EXECUTION_REASON_TIMEOUT]        = "timeout",
+        [EXECUTION_REASON_CPU_TIME]       = "cpu_time",
+        [EXECUTION_REASON_MEMORY]         = "memory",
+        [EXECUTION_REASON_DISK]           = "disk",
+        [EXECUTION_REASON_CANCELLED]      = "cancelled",
+        [EXECUTION_REASON_NOT_FOUND]      = "not_found",
+        [EXECUTION_REASON_NOT_EXECUTABLE] = "not_executable",
+        [EXECUTION_REASON_SANDBOX_ENDED]  = "sandbox_ended",
+        [EXECUTION_REASON_INTERNAL]       = "internal",
+        [EXECUTION_REASON_PARKED]         = "parked",
+        [EXECUTION_REASON_RESTORED]       = "restored",
+};
+
+/* Of those that somebody else's decision leads to. */
+static const char *const execution_texts[_EXECUTION_REASON_MAX] = {
+        [EXECUTION_REASON_CANCELLED]     = "killed on request",
+        [EXECUTION_REASON_SANDBOX_ENDED] = "its sandbox ended",
+        [EXECUTION_REASON_PARKED]        = "its sandbox was paused to disk, where processes are not kept",
+        [EXECUTION_REASON_RESTORED]      = "its sandbox was restored to a snapshot",
+};
+
+static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
+        [ON_TIMEOUT_KILL]  = "kill",
+        [ON_TIMEOUT_PAUSE] = "pause",
+        [ON_TIMEOUT_PARK]  = "park",
+};
+
+static const char *status_name_of(const char *const *names, int n, int value) {
+        return value >= 0 && value < n ? names[value] : NULL;
+}
+
+static int value_of(const char *const *names, int n, const char *name) {
+        for (int i = 0; name && i < n; i++)
+                if (names[i] && strcmp(names[i], name) == 0)
+                        return i;
+        return -EINVAL;
+}
+
+const char *sandbox_status_name(SandboxStatus s) {
+        return status_name_of(sandbox_statuses, _SANDBOX_STATUS_MAX, (int) s);
+}
+
+SandboxStatus sandbox_status_from_name(const char *name) {
+        return (SandboxStatus) value_of(sandbox_statuses, _SANDBOX_STATUS_MAX, name);
+}
+
+static bool sandbox_status_is_valid(SandboxStatus s) {
+        return (int) s >= 0 && s < _SANDBOX_STATUS_MAX;
+}
+
+bool sandbox_status_is_live(SandboxStatus s) {
+        return sandbox_status_is_valid(s) && s <= SANDBOX_TERMINATING;
+}
+
+bool sandbox_status_is_ended(SandboxStatus s) {
+        return sandbox_status_is_valid(s) && s > SANDBOX_TERMINATING;
+}
+
+const char *execution_status_name(ExecutionStatus s) {
+        return status_name_of(execution_statuses, _EXECUTION_STATUS_MAX, (int) s);
+}
+
+ExecutionStatus execution_status_from_name(const char *name) {
+        return (ExecutionStatus) value_of(execution_statuses, _EXECUTION_STATUS_MAX, name);
+}
+
+const char *execution_reason_name(ExecutionReason r) {
+        return status_name_of(execution_reasons, _EXECUTION_REASON_MAX, (int) r);
+}
+
+const char *execution_reason_words(ExecutionReason r) {
+        return status_name_of(execution_texts, _EXECUTION_REASON_MAX, (int) r);
+}
+
+ExecutionReason execution_reason_from_name(const char *name) {
+        return name ? (ExecutionReason) value_of(execution_reasons, _EXECUTION_REASON_MAX, name) : EXECUTION_REASON_NONE;
+}
+
+const char *on_timeout_name(OnTimeout o) {
+        return status_name_of(on_timeouts, _ON_TIMEOUT_MAX, (int) o);
+}
+
+OnTimeout on_timeout_from_name(const char *name) {
+        return (OnTimeout) value_of(on_timeouts, _ON_TIMEOUT_MAX, name);
+}

@@ -1,0 +1,233 @@
+/* credential-filter.c: words in a stream, wherever it is cut.
+ *
+ * A pair of bytes with which no word begins is most of any stream, so a bit for each pair tells; only then the words are compared, the
+ * longest first. At the end of a portion, what may become a word is kept: at most one byte less than the longest word. */
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/credential/credential-internal.h"
+
+#define PIECE_MAX    (64 * 1024)
+#define HELD_MAX     (6 * CREDENTIAL_VALUE_MAX + PIECE_MAX) /* the longest form, and one piece behind it */
+#define PATTERNS_MAX (CREDENTIALS_MAX * (_CREDENTIAL_FORM_MAX + CREDENTIAL_SHADOWS))
+
+typedef struct CredentialFilterPattern {
+        const char *from, *to; /* to NULL: stars */
+        size_t n_from, n_to;
+        const char *name;
+} CredentialFilterPattern;
+
+struct CredentialFilter {
+        Credentials *credentials;
+        CredentialFilterPattern patterns[PATTERNS_MAX]; /* the longest first */
+        size_t n_patterns;
+        uint64_t pairs[65536 / 64];
+        Text held;
+        const char *hit;
+};
+
+static int compare_patterns(const void *a, const void *b) {
+        size_t n = ((const CredentialFilterPattern *) a)->n_from, m = ((const CredentialFilterPattern *) b)->n_from;
+
+        return n > m ? -1 : n < m;
+}
+
+static void filter_add(CredentialFilter *f, const Credential *c, const char *from, const char *to) {
+        const uint8_t *bytes = (const uint8_t *) from;
+        unsigned pair;
+
+        if (strlen(from) < 2)
+                return;
+        for (size_t i = 0; i < f->n_patterns; i++)
+                if (strcmp(f->patterns[i].from, from) == 0)
+                        return;
+        pair = (unsigned) bytes[0] << 8 | bytes[1];
+        f->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
+        f->patterns[f->n_patterns++] =
+                        (CredentialFilterPattern) { .from = from, .n_from = strlen(from), .to = to, .n_to = to ? strlen(to) : strlen(from), .name = c->name };
+}
+
+static int filter_new(Credentials *c, CredentialFilter **ret) {
+        CredentialFilter *f = calloc(1, sizeof(CredentialFilter));
+
+        assert(c);
+        assert(ret);
+
+        if (!f)
+                return -ENOMEM;
+        f->credentials = credentials_ref(c);
+        f->held = (Text) TEXT_INIT(HELD_MAX);
+        *ret = f;
+        return 0;
+}
+
+static void filter_ready(CredentialFilter *f) {
+        qsort(f->patterns, f->n_patterns, sizeof(CredentialFilterPattern), compare_patterns);
+}
+
+CredentialFilter *credential_filter_free(CredentialFilter *f) {
+        if (!f)
+                return NULL;
+        text_wipe(&f->held);
+        (void) credentials_free(f->credentials);
+        free(f);
+        return NULL;
+}
+
+int credential_filter_new_find(Credentials *c, const char *host, CredentialFilter **ret) {
+        int r = filter_new(c, ret);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < c->n; i++)
+                if (!credentials_belong(c, c->items[i].placeholder, host))
+                        filter_add(*ret, c->items + i, c->items[i].placeholder, c->items[i].placeholder);
+        filter_ready(*ret);
+        return 0;
+}
+
+int credential_filter_new_fill(Credentials *c, const char *host, CredentialPlace place, CredentialForm form, CredentialFilter **ret) {
+        int r = filter_new(c, ret);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < c->n; i++)
+                if ((c->items[i].places & place) && credential_is_for(c->items + i, host))
+                        filter_add(*ret, c->items + i, c->items[i].placeholder, c->items[i].forms[form]);
+        filter_ready(*ret);
+        return 0;
+}
+
+int credential_filter_new_mask(Credentials *c, const char *host, bool same_length, CredentialFilter **ret) {
+        int r = filter_new(c, ret);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < c->n; i++) {
+                const Credential *item = c->items + i;
+
+                if (!credential_is_for(item, host))
+                        continue;
+                for (size_t k = 0; k < _CREDENTIAL_FORM_MAX; k++)
+                        filter_add(*ret, item, item->forms[k], same_length ? NULL : item->placeholder);
+                for (size_t k = 0; k < CREDENTIAL_SHADOWS; k++)
+                        filter_add(*ret, item, item->shadows[k], NULL);
+        }
+        filter_ready(*ret);
+        return 0;
+}
+
+const char *credential_filter_hit(const CredentialFilter *f) {
+        return f->hit;
+}
+
+void credential_filter_forget(CredentialFilter *f) {
+        f->hit = NULL;
+}
+
+bool credential_filter_is_idle(const CredentialFilter *f) {
+        return f->n_patterns == 0;
+}
+
+/* A word that begins here; or *ret_partial: what is here may become one. */
+static const CredentialFilterPattern *filter_match(const CredentialFilter *f, const uint8_t *data, size_t size, bool last, bool *ret_partial) {
+        for (size_t i = 0; i < f->n_patterns; i++) {
+                const CredentialFilterPattern *p = f->patterns + i;
+                size_t n = MIN_OF(p->n_from, size);
+
+                if (memcmp(p->from, data, n) != 0)
+                        continue;
+                if (n == p->n_from)
+                        return p;
+                if (!last) {
+                        *ret_partial = true;
+                        return NULL;
+                }
+        }
+        return NULL;
+}
+
+static void put_word(const CredentialFilterPattern *p, Text *out) {
+        char *stars;
+
+        if (p->to) {
+                text_put(out, p->to, p->n_to);
+                return;
+        }
+        stars = text_extend(out, p->n_to);
+        if (stars)
+                memset(stars, '*', p->n_to);
+}
+
+static bool credential_filter_may_begin(const CredentialFilter *f, const uint8_t *data) {
+        unsigned pair = (unsigned) data[0] << 8 | data[1];
+
+        return f->pairs[pair / 64] >> pair % 64 & 1;
+}
+
+/* Returns how much is decided. */
+static size_t filter_pass(CredentialFilter *f, const uint8_t *data, size_t size, bool last, Text *out) {
+        size_t at = 0, done = 0;
+
+        while (at < size) {
+                const CredentialFilterPattern *p;
+                bool partial = false;
+
+                if (size - at >= 2 && !credential_filter_may_begin(f, data + at)) {
+                        at++;
+                        continue;
+                }
+                p = filter_match(f, data + at, size - at, last, &partial);
+                if (partial)
+                        break;
+                if (!p) {
+                        at++;
+                        continue;
+                }
+                f->hit = p->name;
+                text_put(out, data + done, at - done);
+                put_word(p, out);
+                at += p->n_from;
+                done = at;
+        }
+        text_put(out, data + done, at - done);
+        return at;
+}
+
+static int filter_piece(CredentialFilter *f, const uint8_t *data, size_t size, bool last, Text *out) {
+        size_t n;
+
+        if (size == 0 && f->held.size == 0)
+                return out->error;
+        if (f->held.size == 0) { /* mostly */
+                n = filter_pass(f, data, size, last, out);
+                text_put(&f->held, data + n, size - n);
+        } else {
+                text_put(&f->held, data, size);
+                if (f->held.error < 0)
+                        return f->held.error;
+                n = filter_pass(f, (const uint8_t *) f->held.data, f->held.size, last, out);
+                text_consume(&f->held, n);
+        }
+        return f->held.error < 0 ? f->held.error : out->error;
+}
+
+int credential_filter_feed(CredentialFilter *f, const void *data, size_t size, bool last, Text *out) {
+        const uint8_t *bytes = data ? data : (const uint8_t *) "";
+        int r;
+
+        assert(f);
+        assert(out);
+
+        do {
+                size_t n = MIN_OF(size, (size_t) PIECE_MAX);
+
+                r = filter_piece(f, bytes, n, last && n == size, out);
+                bytes += n;
+                size -= n;
+        } while (r >= 0 && size > 0);
+        return r;
+}

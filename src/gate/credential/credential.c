@@ -1,0 +1,163 @@
+#include "gate/credential/credential.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "gate/credential/credential-internal.h"
+
+static const struct {
+        const char *name;
+        CredentialPlace place;
+} places[] = {
+        { "header", CREDENTIAL_HEADER },
+        { "query",  CREDENTIAL_QUERY  },
+        { "body",   CREDENTIAL_BODY   },
+};
+
+void text_wipe(Text *t) {
+        if (t->data)
+                explicit_bzero(t->data, t->room);
+        text_done(t);
+}
+
+Credentials *credentials_ref(Credentials *c) {
+        if (c)
+                c->n_refs++;
+        return c;
+}
+
+Credentials *credentials_free(Credentials *c) {
+        if (!c || --c->n_refs > 0)
+                return NULL;
+        for (size_t i = 0; i < c->n; i++)
+                credential_wipe_forms(c->items + i);
+        free(c);
+        return NULL;
+}
+
+bool credential_is_for(const Credential *c, const char *host) {
+        return host && egress_rule_names(&(EgressRule) { .domain = (char *) c->domain }, host);
+}
+
+bool credentials_belong(const Credentials *c, const char *placeholder, const char *host) {
+        for (size_t i = 0; i < c->n; i++)
+                if (strcmp(c->items[i].placeholder, placeholder) == 0 && credential_is_for(c->items + i, host))
+                        return true;
+        return false;
+}
+
+bool credentials_want_in(const Credentials *c, const char *host, CredentialPlace place) {
+        for (size_t i = 0; c && i < c->n; i++)
+                if ((c->items[i].places & place) && credential_is_for(c->items + i, host))
+                        return true;
+        return false;
+}
+
+bool credentials_want(const Credentials *c, const char *host) {
+        return credentials_want_in(c, host, CREDENTIAL_HEADER | CREDENTIAL_QUERY | CREDENTIAL_BODY);
+}
+
+/* Reading them. */
+
+static int credential_read_text(json_t *item, const char *name, size_t min, size_t max, const char **ret, size_t *ret_size, Error *reterr) {
+        json_t *value = json_object_get(item, name);
+        size_t n = json_string_length(value);
+
+        if (!json_is_string(value) || n < min || n > max || strlen(json_string_value(value)) != n)
+                return error_set(reterr, -EINVAL, "%s: must be a text of %zu to %zu bytes", name, min, max);
+        *ret = json_string_value(value);
+        *ret_size = n;
+        return 0;
+}
+
+static int credential_read_places(json_t *list, unsigned *ret, Error *reterr) {
+        json_t *item;
+        size_t i;
+
+        *ret = 0;
+        if (!list || json_is_null(list))
+                *ret = CREDENTIAL_HEADER;
+        json_array_foreach(list, i, item) {
+                unsigned found = 0;
+
+                for (size_t k = 0; k < ELEMENTSOF(places); k++)
+                        if (json_is_string(item) && strcmp(json_string_value(item), places[k].name) == 0)
+                                found = places[k].place;
+                if (found == 0)
+                        return error_set(reterr, -EINVAL, "in[%zu]: must be \"header\", \"query\" or \"body\"", i);
+                *ret |= found;
+        }
+        return *ret != 0 ? 0 : error_set(reterr, -EINVAL, "in: must say where: \"header\", \"query\", \"body\"");
+}
+
+/* Exact, or "*." and a name: what is for every host belongs to none. */
+static int credential_read_domain(const char *text, char ret[static EGRESS_DOMAIN_MAX], Error *reterr) {
+        size_t skip = strncmp(text, "*.", 2) == 0 ? 2 : 0;
+        char name[EGRESS_DOMAIN_MAX];
+
+        if (egress_host_normalise(text + skip, strlen(text + skip), name) < 0 || strlen(name) + skip >= EGRESS_DOMAIN_MAX)
+                return error_set(reterr, -EINVAL, "domain: '%.100s' is no name, and no name with \"*.\" before it", text);
+        memcpy(ret, text, skip);
+        strcpy(ret + skip, name);
+        return 0;
+}
+
+static int credential_read_one(json_t *item, Credential *c, Error *reterr) {
+        const char *name, *placeholder, *value, *domain;
+        size_t n, n_value;
+        int r;
+
+        r = credential_read_text(item, "name", 1, sizeof(c->name) - 1, &name, &n, reterr);
+        if (r >= 0)
+                r = credential_read_text(item, "placeholder", CREDENTIAL_PLACEHOLDER_MIN, CREDENTIAL_PLACEHOLDER_MAX, &placeholder, &n, reterr);
+        if (r >= 0)
+                r = credential_read_text(item, "domain", 1, EGRESS_DOMAIN_MAX, &domain, &n, reterr);
+        if (r >= 0)
+                r = credential_read_domain(domain, c->domain, reterr);
+        if (r >= 0)
+                r = credential_read_places(json_object_get(item, "in"), &c->places, reterr);
+        if (r >= 0)
+                r = credential_read_text(item, "value", CREDENTIAL_VALUE_MIN, CREDENTIAL_VALUE_MAX, &value, &n_value, reterr);
+        if (r < 0)
+                return r;
+        if (placeholder[strspn(placeholder, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")])
+                return error_set(reterr, -EINVAL, "placeholder: must be letters, digits, '-', '_' and '.'");
+        strcpy(c->name, name);
+        strcpy(c->placeholder, placeholder);
+        r = credential_make_forms(c, value, n_value);
+        explicit_bzero((char *) value, n_value); /* jansson's own memory; it would free it with the value in it */
+        return r < 0 ? error_set(reterr, r, "%m") : 0;
+}
+
+int credentials_parse(json_t *list, Credentials **ret, Error *reterr) {
+        Credentials *c;
+        json_t *item;
+        size_t i;
+        int r;
+
+        assert(ret);
+
+        if (!list || json_is_null(list) || (json_is_array(list) && json_array_size(list) == 0)) {
+                *ret = NULL;
+                return 0;
+        }
+        if (!json_is_array(list) || json_array_size(list) > CREDENTIALS_MAX)
+                return error_set(reterr, -EINVAL, "credentials: must be a list of %d at most", CREDENTIALS_MAX);
+        c = calloc(1, sizeof(Credentials));
+        if (!c)
+                return error_set(reterr, -ENOMEM, "credentials: %m");
+        c->n_refs = 1;
+        json_array_foreach(list, i, item) {
+                c->n = i + 1;
+                r = credential_read_one(item, c->items + i, reterr);
+                if (r < 0) {
+                        (void) credentials_free(c);
+                        return error_prefix(reterr, r, "credentials[%zu]", i);
+                }
+        }
+        *ret = c;
+        return 0;
+}

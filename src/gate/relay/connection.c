@@ -1,0 +1,244 @@
+#include "gate/relay/connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <utlist.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "gate/address.h"
+#include "gate/dns/dns.h"
+#include "gate/relay/connection-internal.h"
+#include "gate/relay/listener.h"
+
+#define DNS_PORT 53
+
+EgressQuestion connection_question(const Connection *c) {
+        return (EgressQuestion) {
+                .protocol = c->protocol,
+                .host = *c->host ? c->host : NULL,
+                .has_address = true,
+                .address = c->address,
+                .port = c->port,
+        };
+}
+
+static void connection_free(Connection *c) {
+        GateSandbox *s = c->sandbox;
+
+        DL_DELETE(s->connections, c);
+        s->n_connections--;
+        s->gate->n_connections--;
+        sd_event_source_disable_unref(c->source);
+        sd_event_source_disable_unref(c->upstream_source);
+        sd_event_source_disable_unref(c->timer);
+        ask_cancel(c->ask);
+        dial_free(c->dial);
+        relay_free(c->relay);
+        http_free(c->http);
+        (void) fd_close(c->fd);
+        (void) fd_close(c->upstream_fd);
+        free(c);
+}
+
+void connection_close(Connection *c) {
+        GateSandbox *s = c->sandbox;
+
+        connection_free(c);
+        listener_resume(s);
+}
+
+/* So that the other side gets a reset when it is closed, not an end that looks like all was well. */
+static void make_rude(int fd) {
+        if (fd >= 0)
+                (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger) { .l_onoff = 1 }, sizeof(struct linger));
+}
+
+void connection_reset(Connection *c) {
+        make_rude(c->fd);
+        make_rude(c->upstream_fd);
+        connection_close(c);
+}
+
+void connection_deny(Connection *c, const EgressVerdict *v) {
+        const EgressQuestion q = connection_question(c);
+
+        gate_tell_denied(c->sandbox, v, &q);
+        connection_reset(c);
+}
+
+static void deny_because(Connection *c, EgressReason reason) {
+        connection_deny(c, &(EgressVerdict) { .action = EGRESS_DENY, .reason = reason, .rule = -1 });
+}
+
+/* Passing bytes on. */
+
+static void on_relay_done(RelayEnd end, void *userdata) {
+        Connection *c = userdata;
+
+        if (end == RELAY_OVER)
+                connection_close(c);
+        else if (end == RELAY_SILENT)
+                deny_because(c, EGRESS_TIMEOUT);
+        else
+                connection_reset(c); /* that the total is used up has been told */
+}
+
+static void start_relay(Connection *c) {
+        int r;
+
+        c->source = sd_event_source_disable_unref(c->source);
+        c->upstream_source = sd_event_source_disable_unref(c->upstream_source);
+        c->timer = sd_event_source_disable_unref(c->timer);
+        r = relay_new(c->sandbox, c->fd, c->upstream_fd, c->sandbox->policy.request_timeout_usec, on_relay_done, c, &c->relay);
+        if (r < 0)
+                connection_reset(c);
+}
+
+static int on_upstream_first(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        connection_clear(userdata); /* a server that speaks first: raw TCP, which is allowed to there */
+        return 0;
+}
+
+static void connection_on_dialed(int error, int fd, void *userdata) {
+        Connection *c = userdata;
+
+        c->dial = dial_free(c->dial);
+        if (error < 0) {
+                log_sandbox("debug", c->sandbox->id, "upstream cannot be reached");
+                deny_because(c, EGRESS_UPSTREAM);
+                return;
+        }
+        c->upstream_fd = fd;
+        if (c->cleared)
+                start_relay(c);
+        else if (sd_event_add_io(c->sandbox->gate->event, &c->upstream_source, fd, EPOLLIN | EPOLLRDHUP, on_upstream_first, c) < 0)
+                connection_reset(c);
+}
+
+void connection_dial_ahead(Connection *c) {
+        if (dial_new(c->sandbox->gate, &c->address, c->port, connection_on_dialed, c, &c->dial) < 0)
+                deny_because(c, EGRESS_UPSTREAM);
+}
+
+/* Meanwhile nothing of the guest's is looked at, but that it goes away. */
+static int on_guest_waits(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
+        if (revents & (EPOLLHUP | EPOLLERR))
+                connection_reset(userdata);
+        return 0;
+}
+
+static int watch_for_end(Connection *c) {
+        c->source = sd_event_source_disable_unref(c->source);
+        c->timer = sd_event_source_disable_unref(c->timer);
+        return sd_event_add_io(c->sandbox->gate->event, &c->source, c->fd, EPOLLET, on_guest_waits, c);
+}
+
+static void tell_learnt(Connection *c) {
+        const EgressQuestion q = connection_question(c);
+        const EgressVerdict v = gate_decide(c->sandbox, &q);
+
+        gate_tell_allowed(c->sandbox, &v, &q);
+}
+
+void connection_clear(Connection *c) {
+        if (c->sandbox->policy.learn)
+                tell_learnt(c);
+        c->cleared = true;
+        if (c->upstream_fd >= 0)
+                start_relay(c);
+        else if (watch_for_end(c) < 0)
+                connection_reset(c);
+        else if (!c->dial)
+                connection_dial_ahead(c);
+}
+
+/* HTTP. */
+
+static void on_http_done(HttpExchange *x, void *userdata) {
+        connection_close(userdata);
+}
+
+void connection_open(Connection *c) {
+        const HttpStart start = {
+                .sandbox = c->sandbox,
+                .fd = c->fd,
+                .tls = c->tls,
+                .address = c->address,
+                .port = c->port,
+                .host = c->tls ? c->host : NULL,
+                .approved = c->approved,
+        };
+
+        /* http.c connects by itself, when there is something to send. */
+        c->upstream_source = sd_event_source_disable_unref(c->upstream_source);
+        c->dial = dial_free(c->dial);
+        c->upstream_fd = fd_close(c->upstream_fd);
+        c->source = sd_event_source_disable_unref(c->source);
+        c->timer = sd_event_source_disable_unref(c->timer);
+        c->fd = -EBADF; /* taken, also when it fails */
+        if (http_start(&start, on_http_done, c, &c->http) < 0)
+                connection_close(c);
+}
+
+/* Coming and going. */
+
+static int find_destination(int fd, EgressAddress *ret, uint16_t *ret_port) {
+        SocketAddress a;
+        socklen_t size = sizeof(a);
+
+        if (getsockname(fd, &a.any, &size) < 0)
+                return -errno;
+        return address_from_socket(&a, ret, ret_port);
+}
+
+void connection_take(GateSandbox *s, int fd) {
+        _cleanup_close_ int owned = fd;
+        EgressAddress address;
+        Connection *c;
+        uint16_t port;
+
+        if (find_destination(fd, &address, &port) < 0)
+                return;
+        if (port == DNS_PORT) {
+                dns_take_connection(s, TAKE_FD(owned));
+                return;
+        }
+        c = calloc(1, sizeof(*c));
+        if (!c)
+                return;
+        *c = (Connection) {
+                .sandbox = s,
+                .fd = TAKE_FD(owned),
+                .upstream_fd = -EBADF,
+                .address = address,
+                .port = port,
+                .protocol = EGRESS_TCP,
+        };
+        DL_APPEND(s->connections, c);
+        s->n_connections++;
+        s->gate->n_connections++;
+        s->usage.connections++;
+        judge_accepted(c);
+}
+
+void connections_policy_changed(GateSandbox *s) {
+        Connection *c, *next;
+
+        DL_FOREACH_SAFE(s->connections, c, next) {
+                if (c->http)
+                        http_policy_changed(c->http);
+                else
+                        judge_policy_changed(c);
+        }
+}
+
+void connections_sandbox_gone(GateSandbox *s) {
+        while (s->connections) {
+                make_rude(s->connections->fd);
+                make_rude(s->connections->upstream_fd);
+                connection_free(s->connections);
+        }
+}

@@ -1,0 +1,50 @@
+/* shape.h: structs as bytes, by base/shape.h.
+ *
+ * Fields stand in the order of their table: numbers little-endian in their own width, bools and enums as one byte, INT as four,
+ * CHARS as a string (u16 length and bytes), BYTES as they are, VIEW with a u32 length, OBJECT by its fields, ARRAY as a u8 count and
+ * its items. No other kind is sent. Getting is strict: a bool above 1, a number out of the field's bounds, an enum without a name, a
+ * count beyond the array fails the reader.
+ * Allocates nothing. Must not know: any message. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/shape.h"
+#include "wire/codec.h"
+
+void wire_put_shape(WireWriter *w, const Shape *shape, const void *object);
+void wire_get_shape(WireReader *r, const Shape *shape, void *ret);
+
+/* The largest number that is sent as a count or a time: what is beyond it would be negative elsewhere. */
+#define WIRE_COUNT(type, member) SHAPE_INT64, offsetof(type, member), .max = (double) INT64_MAX
+
+/* One type of message. The rest is what a table cannot say: it stands behind the fields. */
+typedef struct WireLine {
+        bool known;         /* else the type does not exist */
+        const Shape *shape; /* of its fields; NULL: none */
+        size_t offset;      /* of the fields in the message */
+        bool (*check)(unsigned type, const void *fields); /* what nobody would send fails encode and decode. NULL: the bounds are all */
+        void (*put_rest)(WireWriter *w, const void *fields);
+        bool (*get_rest)(WireReader *r, unsigned type, void *fields); /* false: a value that nobody would send */
+} WireLine;
+
+/* A closed set of messages: a struct with an enum `type`, a u32 `serial` where there is one, and a union of fields.
+ *
+ *      offset 0   u16 type
+ *             2   u16 reserved, 0; or the length of what follows
+ *             4   u32 serial, where there is one
+ *                 the fields of the type
+ */
+typedef struct WireSet {
+        const WireLine *lines; /* by type */
+        unsigned n_lines;
+        size_t type;   /* offset */
+        size_t serial; /* likewise; 0: there is none */
+        bool has_length;
+} WireSet;
+
+/* Returns the size; -EINVAL: no such type; -ENOSPC: no room, or what nobody would send. */
+ssize_t wire_set_encode(const WireSet *set, const void *message, uint8_t *buffer, size_t size);
+
+/* -EBADMSG for anything that wire_set_encode() would not have made; the message is then undefined. */
+int wire_set_decode(const WireSet *set, const uint8_t *data, size_t size, void *ret);
