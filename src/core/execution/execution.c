@@ -185,11 +185,7 @@ static int check_user(const Sandbox *sb, const ExecutionSpec *spec, Error *reter
                         spec->uid, spec->gid, sb->spec.uid, sb->spec.gid);
 }
 
-<<<<<<< HEAD
 static int execution_spec_check(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
-=======
-static int execution_check_start(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
->>>>>>> r-provider
         const Provider *p = sb->manager->provider;
         int r;
 
@@ -244,11 +240,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         size_t n_fds = 0;
         Execution *x;
 
-<<<<<<< HEAD
         r = execution_spec_check(sb, spec, reterr);
-=======
-        r = execution_check_start(sb, spec, reterr);
->>>>>>> r-provider
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);
