@@ -33,7 +33,7 @@ static int target_take_port(const char *text, size_t n, uint16_t *ret) {
 }
 
 /* "8000", or "8000~" and a signature. */
-static int take_port_and_token(const char *text, size_t n, PreviewTarget *ret) {
+static int take_port_and_token(const char *text, size_t n, ApiTarget *ret) {
         const char *tilde = memchr(text, '~', n);
         size_t size = tilde ? (size_t) (text + n - tilde - 1) : 0;
 
@@ -45,7 +45,7 @@ static int take_port_and_token(const char *text, size_t n, PreviewTarget *ret) {
         return target_take_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
 }
 
-static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, PreviewTarget *ret) {
+static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, ApiTarget *ret) {
         if (!target_is_id(id, id_size) || take_port_and_token(port, port_size, ret) < 0)
                 return -EINVAL;
         memcpy(ret->id, id, id_size);
@@ -54,7 +54,7 @@ static int take_both(const char *id, size_t id_size, const char *port, size_t po
 }
 
 /* "<port>-<id>.<domain>", with or without a port of ours behind it. */
-static int target_parse_host(const char *host, const char *domain, PreviewTarget *ret) {
+static int target_parse_host(const char *host, const char *domain, ApiTarget *ret) {
         size_t label = strcspn(host, "."), port = strcspn(host, "-"), n = strlen(domain);
         const char *rest = host + label + (host[label] == '.');
 
@@ -66,7 +66,7 @@ static int target_parse_host(const char *host, const char *domain, PreviewTarget
         return port < label ? take_both(host + port + 1, label - port - 1, host, port, ret) : -EINVAL;
 }
 
-static int target_parse_path(const char *path, PreviewTarget *ret) {
+static int target_parse_path(const char *path, ApiTarget *ret) {
         const char *id, *port;
         size_t id_size, port_size;
 
@@ -80,15 +80,16 @@ static int target_parse_path(const char *path, PreviewTarget *ret) {
         return take_both(id, id_size, port, port_size, ret);
 }
 
-int preview_target_parse(const char *host, const char *path, const char *domain, PreviewTarget *ret) {
+int preview_target_parse(const char *host, const char *path, const char *domain, ApiTarget *ret) {
         int r = 0;
 
-        *ret = (PreviewTarget) { .rest = path };
+        *ret = (ApiTarget) { .rest = path };
         if (host && domain)
                 r = target_parse_host(host, domain, ret);
         return r == 0 ? target_parse_path(path, ret) : r;
 }
 
-int preview_find(ApiRequest *q, PreviewTarget *ret) {
-        return preview_target_parse(http_header(q->http, "Host"), http_path(q->http), q->manager->settings->previews.domain, ret);
+int preview_find(ApiRequest *q, ApiTarget *ret) {
+        /* An address that cannot be one is claimed too, without an id: its answer is a preview's. */
+        return preview_target_parse(http_header(q->http, "Host"), http_path(q->http), q->manager->settings->previews.domain, ret) != 0;
 }

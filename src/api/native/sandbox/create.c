@@ -67,7 +67,7 @@ static bool looks_like_id(const char *text) {
 static bool native_create_is_reserved(const char *text) {
         static const char before[] = "/api/sandbox/";
 
-        for (const ApiRoute *const *table = api_tables; *table; table++)
+        for (const ApiRoute *const *table = native_tables; *table; table++)
                 for (const ApiRoute *route = *table; route->method; route++) {
                         const char *word = route->path + strlen(before);
                         size_t n = strlen(text);

@@ -1,4 +1,4 @@
-#include "daemon/reload.h"
+#include "config/reload.h"
 
 #include <errno.h>
 #include <stdio.h>
