@@ -315,7 +315,7 @@ static bool is_for_the_file(const char *name) {
         static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
                                             "metrics-table", "help" };
 
-        for (size_t i = 0; i < ELEMENTSOF(not); i++)
+        for (size_t i = 0; i < ELEMENTSOF(not ); i++)
                 if (strcmp(not[i], name) == 0)
                         return false;
         return true;

@@ -101,7 +101,7 @@ static void claim_concurrently(_unused_ void *userdata) {
                         (void) close(stop[1]);
                         (void) read(start[0], &c, 1); /* until all are there */
                         for (int j = 0; j < EACH; j++)
-                                claim(mine + j, &(int){ -EBADF });
+                                claim(mine + j, &(int) { -EBADF });
                         check_result("report", fd_write_all(report[1], mine, sizeof(mine)), 0);
                         (void) read(stop[0], &c, 1);
                         _exit(0);
@@ -153,7 +153,7 @@ static void holder_dies(_unused_ void *userdata) {
         pid = fork();
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                claim(&base, &(int){ -EBADF });
+                claim(&base, &(int) { -EBADF });
                 check_result("report", fd_write_all(report[1], &base, sizeof(base)), 0);
                 for (;;)
                         (void) pause();

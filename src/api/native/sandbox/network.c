@@ -39,7 +39,7 @@ static void native_network_body_done(PolicyBody *b) {
 }
 
 /* All of them go to one object: who reads policies, reads it as a whole. */
-static int field_collect(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_collect(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         PolicyBody *b = target;
 
         if (!b->policy)
@@ -47,33 +47,33 @@ static int field_collect(const JsonField *f, json_t *v, const char *name, void *
         return json_object_set(b->policy, f->name, v) < 0 ? -ENOMEM : 0;
 }
 
-const JsonField native_policy_fields[] = {
-        { "preset",                  field_collect },
-        { "network",                 field_collect },
-        { "allowNetworkAccess",      field_collect },
-        { "allowedDomains",          field_collect },
-        { "deniedDomains",           field_collect },
-        { "requireTls",              field_collect },
-        { "maxRequestSize",          field_collect },
-        { "maxResponseSize",         field_collect },
-        { "timeout",                 field_collect },
-        { "readOnlyPaths",           field_collect },
-        { "writablePaths",           field_collect },
-        { "deniedPaths",             field_collect },
-        { "allowFileSystem",         field_collect },
-        { "allowedPaths",            field_collect },
-        { "allowedExtensions",       field_collect },
-        { "maxFileSize",             field_collect },
-        { "maxTotalSize",            field_collect },
-        { "allowProcessCreation",    field_collect },
-        { "allowEnvironmentAccess",  field_collect },
-        { "allowedLanguages",        field_collect, .flags = JSON_NULLABLE },
-        { "maxExecutionTime",        field_collect },
-        { "maxMemoryUsage",          field_collect },
-        { "maxCpuUsage",             field_collect },
-        { "credentials",             field_collect },
+static const ShapeField native_policy_fields[] = {
+        { "preset",                  SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "network",                 SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowNetworkAccess",      SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedDomains",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "deniedDomains",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "requireTls",              SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxRequestSize",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxResponseSize",         SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "timeout",                 SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "readOnlyPaths",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "writablePaths",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "deniedPaths",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowFileSystem",         SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedPaths",            SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedExtensions",       SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxFileSize",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxTotalSize",            SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowProcessCreation",    SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowEnvironmentAccess",  SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedLanguages", SHAPE_CUSTOM, .flags = SHAPE_NULLABLE, .json = SHAPE_PARSE(field_collect) },
+        { "maxExecutionTime",        SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxMemoryUsage",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxCpuUsage",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "credentials",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
 };
-const size_t native_policy_n_fields = ELEMENTSOF(native_policy_fields);
+const Shape native_policy_shape = SHAPE_BODY(native_policy_fields);
 
 static const char *const changeable[] = { "network",    "allowNetworkAccess", "allowedDomains",  "deniedDomains",
                                           "requireTls", "maxRequestSize",     "maxResponseSize", "timeout",
@@ -335,7 +335,7 @@ typedef struct AnswerBody {
         ApprovalScope scope;
 } AnswerBody;
 
-static int native_network_field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_network_field_scope(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         int scope = json_is_string(v) ? approval_scope_from_string(json_string_value(v)) : -EINVAL;
 
         if (scope < 0)
@@ -344,11 +344,11 @@ static int native_network_field_scope(const JsonField *f, json_t *v, const char 
         return 0;
 }
 
-const JsonField native_approval_fields[] = {
-        { "allow", json_field_bool, offsetof(AnswerBody, allow), JSON_MANDATORY },
-        { "scope", native_network_field_scope,     0,                           JSON_NULLABLE  },
+static const ShapeField native_approval_fields[] = {
+        { "allow", SHAPE_BOOL,   offsetof(AnswerBody, allow), SHAPE_MANDATORY                                              },
+        { "scope", SHAPE_CUSTOM, 0,                           SHAPE_NULLABLE, .json = SHAPE_PARSE(native_network_field_scope) },
 };
-const size_t native_approval_n_fields = ELEMENTSOF(native_approval_fields);
+const Shape native_approval_shape = SHAPE_BODY(native_approval_fields);
 
 void native_approval_answer(ApiRequest *q) {
         Gatekeeper *k = native_network_keeper_of(q);
