@@ -162,6 +162,7 @@ Sandbox *sandbox_free(Sandbox *sb) {
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
         sandbox_enforce_forget(sb);
+        sandbox_dialect_forget(sb);
         sandbox_spec_done(&sb->spec);
         mask_unref(sb->mask);
         free(sb->reason);

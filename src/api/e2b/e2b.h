@@ -65,8 +65,8 @@ typedef struct E2bRecord {
 } E2bRecord;
 
 void e2b_record_done(E2bRecord *r);
-int e2b_record_read(const Sandbox *sb, E2bRecord *ret); /* of one that another surface has made: the defaults */
-int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store */
+const E2bRecord *e2b_record(const Sandbox *sb);         /* read once, and the sandbox's; of one that another surface has made: the defaults. NULL: out of memory */
+int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store; what e2b_record() gave out is gone then */
 char *e2b_record_print(const E2bRecord *r);             /* for a spec; the caller frees. NULL: out of memory */
 
 /* A moment of the life that the dialect sees. */

@@ -243,16 +243,19 @@ static void target_become_owner(ApiRequest *q, const Sandbox *sb) {
 }
 
 /* Of one that another surface has made nothing was said that would open it. */
-static int read_record(const Sandbox *sb, E2bRecord *ret) {
-        int r = e2b_record_read(sb, ret);
+static int target_record(const Sandbox *sb, E2bRecord *ret) {
+        const E2bRecord *record = e2b_record(sb);
 
-        if (r >= 0 && !sb->spec.dialect)
+        if (!record)
+                return -ENOMEM;
+        *ret = *record;
+        if (!sb->spec.dialect)
                 ret->secure = ret->private_traffic = true;
-        return r;
+        return 0;
 }
 
 int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        E2bRecord record = { 0 }; /* what it points to is the sandbox's */
         Sandbox *sb = target_find(q, t->id);
         int r;
 
@@ -263,7 +266,7 @@ int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
                 (void) e2b_error(q, 503, "the daemon has just started and looks for its sandboxes: try again in a second");
                 return -EAGAIN;
         }
-        r = sb ? read_record(sb, &record) : 0;
+        r = sb ? target_record(sb, &record) : 0;
         if (r < 0) {
                 (void) e2b_errno(q, r, NULL);
                 return r;

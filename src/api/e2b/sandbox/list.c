@@ -189,15 +189,15 @@ static bool e2b_list_metadata_fits(const E2bListFilter *f, const Sandbox *sb) {
 }
 
 static bool template_fits(const E2bListFilter *f, const Sandbox *sb) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record = f->template_id ? e2b_record(sb) : NULL;
         size_t n;
 
         if (!f->template_id)
                 return true;
-        if (e2b_record_read(sb, &record) < 0)
+        if (!record)
                 return false;
-        n = strcspn(record.template_id, ":");
-        return strcmp(record.template_id, f->template_id) == 0 || (strlen(f->template_id) == n && strncmp(record.template_id, f->template_id, n) == 0) ||
+        n = strcspn(record->template_id, ":");
+        return strcmp(record->template_id, f->template_id) == 0 || (strlen(f->template_id) == n && strncmp(record->template_id, f->template_id, n) == 0) ||
                         (sb->spec.template_name && !sb->spec.snapshot && strcmp(sb->spec.template_name, f->template_id) == 0);
 }
 
