@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "agent/job.h"
+#include "core/allowance.h"
 #include "core/manager.h"
 
 typedef struct Agents Agents;
@@ -35,8 +36,7 @@ typedef struct AgentRequest {
         const Strv *env;
         const char *template_name;  /* NULL: the profile's */
         SandboxLimits limits;       /* what is not said (limits_unsaid()) is the profile's */
-        bool has_timeout;
-        usec_t timeout_usec;
+        TimeAsked time; /* of the program; not said: as long as its type may take */
         bool has_retries;
         unsigned retries;           /* after the first attempt */
         int priority;

@@ -9,7 +9,9 @@
 #include "agent/internal.h"
 #include "agent/language.h"
 #include "config/config.h"
+#include "core/allowance.h"
 #include "core/enforce.h"
+#include "core/profile.h"
 #include "core/limits.h"
 #include "core/secret.h"
 #include "core/template.h"
@@ -62,20 +64,17 @@ static int fill_names(const Principal *who, const AgentRequest *q, const Profile
 /* Limits. */
 
 static int fill_limits(const Principal *who, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
-        bool may_loosen = principal_may_loosen(who);
-        usec_t wall = p->wall_usec;
+        const TimeAsked time = q->time.said ? q->time : (TimeAsked) { .usec = p->wall_usec };
+        char whose[PROFILE_NAME_MAX + sizeof("agent type ")];
 
         limits_lay_over(&j->sandbox.limits, &q->limits);
-        if (!may_loosen && profile_check(p, &j->sandbox.limits, reterr) < 0)
+        if (!principal_may_loosen(who) && profile_check(p, &j->sandbox.limits, reterr) < 0)
                 return agent_request_refuse(ret_field, "limits", -EPERM);
-        if (q->has_timeout && q->timeout_usec == 0)
+        if (time.said && time.usec == 0)
                 return agent_request_refuse(ret_field, "timeoutSeconds", error_set(reterr, -EINVAL, "must be more than 0"));
-        if (q->has_timeout && wall > 0 && q->timeout_usec > wall && !may_loosen) {
-                (void) error_set(reterr, -EPERM, "%.3g s are more than the %.3g s that agent type %s may take",
-                                (double) q->timeout_usec / 1e6, (double) wall / 1e6, p->name);
+        (void) snprintf(whose, sizeof(whose), "agent type %s", p->name);
+        if (allowance_time(who, &time, p->wall_usec, whose, &j->timeout_usec, reterr) < 0)
                 return agent_request_refuse(ret_field, "timeoutSeconds", -EPERM);
-        }
-        j->timeout_usec = q->has_timeout ? q->timeout_usec : wall;
         if (j->sandbox.limits.exec_timeout_usec > 0 && (j->timeout_usec == 0 || j->sandbox.limits.exec_timeout_usec < j->timeout_usec))
                 j->timeout_usec = j->sandbox.limits.exec_timeout_usec;
         return 0;

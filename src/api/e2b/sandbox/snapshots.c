@@ -8,6 +8,7 @@
 
 #include "api/e2b/sandbox/control.h"
 #include "base/parse.h"
+#include "core/name.h"
 #include "state/state.h"
 
 #define TAG       ":default"
@@ -70,12 +71,13 @@ static void e2b_snapshots_on_taken(Snapshot *n, const Error *error, void *userda
 /* Nobody else's tag is known here. */
 static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
         size_t n = name ? strlen(name) : 0;
+        Error error = { 0 };
 
         if (n > strlen(TAG) && strcmp(name + n - strlen(TAG), TAG) == 0)
                 name[n - strlen(TAG)] = '\0';
-        if (!name || snapshot_name_is_valid(name))
+        if (!name || name_check(name, SNAPSHOT_NAME_MAX, &error) >= 0)
                 return 0;
-        (void) e2b_error(q, 400, "'%.100s' is no name for a snapshot: up to %d small letters and digits, with '-', '_', '.' inside", name, SNAPSHOT_NAME_MAX);
+        (void) e2b_error(q, 400, "%s", error.text);
         return -EINVAL;
 }
 

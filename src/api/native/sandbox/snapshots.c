@@ -8,6 +8,7 @@
 
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
+#include "core/name.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
@@ -65,10 +66,10 @@ typedef struct NativeSnapshotsBody {
 
 static int native_snapshots_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
+        Error error = { 0 };
 
-        if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
-                return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
-                                SNAPSHOT_NAME_MAX);
+        if (text && strlen(text) == json_string_length(v) && name_check(text, SNAPSHOT_NAME_MAX, &error) < 0)
+                return json_complain(c, name, "%s", error.text);
         return shape_parse(f, v, name, target, c);
 }
 
