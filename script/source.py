@@ -71,14 +71,18 @@ def sources(*folders, root=ROOT):
     return [Source(p, root) for p in git_files(*(f'{d}/*.[ch]' for d in folders), root=root)]
 
 
+PRIVATE = re.compile(r'(?:-|/)((?:internal|rows|store)\.h)$')
+
+
 class Room:
     def __init__(self, name, line, uses, purpose):
         self.name, self.line, self.uses, self.purpose = name, line, uses, purpose
         self.used = set()
 
     def allows(self, room, header):
-        """The entry that lets this room include the header, or None."""
-        return next((u for u in self.uses if u in (room, header)), None)
+        """The entry that lets this room include the header, or None. A private header must be named itself."""
+        private = PRIVATE.search(header)
+        return next((u for u in self.uses if u == header or u == room and not private or private and u == '*/' + private.group(1)), None)
 
 
 class Rooms:
@@ -101,7 +105,7 @@ class Rooms:
         else:
             name, uses = columns[0], columns[1].split()
             for u in uses:
-                if not u.endswith(('.h', '.def')) and u not in self.rooms:
+                if not u.endswith(('.h', '.def')) and u not in self.rooms: # a header's room is looked at by the check for cycles
                     self.complain(number, f'{name} names {u}, which does not stand above it: rooms stand bottom up, so that no two can need each other')
             self.rooms[name] = Room(name, number, uses, columns[2])
 

@@ -9,7 +9,8 @@ trap 'stop_load; rm -rf "$work"' EXIT
 before_jobs=() queued_jobs=() after_jobs=() # each a command, quoted for eval
 lanes=3 # most suites wait most of the time
 busy=()
-streaming= # a suite that runs alone is seen while it runs
+streaming=  # a suite that runs alone is seen while it runs
+leak_check= # around all of it: suites check themselves, and their neighbours are not theirs to blame
 
 first() { before_jobs+=("$(printf '%q ' "$@")"); } # by itself, before the queue
 queue() { queued_jobs+=("$(printf '%q ' "$@")"); } # beside others
@@ -37,13 +38,18 @@ job_name() {
 # One step that either works or does not.
 check() {
     local since=$SECONDS
-    if step "$@"; then record 1 0 0 "$since" "$1"; else record 0 1 0 "$since" "$1"; fi
+    if step "$@"; then
+        record 1 0 0 "$since" "$1"
+    else
+        record 0 1 0 "$since" "$1"
+        locked append_line "$1"
+    fi
 }
 
 # A step without which there is nothing to test: a program of an older source says nothing about this one.
 must() {
     local since=$SECONDS
-    step "$@" || { record 0 1 0 "$since" "$1" && report_and_exit; }
+    step "$@" || { record 0 1 0 "$since" "$1" && locked append_line "$1" && report_and_exit; }
     record 0 0 0 "$since" "$1"
 }
 
@@ -51,6 +57,7 @@ record() { # PASSED FAILED SKIPPED SINCE NAME
     locked append "$1 $2 $3 $((SECONDS - $4)) $5"
 }
 append() { echo "$*" >>"$work/results"; }
+append_line() { echo "$*" >>"$work/failures"; }
 locked() { ( flock 9 && "$@" ) 9>"$work/lock"; }
 
 closing_line() { grep -E '^[a-z0-9-]+: [0-9]+ passed, [0-9]+ failed' "$1" | tail -n 1 || true; }
@@ -84,6 +91,7 @@ suite_record() { # LOG STATUS SINCE NAME
     else
         bad=1
         echo "FAILED: $4 ended with status $2 and without its closing line" >>"$1"
+        [ -z "$streaming" ] || tail -n 1 "$1"
     fi
     record "$ok" "$bad" "$skip" "$3" "$4"
     [ -n "$streaming" ] || locked show "$1" "$4 ($((SECONDS - $3)) s)"
@@ -112,11 +120,8 @@ suite_again() { # NAME COMMAND…
     COVE_TEST_AGAIN=no "$@" >"$log" 2>&1 || status=$?
     if suite_passed "$log" "$status"; then verdict=UNSTABLE; fi
     locked show "$log" "$name, once more"
-    locked append_again "$name: $verdict when run as a whole once more"
-}
-append_again() {
-    echo "$1"
-    echo "$1" >>"$work/failures"
+    echo "$name: $verdict when run as a whole once more"
+    locked append_line "$name: $verdict when run as a whole once more"
 }
 
 # The unit tests of a build directory, and the corpora of the fuzzers.
@@ -171,17 +176,17 @@ take() {
 }
 
 run_jobs() {
-    local job n leaks= lane_pids=()
+    local job n lane_pids=()
     trap 'trap - INT TERM; kill 0' INT TERM # what runs in the background does not hear of Ctrl-C by itself
-    [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] && leaks=yes || streaming=yes
+    [ $((${#before_jobs[@]} + ${#queued_jobs[@]} + ${#after_jobs[@]})) -gt 1 ] || streaming=yes
     start_load
-    [ -z "$leaks" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"
+    [ -z "$leak_check" ] || /usr/bin/python3 "$root/test/lib/covetest.py" snapshot "$work/host"
     for job in "${before_jobs[@]}"; do eval "suite $job"; done
     echo 0 >"$work/next"
     for ((n = 0; n < lanes && n < ${#queued_jobs[@]}; n++)); do lane & lane_pids[n]=$!; done
     for n in "${!lane_pids[@]}"; do wait "${lane_pids[n]}" || record 0 1 0 "$SECONDS" "lane $n ended with status $?"; done
     for job in "${after_jobs[@]}"; do eval "suite $job"; done
-    [ -z "$leaks" ] || check "leak check over the whole run" /usr/bin/python3 "$root/test/lib/covetest.py" compare "$work/host"
+    [ -z "$leak_check" ] || check "leak check over the whole run" /usr/bin/python3 "$root/test/lib/covetest.py" compare "$work/host"
 }
 
 # Busy loops that compete with the tests for the processors.

@@ -10,11 +10,10 @@
  * what the metrics are. */
 #pragma once
 
-#include <jansson.h>
-
 #include "agent/job.h"
 #include "core/allowance.h"
 #include "core/manager.h"
+#include "json/json.h"
 
 typedef struct Agents Agents;
 typedef struct Deliveries Deliveries;

@@ -8,6 +8,7 @@
 
 #include "agent/internal.h"
 #include "agent/language.h"
+#include "base/shape.h"
 #include "config/config.h"
 #include "core/allowance.h"
 #include "core/enforce.h"
@@ -34,28 +35,18 @@ static char *lower_copy(const char *text) {
         return copy;
 }
 
-static int agent_request_set_text(char **at, const char *text) {
-        char *copy = text ? strdup(text) : NULL;
-
-        if (text && !copy)
-                return -ENOMEM;
-        free(*at);
-        *at = copy;
-        return 0;
-}
-
 static int fill_names(const Principal *who, const AgentRequest *q, const Profile *p, Job *j) {
         SandboxSpec *s = &j->sandbox;
-        int r = agent_request_set_text(&s->tenant, who->tenant ? who->tenant : "");
+        int r = shape_text_set(&s->tenant, who->tenant ? who->tenant : "");
 
         if (r >= 0)
-                r = agent_request_set_text(&s->task_id, q->task_id);
+                r = shape_text_set(&s->task_id, q->task_id);
         if (r >= 0)
-                r = agent_request_set_text(&s->profile, p->name);
+                r = shape_text_set(&s->profile, p->name);
         if (r >= 0 && q->template_name)
-                r = agent_request_set_text(&s->template_name, q->template_name);
+                r = shape_text_set(&s->template_name, q->template_name);
         if (r >= 0 && !s->template_name)
-                r = agent_request_set_text(&s->template_name, "host");
+                r = shape_text_set(&s->template_name, "host");
         free(s->agent_type);
         s->agent_type = lower_copy(p->name);
         return r < 0 || !s->agent_type ? -ENOMEM : 0;
@@ -136,8 +127,8 @@ static int fill_code(const AgentRequest *q, const Enforce *e, const char *root, 
         (void) snprintf(path, sizeof(path), "%s/%s/%s", enforce_workdir(e), AGENT_DIRECTORY, file);
         r = strv_push(&j->command, path);
         if (r >= 0)
-                r = agent_request_set_text(&j->language, language);
-        return r < 0 ? r : agent_request_set_text(&j->code, q->code);
+                r = shape_text_set(&j->language, language);
+        return r < 0 ? r : shape_text_set(&j->code, q->code);
 }
 
 static int fill_command(const Manager *m, const AgentRequest *q, const Enforce *e, const Profile *p, Job *j, const char **ret_field,
@@ -174,10 +165,10 @@ static int fill_rest(Agents *a, const AgentRequest *q, const Profile *p, Job *j)
         if (r >= 0)
                 r = agent_request_copy_list(&j->capture, q->capture, JOB_PATTERNS_MAX);
         if (r >= 0)
-                r = agent_request_set_text(&j->context, q->context ? q->context : "{}");
+                r = shape_text_set(&j->context, q->context ? q->context : "{}");
         if (r >= 0)
-                r = agent_request_set_text(&j->webhook, q->webhook);
-        return r < 0 ? r : agent_request_set_text(&j->idempotency_key, q->idempotency_key);
+                r = shape_text_set(&j->webhook, q->webhook);
+        return r < 0 ? r : shape_text_set(&j->idempotency_key, q->idempotency_key);
 }
 
 /* Whatever becomes of us, the sandbox ends by itself. */

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-bool name_is_valid(const char *text, size_t max);
+bool object_name_is_valid(const char *text, size_t max);
 
 /* -EINVAL: the error says what is wrong, for a person. max: bytes. */
-int name_check(const char *text, size_t max, Error *reterr);
+int object_name_check(const char *text, size_t max, Error *reterr);

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/id.h"
 #include "base/strv.h"
 #include "core/status.h"
 
@@ -19,7 +20,7 @@ typedef struct Manager Manager;
 typedef struct Execution Execution;
 typedef struct Sandbox Sandbox;
 
-#define SANDBOX_ID_LENGTH  21
+#define SANDBOX_ID_LENGTH  ID_LENGTH
 #define SANDBOX_NAME_MAX   63 /* [a-z0-9] and "-", "_", "." inside; begins with a letter or digit */
 #define SANDBOX_ENV_MAX    1024
 #define SANDBOX_TEXT_MAX   256   /* agent type, task id, profile, tag */
@@ -82,7 +83,6 @@ int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tre
 const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
 int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
-int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
 void sandbox_volumes_done(SandboxSpec *spec);
 
 typedef enum SandboxHold {

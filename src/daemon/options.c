@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 #define LISTEN_DEFAULT      "127.0.0.1:8787"
 #define TLS_LISTEN_DEFAULT  "127.0.0.1:8443"

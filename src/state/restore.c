@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
+#include "base/shape.h"
+#include "core/rows.h"
 #include "state/internal.h"
 
 typedef struct StateRestore {
@@ -102,7 +104,7 @@ static void note_origin(StateRestore *r) {
 
         if (!sb)
                 return;
-        k = sandbox_text_set(&sb->spec.snapshot, r->going_back ? r->before : r->snapshot);
+        k = shape_text_set(&sb->spec.snapshot, r->going_back ? r->before : r->snapshot);
         if (k >= 0)
                 k = store_sandbox_update_all(r->work.state->manager->store, sb);
         if (k < 0)
@@ -209,7 +211,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         sb->replacing = true;
         k = id_make(r->scratch);
         if (k >= 0)
-                k = sandbox_text_set(&r->before, sb->spec.snapshot);
+                k = shape_text_set(&r->before, sb->spec.snapshot);
         to = tree_ref(TREE_SCRATCH, r->scratch);
         if (k >= 0)
                 k = trees_make(s->manager, &to, &from, sb->spec.limits.disk_bytes, restore_on_copied, r, &r->work.call, reterr);

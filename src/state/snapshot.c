@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 Snapshot *snapshot_new(void) {
@@ -131,11 +132,11 @@ int snapshot_spec(const Snapshot *snapshot, SandboxSpec *ret, Error *reterr) {
                 return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", snapshot->id);
         r = sandbox_spec_copy(&snapshot->spec, &spec);
         if (r >= 0)
-                r = sandbox_text_set(&spec.snapshot, snapshot->id);
+                r = shape_text_set(&spec.snapshot, snapshot->id);
         if (r >= 0)
-                r = sandbox_text_set(&spec.tenant, snapshot->tenant);
+                r = shape_text_set(&spec.tenant, snapshot->tenant);
         if (r >= 0)
-                r = sandbox_text_set(&spec.parent, snapshot->sandbox);
+                r = shape_text_set(&spec.parent, snapshot->sandbox);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         spec.persistent = true;

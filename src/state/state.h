@@ -7,7 +7,7 @@
  * Parking (pause to disk) is a synced disk without processes; the row says so; resume is another PID 1 on it.
  * Who descends from whom is kept: snapshot.sandbox, snapshot.parent, sandbox.snapshot, sandbox.parent.
  * A volume is a named TREE_VOLUME of a tenant's with a limit; it goes when it is removed and no sandbox has it.
- * May use: core, trees.h, store/state.h. Must not know: HTTP, SQL, btrfs. */
+ * May use: core, trees.h. Must not know: HTTP, SQL, btrfs. */
 #pragma once
 
 #include "core/acquire.h"

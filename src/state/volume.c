@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
 #include "core/name.h"
-#include "jail/ids.h"
+#include "state/rows.h"
 #include "state/volume-internal.h"
-#include "store/volumes.h"
 
 #define USERS_TOLD 3
 
@@ -323,7 +323,7 @@ int volume_make(State *s, const Principal *who, const char *name, uint64_t limit
         Volume *v = NULL;
         int r;
 
-        r = name_check(name, VOLUME_NAME_MAX, reterr);
+        r = object_name_check(name, VOLUME_NAME_MAX, reterr);
         if (r >= 0)
                 r = volume_check_quota(s, who, limit, reterr);
         if (r < 0)

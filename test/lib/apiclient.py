@@ -364,7 +364,7 @@ class Box:
 
 def joined(events, stream="stdout"):
     """The bytes of a stream out of its events; offsets must join without hole or overlap."""
-    data, end = b"", None
+    data, end = bytearray(), None
     for event in events:
         if event["type"] != stream:
             continue
@@ -373,7 +373,7 @@ def joined(events, stream="stdout"):
             raise AssertionError(f"{stream} jumps from byte {end} to {event['offset']}")
         end = event["offset"] + len(piece)
         data += piece
-    return data
+    return bytes(data)
 
 
 class WebSocket:

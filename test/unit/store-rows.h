@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/rows.h"
 #include "store/store.h"
 #include "unit.h"
 

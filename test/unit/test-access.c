@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "core/access.h"
 #include "core/secret.h"
+#include "core/rows.h"
 #include "store/store.h"
 
 /* One state directory per test. */

@@ -177,11 +177,11 @@ TEST(names) {
         static const char *const good[] = { "a", "0", "a-b_c.d", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa" }, *const bad[] = { "", "-a", "a-", "A", "a b", "a/b", "é" };
 
         for (size_t i = 0; i < ELEMENTSOF(good); i++)
-                check_true(good[i], name_is_valid(good[i], 63));
+                check_true(good[i], object_name_is_valid(good[i], 63));
         for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                check_result(bad[i], name_check(bad[i], 63, NULL), -EINVAL);
-        check_true("too long", !name_is_valid("abcd", 3));
-        check_true("an id", !name_is_valid("abcdefghij01234567890", 63));
+                check_result(bad[i], object_name_check(bad[i], 63, NULL), -EINVAL);
+        check_true("too long", !object_name_is_valid("abcd", 3));
+        check_true("an id", !object_name_is_valid("abcdefghij01234567890", 63));
 }
 
 TEST(executions) {

@@ -390,7 +390,7 @@ static void wire_same(const char *name, const Any *x, const Any *y) {
 CODEC(spawn, -ENOSPC);
 CODEC(guest, -ENOSPC);
 CODEC(file, -ENOSPC);
-CODEC(sudo, -E2BIG);
+CODEC(sudo, -ENOSPC);
 CODEC(wire, -ENOSPC);
 
 /* The text of a message */

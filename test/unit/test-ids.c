@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "jail/ids.h"
 
 static int compare_names(const void *a, const void *b) {
@@ -29,13 +30,13 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 TEST(names) {
-        static char names[10000][JAIL_ID_LENGTH + 1];
+        static char names[10000][ID_LENGTH + 1];
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 check_result("id_make", id_make(names[i]), 0);
-                check_uint(names[i], strlen(names[i]), JAIL_ID_LENGTH);
+                check_uint(names[i], strlen(names[i]), ID_LENGTH);
                 check_uint(names[i], strspn(names[i], "abcdefghijklmnopqrstuvwxyz0123456789"),
-                                JAIL_ID_LENGTH);
+                                ID_LENGTH);
                 check_true(names[i], names[i][0] >= 'a' && names[i][0] <= 'z');
         }
         qsort(names, ELEMENTSOF(names), sizeof(names[0]), compare_names);

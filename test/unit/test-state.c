@@ -301,8 +301,8 @@ TEST(names_and_tenants) {
         room_new(&room, "names");
         sb = persistent(&room, NULL);
         for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                check_true(bad[i], !name_is_valid(bad[i], SNAPSHOT_NAME_MAX));
-        check_true("good", name_is_valid("before-the-change_1.0", SNAPSHOT_NAME_MAX));
+                check_true(bad[i], !object_name_is_valid(bad[i], SNAPSHOT_NAME_MAX));
+        check_true("good", object_name_is_valid("before-the-change_1.0", SNAPSHOT_NAME_MAX));
         take(&room, sb, "one", &t);
         check_result("taken", snapshot_take(room.state, sb, "one", NULL, on_snapshot, &t, &error), -EEXIST);
         check_part("words", error.text, "'one'");

@@ -4,19 +4,11 @@
 #include <strings.h>
 
 #include "api/preview/preview.h"
+#include "base/id.h"
 #include "base/parse.h"
 #include "config/config.h"
 
 #define PREFIX "/preview/"
-
-static bool target_is_id(const char *text, size_t n) {
-        if (n != SANDBOX_ID_LENGTH || text[0] < 'a' || text[0] > 'z')
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9'))
-                        return false;
-        return true;
-}
 
 static int target_take_port(const char *text, size_t n, uint16_t *ret) {
         char digits[6];
@@ -46,10 +38,15 @@ static int take_port_and_token(const char *text, size_t n, ApiTarget *ret) {
 }
 
 static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, ApiTarget *ret) {
-        if (!target_is_id(id, id_size) || take_port_and_token(port, port_size, ret) < 0)
+        char text[SANDBOX_ID_LENGTH + 1];
+
+        if (id_size >= sizeof(text))
                 return -EINVAL;
-        memcpy(ret->id, id, id_size);
-        ret->id[id_size] = '\0';
+        memcpy(text, id, id_size);
+        text[id_size] = '\0';
+        if (!id_is_valid(text) || take_port_and_token(port, port_size, ret) < 0)
+                return -EINVAL;
+        memcpy(ret->id, text, sizeof(text));
         return 1;
 }
 

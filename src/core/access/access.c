@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "core/access/token.h"
+#include "core/rows.h"
 #include "core/secret.h"
-#include "store/store.h"
 
 /* Keys at rest. A key has 160 random bits, so nothing that makes guessing slow (a salt, many rounds) is needed to protect
  * its hash: there is no list of likely keys to try, and nobody finds a text for a given BLAKE2b.

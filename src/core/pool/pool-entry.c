@@ -4,10 +4,11 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "config/config.h"
+#include "base/shape.h"
 #include "core/admission.h"
 #include "core/pool/pool-internal.h"
 #include "core/probe.h"
+#include "core/settings.h"
 #include "core/warmer.h"
 
 #define CHECKS_AT_ONCE 4
@@ -134,7 +135,7 @@ static void pool_entry_on_probed(Sandbox *sb, bool healthy, const char *text, _u
 }
 
 static void probe(PoolEntry *e) {
-        int r = sandbox_probe(e->sandbox, e->pool->pools->manager->settings->cleanup.health_timeout_usec, pool_entry_on_probed, e);
+        int r = sandbox_probe(e->sandbox, core_settings(e->pool->pools->manager->settings).probe_timeout_usec, pool_entry_on_probed, e);
 
         e->checked_at = clock_usec();
         if (r >= 0 || r == -EALREADY)
@@ -190,11 +191,6 @@ static void entry_attach(PoolEntry *e, Sandbox *sb) {
         sandbox_watch(sb, &e->watch);
 }
 
-static int pool_entry_copy_text(char **to, const char *from) {
-        *to = from ? strdup(from) : NULL;
-        return from && !*to ? -ENOMEM : 0;
-}
-
 static int pool_entry_make_spec(const Pool *pool, SandboxSpec *ret) {
         int r;
 
@@ -205,20 +201,20 @@ static int pool_entry_make_spec(const Pool *pool, SandboxSpec *ret) {
         ret->network = pool->shape.network;
         ret->persistent = pool->shape.persistent;
         ret->sudo = pool->shape.sudo;
-        r = pool_entry_copy_text(&ret->template_name, pool->shape.template_name);
+        r = shape_text_set(&ret->template_name, pool->shape.template_name);
         if (r >= 0)
-                r = pool_entry_copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
+                r = shape_text_set(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
         if (r >= 0)
-                r = pool_entry_copy_text(&ret->policy, pool->shape.policy);
+                r = shape_text_set(&ret->policy, pool->shape.policy);
         if (r >= 0)
-                r = pool_entry_copy_text(&ret->workdir, pool->shape.workdir);
+                r = shape_text_set(&ret->workdir, pool->shape.workdir);
         if (r >= 0)
-                r = pool_entry_copy_text(&ret->layer, pool->shape.layer);
+                r = shape_text_set(&ret->layer, pool->shape.layer);
         if (r >= 0)
-                r = pool_entry_copy_text(&ret->base, pool->shape.base);
+                r = shape_text_set(&ret->base, pool->shape.base);
         if (r >= 0)
-                r = pool_entry_copy_text(&ret->snapshot, pool->shape.snapshot);
-        return r >= 0 ? pool_entry_copy_text(&ret->digest, pool->shape.digest) : r;
+                r = shape_text_set(&ret->snapshot, pool->shape.snapshot);
+        return r >= 0 ? shape_text_set(&ret->digest, pool->shape.digest) : r;
 }
 
 int pool_make(Pool *pool) {

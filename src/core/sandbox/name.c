@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/sandbox.h"
+#include "base/id.h"
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -13,16 +13,12 @@ static bool name_is_well_formed(const char *text, size_t max) {
         return n > 0 && n <= max && text[n] == '\0' && strchr(NAME_LETTERS, text[0]) && strchr(NAME_LETTERS, text[n - 1]);
 }
 
-static bool name_could_be_id(const char *text) {
-        return text[0] >= 'a' && text[0] <= 'z' && strspn(text, NAME_LETTERS) == SANDBOX_ID_LENGTH && text[SANDBOX_ID_LENGTH] == '\0';
+bool object_name_is_valid(const char *text, size_t max) {
+        return name_is_well_formed(text, max) && !id_is_valid(text);
 }
 
-bool name_is_valid(const char *text, size_t max) {
-        return name_is_well_formed(text, max) && !name_could_be_id(text);
-}
-
-int name_check(const char *text, size_t max, Error *reterr) {
-        if (name_is_valid(text, max))
+int object_name_check(const char *text, size_t max, Error *reterr) {
+        if (object_name_is_valid(text, max))
                 return 0;
         return error_set(reterr, -EINVAL, "'%.100s' is no name: up to %zu small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text, max);
 }

@@ -116,12 +116,3 @@ const char *sandbox_spec_base(const SandboxSpec *spec) {
         return spec->base ? spec->base : spec->template_name && !spec->layer ? spec->template_name : "host";
 }
 
-int sandbox_text_set(char **at, const char *text) {
-        char *copy = text ? strdup(text) : NULL;
-
-        if (text && !copy)
-                return -ENOMEM;
-        free(*at);
-        *at = copy;
-        return 0;
-}

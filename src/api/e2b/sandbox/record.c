@@ -6,6 +6,7 @@
 
 #include "api/e2b/e2b.h"
 #include "base/log.h"
+#include "base/shape.h"
 
 void e2b_record_done(E2bRecord *r) {
         free(r->template_id);
@@ -32,7 +33,7 @@ static bool *flag_at(const E2bRecord *r, size_t i) {
 
 static int defaults(const Sandbox *sb, E2bRecord *ret) {
         *ret = (E2bRecord) { .secure = true };
-        return sandbox_text_set(&ret->template_id, sb->spec.template_name ? sb->spec.template_name : "host");
+        return shape_text_set(&ret->template_id, sb->spec.template_name ? sb->spec.template_name : "host");
 }
 
 static int e2b_record_fill(E2bRecord *r, json_t *j) {
@@ -42,9 +43,9 @@ static int e2b_record_fill(E2bRecord *r, json_t *j) {
         for (size_t i = 0; i < ELEMENTSOF(flags); i++)
                 *flag_at(r, i) = json_is_true(json_object_get(j, flags[i].name));
         if (id)
-                k = sandbox_text_set(&r->template_id, id);
+                k = shape_text_set(&r->template_id, id);
         if (k >= 0 && mask)
-                k = sandbox_text_set(&r->mask_host, mask);
+                k = shape_text_set(&r->mask_host, mask);
         if (json_is_object(json_object_get(j, "network")))
                 r->network = json_incref(json_object_get(j, "network"));
         return k;

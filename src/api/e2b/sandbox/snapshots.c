@@ -75,7 +75,7 @@ static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
 
         if (n > strlen(TAG) && strcmp(name + n - strlen(TAG), TAG) == 0)
                 name[n - strlen(TAG)] = '\0';
-        if (!name || name_check(name, SNAPSHOT_NAME_MAX, &error) >= 0)
+        if (!name || object_name_check(name, SNAPSHOT_NAME_MAX, &error) >= 0)
                 return 0;
         (void) e2b_error(q, 400, "%s", error.text);
         return -EINVAL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/native/sandbox/create.h"
+#include "base/shape.h"
 
 static void inherit_text(char **said, char **base) {
         if (*said)
@@ -114,7 +115,7 @@ static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret,
                 (void) json_complain(c, "snapshot", "%s", error.text);
                 return -ENOENT;
         }
-        return sandbox_text_set(&b->spec.snapshot, n->id);
+        return shape_text_set(&b->spec.snapshot, n->id);
 }
 
 int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
@@ -125,7 +126,7 @@ int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
                 return 0;
         r = create_from_find_base(q, b, &base, c);
         if (r >= 0 && !q->who.tenant) /* whoever it belongs to */
-                r = sandbox_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
+                r = shape_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
         if (r >= 0)
                 r = create_from_inherit(b, &base, c);
         sandbox_spec_done(&base);

@@ -61,7 +61,7 @@ static bool native_create_is_reserved(const char *text) {
 }
 
 bool native_name_is_valid(const char *text) {
-        return name_is_valid(text, SANDBOX_NAME_MAX) && !native_create_is_reserved(text);
+        return object_name_is_valid(text, SANDBOX_NAME_MAX) && !native_create_is_reserved(text);
 }
 
 static int native_create_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
@@ -70,7 +70,7 @@ static int native_create_field_name(const ShapeField *f, json_t *v, const char *
 
         if (!text || !*text || strlen(text) != json_string_length(v) || strlen(text) > SANDBOX_NAME_MAX)
                 return shape_parse(f, v, name, target, c);
-        if (name_check(text, SANDBOX_NAME_MAX, &error) < 0)
+        if (object_name_check(text, SANDBOX_NAME_MAX, &error) < 0)
                 return json_complain(c, name, "%s", error.text);
         if (native_create_is_reserved(text))
                 return json_complain(c, name, "'%s' is a word of the API: choose another name", text);

@@ -10,7 +10,6 @@
 #include "api/policy.h"
 #include "config/config.h"
 #include "gatekeeper/gatekeeper.h"
-#include "store/network.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
@@ -267,7 +266,7 @@ void native_network_denials(ApiRequest *q) {
         if (api_query_uint(q, "limit", 1, LIST_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 1, INT64_MAX, &before) < 0)
                 return;
         p.list = json_array();
-        native_network_answer_page(q, &p, p.list ? store_denial_each(q->manager->store, q->sandbox->id, before, (unsigned) p.limit + 1, native_network_add_denial, &p) : -ENOMEM);
+        native_network_answer_page(q, &p, p.list ? gatekeeper_denial_each(q->manager, q->sandbox->id, before, (unsigned) p.limit + 1, native_network_add_denial, &p) : -ENOMEM);
 }
 
 void native_network_learned(ApiRequest *q) {
@@ -324,9 +323,8 @@ void native_approval_list(ApiRequest *q) {
                 (void) api_error(q, 400, "invalid", NULL, "status: '%.60s' is none (open, allowed, denied, expired)", status);
                 return;
         }
-        (void) store_approval_close(q->manager->store, NULL, "expired", clock_wall_usec(), clock_wall_usec());
         p.list = json_array();
-        native_network_answer_page(q, &p, p.list ? store_approval_each(q->manager->store, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
+        native_network_answer_page(q, &p, p.list ? gatekeeper_approval_each(q->manager, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
                                   : -ENOMEM);
 }
 
@@ -353,7 +351,6 @@ const Shape native_approval_shape = SHAPE_BODY(native_approval_fields);
 void native_approval_answer(ApiRequest *q) {
         Gatekeeper *k = native_network_keeper_of(q);
         AnswerBody b = { .scope = APPROVAL_ONCE };
-        StoreApproval a = { 0 };
         NativeNetworkPage p = { .limit = 1, .list = NULL };
         Error error = { 0 };
         int r;
@@ -365,15 +362,12 @@ void native_approval_answer(ApiRequest *q) {
                 (void) api_error(q, 409, r == -ETIME ? "expired" : "conflict", NULL, "%s", error.text);
                 return;
         }
-        if (r >= 0)
-                r = store_approval_get(q->manager->store, q->parameters[0], &a);
         p.list = json_array();
         if (r >= 0)
-                r = add_approval(&a, &p);
+                r = gatekeeper_approval_find(q->manager, q->parameters[0], add_approval, &p);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
                 (void) api_answer(q, 200, json_incref(json_array_get(p.list, 0)));
-        store_approval_done(&a);
         json_decref(p.list);
 }

@@ -56,7 +56,7 @@ static int native_volumes_field_name(const ShapeField *f, json_t *v, const char 
         const char *text = json_string_value(v);
         Error error = { 0 };
 
-        if (text && strlen(text) == json_string_length(v) && name_check(text, VOLUME_NAME_MAX, &error) < 0)
+        if (text && strlen(text) == json_string_length(v) && object_name_check(text, VOLUME_NAME_MAX, &error) < 0)
                 return json_complain(c, name, "%s", error.text);
         return shape_parse(f, v, name, target, c);
 }

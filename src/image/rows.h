@@ -1,8 +1,8 @@
-/* images.h: rows of templates, images, layers, the cache of builds and makings. As store.h. */
+/* rows.h: rows of templates, images, layers, the cache of builds and makings. As core/store.h. */
 #pragma once
 
+#include "core/store.h"
 #include "image/image.h"
-#include "store/store.h"
 
 #define MAKING_ID_LENGTH 25 /* "m" and 24 hexadecimal digits, by chance */
 

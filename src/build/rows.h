@@ -1,8 +1,8 @@
-/* builds.h: rows of builds that have an id before they begin. As store.h. */
+/* rows.h: rows of builds that have an id before they begin. As core/store.h. */
 #pragma once
 
 #include "build/book.h"
-#include "store/store.h"
+#include "core/store.h"
 
 int store_build_put(Store *s, const BuildRecord *row);
 int store_build_delete(Store *s, const char *id);

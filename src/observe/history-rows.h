@@ -1,4 +1,4 @@
-/* history.h: what was measured, kept.
+/* history-rows.h: what was measured, kept.
  *
  * Rows of history: a text for each interval and one for each hour; what is in it is the caller's business. Usage: one row for each
  * sandbox that ended, and in the same breath its hour's sum by tenant and agent type, which stays when the row has gone.
@@ -6,8 +6,7 @@
 #pragma once
 
 #include "core/sandbox.h"
-
-typedef struct Store Store;
+#include "core/store.h"
 
 typedef struct HistoryRow {
         bool hourly;

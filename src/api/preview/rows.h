@@ -1,7 +1,8 @@
-/* previews.h: rows of public ports. As store.h. */
+/* rows.h: rows of public ports. As core/store.h. */
 #pragma once
 
-#include "store/store.h"
+#include "core/sandbox.h"
+#include "core/store.h"
 
 typedef struct StorePreview {
         char sandbox[SANDBOX_ID_LENGTH + 1];

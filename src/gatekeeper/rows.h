@@ -1,10 +1,12 @@
-/* network.h: rows about networks: what was used, what was denied, what was learned, what was asked and granted.
+/* rows.h: rows about networks: what was used, what was denied, what was learned, what was asked and granted.
  *
  * Rows of one sandbox go with it; approvals stay for people to look at, the oldest go.
  * Must not know: what the words mean. */
 #pragma once
 
-#include "store/store.h"
+#include "core/sandbox.h"
+#include "core/store.h"
+#include "gatekeeper/gatekeeper.h"
 
 typedef struct NetworkCounts {
         uint64_t up_bytes, down_bytes, requests, denied;
@@ -18,17 +20,6 @@ typedef struct NetworkUse {
 
 int store_network_use_put(Store *s, const NetworkUse *use); /* -ENOENT: there is no such sandbox */
 int store_network_use_each(Store *s, int (*each)(const NetworkUse *use, void *userdata), void *userdata);
-
-/* Something that wanted out. Strings are borrowed, and may be NULL. */
-typedef struct NetworkDenial {
-        const char *sandbox;
-        uint64_t number; /* of the sandbox's own; given by the store */
-        usec_t at;
-        const char *kind, *protocol, *host, *address;
-        uint32_t port;
-        const char *method, *path, *rule, *reason, *text, *cure;
-        uint64_t count; /* how often, since it was told before */
-} NetworkDenial;
 
 /* Of older ones only the newest `keep` stay. */
 int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep);
@@ -48,17 +39,6 @@ typedef struct NetworkLearned {
 /* Adds to the count of what is there; what would be more than `keep` different things is dropped. */
 int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep);
 int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkLearned *l, void *userdata), void *userdata);
-
-typedef struct StoreApproval {
-        uint64_t serial; /* given by the store */
-        char id[32];
-        char ask[64]; /* the gate's name for it */
-        char sandbox[SANDBOX_ID_LENGTH + 1];
-        char *tenant, *profile, *object, *rule;
-        char status[12], scope[12]; /* scope "": none */
-        usec_t asked_at, expires_at, answered_at;
-        char *by;
-} StoreApproval;
 
 void store_approval_done(StoreApproval *a);
 /* Of those that are not open any more only the newest `keep` stay. */

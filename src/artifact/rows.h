@@ -1,8 +1,8 @@
-/* artifacts.h: rows of what was kept. As store.h. */
+/* rows.h: rows of what was kept. As core/store.h. */
 #pragma once
 
 #include "artifact/artifact.h"
-#include "store/store.h"
+#include "core/store.h"
 
 typedef int (*StoreArtifactEach)(const Artifact *row, void *userdata); /* < 0: stop */
 

@@ -1,4 +1,4 @@
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* alerts.h: rows of alerts and of notifications that are on their way, or were given up.
+/* alert-rows.h: rows of alerts and of notifications that are on their way, or were given up.
  *
  * Must not know: what they mean. */
 #pragma once
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "store/store.h"
+#include "core/store.h"
 
 #define ALERT_ID_LENGTH   19 /* "al-" and 16 hexadecimal digits */
 #define ALERT_NAME_MAX    63

@@ -1,9 +1,9 @@
-/* secrets.h: rows of secrets, sealed, and of what was given to sandboxes.
+/* rows.h: rows of secrets, sealed, and of what was given to sandboxes.
  *
  * Must not know: any key, any value. */
 #pragma once
 
-#include "store/store.h"
+#include "core/store.h"
 
 /* Everything is borrowed; loaded, it is good until the next row. */
 typedef struct SecretRow {

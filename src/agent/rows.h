@@ -1,11 +1,11 @@
-/* jobs.h: rows of agent executions.
+/* rows.h: rows of agent executions.
  *
- * As store.h: rows in, rows out, each function one transaction unless store_begin() was called, the same errors.
+ * As core/store.h: rows in, rows out, each function one transaction unless store_begin() was called, the same errors.
  * Must not know: what the fields mean. */
 #pragma once
 
 #include "agent/agent.h"
-#include "store/store.h"
+#include "core/store.h"
 
 int store_job_insert(Store *s, Job *j); /* sets its serial. -EEXIST: the idempotency key is taken */
 int store_job_update(Store *s, const Job *j); /* what has become of it. -ENOENT */
