@@ -1,13 +1,13 @@
 /* volumes.c: volumes: made, listed, removed, and given to sandboxes. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/snapshots.h"
+#include "api/page.h"
 #include "core/name.h"
 
 #define LIST_DEFAULT 100
@@ -97,44 +97,24 @@ void native_volume_make(ApiRequest *q) {
 
 /* GET: how full they are is asked of all at once. */
 
-static int native_volumes_read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
-        const char *text = http_query(q->http, "cursor");
-        char *end;
-
-        ret_id[0] = '\0';
-        if (!text)
-                return 0;
-        *ret_at = strtoull(text, &end, 16);
-        if (end == text || *end != '-' || strlen(end + 1) != SNAPSHOT_ID_LENGTH)
-                return native_complain(q, "cursor", "'%.100s' is none that was given out", text);
-        memcpy(ret_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
-        return 0;
-}
-
-static json_t *cursor_json(const Volume *v) {
-        char text[64];
-
-        (void) snprintf(text, sizeof(text), "%" PRIx64 "-%s", v->created_at, v->id);
-        return json_string_nocheck(text);
-}
-
 static void answer_list(ApiRequest *q, State *s) {
-        char id[SNAPSHOT_ID_LENGTH + 1];
+        char next_cursor[API_PLACE_BYTES];
         uint64_t limit = LIST_DEFAULT;
-        usec_t at = 0;
         json_t *list, *more = NULL;
+        ApiPlace after;
         Volume *v;
 
-        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || native_volumes_read_cursor(q, &at, id) < 0)
+        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || api_page_cursor(q, &after) < 0)
                 return;
         list = json_array();
-        v = volume_next(s, &q->who, at, id[0] ? id : NULL);
+        v = volume_next(s, &q->who, after.at, after.id[0] ? after.id : NULL);
         while (v) {
                 Volume *next = volume_next(s, &q->who, v->created_at, v->id);
 
                 (void) json_array_append_new(list, native_volumes_json(v));
                 if (next && json_array_size(list) >= limit) {
-                        more = cursor_json(v);
+                        api_place_print(v->created_at, v->id, '-', next_cursor);
+                        more = json_string(next_cursor);
                         break;
                 }
                 v = next;
