@@ -12,6 +12,7 @@
 #include <utlist.h>
 
 #include "agent/internal.h"
+#include "base/shape.h"
 #include "config/config.h"
 #include "core/template.h"
 

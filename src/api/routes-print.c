@@ -74,17 +74,25 @@ static json_t *route_json(const ApiRoute *route) {
         return o;
 }
 
-int api_print_routes(FILE *to) {
-        _cleanup_json_ json_t *list = json_array();
+static size_t routes_json(const ApiRoute *const *table, json_t *list) {
         size_t n = 0;
 
-        for (const ApiRoute *const *table = api_tables; *table; table++)
+        for (; table && *table; table++)
                 for (const ApiRoute *route = *table; route->method; route++) {
                         if (route->refuse)
                                 continue; /* of a dialect: what it looks like is said elsewhere */
                         n++;
                         (void) json_array_append_new(list, route_json(route));
                 }
+        return n;
+}
+
+int api_print_routes(const ApiSurface *const *surfaces, FILE *to) {
+        _cleanup_json_ json_t *list = json_array();
+        size_t n = 0;
+
+        for (; *surfaces; surfaces++)
+                n += routes_json((*surfaces)->tables, list);
         if (json_array_size(list) != n)
                 return -ENOMEM;
         if (json_dumpf(list, to, JSON_INDENT(1)) < 0 || fputc('\n', to) < 0 || fflush(to) < 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/internal.h"
 
 static int stage_base_take_list(Strv *to, const Strv *from) {

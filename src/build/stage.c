@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
 #include "policy/egress.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
 

@@ -138,6 +138,8 @@ struct Sandbox {
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
         struct Enforce *enforce; /* enforce.h; NULL: not read yet. Not in the store */
+        void *dialect; /* spec.dialect as its surface has read it; NULL: not read yet. Not in the store */
+        void (*dialect_free)(void *dialect);
         struct SandboxProbe *probe; /* under way */
         bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
         struct Tally *tally_tenant, *tally_profile;
@@ -267,6 +269,7 @@ int sandbox_kill_process(Sandbox *sb, int pid, int signal);
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
 /* Its surface has something else to remember. Also to the store; on failure it is as before. */
 int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr);
+void sandbox_dialect_forget(Sandbox *sb); /* its text is another one now */
 
 /* A call whose asker has gone: its done function is not called any more. */
 void sandbox_forget_caller(Sandbox *sb, void *userdata);

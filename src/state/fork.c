@@ -13,6 +13,7 @@
 #include <utlist.h>
 
 #include "base/id.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {

@@ -15,6 +15,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "base/shape.h"
 #include "core/rows.h"
 #include "state/internal.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 Snapshot *snapshot_new(void) {
@@ -30,21 +31,6 @@ Snapshot *snapshot_free(Snapshot *n) {
 }
 
 /* Names. */
-
-static bool is_letter(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool snapshot_name_is_valid(const char *name) {
-        size_t n = strlen(name);
-
-        if (n == 0 || n > SNAPSHOT_NAME_MAX || !is_letter(name[0]) || !is_letter(name[n - 1]) || id_is_valid(name))
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!is_letter(name[i]) && !strchr("-_.", name[i]))
-                        return false;
-        return true;
-}
 
 static SnapshotName *snapshot_find_name(State *s, const char *tenant, const char *name) {
         char key[sizeof(((SnapshotName *) NULL)->key)];

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/id.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 typedef struct Taking {

@@ -1,5 +1,6 @@
 /* Snapshots, forks, restoring and parking: what is asked in which order, what is there when something fails or dies in between. The provider does what the test
  * says. */
+#include "core/name.h"
 #include "core/trees.h"
 #include "state/internal.h"
 #include "world.h"
@@ -300,8 +301,8 @@ TEST(names_and_tenants) {
         room_new(&room, "names");
         sb = persistent(&room, NULL);
         for (size_t i = 0; i < ELEMENTSOF(bad); i++)
-                check_true(bad[i], !snapshot_name_is_valid(bad[i]));
-        check_true("good", snapshot_name_is_valid("before-the-change_1.0"));
+                check_true(bad[i], !object_name_is_valid(bad[i], SNAPSHOT_NAME_MAX));
+        check_true("good", object_name_is_valid("before-the-change_1.0", SNAPSHOT_NAME_MAX));
         take(&room, sb, "one", &t);
         check_result("taken", snapshot_take(room.state, sb, "one", NULL, on_snapshot, &t, &error), -EEXIST);
         check_part("words", error.text, "'one'");

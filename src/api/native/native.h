@@ -6,6 +6,8 @@
 
 #include "api/surface.h"
 
+extern const ApiSurface native_surface;
+extern const ApiRoute *const native_tables[];
 extern const ApiRoute native_routes[];
 
 /* What a JSON body may have at most; what streams has no ceiling of its own. */

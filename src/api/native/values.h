@@ -5,6 +5,7 @@
 #pragma once
 
 #include "api/surface.h"
+#include "core/allowance.h"
 
 #define NATIVE_WORKDIR "/workspace" /* of a sandbox that names none */
 #define NATIVE_PATH_MAX 4095
@@ -20,6 +21,7 @@ int native_parse_user(const char *text, uint32_t *ret_uid, uint32_t *ret_gid);
 int native_parse_mode(const char *text, uint32_t *ret);  /* octal, up to 7777 */
 int native_parse_signal(const char *text);               /* "SIGTERM", "TERM", "15"; the number, or -EINVAL */
 
+int native_field_time(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* TimeAsked.usec, in seconds */
 int native_field_user(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeUser */
 int native_field_mode(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* uint32_t */
 int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int */
@@ -34,6 +36,8 @@ char *native_path(const Sandbox *sb, const char *path);
 
 /* The core could not do it. What errno it has from the host says nothing about what the caller named: an absent file of ours
  * must not look like an absent sandbox. */
+/* By what the request's sandbox allows, the time becomes what it is; beyond it, has answered (403) and is negative. */
+int native_time(ApiRequest *q, TimeAsked *asked);
 int native_core_error(ApiRequest *q, int r, const char *text);
 
 /* 400 about one query parameter, in the form that complaints about fields have. */

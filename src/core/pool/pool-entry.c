@@ -4,6 +4,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/shape.h"
 #include "core/admission.h"
 #include "core/pool/pool-internal.h"
 #include "core/probe.h"

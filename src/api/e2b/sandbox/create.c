@@ -7,6 +7,7 @@
 
 #include "api/e2b/sandbox/control.h"
 #include "api/make.h"
+#include "base/shape.h"
 #include "config/config.h"
 #include "core/admission.h"
 #include "core/limits.h"

@@ -9,6 +9,7 @@
 #include "api/e2b/volume/volumes.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/shape.h"
 #include "core/acquire.h"
 
 #define IDLE_USEC   (60 * USEC_PER_SEC)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/native/sandbox/create.h"
+#include "base/shape.h"
 
 static void inherit_text(char **said, char **base) {
         if (*said)

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "config/config.h"
 #include "core/limits.h"
+#include "core/name.h"
 #include "core/profile.h"
 #include "core/template.h"
 
@@ -34,31 +35,11 @@ void native_create_done(CreateBody *b) {
 
 /* Fields that have a form of their own. */
 
-static bool is_name_letter(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool native_create_is_name(const char *text) {
-        size_t n = strlen(text);
-
-        if (n == 0 || !is_name_letter(text[0]) || !is_name_letter(text[n - 1]))
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!is_name_letter(text[i]) && !strchr("-_.", text[i]))
-                        return false;
-        return true;
-}
-
-static bool looks_like_id(const char *text) {
-        return strlen(text) == SANDBOX_ID_LENGTH && text[0] >= 'a' && text[0] <= 'z' &&
-                        strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == SANDBOX_ID_LENGTH;
-}
-
 /* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
 static bool native_create_is_reserved(const char *text) {
         static const char before[] = "/api/sandbox/";
 
-        for (const ApiRoute *const *table = api_tables; *table; table++)
+        for (const ApiRoute *const *table = native_tables; *table; table++)
                 for (const ApiRoute *route = *table; route->method; route++) {
                         const char *word = route->path + strlen(before);
                         size_t n = strlen(text);
@@ -71,21 +52,19 @@ static bool native_create_is_reserved(const char *text) {
 }
 
 bool native_name_is_valid(const char *text) {
-        return strlen(text) <= SANDBOX_NAME_MAX && native_create_is_name(text) && !native_create_is_reserved(text) && !looks_like_id(text);
+        return object_name_is_valid(text, SANDBOX_NAME_MAX) && !native_create_is_reserved(text);
 }
 
 static int native_create_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
+        Error error = { 0 };
 
-        if (text && *text && strlen(text) == json_string_length(v) && strlen(text) <= SANDBOX_NAME_MAX) {
-                if (!native_create_is_name(text))
-                        return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
-                                        text);
-                if (native_create_is_reserved(text))
-                        return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
-                if (looks_like_id(text))
-                        return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
-        }
+        if (!text || !*text || strlen(text) != json_string_length(v) || strlen(text) > SANDBOX_NAME_MAX)
+                return shape_parse(f, v, name, target, c);
+        if (object_name_check(text, SANDBOX_NAME_MAX, &error) < 0)
+                return json_complain(c, name, "%s", error.text);
+        if (native_create_is_reserved(text))
+                return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
         return shape_parse(f, v, name, target, c);
 }
 
@@ -187,7 +166,7 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 return -ENOMEM;
         r = native_create_inherit(q, b, c);
         if (r >= 0 && !b->inherits_profile)
-                r = api_make_profile(q, &b->spec, c); /* the agent type is a label and no profile: who wants the limits of one says so */
+                r = api_make_profile(q, &b->spec, c);
         if (r < 0)
                 return r;
         limits_lay_over(&b->spec.limits, &b->limits);

@@ -8,6 +8,7 @@
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
+#include "base/shape.h"
 
 typedef struct NativeForkForking {
         Fork *fork;  /* under way */

@@ -11,6 +11,7 @@
 #include "api/native/values.h"
 #include "api/policy.h"
 #include "base/fd.h"
+#include "base/shape.h"
 #include "build/build.h"
 #include "build/recipe.h"
 #include "config/config.h"
