@@ -19,62 +19,6 @@
 
 #define EXIT_BROKEN 1
 
-APPLY_TEXT(AuditOptions, dir)
-APPLY_TEXT(AuditOptions, since)
-APPLY_TEXT(AuditOptions, until)
-APPLY_TEXT(AuditOptions, sandbox)
-APPLY_TEXT(AuditOptions, actor)
-APPLY_FLAG(AuditOptions, follow)
-
-static int audit_log_apply_count(void *target, const char *value, Error *reterr) {
-        AuditOptions *o = target;
-
-        o->has_count = true;
-        return value_number("--count", value, 0, 1000000, &o->count, reterr);
-}
-
-#define DIR_OPTION     { "dir", 'd', "DIR", "read this directory instead of asking a daemon", apply_dir }
-#define FILTER_OPTIONS                                                                                                     \
-        { "since",   0, "TIME",  "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", apply_since   },      \
-        { "until",   0, "TIME",  "only what is older",                                               apply_until   },      \
-        { "sandbox", 0, "ID",    "only what is about this sandbox",                                  apply_sandbox },      \
-        { "actor",   0, "ACTOR", "only what this one did: a key's id, admin, uid:0",                 apply_actor   }
-
-static const Option verify_options[] = { DIR_OPTION, COMMON_OPTIONS };
-static const Option export_options[] = { DIR_OPTION, FILTER_OPTIONS, COMMON_OPTIONS };
-static const Option ls_options[] = { FILTER_OPTIONS, COMMON_OPTIONS };
-static const Option tail_options[] = {
-        { "count",  'n', "N",  "so many of the newest records (default 20)", audit_log_apply_count  },
-        { "follow", 'f', NULL, "go on with what is still to come",           apply_follow },
-        FILTER_OPTIONS,
-        COMMON_OPTIONS,
-};
-
-const Usage audit_verify_usage = {
-        .synopsis = "audit verify [options]",
-        .about = "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
-        .more = "Keep what it prints: a later check has to find the same record at the same number.",
-        USAGE_OPTIONS(verify_options),
-};
-
-const Usage audit_export_usage = {
-        .synopsis = "audit export [options]",
-        .about = "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
-        USAGE_OPTIONS(export_options),
-};
-
-const Usage audit_ls_usage = {
-        .synopsis = "audit ls [options]",
-        .about = "Shows who did what, the oldest first.",
-        USAGE_OPTIONS(ls_options),
-};
-
-const Usage audit_tail_usage = {
-        .synopsis = "audit tail [options]",
-        .about = "Shows the newest records; with --follow, those that come too.",
-        USAGE_OPTIONS(tail_options),
-};
-
 /* Records. */
 
 typedef struct AuditLogPrinter {
@@ -172,10 +116,8 @@ static int audit_log_show(const Place *place, const AuditOptions *o, bool raw, b
                 url_query_number(&u, "tail", o->count);
         if (o->follow)
                 url_query(&u, "follow", "1");
-        if (!p || u.error < 0) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!p || u.error < 0)
+                return verb_refuse("out of memory");
         p->raw = raw || o->common.json;
         p->flush = o->follow;
         q.path = u.text;

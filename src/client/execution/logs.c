@@ -7,10 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/parse.h"
+#include "client/ask.h"
 #include "client/execution/session.h"
-#include "client/usage.h"
 #include "client/verbs.h"
 
 #define LINE_MAX_BYTES ((size_t) 64 << 20) /* that a pattern is looked for in */
@@ -18,40 +16,14 @@
 typedef struct LogsOptions {
         Common common;
         bool follow;
-        const char *since;
-        uint64_t tail;
-        bool has_tail;
         const char *grep;
 } LogsOptions;
 
-APPLY_FLAG(LogsOptions, follow)
-APPLY_TEXT(LogsOptions, since)
-APPLY_TEXT(LogsOptions, grep)
-
-static int apply_tail(void *target, const char *value, Error *reterr) {
-        LogsOptions *o = target;
-
-        o->has_tail = true;
-        return value_number("--tail", value, 0, INT64_MAX, &o->tail, reterr);
-}
-
 static const Option logs_options[] = {
-        { "follow", 'f', NULL,   "go on with what is still to come",                  apply_follow },
-        { "since",  0,   "TIME", "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", apply_since },
-        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", apply_grep },
-        { "tail",   'n', "N",    "only the last N lines",                             apply_tail   },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "logs SANDBOX [EXECUTION] [options]",
-        .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
-                 "exactly what that command wrote, its stdout and its stderr apart.",
-        .more = "With --json: a list of events; with --follow too, one event a line.",
-        USAGE_OPTIONS(logs_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox given",
+        { "follow", 'f', NULL,      "go on with what is still to come", OPTION_FLAG(LogsOptions, follow) },
+        { "since",  0,   "TIME",    "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
+        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", OPTION_TEXT(LogsOptions, grep) },
+        { "tail",   'n', "N",       "only the last N lines", QUERY_NUMBER("tail", 0, INT64_MAX) },
 };
 
 typedef enum LogsForm {
@@ -168,16 +140,6 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
         return r;
 }
 
-/* "10m" is so many seconds ago; anything else is for the daemon to understand. */
-static void query_since(Url *u, const char *since) {
-        usec_t usec;
-
-        if (since && parse_duration(since, &usec) >= 0)
-                url_query_number(u, "since", usec / USEC_PER_SEC);
-        else
-                url_query(u, "since", since);
-}
-
 static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
         _cleanup_url_ Url u = { 0 };
@@ -186,15 +148,12 @@ static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, co
 
         url_sandbox(&u, sandbox, "logs");
         url_query(&u, "format", o->common.json ? "events" : "text");
-        query_since(&u, o->since);
-        if (o->has_tail)
-                url_query_number(&u, "tail", o->tail);
+        url_query(&u, "since", common_query(&o->common, "since"));
+        url_query(&u, "tail", common_query(&o->common, "tail"));
         if (o->follow)
                 url_query(&u, "follow", "1");
-        if (u.error < 0) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
+        if (u.error < 0)
+                return verb_refuse("out of memory");
         if (o->common.json)
                 l.form = o->follow ? FORM_BYTES : FORM_LIST;
         else
@@ -217,15 +176,11 @@ static int show_execution(const Place *place, const LogsOptions *o, const char *
         Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
         _cleanup_link_ Link *link = NULL;
 
-        if (o->since || o->has_tail || o->grep || o->common.json) {
-                log_error("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
-                return EXIT_OWN_FAILURE;
-        }
+        if (o->common.queries.n > 0 || o->grep || o->common.json)
+                return verb_refuse("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
         link = link_http_follow(place, sandbox, execution, o->follow);
-        if (!link) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!link)
+                return verb_refuse("out of memory");
         session.link = link;
         return session_run(&session);
 }
@@ -240,23 +195,27 @@ static int show_matching(const Place *place, const LogsOptions *o, const char *s
         k = regcomp(&pattern, o->grep, REG_EXTENDED | REG_NOSUB);
         if (k != 0) {
                 (void) regerror(k, &pattern, words, sizeof(words));
-                log_error("--grep: '%s' is no regular expression: %s", o->grep, words);
-                return EXIT_OWN_FAILURE;
+                return verb_refuse("--grep: '%s' is no regular expression: %s", o->grep, words);
         }
         status = client_logs_show_sandbox(place, o, sandbox, &pattern);
         regfree(&pattern);
         return status;
 }
 
-int verb_logs(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        LogsOptions o = { 0 };
-        Operands words;
-        int status;
+static int logs_run(const Place *place, void *options, const Operands *words) {
+        const LogsOptions *o = options;
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        if (words.n == 2)
-                return show_execution(&place, &o, words.items[0], words.items[1]);
-        return show_matching(&place, &o, words.items[0]);
+        return words->n == 2 ? show_execution(place, o, words->items[0], words->items[1]) : show_matching(place, o, words->items[0]);
 }
+
+const Verb command_logs = {
+        .synopsis = "logs SANDBOX [EXECUTION] [options]",
+        .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
+                 "exactly what that command wrote, its stdout and its stderr apart.",
+        .more = "With --json: a list of events; with --follow too, one event a line.",
+        VERB_OPTIONS(logs_options),
+        .operands_min = 1,
+        .operands_max = 2,
+        .missing = "no sandbox given",
+        VERB_RUN(logs_run, LogsOptions),
+};

@@ -20,24 +20,10 @@
 #define RECIPE     "cove-template.yaml"
 #define IGNORE     ".dockerignore"
 #define TEXT_MAX   (1 << 20)
+#define ARGUMENTS_MAX 256
 #define EXIT_STEP_FAILED 1 /* what was to be built is wrong, not we */
 
-APPLY_TEXT(TemplateOptions, file)
-APPLY_TEXT(TemplateOptions, tag)
-APPLY_TEXT(TemplateOptions, target)
-APPLY_TEXT(TemplateOptions, network)
-APPLY_TEXT(TemplateOptions, recipe)
-APPLY_FLAG(TemplateOptions, no_cache)
-
-/* A rule that says http:// says that it need not be TLS. */
-static int template_build_apply_allow(void *target, const char *value, Error *reterr) {
-        TemplateOptions *o = target;
-        int r = strv_push(&o->allow, value);
-
-        return r < 0 ? error_set(reterr, r, "--allow: more than %zu", o->allow.max) : 0;
-}
-
-/* The network of those rules; the caller frees it. */
+/* The network of the rules of --allow; one that says http:// says that it need not be TLS. The caller frees it. */
 static int write_network(TemplateOptions *o, char **ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         Error error = { 0 };
@@ -63,7 +49,7 @@ static int write_network(TemplateOptions *o, char **ret) {
 }
 
 /* NAME alone: the value that it has here. */
-static int template_build_apply_argument(void *target, const char *value, Error *reterr) {
+int template_apply_argument(void *target, const char *value, Error *reterr) {
         TemplateOptions *o = target;
         _cleanup_free_ char *assignment = NULL;
         const char *here;
@@ -76,43 +62,10 @@ static int template_build_apply_argument(void *target, const char *value, Error 
                 return 0;
         if (here && asprintf(&assignment, "%s=%s", value, here) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        o->arguments.max = ARGUMENTS_MAX;
         r = strv_set_env(&o->arguments, here ? assignment : value);
         return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", o->arguments.max) : 0;
 }
-
-static const Option build_options[] = {
-        { "tag",       't', "NAME[:TAG]", "what the template shall be called",                          apply_tag      },
-        { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml",        apply_file     },
-        { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",           apply_recipe   },
-        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here",  template_build_apply_argument },
-        { "target",    0,   "STAGE",      "stop at this stage (default: the last)",                     apply_target   },
-        { "no-cache",  0,   NULL,         "do every step again",                                        apply_no_cache },
-        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", template_build_apply_allow },
-        { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", apply_network },
-        TEMPLATE_MAKING_OPTIONS,
-        COMMON_OPTIONS,
-};
-
-static const Option recipes_options[] = { COMMON_OPTIONS };
-
-const Usage template_build_usage = {
-        .synopsis = "template build -t NAME[:TAG] [options] DIR",
-        .about = "Makes a template out of a Dockerfile or a recipe in YAML, each step in a sandbox.",
-        .more = "Steps that were done before are not done again. Ctrl-C cancels it.\n\n"
-                "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
-                "Examples: cove template build -t app:1 .\n"
-                "          cove template build -t py --recipe python --allow http://deb.debian.org\n"
-                "          echo 'FROM host' | cove template build -t mine -",
-        USAGE_OPTIONS(build_options),
-        .operands_max = 1,
-};
-
-const Usage template_recipes_usage = {
-        .synopsis = "template recipes [NAME] [options]",
-        .about = "Lists the recipes that come with cove, or shows one.",
-        USAGE_OPTIONS(recipes_options),
-        .operands_max = 1,
-};
 
 /* What is built: which file of the directory. */
 
@@ -282,21 +235,16 @@ static int send_stdin(const Place *place, const TemplateOptions *o, Answer *ret)
         return template_build_send_text(place, o, text, ret);
 }
 
-int template_build(const Place *place, void *options, const Operands *words) {
-        TemplateOptions *o = options;
+static int template_build_follow(const Place *place, TemplateOptions *o, const Operands *words) {
         const char *directory = words->n > 0 ? words->items[0] : NULL;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_free_ char *network = NULL;
         int r;
 
-        if (!o->tag) {
-                log_error("no name given: -t NAME[:TAG]");
-                return EXIT_OWN_FAILURE;
-        }
-        if (!directory == !o->recipe) {
-                log_error(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!o->tag)
+                return verb_refuse("no name given: -t NAME[:TAG]");
+        if (!directory == !o->recipe)
+                return verb_refuse(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
         o->look.json = o->common.json;
         if (write_network(o, &network) < 0)
                 return EXIT_OWN_FAILURE;
@@ -312,31 +260,30 @@ int template_build(const Place *place, void *options, const Operands *words) {
         return r == EXIT_OWN_FAILURE ? EXIT_STEP_FAILED : r;
 }
 
-/* Recipes. */
+int template_build(const Place *place, void *options, const Operands *words) {
+        TemplateOptions *o = options;
+        int status = template_build_follow(place, o, words);
 
-static void add_recipe(Table *t, const json_t *item) {
-        table_cell(t, json_get_text(item, "name"));
-        table_cell(t, json_get_text(item, "about"));
+        strv_done(&o->arguments);
+        return status;
 }
 
+/* Recipes. */
+
 int template_recipes(const Place *place, void *options, const Operands *words) {
-        static const char *const heads[] = { "RECIPE", "ABOUT", NULL };
-        const TemplateOptions *o = options;
+        const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         const json_t *item;
         size_t i;
 
-        url_begin(&u, "/api/templates/recipes");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+        if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (words->n == 0)
-                return subverb_show_list(&a, o->common.json, heads, add_recipe);
+                return ask_show(c, words, &a);
         json_array_foreach(a.json, i, item)
                 if (strcmp(json_get_text_or(item, "name", ""), words->items[0]) == 0) {
                         (void) fputs(json_get_text_or(item, "text", ""), stdout);
                         return 0;
                 }
-        log_error("there is no recipe '%s': `cove template recipes` lists them", words->items[0]);
-        return EXIT_OWN_FAILURE;
+        return verb_refuse("there is no recipe '%s': `cove template recipes` lists them", words->items[0]);
 }

@@ -17,59 +17,6 @@
 
 #define SECRET_MAX 65536
 
-APPLY_TEXT(TemplateOptions, name)
-APPLY_TEXT(TemplateOptions, platform)
-APPLY_TEXT(TemplateOptions, user)
-APPLY_FLAG(TemplateOptions, password_stdin)
-
-#define AUTH_OPTIONS                                                                                                          \
-        { "user",           'u', "NAME", "log in as; the password is COVE_REGISTRY_PASSWORD",   apply_user },                 \
-        { "password-stdin", 0,   NULL,   "read the password from stdin",                        apply_password_stdin }
-
-static const Option pull_options[] = {
-        { "name",     0,   "NAME[:TAG]", "what it shall be called (default: as it is there)", apply_name },
-        { "platform", 0,   "OS/ARCH",    "another than this machine's",                       apply_platform },
-        AUTH_OPTIONS,
-        TEMPLATE_MAKING_OPTIONS,
-        COMMON_OPTIONS,
-};
-
-static const Option making_options[] = { TEMPLATE_MAKING_OPTIONS, COMMON_OPTIONS };
-static const Option push_options[] = { AUTH_OPTIONS, TEMPLATE_MAKING_OPTIONS, COMMON_OPTIONS };
-
-const Usage template_pull_usage = {
-        .synopsis = "template pull IMAGE [options]",
-        .about = "Gets an image from a registry; layers that are there already are not fetched again.",
-        .more = "IMAGE is [HOST[:PORT]/]NAME[:TAG][@DIGEST]; without a host it is docker.io's.\n\n"
-                "Example: cove template pull python:3.12-slim",
-        USAGE_OPTIONS(pull_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no image given",
-};
-
-const Usage template_import_usage = {
-        .synopsis = "template import NAME[:TAG] FILE|DIR|- [options]",
-        .about = "Makes a template of an OCI layout, a `docker save`, a tar of a root directory, or a directory.",
-        .more = "Example: docker save alpine | cove template import alpine -",
-        USAGE_OPTIONS(making_options),
-        .operands_min = 2,
-        .operands_max = 2,
-        .missing = "no template given",
-        .missing_last = "no archive given",
-};
-
-const Usage template_push_usage = {
-        .synopsis = "template push NAME[:TAG] IMAGE [options]",
-        .about = "Sends a template to a registry.",
-        .more = "Example: cove template push app:1 registry.lan:5000/team/app:1",
-        USAGE_OPTIONS(push_options),
-        .operands_min = 2,
-        .operands_max = 2,
-        .missing = "no template given",
-        .missing_last = "no place for it given",
-};
-
 static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
         _cleanup_builder_ JsonBuilder auth = { 0 };
         char secret[SECRET_MAX] = "";
@@ -103,41 +50,14 @@ static int put_auth(JsonBuilder *b, const TemplateOptions *o) {
         return 0;
 }
 
-static int template_get_begin(const Place *place, TemplateOptions *o, const Url *u, JsonBuilder *b) {
+int template_transfer(const Place *place, void *options, const Operands *words) {
+        TemplateOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
 
+        if (put_auth(&o->common.body, o) < 0 || ask_need(place, o, words, &a) < 0)
+                return EXIT_OWN_FAILURE;
         o->look.json = o->common.json;
-        if (client_need(place, "POST", u, b, &a) < 0)
-                return EXIT_OWN_FAILURE;
         return making_follow(place, &a, &o->look);
-}
-
-int template_pull(const Place *place, void *options, const Operands *words) {
-        TemplateOptions *o = options;
-        _cleanup_builder_ JsonBuilder b = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/templates/pull");
-        json_put_text(&b, "image", words->items[0]);
-        json_put_text(&b, "name", o->name);
-        json_put_text(&b, "platform", o->platform);
-        if (put_auth(&b, o) < 0)
-                return EXIT_OWN_FAILURE;
-        return template_get_begin(place, o, &u, &b);
-}
-
-int template_push(const Place *place, void *options, const Operands *words) {
-        TemplateOptions *o = options;
-        _cleanup_builder_ JsonBuilder b = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/templates");
-        url_part(&u, words->items[0]);
-        url_part(&u, "push");
-        json_put_text(&b, "reference", words->items[1]);
-        if (put_auth(&b, o) < 0)
-                return EXIT_OWN_FAILURE;
-        return template_get_begin(place, o, &u, &b);
 }
 
 /* Import. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "client/client.h"
+#include "client/ask.h"
 #include "client/txn/diff-txn.h"
 #include "client/verbs.h"
 
@@ -18,26 +18,10 @@ typedef struct DiffOptions {
         bool patch, stat, names;
 } DiffOptions;
 
-APPLY_FLAG(DiffOptions, patch)
-APPLY_FLAG(DiffOptions, stat)
-APPLY_FLAG(DiffOptions, names)
-
 static const Option diff_options[] = {
-        { "patch", 'p', NULL, "the changes themselves, as unified diffs",   apply_patch },
-        { "stat",  0,   NULL, "how many lines of each file, and the sum",   apply_stat  },
-        { "names", 0,   NULL, "names only",                                 apply_names },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "diff ID [PATH…] [options]",
-        .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
-                "Example: cove diff --patch txn-k3v9x2 src | less -R",
-        USAGE_OPTIONS(diff_options),
-        .operands_min = 1,
-        .operands_max = PATHS_MAX + 1,
-        .missing = "no transaction or sandbox given",
+        { "patch", 'p', NULL, "the changes themselves, as unified diffs", OPTION_FLAG(DiffOptions, patch) },
+        { "stat",  0,   NULL, "how many lines of each file, and the sum", OPTION_FLAG(DiffOptions, stat)  },
+        { "names", 0,   NULL, "names only",                               OPTION_FLAG(DiffOptions, names) },
 };
 
 static DiffMode diff_mode_of(const DiffOptions *o) {
@@ -125,24 +109,28 @@ static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Ope
         return r;
 }
 
-int verb_diff(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        DiffOptions o = { 0 };
+static int diff_run(const Place *place, void *options, const Operands *words) {
+        const DiffOptions *o = options;
         DiffShow show;
-        Operands words;
-        int status, r;
+        int r;
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        diff_show_begin(&show, diff_mode_of(&o), o.patch || o.stat);
-        r = txn_id_is_valid(words.items[0]) ? show_txn(&o, &words, &show) : diff_show_sandbox(&place, &o, &words, &show);
+        diff_show_begin(&show, diff_mode_of(o), o->patch || o->stat);
+        r = txn_id_is_valid(words->items[0]) ? show_txn(o, words, &show) : diff_show_sandbox(place, o, words, &show);
         if (r < 0) {
                 json_decref(show.list);
                 return EXIT_OWN_FAILURE;
         }
-        if (diff_show_end(&show) < 0) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
-        return 0;
+        return diff_show_end(&show) < 0 ? verb_refuse("out of memory") : 0;
 }
+
+const Verb command_diff = {
+        .synopsis = "diff ID [PATH…] [options]",
+        .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
+                "Example: cove diff --patch txn-k3v9x2 src | less -R",
+        VERB_OPTIONS(diff_options),
+        .operands_min = 1,
+        .operands_max = PATHS_MAX + 1,
+        .missing = "no transaction or sandbox given",
+        VERB_RUN(diff_run, DiffOptions),
+};

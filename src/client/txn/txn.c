@@ -8,24 +8,12 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "client/ask.h"
 #include "client/human.h"
-#include "client/subverb.h"
 #include "client/txn/txn-common.h"
 #include "client/verbs.h"
 
 #define TXNS_MAX 65536
-
-typedef struct TxnOptions {
-        Common common;
-} TxnOptions;
-
-static const Option plain_options[] = { COMMON_OPTIONS };
-
-static const Usage ls_usage = {
-        .synopsis = "txn ls [options]",
-        .about = "Lists the transactions that are kept, of whoever asks; no daemon is needed.",
-        USAGE_OPTIONS(plain_options),
-};
 
 static char *command_text(const Txn *t) {
         char *text = strdup("");
@@ -136,7 +124,7 @@ static int print_list(const Strv *ids, bool json) {
 }
 
 static int client_txn_list(const Place *place, void *options, const Operands *words) {
-        const TxnOptions *o = options;
+        const Common *c = options;
         Strv ids = STRV_INIT(TXNS_MAX);
         Error error = { 0 };
         int r = txn_list(&ids, &error);
@@ -144,7 +132,7 @@ static int client_txn_list(const Place *place, void *options, const Operands *wo
         if (r < 0)
                 log_error("%s", error.text);
         else {
-                r = print_list(&ids, o->common.json);
+                r = print_list(&ids, c->json);
                 if (r < 0)
                         log_error("out of memory");
         }
@@ -152,12 +140,17 @@ static int client_txn_list(const Place *place, void *options, const Operands *wo
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-int verb_txn(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "ls", &ls_usage, client_txn_list },
-        };
-        TxnOptions o = { 0 };
+static const Verb txn_parts[] = {
+        {
+                .name = "ls",
+                .synopsis = "txn ls [options]",
+                .about = "Lists the transactions that are kept, of whoever asks; no daemon is needed.",
+                .run = client_txn_list,
+        },
+};
 
-        return subverb_run("txn", "Transactions of `cove run --txn`: `cove diff`, `cove commit` and `cove discard` work on them.", subverbs,
-                        ELEMENTSOF(subverbs), argc, argv, &o);
-}
+const Verb command_txn = {
+        .name = "txn",
+        .about = "Transactions of `cove run --txn`: `cove diff`, `cove commit` and `cove discard` work on them.",
+        VERB_PARTS(txn_parts),
+};
