@@ -167,7 +167,7 @@ int measure_batch(Subjects *s, SubjectId id, CommandId command, size_t n, Row *r
 }
 
 void order_init(Order *o) {
-        *o = (Order){ .state = ORDER_SEED };
+        *o = (Order) { .state = ORDER_SEED };
 }
 
 void order_add(Order *o, SubjectId id) {

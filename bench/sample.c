@@ -7,7 +7,7 @@
 
 void samples_done(Samples *s) {
         free(s->values);
-        *s = (Samples){};
+        *s = (Samples) {};
 }
 
 int samples_add(Samples *s, uint64_t value) {

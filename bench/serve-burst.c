@@ -39,7 +39,7 @@ static void clients_done(Clients *c) {
         for (size_t i = 0; i < c->n; i++)
                 http_done(&c->items[i].http);
         free(c->items);
-        *c = (Clients){};
+        *c = (Clients) {};
 }
 
 static int clients_open(Clients *c, const ServeBench *b, size_t n) {
@@ -49,7 +49,7 @@ static int clients_open(Clients *c, const ServeBench *b, size_t n) {
         for (; c->n < n; c->n++) {
                 int r;
 
-                c->items[c->n] = (Client){ .http = HTTP_EMPTY, .step = STEP_REST };
+                c->items[c->n] = (Client) { .http = HTTP_EMPTY, .step = STEP_REST };
                 r = http_open(&c->items[c->n].http, b->daemon.socket_path);
                 if (r < 0)
                         return r;
@@ -118,7 +118,7 @@ static int clients_wait(Clients *c, Row *row) {
                 return -ENOMEM;
         while (c->n_busy > 0) {
                 for (size_t i = 0; i < c->n; i++)
-                        fds[i] = (struct pollfd){
+                        fds[i] = (struct pollfd) {
                                 .fd = c->items[i].step == STEP_REST ? -1 : c->items[i].http.fd,
                                 .events = POLLIN,
                         };

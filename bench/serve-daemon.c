@@ -30,7 +30,7 @@ int serve_daemon_init(ServeDaemon *d, const char *cove) {
 
         if (getrandom(random, sizeof(random), 0) != (ssize_t) sizeof(random))
                 return -EIO;
-        *d = (ServeDaemon){ .cove = cove };
+        *d = (ServeDaemon) { .cove = cove };
         for (size_t i = 0; i < SERVE_INSTANCE_LENGTH; i++)
                 d->instance[i] = letters[random[i] % 32];
         return 0;

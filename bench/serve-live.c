@@ -32,7 +32,7 @@ static int meminfo_read(MemInfo *ret) {
 
         if (n < 0)
                 return (int) n;
-        *ret = (MemInfo){
+        *ret = (MemInfo) {
                 .available = meminfo_field(text, "MemAvailable:"),
                 .anonymous = meminfo_field(text, "AnonPages:"),
                 .slab = meminfo_field(text, "SUnreclaim:"),
@@ -51,7 +51,7 @@ static int memory_compare(ServeBench *b, const MemInfo *before) {
         r = meminfo_read(&now);
         if (r < 0)
                 return r;
-        *m = (LiveMemory){
+        *m = (LiveMemory) {
                 .available = before->available - now.available,
                 .anonymous = now.anonymous - before->anonymous,
                 .slab = now.slab - before->slab,

@@ -141,7 +141,7 @@ static int restart(ServeBench *b, Error *reterr) {
 static void rows_forget(ServeWarm *w) {
         for (int i = 0; i < _WARM_MAX; i++) {
                 row_done(w->rows + i);
-                w->rows[i] = (Row){};
+                w->rows[i] = (Row) {};
         }
         w->n_other = 0;
 }

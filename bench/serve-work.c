@@ -181,7 +181,7 @@ static int latency_step(ServeBench *b, unsigned step) {
 static void rows_forget(ServeBench *b) {
         for (int i = 0; i < _ROW_MAX; i++) {
                 row_done(b->rows + i);
-                b->rows[i] = (Row){};
+                b->rows[i] = (Row) {};
         }
 }
 

@@ -14,7 +14,7 @@
 #include "probe.h"
 
 #define LAUNCH_ARGS_MAX 64
-#define LIST(...)       ((const char *const[]){ __VA_ARGS__, NULL })
+#define LIST(...)       ((const char *const[]) { __VA_ARGS__, NULL })
 
 static const struct {
         const char *name;

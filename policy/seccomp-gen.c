@@ -289,7 +289,7 @@ static void parse_call_or_die(Policy *p, uint32_t verdict) {
         if (p->n_calls >= ELEMENTSOF(p->calls) || length == 0 || length >= sizeof(call->name))
                 die(p, "too many system calls, or a strange name");
 
-        *call = (Call){ .section = p->section, .verdict = verdict };
+        *call = (Call) { .section = p->section, .verdict = verdict };
         memcpy(call->name, token, length);
         call->number = resolve_or_die(p, call->name, number ? number + 1 : NULL);
 
@@ -497,7 +497,7 @@ static size_t make_ranges(const Policy *p, unsigned sections, Range ranges[stati
 static struct sock_filter *emit_or_die(const Policy *p, Program *out, uint16_t code, uint32_t k) {
         if (out->n >= ELEMENTSOF(out->code))
                 die(p, "the filter is longer than %zu instructions", ELEMENTSOF(out->code));
-        out->code[out->n] = (struct sock_filter){ .code = code, .k = k };
+        out->code[out->n] = (struct sock_filter) { .code = code, .k = k };
         return out->code + out->n++;
 }
 
@@ -561,7 +561,7 @@ static void emit_search_or_die(
                  * jumped over can be moved as it is. */
                 (void) emit_or_die(p, out, 0, 0);
                 memmove(out->code + at + 1, out->code + at, over * sizeof(out->code[0]));
-                out->code[at] = (struct sock_filter){ .code = BPF_JMP | BPF_JA, .k = (uint32_t) over };
+                out->code[at] = (struct sock_filter) { .code = BPF_JMP | BPF_JA, .k = (uint32_t) over };
                 out->code[at - 1].jf = 1;
         }
 

@@ -22,3 +22,18 @@ step() {
     rm -f "$log"
     return "$status"
 }
+
+# With ccache, what one build directory has compiled is not compiled again by the next: objects do not depend on the directory.
+ccache=
+if command -v ccache >/dev/null; then
+    ccache=ccache
+    export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
+fi
+
+# configure NAME COMPILER OPTION…: the build directory of that name, unless it is there. A compiler of '' is one that OPTION… names.
+configure() {
+    local dir="$build/$1" compiler=$2
+    shift 2
+    [ ! -f "$dir/build.ninja" ] || return 0
+    CC=${compiler:+${ccache:+$ccache }$compiler} step "meson setup ${dir##*/}" meson setup "$dir" "$root" "$@"
+}

@@ -10,10 +10,9 @@
  * what the metrics are. */
 #pragma once
 
-#include <jansson.h>
-
 #include "agent/job.h"
 #include "core/manager.h"
+#include "json/json.h"
 
 typedef struct Agents Agents;
 typedef struct Deliveries Deliveries;

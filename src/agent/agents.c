@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "core/admission.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define START_EVERY   (10 * USEC_PER_MSEC)
 #define PAUSE_LEAST   (10 * USEC_PER_SEC) /* of the longest pause that there can be */

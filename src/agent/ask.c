@@ -7,7 +7,7 @@
 #include "agent/internal.h"
 #include "config/config.h"
 #include "core/secrets.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 /* Whoever comes before the start has come to its turn makes it happen. */
 static int check_up(Agents *a, Error *reterr) {

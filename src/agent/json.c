@@ -7,7 +7,7 @@
 #include "agent/internal.h"
 #include "artifact/artifact.h"
 #include "json/json.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define BYTES_PER_MB   1048576.0
 #define ARTIFACTS_SHOWN 200

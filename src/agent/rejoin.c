@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "agent/internal.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 static Execution *rejoin_find_program(Sandbox *sb, const Job *j) {
         Execution *x, *next;

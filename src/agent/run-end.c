@@ -15,7 +15,7 @@
 #include "agent/internal.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define WRITE_AGAIN (1 * USEC_PER_SEC)
 

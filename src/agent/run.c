@@ -14,7 +14,7 @@
 #include "config/config.h"
 #include "core/enforce.h"
 #include "core/reap.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define FULL_PAUSE    (1 * USEC_PER_SEC)
 #define ALARM_ACCURACY (10 * USEC_PER_MSEC)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/internal.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define WINDOW (300 * USEC_PER_SEC)
 

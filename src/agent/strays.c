@@ -9,7 +9,7 @@
 #include "agent/internal.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 static bool strays_is_wanted(Agents *a, const Job *j) {
         bool has_run = j->status == JOB_COMPLETED || j->status == JOB_FAILED;

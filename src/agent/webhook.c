@@ -12,7 +12,7 @@
 #include "core/secret.h"
 #include "json/json.h"
 #include "outbound/delivery.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #define ATTEMPTS_MAX 5
 #define AGAIN_USEC   (10 * USEC_PER_SEC)

@@ -9,7 +9,7 @@
 #include "api/e2b/envd/envd.h"
 #include "api/surface.h"
 #include "base/log.h"
-#include "daemon/reload.h"
+#include "config/reload.h"
 
 #define HEADER_MAX ((size_t) 32 << 10)
 

@@ -7,43 +7,27 @@
 
 #include "api/surface.h"
 
-/* What the ready-made parsers take. Others have a form of their own, which a table cannot tell. */
-static const struct {
-        JsonFieldParse parse;
-        const char *type;
-} types[] = {
-        { json_field_string,    "string"  },
-        { json_field_bool,      "boolean" },
-        { json_field_uint64,    "integer" },
-        { json_field_uint32,    "integer" },
-        { json_field_uint16,    "integer" },
-        { json_field_megabytes, "number"  },
-        { json_field_seconds,   "number"  },
-        { json_field_object,    "object"  },
-        { json_field_env,       "object"  },
-        { json_field_strings,   "array"   },
-        { json_field_text,      "object"  },
-};
+/* What the kind takes. A parser of its own has a form of its own, which a table cannot tell. */
+static json_t *type_json(const ShapeField *f) {
+        _cleanup_json_ json_t *schema = f->json ? NULL : shape_schema(&(const Shape) { .fields = f, .n_fields = 1 }, /* of_answer= */ false);
+        json_t *type = json_object_get(json_object_get(json_object_get(schema, "properties"), f->name), "type");
 
-static json_t *type_json(const JsonField *f) {
-        for (size_t i = 0; i < ELEMENTSOF(types); i++)
-                if (types[i].parse == f->parse)
-                        return json_string(types[i].type);
-        return json_null();
+        return type ? json_incref(json_is_array(type) ? json_array_get(type, 0) : type) : json_null();
 }
 
-static json_t *fields_json(const JsonField *fields, size_t n) {
+static json_t *fields_json(const Shape *shape) {
         json_t *list = json_array();
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < shape->n_fields; i++) {
+                const ShapeField *f = shape->fields + i;
                 json_t *o = json_pack("{s:s,s:o,s:b,s:b}",
-                                "name", fields[i].name,
-                                "type", type_json(fields + i),
-                                "mandatory", (fields[i].flags & JSON_MANDATORY) != 0,
-                                "nullable", (fields[i].flags & JSON_NULLABLE) != 0);
+                                "name", f->name,
+                                "type", type_json(f),
+                                "mandatory", (f->flags & SHAPE_MANDATORY) != 0,
+                                "nullable", (f->flags & SHAPE_NULLABLE) != 0);
 
-                if (fields[i].fields)
-                        (void) json_object_set_new(o, "fields", fields_json(fields[i].fields, fields[i].n_fields));
+                if (f->shape)
+                        (void) json_object_set_new(o, "fields", fields_json(f->shape));
                 (void) json_array_append_new(list, o);
         }
         return list;
@@ -72,8 +56,8 @@ static json_t *route_json(const ApiRoute *route) {
                         "body", bodies[route->body],
                         "queries", queries_json(route));
 
-        if (route->fields)
-                (void) json_object_set_new(o, "fields", fields_json(route->fields, *route->n_fields));
+        if (route->shape)
+                (void) json_object_set_new(o, "fields", fields_json(route->shape));
         return o;
 }
 

@@ -154,9 +154,9 @@ unsigned api_errno_status(int r, const char **ret_message) {
 int api_read_checked(ApiRequest *q, void *target, ApiCheck check) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         Error error = { 0 };
-        size_t size, n = q->route->n_fields ? *q->route->n_fields : 0;
+        size_t size;
         const char *text = http_body(q->http, &size);
-        int r = json_read(text, size, q->route->fields, n, target, &c, &error);
+        int r = json_read(text, size, q->route->shape, target, &c, &error);
 
         if (r >= 0 && check)
                 r = check(q, target, &c);
@@ -369,7 +369,7 @@ static int find_objects(ApiRequest *q) {
 static void handle(ApiRequest *q) {
         if (find_objects(q) < 0)
                 return;
-        if (q->route->fields && *q->route->n_fields == 0 && api_read(q, NULL) < 0)
+        if (q->route->shape && q->route->shape->n_fields == 0 && api_read(q, NULL) < 0)
                 return; /* it takes nothing, and that is what must have come */
         q->route->handle(q);
 }

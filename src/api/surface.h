@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "api/http.h"
-#include "json/json.h"
+#include "json/shape.h"
 #include "core/manager.h"
 
 #define API_PARAMETERS_MAX 3
@@ -37,8 +37,7 @@ typedef struct ApiRoute {
         void (*handle)(ApiRequest *q);
         ssize_t (*data)(ApiRequest *q, const void *data, size_t size); /* body pieces, for streams */
         const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
-        const JsonField *fields; /* of the body, for the contract test; NULL: no JSON body */
-        const size_t *n_fields; /* where their number is: a constant of another file is none to the compiler */
+        const Shape *shape; /* of the body, also for the contract test; NULL: no JSON body */
         bool (*served)(const Manager *m); /* whether the configuration has it; NULL: always */
 } ApiRoute;
 

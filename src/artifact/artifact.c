@@ -12,7 +12,7 @@
 #include "artifact/internal.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define FETCH_MAX ((uint64_t) 64 << 20) /* what of a bucket is held in memory for one caller */
 

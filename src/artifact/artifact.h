@@ -5,7 +5,7 @@
  * tried again with growing pauses, and its row says how it stands: nothing is lost because the bucket is away.
  * Names never become paths: a file is called by the artifact's id, which is ours.
  * Of a sandbox that failed, its report is kept by itself (report.c); what else is kept, the one who knows puts here.
- * Knows the store (store/artifacts.h), the loop, settings through Manager.settings, and outbound.h for buckets.
+ * Knows the store (rows.h), the loop, settings through Manager.settings, and outbound.h for buckets.
  * Must not know: HTTP surfaces, agents, how an execution runs. */
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "artifact/internal.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define INTERVAL (60 * USEC_PER_SEC)
 #define BATCH    50

@@ -11,7 +11,7 @@
 #include "base/dirs.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define SWEEP_AT_ONCE 64
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "core/mask.h"
 #include "json/text.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define SLICE    ((size_t) 256 << 10)
 #define PUTS_MAX 10000 /* waiting at once; their bytes are in journals, or small */

@@ -11,7 +11,7 @@
 #include "artifact/internal.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #define PAUSE_FIRST    (1 * USEC_PER_SEC)
 #define PAUSE_MAX      (300 * USEC_PER_SEC)

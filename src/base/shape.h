@@ -107,6 +107,9 @@ struct Shape {
 #define SHAPE_AT(type, member)  .offset = offsetof(type, member), .size = sizeof(((type *) 0)->member)
 #define SHAPE_OF(symbol, type)  { .name = #type, .fields = symbol##_fields, .n_fields = ELEMENTSOF(symbol##_fields), .size = sizeof(type) }
 
+/* A table that describes no object that is copied or listed: the body of a request. */
+#define SHAPE_BODY(table) { .fields = (table), .n_fields = ELEMENTSOF(table) }
+
 static inline void *shape_at(const ShapeField *f, const void *object) {
         return (char *) (uintptr_t) object + f->offset;
 }

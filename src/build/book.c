@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "build/internal.h"
 #include "core/secret.h"
-#include "store/builds.h"
+#include "build/rows.h"
 
 #define INTERRUPTED "interrupted by a restart of the daemon; build it again: what was done is in the cache"
 

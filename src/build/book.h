@@ -6,7 +6,7 @@
  *
  * Kept in the store, so that a tag can say which build it came from, and a sandbox of it gets what was said then. One that was under way when the daemon ended has failed.
  * The log is the making's, line by line, each with the time at which it came; after a restart that of the build's end.
- * May use: build.h, image/image.h, store/builds.h. Must not know: HTTP, SQL. */
+ * May use: build.h, image/image.h. Must not know: HTTP, SQL. */
 #pragma once
 
 #include <uthash.h>

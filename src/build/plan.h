@@ -1,7 +1,8 @@
 /* plan.h: what a build will do, before anything of it is done.
  *
- * A Dockerfile (dockerfile.h), a recipe (recipe.h) and a list of steps (steps.h) all become this: stages, each with a base and steps. A step is as it was written: its variables are replaced when its turn
- * comes (scope.h), because their values depend on the base's environment, which nobody knows yet. FROM is the exception: it may only name what was said before the first stage.
+ * A Dockerfile (dockerfile.h), a recipe (recipe.h) and a list of steps (steps.h) all become this: stages, each with a base and steps. A step is as it was written:
+ * its variables are replaced when its turn comes (scope.h), because their values depend on the base's environment, which nobody knows yet.
+ * FROM is the exception: it may only name what was said before the first stage.
  * Pure. Must not know: sandboxes, images, files, the loop. */
 #pragma once
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "cli/options.h"
 #include "cli/run-rules.h"
-#include "jail/ids.h"
 
 #define MEMORY_DEFAULT  (UINT64_C(2) << 30)
 #define MEMORY_MIN      (UINT64_C(4) << 20) /* setting up takes about one */

@@ -5,23 +5,15 @@
  * what is in the file and unknown is an error with line, column and the nearest name that exists.
  * Durations are written as in 90s, 5m, 24h, sizes as in 256MB, 1G. A bare number is seconds (pools: milliseconds) or bytes.
  * Secrets may be given as `file:/path` or `env:NAME` instead of the value; they are never printed.
- * Must not know: the loop, HTTP, the store. Knows core/profile.h for its types only. */
+ * Must not know: the loop, HTTP, the store. Knows core/settings.h for its types. */
 #pragma once
 
-#include "core/profile.h"
+#include "core/settings.h"
 
 #define CONFIG_NAME_MAX 63
 
 typedef enum AlertSeverity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, _SEVERITY_MAX } AlertSeverity;
 typedef enum ChannelKind { CHANNEL_LOG, CHANNEL_SLACK, CHANNEL_WEBHOOK, CHANNEL_PAGERDUTY, CHANNEL_EMAIL, _CHANNEL_MAX } ChannelKind;
-
-typedef struct LimitsConfig { /* limits: */
-        unsigned sandboxes_max;     /* live at once in the daemon; 0: from the machine's memory and the profiles */
-        unsigned tenant_max;        /* per tenant that has no quota of its own; 0: none */
-        usec_t queue_timeout_usec;  /* how long a caller waits for a place who says nothing else: 30 s */
-        unsigned queue_max;         /* callers that wait at once: 10000 */
-        uint64_t disk_reserve_bytes; /* below this much free space new work is refused: 256 MB */
-} LimitsConfig;
 
 typedef struct StorageConfig { /* storage: */
         uint64_t bytes; /* of the file system that the spawner makes for what outlives sandboxes; 0: a quarter of what is free, 1G to 64G */
@@ -194,12 +186,6 @@ typedef struct BuildConfig { /* build: */
         usec_t step_usec;        /* 1 h; 0: as long as it takes */
         uint64_t context_bytes_max; /* 2 GB */
 } BuildConfig;
-
-typedef struct ZygoteConfig {
-        char template_name[64];
-        char language[64];
-        Strv imports;
-} ZygoteConfig;
 
 typedef struct E2bConfig { /* e2b: */
         bool enabled;          /* true */

@@ -6,28 +6,28 @@
 #include "base/clock.h"
 #include "context/internal.h"
 
-typedef enum Shape {
-        SHAPE_STRING,
-        SHAPE_TEXT,   /* a string in which values are hidden */
-        SHAPE_BOOL,
-        SHAPE_NUMBER,
-        SHAPE_OBJECT,
-        SHAPE_ANY,
-} Shape;
+typedef enum MemberKind {
+        MEMBER_STRING,
+        MEMBER_TEXT,   /* a string in which values are hidden */
+        MEMBER_BOOL,
+        MEMBER_NUMBER,
+        MEMBER_OBJECT,
+        MEMBER_ANY,
+} MemberKind;
 
 typedef struct EventMember {
         const char *name;
-        Shape shape;
+        MemberKind kind;
 } EventMember;
 
-static const EventMember stream_members[] = { { "text", SHAPE_TEXT } };
+static const EventMember stream_members[] = { { "text", MEMBER_TEXT } };
 static const EventMember result_members[] = {
-        { "text", SHAPE_TEXT },     { "html", SHAPE_TEXT },   { "markdown", SHAPE_TEXT }, { "svg", SHAPE_TEXT },       { "png", SHAPE_STRING },
-        { "jpeg", SHAPE_STRING },   { "pdf", SHAPE_STRING },  { "latex", SHAPE_TEXT },    { "json", SHAPE_ANY },       { "javascript", SHAPE_TEXT },
-        { "data", SHAPE_ANY },      { "chart", SHAPE_OBJECT }, { "extra", SHAPE_OBJECT }, { "is_main_result", SHAPE_BOOL },
+        { "text", MEMBER_TEXT },     { "html", MEMBER_TEXT },   { "markdown", MEMBER_TEXT }, { "svg", MEMBER_TEXT },       { "png", MEMBER_STRING },
+        { "jpeg", MEMBER_STRING },   { "pdf", MEMBER_STRING },  { "latex", MEMBER_TEXT },    { "json", MEMBER_ANY },       { "javascript", MEMBER_TEXT },
+        { "data", MEMBER_ANY },      { "chart", MEMBER_OBJECT }, { "extra", MEMBER_OBJECT }, { "is_main_result", MEMBER_BOOL },
 };
-static const EventMember error_members[] = { { "name", SHAPE_TEXT }, { "value", SHAPE_TEXT }, { "traceback", SHAPE_TEXT } };
-static const EventMember synced_members[] = { { "token", SHAPE_STRING }, { "count", SHAPE_NUMBER } };
+static const EventMember error_members[] = { { "name", MEMBER_TEXT }, { "value", MEMBER_TEXT }, { "traceback", MEMBER_TEXT } };
+static const EventMember synced_members[] = { { "token", MEMBER_STRING }, { "count", MEMBER_NUMBER } };
 
 static const struct {
         const char *type;
@@ -43,14 +43,14 @@ static const struct {
         { "synced",           synced_members, ELEMENTSOF(synced_members) },
 };
 
-static bool has_shape(const json_t *v, Shape shape) {
-        switch (shape) {
-        case SHAPE_STRING:
-        case SHAPE_TEXT: return json_is_string(v);
-        case SHAPE_BOOL: return json_is_boolean(v);
-        case SHAPE_NUMBER: return json_is_integer(v) && json_integer_value(v) >= 0;
-        case SHAPE_OBJECT: return json_is_object(v);
-        case SHAPE_ANY: return true;
+static bool has_shape(const json_t *v, MemberKind kind) {
+        switch (kind) {
+        case MEMBER_STRING:
+        case MEMBER_TEXT: return json_is_string(v);
+        case MEMBER_BOOL: return json_is_boolean(v);
+        case MEMBER_NUMBER: return json_is_integer(v) && json_integer_value(v) >= 0;
+        case MEMBER_OBJECT: return json_is_object(v);
+        case MEMBER_ANY: return true;
         }
         return false;
 }
@@ -88,8 +88,8 @@ static json_t *hidden(const json_t *v, const Mask *mask) {
         return json_incref((json_t *) v);
 }
 
-static json_t *member_value(json_t *v, Shape shape, const Mask *mask) {
-        bool plain = shape == SHAPE_STRING || shape == SHAPE_BOOL || shape == SHAPE_NUMBER;
+static json_t *member_value(json_t *v, MemberKind kind, const Mask *mask) {
+        bool plain = kind == MEMBER_STRING || kind == MEMBER_BOOL || kind == MEMBER_NUMBER;
 
         return plain || !mask || mask_is_empty(mask) ? json_incref(v) : hidden(v, mask);
 }
@@ -100,9 +100,9 @@ static int event_fill(json_t *to, const json_t *from, const EventMember *members
 
                 if (!v || json_is_null(v))
                         continue;
-                if (!has_shape(v, members[i].shape))
+                if (!has_shape(v, members[i].kind))
                         return -EBADMSG;
-                copy = member_value(v, members[i].shape, mask);
+                copy = member_value(v, members[i].kind, mask);
                 if (!copy || json_object_set_new(to, members[i].name, copy) < 0)
                         return -ENOMEM;
         }
@@ -137,7 +137,7 @@ int context_event_read(const char *line, size_t size, const Mask *mask, json_t *
         const json_t *run = json_object_get(from, "run");
         int r;
 
-        if (!type || (run && !has_shape(run, SHAPE_NUMBER)))
+        if (!type || (run && !has_shape(run, MEMBER_NUMBER)))
                 return -EBADMSG;
         for (size_t i = 0; i < ELEMENTSOF(types); i++) {
                 if (strcmp(types[i].type, type) != 0)

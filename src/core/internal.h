@@ -3,7 +3,7 @@
 
 #include "core/manager.h"
 #include "core/provider.h"
-#include "store/store.h"
+#include "core/rows.h"
 
 /* sandbox.c: objects and their status */
 Sandbox *sandbox_new(Manager *m);

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
 #include "core/admission.h"
 #include "core/disk.h"
 #include "core/internal.h"
-#include "core/recorder.h"
 #include "core/network.h"
+#include "core/recorder.h"
 #include "core/tally.h"
-#include "jail/ids.h"
 
 /* Loading: rows become objects. */
 

@@ -211,6 +211,11 @@ void sandbox_event(Sandbox *sb, const char *type, const Execution *x, const char
         observe_event(sb, type, x, text);
 }
 
+int sandbox_event_each(const Manager *m, const char *sandbox_id, uint64_t after_serial, usec_t since,
+                int (*each)(const StoreEvent *event, void *userdata), void *userdata) {
+        return store_event_each(m->store, sandbox_id, after_serial, since, each, userdata);
+}
+
 static void set_reason(Sandbox *sb, const char *reason) {
         char *copy = reason ? strdup(reason) : NULL;
 

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/id.h"
 #include "base/strv.h"
 #include "core/status.h"
 
@@ -19,7 +20,7 @@ typedef struct Manager Manager;
 typedef struct Execution Execution;
 typedef struct Sandbox Sandbox;
 
-#define SANDBOX_ID_LENGTH  21
+#define SANDBOX_ID_LENGTH  ID_LENGTH
 #define SANDBOX_NAME_MAX   63 /* [a-z0-9] and "-", "_", "." inside; begins with a letter or digit */
 #define SANDBOX_ENV_MAX    1024
 #define SANDBOX_TEXT_MAX   256   /* agent type, task id, profile, tag */

@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "cli/options.h"
 #include "daemon/settings.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 #define LISTEN_DEFAULT      "127.0.0.1:8787"
 #define TLS_LISTEN_DEFAULT  "127.0.0.1:8443"
@@ -315,7 +315,7 @@ static bool is_for_the_file(const char *name) {
         static const char *const not[] = { "check-policy", "explain-url", "explain-method", "policy-presets", "config", "check-config", "default-config", "config-keys", "json", "routes",
                                             "metrics-table", "help" };
 
-        for (size_t i = 0; i < ELEMENTSOF(not); i++)
+        for (size_t i = 0; i < ELEMENTSOF(not ); i++)
                 if (strcmp(not[i], name) == 0)
                         return false;
         return true;

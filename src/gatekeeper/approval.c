@@ -198,3 +198,15 @@ int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval,
         observe_network(k->manager, s->sandbox, &(NetworkNews) { .kind = "answered", .text = text, .count = 1 });
         return 0;
 }
+
+int gatekeeper_approval_each(const Manager *m, const char *tenant, const char *status, uint64_t before, unsigned limit, ApprovalRowEach each, void *userdata) {
+        (void) store_approval_close(m->store, NULL, "expired", clock_wall_usec(), clock_wall_usec());
+        return store_approval_each(m->store, tenant, status, before, limit, each, userdata);
+}
+
+int gatekeeper_approval_find(const Manager *m, const char *id, ApprovalRowEach each, void *userdata) {
+        _cleanup_(store_approval_done) StoreApproval row = { 0 };
+        int r = store_approval_get(m->store, id, &row);
+
+        return r < 0 ? r : each(&row, userdata);
+}

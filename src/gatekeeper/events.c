@@ -144,3 +144,8 @@ void event_learned(Seat *s, json_t *event) {
         if (r < 0)
                 log_warning("sandbox %s: cannot write down what was learned, ignoring: %s", s->id, strerror(-r));
 }
+
+int gatekeeper_denial_each(const Manager *m, const char *sandbox, uint64_t before, unsigned limit,
+                int (*each)(const NetworkDenial *d, void *userdata), void *userdata) {
+        return store_denial_each(m->store, sandbox, before, limit, each, userdata);
+}

@@ -40,7 +40,38 @@ typedef enum ApprovalScope { APPROVAL_ONCE, APPROVAL_SANDBOX, APPROVAL_PROFILE, 
 const char *approval_scope_to_string(ApprovalScope s);
 int approval_scope_from_string(const char *text); /* -EINVAL */
 
-/* Rows of approvals are read from the store (store/network.h): status "open", "allowed", "denied", "expired"; object is as people read it
+/* Something that wanted out. Strings are borrowed, and may be NULL. */
+typedef struct NetworkDenial {
+        const char *sandbox;
+        uint64_t number; /* of the sandbox's own; given by the store */
+        usec_t at;
+        const char *kind, *protocol, *host, *address;
+        uint32_t port;
+        const char *method, *path, *rule, *reason, *text, *cure;
+        uint64_t count; /* how often, since it was told before */
+} NetworkDenial;
+
+/* Newest first, those below `before` (0: from the newest). Return < 0 to stop. */
+int gatekeeper_denial_each(const Manager *m, const char *sandbox, uint64_t before, unsigned limit,
+                int (*each)(const NetworkDenial *d, void *userdata), void *userdata);
+
+typedef struct StoreApproval {
+        uint64_t serial; /* given by the store */
+        char id[32];
+        char ask[64]; /* the gate's name for it */
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        char *tenant, *profile, *object, *rule;
+        char status[12], scope[12]; /* scope "": none */
+        usec_t asked_at, expires_at, answered_at;
+        char *by;
+} StoreApproval;
+
+/* Likewise; tenant, status NULL: any. Open ones whose time is over become expired first. */
+typedef int (*ApprovalRowEach)(StoreApproval *row, void *userdata);
+int gatekeeper_approval_each(const Manager *m, const char *tenant, const char *status, uint64_t before, unsigned limit, ApprovalRowEach each, void *userdata);
+int gatekeeper_approval_find(const Manager *m, const char *id, ApprovalRowEach each, void *userdata); /* -ENOENT */
+
+/* Status of an approval: "open", "allowed", "denied", "expired"; object is as people read it
  * ("https://example.org:443"), rule is what would be granted.
  * -ENOENT, -EALREADY, -ETIME, -EPERM, -EINVAL: scope profile, and it has none */
 int gatekeeper_answer(Gatekeeper *k, const Principal *who, const char *approval, bool allow, ApprovalScope scope, Error *reterr);

@@ -32,7 +32,7 @@
 #include "core/secret.h"
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
-#include "store/network.h"
+#include "gatekeeper/rows.h"
 
 #define GATE_PATIENCE (10 * USEC_PER_SEC) /* how long a create waits for a gate */
 #define SEED_SIZE     32

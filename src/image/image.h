@@ -10,7 +10,7 @@
  *
  * In use is a layer that a template, a sandbox, a snapshot, a build step of the cache or a making under way names; gc removes the rest: row first marked, then tree, then row, so that a
  * death in between is gone on with. Blobs (DIR/blobs) likewise.
- * May use: core, trees.h, store/images.h, config, json. Must not know: HTTP, SQL, btrfs, tar, how registries speak. */
+ * May use: core, trees.h, config, json. Must not know: HTTP, SQL, btrfs, tar, how registries speak. */
 #pragma once
 
 #include "core/manager.h"

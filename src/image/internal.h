@@ -7,7 +7,7 @@
 #include "image/image.h"
 #include "image/names.h"
 #include "json/json.h"
-#include "store/images.h"
+#include "image/rows.h"
 
 #define IMAGE_SOURCE_IMPORT "import"
 

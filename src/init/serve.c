@@ -23,8 +23,8 @@
 #include "init/stop.h"
 #include "init/sudo.h"
 #include "init/worker.h"
-#include "jail/guard.h"
 #include "wire/channel.h"
+#include "wire/guard.h"
 
 #define LISTEN_BACKLOG 16
 #define POLL_MAX_MSEC  3600000

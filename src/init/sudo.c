@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 #include "init/pool.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 #include "wire/sudo.h"
 
 #define LISTEN_BACKLOG 64

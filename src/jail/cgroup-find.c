@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "jail/cgroup-ops.h"
 #include "jail/ids.h"
 

@@ -20,8 +20,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "jail/guard.h"
 #include "jail/spec.h"
+#include "wire/guard.h"
 
 typedef enum CgroupController {
         CGROUP_MEMORY,

@@ -11,25 +11,6 @@
 
 #define CLAIM_TRIES 256u
 
-int id_make(char ret[static JAIL_ID_LENGTH + 1]) {
-        static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-        uint8_t random[JAIL_ID_LENGTH];
-
-        if (getrandom(random, sizeof(random), 0) != (ssize_t) sizeof(random))
-                return -EIO;
-        /* 256 is no multiple of 36: the first four letters are a little likelier, which costs 0.01 bit each. */
-        ret[0] = letters[random[0] % 26];
-        for (size_t i = 1; i < JAIL_ID_LENGTH; i++)
-                ret[i] = letters[random[i] % 36];
-        ret[JAIL_ID_LENGTH] = '\0';
-        return 0;
-}
-
-bool id_is_valid(const char *id) {
-        return id[0] >= 'a' && id[0] <= 'z' && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789") == JAIL_ID_LENGTH &&
-               id[JAIL_ID_LENGTH] == '\0';
-}
-
 static int ids_claim(int fd, uint32_t slot) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "cove/id-range/%u", slot);

@@ -1,24 +1,18 @@
-/* ids.h: names and user id ranges that no two live sandboxes share.
+/* ids.h: user id ranges that no two live sandboxes share.
  *
  * A range is 65,536 ids wide. It is held by an abstract socket name: the kernel gives it back when the holder dies,
  * however it dies, and nothing lies on disk.
  * Must not know: what the ids are used for. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "jail/spec.h"
 
 #define ID_RANGE_SIZE  65536u
 #define ID_RANGE_FIRST UINT32_C(0x40000000) /* above what distributions give to people and to /etc/subuid */
 #define ID_RANGE_COUNT UINT32_C(12288)      /* up to 0x70000000 */
-
-/* 21 characters of [a-z0-9], the first a letter: also a host name label and a cgroup name. */
-int id_make(char ret[static JAIL_ID_LENGTH + 1]);
-bool id_is_valid(const char *id);
 
 /* The descriptor holds the range. */
 int id_range_claim(uid_t *ret_base, int *ret_holder, Error *reterr);

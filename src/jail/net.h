@@ -21,7 +21,6 @@
 #include "wire/network.h"
 
 #define NET_SOCKETS_MAX 3
-#define NET_GATE_PORT   15001 /* policy/gated.nft has it too */
 #define NET_NAMES_PORT  53
 
 typedef struct Network {

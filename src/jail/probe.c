@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "base/kernel.h"
 #include "confine/caps.h"
 #include "confine/landlock.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "jail/cgroup.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 #include "wire/network.h"
 
 #define PROBE_TEXT_MAX 256

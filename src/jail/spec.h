@@ -10,11 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "jail/guard.h"
+#include "base/id.h"
 #include "jail/net.h"
+#include "wire/guard.h"
 #include "wire/rules.h"
 
-#define JAIL_ID_LENGTH 21
+#define JAIL_ID_LENGTH ID_LENGTH
 #define JAIL_INIT_ID   65533 /* who PID 1 is inside, and no guest */
 
 typedef struct JailBind {

@@ -1,7 +1,7 @@
-/* json.h: the one door to jansson: reading what callers send by tables, and building answers.
+/* json.h: the one door to jansson: complaints about documents, and values that callers see. shape.h reads and shows whole objects.
  *
- * A table names each field, its type, its bounds and where it goes. Reading collects every complaint, not only the first:
- * wrong types, values out of bounds, unknown fields by name, missing mandatory ones.
+ * Reading collects every complaint, not only the first: wrong types, values out of bounds, unknown fields by name, missing
+ * mandatory ones.
  * Must not know: routes, sandboxes, HTTP. */
 #pragma once
 
@@ -21,11 +21,6 @@
 #define JSON_VALUES_MAX 500000
 size_t json_count_values(const char *text, size_t size);
 
-typedef enum JsonFieldFlags {
-        JSON_MANDATORY = 1 << 0,
-        JSON_NULLABLE = 1 << 1, /* null is as good as absent */
-} JsonFieldFlags;
-
 /* Complaints about one document. */
 typedef struct JsonComplaints {
         json_t *list; /* of {field, message} */
@@ -37,38 +32,10 @@ static inline bool json_has_complaints(const JsonComplaints *c) {
         return c->list && json_array_size(c->list) > 0;
 }
 
-typedef struct JsonField JsonField;
-
-/* value is never NULL. Complaints go to c, by the full name of the field ("limits.memoryMB"). Returns a negative errno for our own
- * failures only. */
-typedef int (*JsonFieldParse)(const JsonField *field, json_t *value, const char *name, void *target, JsonComplaints *c);
-
-struct JsonField {
-        const char *name;
-        JsonFieldParse parse;
-        size_t offset; /* in the target */
-        unsigned flags;
-        double min, max; /* of numbers; of strings: bytes */
-        const JsonField *fields; /* of an object within */
-        size_t n_fields;
-};
-
-/* Ready-made parsers. Strings are allocated into a char* at the offset; an older value is freed. */
-int json_field_string(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);  /* no NUL inside */
-int json_field_bool(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);
-int json_field_uint64(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);
-int json_field_uint32(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);
-int json_field_uint16(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);
-int json_field_megabytes(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* uint64_t bytes; fractions are fine */
-int json_field_seconds(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* usec_t; fractions are fine */
-int json_field_object(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);    /* by f->fields, at the offset */
-int json_field_env(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);       /* {"K":"V"} to a Strv of K=V */
-int json_field_strings(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* ["…"] to a Strv */
-int json_field_text(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);      /* an object, as compact JSON text into a char*; max bytes */
-
-/* Parses and checks a whole document (which must be one object; empty input counts as {}). -EBADMSG: no JSON, the error's text
- * says where. 0 also when there are complaints. */
-int json_read(const char *text, size_t size, const JsonField *fields, size_t n, void *target, JsonComplaints *c, Error *reterr);
+/* "an object", "a number" … */
+const char *json_type_words(json_t *value);
+/* "must be WANTED, not a list" */
+int json_complain_type(JsonComplaints *c, const char *name, const char *wanted, json_t *value);
 
 /* Bytes as a JSON string, or NULL when they are not UTF-8 (or contain what JSON cannot say). */
 json_t *json_utf8(const void *data, size_t size);

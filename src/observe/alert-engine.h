@@ -17,7 +17,7 @@
 #pragma once
 
 #include "observe/alert-rules.h"
-#include "store/alerts.h"
+#include "observe/alert-rows.h"
 
 #define ALERTS_KEPT_MAX 1000
 #define NO_DATA_USEC    (5 * 60 * USEC_PER_SEC)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/alert-engine.h"
 #include "observe/alert-json.h"
-#include "store/store.h"
 
 #define INTERVAL_MIN     (10 * USEC_PER_MSEC)
 #define TIMEOUTS_MANY    3

@@ -14,8 +14,8 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/audit-internal.h"
-#include "store/store.h"
 
 #define TAIL_MAX (2 * (size_t) AUDIT_RECORD_MAX)
 

@@ -12,8 +12,8 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/audit-internal.h"
-#include "store/store.h"
 
 #define PATH_TEXT_MAX 1024
 #define TEXT_MAX      512

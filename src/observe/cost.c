@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define HOUR     (3600 * USEC_PER_SEC)
 #define GB       (1024.0 * 1024 * 1024)

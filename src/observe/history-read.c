@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define FINE_MAX  (12 * HOUR)      /* rows by the interval */

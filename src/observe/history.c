@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define HOUR      (3600 * USEC_PER_SEC)
 #define TRIM_MAX  200 /* rows in one go: the loop waits for it */

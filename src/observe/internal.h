@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 #include "observe/observe.h"
-#include "store/history.h"
+#include "observe/history-rows.h"
 
 #define OTHER_LABEL "other"
 #define NO_LABEL    "none"

@@ -3,7 +3,7 @@
 
 #include "observe/notify.h"
 #include "outbound/delivery.h"
-#include "store/alerts.h"
+#include "observe/alert-rows.h"
 
 #define NOTIFY_FAILED_MAX 100 /* given up, and still in the store for people to see */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 static void on_transaction(usec_t duration, void *userdata) {
         metric_observe(userdata, METRIC_STORE_SECONDS, NULL, (double) duration / USEC_PER_SEC);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/otlp-internal.h"
-#include "store/store.h"
 
 #define SINCE_COUNTER "metrics_since"
 

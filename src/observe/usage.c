@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/store.h"
 #include "observe/internal.h"
-#include "store/store.h"
 
 #define FLUSH_USEC  USEC_PER_SEC
 #define FLUSH_AT    64

@@ -26,7 +26,6 @@
 #include "core/manager.h"
 
 typedef struct Reaper Reaper;
-typedef struct CleanupRow CleanupRow;
 
 #define CLEANUP_NAME_MAX   320 /* an id, or a file's name */
 #define CLEANUP_TEXT_MAX   256
@@ -180,6 +179,17 @@ typedef struct ReaperStatus {
 } ReaperStatus;
 
 void reaper_status(const Reaper *r, ReaperStatus *ret);
+
+/* What a run did, as it is kept. */
+typedef struct CleanupRow {
+        uint64_t serial; /* grows; given by the store */
+        char kind[16], cause[16];
+        usec_t started_at, duration_usec;
+        uint64_t scanned, found, orphaned, stuck, old, aged, unhealthy, emergency, lost, strays, files, removed, failed;
+        char *freed;  /* names, a line each; may be NULL */
+        char *failures; /* "name: why", a line each; may be NULL */
+        char *error;  /* why the run itself has failed; may be NULL */
+} CleanupRow;
 
 /* The last runs, newest first. */
 int reaper_history(const Reaper *r, unsigned limit, int (*each)(const CleanupRow *row, void *userdata), void *userdata);

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "reaper/internal.h"
-#include "store/cleanup.h"
+#include "reaper/rows.h"
 
 #define RUNS_KEPT      1000
 #define NAMES_BYTES    8192 /* of what was freed, in one row */

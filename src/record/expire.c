@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "jail/ids.h"
 #include "record/internal.h"
 
 #define INTERVAL (60 * USEC_PER_SEC)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "jail/ids.h"
+#include "base/id.h"
 #include "record/internal.h"
 
 #define FIRST_LINE_MAX (1 << 20)

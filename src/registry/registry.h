@@ -18,8 +18,9 @@
  * `stall` seconds is a failure that names it; 5xx, resets and stalls are tried again three times with pauses, 429 after Retry-After.
  *
  * 1: a JSON object a line: {"progress":{"digest","bytes","total","layers","layersDone"}} at most ten a second, then {"result":{"reference","manifestDigest",
- * "configDigest","platform":"OS/ARCH","config":{Env, WorkingDir, User, Entrypoint, Cmd, ExposedPorts, Labels, Shell: all there, as OCI has them},"layers":[{"digest","diffId","size","mediaType"}],"size"}}. 2: at a failure one line, an errno as a
- * number, a space, a sentence that names what and the cure. Ends with 0 or 1; TERM: it ends, parts stay. */
+ * "configDigest","platform":"OS/ARCH","config":
+ * {Env, WorkingDir, User, Entrypoint, Cmd, ExposedPorts, Labels, Shell: all there, as OCI has them},"layers":[{"digest","diffId","size","mediaType"}],"size"}}.
+ * 2: at a failure one line, an errno as a number, a space, a sentence that names what and the cure. Ends with 0 or 1; TERM: it ends, parts stay. */
 #pragma once
 
 #include "base/error.h"

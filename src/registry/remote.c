@@ -100,7 +100,8 @@ int remote_explain(const Remote *r, const Exchange *x, const char *what, Error *
                 return error_set(reterr, x->error, "%s, %.120s: %.200s", host, what, x->words[0] ? x->words : strerror(-x->error));
         complaint_of(x, complaint, sizeof(complaint));
         if (x->status == 401)
-                return error_set(reterr, -EACCES, r->user || r->bearer ? "%s refuses the credentials for %.120s%s" : "%s asks for credentials for %.120s%s: give them, or see whether there is such an image",
+                return error_set(reterr, -EACCES, r->user || r->bearer ? "%s refuses the credentials for %.120s%s" :
+                                "%s asks for credentials for %.120s%s: give them, or see whether there is such an image",
                                  host, what, complaint);
         if (x->status == 403)
                 return error_set(reterr, -EACCES, "%s does not allow it: %.120s%s", host, what, complaint);

@@ -1,7 +1,8 @@
 /* ahead.h: what sandboxes will need, made before they are asked for.
  *
  * A few network namespaces, which take the kernel longer than all the rest, made while nobody waits, gated ones (net.h) from the
- * first time that one was asked for; and the shared part of /dev, made once, and the /etc of template base, made anew when the host's has changed. Only for the host's root. A sandbox that finds nothing here makes its own.
+ * first time that one was asked for; and the shared part of /dev, made once, and the /etc of template base, made anew when the host's
+ * has changed. Only for the host's root. A sandbox that finds nothing here makes its own.
  * Must not know: any sandbox. */
 #pragma once
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/id.h"
 #include "base/path.h"
-#include "jail/guard.h"
-#include "jail/ids.h"
 #include "spawner/ground.h"
+#include "wire/guard.h"
 
 #define ID_INSIDE_MAX 65532 /* the next one is PID 1's, and then comes nobody */
 #define HOSTNAME_MAX  63

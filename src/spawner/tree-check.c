@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "jail/ids.h"
+#include "base/id.h"
 #include "spawner/image.h"
 #include "spawner/tree-job.h"
 

@@ -18,7 +18,7 @@
 
 #define PROCESSES_MAX 65536 /* bytes of a group's list: PID 1 is among the first */
 
-/* "NSpid:	4711	1": the first of a namespace below ours. */
+/* "NSpid: 4711 1": the first of a namespace below ours. */
 static bool is_first_of_its_kind(int proc_fd) {
         char text[4096];
         const char *line;

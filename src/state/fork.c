@@ -12,7 +12,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "jail/ids.h"
+#include "base/id.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {

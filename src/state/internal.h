@@ -1,8 +1,8 @@
 /* internal.h: what the files of this room share among themselves. Nobody else includes it. */
 #pragma once
 
+#include "state/rows.h"
 #include "state/state.h"
-#include "store/state.h"
 
 /* Something that goes on: a snapshot being taken, checked or removed, a restore. Each is a struct that begins with one, so that all can be found when the room is
  * closed or their asker has gone. */

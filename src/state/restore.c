@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
+#include "core/rows.h"
 #include "state/internal.h"
 
 typedef struct StateRestore {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
 #include "state/internal.h"
 
 Snapshot *snapshot_new(void) {

@@ -2,11 +2,12 @@
  *
  * A snapshot is a row and a TREE_SNAPSHOT: the disk of a persistent sandbox, copied in O(1) while it was frozen, with what it takes to make a sandbox of it again (template, layer, limits,
  * environment, user, working directory). It is told as made when its tree was published, looked at again (TREE_VERIFY), and its row is in the store, synced.
- * A fork is a copy of the disk that nobody sees, or a snapshot that exists, and N creates from it. Restore ends what runs, puts the snapshot's copy in the disk's place and starts again, under the same id.
+ * A fork is a copy of the disk that nobody sees, or a snapshot that exists, and N creates from it. Restore ends what runs, puts the snapshot's copy in the disk's place
+ * and starts again, under the same id.
  * Parking (pause to disk) is a synced disk without processes; the row says so; resume is another PID 1 on it.
  * Who descends from whom is kept: snapshot.sandbox, snapshot.parent, sandbox.snapshot, sandbox.parent.
  * A volume is a named TREE_VOLUME of a tenant's with a limit; it goes when it is removed and no sandbox has it.
- * May use: core, trees.h, store/state.h. Must not know: HTTP, SQL, btrfs. */
+ * May use: core, trees.h. Must not know: HTTP, SQL, btrfs. */
 #pragma once
 
 #include "core/acquire.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jail/ids.h"
+#include "base/id.h"
 #include "state/internal.h"
 
 typedef struct Taking {

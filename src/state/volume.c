@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
 #include "base/log.h"
-#include "jail/ids.h"
+#include "state/rows.h"
 #include "state/volume-internal.h"
-#include "store/volumes.h"
 
 #define USERS_TOLD 3
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "state/volume-internal.h"
-#include "store/volumes.h"
+#include "state/rows.h"
 
 /* How full they are, and whether they are there. */
 

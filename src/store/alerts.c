@@ -1,4 +1,4 @@
-#include "store/alerts.h"
+#include "observe/alert-rows.h"
 
 #include "base/macro.h"
 #include "store/statement.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "store/network.h"
+#include "gatekeeper/rows.h"
 #include "store/statement.h"
 #include "store/tables.h"
 

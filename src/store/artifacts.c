@@ -1,4 +1,4 @@
-#include "store/artifacts.h"
+#include "artifact/rows.h"
 
 #include <errno.h>
 #include <string.h>

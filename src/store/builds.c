@@ -1,5 +1,5 @@
 /* Rows of builds. */
-#include "store/builds.h"
+#include "build/rows.h"
 
 #include <errno.h>
 #include <string.h>

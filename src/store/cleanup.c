@@ -1,4 +1,4 @@
-#include "store/cleanup.h"
+#include "reaper/rows.h"
 
 #include "base/macro.h"
 #include "store/statement.h"

@@ -1,4 +1,4 @@
-#include "store/history.h"
+#include "observe/history-rows.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "store/images.h"
+#include "image/rows.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 #include <errno.h>
 #include <stdio.h>

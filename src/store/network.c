@@ -1,4 +1,4 @@
-#include "store/network.h"
+#include "gatekeeper/rows.h"
 
 #include <errno.h>
 #include <string.h>

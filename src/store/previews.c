@@ -1,4 +1,4 @@
-#include "store/previews.h"
+#include "api/preview/rows.h"
 
 #include "store/statement.h"
 #include "store/tables.h"

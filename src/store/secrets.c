@@ -1,4 +1,4 @@
-#include "store/secrets.h"
+#include "vault/rows.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* Rows of snapshots. */
-#include "store/state.h"
+#include "state/rows.h"
 
 #include <errno.h>
 #include <string.h>

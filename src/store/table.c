@@ -41,7 +41,7 @@ typedef struct StoreTableText {
 } StoreTableText;
 
 static FILE *text_begin(StoreTableText *text) {
-        *text = (StoreTableText){ 0 };
+        *text = (StoreTableText) { 0 };
         text->file = open_memstream(&text->data, &text->size);
         return text->file;
 }

@@ -2,7 +2,7 @@
 
 #include "base/macro.h"
 #include "image/image.h"
-#include "store/images.h"
+#include "image/rows.h"
 #include "store/tables.h"
 
 NAMES(making_kind, int);

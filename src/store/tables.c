@@ -1,8 +1,8 @@
 #include "store/tables.h"
 
 #include "base/macro.h"
-#include "store/cleanup.h"
-#include "store/previews.h"
+#include "reaper/rows.h"
+#include "api/preview/rows.h"
 
 NAMES(sandbox_status, SandboxStatus);
 NAMES(on_timeout, OnTimeout);

@@ -1,10 +1,10 @@
 /* tables.h: which members are kept in which table; field.h says how. The columns are made by migrations.c. */
 #pragma once
 
+#include "artifact/rows.h"
+#include "core/rows.h"
+#include "observe/history-rows.h"
 #include "store/field.h"
-#include "store/history.h"
-#include "store/artifacts.h"
-#include "store/store.h"
 
 extern const FieldTable sandbox_table;         /* Sandbox: what was asked for */
 extern const FieldTable sandbox_state_table;   /* Sandbox: what has become of it */

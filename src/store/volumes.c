@@ -1,5 +1,5 @@
 /* Rows of volumes. */
-#include "store/volumes.h"
+#include "state/rows.h"
 
 #include "base/macro.h"
 #include "store/statement.h"

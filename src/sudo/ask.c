@@ -89,6 +89,8 @@ int ask_send(int fd, const Asking *a, Error *reterr) {
                 if (blob < 0)
                         return error_set(reterr, blob, "no memory for the arguments: %m");
                 m.run.flags |= SUDO_BLOB;
+                m.run.strings = NULL;
+                m.run.strings_size = 0;
                 fds[n++] = blob;
         }
         size = sudo_encode(&m, buffer, sizeof(buffer));

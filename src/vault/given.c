@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "core/mask.h"
-#include "store/secrets.h"
+#include "vault/rows.h"
 #include "vault/internal.h"
 
 static SealPlace given_place_of(const char *sandbox) {

@@ -1,6 +1,6 @@
 /* note.c: what is said about a secret beside its value. */
 
-#include "store/secrets.h"
+#include "vault/rows.h"
 #include "vault/internal.h"
 
 typedef struct NoteReader {

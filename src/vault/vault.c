@@ -7,9 +7,9 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "core/secret.h"
-#include "store/secrets.h"
-#include "store/store.h"
+#include "core/store.h"
 #include "vault/internal.h"
+#include "vault/rows.h"
 
 #define CHECK_TEXT "cove"
 

@@ -6,7 +6,7 @@
  * Sources: the vault's own ("name"), and the daemon's environment where cove.yaml lists it (secrets.environment: [NAME]; read-only, not listed, "env:NAME").
  * Masking: core/mask.h knows the values that were given to a sandbox, and hides them from what the API shows of it, by as many '*' as they have bytes,
  * so that offsets stay true. They are kept, sealed, as long as the sandbox: a secret may change, what was printed does not.
- * Must not know: HTTP, SQL beyond store/secrets.h, the gate. */
+ * Must not know: HTTP, SQL, the gate. */
 #pragma once
 
 #include "base/error.h"

@@ -113,6 +113,11 @@ typedef struct FileEvent {
         char target[FILE_PATH_BYTES];
 } FileEvent;
 
+typedef struct FileData {
+        const uint8_t *data;
+        size_t size;
+} FileData;
+
 typedef struct FileMessage {
         FileType type;
         union {
@@ -120,10 +125,7 @@ typedef struct FileMessage {
                 FileFailure failure;
                 FileEvent event;
                 uint64_t count; /* end: entries */
-                struct {
-                        const uint8_t *data;
-                        size_t size;
-                } bytes; /* data */
+                FileData bytes; /* data */
         };
 } FileMessage;
 

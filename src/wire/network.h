@@ -1,4 +1,4 @@
-/* network.h: a word that spawn.h and guest.h share.
+/* network.h: words that spawn.h and guest.h share.
  *
  * Must not know: either of them. */
 #pragma once
@@ -10,3 +10,5 @@ typedef enum SpawnNetwork {
         SPAWN_NETWORK_LINKED, /* an interface to a hub that a group of sandboxes shares, and nothing behind it */
         _SPAWN_NETWORK_MAX,
 } SpawnNetwork;
+
+#define NET_GATE_PORT 15001 /* inside of a gated one, of the listener; policy/gated.nft has it too */

@@ -1,5 +1,6 @@
 #include "wire/shape.h"
 
+#include <errno.h>
 #include <string.h>
 
 static size_t wire_width(const ShapeField *f) {
@@ -90,6 +91,15 @@ static void wire_get_raw(WireReader *r, uint8_t *ret, size_t size) {
                 ret[i] = (uint8_t) wire_get_uint(r, 1);
 }
 
+static void wire_get_view(WireReader *r, const ShapeField *f, void *object) {
+        size_t *size = (size_t *) (void *) ((char *) object + f->count);
+        const uint8_t **data = shape_at(f, object);
+
+        wire_get_bytes(r, data, size);
+        if (*size == 0)
+                *data = NULL;
+}
+
 static void wire_get_field(WireReader *r, const ShapeField *f, void *object) {
         void *at = shape_at(f, object);
 
@@ -99,7 +109,7 @@ static void wire_get_field(WireReader *r, const ShapeField *f, void *object) {
                 wire_get_string(r, at, f->size);
                 break;
         case SHAPE_BYTES: wire_get_raw(r, at, f->size); break;
-        case SHAPE_VIEW: wire_get_bytes(r, at, (size_t *) (void *) ((char *) object + f->count)); break;
+        case SHAPE_VIEW: wire_get_view(r, f, object); break;
         case SHAPE_OBJECT: wire_get_shape(r, f->shape, at); break;
         case SHAPE_ARRAY: wire_get_array(r, f, object); break;
         default: wire_get_number(r, f, object);
@@ -111,22 +121,65 @@ void wire_get_shape(WireReader *r, const Shape *shape, void *ret) {
                 wire_get_field(r, shape->fields + i, ret);
 }
 
-void wire_put_message(WireWriter *w, const WireMessage *types, const void *message, unsigned type) {
-        const WireMessage *t = types + type;
-        const void *fields = (const char *) message + t->offset;
+/* Sets of messages. */
 
-        if (t->check && !t->check(fields))
-                w->failed = true;
-        else if (t->shape)
-                wire_put_shape(w, t->shape, fields);
+#define WIRE_HEADER_SIZE 4
+
+static const WireLine *wire_line(const WireSet *set, uint64_t type) {
+        return type < set->n_lines && set->lines[type].known ? set->lines + type : NULL;
 }
 
-void wire_get_message(WireReader *r, const WireMessage *types, void *message, unsigned type) {
-        const WireMessage *t = types + type;
-        void *fields = (char *) message + t->offset;
+static void *wire_member(const void *message, size_t offset) {
+        return (char *) (uintptr_t) message + offset;
+}
 
-        if (t->shape)
-                wire_get_shape(r, t->shape, fields);
-        if (!r->failed && t->check && !t->check(fields))
-                r->failed = true;
+static void wire_put_line(WireWriter *w, const WireLine *line, unsigned type, const void *fields) {
+        if (line->check && !line->check(type, fields))
+                w->failed = true;
+        if (line->shape)
+                wire_put_shape(w, line->shape, fields);
+        if (line->put_rest)
+                line->put_rest(w, fields);
+}
+
+ssize_t wire_set_encode(const WireSet *set, const void *message, uint8_t *buffer, size_t size) {
+        WireWriter w = { .p = buffer, .end = buffer + size }, length = { .p = buffer + 2, .end = buffer + WIRE_HEADER_SIZE };
+        unsigned type = *(const unsigned *) wire_member(message, set->type);
+        const WireLine *line = wire_line(set, type);
+
+        if (!line)
+                return -EINVAL;
+        wire_put_uint(&w, type, 2);
+        wire_put_uint(&w, 0, 2);
+        if (set->serial > 0)
+                wire_put_uint(&w, *(const uint32_t *) wire_member(message, set->serial), 4);
+        wire_put_line(&w, line, type, wire_member(message, line->offset));
+        if (w.failed)
+                return -ENOSPC;
+        if (set->has_length)
+                wire_put_uint(&length, (uint64_t) (w.p - buffer - WIRE_HEADER_SIZE), 2);
+        return w.p - buffer;
+}
+
+static bool wire_get_line(WireReader *r, const WireLine *line, unsigned type, void *fields) {
+        if (line->shape) {
+                memset(fields, 0, line->shape->size); /* also what stands behind the fields of the table */
+                wire_get_shape(r, line->shape, fields);
+        }
+        if (!r->failed && line->get_rest && !line->get_rest(r, type, fields))
+                return false;
+        return wire_reader_at_end(r) && (!line->check || line->check(type, fields));
+}
+
+int wire_set_decode(const WireSet *set, const uint8_t *data, size_t size, void *ret) {
+        WireReader r = { .p = data, .end = data + size };
+        uint64_t type = wire_get_uint(&r, 2), second = wire_get_uint(&r, 2), wanted = set->has_length ? size - WIRE_HEADER_SIZE : 0;
+        const WireLine *line = wire_line(set, type);
+
+        if (r.failed || second != wanted || !line)
+                return -EBADMSG;
+        *(unsigned *) wire_member(ret, set->type) = (unsigned) type;
+        if (set->serial > 0)
+                *(uint32_t *) wire_member(ret, set->serial) = (uint32_t) wire_get_uint(&r, 4);
+        return wire_get_line(&r, line, (unsigned) type, wire_member(ret, line->offset)) ? 0 : -EBADMSG;
 }

@@ -7,19 +7,44 @@
  * Allocates nothing. Must not know: any message. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/shape.h"
 #include "wire/codec.h"
 
 void wire_put_shape(WireWriter *w, const Shape *shape, const void *object);
 void wire_get_shape(WireReader *r, const Shape *shape, void *ret);
 
-/* A closed set of messages. A type without a shape has no fields; one that `known` does not name does not exist. */
-typedef struct WireMessage {
-        bool known;
-        const Shape *shape;                /* NULL: no fields */
-        size_t offset;                     /* of the fields in the message */
-        bool (*check)(const void *fields); /* what the shape cannot say: false fails encode and decode. NULL: nothing */
-} WireMessage;
+/* The largest number that is sent as a count or a time: what is beyond it would be negative elsewhere. */
+#define WIRE_COUNT(type, member) SHAPE_INT64, offsetof(type, member), .max = (double) INT64_MAX
 
-void wire_put_message(WireWriter *w, const WireMessage *types, const void *message, unsigned type);
-void wire_get_message(WireReader *r, const WireMessage *types, void *message, unsigned type);
+/* One type of message. The rest is what a table cannot say: it stands behind the fields. */
+typedef struct WireLine {
+        bool known;         /* else the type does not exist */
+        const Shape *shape; /* of its fields; NULL: none */
+        size_t offset;      /* of the fields in the message */
+        bool (*check)(unsigned type, const void *fields); /* what nobody would send fails encode and decode. NULL: the bounds are all */
+        void (*put_rest)(WireWriter *w, const void *fields);
+        bool (*get_rest)(WireReader *r, unsigned type, void *fields); /* false: a value that nobody would send */
+} WireLine;
+
+/* A closed set of messages: a struct with an enum `type`, a u32 `serial` where there is one, and a union of fields.
+ *
+ *      offset 0   u16 type
+ *             2   u16 reserved, 0; or the length of what follows
+ *             4   u32 serial, where there is one
+ *                 the fields of the type
+ */
+typedef struct WireSet {
+        const WireLine *lines; /* by type */
+        unsigned n_lines;
+        size_t type;   /* offset */
+        size_t serial; /* likewise; 0: there is none */
+        bool has_length;
+} WireSet;
+
+/* Returns the size; -EINVAL: no such type; -ENOSPC: no room, or what nobody would send. */
+ssize_t wire_set_encode(const WireSet *set, const void *message, uint8_t *buffer, size_t size);
+
+/* -EBADMSG for anything that wire_set_encode() would not have made; the message is then undefined. */
+int wire_set_decode(const WireSet *set, const uint8_t *data, size_t size, void *ret);

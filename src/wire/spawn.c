@@ -1,271 +1,132 @@
 #include "wire/spawn.h"
 
-#include <errno.h>
-
-#include "wire/codec.h"
+#include "wire/shape.h"
 
 #define ERROR_MAX          4095 /* the kernel's */
 #define CGROUP_VERSION_MAX 2
 #define DEPOT_BACKING_MAX  2 /* depot/depot.h has the words */
 
-static void put_volumes(WireWriter *w, const SpawnCreate *c) {
-        if (c->n_volumes > SPAWN_VOLUMES_MAX) {
-                w->failed = true;
-                return;
-        }
-        wire_put_uint(w, c->n_volumes, 1);
-        for (size_t i = 0; i < c->n_volumes; i++) {
-                wire_put_string(w, c->volumes[i].name, sizeof(c->volumes[i].name));
-                wire_put_string(w, c->volumes[i].target, sizeof(c->volumes[i].target));
-                wire_put_uint(w, c->volumes[i].writable, 1);
-        }
+static const ShapeField volume_fields[] = {
+        { "name",     SHAPE_CHARS, SHAPE_AT(SpawnVolume, name)     },
+        { "target",   SHAPE_CHARS, SHAPE_AT(SpawnVolume, target)   },
+        { "writable", SHAPE_BOOL,  offsetof(SpawnVolume, writable) },
+};
+static const Shape volume = SHAPE_OF(volume, SpawnVolume);
+
+static const ShapeField create_fields[] = {
+        { "id",           SHAPE_CHARS,  SHAPE_AT(SpawnCreate, id)            },
+        { "template",     SHAPE_CHARS,  SHAPE_AT(SpawnCreate, template_name) },
+        { "layer",        SHAPE_CHARS,  SHAPE_AT(SpawnCreate, layer)         },
+        { "zygote",       SHAPE_BOOL,   offsetof(SpawnCreate, zygote)        },
+        { "kept",         SHAPE_BOOL,   offsetof(SpawnCreate, kept)          },
+        { "hostname",     SHAPE_CHARS,  SHAPE_AT(SpawnCreate, hostname)      },
+        { "workdir",      SHAPE_CHARS,  SHAPE_AT(SpawnCreate, workdir)       },
+        { "uid",          SHAPE_UINT32, offsetof(SpawnCreate, uid)           },
+        { "gid",          SHAPE_UINT32, offsetof(SpawnCreate, gid)           },
+        { "sudo",         SHAPE_BOOL,   offsetof(SpawnCreate, sudo)          },
+        { "memoryBytes",  SHAPE_UINT64, offsetof(SpawnCreate, memory_bytes)  },
+        { "diskBytes",    SHAPE_UINT64, offsetof(SpawnCreate, disk_bytes)    },
+        { "cpuMilli",     SHAPE_UINT32, offsetof(SpawnCreate, cpu_milli)     },
+        { "pids",         SHAPE_UINT32, offsetof(SpawnCreate, pids)          },
+        { "allowMissing", SHAPE_UINT64, offsetof(SpawnCreate, allow_missing) },
+        { "network",      SHAPE_UINT8,  offsetof(SpawnCreate, network), .max = _SPAWN_NETWORK_MAX - 1 },
+        { "address",      SHAPE_UINT32, offsetof(SpawnCreate, address)       },
+        { "volumes",      SHAPE_ARRAY,  SHAPE_AT(SpawnCreate, volumes), .count = offsetof(SpawnCreate, n_volumes), .shape = &volume },
+};
+static const Shape create = SHAPE_OF(create, SpawnCreate);
+
+static void create_put_rules(WireWriter *w, const void *fields) {
+        rules_put(w, &((const SpawnCreate *) fields)->rules);
 }
 
-static bool get_volumes(WireReader *r, SpawnCreate *c) {
-        uint64_t n = wire_get_uint(r, 1);
-
-        if (n > SPAWN_VOLUMES_MAX)
-                return false;
-        for (size_t i = 0; i < n; i++) {
-                uint64_t writable;
-
-                wire_get_string(r, c->volumes[i].name, sizeof(c->volumes[i].name));
-                wire_get_string(r, c->volumes[i].target, sizeof(c->volumes[i].target));
-                writable = wire_get_uint(r, 1);
-                if (writable > 1)
-                        return false;
-                c->volumes[i].writable = writable == 1;
-        }
-        c->n_volumes = (uint8_t) n;
-        return !r->failed;
+static bool create_get_rules(WireReader *r, unsigned type, void *fields) {
+        return rules_get(r, &((SpawnCreate *) fields)->rules);
 }
 
-static void put_create(WireWriter *w, const SpawnMessage *m) {
-        const SpawnCreate *c = &m->create;
+static const ShapeField id_fields[] = { { "id", SHAPE_CHARS, 0, .size = SPAWN_ID_MAX } };
+static const Shape id = { .fields = id_fields, .n_fields = 1, .size = SPAWN_ID_MAX };
 
-        wire_put_string(w, c->id, SPAWN_ID_MAX);
-        wire_put_string(w, c->template_name, SPAWN_NAME_MAX);
-        wire_put_string(w, c->layer, sizeof(c->layer));
-        wire_put_uint(w, c->zygote, 1);
-        wire_put_uint(w, c->kept, 1);
-        wire_put_string(w, c->hostname, SPAWN_NAME_MAX);
-        wire_put_string(w, c->workdir, SPAWN_PATH_MAX);
-        wire_put_uint(w, c->uid, 4);
-        wire_put_uint(w, c->gid, 4);
-        wire_put_uint(w, c->sudo, 1);
-        wire_put_uint(w, c->memory_bytes, 8);
-        wire_put_uint(w, c->disk_bytes, 8);
-        wire_put_uint(w, c->cpu_milli, 4);
-        wire_put_uint(w, c->pids, 4);
-        wire_put_uint(w, c->allow_missing, 8);
-        wire_put_uint(w, c->network, 1);
-        wire_put_uint(w, c->address, 4);
-        put_volumes(w, c);
-        rules_put(w, &c->rules);
-}
+static const ShapeField zygote_fields[] = {
+        { "id",          SHAPE_CHARS,  SHAPE_AT(SpawnZygote, id)            },
+        { "template",    SHAPE_CHARS,  SHAPE_AT(SpawnZygote, template_name) },
+        { "language",    SHAPE_CHARS,  SHAPE_AT(SpawnZygote, language)      },
+        { "gid",         SHAPE_UINT32, offsetof(SpawnZygote, gid)           },
+        { "nofile",      SHAPE_UINT64, offsetof(SpawnZygote, nofile)        },
+        { "nproc",       SHAPE_UINT64, offsetof(SpawnZygote, nproc)         },
+        { "fileBytes",   SHAPE_UINT64, offsetof(SpawnZygote, file_bytes)    },
+        { "noProcesses", SHAPE_BOOL,   offsetof(SpawnZygote, no_processes)  },
+};
+static const Shape zygote = SHAPE_OF(zygote, SpawnZygote);
 
-static bool get_create(WireReader *r, SpawnMessage *m) {
-        SpawnCreate *c = &m->create;
-        uint64_t zygote, kept, sudo;
+static const ShapeField hello_fields[] = {
+        { "privileged",    SHAPE_BOOL,  offsetof(SpawnHello, privileged)                               },
+        { "cgroupVersion", SHAPE_UINT8, offsetof(SpawnHello, cgroup_version), .max = CGROUP_VERSION_MAX },
+        { "depot",         SHAPE_UINT8, offsetof(SpawnHello, depot), .max = DEPOT_BACKING_MAX           },
+        { "depotReason",   SHAPE_CHARS, SHAPE_AT(SpawnHello, depot_reason)                              },
+};
+static const Shape hello = SHAPE_OF(hello, SpawnHello);
 
-        wire_get_string(r, c->id, SPAWN_ID_MAX);
-        wire_get_string(r, c->template_name, SPAWN_NAME_MAX);
-        wire_get_string(r, c->layer, sizeof(c->layer));
-        zygote = wire_get_uint(r, 1);
-        c->zygote = zygote == 1;
-        kept = wire_get_uint(r, 1);
-        c->kept = kept == 1;
-        wire_get_string(r, c->hostname, SPAWN_NAME_MAX);
-        wire_get_string(r, c->workdir, SPAWN_PATH_MAX);
-        c->uid = (uint32_t) wire_get_uint(r, 4);
-        c->gid = (uint32_t) wire_get_uint(r, 4);
-        sudo = wire_get_uint(r, 1);
-        c->sudo = sudo == 1;
-        c->memory_bytes = wire_get_uint(r, 8);
-        c->disk_bytes = wire_get_uint(r, 8);
-        c->cpu_milli = (uint32_t) wire_get_uint(r, 4);
-        c->pids = (uint32_t) wire_get_uint(r, 4);
-        c->allow_missing = wire_get_uint(r, 8);
-        c->network = (uint8_t) wire_get_uint(r, 1);
-        c->address = (uint32_t) wire_get_uint(r, 4);
-        return zygote <= 1 && kept <= 1 && sudo <= 1 && c->network < _SPAWN_NETWORK_MAX && get_volumes(r, c) && rules_get(r, &c->rules);
-}
+static const ShapeField created_fields[] = {
+        { "pid",           SHAPE_INT,    offsetof(SpawnCreated, pid), .min = 1  },
+        { "idBase",        SHAPE_UINT32, offsetof(SpawnCreated, id_base)        },
+        { "guardsMissing", SHAPE_UINT64, offsetof(SpawnCreated, guards_missing) },
+        { "diskBacking",   SHAPE_UINT8,  offsetof(SpawnCreated, disk_backing)   },
+};
+static const Shape created = SHAPE_OF(created, SpawnCreated);
 
-static void put_id(WireWriter *w, const SpawnMessage *m) {
-        wire_put_string(w, m->id, SPAWN_ID_MAX);
-}
+static const ShapeField done_fields[] = {
+        { "status", SHAPE_INT,    offsetof(SpawnDone, status) },
+        { "bytes",  SHAPE_UINT64, offsetof(SpawnDone, bytes)  },
+};
+static const Shape done = SHAPE_OF(done, SpawnDone);
 
-static bool get_id(WireReader *r, SpawnMessage *m) {
-        wire_get_string(r, m->id, SPAWN_ID_MAX);
-        return true;
-}
+static const ShapeField forked_fields[] = { { "pid", SHAPE_INT, offsetof(SpawnForked, pid), .min = 1 } };
+static const Shape forked = SHAPE_OF(forked, SpawnForked);
 
-static void put_hello(WireWriter *w, const SpawnMessage *m) {
-        wire_put_uint(w, m->hello.privileged, 1);
-        wire_put_uint(w, m->hello.cgroup_version, 1);
-        wire_put_uint(w, m->hello.depot, 1);
-        wire_put_string(w, m->hello.depot_reason, sizeof(m->hello.depot_reason));
-}
+static const ShapeField tree_item_fields[] = {
+        { "ref",   SHAPE_OBJECT, offsetof(SpawnTreeItem, ref), .shape = &tree_ref_shape },
+        { "bytes", SHAPE_UINT64, offsetof(SpawnTreeItem, bytes)                         },
+};
+static const Shape tree_item = SHAPE_OF(tree_item, SpawnTreeItem);
 
-static bool get_hello(WireReader *r, SpawnMessage *m) {
-        uint64_t privileged = wire_get_uint(r, 1), version = wire_get_uint(r, 1), depot = wire_get_uint(r, 1);
+static const ShapeField failure_fields[] = {
+        { "error", SHAPE_INT,   offsetof(WireSpawnFailure, error), .min = 1, .max = ERROR_MAX },
+        { "text",  SHAPE_CHARS, SHAPE_AT(WireSpawnFailure, text)                              },
+};
+static const Shape failure = SHAPE_OF(failure, WireSpawnFailure);
 
-        m->hello.privileged = privileged == 1;
-        m->hello.cgroup_version = (uint8_t) version;
-        m->hello.depot = (uint8_t) depot;
-        wire_get_string(r, m->hello.depot_reason, sizeof(m->hello.depot_reason));
-        return privileged <= 1 && version <= CGROUP_VERSION_MAX && depot <= DEPOT_BACKING_MAX;
-}
-
-static void put_created(WireWriter *w, const SpawnMessage *m) {
-        wire_put_uint(w, (uint32_t) m->created.pid, 4);
-        wire_put_uint(w, m->created.id_base, 4);
-        wire_put_uint(w, m->created.guards_missing, 8);
-        wire_put_uint(w, m->created.disk_backing, 1);
-}
-
-static bool get_created(WireReader *r, SpawnMessage *m) {
-        m->created.pid = (int32_t) wire_get_uint(r, 4);
-        m->created.id_base = (uint32_t) wire_get_uint(r, 4);
-        m->created.guards_missing = wire_get_uint(r, 8);
-        m->created.disk_backing = (uint8_t) wire_get_uint(r, 1);
-        return m->created.pid > 0;
-}
-
-static void put_done(WireWriter *w, const SpawnMessage *m) {
-        wire_put_uint(w, (uint32_t) m->done.status, 4);
-        wire_put_uint(w, m->done.bytes, 8);
-}
-
-static bool get_done(WireReader *r, SpawnMessage *m) {
-        m->done.status = (int32_t) wire_get_uint(r, 4);
-        m->done.bytes = wire_get_uint(r, 8);
-        return true;
-}
-
-static void put_zygote(WireWriter *w, const SpawnMessage *m) {
-        const SpawnZygote *z = &m->zygote;
-
-        wire_put_string(w, z->id, SPAWN_ID_MAX);
-        wire_put_string(w, z->template_name, SPAWN_NAME_MAX);
-        wire_put_string(w, z->language, SPAWN_NAME_MAX);
-        wire_put_uint(w, z->gid, 4);
-        wire_put_uint(w, z->nofile, 8);
-        wire_put_uint(w, z->nproc, 8);
-        wire_put_uint(w, z->file_bytes, 8);
-        wire_put_uint(w, z->no_processes, 1);
-}
-
-static bool get_zygote(WireReader *r, SpawnMessage *m) {
-        SpawnZygote *z = &m->zygote;
-        uint64_t no_processes;
-
-        wire_get_string(r, z->id, SPAWN_ID_MAX);
-        wire_get_string(r, z->template_name, SPAWN_NAME_MAX);
-        wire_get_string(r, z->language, SPAWN_NAME_MAX);
-        z->gid = (uint32_t) wire_get_uint(r, 4);
-        z->nofile = wire_get_uint(r, 8);
-        z->nproc = wire_get_uint(r, 8);
-        z->file_bytes = wire_get_uint(r, 8);
-        no_processes = wire_get_uint(r, 1);
-        z->no_processes = no_processes == 1;
-        return no_processes <= 1;
-}
-
-static void put_forked(WireWriter *w, const SpawnMessage *m) {
-        wire_put_uint(w, (uint32_t) m->forked.pid, 4);
-}
-
-static bool get_forked(WireReader *r, SpawnMessage *m) {
-        m->forked.pid = (int32_t) wire_get_uint(r, 4);
-        return m->forked.pid > 0;
-}
-
-static void put_tree(WireWriter *w, const SpawnMessage *m) {
-        tree_put(w, &m->tree);
-}
-
-static bool get_tree(WireReader *r, SpawnMessage *m) {
-        return tree_get(r, &m->tree);
-}
-
-static void put_tree_item(WireWriter *w, const SpawnMessage *m) {
-        tree_put_ref(w, &m->tree_item.ref);
-        wire_put_uint(w, m->tree_item.bytes, 8);
-}
-
-static bool get_tree_item(WireReader *r, SpawnMessage *m) {
-        if (!tree_get_ref(r, &m->tree_item.ref))
-                return false;
-        m->tree_item.bytes = wire_get_uint(r, 8);
-        return true;
-}
-
-static void spawn_put_failure(WireWriter *w, const SpawnMessage *m) {
-        wire_put_uint(w, (uint32_t) m->failure.error, 4);
-        wire_put_string(w, m->failure.text, SPAWN_TEXT_MAX);
-}
-
-static bool spawn_get_failure(WireReader *r, SpawnMessage *m) {
-        m->failure.error = (int32_t) wire_get_uint(r, 4);
-        wire_get_string(r, m->failure.text, SPAWN_TEXT_MAX);
-        return m->failure.error > 0 && m->failure.error <= ERROR_MAX;
-}
-
-static void spawn_put_nothing(WireWriter *w, const SpawnMessage *m) {
-}
-
-static bool spawn_get_nothing(WireReader *r, SpawnMessage *m) {
-        return true;
-}
-
-/* A type that is not here does not exist. */
-static const struct {
-        void (*put)(WireWriter *w, const SpawnMessage *m);
-        bool (*get)(WireReader *r, SpawnMessage *m); /* false: a value that nobody would send */
-} types[_SPAWN_TYPE_MAX] = {
-        [SPAWN_CREATE]    = { put_create,     get_create    },
-        [SPAWN_DESTROY]   = { put_id,         get_id        },
-        [SPAWN_FREEZE]    = { put_id,         get_id        },
-        [SPAWN_THAW]      = { put_id,         get_id        },
-        [SPAWN_LIST]      = { spawn_put_nothing,    spawn_get_nothing   },
-        [SPAWN_TREE]      = { put_tree,       get_tree      },
-        [SPAWN_RECLAIM]   = { put_id,         get_id        },
-        [SPAWN_ZYGOTE]    = { put_zygote,     get_zygote    },
-        [SPAWN_HELLO]     = { put_hello,      get_hello     },
-        [SPAWN_CREATED]   = { put_created,    get_created   },
-        [SPAWN_DONE]      = { put_done,       get_done      },
-        [SPAWN_FAILED]    = { spawn_put_failure,    spawn_get_failure   },
-        [SPAWN_ITEM]      = { put_id,         get_id        },
-        [SPAWN_END]       = { spawn_put_nothing,    spawn_get_nothing   },
-        [SPAWN_TREE_ITEM] = { put_tree_item,  get_tree_item },
-        [SPAWN_FORKED]    = { put_forked,     get_forked    },
+#define NOTHING                  { .known = true }
+#define LINE(member, table, ...) { .known = true, .shape = &(table), .offset = offsetof(SpawnMessage, member), ##__VA_ARGS__ }
+static const WireLine spawn_lines[_SPAWN_TYPE_MAX] = {
+        [SPAWN_CREATE]    = LINE(create, create, .put_rest = create_put_rules, .get_rest = create_get_rules),
+        [SPAWN_DESTROY]   = LINE(id, id),
+        [SPAWN_FREEZE]    = LINE(id, id),
+        [SPAWN_THAW]      = LINE(id, id),
+        [SPAWN_LIST]      = NOTHING,
+        [SPAWN_TREE]      = LINE(tree, tree_request_shape, .check = tree_request_check, .put_rest = tree_put_arguments, .get_rest = tree_get_arguments),
+        [SPAWN_RECLAIM]   = LINE(id, id),
+        [SPAWN_ZYGOTE]    = LINE(zygote, zygote),
+        [SPAWN_HELLO]     = LINE(hello, hello),
+        [SPAWN_CREATED]   = LINE(created, created),
+        [SPAWN_DONE]      = LINE(done, done),
+        [SPAWN_FAILED]    = LINE(failure, failure),
+        [SPAWN_ITEM]      = LINE(id, id),
+        [SPAWN_END]       = NOTHING,
+        [SPAWN_TREE_ITEM] = LINE(tree_item, tree_item),
+        [SPAWN_FORKED]    = LINE(forked, forked),
 };
 
-ssize_t spawn_encode(const SpawnMessage *message, uint8_t *buffer, size_t size) {
-        WireWriter w = { .p = buffer, .end = buffer + size };
+static const WireSet spawn_set = { spawn_lines, _SPAWN_TYPE_MAX, .type = offsetof(SpawnMessage, type), .serial = offsetof(SpawnMessage, serial) };
 
-        if (message->type >= _SPAWN_TYPE_MAX || !types[message->type].put)
-                return -EINVAL;
-        wire_put_uint(&w, message->type, 2);
-        wire_put_uint(&w, 0, 2);
-        wire_put_uint(&w, message->serial, 4);
-        types[message->type].put(&w, message);
-        return w.failed ? -ENOSPC : w.p - buffer;
+ssize_t spawn_encode(const SpawnMessage *message, uint8_t *buffer, size_t size) {
+        return wire_set_encode(&spawn_set, message, buffer, size);
 }
 
 int spawn_decode(const uint8_t *data, size_t size, SpawnMessage *ret) {
-        WireReader r = { .p = data, .end = data + size };
         SpawnMessage m = { 0 };
-        uint64_t type = wire_get_uint(&r, 2), reserved = wire_get_uint(&r, 2);
+        int r = wire_set_decode(&spawn_set, data, size, &m);
 
-        m.serial = (uint32_t) wire_get_uint(&r, 4);
-        if (r.failed || reserved != 0 || type >= _SPAWN_TYPE_MAX || !types[type].get)
-                return -EBADMSG;
-        m.type = (SpawnType) type;
-        if (!types[type].get(&r, &m) || !wire_reader_at_end(&r))
-                return -EBADMSG;
-
-        *ret = m;
-        return 0;
+        if (r >= 0)
+                *ret = m;
+        return r;
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/codec.h"
+#include "wire/shape.h"
 
 #define TREE_NAME_MAX      64 /* [a-z0-9]; a layer's is a SHA-256 in hex */
 #define TREE_REFS_MAX      3
@@ -53,6 +53,7 @@ typedef struct TreeRef {
 
 typedef struct TreeRequest {
         uint8_t operation;
+        uint8_t reserved; /* 0 */
         uint64_t bytes;
         uint32_t cancels;
         uint8_t n_refs;
@@ -64,7 +65,8 @@ typedef struct TreeRequest {
 bool tree_name_is_valid(const char *name);
 int tree_add_argument(TreeRequest *t, const char *argument); /* -ENOSPC */
 
-void tree_put(WireWriter *w, const TreeRequest *t);
-bool tree_get(WireReader *reader, TreeRequest *ret); /* false: what tree_put() would not have written */
-void tree_put_ref(WireWriter *w, const TreeRef *ref);
-bool tree_get_ref(WireReader *reader, TreeRef *ret);
+/* For spawn.c's table. */
+extern const Shape tree_request_shape, tree_ref_shape;
+bool tree_request_check(unsigned type, const void *fields);
+void tree_put_arguments(WireWriter *w, const void *fields);
+bool tree_get_arguments(WireReader *reader, unsigned type, void *fields);

@@ -13,7 +13,7 @@ import traceback
 
 import registry
 import templates
-from daemon import Api, Broken
+from daemon import Api, Broken, pause
 
 PATIENCE = 90.0
 FIRM = {"toDisk": True, "endProcesses": True, "graceSeconds": 1}
@@ -85,7 +85,7 @@ class Hand(threading.Thread):
         if self.clock.quiet_since(then) or not has_code:
             raise Lie(f"nobody was killed, and yet: {words}")
         self.again += 1
-        time.sleep(0.05)
+        pause(0.05)
 
     def insist(self, statuses, method, path, body=None, **kwargs):
         """Until one of these statuses is the answer; a conflict, as long as somebody dies."""
@@ -100,7 +100,7 @@ class Hand(threading.Thread):
                 if reply.status != 409 or self.clock.quiet_since(then):
                     raise Lie(f"{method} {path} {body if not isinstance(body, bytes) else ''}: {reply}")
                 self.again += 1
-                time.sleep(0.05)
+                pause(0.05)
 
     def make(self, path, body=None, **kwargs):
         """A making that is done in the end; started again as long as deaths end it."""

@@ -15,7 +15,7 @@ KINDS = ("layer", "disk", "snapshot", "volume", "scratch")
 # Names, and whether what they name is on its way out: then its tree may be there or not.
 ROWS = {"layer": "SELECT chain, removing FROM layer", "volume": "SELECT id, pending FROM volume",
         "snapshot": "SELECT id, pending FROM snapshot UNION SELECT name, removing FROM image_snapshot"}
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def trees(own):
@@ -80,7 +80,7 @@ def settled(own, test):
         return not found
     test.assertTrue(wait_for(agree, PATIENCE, 0.3), f"{found}\n{own.log(8000)}")
     test.assertEqual(bad_blobs(own), [])
-    test.assertTrue(wait_for(lambda: not frozen(own), 10, 0.2), f"frozen: {frozen(own)}")
+    test.assertTrue(wait_for(lambda: not frozen(own), interval=0.2), f"frozen: {frozen(own)}")
 
 
 def helpers(own, *names):

@@ -15,7 +15,7 @@ from internet import DNS4, Internet  # noqa: E402
 
 ALLOWED, ASKED, API, OTHER = "198.51.100.7", "198.51.100.8", "198.51.100.9", "198.51.100.66"
 SECRET, VALUE = "storm", "the-value-that-nobody-inside-knows"
-PATIENCE = 40.0
+PATIENCE = 60.0
 SERVE = """exec python3 -c '
 import socket
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("", 700)); s.listen()

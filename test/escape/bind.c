@@ -71,7 +71,7 @@ static bool wait_for_file(const char *path) {
         for (int i = 0; i < 500; i++) {
                 if (access(path, F_OK) == 0)
                         return true;
-                (void) nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
+                (void) nanosleep(&(struct timespec) { .tv_nsec = 10 * 1000 * 1000 }, NULL);
         }
         return false;
 }

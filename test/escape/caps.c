@@ -46,8 +46,8 @@ static Verdict try_present(char **args) {
 static Verdict try_raise(char **args) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct data[2] = {
-                {~0u,  ~0u, ~0u},
-                { ~0u, ~0u, ~0u}
+                {~0u,  ~0u, ~0u },
+                { ~0u, ~0u, ~0u }
         };
 
         return refused("capset of everything", syscall(SYS_capset, &header, data));

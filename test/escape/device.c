@@ -15,12 +15,12 @@ static const struct {
         const char *name;
         unsigned major, minor;
 } nodes[] = {
-        {"null",     1, 3},
-        { "zero",    1, 5},
-        { "full",    1, 7},
-        { "random",  1, 8},
-        { "urandom", 1, 9},
-        { "tty",     5, 0},
+        { "null",     1, 3 },
+        { "zero",    1, 5 },
+        { "full",    1, 7 },
+        { "random",  1, 8 },
+        { "urandom", 1, 9 },
+        { "tty",     5, 0 },
 };
 
 static const char *const others[] = { ".", "..", "fd", "mqueue", "ptmx", "pts", "shm", "stderr", "stdin",
@@ -175,7 +175,7 @@ static Verdict try_chmod(char **args) {
                 if (stat(path, &st) < 0)
                         return broken("%s: %m", path);
                 tried(chmod(path, st.st_mode & 07777));
-                tried(utimensat(AT_FDCWD, path, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0));
+                tried(utimensat(AT_FDCWD, path, (struct timespec[2]) { st.st_atim, st.st_mtim }, 0));
         }
         return HELD;
 }

@@ -131,7 +131,7 @@ static Verdict open_root_handle(const char *point, const char *options, const ch
                 struct file_handle head;
                 unsigned inode, generation;
         } handle = {
-                .head = {.handle_bytes = 8, .handle_type = 1},
+                .head = { .handle_bytes = 8, .handle_type = 1 },
                   .inode = 2
         };
         int mount_fd, fd;

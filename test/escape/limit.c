@@ -69,11 +69,11 @@ static Verdict try_unlimited(char **args) {
                 const char *name;
                 __rlimit_resource_t resource;
         } limits[] = {
-                {"core",        RLIMIT_CORE      },
+                { "core",        RLIMIT_CORE      },
                 { "nofile",     RLIMIT_NOFILE    },
                 { "memlock",    RLIMIT_MEMLOCK   },
                 { "msgqueue",   RLIMIT_MSGQUEUE  },
-                { "sigpending", RLIMIT_SIGPENDING},
+                { "sigpending", RLIMIT_SIGPENDING },
                 { "rtprio",     RLIMIT_RTPRIO    },
                 { "nice",       RLIMIT_NICE      },
         };
@@ -273,7 +273,7 @@ static long queue_signals(uid_t uid) {
         (void) sigprocmask(SIG_BLOCK, &all, NULL);
         if (getuid() == 0 && setresuid(uid, uid, uid) < 0)
                 return 0;
-        while (n < 1000000 && sigqueue(getpid(), SIGRTMIN, (union sigval){ .sival_int = 0 }) == 0)
+        while (n < 1000000 && sigqueue(getpid(), SIGRTMIN, (union sigval) { .sival_int = 0 }) == 0)
                 n++;
         return n;
 }

@@ -246,8 +246,8 @@ static Verdict try_new_link(char **args) {
                 struct ifinfomsg info;
                 char attributes[32];
         } message = {
-                .head = {.nlmsg_type = RTM_NEWLINK,
-                         .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_ACK},
+                .head = { .nlmsg_type = RTM_NEWLINK,
+                         .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_ACK },
  /* IFLA_LINKINFO { IFLA_INFO_KIND "dummy" } */
                 .attributes = { 16, 0, IFLA_LINKINFO, 0, 10, 0, IFLA_INFO_KIND, 0, 'd', 'u', 'm', 'm', 'y',
                          0 },

@@ -23,13 +23,13 @@ static const struct {
         const char *name;
         int flag;
 } types[] = {
-        {"user",    CLONE_NEWUSER  },
+        { "user",    CLONE_NEWUSER  },
         { "mnt",    CLONE_NEWNS    },
         { "pid",    CLONE_NEWPID   },
         { "net",    CLONE_NEWNET   },
         { "ipc",    CLONE_NEWIPC   },
         { "uts",    CLONE_NEWUTS   },
-        { "cgroup", CLONE_NEWCGROUP},
+        { "cgroup", CLONE_NEWCGROUP },
         { "time",   CLONE_NEWTIME  },
 };
 

@@ -18,7 +18,7 @@
 #include "probe.h"
 
 static void rest(long milliseconds) {
-        (void) nanosleep(&(struct timespec){ .tv_sec = milliseconds / 1000,
+        (void) nanosleep(&(struct timespec) { .tv_sec = milliseconds / 1000,
                                          .tv_nsec = milliseconds % 1000 * 1000000 },
                         NULL);
 }
@@ -92,7 +92,7 @@ static Verdict try_kill_host(char **args) {
         v = worst(v, failed("kill of the group", kill(-pid, SIGKILL)));
         v = worst(v, failed("tgkill", syscall(SYS_tgkill, pid, pid, SIGKILL)));
         v = worst(v, failed("tkill", syscall(SYS_tkill, pid, SIGKILL)));
-        v = worst(v, failed("sigqueue", sigqueue(pid, SIGKILL, (union sigval){ .sival_int = 0 })));
+        v = worst(v, failed("sigqueue", sigqueue(pid, SIGKILL, (union sigval) { .sival_int = 0 })));
         return worst(v, failed("pidfd_open", syscall(SYS_pidfd_open, pid, 0)));
 }
 

@@ -176,7 +176,7 @@ static Verdict try_obsolete(char **args) {
                 const char *name;
                 long number;
         } calls[] = {
-                {"uselib",            SYS_uselib          },
+                { "uselib",            SYS_uselib          },
                 { "ustat",            SYS_ustat           },
                 { "sysfs",            SYS_sysfs           },
                 { "_sysctl",          SYS__sysctl         },
@@ -191,7 +191,7 @@ static Verdict try_obsolete(char **args) {
                 { "tuxcall",          SYS_tuxcall         },
                 { "security",         SYS_security        },
                 { "vserver",          SYS_vserver         },
-                { "remap_file_pages", SYS_remap_file_pages},
+                { "remap_file_pages", SYS_remap_file_pages },
         };
         Verdict v = HELD;
 

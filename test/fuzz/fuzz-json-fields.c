@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "json/json.h"
+#include "json/shape.h"
 #include "base/clock.h"
 #include "base/strv.h"
 
@@ -17,22 +17,24 @@ typedef struct Target {
         Strv env, list;
 } Target;
 
-static const JsonField inner[] = {
-        { "memoryMB", json_field_megabytes, offsetof(Target, bytes),  JSON_NULLABLE, .min = 4, .max = 1024 },
-        { "pids",     json_field_uint32,    offsetof(Target, medium), JSON_NULLABLE, .min = 1, .max = 512  },
+static const ShapeField inner_fields[] = {
+        { "memoryMB", SHAPE_UINT64, offsetof(Target, bytes),  SHAPE_NULLABLE, .min = 4, .max = 1024, .unit = SHAPE_MEGABYTES },
+        { "pids",     SHAPE_UINT32, offsetof(Target, medium), SHAPE_NULLABLE, .min = 1, .max = 512                         },
 };
+static const Shape inner_shape = { .fields = inner_fields, .n_fields = sizeof(inner_fields) / sizeof(inner_fields[0]) };
 
-static const JsonField fields[] = {
-        { "name",           json_field_string,  offsetof(Target, text),   JSON_NULLABLE, .min = 1, .max = 63 },
-        { "critical",       json_field_bool,    offsetof(Target, flag)                                       },
-        { "outputBytes",    json_field_uint64,  offsetof(Target, large),  JSON_MANDATORY                     },
-        { "cols",           json_field_uint16,  offsetof(Target, small),  .min = 1                           },
-        { "timeoutSeconds", json_field_seconds, offsetof(Target, time),   .max = 1000                        },
-        { "limits",         json_field_object,  0, .fields = inner, .n_fields = 2                            },
-        { "env",            json_field_env,     offsetof(Target, env),    .max = 16                          },
-        { "args",           json_field_strings, offsetof(Target, list),   .max = 16                          },
-        { "metadata",       json_field_text,    offsetof(Target, object), .max = 256                         },
+static const ShapeField target_fields[] = {
+        { "name",           SHAPE_TEXT,   offsetof(Target, text),   SHAPE_NULLABLE, .min = 1, .max = 63 },
+        { "critical",       SHAPE_BOOL,   offsetof(Target, flag)                                        },
+        { "outputBytes",    SHAPE_UINT64, offsetof(Target, large),  SHAPE_MANDATORY                     },
+        { "cols",           SHAPE_UINT16, offsetof(Target, small),  .min = 1                            },
+        { "timeoutSeconds", SHAPE_UINT64, offsetof(Target, time),   .max = 1000, .unit = SHAPE_SECONDS  },
+        { "limits",         SHAPE_OBJECT, 0,                        .shape = &inner_shape      },
+        { "env",            SHAPE_ENV,    offsetof(Target, env),    .max = 16                           },
+        { "args",           SHAPE_STRV,   offsetof(Target, list),   .max = 16                           },
+        { "metadata",       SHAPE_JSON,   offsetof(Target, object), .max = 256                          },
 };
+static const Shape target_shape = { .fields = target_fields, .n_fields = sizeof(target_fields) / sizeof(target_fields[0]) };
 
 static void check_bounds(const Target *t) {
         MUST(!t->text || (strlen(t->text) >= 1 && strlen(t->text) <= 63));
@@ -49,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         JsonComplaints c = { 0 };
         Error error = { 0 };
         Target t = { 0 };
-        int r = json_read((const char *) data, size, fields, sizeof(fields) / sizeof(fields[0]), &t, &c, &error);
+        int r = json_read((const char *) data, size, &target_shape, &t, &c, &error);
 
         MUST(r == 0 || r == -EBADMSG);
         MUST((r < 0) == (error.text[0] != '\0'));

@@ -20,7 +20,7 @@ import threading
 import time
 from urllib.parse import quote, urlencode
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Broken(Exception):
@@ -364,7 +364,7 @@ class Box:
 
 def joined(events, stream="stdout"):
     """The bytes of a stream out of its events; offsets must join without hole or overlap."""
-    data, end = b"", None
+    data, end = bytearray(), None
     for event in events:
         if event["type"] != stream:
             continue
@@ -373,7 +373,7 @@ def joined(events, stream="stdout"):
             raise AssertionError(f"{stream} jumps from byte {end} to {event['offset']}")
         end = event["offset"] + len(piece)
         data += piece
-    return data
+    return bytes(data)
 
 
 class WebSocket:
@@ -381,7 +381,7 @@ class WebSocket:
 
     CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
-    def __init__(self, api, path, query=None, timeout=10.0, headers=()):
+    def __init__(self, api, path, query=None, timeout=60.0, headers=()):
         if query:
             path += "?" + urlencode(query, quote_via=quote)
         self.sock = api.raw(timeout)
@@ -470,7 +470,7 @@ class WebSocket:
                 if first & 0x80:
                     return opcode, data
 
-    def drain(self, seconds=10.0):
+    def drain(self, seconds=60.0):
         """Reads to the close: gives {1: stdout, 2: stderr}, the list of text messages; the close code is kept."""
         streams, texts, end = {1: b"", 2: b""}, [], time.monotonic() + seconds
         while time.monotonic() < end:
@@ -483,7 +483,7 @@ class WebSocket:
                 streams[data[0]] += data[1:]
         raise AssertionError(f"no close within {seconds} s; so far {streams} {texts}")
 
-    def read_until(self, mark, seconds=10.0):
+    def read_until(self, mark, seconds=60.0):
         """stdout until these bytes are in it."""
         data, end = b"", time.monotonic() + seconds
         while mark not in data:

@@ -29,13 +29,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import covetest  # noqa: E402
 from apiclient import Api, Box, Broken, Reply, Stream, WebSocket, joined  # noqa: E402,F401
-from covetest import wait_for  # noqa: E402
+from covetest import nothing_happens_for, pause, wait_for  # noqa: E402,F401
 from hoststate import entries, held_namespaces, mount_lines, network_namespace, read, read_loops, reap_orphans  # noqa: E402
 
 SLOW = float(os.environ.get("COVE_TEST_SLOW", "1"))
 MARK = "COVETEST_DAEMON"  # in the environment of everything that a daemon starts
-START_SECONDS = 20.0 * SLOW
-STOP_SECONDS = 20.0 * SLOW
+START_SECONDS = 60.0 * SLOW
+STOP_SECONDS = 60.0 * SLOW
 MIB = 1 << 20
 STORAGE = "1G"  # what a daemon takes for templates and disks, if it ever needs any: by itself it would take a quarter of the machine's
 
@@ -161,7 +161,7 @@ class Daemon:
         """kill -9 of coved; the sandboxes are to live on."""
         pid = self.pid
         os.kill(pid, signal.SIGKILL)
-        self.child.wait(10)
+        self.child.wait(60)
 
     def restart(self, *options):
         return self.start(*options)
@@ -198,7 +198,7 @@ class Daemon:
                 pass
         if self.child:
             self.child.wait()
-        wait_for(lambda: not self.processes(), 5)
+        wait_for(lambda: not self.processes())
         reap_orphans(known={d.child.pid for d in _daemons if d.child})  # the dead hold their cgroups until somebody asks for their end
         for path in sorted(self.cgroups(), key=len, reverse=True):
             try:
@@ -353,7 +353,7 @@ class Daemon:
             try:
                 wait_for(lambda: not self.running, 0.3)
                 if self.running:
-                    self.wait_until_ready(5)
+                    self.wait_until_ready()
             except AssertionError:
                 if self.running:
                     raise
@@ -370,6 +370,23 @@ class Daemon:
                     if numbers and numbers[1].split()[-1] == "1":
                         return int(line)
         raise AssertionError(f"no PID 1 of {box.id} in {self.cgroups()}")
+
+    def runs(self, words):
+        """pids of what runs in its sandboxes with these words in the command line. Needs no living daemon."""
+        return [pid for pid in self.processes() if words in command_of(pid)]
+
+    def wait_for_begin_of(self, words):
+        if not wait_for(lambda: self.runs(words)):
+            raise AssertionError(f"nothing runs that says {words!r}\n{self.log()}")
+
+    def wait_for_end_of(self, words):
+        if not wait_for(lambda: not self.runs(words)):
+            raise AssertionError(f"something still runs that says {words!r}: {[command_of(pid) for pid in self.runs(words)]}")
+
+    def wait_for_processes(self, n, name):
+        """Until there are so many of a name: a fork bomb that has gone off."""
+        if not wait_for(lambda: list(self.processes().values()).count(name) >= n):
+            raise AssertionError(f"{list(self.processes().values()).count(name)} processes are called {name!r}, not {n}")
 
     def descriptors(self):
         return len(entries(f"/proc/{self.pid}/fd"))
@@ -388,7 +405,7 @@ class Daemon:
 
     # What must not be left
 
-    def leftovers(self, seconds=10.0 * SLOW):
+    def leftovers(self, seconds=60.0 * SLOW):
         """With no sandbox alive and the daemon running: what is left of any, in words."""
         left = None
 
@@ -404,7 +421,7 @@ class Daemon:
         wait_for(look, seconds, 0.1)
         return left
 
-    def remains(self, seconds=10.0 * SLOW):
+    def remains(self, seconds=60.0 * SLOW):
         """With the daemon stopped and no sandbox alive: what is left, in words."""
         left = None
 
@@ -498,7 +515,7 @@ class Shared:
         for record in daemon.api.list():
             daemon.api.expect((200, 404), "DELETE", f"/api/sandbox/{record['id']}", query={"force": "true"})
         allowed = daemon.descriptors_before + 3
-        if not wait_for(lambda: daemon.descriptors() <= allowed, 5, 0.1):
+        if not wait_for(lambda: daemon.descriptors() <= allowed, interval=0.1):
             return [f"{daemon.descriptors_before} descriptors were open at first, {daemon.descriptors()} are at the end"]
         return []
 
@@ -545,7 +562,8 @@ class Case(covetest.TestCase):
         return result
 
     def patience(self, seconds):
-        return 3 * seconds * SLOW  # a machine that does something else as well
+        """A ceiling for what takes so long on a machine that does nothing else. Less than the minute that commands sleep in these tests."""
+        return 30 + 3 * seconds * SLOW
 
 
 class EndCheck(covetest.LeakCheck):

@@ -26,7 +26,7 @@ from covetest import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("COVE_GATE", str(ROOT / "build/bin/cove-gate"))
-PATIENCE = 20.0 * float(os.environ.get("COVE_TEST_SLOW", "1"))
+PATIENCE = 60.0 * float(os.environ.get("COVE_TEST_SLOW", "1"))
 SEED = "5e" * 32
 IP_TRANSPARENT, IPV6_TRANSPARENT, IP_RECVORIGDSTADDR, IPV6_RECVORIGDSTADDR = 19, 75, 20, 74
 MESSAGE_MAX = 160 * 1024
@@ -306,7 +306,7 @@ class Gate:
         if self.alive():
             self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(10)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

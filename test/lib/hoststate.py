@@ -29,10 +29,12 @@ LOOP_SECONDS = 30.0
 FIRST_SANDBOX_UID = 100000  # below are people and services
 
 # A sandbox's id, a name made by mkdtemp(), a directory of this harness.
-OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.].*[A-Za-z0-9]{6}$|^covetest-")
+# Not that of a unit test, which may run beside us.
+OUR_NAME = re.compile(r"(^|[^a-z0-9])[a-z][a-z0-9]{20}$|^\.?cove$|^\.?cove[-.](?!unit-).*[A-Za-z0-9]{6}$|^covetest-")
 
 OUR_CGROUP = re.compile(r"/cove")  # every group that cove makes is called so; a machine's others come and go
-FOREIGN_MOUNT = re.compile(r"^/(run/user|run/docker|run/credentials|var/lib/docker|var/lib/containerd)(/|$)")
+# Others' mounts, and the one that the first `ip netns add` after a boot makes for good.
+FOREIGN_MOUNT = re.compile(r"^/(run/user|run/docker|run/credentials|var/lib/docker|var/lib/containerd)(/|$)|^/run/netns$")
 
 
 def read(path):

@@ -20,20 +20,15 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-PATIENCE = 20.0
+from covetest import wait_for
+
+PATIENCE = 60.0
 
 
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
-
-
-def until(condition, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return found
 
 
 class Message:
@@ -77,7 +72,7 @@ class Receiver:
 
     def wait(self, n, seconds=PATIENCE):
         """At least n messages."""
-        if not until(lambda: len(self.messages) >= n, seconds):
+        if not wait_for(lambda: len(self.messages) >= n, seconds):
             raise AssertionError(f"{len(self.messages)} messages within {seconds} s, not {n}: {[m.body[:300] for m in self.messages]}")
         return self.messages
 
@@ -169,7 +164,7 @@ class Exim:
         def listens():
             with socket.socket() as s:
                 return s.connect_ex(("127.0.0.1", self.port)) == 0 or self.child.poll() is not None
-        if not until(listens) or self.child.poll() is not None:
+        if not wait_for(listens) or self.child.poll() is not None:
             raise AssertionError(f"exim4 does not come up: {self.child.stderr.read() if self.child.poll() is not None else ''}\n{self.log()}")
         return self
 
@@ -187,17 +182,17 @@ class Exim:
             box.close()
 
     def wait(self, n, seconds=PATIENCE):
-        if not until(lambda: len(self.messages()) >= n, seconds):
+        if not wait_for(lambda: len(self.messages()) >= n, seconds):
             raise AssertionError(f"{len(self.messages())} mails within {seconds} s, not {n}\n{self.log()}")
         return self.messages()
 
     def stop(self):
         if self.child and self.child.poll() is None:
             self.child.terminate()
-            self.child.wait(10)
+            self.child.wait(60)
         if self.child:
             self.child.stderr.close()
 
         def idle():  # deliveries are processes of their own
             return subprocess.run(["pgrep", "-f", str(self.config)], stdout=subprocess.DEVNULL).returncode != 0
-        until(idle, 10)
+        wait_for(idle)

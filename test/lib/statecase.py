@@ -69,7 +69,7 @@ class Case(daemon.Case):
         """Starts the writers and waits until each has written something."""
         box.put("load.py", LOAD.encode())
         eid = box.begin("exec python3 load.py", timeoutSeconds=120)
-        self.assertTrue(wait_for(lambda: min(said(box, eid)) > 20, 60), box.output(eid)[-200:])
+        self.assertTrue(wait_for(lambda: min(said(box, eid)) > 20), box.output(eid)[-200:])
         return eid
 
     def written(self, box):

@@ -8,7 +8,7 @@ from pathlib import Path
 import daemon
 import registry
 
-PATIENCE = 40.0 * daemon.SLOW
+PATIENCE = 60.0 * daemon.SLOW
 SETTINGS = {"storage": {"size": "1G"}, "images": {"maxSize": "200MB", "stallTime": "5s"}}
 BUSYBOX = Path("/bin/busybox").read_bytes()
 WORDS = "sh ls cat echo id env pwd test sleep touch mkdir rm ln stat head wc".split()

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/rows.h"
 #include "store/store.h"
 #include "unit.h"
 
@@ -34,7 +35,7 @@ static inline Sandbox plain_sandbox(unsigned i) {
 static inline Execution plain_execution(Sandbox *sb, uint64_t number) {
         static char *args[] = { (char *) "true", NULL };
 
-        return (Execution){ .sandbox = sb, .number = number, .spec.args = { .items = args, .n = 1 } };
+        return (Execution) { .sandbox = sb, .number = number, .spec.args = { .items = args, .n = 1 } };
 }
 
 /* Counting. */

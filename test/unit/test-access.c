@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "core/access.h"
 #include "core/secret.h"
+#include "core/rows.h"
 #include "store/store.h"
 
 /* One state directory per test. */
@@ -429,7 +430,7 @@ TEST(key_write_that_fails) {
         Error error = { 0 };
 
         check_result("begin", store_begin(w.store), 0);
-        check_result("a transaction that has failed", store_sandbox_update(w.store, &(Sandbox){ .id = "x" }), -ENOENT);
+        check_result("a transaction that has failed", store_sandbox_update(w.store, &(Sandbox) { .id = "x" }), -ENOENT);
         check_result("create", access_key_create(w.access, "ci", SCOPE_USE, NULL, false, &key, secret, &error), -ENOENT);
         check_part("words", error.text, "cannot write the key down");
         store_rollback(w.store);

@@ -5,7 +5,7 @@
 #include "agent/internal.h"
 #include "agent/language.h"
 #include "core/limits.h"
-#include "store/jobs.h"
+#include "agent/rows.h"
 
 /* The queue. */
 

@@ -9,6 +9,7 @@
 
 #include "core/secret.h"
 #include "observe/alert-engine.h"
+#include "store/store.h"
 #include "unit.h"
 
 #define SECOND USEC_PER_SEC

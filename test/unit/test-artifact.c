@@ -16,6 +16,7 @@
 #include "artifact/artifact.h"
 #include "base/fd.h"
 #include "config/config.h"
+#include "core/rows.h"
 #include "store/store.h"
 
 typedef struct World {

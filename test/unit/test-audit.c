@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "core/secret.h"
 #include "observe/audit.h"
+#include "core/rows.h"
 #include "store/store.h"
 
 typedef struct World {

@@ -79,7 +79,7 @@ TEST(path_normalize_lengths) {
         check_uint("its length, less the slash at the end", strlen(b), PATH_MAX - 2);
         path[PATH_MAX - 1] = 'x';
         path[PATH_MAX] = '\0';
-        check_result("path of PATH_MAX + 1", path_normalize(path, &(char *){ NULL }), -ENAMETOOLONG);
+        check_result("path of PATH_MAX + 1", path_normalize(path, &(char *) { NULL }), -ENAMETOOLONG);
 }
 
 TEST(path_is_below) {

@@ -189,7 +189,7 @@ TEST(disk_choice) {
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
                 JailSpec spec = {
                         .keep_dir = rows[i].keep,
-                        .limits = {.memory_bytes = rows[i].memory, .disk_bytes = rows[i].disk}
+                        .limits = { .memory_bytes = rows[i].memory, .disk_bytes = rows[i].disk }
                 };
 
                 check_string("backing", disk_backing_name(disk_choose(&spec, rows[i].privileged)),

@@ -55,11 +55,11 @@ TEST(names_of_all_lengths) {
 }
 
 TEST(types_and_sizes) {
-        check_round_trip(&(TarEntry){ .type = TAR_DIRECTORY, .path = "d", .mode = 0755 });
-        check_round_trip(&(TarEntry){ .type = TAR_HARD_LINK, .path = "h", .target = "f", .mode = 0644 });
-        check_round_trip(&(TarEntry){ .type = TAR_FILE, .path = "f", .mode = 07777, .size = UINT64_C(1) << 33 });
-        check_round_trip(&(TarEntry){ .type = TAR_FILE, .path = "f", .mode = 0, .size = (UINT64_C(1) << 33) - 1 });
-        check_round_trip(&(TarEntry){ .type = TAR_FILE, .path = "f", .size = UINT64_C(1) << 40, .mtime = 0 });
+        check_round_trip(&(TarEntry) { .type = TAR_DIRECTORY, .path = "d", .mode = 0755 });
+        check_round_trip(&(TarEntry) { .type = TAR_HARD_LINK, .path = "h", .target = "f", .mode = 0644 });
+        check_round_trip(&(TarEntry) { .type = TAR_FILE, .path = "f", .mode = 07777, .size = UINT64_C(1) << 33 });
+        check_round_trip(&(TarEntry) { .type = TAR_FILE, .path = "f", .mode = 0, .size = (UINT64_C(1) << 33) - 1 });
+        check_round_trip(&(TarEntry) { .type = TAR_FILE, .path = "f", .size = UINT64_C(1) << 40, .mtime = 0 });
 }
 
 static void set_checksum(uint8_t *block) {
@@ -353,7 +353,7 @@ TEST(a_directory_that_became_a_link_is_left_alone) {
         add(&a, "door", '5', "", "", 0777);
         add(&a, "door", '2', outside, "", 0777);
         a.n += 2;
-        (void) unpack(&a, a.n, inside, (char[512]){ 0 }, 512);
+        (void) unpack(&a, a.n, inside, (char[512]) { 0 }, 512);
         check_int("stat", stat(outside, &st), 0);
         check_uint("mode", st.st_mode & 0777, 0700);
         free((char *) outside);

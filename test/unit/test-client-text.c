@@ -116,7 +116,7 @@ TEST(tables_are_aligned) {
         _cleanup_free_ char *text = NULL;
 
         (void) setlocale(LC_CTYPE, "C.UTF-8");
-        text = print(t, &(TableLook){ .newline = "\n" });
+        text = print(t, &(TableLook) { .newline = "\n" });
         check_string("table", text, "NAME     N  WORDS\ngr\xc3\xbcn     7  long words here\nb     1000  -\n");
 }
 
@@ -149,15 +149,15 @@ TEST(tables_fit_the_window) {
         _cleanup_table_ Table *t = sample();
         _cleanup_free_ char *text = NULL, *one = NULL;
 
-        text = print(t, &(TableLook){ .newline = "\n", .width = 15 });
+        text = print(t, &(TableLook) { .newline = "\n", .width = 15 });
         check_string("cut", text, "NAME     N  WOR\ngr\xc3\xbcn     7  lon\nb     1000  -\n");
-        one = print(t, &(TableLook){ .newline = "\n", .width = 3, .rows_max = 1 });
+        one = print(t, &(TableLook) { .newline = "\n", .width = 3, .rows_max = 1 });
         check_string("narrow", one, "NAM\ngr\xc3\xbc\n");
 }
 
 TEST(tables_have_colours_when_asked) {
         _cleanup_table_ Table *t = sample();
-        _cleanup_free_ char *text = print(t, &(TableLook){ .newline = "\n", .colours = true });
+        _cleanup_free_ char *text = print(t, &(TableLook) { .newline = "\n", .colours = true });
 
         check_part("red", text, "\033[31mb\033[0m     1000");
         check_part("head", text, "\033[1mNAME\033[0m");

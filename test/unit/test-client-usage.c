@@ -35,7 +35,7 @@ static int read_words(const Verb *u, const char *const *words, char *ret, size_t
         Operands operands;
         int argc = 1, r;
 
-        *error = (Error){ 0 };
+        *error = (Error) { 0 };
         for (; words[argc - 1]; argc++)
                 argv[argc] = (char *) words[argc - 1];
         r = usage_read(u, argc, argv, &t, &operands, error);
@@ -50,7 +50,7 @@ static int read_words(const Verb *u, const char *const *words, char *ret, size_t
         return 0;
 }
 
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define WORDS(...) ((const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 static void check_words(const Verb *u, const char *const *words, const char *expected) {
         char text[512];
@@ -211,21 +211,21 @@ static void forget_environment(void) {
 
 TEST(where_the_daemon_is) {
         forget_environment();
-        check_place(&(PlaceOptions){ .socket = "/a.sock" }, "/a.sock", "-", "-", "-");
-        check_place(&(PlaceOptions){ .state = "/dir" }, "/dir/cove.sock", "-", "-", "-");
-        check_place(&(PlaceOptions){ .url = "http://127.0.0.1:99/", .key = "k" }, "-", "127.0.0.1", "99", "k");
-        check_place(&(PlaceOptions){ .url = "http://[::1]:99" }, "-", "::1", "99", "-");
-        check_place(&(PlaceOptions){ .url = "http://host" }, "-", "host", "8787", "-"); /* item 39 */
+        check_place(&(PlaceOptions) { .socket = "/a.sock" }, "/a.sock", "-", "-", "-");
+        check_place(&(PlaceOptions) { .state = "/dir" }, "/dir/cove.sock", "-", "-", "-");
+        check_place(&(PlaceOptions) { .url = "http://127.0.0.1:99/", .key = "k" }, "-", "127.0.0.1", "99", "k");
+        check_place(&(PlaceOptions) { .url = "http://[::1]:99" }, "-", "::1", "99", "-");
+        check_place(&(PlaceOptions) { .url = "http://host" }, "-", "host", "8787", "-"); /* item 39 */
 
         (void) setenv("COVE_STATE", "/state", 1);
-        check_place(&(PlaceOptions){ 0 }, "/state/cove.sock", "-", "-", "-");
+        check_place(&(PlaceOptions) { 0 }, "/state/cove.sock", "-", "-", "-");
         (void) setenv("COVE_SOCKET", "/socket", 1);
-        check_place(&(PlaceOptions){ 0 }, "/socket", "-", "-", "-");
+        check_place(&(PlaceOptions) { 0 }, "/socket", "-", "-", "-");
         (void) setenv("COVE_URL", "http://h:1", 1);
         (void) setenv("COVE_API_KEY", "secret", 1);
-        check_place(&(PlaceOptions){ 0 }, "-", "h", "1", "secret");
-        check_place(&(PlaceOptions){ .state = "/dir" }, "/dir/cove.sock", "-", "-", "-"); /* the key is for the URL */
-        check_place(&(PlaceOptions){ .state = "/dir", .key = "k" }, "/dir/cove.sock", "-", "-", "k");
+        check_place(&(PlaceOptions) { 0 }, "-", "h", "1", "secret");
+        check_place(&(PlaceOptions) { .state = "/dir" }, "/dir/cove.sock", "-", "-", "-"); /* the key is for the URL */
+        check_place(&(PlaceOptions) { .state = "/dir", .key = "k" }, "/dir/cove.sock", "-", "-", "k");
         forget_environment();
 }
 

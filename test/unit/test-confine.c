@@ -38,7 +38,7 @@ static Caps caps_get(void) {
         struct __user_cap_data_struct d[2] = { 0 };
 
         check_int("capget", syscall(SYS_capget, &header, d), 0);
-        return (Caps){
+        return (Caps) {
                 .effective = d[0].effective | (uint64_t) d[1].effective << 32,
                 .permitted = d[0].permitted | (uint64_t) d[1].permitted << 32,
                 .inheritable = d[0].inheritable | (uint64_t) d[1].inheritable << 32,
@@ -360,8 +360,8 @@ static void without_landlock(void *userdata) {
 }
 
 TEST(landlock_missing) {
-        unit_run_in_child(without_landlock, &(unsigned){ ENOSYS });
-        unit_run_in_child(without_landlock, &(unsigned){ EOPNOTSUPP });
+        unit_run_in_child(without_landlock, &(unsigned) { ENOSYS });
+        unit_run_in_child(without_landlock, &(unsigned) { EOPNOTSUPP });
 }
 
 /* rlimits */
@@ -382,7 +382,7 @@ static void check_limit(const char *what, __rlimit_resource_t resource, uint64_t
 }
 
 static void set_limit(__rlimit_resource_t resource, uint64_t soft, uint64_t hard) {
-        check_int("setrlimit", setrlimit(resource, &(struct rlimit){ .rlim_cur = soft, .rlim_max = hard }),
+        check_int("setrlimit", setrlimit(resource, &(struct rlimit) { .rlim_cur = soft, .rlim_max = hard }),
                         0);
 }
 

@@ -5,7 +5,7 @@
 
 #include "gate/control.h"
 #include "gatekeeper/gatekeeper.h"
-#include "store/network.h"
+#include "gatekeeper/rows.h"
 #include "wire/spawn.h"
 #include "world.h"
 

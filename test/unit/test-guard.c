@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 TEST(every_guard_has_a_line) {
         for (Guard g = 0; g < _GUARD_MAX; g++) {

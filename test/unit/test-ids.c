@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/id.h"
 #include "jail/ids.h"
 
 static int compare_names(const void *a, const void *b) {
@@ -29,13 +30,13 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 TEST(names) {
-        static char names[10000][JAIL_ID_LENGTH + 1];
+        static char names[10000][ID_LENGTH + 1];
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 check_result("id_make", id_make(names[i]), 0);
-                check_uint(names[i], strlen(names[i]), JAIL_ID_LENGTH);
+                check_uint(names[i], strlen(names[i]), ID_LENGTH);
                 check_uint(names[i], strspn(names[i], "abcdefghijklmnopqrstuvwxyz0123456789"),
-                                JAIL_ID_LENGTH);
+                                ID_LENGTH);
                 check_true(names[i], names[i][0] >= 'a' && names[i][0] <= 'z');
         }
         qsort(names, ELEMENTSOF(names), sizeof(names[0]), compare_names);
@@ -101,7 +102,7 @@ static void claim_concurrently(_unused_ void *userdata) {
                         (void) close(stop[1]);
                         (void) read(start[0], &c, 1); /* until all are there */
                         for (int j = 0; j < EACH; j++)
-                                claim(mine + j, &(int){ -EBADF });
+                                claim(mine + j, &(int) { -EBADF });
                         check_result("report", fd_write_all(report[1], mine, sizeof(mine)), 0);
                         (void) read(stop[0], &c, 1);
                         _exit(0);
@@ -153,7 +154,7 @@ static void holder_dies(_unused_ void *userdata) {
         pid = fork();
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                claim(&base, &(int){ -EBADF });
+                claim(&base, &(int) { -EBADF });
                 check_result("report", fd_write_all(report[1], &base, sizeof(base)), 0);
                 for (;;)
                         (void) pause();

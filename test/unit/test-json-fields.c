@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/json.h"
+#include "json/shape.h"
 #include "base/clock.h"
 #include "base/strv.h"
 
@@ -24,23 +24,25 @@ typedef struct Target {
         Strv env, list;
 } Target;
 
-static const JsonField inner_fields[] = {
-        { "megabytes", json_field_megabytes, offsetof(Inner, bytes), JSON_NULLABLE, .min = 4, .max = 1024 },
-        { "seconds",   json_field_seconds,   offsetof(Inner, time),  JSON_MANDATORY                      },
+static const ShapeField inner_fields[] = {
+        { "megabytes", SHAPE_UINT64, offsetof(Inner, bytes), SHAPE_NULLABLE, .min = 4, .max = 1024, .unit = SHAPE_MEGABYTES },
+        { "seconds",   SHAPE_UINT64, offsetof(Inner, time),  SHAPE_MANDATORY, .unit = SHAPE_SECONDS                       },
 };
+static const Shape inner_shape = SHAPE_BODY(inner_fields);
 
-static const JsonField fields[] = {
-        { "text",   json_field_string,  offsetof(Target, text),   JSON_NULLABLE, .min = 1, .max = 5 },
-        { "wanted", json_field_string,  offsetof(Target, wanted), JSON_MANDATORY                    },
-        { "flag",   json_field_bool,    offsetof(Target, flag)                                      },
-        { "large",  json_field_uint64,  offsetof(Target, large)                                     },
-        { "medium", json_field_uint32,  offsetof(Target, medium), .min = 2, .max = 10               },
-        { "small",  json_field_uint16,  offsetof(Target, small)                                     },
-        { "inner",  json_field_object,  offsetof(Target, inner), .fields = inner_fields, .n_fields = ELEMENTSOF(inner_fields) },
-        { "env",    json_field_env,     offsetof(Target, env),    .max = 3                          },
-        { "list",   json_field_strings, offsetof(Target, list),   .max = 3                          },
-        { "object", json_field_text,    offsetof(Target, object), .max = 20                         },
+static const ShapeField target_fields[] = {
+        { "text",   SHAPE_TEXT,   offsetof(Target, text),   SHAPE_NULLABLE, .min = 1, .max = 5 },
+        { "wanted", SHAPE_TEXT,   offsetof(Target, wanted), SHAPE_MANDATORY                    },
+        { "flag",   SHAPE_BOOL,   offsetof(Target, flag)                                       },
+        { "large",  SHAPE_UINT64, offsetof(Target, large)                                      },
+        { "medium", SHAPE_UINT32, offsetof(Target, medium), .min = 2, .max = 10                },
+        { "small",  SHAPE_UINT16, offsetof(Target, small)                                      },
+        { "inner",  SHAPE_OBJECT, offsetof(Target, inner),  .shape = &inner_shape              },
+        { "env",    SHAPE_ENV,    offsetof(Target, env),    .max = 3                           },
+        { "list",   SHAPE_STRV,   offsetof(Target, list),   .max = 3                           },
+        { "object", SHAPE_JSON,   offsetof(Target, object), .max = 20                          },
 };
+static const Shape target_shape = SHAPE_BODY(target_fields);
 
 static void target_done(Target *t) {
         free(t->text);
@@ -56,7 +58,7 @@ static const char *read_text_size(const char *text, size_t size, Target *t) {
         JsonComplaints c = { 0 };
         Error error = { 0 };
         size_t used = 0;
-        int r = json_read(text, size, fields, ELEMENTSOF(fields), t, &c, &error);
+        int r = json_read(text, size, &target_shape, t, &c, &error);
 
         said[0] = '\0';
         if (r < 0)
@@ -200,7 +202,7 @@ TEST(many_complaints_are_bounded) {
         for (unsigned i = 0; i < 1000; i++)
                 n += (size_t) snprintf(text + n, sizeof(text) - n, ",\"f%u\":1", i);
         (void) snprintf(text + n, sizeof(text) - n, "}");
-        check_result("json_read", json_read(text, strlen(text), fields, ELEMENTSOF(fields), &t, &c, NULL), 0);
+        check_result("json_read", json_read(text, strlen(text), &target_shape, &t, &c, NULL), 0);
         check_true("bounded", json_array_size(c.list) > 0 && json_array_size(c.list) <= 64);
         json_complaints_done(&c);
 }

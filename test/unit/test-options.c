@@ -55,14 +55,14 @@ static int parse(const char *const *words, Record *record, Error *error) {
         char *argv[ARGV_MAX] = { (char *) "program" };
         int argc = 1;
 
-        *record = (Record){ "" };
-        *error = (Error){ 0 };
+        *record = (Record) { "" };
+        *error = (Error) { 0 };
         for (; words[argc - 1]; argc++)
                 argv[argc] = (char *) words[argc - 1];
         return options_parse(options, ELEMENTSOF(options), argc, argv, record, error);
 }
 
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define WORDS(...) ((const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 static void check_parsed(const char *const *words, int expected, const char *applied) {
         const char *what = words[0] ? words[0] : "no words";

@@ -103,7 +103,7 @@ TEST(size_garbage) {
                 "nan", "many", "1K1K", "\xef\xbc\x91", "1\xc2\xa0K", "1_000", "1'000", "--", ".", "\x01" };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-                check_rows(parse_size, &(Row){ texts[i], -EINVAL, 0 }, 1);
+                check_rows(parse_size, &(Row) { texts[i], -EINVAL, 0 }, 1);
 }
 
 TEST(duration_units) {
@@ -148,7 +148,7 @@ TEST(duration_garbage) {
                 "0x1s", "1h-1m", "1ns", "for ever", "infinity", "1:30" };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-                check_rows(parse_duration, &(Row){ texts[i], -EINVAL, 0 }, 1);
+                check_rows(parse_duration, &(Row) { texts[i], -EINVAL, 0 }, 1);
 }
 
 TEST(cpus) {

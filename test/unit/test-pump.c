@@ -350,11 +350,11 @@ static void slow_pipe(void *userdata) {
 }
 
 TEST(slow_pipe_spliced) {
-        unit_run_in_child(slow_pipe, &(bool){ false });
+        unit_run_in_child(slow_pipe, &(bool) { false });
 }
 
 TEST(slow_pipe_copied) {
-        unit_run_in_child(slow_pipe, &(bool){ true });
+        unit_run_in_child(slow_pipe, &(bool) { true });
 }
 
 static void slow_socket(_unused_ void *userdata) {
@@ -419,8 +419,8 @@ static void reader_is_gone(void *userdata) {
 }
 
 TEST(reader_is_gone) {
-        unit_run_in_child(reader_is_gone, &(bool){ false });
-        unit_run_in_child(reader_is_gone, &(bool){ true });
+        unit_run_in_child(reader_is_gone, &(bool) { false });
+        unit_run_in_child(reader_is_gone, &(bool) { true });
 }
 
 /* Goes while we wait for it. */
@@ -445,8 +445,8 @@ static void reader_goes(void *userdata) {
 }
 
 TEST(reader_goes) {
-        unit_run_in_child(reader_goes, &(bool){ false });
-        unit_run_in_child(reader_goes, &(bool){ true });
+        unit_run_in_child(reader_goes, &(bool) { false });
+        unit_run_in_child(reader_goes, &(bool) { true });
 }
 
 TEST(full_disk) {
@@ -477,7 +477,7 @@ static void check_arrives(const char *what, int in, int to, int reader) {
         for (int i = 0; i < 20 && (p.bytes == 0 || p.end > p.start); i++)
                 check_result(what, turn(&p, NO_LIMIT, 0), 0);
         check_uint(what, p.bytes, 6);
-        check_true(what, poll(&(struct pollfd){ .fd = reader, .events = POLLIN }, 1, POLL_MS) == 1);
+        check_true(what, poll(&(struct pollfd) { .fd = reader, .events = POLLIN }, 1, POLL_MS) == 1);
         check_int(what, read(reader, text, sizeof(text) - 1), 6);
         check_string(what, text, "hello\n");
         pump_done(&p);

@@ -9,11 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/id.h"
 #include "config/config.h"
 #include "core/internal.h"
-#include "jail/ids.h"
 #include "reaper/internal.h"
-#include "store/cleanup.h"
+#include "reaper/rows.h"
+#include "store/store.h"
 
 #define MANY 10000u
 

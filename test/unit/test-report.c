@@ -111,7 +111,7 @@ TEST(unknown_is_null) {
                 .signal = 9,
                 .exit_status = 124,
                 .message = "timed \"out\"",
-                .usage = {.user_usec = 10, .system_usec = 20, .max_rss_bytes = 30}
+                .usage = { .user_usec = 10, .system_usec = 20, .max_rss_bytes = 30 }
         };
         char text[4096];
 
@@ -137,9 +137,9 @@ TEST(unknown_is_null) {
 TEST(cpu_split) {
         const RunOptions o = { 0 };
         const Outcome out = {
-                .usage = {.cgroup = { .has_cpu = true, .cpu_usec = 9000 },
+                .usage = { .cgroup = { .has_cpu = true, .cpu_usec = 9000 },
                           .user_usec = 1,
-                          .system_usec = 2}
+                          .system_usec = 2 }
         };
         char text[4096];
 

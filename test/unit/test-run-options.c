@@ -28,11 +28,11 @@ static int parse(const char *const *words, RunOptions *ret, Error *error) {
         for (; words[argc - 1]; argc++)
                 argv[argc] = (char *) words[argc - 1];
         argv[argc] = NULL;
-        *error = (Error){ 0 };
+        *error = (Error) { 0 };
         return run_options_parse(ret, argc, argv, error);
 }
 
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })
 
 /* Options that must be taken; the command is added. */
 #define accept(ret, ...) accept_words(ret, WORDS(__VA_ARGS__))

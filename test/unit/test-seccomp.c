@@ -110,7 +110,7 @@ static uint32_t verdict_on(SeccompFlags flags, uint32_t arch, uint32_t nr, const
 static const uint64_t ones[6] = { -1, -1, -1, -1, -1, -1 };
 
 static uint32_t verdict_plain(SeccompFlags flags, uint32_t nr) {
-        return verdict_on(flags, ARCH_OURS, nr, (const uint64_t[6]){ 0 });
+        return verdict_on(flags, ARCH_OURS, nr, (const uint64_t[6]) { 0 });
 }
 
 static void assert_verdict(const char *what, uint32_t found, uint32_t expected) {
@@ -677,7 +677,7 @@ static void run_setid_in_new_directory(SeccompFlags flags, int expected) {
         assert_int_equal(chdir(path), 0);
         status = run_in_child(leave_setid_files, (void *) (uintptr_t) flags);
         for (const char *name = "abcd"; *name; name++)
-                (void) unlink((char[]){ *name, '\0' });
+                (void) unlink((char[]) { *name, '\0' });
         assert_int_equal(fchdir(cwd), 0);
         assert_int_equal(rmdir(path), 0);
         (void) close(cwd);

@@ -26,18 +26,18 @@
 #define GUEST_ID 12345 /* nobody's */
 
 #define ARGV(...)                                                                                           \
-        ((char **) (const char *[]){ __VA_ARGS__, NULL }) /* lives as long as the block around it */
+        ((char **) (const char *[]) { __VA_ARGS__, NULL }) /* lives as long as the block around it */
 
 static char *const environment[] = { (char *) "A=1", (char *) "B=two words", NULL };
 
 static SpawnSpec spec_for(char *const *argv) {
-        return (SpawnSpec){
+        return (SpawnSpec) {
                 .argv = argv,
                 .envp = environment,
                 .path = "/usr/bin:/bin",
                 .workdir = "/",
                 .single_id = true,
-                .rlimits = {RLIMIT_VALUE_UNSET, RLIMIT_VALUE_UNSET, RLIMIT_VALUE_UNSET,
+                .rlimits = { RLIMIT_VALUE_UNSET, RLIMIT_VALUE_UNSET, RLIMIT_VALUE_UNSET,
                             RLIMIT_VALUE_UNSET },
                 .stdio = { -EBADF,                 -EBADF,                             -EBADF                        },
         };
@@ -62,7 +62,7 @@ static void become_init(void) {
 static void become_init_of_many_ids(void) {
         if (geteuid() != 0 || (effective() & caps_init()) != caps_init())
                 unit_skip("one user id only; run as root");
-        check_int("groups to leave behind", setgroups(2, (const gid_t[]){ 77, 78 }), 0);
+        check_int("groups to leave behind", setgroups(2, (const gid_t[]) { 77, 78 }), 0);
         check_result("bounding set", caps_drop_bounding(CAPS_ALL, caps_init()), 0);
 }
 

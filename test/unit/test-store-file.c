@@ -252,7 +252,7 @@ TEST(nobody_else_reads) {
 
         s = open_store("mode.db");
         (void) umask(mask);
-        check_result("insert", store_sandbox_insert(s, &(Sandbox){ .id = "abcdefghijklmnopqrstu" }), 0);
+        check_result("insert", store_sandbox_insert(s, &(Sandbox) { .id = "abcdefghijklmnopqrstu" }), 0);
         check_result("stat", stat(unit_path("mode.db"), &st), 0);
         check_uint("mode", st.st_mode & 07777, 0600);
         check_result("stat", stat(unit_path("mode.db-wal"), &st), 0);
@@ -334,8 +334,8 @@ TEST(damaged_files_are_refused) {
         check_refused("cut.db", -EUCLEAN, "damaged");
 
         check_result("mkdir", mkdir(unit_path("directory.db"), 0700), 0);
-        check_true("directory", store_open(unit_path("directory.db"), &(Store *){ NULL }, NULL) < 0);
-        check_true("no directory", store_open("/nonexistent/x.db", &(Store *){ NULL }, NULL) == -ENOENT);
+        check_true("directory", store_open(unit_path("directory.db"), &(Store *) { NULL }, NULL) < 0);
+        check_true("no directory", store_open("/nonexistent/x.db", &(Store *) { NULL }, NULL) == -ENOENT);
 }
 
 /* The file is lost and its log is there: committed rows may be in it. */
@@ -348,7 +348,7 @@ TEST(lone_log_is_refused) {
 /* Bytes 60 to 63 of the file are its version, 68 to 71 say whose it is. */
 TEST(strange_databases_are_refused) {
         store_close(open_store("newer.db"));
-        overwrite("newer.db", 60, (uint8_t[]){ 0, 0, 1, 0 }, 4);
+        overwrite("newer.db", 60, (uint8_t[]) { 0, 0, 1, 0 }, 4);
         check_refused("newer.db", -EOPNOTSUPP, "written by a later cove (schema 256");
 
         store_close(open_store("foreign.db"));
@@ -356,7 +356,7 @@ TEST(strange_databases_are_refused) {
         check_refused("foreign.db", -EMEDIUMTYPE, "another program");
 
         store_close(open_store("anonymous.db"));
-        overwrite("anonymous.db", 68, (uint8_t[]){ 0, 0, 0, 0 }, 4);
+        overwrite("anonymous.db", 68, (uint8_t[]) { 0, 0, 0, 0 }, 4);
         check_refused("anonymous.db", -EMEDIUMTYPE, "another program");
 }
 
@@ -412,21 +412,21 @@ TEST(migrations_in_order) {
         sqlite3 *db;
 
         check_result("open", sqlite3_open(":memory:", &db), SQLITE_OK);
-        check_result("the first", migrations_apply(&(Migrations){ sql, 1 }, db, "db", &error), 0);
+        check_result("the first", migrations_apply(&(Migrations) { sql, 1 }, db, "db", &error), 0);
         check_int("version", ask(db, "PRAGMA user_version"), 1);
         check_result("data of then", sqlite3_exec(db, "INSERT INTO a VALUES (7)", NULL, NULL, NULL), SQLITE_OK);
 
-        check_result("the second", migrations_apply(&(Migrations){ sql, 2 }, db, "db", &error), 0);
+        check_result("the second", migrations_apply(&(Migrations) { sql, 2 }, db, "db", &error), 0);
         check_int("version", ask(db, "PRAGMA user_version"), 2);
         check_int("rows", ask(db, "SELECT count(*) FROM a WHERE y = 5"), 2);
-        check_result("the second again", migrations_apply(&(Migrations){ sql, 2 }, db, "db", &error), 0);
+        check_result("the second again", migrations_apply(&(Migrations) { sql, 2 }, db, "db", &error), 0);
         check_int("rows", ask(db, "SELECT count(*) FROM a"), 2);
 
-        check_true("the third is wrong", migrations_apply(&(Migrations){ sql, 3 }, db, "db", &error) < 0);
+        check_true("the third is wrong", migrations_apply(&(Migrations) { sql, 3 }, db, "db", &error) < 0);
         check_int("version stays", ask(db, "PRAGMA user_version"), 2);
         check_int("rows stay", ask(db, "SELECT count(*) FROM a"), 2);
         check_int("no table", ask(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'b'"), 0);
-        check_result("older than it", migrations_apply(&(Migrations){ sql, 1 }, db, "db", &error), -EOPNOTSUPP);
+        check_result("older than it", migrations_apply(&(Migrations) { sql, 1 }, db, "db", &error), -EOPNOTSUPP);
         check_part("words", error.text, "schema 2, this one knows 1");
         (void) sqlite3_close(db);
 }

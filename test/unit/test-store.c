@@ -23,7 +23,7 @@ static SandboxVolume full_volumes[] = {
 };
 
 static Sandbox full_sandbox(void) {
-        return (Sandbox){
+        return (Sandbox) {
                 .id = "abcdefghijklmnopqrstu",
                 .spec = {
                         .name = (char *) "my-box",
@@ -212,7 +212,7 @@ TEST(sandbox_large) {
         for (size_t i = 0; i < SANDBOX_ENV_MAX; i++)
                 env[i] = value;
         sb.spec.metadata = metadata;
-        sb.spec.env = (Strv){ .items = env, .n = SANDBOX_ENV_MAX };
+        sb.spec.env = (Strv) { .items = env, .n = SANDBOX_ENV_MAX };
         check_result("insert", store_sandbox_insert(s, &sb), 0);
         check_result("each", store_sandbox_each(s, check_sandbox_row, &sb), 0);
         store_close(s);
@@ -242,7 +242,7 @@ TEST(sandbox_order) {
                 check_result("insert", store_sandbox_insert(s, &sb), 0);
         }
         check_result("delete the newest", store_sandbox_delete(s, "a00000000000000000001"), 0);
-        check_result("insert", store_sandbox_insert(s, &(Sandbox){ .id = "a00000000000000000002" }), 0);
+        check_result("insert", store_sandbox_insert(s, &(Sandbox) { .id = "a00000000000000000002" }), 0);
         check_result("each", store_sandbox_each(s, note_order, &o), 0);
         check_uint("rows", o.n, 4);
         check_uint("first", o.ids[0], 5);
@@ -315,7 +315,7 @@ TEST(each_stops_and_nests) {
 static char *full_args[] = { (char *) "/bin/sh", (char *) "-c", (char *) "", (char *) "echo \"$1\"\n", NULL };
 
 static Execution full_execution(Sandbox *sb) {
-        return (Execution){
+        return (Execution) {
                 .sandbox = sb,
                 .number = 42,
                 .id = "e42",
@@ -461,7 +461,7 @@ TEST(execution_order_and_delete) {
         check_result("each", store_execution_each(s, note_number, &o), 0);
         check_uint("rows", o.n, 5);
         check_true("sandboxes", memcmp(o.sandboxes, "11122", 5) == 0);
-        check_true("oldest first", memcmp(o.numbers, (uint64_t[]){ 2, 9, 10, 2, 10 }, 5 * sizeof(uint64_t)) == 0);
+        check_true("oldest first", memcmp(o.numbers, (uint64_t[]) { 2, 9, 10, 2, 10 }, 5 * sizeof(uint64_t)) == 0);
         store_close(s);
 }
 

@@ -4,7 +4,7 @@
 #include "core/mask.h"
 #include "core/secret.h"
 #include "core/secrets.h"
-#include "store/secrets.h"
+#include "vault/rows.h"
 #include "vault/internal.h"
 
 static Vault *open_vault(World *w) {

@@ -17,13 +17,13 @@
 static const WireMessage go = { .type = WIRE_GO };
 static const WireMessage cgroup = { .type = WIRE_OUTSIDE };
 static const WireMessage failed = {
-        .type = WIRE_FAILED, .failed = {.error = ENOENT, .step = "exec", .detail = "/bin/nothing"}
+        .type = WIRE_FAILED, .failed = { .error = ENOENT, .step = "exec", .detail = "/bin/nothing" }
 };
 static const WireMessage failed_bare = { .type = WIRE_FAILED, .failed = { .error = 4095 } };
 static const WireMessage started = { .type = WIRE_STARTED, .started = { .guards_missing = UINT64_MAX - 1 } };
 static const WireMessage exited = {
         .type = WIRE_EXITED,
-        .exited = {.wait_status = -2, .disk_full = 1, .disk_bytes = UINT64_C(0x0123456789abcdef), .wall_usec = 258}
+        .exited = { .wait_status = -2, .disk_full = 1, .disk_bytes = UINT64_C(0x0123456789abcdef), .wall_usec = 258 }
 };
 
 static const struct {
@@ -227,7 +227,7 @@ TEST(error_range) {
         for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
                 uint8_t buffer[WIRE_MESSAGE_MAX];
                 WireMessage m = {
-                        .type = WIRE_FAILED, .failed = {.error = rows[i].error, .step = "x"}
+                        .type = WIRE_FAILED, .failed = { .error = rows[i].error, .step = "x" }
                 };
                 char what[32];
 
@@ -367,7 +367,7 @@ static void send_raw(int fd, const void *data, size_t size, size_t n_fds) {
                 c->cmsg_type = SCM_RIGHTS;
                 c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
                 for (size_t i = 0; i < n_fds; i++)
-                        memcpy(CMSG_DATA(c) + i * sizeof(int), &(int){ STDERR_FILENO }, sizeof(int));
+                        memcpy(CMSG_DATA(c) + i * sizeof(int), &(int) { STDERR_FILENO }, sizeof(int));
         }
         check_int("sendmsg", sendmsg(fd, &mh, MSG_NOSIGNAL), (intmax_t) size);
 }
@@ -405,7 +405,7 @@ TEST(channel_refuses_too_many_descriptors) {
         before = unit_count_descriptors();
         send_raw(fds[0], buffer, n, 64);
         check_result("MSG_CTRUNC",
-                        channel_receive(fds[1], 0, &m, passed, ELEMENTSOF(passed), &(size_t){ 0 }),
+                        channel_receive(fds[1], 0, &m, passed, ELEMENTSOF(passed), &(size_t) { 0 }),
                         -EBADMSG);
         check_uint("descriptors", unit_count_descriptors(), before);
         for (size_t i = 0; i < ELEMENTSOF(passed); i++)

@@ -30,7 +30,7 @@ void unit_register(const char *name, TestFunction function) {
                 fprintf(stderr, "more than %d tests: '%s' is one too many\n", TESTS_MAX, name);
                 abort();
         }
-        tests[n_tests++] = (struct CMUnitTest){ .name = name, .test_func = function };
+        tests[n_tests++] = (struct CMUnitTest) { .name = name, .test_func = function };
 }
 
 static void give_up(const char *file, int line) {

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "config/config.h"
 #include "core/internal.h"
+#include "store/store.h"
 
 /* A provider that remembers what it was asked. */
 

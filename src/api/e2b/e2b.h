@@ -42,7 +42,7 @@ int e2b_errno(ApiRequest *q, int r, const char *text); /* by the table of api_er
 int e2b_empty(ApiRequest *q, unsigned status);         /* no body, and that is said: 204, or Content-Length: 0 */
 int e2b_complaints(ApiRequest *q, const JsonComplaints *c); /* 400 with the first of them */
 /* The collected body by the fields; others are nobody's business: SDKs grow. Has answered (400) when it is negative. */
-int e2b_read(ApiRequest *q, const JsonField *fields, size_t n, void *target);
+int e2b_read(ApiRequest *q, const Shape *shape, void *target);
 
 /* What every route of the dialect has. */
 int e2b_refuse(ApiRequest *q, unsigned status, const char *message);

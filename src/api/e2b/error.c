@@ -53,20 +53,13 @@ int e2b_complaints(ApiRequest *q, const JsonComplaints *c) {
         return e2b_error(q, 400, "%s: %s", json_string_value(json_object_get(first, "field")), json_string_value(json_object_get(first, "message")));
 }
 
-static bool error_is_known(const JsonField *fields, size_t n, const char *key) {
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(fields[i].name, key) == 0)
-                        return true;
-        return false;
-}
-
-static void error_drop_unknown(json_t *object, const JsonField *fields, size_t n) {
+static void error_drop_unknown(json_t *object, const Shape *shape) {
         const char *key;
         json_t *value;
         void *next;
 
         json_object_foreach_safe(object, next, key, value)
-                if (!error_is_known(fields, n, key))
+                if (!shape_find(shape, key))
                         (void) json_object_del(object, key);
 }
 
@@ -98,16 +91,15 @@ static json_t *error_load(ApiRequest *q) {
         return document;
 }
 
-int e2b_read(ApiRequest *q, const JsonField *fields, size_t n, void *target) {
+int e2b_read(ApiRequest *q, const Shape *shape, void *target) {
         _cleanup_(json_complaints_done) JsonComplaints c = { 0 };
         _cleanup_json_ json_t *document = error_load(q);
-        const JsonField all = { .fields = fields, .n_fields = n };
         int r;
 
         if (!document)
                 return -EINVAL;
-        error_drop_unknown(document, fields, n);
-        r = json_field_object(&all, document, "", target, &c);
+        error_drop_unknown(document, shape);
+        r = shape_read(document, "", shape, target, &c);
         if (r < 0)
                 (void) e2b_errno(q, r, NULL);
         else if (json_has_complaints(&c)) {

@@ -25,21 +25,23 @@ typedef struct InterpreterExecuteBody {
         Strv env;
 } InterpreterExecuteBody;
 
-static const JsonField execute_fields[] = {
-        { "code",       json_field_string, offsetof(InterpreterExecuteBody, code),       JSON_MANDATORY, .max = (double) CONTEXT_CODE_MAX },
-        { "context_id", json_field_string, offsetof(InterpreterExecuteBody, context_id), JSON_NULLABLE,  .max = 200                       },
-        { "language",   json_field_string, offsetof(InterpreterExecuteBody, language),   JSON_NULLABLE,  .max = 200                       },
-        { "env_vars",   json_field_env,    offsetof(InterpreterExecuteBody, env),        JSON_NULLABLE,  .max = SANDBOX_ENV_MAX           },
+static const ShapeField execute_fields[] = {
+        { "code",       SHAPE_TEXT, offsetof(InterpreterExecuteBody, code),       SHAPE_MANDATORY, .max = (double) CONTEXT_CODE_MAX },
+        { "context_id", SHAPE_TEXT, offsetof(InterpreterExecuteBody, context_id), SHAPE_NULLABLE,  .max = 200                       },
+        { "language",   SHAPE_TEXT, offsetof(InterpreterExecuteBody, language),   SHAPE_NULLABLE,  .max = 200                       },
+        { "env_vars",   SHAPE_ENV,  offsetof(InterpreterExecuteBody, env),        SHAPE_NULLABLE,  .max = SANDBOX_ENV_MAX           },
 };
+static const Shape execute_shape = SHAPE_BODY(execute_fields);
 
 typedef struct InterpreterContextBody {
         char *language, *cwd;
 } InterpreterContextBody;
 
-static const JsonField context_fields[] = {
-        { "language", json_field_string, offsetof(InterpreterContextBody, language), JSON_NULLABLE, .max = 200       },
-        { "cwd",      json_field_string, offsetof(InterpreterContextBody, cwd),      JSON_NULLABLE, .max = PATH_MOST },
+static const ShapeField context_fields[] = {
+        { "language", SHAPE_TEXT, offsetof(InterpreterContextBody, language), SHAPE_NULLABLE, .max = 200       },
+        { "cwd",      SHAPE_TEXT, offsetof(InterpreterContextBody, cwd),      SHAPE_NULLABLE, .max = PATH_MOST },
 };
+static const Shape context_shape = SHAPE_BODY(context_fields);
 
 static void execute_body_done(InterpreterExecuteBody *b) {
         free(b->code);
@@ -153,7 +155,7 @@ static void handle_create(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!interpreter_has_contexts(q) || e2b_read(q, context_fields, ELEMENTSOF(context_fields), &b) < 0)
+        if (!interpreter_has_contexts(q) || e2b_read(q, &context_shape, &b) < 0)
                 return;
         spec.language = context_language(b.language && *b.language ? b.language : "python");
         spec.cwd = b.cwd && *b.cwd ? b.cwd : home(q->sandbox);
@@ -199,7 +201,7 @@ static void handle_execute(ApiRequest *q) {
         _cleanup_(execute_body_done) InterpreterExecuteBody b = { 0 };
         CodeRunOptions options = { .format = CODE_NDJSON, .fail = interpreter_answer_failure, .keepalive = KEEPALIVE_LINE, .keepalive_usec = KEEPALIVE_USEC };
 
-        if (!interpreter_has_contexts(q) || e2b_read(q, execute_fields, ELEMENTSOF(execute_fields), &b) < 0)
+        if (!interpreter_has_contexts(q) || e2b_read(q, &execute_shape, &b) < 0)
                 return;
         if (b.context_id && b.language) {
                 (void) answer_text(q, 400, "Only one of context_id or language can be provided");

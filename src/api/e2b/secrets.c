@@ -136,7 +136,7 @@ static void e2b_secrets_body_done(E2bSecretsBody *b) {
         free(b->metadata);
 }
 
-static int e2b_secrets_field_value(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int e2b_secrets_field_value(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         E2bSecretsBody *b = target;
         const char *text = json_string_value(v);
 
@@ -148,7 +148,7 @@ static int e2b_secrets_field_value(const JsonField *f, json_t *v, const char *na
         return b->value ? 0 : -ENOMEM;
 }
 
-static int field_metadata(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_metadata(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         E2bSecretsBody *b = target;
         const char *key;
         json_t *value;
@@ -165,21 +165,23 @@ static int field_metadata(const JsonField *f, json_t *v, const char *name, void 
         return b->metadata ? 0 : -ENOMEM;
 }
 
-static const JsonField create_fields[] = {
-        { "name",     json_field_string, offsetof(E2bSecretsBody, name), JSON_MANDATORY, .min = 1, .max = SECRET_NAME_MAX },
-        { "value",    e2b_secrets_field_value,       0,                          JSON_MANDATORY },
-        { "metadata", field_metadata,    0,                          JSON_NULLABLE },
+static const ShapeField create_fields[] = {
+        { "name",     SHAPE_TEXT,   offsetof(E2bSecretsBody, name), SHAPE_MANDATORY, .min = 1, .max = SECRET_NAME_MAX            },
+        { "value",    SHAPE_CUSTOM, 0,                              SHAPE_MANDATORY, .json = SHAPE_PARSE(e2b_secrets_field_value) },
+        { "metadata", SHAPE_CUSTOM, 0,                              SHAPE_NULLABLE, .json = SHAPE_PARSE(field_metadata)          },
 };
+static const Shape create_shape = SHAPE_BODY(create_fields);
 
-static const JsonField update_fields[] = {
-        { "value",    e2b_secrets_field_value,       0,                          JSON_MANDATORY },
-        { "metadata", field_metadata,    0,                          JSON_NULLABLE },
+static const ShapeField update_fields[] = {
+        { "value",    SHAPE_CUSTOM, 0, SHAPE_MANDATORY, .json = SHAPE_PARSE(e2b_secrets_field_value) },
+        { "metadata", SHAPE_CUSTOM, 0, SHAPE_NULLABLE, .json = SHAPE_PARSE(field_metadata)          },
 };
+static const Shape update_shape = SHAPE_BODY(update_fields);
 
-static int e2b_secrets_read_body(ApiRequest *q, const JsonField *fields, size_t n, E2bSecretsBody *ret) {
+static int e2b_secrets_read_body(ApiRequest *q, const Shape *shape, E2bSecretsBody *ret) {
         size_t size = 0;
         const char *text = http_body(q->http, &size);
-        int r = e2b_read(q, fields, n, ret);
+        int r = e2b_read(q, shape, ret);
 
         secret_wipe((void *) (uintptr_t) text, size);
         return r;
@@ -212,7 +214,7 @@ void e2b_secret_create(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!v || e2b_secrets_read_body(q, create_fields, ELEMENTSOF(create_fields), &b) < 0)
+        if (!v || e2b_secrets_read_body(q, &create_shape, &b) < 0)
                 return;
         e2b_secrets_lower(b.name);
         if (strncmp(b.name, ID_PREFIX, strlen(ID_PREFIX)) == 0 || b.name[strspn(b.name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] != '\0') {
@@ -245,7 +247,7 @@ void e2b_secret_update(ApiRequest *q) {
         version = json_integer_value(json_object_get(s.json, "currentVersion")) + 1;
         kept = json_dumps(json_object_get(s.json, "metadata"), JSON_COMPACT);
         json_decref(s.json);
-        if (e2b_secrets_read_body(q, update_fields, ELEMENTSOF(update_fields), &b) < 0)
+        if (e2b_secrets_read_body(q, &update_shape, &b) < 0)
                 return;
         r = e2b_secrets_put(q, v, s.name, &b, (uint64_t) version, b.metadata ? b.metadata : kept, &error);
         if (r < 0)

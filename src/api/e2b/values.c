@@ -6,18 +6,18 @@
 
 #include "api/e2b/sandbox/control.h"
 
-static void *place(const JsonField *f, void *target) {
+static void *place(const ShapeField *f, void *target) {
         return (char *) target + f->offset;
 }
 
-int e2b_field_flag(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int e2b_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         if (!json_is_boolean(v))
                 return json_complain(c, name, "must be true or false");
         *(E2bFlag *) place(f, target) = json_is_true(v) ? E2B_ON : E2B_OFF;
         return 0;
 }
 
-int e2b_field_any(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int e2b_field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         json_t **at = place(f, target);
 
         json_decref(*at);
@@ -25,14 +25,14 @@ int e2b_field_any(const JsonField *f, json_t *v, const char *name, void *target,
         return 0;
 }
 
-int e2b_field_seconds(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int e2b_field_seconds(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         if (!json_is_integer(v))
                 return json_complain(c, name, "must be a whole number of seconds");
         *(int64_t *) place(f, target) = json_integer_value(v);
         return 0;
 }
 
-int e2b_field_texts(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int e2b_field_texts(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         char **at = place(f, target);
         const char *key;
         json_t *value;

@@ -29,8 +29,7 @@ void native_volume_list(ApiRequest *q);
 void native_volume_make(ApiRequest *q);
 void native_volume_get(ApiRequest *q);
 void native_volume_delete(ApiRequest *q);
-extern const JsonField native_volume_fields[];
-extern const size_t native_volume_n_fields;
+extern const Shape native_volume_shape;
 
 /* snapshots.c, fork.c */
 void native_snapshot_take(ApiRequest *q);
@@ -41,8 +40,7 @@ void native_snapshot_verify(ApiRequest *q);
 void native_sandbox_restore(ApiRequest *q);
 void native_sandbox_fork(ApiRequest *q);
 void native_snapshot_fork(ApiRequest *q);
-extern const JsonField native_snapshot_fields[], native_fork_fields[], native_restore_fields[], native_pause_fields[];
-extern const size_t native_snapshot_n_fields, native_fork_n_fields, native_restore_n_fields, native_pause_n_fields;
+extern const Shape native_snapshot_shape, native_fork_shape, native_restore_shape, native_pause_shape;
 
 /* contexts.c */
 void native_context_list(ApiRequest *q);
@@ -52,8 +50,7 @@ void native_context_delete(ApiRequest *q);
 void native_context_restart(ApiRequest *q);
 void native_context_interrupt(ApiRequest *q);
 void native_context_run(ApiRequest *q);
-extern const JsonField native_context_fields[], native_code_fields[];
-extern const size_t native_context_n_fields, native_code_n_fields;
+extern const Shape native_context_shape, native_code_shape;
 
 /* changes.c */
 void native_changes(ApiRequest *q);
@@ -69,7 +66,7 @@ void native_sandbox_stop(ApiRequest *q);
 void native_sandbox_pause(ApiRequest *q);
 void native_sandbox_resume(ApiRequest *q);
 void native_sandbox_timeout(ApiRequest *q);
-int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
+int native_field_on_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
 
 /* agents.c, agents-list.c */
 void native_agent_execute(ApiRequest *q);
@@ -80,8 +77,7 @@ void native_agent_cancel(ApiRequest *q);
 void native_agent_retry(ApiRequest *q);
 void native_agent_delete(ApiRequest *q);
 void native_agent_queue(ApiRequest *q);
-extern const JsonField native_agent_fields[];
-extern const size_t native_agent_n_fields;
+extern const Shape native_agent_shape;
 
 /* logs.c */
 void native_sandbox_logs(ApiRequest *q);
@@ -122,10 +118,8 @@ void native_network_denials(ApiRequest *q);
 void native_network_learned(ApiRequest *q);
 void native_approval_list(ApiRequest *q);
 void native_approval_answer(ApiRequest *q);
-extern const JsonField native_policy_fields[];
-extern const size_t native_policy_n_fields;
-extern const JsonField native_approval_fields[];
-extern const size_t native_approval_n_fields;
+extern const Shape native_policy_shape;
+extern const Shape native_approval_shape;
 
 /* artifacts.c */
 struct Artifact;
@@ -191,40 +185,26 @@ ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size);
 void native_file_watch(ApiRequest *q);
 
 /* Bodies: a table and its length (ELEMENTSOF), defined beside the handler that reads by it with api_read(). */
-extern const JsonField native_sandbox_fields[];
-extern const size_t native_sandbox_n_fields;
-extern const JsonField native_stop_fields[];
-extern const size_t native_stop_n_fields;
-extern const JsonField native_timeout_fields[];
-extern const size_t native_timeout_n_fields;
-extern const JsonField native_key_fields[];
-extern const size_t native_key_n_fields;
-extern const JsonField native_secret_fields[];
-extern const size_t native_secret_n_fields;
-extern const JsonField native_tenant_fields[];
-extern const size_t native_tenant_n_fields;
+extern const Shape native_sandbox_shape;
+extern const Shape native_stop_shape;
+extern const Shape native_timeout_shape;
+extern const Shape native_key_shape;
+extern const Shape native_secret_shape;
+extern const Shape native_tenant_shape;
 
-extern const JsonField native_exec_fields[];
-extern const size_t native_exec_n_fields;
-extern const JsonField native_signal_fields[];
-extern const size_t native_signal_n_fields;
-extern const JsonField native_resize_fields[];
-extern const size_t native_resize_n_fields;
-extern const JsonField native_mkdir_fields[];
-extern const size_t native_mkdir_n_fields;
-extern const JsonField native_move_fields[];
-extern const size_t native_move_n_fields;
-extern const JsonField native_copy_fields[];
-extern const size_t native_copy_n_fields;
-extern const JsonField native_chmod_fields[];
-extern const size_t native_chmod_n_fields;
+extern const Shape native_exec_shape;
+extern const Shape native_signal_shape;
+extern const Shape native_resize_shape;
+extern const Shape native_mkdir_shape;
+extern const Shape native_move_shape;
+extern const Shape native_copy_shape;
+extern const Shape native_chmod_shape;
 
 /* previews.c */
 void native_sandbox_ports(ApiRequest *q);
 void native_sandbox_url(ApiRequest *q);
 void native_sandbox_url_set(ApiRequest *q);
-extern const JsonField native_preview_fields[];
-extern const size_t native_preview_n_fields;
+extern const Shape native_preview_shape;
 
 /* build.c */
 void native_template_build(ApiRequest *q);
@@ -244,11 +224,7 @@ void native_making_list(ApiRequest *q);
 void native_making_get(ApiRequest *q);
 void native_making_log(ApiRequest *q);
 void native_making_cancel(ApiRequest *q);
-extern const JsonField native_template_pull_fields[];
-extern const size_t native_template_pull_n_fields;
-extern const JsonField native_template_push_fields[];
-extern const size_t native_template_push_n_fields;
-extern const JsonField native_template_gc_fields[];
-extern const size_t native_template_gc_n_fields;
-extern const JsonField native_commit_fields[];
-extern const size_t native_commit_n_fields;
+extern const Shape native_template_pull_shape;
+extern const Shape native_template_push_shape;
+extern const Shape native_template_gc_shape;
+extern const Shape native_commit_shape;

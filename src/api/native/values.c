@@ -86,7 +86,7 @@ static const char *plain_string(json_t *v) {
         return s && strlen(s) == json_string_length(v) ? s : NULL;
 }
 
-int native_field_user(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int native_field_user(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         NativeUser *u = (NativeUser *) (void *) ((char *) target + f->offset);
         const char *s = plain_string(v);
         char number[24];
@@ -101,7 +101,7 @@ int native_field_user(const JsonField *f, json_t *v, const char *name, void *tar
         return 0;
 }
 
-int native_field_mode(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int native_field_mode(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *s = plain_string(v);
 
         if (!s || native_parse_mode(s, (uint32_t *) (void *) ((char *) target + f->offset)) < 0)
@@ -109,7 +109,7 @@ int native_field_mode(const JsonField *f, json_t *v, const char *name, void *tar
         return 0;
 }
 
-int native_field_signal(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *s = plain_string(v);
         int number = -EINVAL;
 
@@ -158,7 +158,7 @@ int native_core_error(ApiRequest *q, int r, const char *text) {
         return api_errno(q, r, text);
 }
 
-int native_field_flag(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int native_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         NativeFlag *at = (NativeFlag *) (void *) ((char *) target + f->offset);
 
         if (!json_is_boolean(v))

@@ -27,11 +27,11 @@ int native_parse_user(const char *text, uint32_t *ret_uid, uint32_t *ret_gid);
 int native_parse_mode(const char *text, uint32_t *ret);  /* octal, up to 7777 */
 int native_parse_signal(const char *text);               /* "SIGTERM", "TERM", "15"; the number, or -EINVAL */
 
-int native_field_user(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeUser */
-int native_field_mode(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* uint32_t */
-int native_field_signal(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int */
+int native_field_user(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeUser */
+int native_field_mode(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* uint32_t */
+int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int */
 
-int native_field_flag(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeFlag */
+int native_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeFlag */
 
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret);
 int native_query_mode(ApiRequest *q, const char *name, uint32_t *ret);

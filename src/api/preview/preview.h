@@ -21,7 +21,7 @@
  *      tunnel.c     bytes both ways, after an upgrade
  *      page.c       what a person sees who gets no answer from inside
  *
- * Must not know: SQL beyond store/previews.h, namespaces. */
+ * Must not know: SQL beyond rows.h, namespaces. */
 #pragma once
 
 #include "api/surface.h"

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "core/observer.h"
 #include "core/secret.h"
-#include "store/previews.h"
+#include "api/preview/rows.h"
 
 #define KEY_FILE "preview.key"
 

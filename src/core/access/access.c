@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "core/access/token.h"
+#include "core/rows.h"
 #include "core/secret.h"
-#include "store/store.h"
 
 /* Keys at rest. A key has 160 random bits, so nothing that makes guessing slow (a salt, many rounds) is needed to protect
  * its hash: there is no list of likely keys to try, and nobody finds a text for a given BLAKE2b.
@@ -157,14 +157,14 @@ int access_check(Access *a, const char *secret, Principal *ret) {
                 return 0;
         secret_hash(secret, n, hash);
         if (secret_equal(hash, a->admin_hash, sizeof(hash))) {
-                *ret = (Principal){ .scope = SCOPE_ADMIN };
+                *ret = (Principal) { .scope = SCOPE_ADMIN };
                 return 1;
         }
         HASH_FIND(hh, a->keys, hash, sizeof(hash), entry);
         if (!entry)
                 return 0;
         key_used(a, entry);
-        *ret = (Principal){
+        *ret = (Principal) {
                 .scope = entry->key.scope,
                 .tenant = entry->key.tenant[0] ? entry->key.tenant : NULL,
                 .key_id = entry->key.id,
@@ -216,7 +216,7 @@ static void core_access_key_make(Key *key, const char *name, Scope scope, const 
         memcpy(ret_secret, KEY_PREFIX, strlen(KEY_PREFIX));
         secret_random_hex(ret_secret + strlen(KEY_PREFIX), ACCESS_KEY_LENGTH - strlen(KEY_PREFIX));
 
-        *key = (Key){ .id = KEY_ID_PREFIX, .scope = scope, .created_at = clock_wall_usec() };
+        *key = (Key) { .id = KEY_ID_PREFIX, .scope = scope, .created_at = clock_wall_usec() };
         secret_random_hex(key->id + strlen(KEY_ID_PREFIX), KEY_ID_DIGITS);
         memcpy(key->name, name, strlen(name)); /* both have been checked */
         if (tenant)

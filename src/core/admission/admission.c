@@ -5,8 +5,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "config/config.h"
 #include "core/admission/caps.h"
+#include "core/settings.h"
 #include "core/tally.h"
 
 #define RETRY_UNKNOWN     5u /* seconds, while nobody has been served yet */
@@ -303,7 +303,7 @@ static int admission_on_timeout(sd_event_source *source, uint64_t usec, void *us
 
 int admission_wait(Admission *a, const SandboxSpec *spec, unsigned priority, usec_t wait_usec, AdmissionDone done, AdmissionOffer offer,
                 void *userdata, AdmissionWait **ret, Error *reterr) {
-        unsigned most = a->manager->settings->limits.queue_max;
+        unsigned most = core_settings(a->manager->settings).limits->queue_max;
         AdmissionWait *w;
         AdmissionLine *line;
         Lane *lane;

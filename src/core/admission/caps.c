@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "core/settings.h"
 #include "core/tally.h"
 
 /* How many sandboxes a machine holds when nobody has said it.
@@ -47,17 +47,18 @@ uint64_t machine_memory_bytes(void) {
         return group > 0 && group < machine ? group : machine;
 }
 
-static uint64_t mean_use(const Config *c) {
+static uint64_t mean_use(const Config *settings) {
+        CoreSettings c = core_settings(settings);
         uint64_t sum = 0;
 
-        for (size_t i = 0; i < c->n_profiles; i++)
-                sum += c->profiles[i].limits.memory_bytes / USED_OF_LIMIT;
-        return MAX_OF(c->n_profiles > 0 ? sum / c->n_profiles : 0, USED_MIN);
+        for (size_t i = 0; i < c.n_profiles; i++)
+                sum += c.profiles[i].limits.memory_bytes / USED_OF_LIMIT;
+        return MAX_OF(c.n_profiles > 0 ? sum / c.n_profiles : 0, USED_MIN);
 }
 
 unsigned cap_of_daemon(const Manager *m, uint64_t memory_bytes) {
         unsigned ceiling = m->config.sandboxes_max;
-        uint64_t cap = m->settings->limits.sandboxes_max;
+        uint64_t cap = core_settings(m->settings).limits->sandboxes_max;
 
         if (cap == 0)
                 cap = MAX_OF(MEMORY_SHARE(memory_bytes) / mean_use(m->settings), (uint64_t) CAP_MIN);
@@ -76,7 +77,7 @@ int cap_check_daemon(const Manager *m, uint64_t memory_bytes, Error *ret_why) {
 }
 
 static int check_number(const Manager *m, const Tenant *tenant, const char *name, uint64_t live, Error *ret_why) {
-        uint64_t max = tenant && tenant->sandboxes_max > 0 ? tenant->sandboxes_max : m->settings->limits.tenant_max;
+        uint64_t max = tenant && tenant->sandboxes_max > 0 ? tenant->sandboxes_max : core_settings(m->settings).limits->tenant_max;
 
         if (max == 0 || live < max)
                 return 0;

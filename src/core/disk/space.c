@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "config/config.h"
 #include "core/manager.h"
+#include "core/settings.h"
 
 #define LOOK_EVERY (1 * USEC_PER_SEC)
 
@@ -23,7 +23,7 @@ static void space_look(Manager *m) {
 
 /* The reserve is what running work may still write. On a small disk that would be all of it: there it is half. */
 int manager_check_space(Manager *m, Error *reterr) {
-        uint64_t reserve = m->settings->limits.disk_reserve_bytes;
+        uint64_t reserve = core_settings(m->settings).limits->disk_reserve_bytes;
 
         space_look(m);
         if (m->space.looked_at == 0)

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "config/config.h"
 #include "core/admission.h"
 #include "core/enforce.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/pool.h"
 #include "core/secrets.h"
+#include "core/settings.h"
 
 struct Acquisition {
         Manager *manager;
@@ -263,7 +263,7 @@ static usec_t patience(const Acquisition *a, usec_t wait_usec) {
                 return wait_usec;
         if (pools_serves(m->pools, &a->spec, &timeout))
                 return timeout;
-        return m->settings->limits.queue_timeout_usec;
+        return core_settings(m->settings).limits->queue_timeout_usec;
 }
 
 static void acquire_queue(Acquisition *a, usec_t wait_usec, const Error *why) {
@@ -335,7 +335,7 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
                 .unnamed = !spec->name,
                 .asking = true,
         };
-        a->spec.record |= m->settings->recording.by_default;
+        a->spec.record |= core_settings(m->settings).record_by_default;
         memset(spec, 0, sizeof(*spec));
         acquire(a, wait_usec);
         a->asking = false;

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "config/config.h"
 #include "core/admission.h"
 #include "core/pool/pool-internal.h"
 #include "core/probe.h"
+#include "core/settings.h"
 #include "core/warmer.h"
 
 #define CHECKS_AT_ONCE 4
@@ -134,7 +134,7 @@ static void pool_entry_on_probed(Sandbox *sb, bool healthy, const char *text, _u
 }
 
 static void probe(PoolEntry *e) {
-        int r = sandbox_probe(e->sandbox, e->pool->pools->manager->settings->cleanup.health_timeout_usec, pool_entry_on_probed, e);
+        int r = sandbox_probe(e->sandbox, core_settings(e->pool->pools->manager->settings).probe_timeout_usec, pool_entry_on_probed, e);
 
         e->checked_at = clock_usec();
         if (r >= 0 || r == -EALREADY)

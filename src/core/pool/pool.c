@@ -6,11 +6,11 @@
 #include <strings.h>
 
 #include "base/log.h"
-#include "config/config.h"
 #include "core/admission.h"
 #include "core/enforce.h"
 #include "core/network.h"
 #include "core/pool/pool-internal.h"
+#include "core/settings.h"
 #include "core/template.h"
 #include "core/trees.h"
 
@@ -44,8 +44,7 @@ bool pool_fits(const Pool *pool, const SandboxSpec *spec) {
 }
 
 static int make_shape(Manager *m, const PoolConfig *c, SandboxSpec *ret, Error *reterr) {
-        const Config *settings = m->settings;
-        const Profile *profile = c->profile[0] ? profile_find(settings, c->profile) : NULL;
+        const Profile *profile = c->profile[0] ? profile_find(m->settings, c->profile) : NULL;
         int r = 0;
 
         if (c->profile[0] && !profile)
@@ -163,22 +162,22 @@ static void core_pool_drop(Pool *pool) {
 }
 
 static int configure_all(Pools *p) {
-        const Config *settings = p->manager->settings;
+        CoreSettings settings = core_settings(p->manager->settings);
         Pool **before = p->list, **list;
         size_t n_before = p->n, n = 0;
 
-        list = calloc(settings->n_pools + 1, sizeof(*list));
+        list = calloc(settings.n_pools + 1, sizeof(*list));
         if (!list)
                 return -ENOMEM;
-        for (size_t i = 0; i < settings->n_pools; i++) {
-                Pool *pool = take_named(before, n_before, &settings->pools[i]);
+        for (size_t i = 0; i < settings.n_pools; i++) {
+                Pool *pool = take_named(before, n_before, &settings.pools[i]);
 
                 if (!pool)
                         pool = pool_new(p);
                 if (!pool)
                         continue;
                 list[n++] = pool;
-                (void) configure(pool, &settings->pools[i]);
+                (void) configure(pool, &settings.pools[i]);
         }
         p->list = list;
         p->n = n;

@@ -11,12 +11,12 @@
 #include <utlist.h>
 
 #include "base/fd.h"
-#include "config/config.h"
 #include "core/enforce.h"
 #include "core/execution/command.h"
 #include "core/internal.h"
 #include "core/network.h"
 #include "core/provider.h"
+#include "core/settings.h"
 #include "wire/channel.h"
 
 struct ZygoteCall {
@@ -29,11 +29,11 @@ struct ZygoteCall {
 };
 
 static const ZygoteConfig *core_zygote_find_line(const Manager *m, const SandboxSpec *spec, const char *language) {
-        const Config *c = m->settings;
+        CoreSettings c = m->settings ? core_settings(m->settings) : (CoreSettings) { 0 };
 
-        for (size_t i = 0; c && i < c->n_zygotes; i++)
-                if (strcmp(c->zygotes[i].template_name, sandbox_spec_base(spec)) == 0 && (!language || strcmp(c->zygotes[i].language, language) == 0))
-                        return c->zygotes + i;
+        for (size_t i = 0; i < c.n_zygotes; i++)
+                if (strcmp(c.zygotes[i].template_name, sandbox_spec_base(spec)) == 0 && (!language || strcmp(c.zygotes[i].language, language) == 0))
+                        return c.zygotes + i;
         return NULL;
 }
 

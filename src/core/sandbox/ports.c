@@ -9,7 +9,7 @@
 #include "core/fileop.h"
 #include "core/network.h"
 #include "core/provider.h"
-#include "jail/net.h"
+#include "wire/network.h"
 
 #define FILE_BYTES_MAX (1 << 20) /* some six thousand sockets */
 #define PORTS_MAX      1024

@@ -8,8 +8,8 @@
 
 #include "base/macro.h"
 #include "base/word.h"
-#include "config/config.h"
 #include "core/limits.h"
+#include "core/settings.h"
 
 #define MB(n)      ((uint64_t) (n) << 20)
 #define SECONDS(n) ((n) * USEC_PER_SEC)
@@ -80,10 +80,12 @@ int profile_set_policy(Profile *p, const char *text, uint8_t network, const char
         return 0;
 }
 
-const Profile *profile_find(const Config *c, const char *name) {
-        for (size_t i = 0; i < c->n_profiles; i++)
-                if (strcasecmp(c->profiles[i].name, name) == 0)
-                        return &c->profiles[i];
+const Profile *profile_find(const Config *settings, const char *name) {
+        CoreSettings c = core_settings(settings);
+
+        for (size_t i = 0; i < c.n_profiles; i++)
+                if (strcasecmp(c.profiles[i].name, name) == 0)
+                        return &c.profiles[i];
         return NULL;
 }
 
@@ -157,20 +159,21 @@ int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr) 
         return r;
 }
 
-int profile_unknown(const Config *c, const char *name, Error *reterr) {
+int profile_unknown(const Config *settings, const char *name, Error *reterr) {
+        CoreSettings c = core_settings(settings);
         unsigned best = word_tolerance(name);
         const char *nearest = NULL;
         char names[ERROR_TEXT_MAX / 2];
         size_t used = 0;
 
-        for (size_t i = 0; i < c->n_profiles; i++) {
-                if (word_is_nearer(name, c->profiles[i].name, &best))
-                        nearest = c->profiles[i].name;
+        for (size_t i = 0; i < c.n_profiles; i++) {
+                if (word_is_nearer(name, c.profiles[i].name, &best))
+                        nearest = c.profiles[i].name;
                 if (used < sizeof(names))
-                        used += (size_t) snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", c->profiles[i].name);
+                        used += (size_t) snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", c.profiles[i].name);
         }
         return error_set(reterr, -EINVAL, "there is no profile '%.64s'%s%s%s (there are: %s)", name, nearest ? "; did you mean '" : "",
-                        nearest ? nearest : "", nearest ? "'?" : "", c->n_profiles > 0 ? names : "none");
+                        nearest ? nearest : "", nearest ? "'?" : "", c.n_profiles > 0 ? names : "none");
 }
 
 usec_t profile_execution_ceiling(const Config *c, const Sandbox *sb) {

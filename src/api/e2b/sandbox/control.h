@@ -45,7 +45,7 @@ void e2b_sandbox_fork(ApiRequest *q);
 
 /* values.c: fields of bodies. */
 typedef enum E2bFlag { E2B_UNSAID, E2B_OFF, E2B_ON } E2bFlag;
-int e2b_field_flag(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* E2bFlag */
-int e2b_field_any(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);    /* json_t *, an own reference */
-int e2b_field_seconds(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int64_t; whole seconds, of any sign */
-int e2b_field_texts(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c);  /* {"k": "v"} as JSON text */
+int e2b_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* E2bFlag */
+int e2b_field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);    /* json_t *, an own reference */
+int e2b_field_seconds(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int64_t; whole seconds, of any sign */
+int e2b_field_texts(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);  /* {"k": "v"} as JSON text */

@@ -35,35 +35,36 @@ typedef struct ResumeBody {
         E2bFlag enabled;
 } ResumeBody;
 
-static const JsonField resume_fields[] = {
-        { "enabled", e2b_field_flag, offsetof(ResumeBody, enabled), JSON_NULLABLE },
+static const ShapeField resume_fields[] = {
+        { "enabled", SHAPE_CUSTOM, offsetof(ResumeBody, enabled), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) },
 };
+static const Shape resume_shape = SHAPE_BODY(resume_fields);
 
-static int field_auto_resume(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_auto_resume(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         E2bCreateBody *b = target;
         ResumeBody body = { 0 };
-        const JsonField all = { .fields = resume_fields, .n_fields = ELEMENTSOF(resume_fields) };
-        int r = json_field_object(&all, v, name, &body, c);
+        int r = shape_read(v, name, &resume_shape, &body, c);
 
         b->auto_resume = body.enabled;
         return r;
 }
 
-static const JsonField create_fields[] = {
-        { "templateID",            json_field_string, AT(template_id),       JSON_MANDATORY, .min = 1, .max = TEMPLATE_MAX },
-        { "timeout",               e2b_field_seconds, AT(timeout),           JSON_NULLABLE },
-        { "metadata",              e2b_field_texts,   AT(metadata),          JSON_NULLABLE, .max = SANDBOX_METADATA_MAX },
-        { "envVars",               json_field_env,    AT(env),               JSON_NULLABLE, .max = SANDBOX_ENV_MAX },
-        { "secure",                e2b_field_flag,    AT(secure),            JSON_NULLABLE },
-        { "allow_internet_access", e2b_field_flag,    AT(internet),          JSON_NULLABLE },
-        { "autoPause",             e2b_field_flag,    AT(auto_pause),        JSON_NULLABLE },
-        { "autoPauseMemory",       e2b_field_flag,    AT(auto_pause_memory), JSON_NULLABLE },
-        { "autoResume",            field_auto_resume, 0,                     JSON_NULLABLE },
-        { "network",               e2b_field_any,     AT(network),           JSON_NULLABLE },
-        { "volumeMounts",          e2b_field_any,     AT(mounts),            JSON_NULLABLE },
-        { "mcp",                   e2b_field_any,     AT(mcp),               JSON_NULLABLE },
-        { "iam",                   e2b_field_any,     AT(iam),               JSON_NULLABLE },
+static const ShapeField create_fields[] = {
+        { "templateID",            SHAPE_TEXT,   AT(template_id),       SHAPE_MANDATORY, .min = 1, .max = TEMPLATE_MAX               },
+        { "timeout",               SHAPE_CUSTOM, AT(timeout),           SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds)       },
+        { "metadata",              SHAPE_CUSTOM, AT(metadata),          SHAPE_NULLABLE, .max = SANDBOX_METADATA_MAX, .json = SHAPE_PARSE(e2b_field_texts) },
+        { "envVars",               SHAPE_ENV,    AT(env),               SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
+        { "secure",                SHAPE_CUSTOM, AT(secure),            SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag)          },
+        { "allow_internet_access", SHAPE_CUSTOM, AT(internet),          SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag)          },
+        { "autoPause",             SHAPE_CUSTOM, AT(auto_pause),        SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag)          },
+        { "autoPauseMemory",       SHAPE_CUSTOM, AT(auto_pause_memory), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag)          },
+        { "autoResume",            SHAPE_CUSTOM, 0,                     SHAPE_NULLABLE, .json = SHAPE_PARSE(field_auto_resume)       },
+        { "network",               SHAPE_CUSTOM, AT(network),           SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)           },
+        { "volumeMounts",          SHAPE_CUSTOM, AT(mounts),            SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)           },
+        { "mcp",                   SHAPE_CUSTOM, AT(mcp),               SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)           },
+        { "iam",                   SHAPE_CUSTOM, AT(iam),               SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)           },
 };
+static const Shape create_shape = SHAPE_BODY(create_fields);
 
 static void e2b_create_body_done(E2bCreateBody *b) {
         free(b->template_id);
@@ -324,7 +325,7 @@ static void e2b_create(ApiRequest *q, E2bCreateBody *b) {
 }
 
 static void create_from(ApiRequest *q, E2bCreateBody *b) {
-        if (e2b_read(q, create_fields, ELEMENTSOF(create_fields), b) >= 0)
+        if (e2b_read(q, &create_shape, b) >= 0)
                 e2b_create(q, b);
 }
 

@@ -14,10 +14,11 @@ typedef struct E2bForkBody {
         int64_t timeout, count;
 } E2bForkBody;
 
-static const JsonField fork_fields[] = {
-        { "timeout", e2b_field_seconds, offsetof(E2bForkBody, timeout), JSON_NULLABLE },
-        { "count",   e2b_field_seconds, offsetof(E2bForkBody, count),   JSON_NULLABLE },
+static const ShapeField fork_fields[] = {
+        { "timeout", SHAPE_CUSTOM, offsetof(E2bForkBody, timeout), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
+        { "count",   SHAPE_CUSTOM, offsetof(E2bForkBody, count),   SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
 };
+static const Shape fork_shape = SHAPE_BODY(fork_fields);
 
 typedef struct E2bForkForking {
         Fork *fork; /* under way */
@@ -106,7 +107,7 @@ void e2b_sandbox_fork(ApiRequest *q) {
         E2bForkBody b = { .count = 1, .timeout = (int64_t) (q->manager->settings->e2b.timeout_usec / USEC_PER_SEC) };
         usec_t timeout;
 
-        if (!sb || e2b_read(q, fork_fields, ELEMENTSOF(fork_fields), &b) < 0 || e2b_create_timeout(q, b.timeout, &timeout) < 0)
+        if (!sb || e2b_read(q, &fork_shape, &b) < 0 || e2b_create_timeout(q, b.timeout, &timeout) < 0)
                 return;
         if (b.count < 1)
                 (void) e2b_error(q, 400, "Count must be at least 1");

@@ -6,7 +6,7 @@
 
 #include "api/e2b/sandbox/control.h"
 #include "base/parse.h"
-#include "store/store.h"
+#include "core/events.h"
 
 #define LIMIT_MAX 1000
 
@@ -78,7 +78,7 @@ static int e2b_logs_load(ApiRequest *q, const Sandbox *sb, E2bLogsQuery *k) {
         int r;
 
         k->entries = json_array();
-        r = store_event_each(q->manager->store, sb->id, /* after_serial= */ 0, k->from, e2b_logs_add, k);
+        r = sandbox_event_each(q->manager, sb->id, /* after_serial= */ 0, k->from, e2b_logs_add, k);
         if (r < 0) {
                 json_decref(k->entries);
                 (void) e2b_errno(q, r, NULL);

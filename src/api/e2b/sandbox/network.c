@@ -15,13 +15,14 @@ typedef struct NetworkBody {
 } NetworkBody;
 
 #define AT(field) offsetof(NetworkBody, field)
-static const JsonField network_fields[] = {
-        { "allowOut",              e2b_field_any,  AT(allow),    JSON_NULLABLE },
-        { "denyOut",               e2b_field_any,  AT(deny),     JSON_NULLABLE },
-        { "egressProxy",           e2b_field_any,  AT(proxy),    JSON_NULLABLE },
-        { "rules",                 e2b_field_any,  AT(rules),    JSON_NULLABLE },
-        { "allow_internet_access", e2b_field_flag, AT(internet), JSON_NULLABLE },
+static const ShapeField network_fields[] = {
+        { "allowOut",              SHAPE_CUSTOM, AT(allow),    SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)  },
+        { "denyOut",               SHAPE_CUSTOM, AT(deny),     SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)  },
+        { "egressProxy",           SHAPE_CUSTOM, AT(proxy),    SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)  },
+        { "rules",                 SHAPE_CUSTOM, AT(rules),    SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_any)  },
+        { "allow_internet_access", SHAPE_CUSTOM, AT(internet), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) },
 };
+static const Shape network_shape = SHAPE_BODY(network_fields);
 
 static void e2b_network_body_done(NetworkBody *b) {
         json_decref(b->allow);
@@ -113,7 +114,7 @@ void e2b_sandbox_network(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!sb || e2b_network_is_of_profile(q, sb) || e2b_read(q, network_fields, ELEMENTSOF(network_fields), &b) < 0)
+        if (!sb || e2b_network_is_of_profile(q, sb) || e2b_read(q, &network_shape, &b) < 0)
                 return;
         if (!q->api->rooms.gatekeeper || sb->spec.network == NETWORK_NONE || sb->spec.network == NETWORK_ISOLATED) {
                 (void) e2b_error(q, 400, "the sandbox was made without a way out, and cannot get one");

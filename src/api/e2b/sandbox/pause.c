@@ -11,9 +11,10 @@ typedef struct PauseBody {
         E2bFlag memory;
 } PauseBody;
 
-static const JsonField pause_fields[] = {
-        { "memory", e2b_field_flag, offsetof(PauseBody, memory), JSON_NULLABLE },
+static const ShapeField pause_fields[] = {
+        { "memory", SHAPE_CUSTOM, offsetof(PauseBody, memory), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) },
 };
+static const Shape pause_shape = SHAPE_BODY(pause_fields);
 
 static void on_paused(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
@@ -30,7 +31,7 @@ void e2b_sandbox_pause(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
         PauseBody body = { 0 };
 
-        if (!sb || e2b_read(q, pause_fields, ELEMENTSOF(pause_fields), &body) < 0)
+        if (!sb || e2b_read(q, &pause_shape, &body) < 0)
                 return;
         if (e2b_is_paused(sb)) {
                 (void) e2b_error(q, 409, "Error pausing sandbox - sandbox '%s' is already paused", sb->id);
@@ -51,11 +52,12 @@ typedef struct WakeBody {
         E2bFlag memory, auto_pause;
 } WakeBody;
 
-static const JsonField wake_fields[] = {
-        { "timeout",   e2b_field_seconds, offsetof(WakeBody, timeout),    JSON_NULLABLE },
-        { "memory",    e2b_field_flag,    offsetof(WakeBody, memory),     JSON_NULLABLE }, /* what is there decides: nothing else could be woken */
-        { "autoPause", e2b_field_flag,    offsetof(WakeBody, auto_pause), JSON_NULLABLE },
+static const ShapeField wake_fields[] = {
+        { "timeout",   SHAPE_CUSTOM, offsetof(WakeBody, timeout),    SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
+        { "memory", SHAPE_CUSTOM,    offsetof(WakeBody, memory),     SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag) }, /* what is there decides: nothing else could be woken */
+        { "autoPause", SHAPE_CUSTOM, offsetof(WakeBody, auto_pause), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_flag)    },
 };
+static const Shape wake_shape = SHAPE_BODY(wake_fields);
 
 /* The time is set before it wakes, and counts from then on: it never runs for longer than was said. */
 static void on_awake(Sandbox *sb, const Error *error, void *userdata) {
@@ -91,7 +93,7 @@ static void connect(ApiRequest *q, int64_t seconds) {
         usec_t timeout;
         int r = 0;
 
-        if (!sb || e2b_read(q, wake_fields, ELEMENTSOF(wake_fields), &body) < 0 || e2b_create_timeout(q, body.timeout, &timeout) < 0)
+        if (!sb || e2b_read(q, &wake_shape, &body) < 0 || e2b_create_timeout(q, body.timeout, &timeout) < 0)
                 return;
         if (e2b_is_paused(sb)) {
                 pause_wake(q, sb, timeout);
@@ -123,7 +125,7 @@ void e2b_sandbox_resume(ApiRequest *q) {
         WakeBody body = { .timeout = usual_timeout(q) };
         usec_t timeout;
 
-        if (!sb || e2b_read(q, wake_fields, ELEMENTSOF(wake_fields), &body) < 0 || e2b_create_timeout(q, body.timeout, &timeout) < 0)
+        if (!sb || e2b_read(q, &wake_shape, &body) < 0 || e2b_create_timeout(q, body.timeout, &timeout) < 0)
                 return;
         if (!e2b_is_paused(sb)) {
                 (void) e2b_error(q, 409, "Sandbox %s is already running", sb->id);

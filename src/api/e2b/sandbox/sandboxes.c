@@ -65,9 +65,10 @@ typedef struct SandboxesTimeoutBody {
         int64_t timeout;
 } SandboxesTimeoutBody;
 
-static const JsonField timeout_fields[] = {
-        { "timeout", e2b_field_seconds, offsetof(SandboxesTimeoutBody, timeout), JSON_MANDATORY },
+static const ShapeField timeout_fields[] = {
+        { "timeout", SHAPE_CUSTOM, offsetof(SandboxesTimeoutBody, timeout), SHAPE_MANDATORY, .json = SHAPE_PARSE(e2b_field_seconds) },
 };
+static const Shape timeout_shape = SHAPE_BODY(timeout_fields);
 
 void e2b_sandbox_timeout(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
@@ -76,7 +77,7 @@ void e2b_sandbox_timeout(ApiRequest *q) {
         usec_t timeout;
         int r;
 
-        if (!sb || e2b_read(q, timeout_fields, ELEMENTSOF(timeout_fields), &body) < 0)
+        if (!sb || e2b_read(q, &timeout_shape, &body) < 0)
                 return;
         if (e2b_is_paused(sb)) { /* its time stands still */
                 (void) e2b_error(q, 404, "Sandbox \"%s\" is paused: connect to it, which takes a timeout", sb->id);
@@ -98,9 +99,10 @@ typedef struct RefreshBody {
         int64_t duration;
 } RefreshBody;
 
-static const JsonField refresh_fields[] = {
-        { "duration", e2b_field_seconds, offsetof(RefreshBody, duration), JSON_NULLABLE },
+static const ShapeField refresh_fields[] = {
+        { "duration", SHAPE_CUSTOM, offsetof(RefreshBody, duration), SHAPE_NULLABLE, .json = SHAPE_PARSE(e2b_field_seconds) },
 };
+static const Shape refresh_shape = SHAPE_BODY(refresh_fields);
 
 /* Only ever lengthens. */
 void e2b_sandbox_refresh(ApiRequest *q) {
@@ -110,7 +112,7 @@ void e2b_sandbox_refresh(ApiRequest *q) {
         usec_t duration;
         int r = 0;
 
-        if (!sb || e2b_read(q, refresh_fields, ELEMENTSOF(refresh_fields), &body) < 0)
+        if (!sb || e2b_read(q, &refresh_shape, &body) < 0)
                 return;
         if (body.duration < 0 || body.duration > REFRESH_MAX) {
                 (void) e2b_error(q, 400, "duration: %lld is not from 0 to %d seconds", (long long) body.duration, REFRESH_MAX);

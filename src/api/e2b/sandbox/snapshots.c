@@ -49,9 +49,10 @@ typedef struct E2bSnapshotsBody {
         char *name;
 } E2bSnapshotsBody;
 
-static const JsonField snapshot_fields[] = {
-        { "name", json_field_string, offsetof(E2bSnapshotsBody, name), JSON_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX + sizeof(TAG) },
+static const ShapeField snapshot_fields[] = {
+        { "name", SHAPE_TEXT, offsetof(E2bSnapshotsBody, name), SHAPE_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX + sizeof(TAG) },
 };
+static const Shape snapshot_shape = SHAPE_BODY(snapshot_fields);
 
 static void e2b_snapshots_body_done(E2bSnapshotsBody *b) {
         free(b->name);
@@ -85,7 +86,7 @@ void e2b_sandbox_snapshot(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!sb || e2b_read(q, snapshot_fields, ELEMENTSOF(snapshot_fields), &b) < 0 || e2b_snapshots_check_name(q, b.name) < 0)
+        if (!sb || e2b_read(q, &snapshot_shape, &b) < 0 || e2b_snapshots_check_name(q, b.name) < 0)
                 return;
         if (!s) {
                 (void) e2b_error(q, 400, "there are no snapshots here");

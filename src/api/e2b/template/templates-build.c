@@ -28,13 +28,14 @@ static void request_done(RequestBody *b) {
         strv_done(&b->tags);
 }
 
-static const JsonField request_fields[] = {
-        { "name",     json_field_string,    offsetof(RequestBody, name),   JSON_NULLABLE, .min = 1, .max = 512 },
-        { "alias",    json_field_string,    offsetof(RequestBody, alias),  JSON_NULLABLE, .min = 1, .max = 512 },
-        { "tags",     json_field_strings,   offsetof(RequestBody, tags),   JSON_NULLABLE, .max = BUILD_TAGS_MAX - 1 },
-        { "cpuCount", json_field_uint32,    offsetof(RequestBody, cpus),   JSON_NULLABLE, .min = 1, .max = CPUS_MAX },
-        { "memoryMB", json_field_megabytes, offsetof(RequestBody, memory), JSON_NULLABLE, .min = 1, .max = 1 << 26 },
+static const ShapeField request_fields[] = {
+        { "name",     SHAPE_TEXT,   offsetof(RequestBody, name),   SHAPE_NULLABLE, .min = 1, .max = 512                         },
+        { "alias",    SHAPE_TEXT,   offsetof(RequestBody, alias),  SHAPE_NULLABLE, .min = 1, .max = 512                         },
+        { "tags",     SHAPE_STRV,   offsetof(RequestBody, tags),   SHAPE_NULLABLE, .max = BUILD_TAGS_MAX - 1                    },
+        { "cpuCount", SHAPE_UINT32, offsetof(RequestBody, cpus),   SHAPE_NULLABLE, .min = 1, .max = CPUS_MAX                    },
+        { "memoryMB", SHAPE_UINT64, offsetof(RequestBody, memory), SHAPE_NULLABLE, .min = 1, .max = 1 << 26, .unit = SHAPE_MEGABYTES },
 };
+static const Shape request_shape = SHAPE_BODY(request_fields);
 
 static int add_tag(Strv *list, const char *text, Error *reterr) {
         char tag[TEMPLATE_TAG_MAX + 1];
@@ -108,7 +109,7 @@ void e2b_template_request(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!builds || !e2b_images(q) || e2b_read(q, request_fields, ELEMENTSOF(request_fields), &b) < 0)
+        if (!builds || !e2b_images(q) || e2b_read(q, &request_shape, &b) < 0)
                 return;
         r = templates_build_request(q, builds, &b, &error);
         if (r < 0)

@@ -17,15 +17,17 @@ static void templates_tags_body_done(TagsBody *b) {
         strv_done(&b->tags);
 }
 
-static const JsonField assign_fields[] = {
-        { "target", json_field_string,  offsetof(TagsBody, target), JSON_MANDATORY, .min = 1, .max = 512 },
-        { "tags",   json_field_strings, offsetof(TagsBody, tags),   JSON_MANDATORY, .max = BUILD_TAGS_MAX },
+static const ShapeField assign_fields[] = {
+        { "target", SHAPE_TEXT, offsetof(TagsBody, target), SHAPE_MANDATORY, .min = 1, .max = 512  },
+        { "tags",   SHAPE_STRV, offsetof(TagsBody, tags),   SHAPE_MANDATORY, .max = BUILD_TAGS_MAX },
 };
+static const Shape assign_shape = SHAPE_BODY(assign_fields);
 
-static const JsonField remove_fields[] = {
-        { "name", json_field_string,  offsetof(TagsBody, target), JSON_MANDATORY, .min = 1, .max = 512 },
-        { "tags", json_field_strings, offsetof(TagsBody, tags),   JSON_MANDATORY, .max = BUILD_TAGS_MAX },
+static const ShapeField remove_fields[] = {
+        { "name", SHAPE_TEXT, offsetof(TagsBody, target), SHAPE_MANDATORY, .min = 1, .max = 512  },
+        { "tags", SHAPE_STRV, offsetof(TagsBody, tags),   SHAPE_MANDATORY, .max = BUILD_TAGS_MAX },
 };
+static const Shape remove_shape = SHAPE_BODY(remove_fields);
 
 /* In small letters, each once. Has answered when it is negative. */
 static int read_tags(ApiRequest *q, const Strv *from, Strv *ret) {
@@ -66,7 +68,7 @@ void e2b_tags_assign(ApiRequest *q) {
         E2bTag of;
         int r = 0;
 
-        if (!images || e2b_read(q, assign_fields, ELEMENTSOF(assign_fields), &b) < 0 || read_tags(q, &b.tags, &tags) < 0 ||
+        if (!images || e2b_read(q, &assign_shape, &b) < 0 || read_tags(q, &b.tags, &tags) < 0 ||
                         e2b_template_need(q, b.target, /* own= */ true, &t) < 0)
                 return;
         if (e2b_template_tag(q, &t, t.tag, &of) <= 0) {
@@ -95,7 +97,7 @@ void e2b_tags_remove(ApiRequest *q) {
         E2bFound t;
         int r = 0;
 
-        if (!images || e2b_read(q, remove_fields, ELEMENTSOF(remove_fields), &b) < 0 || read_tags(q, &b.tags, &tags) < 0)
+        if (!images || e2b_read(q, &remove_shape, &b) < 0 || read_tags(q, &b.tags, &tags) < 0)
                 return;
         for (size_t i = 0; i < tags.n; i++)
                 if (strcmp(tags.items[i], E2B_DEFAULT_TAG) == 0) {

@@ -226,7 +226,7 @@ typedef struct PatchBody {
         bool public, said;
 } PatchBody;
 
-static int field_public(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_public(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         PatchBody *b = target;
 
         if (!json_is_boolean(v))
@@ -236,15 +236,16 @@ static int field_public(const JsonField *f, json_t *v, const char *name, void *t
         return 0;
 }
 
-static const JsonField patch_fields[] = {
-        { "public", field_public, 0, JSON_NULLABLE },
+static const ShapeField patch_fields[] = {
+        { "public", SHAPE_CUSTOM, 0, SHAPE_NULLABLE, .json = SHAPE_PARSE(field_public) },
 };
+static const Shape patch_shape = SHAPE_BODY(patch_fields);
 
 void e2b_template_patch(ApiRequest *q) {
         PatchBody b = { 0 };
         E2bFound t;
 
-        if (e2b_read(q, patch_fields, ELEMENTSOF(patch_fields), &b) < 0 || e2b_template_need(q, q->parameters[0], /* own= */ true, &t) < 0)
+        if (e2b_read(q, &patch_shape, &b) < 0 || e2b_template_need(q, q->parameters[0], /* own= */ true, &t) < 0)
                 return;
         if (b.said && b.public != (*t.tenant == '\0'))
                 (void) e2b_error(q, 400, "template '%s' is %s, and stays it: everybody's are those that an admin without a tenant makes", t.name,

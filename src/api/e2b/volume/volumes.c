@@ -54,9 +54,10 @@ typedef struct E2bVolumesBody {
         char *name;
 } E2bVolumesBody;
 
-static const JsonField make_fields[] = {
-        { "name", json_field_string, offsetof(E2bVolumesBody, name), JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
+static const ShapeField make_fields[] = {
+        { "name", SHAPE_TEXT, offsetof(E2bVolumesBody, name), SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
 };
+static const Shape make_shape = SHAPE_BODY(make_fields);
 
 /* All of a tenant's together fit into what it may have on disk. */
 static bool is_over_quota(ApiRequest *q, State *s, uint64_t bytes) {
@@ -90,7 +91,7 @@ void e2b_volume_make(ApiRequest *q) {
         Error error = { 0 };
         int r;
 
-        if (!s || e2b_read(q, make_fields, ELEMENTSOF(make_fields), &b) < 0) {
+        if (!s || e2b_read(q, &make_shape, &b) < 0) {
                 free(b.name);
                 return;
         }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/native/admin/cleanup.h"
-#include "store/cleanup.h"
+#include "reaper/reaper.h"
 
 #define HISTORY_DEFAULT 20
 #define HISTORY_MAX     1000

@@ -6,7 +6,7 @@
 
 #include "api/native/native.h"
 #include "config/config.h"
-#include "daemon/reload.h"
+#include "config/reload.h"
 
 static Reload *need_reload(ApiRequest *q) {
         if (!q->api->rooms.reload)

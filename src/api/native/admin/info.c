@@ -6,7 +6,7 @@
 #include "api/openapi.h"
 #include "config.h"
 #include "core/provider.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 /* Asked for often: as text. */
 void native_healthz(ApiRequest *q) {

@@ -17,7 +17,7 @@ static void keys_body_done(KeyBody *b) {
         free(b->tenant);
 }
 
-static int keys_field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int keys_field_scope(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
         Scope s = text ? scope_from_name(text) : _SCOPE_INVALID;
 
@@ -27,13 +27,13 @@ static int keys_field_scope(const JsonField *f, json_t *v, const char *name, voi
         return 0;
 }
 
-const JsonField native_key_fields[] = {
-        { "name",   json_field_string, offsetof(KeyBody, name),   JSON_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX },
-        { "scope",  keys_field_scope,       0,                         JSON_MANDATORY                                   },
-        { "tenant", json_field_string, offsetof(KeyBody, tenant), JSON_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX },
-        { "loosen", json_field_bool,   offsetof(KeyBody, loosen), JSON_NULLABLE                                    },
+static const ShapeField native_key_fields[] = {
+        { "name",   SHAPE_TEXT,   offsetof(KeyBody, name),   SHAPE_MANDATORY, .min = 1, .max = ACCESS_NAME_MAX      },
+        { "scope",  SHAPE_CUSTOM, 0,                         SHAPE_MANDATORY, .json = SHAPE_PARSE(keys_field_scope) },
+        { "tenant", SHAPE_TEXT,   offsetof(KeyBody, tenant), SHAPE_NULLABLE,  .min = 1, .max = ACCESS_NAME_MAX      },
+        { "loosen", SHAPE_BOOL,   offsetof(KeyBody, loosen), SHAPE_NULLABLE                                         },
 };
-const size_t native_key_n_fields = ELEMENTSOF(native_key_fields);
+const Shape native_key_shape = SHAPE_BODY(native_key_fields);
 
 static json_t *key_json(const Key *k) {
         return json_pack("{s:s,s:o,s:s,s:o,s:b,s:s,s:o,s:o}",

@@ -20,7 +20,7 @@ static void native_secrets_body_done(NativeSecretsBody *b) {
 }
 
 /* Copied, and wiped where it was. */
-static int native_secrets_field_value(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_secrets_field_value(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
         NativeSecretsBody *b = target;
 
@@ -37,10 +37,10 @@ static int native_secrets_field_value(const JsonField *f, json_t *v, const char 
         return 0;
 }
 
-const JsonField native_secret_fields[] = {
-        { "value", native_secrets_field_value, 0, JSON_MANDATORY },
+static const ShapeField native_secret_fields[] = {
+        { "value", SHAPE_CUSTOM, 0, SHAPE_MANDATORY, .json = SHAPE_PARSE(native_secrets_field_value) },
 };
-const size_t native_secret_n_fields = ELEMENTSOF(native_secret_fields);
+const Shape native_secret_shape = SHAPE_BODY(native_secret_fields);
 
 static bool is_json(const ApiRequest *q) {
         const char *type = http_header(q->http, "Content-Type");

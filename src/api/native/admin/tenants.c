@@ -17,7 +17,7 @@ typedef struct TenantBody {
         Tenant tenant;
 } TenantBody;
 
-static int tenants_field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int tenants_field_cores(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         double x = json_number_value(v);
 
         if (!json_is_number(v))
@@ -29,18 +29,19 @@ static int tenants_field_cores(const JsonField *f, json_t *v, const char *name, 
 }
 
 #define QUOTA(field) offsetof(Tenant, field)
-static const JsonField quota_fields[] = {
-        { "sandboxes", json_field_uint64,    QUOTA(sandboxes_max),    JSON_NULLABLE, .max = COUNT_MAX },
-        { "cpuCores",  tenants_field_cores,          QUOTA(cpu_milli_max),    JSON_NULLABLE, .max = CORES_MAX },
-        { "memoryMB",  json_field_megabytes, QUOTA(memory_bytes_max), JSON_NULLABLE, .max = MB_MAX    },
-        { "diskMB",    json_field_megabytes, QUOTA(disk_bytes_max),   JSON_NULLABLE, .max = MB_MAX    },
+static const ShapeField quota_fields[] = {
+        { "sandboxes", SHAPE_UINT64, QUOTA(sandboxes_max),    SHAPE_NULLABLE, .max = COUNT_MAX                             },
+        { "cpuCores",  SHAPE_CUSTOM, QUOTA(cpu_milli_max),    SHAPE_NULLABLE, .max = CORES_MAX, .json = SHAPE_PARSE(tenants_field_cores) },
+        { "memoryMB",  SHAPE_UINT64, QUOTA(memory_bytes_max), SHAPE_NULLABLE, .max = MB_MAX, .unit = SHAPE_MEGABYTES       },
+        { "diskMB",    SHAPE_UINT64, QUOTA(disk_bytes_max),   SHAPE_NULLABLE, .max = MB_MAX, .unit = SHAPE_MEGABYTES       },
 };
+static const Shape quota_shape = SHAPE_BODY(quota_fields);
 
-const JsonField native_tenant_fields[] = {
-        { "quotas", json_field_object, offsetof(TenantBody, tenant), JSON_NULLABLE,
-          .fields = quota_fields, .n_fields = ELEMENTSOF(quota_fields) },
+static const ShapeField native_tenant_fields[] = {
+        { "quotas", SHAPE_OBJECT, offsetof(TenantBody, tenant), SHAPE_NULLABLE,
+          .shape = &quota_shape },
 };
-const size_t native_tenant_n_fields = ELEMENTSOF(native_tenant_fields);
+const Shape native_tenant_shape = SHAPE_BODY(native_tenant_fields);
 
 static json_t *tenants_amount(uint64_t value, uint64_t unit) {
         return value % unit == 0 ? json_integer((json_int_t) (value / unit)) : json_real((double) value / (double) unit);

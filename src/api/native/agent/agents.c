@@ -49,7 +49,7 @@ static void agents_body_done(AgentsExecuteBody *b) {
 
 /* Fields that have a form of their own. */
 
-static int field_context(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_context(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         AgentsExecuteBody *b = target;
 
         free(b->context);
@@ -58,7 +58,7 @@ static int field_context(const JsonField *f, json_t *v, const char *name, void *
 }
 
 /* A list is taken as it is, a string by the shell. */
-static int field_command(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_command(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         AgentsExecuteBody *b = target;
         const char *script = json_string_value(v);
         int r;
@@ -66,7 +66,7 @@ static int field_command(const JsonField *f, json_t *v, const char *name, void *
         if (!json_is_string(v)) {
                 if (json_is_array(v) && json_array_size(v) == 0)
                         return json_complain(c, name, "must name a program");
-                return json_field_strings(f, v, name, target, c);
+                return shape_parse(f, v, name, target, c);
         }
         if (*script == '\0' || strlen(script) != json_string_length(v) || strlen(script) > ARGUMENT_MAX)
                 return json_complain(c, name, "must have 1 to %d bytes, and no NUL among them", ARGUMENT_MAX);
@@ -77,17 +77,17 @@ static int field_command(const JsonField *f, json_t *v, const char *name, void *
         return r < 0 ? r : strv_push(&b->command, script);
 }
 
-static int agents_field_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int agents_field_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((AgentsExecuteBody *) target)->has_timeout = true;
-        return json_field_seconds(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
-static int field_retries(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_retries(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((AgentsExecuteBody *) target)->has_retries = true;
-        return json_field_uint32(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
-static int field_priority(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_priority(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         json_int_t n = json_integer_value(v);
 
         if (!json_is_integer(v) || n < -JOB_PRIORITY_MAX || n > JOB_PRIORITY_MAX)
@@ -97,27 +97,26 @@ static int field_priority(const JsonField *f, json_t *v, const char *name, void 
 }
 
 #define AT(member) offsetof(AgentsExecuteBody, member)
-const JsonField native_agent_fields[] = {
-        { "taskId",          json_field_string,  AT(task_id),       JSON_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX },
-        { "agentType",       json_field_string,  AT(agent_type),    JSON_MANDATORY, .min = 1, .max = PROFILE_NAME_MAX },
-        { "context",         field_context,      0,                 JSON_NULLABLE                                     },
-        { "command",         field_command,      AT(command),       JSON_NULLABLE, .max = JOB_COMMAND_MAX             },
-        { "code",            json_field_string,  AT(code),          JSON_NULLABLE, .min = 1, .max = CODE_MAX          },
-        { "language",        json_field_string,  AT(language),      JSON_NULLABLE, .min = 1, .max = 32                },
-        { "env",             json_field_env,     AT(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX             },
-        { "template",        json_field_string,  AT(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX  },
-        { "limits",          json_field_object,  AT(limits),        JSON_NULLABLE, .fields = native_limit_fields,
-          .n_fields = NATIVE_N_LIMITS },
-        { "timeoutSeconds",  agents_field_timeout,      AT(timeout_usec),  JSON_NULLABLE, .max = TIMEOUT_MAX                 },
-        { "maxRetries",      field_retries,      AT(retries),       JSON_NULLABLE, .max = JOB_RETRIES_MAX             },
-        { "priority",        field_priority,     0,                 JSON_NULLABLE                                     },
-        { "async",           json_field_bool,    AT(async),         JSON_NULLABLE                                     },
-        { "webhook",         json_field_string,  AT(webhook),       JSON_NULLABLE, .min = 1, .max = JOB_URL_MAX       },
-        { "captureFiles",    json_field_bool,    AT(capture_files), JSON_NULLABLE                                     },
-        { "capturePatterns", json_field_strings, AT(capture),       JSON_NULLABLE, .max = JOB_PATTERNS_MAX            },
-        { "keepSandbox",     json_field_bool,    AT(keep_sandbox),  JSON_NULLABLE                                     },
+static const ShapeField native_agent_fields[] = {
+        { "taskId",          SHAPE_TEXT,   AT(task_id),       SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX           },
+        { "agentType",       SHAPE_TEXT,   AT(agent_type),    SHAPE_MANDATORY, .min = 1, .max = PROFILE_NAME_MAX           },
+        { "context",         SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_context)           },
+        { "command",         SHAPE_STRV,   AT(command),       SHAPE_NULLABLE, .max = JOB_COMMAND_MAX, .json = SHAPE_PARSE(field_command) },
+        { "code",            SHAPE_TEXT,   AT(code),          SHAPE_NULLABLE, .min = 1, .max = CODE_MAX                    },
+        { "language",        SHAPE_TEXT,   AT(language),      SHAPE_NULLABLE, .min = 1, .max = 32                          },
+        { "env",             SHAPE_ENV,    AT(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
+        { "template",        SHAPE_TEXT,   AT(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX            },
+        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &native_limit_shape                 },
+        { "timeoutSeconds",  SHAPE_UINT64, AT(timeout_usec),  SHAPE_NULLABLE, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(agents_field_timeout) },
+        { "maxRetries",      SHAPE_UINT32, AT(retries),       SHAPE_NULLABLE, .max = JOB_RETRIES_MAX, .json = SHAPE_PARSE(field_retries) },
+        { "priority",        SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_priority)          },
+        { "async",           SHAPE_BOOL,   AT(async),         SHAPE_NULLABLE                                               },
+        { "webhook",         SHAPE_TEXT,   AT(webhook),       SHAPE_NULLABLE, .min = 1, .max = JOB_URL_MAX                 },
+        { "captureFiles",    SHAPE_BOOL,   AT(capture_files), SHAPE_NULLABLE                                               },
+        { "capturePatterns", SHAPE_STRV,   AT(capture),       SHAPE_NULLABLE, .max = JOB_PATTERNS_MAX                      },
+        { "keepSandbox",     SHAPE_BOOL,   AT(keep_sandbox),  SHAPE_NULLABLE                                               },
 };
-const size_t native_agent_n_fields = ELEMENTSOF(native_agent_fields);
+const Shape native_agent_shape = SHAPE_BODY(native_agent_fields);
 
 static bool climbs(const char *pattern) {
         for (const char *p = pattern; *p;) {

@@ -167,12 +167,13 @@ typedef struct AttachControl {
         int signal;
 } AttachControl;
 
-static const JsonField control_fields[] = {
-        { "type",   json_field_string,   offsetof(AttachControl, type),    JSON_MANDATORY, .min = 1, .max = 16    },
-        { "cols",   json_field_uint16,   offsetof(AttachControl, columns), .min = 1, .max = UINT16_MAX            },
-        { "rows",   json_field_uint16,   offsetof(AttachControl, rows),    .min = 1, .max = UINT16_MAX            },
-        { "signal", native_field_signal, offsetof(AttachControl, signal)                                          },
+static const ShapeField control_fields[] = {
+        { "type",   SHAPE_TEXT,   offsetof(AttachControl, type),    SHAPE_MANDATORY, .min = 1, .max = 16     },
+        { "cols",   SHAPE_UINT16, offsetof(AttachControl, columns), .min = 1, .max = UINT16_MAX              },
+        { "rows",   SHAPE_UINT16, offsetof(AttachControl, rows),    .min = 1, .max = UINT16_MAX              },
+        { "signal", SHAPE_CUSTOM, offsetof(AttachControl, signal),  .json = SHAPE_PARSE(native_field_signal) },
 };
+static const Shape control_shape = SHAPE_BODY(control_fields);
 
 static int do_resize(Execution *x, const AttachControl *c) {
         if (c->columns == 0 || c->rows == 0 || c->signal != 0)
@@ -212,7 +213,7 @@ static void attach_on_control(Attach *a, const char *text, size_t size) {
         AttachControl c = { 0 };
         int r;
 
-        r = json_read(text, size, control_fields, ELEMENTSOF(control_fields), &c, &complaints, /* reterr= */ NULL);
+        r = json_read(text, size, &control_shape, &c, &complaints, /* reterr= */ NULL);
         if (r == -EBADMSG)
                 ws_close(a->ws, WS_INVALID_DATA, "a text message must be a JSON object");
         else if (r < 0)

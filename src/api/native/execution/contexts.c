@@ -17,12 +17,12 @@ typedef struct ContextBody {
         NativeUser user;
 } ContextBody;
 
-const JsonField native_context_fields[] = {
-        { "language", json_field_string, offsetof(ContextBody, language), JSON_NULLABLE, .min = 1, .max = 40              },
-        { "cwd",      json_field_string, offsetof(ContextBody, cwd),      JSON_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
-        { "user",     native_field_user, offsetof(ContextBody, user),     JSON_NULLABLE                                   },
+static const ShapeField native_context_fields[] = {
+        { "language", SHAPE_TEXT,   offsetof(ContextBody, language), SHAPE_NULLABLE, .min = 1, .max = 40                    },
+        { "cwd",      SHAPE_TEXT,   offsetof(ContextBody, cwd),      SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX       },
+        { "user",     SHAPE_CUSTOM, offsetof(ContextBody, user),     SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) },
 };
-const size_t native_context_n_fields = ELEMENTSOF(native_context_fields);
+const Shape native_context_shape = SHAPE_BODY(native_context_fields);
 
 typedef struct CodeBody {
         char *code;
@@ -30,12 +30,12 @@ typedef struct CodeBody {
         usec_t timeout_usec;
 } CodeBody;
 
-const JsonField native_code_fields[] = {
-        { "code",           json_field_string,  offsetof(CodeBody, code),         JSON_MANDATORY, .max = (double) CONTEXT_CODE_MAX },
-        { "env",            json_field_env,     offsetof(CodeBody, env),          JSON_NULLABLE,  .max = SANDBOX_ENV_MAX           },
-        { "timeoutSeconds", json_field_seconds, offsetof(CodeBody, timeout_usec), JSON_NULLABLE,  .max = TIMEOUT_MAX               },
+static const ShapeField native_code_fields[] = {
+        { "code",           SHAPE_TEXT,   offsetof(CodeBody, code),         SHAPE_MANDATORY, .max = (double) CONTEXT_CODE_MAX          },
+        { "env",            SHAPE_ENV,    offsetof(CodeBody, env),          SHAPE_NULLABLE,  .max = SANDBOX_ENV_MAX                    },
+        { "timeoutSeconds", SHAPE_UINT64, offsetof(CodeBody, timeout_usec), SHAPE_NULLABLE,  .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS },
 };
-const size_t native_code_n_fields = ELEMENTSOF(native_code_fields);
+const Shape native_code_shape = SHAPE_BODY(native_code_fields);
 
 static void context_body_done(ContextBody *b) {
         free(b->language);

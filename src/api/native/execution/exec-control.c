@@ -54,10 +54,10 @@ typedef struct SignalBody {
         int signal;
 } SignalBody;
 
-const JsonField native_signal_fields[] = {
-        { "signal", native_field_signal, offsetof(SignalBody, signal), JSON_MANDATORY },
+static const ShapeField native_signal_fields[] = {
+        { "signal", SHAPE_CUSTOM, offsetof(SignalBody, signal), SHAPE_MANDATORY, .json = SHAPE_PARSE(native_field_signal) },
 };
-const size_t native_signal_n_fields = ELEMENTSOF(native_signal_fields);
+const Shape native_signal_shape = SHAPE_BODY(native_signal_fields);
 
 void native_exec_signal(ApiRequest *q) {
         SignalBody b = { 0 };
@@ -76,11 +76,11 @@ typedef struct ResizeBody {
         uint16_t columns, rows;
 } ResizeBody;
 
-const JsonField native_resize_fields[] = {
-        { "cols", json_field_uint16, offsetof(ResizeBody, columns), JSON_MANDATORY, .min = 1, .max = UINT16_MAX },
-        { "rows", json_field_uint16, offsetof(ResizeBody, rows),    JSON_MANDATORY, .min = 1, .max = UINT16_MAX },
+static const ShapeField native_resize_fields[] = {
+        { "cols", SHAPE_UINT16, offsetof(ResizeBody, columns), SHAPE_MANDATORY, .min = 1, .max = UINT16_MAX },
+        { "rows", SHAPE_UINT16, offsetof(ResizeBody, rows),    SHAPE_MANDATORY, .min = 1, .max = UINT16_MAX },
 };
-const size_t native_resize_n_fields = ELEMENTSOF(native_resize_fields);
+const Shape native_resize_shape = SHAPE_BODY(native_resize_fields);
 
 void native_exec_resize(ApiRequest *q) {
         bool exited = execution_ended(q->execution);

@@ -41,18 +41,18 @@ static void exec_body_done(ExecBody *b) {
         strv_done(&b->env);
 }
 
-static int field_args(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_args(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((ExecBody *) target)->has_args = true;
-        return json_field_strings(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
-static int exec_field_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int exec_field_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((ExecBody *) target)->has_timeout = true;
-        return json_field_seconds(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
 /* true: kept open for later; a string: all of it. */
-static int field_stdin(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_stdin(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ExecBody *b = target;
 
         if (json_is_boolean(v)) {
@@ -70,38 +70,38 @@ static int field_stdin(const JsonField *f, json_t *v, const char *name, void *ta
         return 0;
 }
 
-static const JsonField pty_fields[] = {
-        { "cols", json_field_uint16, offsetof(ExecBody, columns), .min = 1, .max = UINT16_MAX },
-        { "rows", json_field_uint16, offsetof(ExecBody, rows),    .min = 1, .max = UINT16_MAX },
+static const ShapeField pty_fields[] = {
+        { "cols", SHAPE_UINT16, offsetof(ExecBody, columns), .min = 1, .max = UINT16_MAX },
+        { "rows", SHAPE_UINT16, offsetof(ExecBody, rows),    .min = 1, .max = UINT16_MAX },
 };
+static const Shape pty_shape = SHAPE_BODY(pty_fields);
 
-static int field_pty(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_pty(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ExecBody *b = target;
 
         b->pty = true;
         b->columns = 80;
         b->rows = 24;
-        return json_field_object(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
 #define AT(member) offsetof(ExecBody, member)
 
-const JsonField native_exec_fields[] = {
-        { "command",        json_field_string, AT(command),      JSON_NULLABLE, .min = 1, .max = STRING_MAX      },
-        { "args",           field_args,        AT(args),         JSON_NULLABLE, .max = ARGS_MAX                  },
-        { "script",         json_field_string, AT(script),       JSON_NULLABLE, .min = 1, .max = STRING_MAX      },
-        { "env",            json_field_env,    AT(env),          JSON_NULLABLE, .max = SANDBOX_ENV_MAX           },
-        { "cwd",            json_field_string, AT(cwd),          JSON_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX },
-        { "user",           native_field_user, AT(user),         JSON_NULLABLE                                   },
-        { "stdin",          field_stdin,       0,                JSON_NULLABLE                                   },
-        { "timeoutSeconds", exec_field_timeout,     AT(timeout_usec), JSON_NULLABLE, .min = 0, .max = TIMEOUT_MAX     },
-        { "background",     json_field_bool,   AT(background),   JSON_NULLABLE                                   },
-        { "pty",            field_pty,         0,                JSON_NULLABLE, .fields = pty_fields,
-          .n_fields = ELEMENTSOF(pty_fields) },
-        { "tag",            json_field_string, AT(tag),          JSON_NULLABLE, .max = SANDBOX_TEXT_MAX          },
-        { "bind",           json_field_bool,   AT(bind),         JSON_NULLABLE                                   },
+static const ShapeField native_exec_fields[] = {
+        { "command",        SHAPE_TEXT,   AT(command),      SHAPE_NULLABLE, .min = 1, .max = STRING_MAX                  },
+        { "args",           SHAPE_STRV,   AT(args),         SHAPE_NULLABLE, .max = ARGS_MAX, .json = SHAPE_PARSE(field_args) },
+        { "script",         SHAPE_TEXT,   AT(script),       SHAPE_NULLABLE, .min = 1, .max = STRING_MAX                  },
+        { "env",            SHAPE_ENV,    AT(env),          SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
+        { "cwd",            SHAPE_TEXT,   AT(cwd),          SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX             },
+        { "user",           SHAPE_CUSTOM, AT(user),         SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user)       },
+        { "stdin",          SHAPE_CUSTOM, 0,                SHAPE_NULLABLE, .json = SHAPE_PARSE(field_stdin)             },
+        { "timeoutSeconds", SHAPE_UINT64, AT(timeout_usec), SHAPE_NULLABLE, .min = 0, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(exec_field_timeout) },
+        { "background",     SHAPE_BOOL,   AT(background),   SHAPE_NULLABLE                                               },
+        { "pty",            SHAPE_OBJECT, 0,                SHAPE_NULLABLE, .shape = &pty_shape, .json = SHAPE_PARSE(field_pty) },
+        { "tag",            SHAPE_TEXT,   AT(tag),          SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX                      },
+        { "bind",           SHAPE_BOOL,   AT(bind),         SHAPE_NULLABLE                                               },
 };
-const size_t native_exec_n_fields = ELEMENTSOF(native_exec_fields);
+const Shape native_exec_shape = SHAPE_BODY(native_exec_fields);
 
 static bool has_complaint(const JsonComplaints *c, const char *field) {
         for (size_t i = 0; c->list && i < json_array_size(c->list); i++) {
@@ -137,7 +137,7 @@ static int exec_read_body(ApiRequest *q, ExecBody *b) {
         int r;
 
         *b = (ExecBody) { 0 };
-        r = json_read(text, size, native_exec_fields, native_exec_n_fields, b, &c, &error);
+        r = json_read(text, size, &native_exec_shape, b, &c, &error);
         if (r >= 0)
                 r = check_together(b, &c);
         if (r == -EBADMSG)

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "api/native/execution/logs.h"
-#include "store/store.h"
+#include "core/events.h"
 
 #define NSEC_PER_USEC INT64_C(1000)
 #define NSEC_PER_SEC  INT64_C(1000000000)
@@ -80,8 +80,8 @@ static int log_lines_queue_add(const StoreEvent *row, void *userdata) {
         return 0;
 }
 
-int log_queue_load(LogQueue *q, Store *store, const char *sandbox_id, usec_t since) {
-        return store_event_each(store, sandbox_id, q->last_serial, since, log_lines_queue_add, q);
+int log_queue_load(LogQueue *q, const Manager *m, const char *sandbox_id, usec_t since) {
+        return sandbox_event_each(m, sandbox_id, q->last_serial, since, log_lines_queue_add, q);
 }
 
 /* Lines. */

@@ -43,7 +43,7 @@ static void native_logs_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         LogStream *s = userdata;
 
         if (sandbox_status_is_ended(sb->status)) {
-                (void) log_queue_load(&s->queue, sb->manager->store, sb->id, s->since);
+                (void) log_queue_load(&s->queue, sb->manager, sb->id, s->since);
                 s->ended = true;
                 sandbox_unwatch(&s->watch);
         }
@@ -189,7 +189,7 @@ static int native_logs_fill(LogStream *s) {
 
         while (r > 0 && s->text.size < BATCH_SIZE) {
                 if (s->queue.first == s->queue.n && !s->ended) {
-                        r = log_queue_load(&s->queue, s->q->manager->store, s->sandbox_id, s->since);
+                        r = log_queue_load(&s->queue, s->q->manager, s->sandbox_id, s->since);
                         if (r < 0)
                                 return r;
                 }
@@ -242,7 +242,7 @@ static int read_format(ApiRequest *q, bool *ret_json) {
 }
 
 static int native_logs_begin(LogStream *s, Sandbox *sb, bool has_tail, uint64_t tail) {
-        int r = log_queue_load(&s->queue, sb->manager->store, sb->id, s->since);
+        int r = log_queue_load(&s->queue, sb->manager, sb->id, s->since);
 
         if (r >= 0 && has_tail)
                 r = log_tail(&s->queue, sb, tail, &s->parts);

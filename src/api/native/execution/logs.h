@@ -29,7 +29,7 @@ typedef struct LogQueue {
 
 void log_queue_done(LogQueue *q);
 /* What the store has beyond last_serial. */
-int log_queue_load(LogQueue *q, Store *store, const char *sandbox_id, usec_t since);
+int log_queue_load(LogQueue *q, const Manager *m, const char *sandbox_id, usec_t since);
 
 /* What of its output is told: from here to there. */
 typedef struct LogSpan {

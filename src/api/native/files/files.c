@@ -220,32 +220,32 @@ static void files_body_done(FileBody *b) {
         free(b->to);
 }
 
-#define FIELD_PATH(field, member) { field, json_field_string, offsetof(FileBody, member), JSON_MANDATORY, .min = 1 }
-#define FIELD_FLAG(field, member) { field, json_field_bool, offsetof(FileBody, member) }
-#define FIELD_USER(field, member) { field, native_field_user, offsetof(FileBody, member), JSON_NULLABLE }
-#define FIELD_MODE                { "mode", native_field_mode, offsetof(FileBody, mode), JSON_NULLABLE }
+#define FIELD_PATH(field, member) { field, SHAPE_TEXT, offsetof(FileBody, member), SHAPE_MANDATORY, .min = 1 }
+#define FIELD_FLAG(field, member) { field, SHAPE_BOOL, offsetof(FileBody, member) }
+#define FIELD_USER(field, member) { field, SHAPE_CUSTOM, offsetof(FileBody, member), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) }
+#define FIELD_MODE                { "mode", SHAPE_CUSTOM, offsetof(FileBody, mode), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_mode) }
 
-const JsonField native_mkdir_fields[] = {
+static const ShapeField native_mkdir_fields[] = {
         FIELD_PATH("path", path), FIELD_FLAG("parents", parents), FIELD_MODE, FIELD_USER("user", user),
 };
-const size_t native_mkdir_n_fields = ELEMENTSOF(native_mkdir_fields);
+const Shape native_mkdir_shape = SHAPE_BODY(native_mkdir_fields);
 
-const JsonField native_move_fields[] = {
+static const ShapeField native_move_fields[] = {
         FIELD_PATH("from", from), FIELD_PATH("to", to), FIELD_FLAG("replace", replace), FIELD_USER("user", user),
 };
-const size_t native_move_n_fields = ELEMENTSOF(native_move_fields);
+const Shape native_move_shape = SHAPE_BODY(native_move_fields);
 
-const JsonField native_copy_fields[] = {
+static const ShapeField native_copy_fields[] = {
         FIELD_PATH("from", from),          FIELD_PATH("to", to),     FIELD_FLAG("recursive", recursive),
         FIELD_FLAG("replace", replace), FIELD_USER("user", user),
 };
-const size_t native_copy_n_fields = ELEMENTSOF(native_copy_fields);
+const Shape native_copy_shape = SHAPE_BODY(native_copy_fields);
 
-const JsonField native_chmod_fields[] = {
+static const ShapeField native_chmod_fields[] = {
         FIELD_PATH("path", path), FIELD_MODE, FIELD_USER("owner", owner), FIELD_FLAG("recursive", recursive),
         FIELD_USER("user", user),
 };
-const size_t native_chmod_n_fields = ELEMENTSOF(native_chmod_fields);
+const Shape native_chmod_shape = SHAPE_BODY(native_chmod_fields);
 
 void native_file_mkdir(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .parents = true, .mode = FILE_MODE_NONE };

@@ -77,11 +77,11 @@ typedef struct AcknowledgeBody {
         char *by, *note;
 } AcknowledgeBody;
 
-static const JsonField acknowledge_fields[] = {
-        { "by",   json_field_string, offsetof(AcknowledgeBody, by),   JSON_NULLABLE, .min = 1, .max = TEXT_MAX },
-        { "note", json_field_string, offsetof(AcknowledgeBody, note), JSON_NULLABLE, .max = TEXT_MAX           },
+static const ShapeField acknowledge_fields[] = {
+        { "by",   SHAPE_TEXT, offsetof(AcknowledgeBody, by),   SHAPE_NULLABLE, .min = 1, .max = TEXT_MAX },
+        { "note", SHAPE_TEXT, offsetof(AcknowledgeBody, note), SHAPE_NULLABLE, .max = TEXT_MAX           },
 };
-static const size_t acknowledge_n_fields = ELEMENTSOF(acknowledge_fields);
+static const Shape acknowledge_shape = SHAPE_BODY(acknowledge_fields);
 
 static void alert_acknowledge(ApiRequest *q) {
         Alerts *a = alerts_of(q);
@@ -111,10 +111,10 @@ typedef struct TestBody {
         char *channel;
 } TestBody;
 
-static const JsonField test_fields[] = {
-        { "channel", json_field_string, offsetof(TestBody, channel), JSON_MANDATORY, .min = 1, .max = CONFIG_NAME_MAX },
+static const ShapeField test_fields[] = {
+        { "channel", SHAPE_TEXT, offsetof(TestBody, channel), SHAPE_MANDATORY, .min = 1, .max = CONFIG_NAME_MAX },
 };
-static const size_t test_n_fields = ELEMENTSOF(test_fields);
+static const Shape test_shape = SHAPE_BODY(test_fields);
 
 typedef struct TestState {
         NotifyTest *test;
@@ -180,7 +180,7 @@ static void alert_test(ApiRequest *q) {
 }
 
 #define BODY(name)                                                                                           \
-        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .fields = name##_fields, .n_fields = &name##_n_fields
+        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .shape = &name##_shape
 
 const ApiRoute alerts_routes[] = {
         { "GET",  "/api/alerts",                       SCOPE_READ,  .handle = alert_list, .queries = QUERIES("status", "severity", "limit") },

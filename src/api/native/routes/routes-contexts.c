@@ -12,7 +12,7 @@ const ApiRoute contexts_routes[] = {
         { "GET",    CONTEXT,              SCOPE_READ, .handle = native_context_get },
         { "DELETE", CONTEXT,              SCOPE_USE,  .handle = native_context_delete },
         { "POST",   CONTEXT "/run",       SCOPE_USE,  .handle = native_context_run, .body = HTTP_BODY_COLLECT, .body_max = 2 * CONTEXT_CODE_MAX,
-          .fields = native_code_fields, .n_fields = &native_code_n_fields },
+          .shape = &native_code_shape },
         { "POST",   CONTEXT "/restart",   SCOPE_USE,  .handle = native_context_restart, JSON_BODY(empty) },
         { "POST",   CONTEXT "/interrupt", SCOPE_USE,  .handle = native_context_interrupt, JSON_BODY(empty) },
         { 0 },

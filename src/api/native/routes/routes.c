@@ -3,8 +3,7 @@
 #include "api/native/routes/routes.h"
 #include "api/e2b/e2b.h"
 
-const JsonField native_empty_fields[1];
-const size_t native_empty_n_fields = 0;
+const Shape native_empty_shape;
 
 #define SANDBOX "/api/sandbox/{id}"
 #define EXEC    SANDBOX "/exec/{eid}"

@@ -5,13 +5,11 @@
 
 #define QUERIES(...) (const char *const[]) { __VA_ARGS__, NULL }
 #define JSON_BODY(table)                                                                                     \
-        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .fields = native_##table##_fields,          \
-        .n_fields = &native_##table##_n_fields
+        .body = HTTP_BODY_COLLECT, .body_max = NATIVE_BODY_MAX, .shape = &native_##table##_shape
 #define BYTES_BODY(function) .body = HTTP_BODY_STREAM, .data = function
 
 /* Clients that send "{}" with every POST are welcome. */
-extern const JsonField native_empty_fields[1];
-extern const size_t native_empty_n_fields;
+extern const Shape native_empty_shape;
 
 extern const ApiRoute profiles_routes[];
 extern const ApiRoute agents_routes[];

@@ -15,12 +15,12 @@ typedef struct Given {
         bool read_only;
 } Given;
 
-static const JsonField given_fields[] = {
-        { "name",     json_field_string, offsetof(Given, name),      JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
-        { "path",     json_field_string, offsetof(Given, path),      JSON_MANDATORY, .min = 1, .max = TARGET_MAX },
-        { "readOnly", json_field_bool,   offsetof(Given, read_only), JSON_NULLABLE },
+static const ShapeField given_fields[] = {
+        { "name",     SHAPE_TEXT, offsetof(Given, name),      SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
+        { "path",     SHAPE_TEXT, offsetof(Given, path),      SHAPE_MANDATORY, .min = 1, .max = TARGET_MAX      },
+        { "readOnly", SHAPE_BOOL, offsetof(Given, read_only), SHAPE_NULLABLE                                    },
 };
-static const JsonField given_table = { .fields = given_fields, .n_fields = ELEMENTSOF(given_fields) };
+static const Shape given_shape = SHAPE_BODY(given_fields);
 
 static void given_done(Given *g) {
         free(g->name);
@@ -33,7 +33,7 @@ static int add_given(ApiRequest *q, SandboxSpec *spec, json_t *item, size_t i, J
         int r;
 
         (void) snprintf(field, sizeof(field), "volumes.%zu", i);
-        r = json_field_object(&given_table, item, field, &g, c);
+        r = shape_read(item, field, &given_shape, &g, c);
         if (r < 0 || !g.name || !g.path)
                 return r; /* it was said what is wrong */
         return api_make_volume(q, spec, field, g.name, g.path, g.read_only, c);

@@ -83,7 +83,7 @@ bool native_name_is_valid(const char *text) {
         return strlen(text) <= SANDBOX_NAME_MAX && native_create_is_name(text) && !native_create_is_reserved(text) && !looks_like_id(text);
 }
 
-static int native_create_field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_create_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
         if (text && *text && strlen(text) == json_string_length(v) && strlen(text) <= SANDBOX_NAME_MAX) {
@@ -95,37 +95,26 @@ static int native_create_field_name(const JsonField *f, json_t *v, const char *n
                 if (looks_like_id(text))
                         return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
         }
-        return json_field_string(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
-static int field_lower(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_lower(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         char **at = (char **) (void *) ((char *) target + f->offset);
-        int r = json_field_string(f, v, name, target, c);
+        int r = shape_parse(f, v, name, target, c);
 
         for (char *p = r >= 0 ? *at : NULL; p && *p; p++)
                 *p = (char) tolower((unsigned char) *p);
         return r;
 }
 
-static int native_create_field_cores(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        double x = json_number_value(v);
-
-        if (!json_is_number(v))
-                return json_complain(c, name, "must be a number of cores, such as 1.5");
-        if (!(x >= f->min && x <= f->max))
-                return json_complain(c, name, "%.15g is out of range (%.15g to %.15g)", x, f->min, f->max);
-        *(uint32_t *) (void *) ((char *) target + f->offset) = (uint32_t) (x * 1000 + 0.5);
-        return 0;
-}
-
-static int field_workdir(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_workdir(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         char **at = (char **) (void *) ((char *) target + f->offset);
         const char *text = json_string_value(v);
         char *path;
         int r;
 
         if (!text || strlen(text) != json_string_length(v) || strlen(text) > f->max)
-                return json_field_string(f, v, name, target, c); /* which says why not */
+                return shape_parse(f, v, name, target, c); /* which says why not */
         r = path_normalize(text, &path);
         if (r == -ENOMEM)
                 return r;
@@ -137,7 +126,7 @@ static int field_workdir(const JsonField *f, json_t *v, const char *name, void *
 }
 
 /* What it may say depends on the rest. */
-static int field_later(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_later(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         json_t **at = (json_t **) (void *) ((char *) target + f->offset);
 
         json_decref(*at);
@@ -146,55 +135,56 @@ static int field_later(const JsonField *f, json_t *v, const char *name, void *ta
 }
 
 #define LIMIT(field) offsetof(SandboxLimits, field)
-const JsonField native_limit_fields[NATIVE_N_LIMITS] = {
-        { "memoryMB",       json_field_megabytes, LIMIT(memory_bytes),      JSON_NULLABLE, .min = 4, .max = MB_MAX },
-        { "cpuCores",       native_create_field_cores,          LIMIT(cpu_milli),         JSON_NULLABLE, .min = CPU_MIN, .max = CPU_MAX },
-        { "cpuTimeSeconds", json_field_seconds,   LIMIT(cpu_time_usec),     JSON_NULLABLE, .max = SECONDS_MAX },
-        { "diskMB",         json_field_megabytes, LIMIT(disk_bytes),        JSON_NULLABLE, .min = 1, .max = MB_MAX },
-        { "pids",           json_field_uint32,    LIMIT(pids),              JSON_NULLABLE, .min = 1, .max = PIDS_MAX },
-        { "timeoutSeconds", json_field_seconds,   LIMIT(exec_timeout_usec), JSON_NULLABLE, .max = SECONDS_MAX },
-        { "outputBytes",    json_field_uint64,    LIMIT(output_bytes),      JSON_NULLABLE, .min = 1, .max = OUTPUT_MAX },
-        { "nofile",         json_field_uint64,    LIMIT(nofile),            JSON_NULLABLE, .min = 3, .max = NOFILE_MAX },
+static const ShapeField native_limit_fields[] = {
+        { "memoryMB",       SHAPE_UINT64, LIMIT(memory_bytes),      SHAPE_NULLABLE, .min = 4, .max = MB_MAX, .unit = SHAPE_MEGABYTES },
+        { "cpuCores",       SHAPE_UINT32, LIMIT(cpu_milli),         SHAPE_NULLABLE, .min = CPU_MIN, .max = CPU_MAX, .unit = SHAPE_CORES },
+        { "cpuTimeSeconds", SHAPE_UINT64, LIMIT(cpu_time_usec),     SHAPE_NULLABLE, .max = SECONDS_MAX, .unit = SHAPE_SECONDS    },
+        { "diskMB",         SHAPE_UINT64, LIMIT(disk_bytes),        SHAPE_NULLABLE, .min = 1, .max = MB_MAX, .unit = SHAPE_MEGABYTES },
+        { "pids",           SHAPE_UINT32, LIMIT(pids),              SHAPE_NULLABLE, .min = 1, .max = PIDS_MAX                    },
+        { "timeoutSeconds", SHAPE_UINT64, LIMIT(exec_timeout_usec), SHAPE_NULLABLE, .max = SECONDS_MAX, .unit = SHAPE_SECONDS    },
+        { "outputBytes",    SHAPE_UINT64, LIMIT(output_bytes),      SHAPE_NULLABLE, .min = 1, .max = OUTPUT_MAX                  },
+        { "nofile",         SHAPE_UINT64, LIMIT(nofile),            SHAPE_NULLABLE, .min = 3, .max = NOFILE_MAX                  },
 };
+const Shape native_limit_shape = SHAPE_BODY(native_limit_fields);
 
 #define SPEC(field) offsetof(CreateBody, spec.field)
 /* All that may be said of a sandbox; a fork says the same of each. */
 #define CREATE_FIELDS \
-        { "name",           native_create_field_name,              SPEC(name),          JSON_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX }, \
-        { "template",       json_field_string,       SPEC(template_name), JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
-        { "profile",        json_field_string,       SPEC(profile),       JSON_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX }, \
-        { "agentType",      field_lower,             SPEC(agent_type),    JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
-        { "taskId",         json_field_string,       SPEC(task_id),       JSON_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
-        { "limits",         json_field_object,       offsetof(CreateBody, limits), JSON_NULLABLE, \
-          .fields = native_limit_fields, .n_fields = ELEMENTSOF(native_limit_fields) }, \
-        { "env",            json_field_env,          SPEC(env),           JSON_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
-        { "workdir",        field_workdir,           SPEC(workdir),       JSON_NULLABLE, .min = 1, .max = WORKDIR_MAX      }, \
-        { "user",           native_field_user,       offsetof(CreateBody, user), JSON_NULLABLE                             }, \
-        { "sudo",           native_field_flag,       offsetof(CreateBody, sudo), JSON_NULLABLE                             }, \
-        { "metadata",       json_field_text,         SPEC(metadata),      JSON_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
-        { "critical",       native_field_flag,       offsetof(CreateBody, critical), JSON_NULLABLE                          }, \
-        { "timeoutSeconds", json_field_seconds,      SPEC(timeout_usec),  JSON_NULLABLE, .max = SECONDS_MAX                }, \
-        { "onTimeout",      native_field_on_timeout, SPEC(on_timeout),    JSON_NULLABLE                                    }, \
-        { "persistent",     native_field_flag,       offsetof(CreateBody, persistent), JSON_NULLABLE                       }, \
-        { "snapshot",       json_field_string,       SPEC(snapshot),      JSON_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
-        { "record",         json_field_bool,         SPEC(record),        JSON_NULLABLE                                    }, \
-        { "volumes",        field_later,             offsetof(CreateBody, volumes), JSON_NULLABLE                          }, \
-        { "waitSeconds",    json_field_seconds,      offsetof(CreateBody, wait_usec), JSON_NULLABLE, .max = WAIT_MAX       }, \
-        { "policy",         field_later,             offsetof(CreateBody, policy), JSON_NULLABLE                           }, \
-        { "network",        field_later,             offsetof(CreateBody, network), JSON_NULLABLE                          }, \
+        { "name", SHAPE_TEXT,              SPEC(name),          SHAPE_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX, .json = SHAPE_PARSE(native_create_field_name) }, \
+        { "template", SHAPE_TEXT,       SPEC(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
+        { "profile", SHAPE_TEXT,       SPEC(profile),       SHAPE_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX }, \
+        { "agentType", SHAPE_TEXT,             SPEC(agent_type),    SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX, .json = SHAPE_PARSE(field_lower) }, \
+        { "taskId", SHAPE_TEXT,       SPEC(task_id),       SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
+        { "limits", SHAPE_OBJECT,       offsetof(CreateBody, limits), SHAPE_NULLABLE, \
+          .shape = &native_limit_shape }, \
+        { "env", SHAPE_ENV,          SPEC(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
+        { "workdir", SHAPE_TEXT,           SPEC(workdir),       SHAPE_NULLABLE, .min = 1, .max = WORKDIR_MAX, .json = SHAPE_PARSE(field_workdir) }, \
+        { "user", SHAPE_CUSTOM,       offsetof(CreateBody, user), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) }, \
+        { "sudo", SHAPE_CUSTOM,       offsetof(CreateBody, sudo), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_flag) }, \
+        { "metadata", SHAPE_JSON,         SPEC(metadata),      SHAPE_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
+        { "critical", SHAPE_CUSTOM,       offsetof(CreateBody, critical), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_flag) }, \
+        { "timeoutSeconds", SHAPE_UINT64,      SPEC(timeout_usec),  SHAPE_NULLABLE, .max = SECONDS_MAX, .unit = SHAPE_SECONDS }, \
+        { "onTimeout", SHAPE_CUSTOM, SPEC(on_timeout),    SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_on_timeout) }, \
+        { "persistent", SHAPE_CUSTOM,       offsetof(CreateBody, persistent), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_flag) }, \
+        { "snapshot", SHAPE_TEXT,       SPEC(snapshot),      SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
+        { "record", SHAPE_BOOL,         SPEC(record),        SHAPE_NULLABLE                                    }, \
+        { "volumes", SHAPE_CUSTOM,             offsetof(CreateBody, volumes), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
+        { "waitSeconds", SHAPE_UINT64,      offsetof(CreateBody, wait_usec), SHAPE_NULLABLE, .max = WAIT_MAX, .unit = SHAPE_SECONDS }, \
+        { "policy", SHAPE_CUSTOM,             offsetof(CreateBody, policy), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
+        { "network", SHAPE_CUSTOM,             offsetof(CreateBody, network), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
 
 
-const JsonField native_sandbox_fields[] = {
+static const ShapeField native_sandbox_fields[] = {
         CREATE_FIELDS
 };
-const size_t native_sandbox_n_fields = ELEMENTSOF(native_sandbox_fields);
+const Shape native_sandbox_shape = SHAPE_BODY(native_sandbox_fields);
 
-const JsonField native_fork_fields[] = {
-        { "count", json_field_uint32,  offsetof(ForkBody, count), JSON_NULLABLE, .min = 1, .max = FORK_MAX },
-        { "names", json_field_strings, offsetof(ForkBody, names), JSON_NULLABLE, .max = FORK_MAX },
+static const ShapeField native_fork_fields[] = {
+        { "count", SHAPE_UINT32, offsetof(ForkBody, count), SHAPE_NULLABLE, .min = 1, .max = FORK_MAX },
+        { "names", SHAPE_STRV,   offsetof(ForkBody, names), SHAPE_NULLABLE, .max = FORK_MAX           },
         CREATE_FIELDS
 };
-const size_t native_fork_n_fields = ELEMENTSOF(native_fork_fields);
+const Shape native_fork_shape = SHAPE_BODY(native_fork_fields);
 
 /* What the fields cannot know. */
 

@@ -12,17 +12,17 @@ typedef struct StopBody {
         usec_t grace_usec;
 } StopBody;
 
-const JsonField native_stop_fields[] = {
-        { "graceSeconds", json_field_seconds, offsetof(StopBody, grace_usec), JSON_NULLABLE, .max = GRACE_MAX },
+static const ShapeField native_stop_fields[] = {
+        { "graceSeconds", SHAPE_UINT64, offsetof(StopBody, grace_usec), SHAPE_NULLABLE, .max = GRACE_MAX, .unit = SHAPE_SECONDS },
 };
-const size_t native_stop_n_fields = ELEMENTSOF(native_stop_fields);
+const Shape native_stop_shape = SHAPE_BODY(native_stop_fields);
 
 typedef struct NativeLifecycleTimeoutBody {
         usec_t timeout_usec;
         OnTimeout on_timeout;
 } NativeLifecycleTimeoutBody;
 
-int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+int native_field_on_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
         OnTimeout o = text ? on_timeout_from_name(text) : _ON_TIMEOUT_INVALID;
 
@@ -32,11 +32,11 @@ int native_field_on_timeout(const JsonField *f, json_t *v, const char *name, voi
         return 0;
 }
 
-const JsonField native_timeout_fields[] = {
-        { "timeoutSeconds", json_field_seconds, offsetof(NativeLifecycleTimeoutBody, timeout_usec), JSON_MANDATORY, .max = TIMEOUT_MAX },
-        { "onTimeout", native_field_on_timeout, offsetof(NativeLifecycleTimeoutBody, on_timeout),   JSON_NULLABLE                      },
+static const ShapeField native_timeout_fields[] = {
+        { "timeoutSeconds", SHAPE_UINT64, offsetof(NativeLifecycleTimeoutBody, timeout_usec), SHAPE_MANDATORY, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS   },
+        { "onTimeout",      SHAPE_CUSTOM, offsetof(NativeLifecycleTimeoutBody, on_timeout),   SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_on_timeout) },
 };
-const size_t native_timeout_n_fields = ELEMENTSOF(native_timeout_fields);
+const Shape native_timeout_shape = SHAPE_BODY(native_timeout_fields);
 
 void native_sandbox_start(ApiRequest *q) {
         if (call_keep(q, q->sandbox) >= 0)
@@ -55,12 +55,12 @@ typedef struct NativeLifecyclePauseBody {
         usec_t grace_usec;
 } NativeLifecyclePauseBody;
 
-const JsonField native_pause_fields[] = {
-        { "toDisk",       json_field_bool,    offsetof(NativeLifecyclePauseBody, to_disk),       JSON_NULLABLE },
-        { "endProcesses", json_field_bool,    offsetof(NativeLifecyclePauseBody, end_processes), JSON_NULLABLE },
-        { "graceSeconds", json_field_seconds, offsetof(NativeLifecyclePauseBody, grace_usec),    JSON_NULLABLE, .max = GRACE_MAX },
+static const ShapeField native_pause_fields[] = {
+        { "toDisk",       SHAPE_BOOL,   offsetof(NativeLifecyclePauseBody, to_disk),       SHAPE_NULLABLE                                          },
+        { "endProcesses", SHAPE_BOOL,   offsetof(NativeLifecyclePauseBody, end_processes), SHAPE_NULLABLE                                          },
+        { "graceSeconds", SHAPE_UINT64, offsetof(NativeLifecyclePauseBody, grace_usec),    SHAPE_NULLABLE, .max = GRACE_MAX, .unit = SHAPE_SECONDS },
 };
-const size_t native_pause_n_fields = ELEMENTSOF(native_pause_fields);
+const Shape native_pause_shape = SHAPE_BODY(native_pause_fields);
 
 static int check_pause(ApiRequest *q, void *target, JsonComplaints *c) {
         const NativeLifecyclePauseBody *b = target;

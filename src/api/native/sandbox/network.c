@@ -10,7 +10,6 @@
 #include "api/policy.h"
 #include "config/config.h"
 #include "gatekeeper/gatekeeper.h"
-#include "store/network.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
@@ -39,7 +38,7 @@ static void native_network_body_done(PolicyBody *b) {
 }
 
 /* All of them go to one object: who reads policies, reads it as a whole. */
-static int field_collect(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_collect(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         PolicyBody *b = target;
 
         if (!b->policy)
@@ -47,33 +46,33 @@ static int field_collect(const JsonField *f, json_t *v, const char *name, void *
         return json_object_set(b->policy, f->name, v) < 0 ? -ENOMEM : 0;
 }
 
-const JsonField native_policy_fields[] = {
-        { "preset",                  field_collect },
-        { "network",                 field_collect },
-        { "allowNetworkAccess",      field_collect },
-        { "allowedDomains",          field_collect },
-        { "deniedDomains",           field_collect },
-        { "requireTls",              field_collect },
-        { "maxRequestSize",          field_collect },
-        { "maxResponseSize",         field_collect },
-        { "timeout",                 field_collect },
-        { "readOnlyPaths",           field_collect },
-        { "writablePaths",           field_collect },
-        { "deniedPaths",             field_collect },
-        { "allowFileSystem",         field_collect },
-        { "allowedPaths",            field_collect },
-        { "allowedExtensions",       field_collect },
-        { "maxFileSize",             field_collect },
-        { "maxTotalSize",            field_collect },
-        { "allowProcessCreation",    field_collect },
-        { "allowEnvironmentAccess",  field_collect },
-        { "allowedLanguages",        field_collect, .flags = JSON_NULLABLE },
-        { "maxExecutionTime",        field_collect },
-        { "maxMemoryUsage",          field_collect },
-        { "maxCpuUsage",             field_collect },
-        { "credentials",             field_collect },
+static const ShapeField native_policy_fields[] = {
+        { "preset",                  SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "network",                 SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowNetworkAccess",      SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedDomains",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "deniedDomains",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "requireTls",              SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxRequestSize",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxResponseSize",         SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "timeout",                 SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "readOnlyPaths",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "writablePaths",           SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "deniedPaths",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowFileSystem",         SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedPaths",            SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedExtensions",       SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxFileSize",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxTotalSize",            SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowProcessCreation",    SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowEnvironmentAccess",  SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "allowedLanguages", SHAPE_CUSTOM, .flags = SHAPE_NULLABLE, .json = SHAPE_PARSE(field_collect) },
+        { "maxExecutionTime",        SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxMemoryUsage",          SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "maxCpuUsage",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
+        { "credentials",             SHAPE_CUSTOM, .json = SHAPE_PARSE(field_collect) },
 };
-const size_t native_policy_n_fields = ELEMENTSOF(native_policy_fields);
+const Shape native_policy_shape = SHAPE_BODY(native_policy_fields);
 
 static const char *const changeable[] = { "network",    "allowNetworkAccess", "allowedDomains",  "deniedDomains",
                                           "requireTls", "maxRequestSize",     "maxResponseSize", "timeout",
@@ -267,7 +266,7 @@ void native_network_denials(ApiRequest *q) {
         if (api_query_uint(q, "limit", 1, LIST_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 1, INT64_MAX, &before) < 0)
                 return;
         p.list = json_array();
-        native_network_answer_page(q, &p, p.list ? store_denial_each(q->manager->store, q->sandbox->id, before, (unsigned) p.limit + 1, native_network_add_denial, &p) : -ENOMEM);
+        native_network_answer_page(q, &p, p.list ? gatekeeper_denial_each(q->manager, q->sandbox->id, before, (unsigned) p.limit + 1, native_network_add_denial, &p) : -ENOMEM);
 }
 
 void native_network_learned(ApiRequest *q) {
@@ -324,9 +323,8 @@ void native_approval_list(ApiRequest *q) {
                 (void) api_error(q, 400, "invalid", NULL, "status: '%.60s' is none (open, allowed, denied, expired)", status);
                 return;
         }
-        (void) store_approval_close(q->manager->store, NULL, "expired", clock_wall_usec(), clock_wall_usec());
         p.list = json_array();
-        native_network_answer_page(q, &p, p.list ? store_approval_each(q->manager->store, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
+        native_network_answer_page(q, &p, p.list ? gatekeeper_approval_each(q->manager, q->who.tenant, status, before, (unsigned) p.limit + 1, add_approval, &p)
                                   : -ENOMEM);
 }
 
@@ -335,7 +333,7 @@ typedef struct AnswerBody {
         ApprovalScope scope;
 } AnswerBody;
 
-static int native_network_field_scope(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_network_field_scope(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         int scope = json_is_string(v) ? approval_scope_from_string(json_string_value(v)) : -EINVAL;
 
         if (scope < 0)
@@ -344,16 +342,15 @@ static int native_network_field_scope(const JsonField *f, json_t *v, const char 
         return 0;
 }
 
-const JsonField native_approval_fields[] = {
-        { "allow", json_field_bool, offsetof(AnswerBody, allow), JSON_MANDATORY },
-        { "scope", native_network_field_scope,     0,                           JSON_NULLABLE  },
+static const ShapeField native_approval_fields[] = {
+        { "allow", SHAPE_BOOL,   offsetof(AnswerBody, allow), SHAPE_MANDATORY                                              },
+        { "scope", SHAPE_CUSTOM, 0,                           SHAPE_NULLABLE, .json = SHAPE_PARSE(native_network_field_scope) },
 };
-const size_t native_approval_n_fields = ELEMENTSOF(native_approval_fields);
+const Shape native_approval_shape = SHAPE_BODY(native_approval_fields);
 
 void native_approval_answer(ApiRequest *q) {
         Gatekeeper *k = native_network_keeper_of(q);
         AnswerBody b = { .scope = APPROVAL_ONCE };
-        StoreApproval a = { 0 };
         NativeNetworkPage p = { .limit = 1, .list = NULL };
         Error error = { 0 };
         int r;
@@ -365,15 +362,12 @@ void native_approval_answer(ApiRequest *q) {
                 (void) api_error(q, 409, r == -ETIME ? "expired" : "conflict", NULL, "%s", error.text);
                 return;
         }
-        if (r >= 0)
-                r = store_approval_get(q->manager->store, q->parameters[0], &a);
         p.list = json_array();
         if (r >= 0)
-                r = add_approval(&a, &p);
+                r = gatekeeper_approval_find(q->manager, q->parameters[0], add_approval, &p);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else
                 (void) api_answer(q, 200, json_incref(json_array_get(p.list, 0)));
-        store_approval_done(&a);
         json_decref(p.list);
 }

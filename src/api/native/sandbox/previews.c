@@ -16,10 +16,10 @@ typedef struct PublicBody {
         bool public;
 } PublicBody;
 
-const JsonField native_preview_fields[] = {
-        { "public", json_field_bool, offsetof(PublicBody, public), .flags = JSON_MANDATORY },
+static const ShapeField native_preview_fields[] = {
+        { "public", SHAPE_BOOL, offsetof(PublicBody, public), .flags = SHAPE_MANDATORY },
 };
-const size_t native_preview_n_fields = ELEMENTSOF(native_preview_fields);
+const Shape native_preview_shape = SHAPE_BODY(native_preview_fields);
 
 static bool is_up(ApiRequest *q) {
         SandboxStatus status = q->sandbox->status;

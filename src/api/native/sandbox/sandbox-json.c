@@ -10,7 +10,7 @@
 #include "api/policy.h"
 #include "base/fd.h"
 #include "core/provider.h"
-#include "jail/guard.h"
+#include "wire/guard.h"
 
 #define BYTES_PER_MB     1048576.0
 #define USEC_PER_MINUTE  60e6

@@ -16,5 +16,4 @@ void call_answer_sandbox(Sandbox *sb, const Error *error, void *userdata);
 json_t *native_limits_json(const SandboxLimits *l);
 
 /* create.c: of a SandboxLimits */
-#define NATIVE_N_LIMITS 8
-extern const JsonField native_limit_fields[NATIVE_N_LIMITS];
+extern const Shape native_limit_shape;

@@ -63,20 +63,20 @@ typedef struct NativeSnapshotsBody {
         char *name, *comment;
 } NativeSnapshotsBody;
 
-static int native_snapshots_field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_snapshots_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
         if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
                 return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
                                 SNAPSHOT_NAME_MAX);
-        return json_field_string(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
-const JsonField native_snapshot_fields[] = {
-        { "name",    native_snapshots_field_name,        offsetof(NativeSnapshotsBody, name),    JSON_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX },
-        { "comment", json_field_string, offsetof(NativeSnapshotsBody, comment), JSON_NULLABLE, .max = SNAPSHOT_COMMENT_MAX },
+static const ShapeField native_snapshot_fields[] = {
+        { "name",    SHAPE_TEXT, offsetof(NativeSnapshotsBody, name),    SHAPE_NULLABLE, .min = 1, .max = SNAPSHOT_NAME_MAX, .json = SHAPE_PARSE(native_snapshots_field_name) },
+        { "comment", SHAPE_TEXT, offsetof(NativeSnapshotsBody, comment), SHAPE_NULLABLE, .max = SNAPSHOT_COMMENT_MAX                  },
 };
-const size_t native_snapshot_n_fields = ELEMENTSOF(native_snapshot_fields);
+const Shape native_snapshot_shape = SHAPE_BODY(native_snapshot_fields);
 
 static void native_snapshots_body_done(NativeSnapshotsBody *b) {
         free(b->name);
@@ -230,10 +230,10 @@ typedef struct RestoreBody {
         char *snapshot;
 } RestoreBody;
 
-const JsonField native_restore_fields[] = {
-        { "snapshot", json_field_string, offsetof(RestoreBody, snapshot), JSON_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX },
+static const ShapeField native_restore_fields[] = {
+        { "snapshot", SHAPE_TEXT, offsetof(RestoreBody, snapshot), SHAPE_MANDATORY, .min = 1, .max = SANDBOX_TEXT_MAX },
 };
-const size_t native_restore_n_fields = ELEMENTSOF(native_restore_fields);
+const Shape native_restore_shape = SHAPE_BODY(native_restore_fields);
 
 static void on_restored(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;

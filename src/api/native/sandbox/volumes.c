@@ -51,20 +51,20 @@ typedef struct NativeVolumesBody {
         uint64_t bytes;
 } NativeVolumesBody;
 
-static int native_volumes_field_name(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int native_volumes_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
 
         if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
                 return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
                                 VOLUME_NAME_MAX);
-        return json_field_string(f, v, name, target, c);
+        return shape_parse(f, v, name, target, c);
 }
 
-const JsonField native_volume_fields[] = {
-        { "name",   native_volumes_field_name,           offsetof(NativeVolumesBody, name),  JSON_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX },
-        { "sizeMB", json_field_megabytes, offsetof(NativeVolumesBody, bytes), JSON_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB },
+static const ShapeField native_volume_fields[] = {
+        { "name",   SHAPE_TEXT,   offsetof(NativeVolumesBody, name),  SHAPE_MANDATORY, .min = 1, .max = VOLUME_NAME_MAX, .json = SHAPE_PARSE(native_volumes_field_name) },
+        { "sizeMB", SHAPE_UINT64, offsetof(NativeVolumesBody, bytes), SHAPE_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB, .unit = SHAPE_MEGABYTES },
 };
-const size_t native_volume_n_fields = ELEMENTSOF(native_volume_fields);
+const Shape native_volume_shape = SHAPE_BODY(native_volume_fields);
 
 /* All of a tenant's together fit into what it may have on disk. */
 static int native_volumes_check_quota(ApiRequest *q, State *s, uint64_t bytes) {

@@ -32,7 +32,7 @@ static void build_body_done(BuildBody *b) {
 }
 
 /* What only policies can read. */
-static int field_any(const JsonField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+static int field_any(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         json_t **place = (json_t **) (void *) ((char *) target + f->offset);
 
         json_decref(*place);
@@ -42,17 +42,18 @@ static int field_any(const JsonField *f, json_t *v, const char *name, void *targ
 
 #define AT(field) offsetof(BuildBody, request.field)
 
-static const JsonField fields[] = {
-        { "name",      json_field_string, AT(name),                     JSON_MANDATORY, .min = 1, .max = 511 },
-        { "text",      json_field_string, AT(text),                     JSON_NULLABLE,  .min = 1, .max = TEXT_MAX },
-        { "recipe",    json_field_string, AT(recipe),                   JSON_NULLABLE,  .min = 1, .max = 64 },
-        { "file",      json_field_string, AT(file),                     JSON_NULLABLE,  .min = 1, .max = 1024 },
-        { "target",    json_field_string, AT(target),                   JSON_NULLABLE,  .min = 1, .max = 128 },
-        { "arguments", json_field_env,    AT(arguments),                JSON_NULLABLE,  .max = ARGUMENTS_MAX },
-        { "noCache",   json_field_bool,   AT(no_cache),                 JSON_NULLABLE },
-        { "network",   field_any,         offsetof(BuildBody, network), JSON_NULLABLE },
-        { "policy",    field_any,         offsetof(BuildBody, policy),  JSON_NULLABLE },
+static const ShapeField build_fields[] = {
+        { "name",      SHAPE_TEXT,   AT(name),                     SHAPE_MANDATORY, .min = 1, .max = 511          },
+        { "text",      SHAPE_TEXT,   AT(text),                     SHAPE_NULLABLE,  .min = 1, .max = TEXT_MAX     },
+        { "recipe",    SHAPE_TEXT,   AT(recipe),                   SHAPE_NULLABLE,  .min = 1, .max = 64           },
+        { "file",      SHAPE_TEXT,   AT(file),                     SHAPE_NULLABLE,  .min = 1, .max = 1024         },
+        { "target",    SHAPE_TEXT,   AT(target),                   SHAPE_NULLABLE,  .min = 1, .max = 128          },
+        { "arguments", SHAPE_ENV,    AT(arguments),                SHAPE_NULLABLE,  .max = ARGUMENTS_MAX          },
+        { "noCache",   SHAPE_BOOL,   AT(no_cache),                 SHAPE_NULLABLE                                 },
+        { "network",   SHAPE_CUSTOM, offsetof(BuildBody, network), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
+        { "policy",    SHAPE_CUSTOM, offsetof(BuildBody, policy),  SHAPE_NULLABLE, .json = SHAPE_PARSE(field_any) },
 };
+static const Shape build_shape = SHAPE_BODY(build_fields);
 
 /* The network of a build is that of sandboxes: the same words, the same rules about who may say them. */
 static int build_apply_policy(ApiRequest *q, BuildBody *b, JsonComplaints *c) {
@@ -120,7 +121,7 @@ static void from_json(ApiRequest *q, int fd, uint64_t size) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        r = json_read(text, size, fields, ELEMENTSOF(fields), &b, &c, &error);
+        r = json_read(text, size, &build_shape, &b, &c, &error);
         if (r == -EBADMSG || r == -EINVAL)
                 (void) (json_has_complaints(&c) ? api_complaints(q, &c) : api_error(q, 400, "bad_json", NULL, "%s", error.text));
         else if (r < 0)

@@ -8,10 +8,10 @@ typedef struct GcBody {
         bool dry_run;
 } GcBody;
 
-const JsonField native_template_gc_fields[] = {
-        { "dryRun", json_field_bool, offsetof(GcBody, dry_run), 0 },
+static const ShapeField native_template_gc_fields[] = {
+        { "dryRun", SHAPE_BOOL, offsetof(GcBody, dry_run), 0 },
 };
-const size_t native_template_gc_n_fields = ELEMENTSOF(native_template_gc_fields);
+const Shape native_template_gc_shape = SHAPE_BODY(native_template_gc_fields);
 
 static void add_item(const char *kind, const char *name, uint64_t bytes, void *userdata) {
         (void) json_array_append_new(userdata, json_pack("{s:s,s:s,s:I}", "kind", kind, "name", name, "bytes", (json_int_t) bytes));

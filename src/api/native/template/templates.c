@@ -157,19 +157,20 @@ static void auth_done(AuthBody *a) {
         }
 }
 
-static const JsonField auth_fields[] = {
-        { "username", json_field_string, offsetof(AuthBody, username), JSON_NULLABLE, .max = 1024 },
-        { "password", json_field_string, offsetof(AuthBody, password), JSON_NULLABLE, .max = 65536 },
-        { "token",    json_field_string, offsetof(AuthBody, token),    JSON_NULLABLE, .max = 65536 },
+static const ShapeField auth_fields[] = {
+        { "username", SHAPE_TEXT, offsetof(AuthBody, username), SHAPE_NULLABLE, .max = 1024  },
+        { "password", SHAPE_TEXT, offsetof(AuthBody, password), SHAPE_NULLABLE, .max = 65536 },
+        { "token",    SHAPE_TEXT, offsetof(AuthBody, token),    SHAPE_NULLABLE, .max = 65536 },
 };
+static const Shape auth_shape = SHAPE_BODY(auth_fields);
 
-const JsonField native_template_pull_fields[] = {
-        { "image",    json_field_string, offsetof(PullBody, image),    JSON_MANDATORY, .min = 1, .max = REFERENCE_MAX },
-        { "name",     json_field_string, offsetof(PullBody, name),     JSON_NULLABLE,  .min = 1, .max = REFERENCE_MAX },
-        { "platform", json_field_string, offsetof(PullBody, platform), JSON_NULLABLE,  .min = 3, .max = 64 },
-        { "auth",     json_field_object, offsetof(PullBody, auth),     JSON_NULLABLE,  .fields = auth_fields, .n_fields = ELEMENTSOF(auth_fields) },
+static const ShapeField native_template_pull_fields[] = {
+        { "image",    SHAPE_TEXT,   offsetof(PullBody, image),    SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX },
+        { "name",     SHAPE_TEXT,   offsetof(PullBody, name),     SHAPE_NULLABLE,  .min = 1, .max = REFERENCE_MAX },
+        { "platform", SHAPE_TEXT,   offsetof(PullBody, platform), SHAPE_NULLABLE,  .min = 3, .max = 64            },
+        { "auth",     SHAPE_OBJECT, offsetof(PullBody, auth),     SHAPE_NULLABLE,  .shape = &auth_shape           },
 };
-const size_t native_template_pull_n_fields = ELEMENTSOF(native_template_pull_fields);
+const Shape native_template_pull_shape = SHAPE_BODY(native_template_pull_fields);
 
 /* As cove-registry takes it. NULL: none was given, or no memory. */
 static char *auth_text(const AuthBody *a) {
@@ -219,11 +220,11 @@ typedef struct PushBody {
         AuthBody auth;
 } PushBody;
 
-const JsonField native_template_push_fields[] = {
-        { "reference", json_field_string, offsetof(PushBody, reference), JSON_MANDATORY, .min = 1, .max = REFERENCE_MAX },
-        { "auth",      json_field_object, offsetof(PushBody, auth),      JSON_NULLABLE, .fields = auth_fields, .n_fields = ELEMENTSOF(auth_fields) },
+static const ShapeField native_template_push_fields[] = {
+        { "reference", SHAPE_TEXT,   offsetof(PushBody, reference), SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX },
+        { "auth",      SHAPE_OBJECT, offsetof(PushBody, auth),      SHAPE_NULLABLE, .shape = &auth_shape            },
 };
-const size_t native_template_push_n_fields = ELEMENTSOF(native_template_push_fields);
+const Shape native_template_push_shape = SHAPE_BODY(native_template_push_fields);
 
 static void push_done(PushBody *b) {
         free(b->reference);
@@ -285,10 +286,10 @@ typedef struct CommitBody {
         char *template_name;
 } CommitBody;
 
-const JsonField native_commit_fields[] = {
-        { "template", json_field_string, offsetof(CommitBody, template_name), JSON_MANDATORY, .min = 1, .max = REFERENCE_MAX },
+static const ShapeField native_commit_fields[] = {
+        { "template", SHAPE_TEXT, offsetof(CommitBody, template_name), SHAPE_MANDATORY, .min = 1, .max = REFERENCE_MAX },
 };
-const size_t native_commit_n_fields = ELEMENTSOF(native_commit_fields);
+const Shape native_commit_shape = SHAPE_BODY(native_commit_fields);
 
 static void commit_done(CommitBody *b) {
         free(b->template_name);

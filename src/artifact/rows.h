@@ -1,0 +1,23 @@
+/* rows.h: rows of what was kept. As core/store.h. */
+#pragma once
+
+#include "artifact/artifact.h"
+#include "core/store.h"
+
+typedef int (*StoreArtifactEach)(const Artifact *row, void *userdata); /* < 0: stop */
+
+int store_artifact_insert(Store *s, const Artifact *a);
+int store_artifact_update(Store *s, const Artifact *a); /* state, attempts, error, place */
+int store_artifact_delete(Store *s, const char *id);
+int store_artifact_find(Store *s, const char *id, Artifact *ret); /* -ENOENT */
+int store_artifact_list(Store *s, const ArtifactQuery *query, StoreArtifactEach each, void *userdata);
+int store_artifact_in_state(Store *s, int state, uint64_t after, unsigned limit, StoreArtifactEach each, void *userdata);
+/* In the directory, the oldest first: up to that time, or any with UINT64_MAX. */
+int store_artifact_oldest(Store *s, usec_t before, unsigned limit, StoreArtifactEach each, void *userdata);
+int store_artifact_retry(Store *s); /* failed ones are pending again */
+int store_artifact_count(Store *s, const char *kind, const char *owner, uint64_t *ret);
+
+typedef struct StoreArtifactSums {
+        uint64_t count, bytes, local_bytes, pending, failed;
+} StoreArtifactSums;
+int store_artifact_sums(Store *s, StoreArtifactSums *ret);

@@ -1,0 +1,65 @@
+/* rows.h: rows about networks: what was used, what was denied, what was learned, what was asked and granted.
+ *
+ * Rows of one sandbox go with it; approvals stay for people to look at, the oldest go.
+ * Must not know: what the words mean. */
+#pragma once
+
+#include "core/sandbox.h"
+#include "core/store.h"
+#include "gatekeeper/gatekeeper.h"
+
+typedef struct NetworkCounts {
+        uint64_t up_bytes, down_bytes, requests, denied;
+} NetworkCounts;
+
+typedef struct NetworkUse {
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        NetworkCounts total;
+        NetworkCounts base; /* of it, what was before the gate began to count, at the last attach */
+} NetworkUse;
+
+int store_network_use_put(Store *s, const NetworkUse *use); /* -ENOENT: there is no such sandbox */
+int store_network_use_each(Store *s, int (*each)(const NetworkUse *use, void *userdata), void *userdata);
+
+/* Of older ones only the newest `keep` stay. */
+int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep);
+/* Newest first, those below `before` (0: from the newest). */
+int store_denial_each(Store *s, const char *sandbox, uint64_t before, unsigned limit, int (*each)(const NetworkDenial *d, void *userdata),
+                void *userdata);
+
+/* What passed while it was learned. Texts are never NULL. */
+typedef struct NetworkLearned {
+        const char *sandbox, *protocol, *host, *address;
+        uint32_t port;
+        const char *method;
+        uint64_t count;
+        usec_t at;
+} NetworkLearned;
+
+/* Adds to the count of what is there; what would be more than `keep` different things is dropped. */
+int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep);
+int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkLearned *l, void *userdata), void *userdata);
+
+void store_approval_done(StoreApproval *a);
+/* Of those that are not open any more only the newest `keep` stay. */
+int store_approval_add(Store *s, const StoreApproval *a, unsigned keep);
+int store_approval_update(Store *s, const StoreApproval *a);
+int store_approval_get(Store *s, const char *id, StoreApproval *ret); /* -ENOENT */
+int store_approval_get_ask(Store *s, const char *ask, StoreApproval *ret);
+/* Newest first; tenant, status NULL: any; below `before` (0: from the newest). */
+int store_approval_each(Store *s, const char *tenant, const char *status, uint64_t before, unsigned limit,
+                int (*each)(StoreApproval *row, void *userdata), void *userdata);
+/* Open ones, of one sandbox or (NULL) of all, whose time was over at `due` (USEC_INFINITY: all), become `status`. How many. */
+int store_approval_close(Store *s, const char *sandbox, const char *status, usec_t due, usec_t now);
+
+typedef struct NetworkGrant {
+        const char *sandbox;          /* NULL: of a profile */
+        const char *tenant, *profile; /* NULL: of a sandbox */
+        const char *rule;
+        usec_t at;
+} NetworkGrant;
+
+int store_grant_add(Store *s, const NetworkGrant *g); /* what is there already, stays */
+/* Those of the sandbox, then those of the profile (NULL: none). */
+int store_grant_each(Store *s, const char *sandbox, const char *tenant, const char *profile,
+                int (*each)(const NetworkGrant *g, void *userdata), void *userdata);

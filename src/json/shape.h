@@ -1,0 +1,45 @@
+/* shape.h: objects as JSON, by base/shape.h: requests read with every complaint, answers, and the schemas that document both.
+ *
+ * Must not know: routes, sandboxes, HTTP. */
+#pragma once
+
+#include "base/shape.h"
+#include "base/strv.h"
+#include "json/json.h"
+
+/* parse: `value` is never NULL; complaints go to c, by the full name of the field ("limits.memoryMB"). Returns a negative errno
+ * for our own failures only. show: NULL means that memory is short. schema: of the value, for documentation. Each may be NULL:
+ * then the kind decides. */
+typedef struct ShapeJson {
+        int (*parse)(const ShapeField *field, json_t *value, const char *name, void *object, JsonComplaints *c);
+        json_t *(*show)(const ShapeField *field, const void *object);
+        json_t *(*schema)(const ShapeField *field);
+} ShapeJson;
+
+#define SHAPE_PARSE(function) &(const ShapeJson) { .parse = (function) }
+#define SHAPE_SHOW(function)  &(const ShapeJson) { .show = (function) }
+
+/* Parses and checks a whole document, which must be one object; empty input counts as {}. -EBADMSG: no JSON, the error's text
+ * says where. 0 also when there are complaints. */
+int json_read(const char *text, size_t size, const Shape *shape, void *object, JsonComplaints *c, Error *reterr);
+/* The same of what is parsed already. prefix: what stands before the names in complaints. */
+int shape_read(json_t *value, const char *prefix, const Shape *shape, void *object, JsonComplaints *c);
+
+/* One value, as its kind says: for parsers that look at something first. */
+int shape_parse(const ShapeField *f, json_t *value, const char *name, void *object, JsonComplaints *c);
+
+/* Fields in their order; what is write-only, secret or unnamed is left out. NULL: no memory. */
+json_t *shape_show(const Shape *shape, const void *object);
+/* Adds them to an object that has others too. */
+int shape_show_into(json_t *into, const Shape *shape, const void *object);
+
+/* Numbers as callers see them: whole ones without a fraction, others rounded to thousandths. */
+json_t *json_number(double value);
+json_t *json_rounded(double value, double digits); /* digits: 100 for two behind the point */
+json_t *json_megabytes(uint64_t bytes);
+json_t *json_milliseconds(uint64_t usec);
+json_t *json_env(const Strv *env); /* NAME=value as a map */
+json_t *json_strings(const Strv *list);
+
+/* A JSON schema of the object, as OpenAPI's components have it: of requests, or of answers. */
+json_t *shape_schema(const Shape *shape, bool of_answer);

@@ -1,0 +1,54 @@
+/* alert-rows.h: rows of alerts and of notifications that are on their way, or were given up.
+ *
+ * Must not know: what they mean. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "core/store.h"
+
+#define ALERT_ID_LENGTH   19 /* "al-" and 16 hexadecimal digits */
+#define ALERT_NAME_MAX    63
+#define ALERT_SUBJECT_MAX 63
+
+typedef struct StoreAlert {
+        char id[ALERT_ID_LENGTH + 1];
+        char name[ALERT_NAME_MAX + 1];
+        char subject[ALERT_SUBJECT_MAX + 1]; /* "": none */
+        char severity[12], status[16];
+        bool event; /* raised, not measured */
+        bool told;  /* somebody was notified of it */
+        char *text, *context;
+        double value, threshold;
+        uint64_t count;   /* of an event: how often */
+        usec_t held_usec; /* for so long it has been above the threshold, before it fired */
+        usec_t started_at, fired_at, seen_at, notified_at, acknowledged_at, resolved_at; /* wall clock; 0: not */
+        char *acknowledged_by, *note;
+} StoreAlert;
+
+void store_alert_done(StoreAlert *a);
+
+int store_alert_insert(Store *s, const StoreAlert *a);
+int store_alert_update(Store *s, const StoreAlert *a);
+int store_alert_delete(Store *s, const char *id);
+/* In the order in which they began. The row is the callee's to take from. */
+int store_alert_each(Store *s, int (*each)(StoreAlert *row, void *userdata), void *userdata);
+
+typedef struct StoreNotification {
+        uint64_t id;
+        char alert[ALERT_ID_LENGTH + 1]; /* "": none */
+        char channel[64];
+        char *message;
+        usec_t created_at;
+        uint64_t starts;
+        bool failed;
+        char *error;
+} StoreNotification;
+
+void store_notification_done(StoreNotification *n);
+
+int store_notification_insert(Store *s, const StoreNotification *n);
+int store_notification_update(Store *s, const StoreNotification *n);
+int store_notification_delete(Store *s, uint64_t id);
+int store_notification_each(Store *s, int (*each)(StoreNotification *row, void *userdata), void *userdata); /* by id */

@@ -1,0 +1,47 @@
+/* history-rows.h: what was measured, kept.
+ *
+ * Rows of history: a text for each interval and one for each hour; what is in it is the caller's business. Usage: one row for each
+ * sandbox that ended, and in the same breath its hour's sum by tenant and agent type, which stays when the row has gone.
+ * Times are wall clock. Must not know: what the numbers mean. */
+#pragma once
+
+#include "core/sandbox.h"
+#include "core/store.h"
+
+typedef struct HistoryRow {
+        bool hourly;
+        usec_t at, span;
+        const char *body;
+} HistoryRow;
+
+int store_history_put(Store *s, const HistoryRow *row); /* in place of one that begins at the same time */
+/* from <= at < to, in order. */
+int store_history_each(Store *s, bool hourly, usec_t from, usec_t to, int (*each)(const HistoryRow *row, void *userdata), void *userdata);
+/* 1: a row of an hour before `before` that is not in the hourly ones, and later than all of these. 0: there is none. */
+int store_history_unfolded(Store *s, usec_t before, usec_t *ret_at);
+int store_history_trim(Store *s, usec_t before, uint64_t limit); /* not the hourly ones */
+
+int store_totals_put(Store *s, const char *body);
+int store_totals_get(Store *s, int (*each)(const char *body, void *userdata), void *userdata); /* not called when there are none */
+
+typedef struct UsageRow {
+        char sandbox[SANDBOX_ID_LENGTH + 1];
+        char *tenant, *agent_type, *task_id; /* NULL: none. Owned by who made the row */
+        usec_t started_at, ended_at;
+        uint64_t cpu_usec, memory_byte_seconds, egress_bytes, memory_peak_bytes;
+        const char *basis; /* of the memory: "sampled", "peak", "limit" */
+} UsageRow;
+
+int store_usage_add(Store *s, const UsageRow *row);
+/* Those that ended in from <= x < to, the latest first, so many at most. tenant NULL: of everybody. */
+int store_usage_each(Store *s, const char *tenant, usec_t from, usec_t to, uint64_t limit, int (*each)(const UsageRow *row, void *userdata),
+                void *userdata);
+int store_usage_trim(Store *s, usec_t before, uint64_t limit);
+
+typedef struct UsageHour {
+        usec_t at;
+        const char *tenant, *agent_type; /* "": none */
+        uint64_t sandboxes, lifetime_usec, cpu_usec, memory_byte_seconds, egress_bytes, memory_peak_bytes /* the highest */;
+} UsageHour;
+
+int store_usage_hours(Store *s, usec_t from, usec_t to, int (*each)(const UsageHour *hour, void *userdata), void *userdata);

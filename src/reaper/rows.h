@@ -1,0 +1,10 @@
+/* rows.h: what the cleaners did, run by run: the last ones are kept. Must not know: what the words mean. */
+#pragma once
+
+#include "core/store.h"
+#include "reaper/reaper.h"
+
+/* Of older ones only the newest `keep` stay. */
+int store_cleanup_add(Store *s, const CleanupRow *row, unsigned keep);
+/* Newest first. */
+int store_cleanup_each(Store *s, unsigned limit, int (*each)(const CleanupRow *row, void *userdata), void *userdata);
