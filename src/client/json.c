@@ -82,13 +82,14 @@ static void client_json_fail(JsonBuilder *b, const char *key, int error) {
 static json_t *client_json_parent(JsonBuilder *b, const char **key) {
         json_t *object = b->object ? b->object : (b->object = json_object());
 
-        for (const char *dot; object && (dot = strchr(*key, '.')); *key = dot + 1) {
+        for (const char *dot = strchr(*key, '.'); object && dot; dot = strchr(*key, '.')) {
                 _cleanup_free_ char *name = strndup(*key, (size_t) (dot - *key));
                 json_t *inner = name ? json_object_get(object, name) : NULL;
 
                 if (name && !inner && json_object_set_new(object, name, json_object()) >= 0)
                         inner = json_object_get(object, name);
                 object = inner;
+                *key = dot + 1;
         }
         return object;
 }
@@ -101,16 +102,16 @@ static void client_json_put(JsonBuilder *b, const char *key, json_t *value) {
                 client_json_fail(b, key, -ENOMEM);
 }
 
-/* The list or object that a key has; made of nothing where there is none. */
-static json_t *client_json_inside(JsonBuilder *b, const char *key, json_t *(*make)(void)) {
+/* The list or object that a key has; where there is none, this one, which is taken. */
+static json_t *client_json_inside(JsonBuilder *b, const char *key, json_t *empty) {
         const char *name = key;
         json_t *object = client_json_parent(b, &name), *inside = json_object_get(object, name);
 
-        if (!inside) {
-                client_json_put(b, key, make());
-                inside = json_object_get(object, name);
-        }
-        return inside;
+        if (inside)
+                json_decref(empty);
+        else
+                client_json_put(b, key, empty);
+        return json_object_get(object, name);
 }
 
 /* -EILSEQ when it is not UTF-8, which is the one thing that jansson refuses beside having no memory. */
@@ -159,7 +160,7 @@ void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t 
 }
 
 size_t json_add_text(JsonBuilder *b, const char *key, const char *value) {
-        json_t *list = client_json_inside(b, key, json_array);
+        json_t *list = client_json_inside(b, key, json_array());
 
         if (json_array_append_new(list, text_value(b, key, value)) < 0)
                 client_json_fail(b, key, -ENOMEM);
@@ -167,7 +168,7 @@ size_t json_add_text(JsonBuilder *b, const char *key, const char *value) {
 }
 
 size_t json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n) {
-        json_t *object = n > 0 ? client_json_inside(b, key, json_object) : NULL;
+        json_t *object = n > 0 ? client_json_inside(b, key, json_object()) : NULL;
 
         for (size_t i = 0; i < n; i++) {
                 size_t length = strcspn(assignments[i], "=");

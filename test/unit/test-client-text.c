@@ -141,7 +141,7 @@ TEST(tables_of_objects) {
 
                 columns_add(t, columns, ELEMENTSOF(columns), row);
         }
-        text = print(t, &(TableLook){ .newline = "\n" });
+        text = print(t, &(TableLook) { .newline = "\n" });
         check_string("table", text, "ID    MEMORY   HITS  TOOK  N  SIZE\na       512M  12.5%    1s  3    2K\nnone       -      -     -  0     0\n");
 }
 
