@@ -222,3 +222,17 @@ int client_transfer(const Place *p, const Request *q, const Error *error, HttpRe
         transfer_done(&t);
         return r;
 }
+
+int client_receive(const Place *p, const Url *u, const char *accept, HttpBody sink, void *sink_data, const Error *error) {
+        Request q = REQUEST_INIT;
+
+        if (u->error < 0) {
+                log_error("out of memory");
+                return u->error;
+        }
+        q.path = u->text;
+        q.accept = accept;
+        q.sink = sink;
+        q.sink_data = sink_data;
+        return client_transfer(p, &q, error, /* ret_head= */ NULL);
+}

@@ -82,6 +82,7 @@ static const Verb audit_parts[] = {
                 .more = "Keep what it prints: a later check has to find the same record at the same number.",
                 VERB_OPTIONS(verify_options),
                 VERB_RUN(audit_verify, AuditOptions),
+                .path = "/api/audit/verify",
         },
         {
                 .name = "export",

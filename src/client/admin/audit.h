@@ -15,7 +15,7 @@ typedef struct AuditOptions {
         Common common;
         const char *dir;
         const char *since, *until, *sandbox, *actor;
-        bool follow;
+        bool follow, raw;
         uint64_t count;
 } AuditOptions;
 

@@ -105,12 +105,10 @@ static int put_body(void *userdata, const void *data, size_t size) {
 }
 
 static int print_prometheus(const Place *place) {
-        Request q = REQUEST_INIT;
+        _cleanup_url_ Url u = { 0 };
 
-        q.path = "/metrics";
-        q.accept = "text/plain";
-        q.sink = put_body;
-        return client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
+        url_begin(&u, "/metrics");
+        return client_receive(place, &u, "text/plain", put_body, /* sink_data= */ NULL, /* error= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 static int metrics_run(const Place *place, void *options, const Operands *words) {

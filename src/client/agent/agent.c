@@ -94,7 +94,6 @@ static int copy_on(void *userdata, const void *data, size_t size) {
 }
 
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
-        Request q = REQUEST_INIT;
         _cleanup_url_ Url u = { 0 };
         AgentCopy copy = { .fd = fd };
         int r;
@@ -103,13 +102,7 @@ ssize_t agent_copy_output(const Place *place, const char *id, const char *stream
         url_query(&u, "stream", stream);
         url_query_number(&u, "from", from);
         url_query(&u, "follow", follow ? "true" : "false");
-        if (u.error < 0)
-                return u.error;
-        q.path = u.text;
-        q.accept = "application/octet-stream";
-        q.sink = copy_on;
-        q.sink_data = &copy;
-        r = client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+        r = client_receive(place, &u, "application/octet-stream", copy_on, &copy, /* error= */ NULL);
         return r < 0 ? r : (ssize_t) copy.n;
 }
 

@@ -60,25 +60,19 @@ static int client_artifacts_get(const Place *place, void *options, const Operand
         const ArtifactsOptions *o = options;
         _cleanup_url_ Url u = { 0 };
         _cleanup_close_ int fd = -EBADF;
-        Request q = REQUEST_INIT;
         ClientArtifactsSink sink = { .fd = STDOUT_FILENO };
 
         url_begin(&u, "/api/artifacts");
         url_part(&u, words->items[0]);
         if (o->common.json)
                 url_part(&u, "info");
-        if (u.error < 0)
-                return verb_refuse("out of memory");
         if (o->output) {
                 fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
                 if (fd < 0)
                         return verb_refuse("cannot write to '%s': %m", o->output);
                 sink.fd = fd;
         }
-        q.path = u.text;
-        q.sink = client_artifacts_take_body;
-        q.sink_data = &sink;
-        return client_transfer(place, &q, &sink.error, /* ret_head= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
+        return client_receive(place, &u, /* accept= */ NULL, client_artifacts_take_body, &sink, &sink.error) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 static const Verb artifacts_parts[] = {

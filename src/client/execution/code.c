@@ -13,7 +13,8 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "client/ask.h"
-#include "client/http/base64.h"
+#include "client/http/digest.h"
+#include "client/lines.h"
 #include "client/verbs.h"
 
 #define CODE_MAX    ((size_t) 16 << 20)
@@ -38,7 +39,6 @@ static const Option code_options[] = {
 
 typedef struct Show {
         const CodeOptions *options;
-        Answer line; /* what has come of the next one */
         unsigned n_saved;
         bool failed;
 } Show;
@@ -129,30 +129,10 @@ static int show_event(Show *s, const json_t *event) {
         return fflush(stdout) != 0 ? -errno : 0;
 }
 
-static int code_take_body(void *userdata, const void *data, size_t size) {
-        Show *s = userdata;
-        const char *p = data;
+static int code_take_line(void *userdata, const char *line, size_t size) {
+        _cleanup_json_ json_t *event = size > 0 ? json_parse(line, size, /* reterr= */ NULL) : NULL;
 
-        while (size > 0) {
-                const char *newline = memchr(p, '\n', size);
-                size_t n = newline ? (size_t) (newline - p) : size;
-                _cleanup_json_ json_t *event = NULL;
-                Error error = { 0 };
-                int r = s->line.size + n > EVENT_MAX ? -EFBIG : answer_collect(&s->line, p, n);
-
-                if (r < 0)
-                        return r;
-                p += n + (newline != NULL);
-                size -= n + (newline != NULL);
-                if (!newline)
-                        break;
-                event = s->line.size > 0 ? json_parse(s->line.text, s->line.size, &error) : NULL;
-                s->line.size = 0;
-                r = event ? show_event(s, event) : 0;
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return event ? show_event(userdata, event) : 0;
 }
 
 /* One run. */
@@ -174,6 +154,7 @@ static int code_run_json(const Place *place, CodeOptions *o, const Url *u) {
 
 static int code_run(const Place *place, CodeOptions *o, const char *sandbox, const char *code) {
         Show s = { .options = o };
+        _cleanup_lines_ LineReader lines = { .line = code_take_line, .userdata = &s, .max = EVENT_MAX };
         _cleanup_free_ char *body = NULL;
         _cleanup_url_ Url u = { 0 };
         Request q = REQUEST_INIT;
@@ -193,10 +174,9 @@ static int code_run(const Place *place, CodeOptions *o, const char *sandbox, con
         q.accept = "application/x-ndjson";
         q.body = body;
         q.body_size = strlen(body);
-        q.sink = code_take_body;
-        q.sink_data = &s;
+        q.sink = line_reader_feed;
+        q.sink_data = &lines;
         r = client_transfer(place, &q, &error, NULL);
-        answer_done(&s.line);
         return r < 0 ? EXIT_OWN_FAILURE : s.failed ? CODE_FAILED : 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "client/ask.h"
 #include "client/execution/session.h"
+#include "client/lines.h"
 #include "client/verbs.h"
 
 #define LINE_MAX_BYTES ((size_t) 64 << 20) /* that a pattern is looked for in */
@@ -39,8 +40,7 @@ typedef struct Logs {
         bool at_line_start;
         bool held; /* clean: a byte 0xc2 has been read, and not printed yet */
         regex_t *pattern; /* NULL: every line */
-        char *line;       /* with a pattern: what has come of the next one */
-        size_t line_size, line_room;
+        LineReader lines; /* with a pattern */
 } Logs;
 
 /* Control characters become "?": those of ASCII, and the other ones, which in UTF-8 are 0xc2 and a byte below 0xa0. */
@@ -84,45 +84,13 @@ static void client_logs_put(Logs *l, const void *data, size_t size) {
 }
 
 /* Puts the line if it matches; a NUL in it ends what is looked at. */
-static void client_logs_end_line(Logs *l) {
-        if (!l->line)
-                return;
-        l->line[l->line_size] = '\0';
-        if (regexec(l->pattern, l->line, 0, NULL, 0) == 0) {
-                client_logs_put(l, l->line, l->line_size);
+static int client_logs_take_line(void *userdata, const char *line, size_t size) {
+        regmatch_t where = { .rm_so = 0, .rm_eo = (regoff_t) strnlen(line, size) };
+        Logs *l = userdata;
+
+        if (regexec(l->pattern, line, 1, &where, REG_STARTEND) == 0) {
+                client_logs_put(l, line, size);
                 client_logs_put(l, "\n", 1);
-        }
-        l->line_size = 0;
-}
-
-static int client_logs_hold(Logs *l, const char *data, size_t size) {
-        if (l->line_size + size >= l->line_room) {
-                size_t room = 2 * (l->line_size + size) + 1024;
-                char *bigger = room > LINE_MAX_BYTES ? NULL : realloc(l->line, room);
-
-                if (!bigger)
-                        return room > LINE_MAX_BYTES ? -EFBIG : -ENOMEM;
-                l->line = bigger;
-                l->line_room = room;
-        }
-        memcpy(l->line + l->line_size, data, size);
-        l->line_size += size;
-        return 0;
-}
-
-static int take_lines(Logs *l, const char *data, size_t size) {
-        while (size > 0) {
-                const char *newline = memchr(data, '\n', size);
-                size_t n = newline ? (size_t) (newline - data) : size;
-                int r = client_logs_hold(l, data, n);
-
-                if (r < 0)
-                        return r;
-                if (newline)
-                        client_logs_end_line(l);
-                n += newline != NULL;
-                data += n;
-                size -= n;
         }
         return 0;
 }
@@ -132,7 +100,7 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
         int r = 0;
 
         if (l->pattern)
-                r = take_lines(l, data, size);
+                r = line_reader_feed(&l->lines, data, size);
         else
                 client_logs_put(l, data, size);
         if (r >= 0 && l->follow && fflush(stdout) != 0)
@@ -143,7 +111,6 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
 static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
         int r;
 
         url_sandbox(&u, sandbox, "logs");
@@ -152,19 +119,14 @@ static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, co
         url_query(&u, "tail", common_query(&o->common, "tail"));
         if (o->follow)
                 url_query(&u, "follow", "1");
-        if (u.error < 0)
-                return verb_refuse("out of memory");
         if (o->common.json)
                 l.form = o->follow ? FORM_BYTES : FORM_LIST;
         else
                 l.form = isatty(STDOUT_FILENO) ? FORM_CLEAN : FORM_BYTES;
-        q.path = u.text;
-        q.sink = client_logs_take_body;
-        q.sink_data = &l;
-        r = client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL);
-        if (l.pattern && l.line_size > 0)
-                client_logs_end_line(&l);
-        free(l.line);
+        l.lines = (LineReader) { .line = client_logs_take_line, .userdata = &l, .max = LINE_MAX_BYTES };
+        r = client_receive(place, &u, /* accept= */ NULL, client_logs_take_body, &l, /* error= */ NULL);
+        (void) line_reader_end(&l.lines);
+        line_reader_done(&l.lines);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
         if (l.form == FORM_LIST)

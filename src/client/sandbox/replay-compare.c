@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "client/http/sha256.h"
+#include "client/http/digest.h"
 #include "client/human.h"
 #include "client/sandbox/replay.h"
 #include "client/table.h"

@@ -11,17 +11,7 @@
 #include "client/sandbox/replay.h"
 
 int replay_get(const Replay *r, Url *u, Answer *ret) {
-        Request q = REQUEST_INIT;
-
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.path = u->text;
-        q.accept = "application/octet-stream";
-        q.sink = answer_collect;
-        q.sink_data = ret;
-        return client_transfer(r->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+        return client_receive(r->place, u, "application/octet-stream", answer_collect, ret, /* error= */ NULL);
 }
 
 static int ignore(void *userdata, const void *data, size_t size) {

@@ -77,7 +77,6 @@ static int take_log(void *userdata, const void *data, size_t size) {
 
 static int show_log(MakingFollow *f) {
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
 
         if (f->look->quiet || f->look->json)
                 return 0;
@@ -85,12 +84,7 @@ static int show_log(MakingFollow *f) {
         url_part(&u, f->id);
         url_part(&u, "log");
         url_query_number(&u, "offset", f->offset);
-        if (u.error < 0)
-                return u.error;
-        q.path = u.text;
-        q.sink = take_log;
-        q.sink_data = f;
-        return client_transfer(f->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+        return client_receive(f->place, &u, /* accept= */ NULL, take_log, f, /* error= */ NULL);
 }
 
 static void client_making_cancel(MakingFollow *f) {

@@ -63,7 +63,6 @@ static int fetch_layer(const CommitSandboxFetch *f, int upper) {
         _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
         _cleanup_url_ Url u = { 0 };
         CommitSandboxSink sink = { .unpack = unpack };
-        Request q = REQUEST_INIT;
         int r;
 
         url_sandbox(&u, f->sandbox, "changes.tar");
@@ -72,10 +71,7 @@ static int fetch_layer(const CommitSandboxFetch *f, int upper) {
                 log_error("out of memory");
                 return -ENOMEM;
         }
-        q.path = u.text;
-        q.sink = commit_sandbox_take;
-        q.sink_data = &sink;
-        r = client_transfer(f->place, &q, &sink.error, /* ret_head= */ NULL);
+        r = client_receive(f->place, &u, /* accept= */ NULL, commit_sandbox_take, &sink, &sink.error);
         if (r < 0)
                 return r;
         r = unpack_finish(unpack);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "client/ask.h"
+#include "client/lines.h"
 #include "client/txn/diff-txn.h"
 #include "client/verbs.h"
 
@@ -41,15 +42,14 @@ static int show_txn(const DiffOptions *o, const Operands *words, DiffShow *show)
         return r;
 }
 
-/* An answer of lines, each an object; a line may come in pieces. */
+/* An answer of lines, each an object. */
 typedef struct DiffLines {
         DiffShow *show;
-        char *text;
-        size_t size, room;
         Error error;
 } DiffLines;
 
-static int diff_take_line(DiffLines *l, const char *line, size_t size) {
+static int diff_take_line(void *userdata, const char *line, size_t size) {
+        DiffLines *l = userdata;
         _cleanup_json_ json_t *change = size == 0 ? NULL : json_parse(line, size, &l->error);
 
         if (size == 0)
@@ -61,52 +61,17 @@ static int diff_take_line(DiffLines *l, const char *line, size_t size) {
         return diff_show_json(l->show, change);
 }
 
-static int diff_take_bytes(void *userdata, const void *data, size_t size) {
-        DiffLines *l = userdata;
-        size_t start = 0;
-        int r = 0;
-
-        if (l->size + size > LINE_MAX_BYTES)
-                return error_set(&l->error, -EFBIG, "a line of the answer is too long");
-        if (l->size + size > l->room) {
-                char *bigger = realloc(l->text, l->size + size + 65536);
-
-                if (!bigger)
-                        return error_set(&l->error, -ENOMEM, "out of memory");
-                l->text = bigger;
-                l->room = l->size + size + 65536;
-        }
-        memcpy(l->text + l->size, data, size);
-        l->size += size;
-        for (char *end; r >= 0 && (end = memchr(l->text + start, '\n', l->size - start)); start = (size_t) (end - l->text) + 1)
-                r = diff_take_line(l, l->text + start, (size_t) (end - l->text) - start);
-        memmove(l->text, l->text + start, l->size - start);
-        l->size -= start;
-        return r;
-}
-
 static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
-        _cleanup_url_ Url u = { 0 };
         DiffLines lines = { .show = show };
-        Request q = REQUEST_INIT;
-        int r;
+        _cleanup_lines_ LineReader reader = { .line = diff_take_line, .userdata = &lines, .max = LINE_MAX_BYTES };
+        _cleanup_url_ Url u = { 0 };
 
         url_sandbox(&u, words->items[0], "changes");
         if (o->patch || o->stat)
                 url_query(&u, "patch", "1");
         for (unsigned i = 1; i < words->n; i++)
                 url_query(&u, "path", words->items[i]);
-        if (u.error < 0) {
-                log_error("out of memory");
-                return u.error;
-        }
-        q.path = u.text;
-        q.accept = "application/x-ndjson";
-        q.sink = diff_take_bytes;
-        q.sink_data = &lines;
-        r = client_transfer(place, &q, &lines.error, /* ret_head= */ NULL);
-        free(lines.text);
-        return r;
+        return client_receive(place, &u, "application/x-ndjson", line_reader_feed, &reader, &lines.error);
 }
 
 static int diff_run(const Place *place, void *options, const Operands *words) {
