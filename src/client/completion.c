@@ -31,7 +31,5 @@ const Verb command_completion = {
                 "  bash   source <(cove completion bash)                            in ~/.bashrc\n"
                 "  zsh    cove completion zsh > DIR/_cove                           DIR in $fpath\n"
                 "  fish   cove completion fish > ~/.config/fish/completions/cove.fish",
-        VERB_ONE("no shell given"),
-        .local = true,
-        .run = completion_run,
+        VERB_ONE("no shell given"), .local = true, .run = completion_run,
 };

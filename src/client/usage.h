@@ -76,6 +76,9 @@ struct Verb {
 #define VERB_PARTS(table)   .parts = (table), .n_parts = ELEMENTSOF(table)
 #define VERB_RUN(function, type) .run = (function), .options_size = sizeof(type)
 
+#define VERB_POST(where)   .method = "POST", .path = (where), .body = "{}"
+#define VERB_DELETE(where) .method = "DELETE", .path = (where), .each = true
+
 #define VERB_ANY_NUMBER         UINT_MAX
 #define VERB_ONE(complaint)     .operands_min = 1, .operands_max = 1, .missing = (complaint)
 #define VERB_SOME(complaint)    .operands_min = 1, .operands_max = VERB_ANY_NUMBER, .missing = (complaint)

@@ -87,43 +87,16 @@ static int approvals_list(const Place *place, void *options, const Operands *wor
 }
 
 static const Verb approvals_parts[] = {
-        {
-                .name = "ls",
-                .synopsis = "approvals ls [options]",
-                .about = "Lists what sandboxes wanted to reach and had to ask for, the newest first.",
-                VERB_OPTIONS(ls_options),
-                VERB_RUN(approvals_list, ApprovalsOptions),
-                .path = "/api/approvals",
-                VERB_COLUMNS(approval_columns),
-        },
-        {
-                .name = "allow",
-                .synopsis = "approvals allow ID… [options]",
-                .about = "Lets it pass.",
-                VERB_OPTIONS(allow_options),
-                VERB_SOME("no approval given"),
-                .method = "POST",
-                .path = "/api/approvals/%",
-                .body = "{\"allow\":true}",
-                .each = true,
-                .lines = true,
-        },
-        {
-                .name = "deny",
-                .synopsis = "approvals deny ID… [options]",
-                .about = "Refuses it.",
-                VERB_SOME("no approval given"),
-                .method = "POST",
-                .path = "/api/approvals/%",
-                .body = "{\"allow\":false}",
-                .each = true,
-                .lines = true,
-        },
+        { "ls", "approvals ls [options]", "Lists what sandboxes wanted to reach and had to ask for, the newest first.", VERB_OPTIONS(ls_options),
+          VERB_RUN(approvals_list, ApprovalsOptions), .path = "/api/approvals", VERB_COLUMNS(approval_columns) },
+        { "allow", "approvals allow ID… [options]", "Lets it pass.", VERB_OPTIONS(allow_options), VERB_SOME("no approval given"), .method = "POST",
+          .path = "/api/approvals/%", .body = "{\"allow\":true}", .each = true, .lines = true },
+        { "deny", "approvals deny ID… [options]", "Refuses it.", VERB_SOME("no approval given"), .method = "POST", .path = "/api/approvals/%",
+          .body = "{\"allow\":false}", .each = true, .lines = true },
 };
 
 const Verb command_approvals = {
         .name = "approvals",
         .about = "Shows what sandboxes ask for (ls, the default), and answers.",
-        VERB_PARTS(approvals_parts),
-        .first_is_meant = true,
+        VERB_PARTS(approvals_parts), .first_is_meant = true,
 };

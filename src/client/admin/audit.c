@@ -66,51 +66,21 @@ static int audit_state_status(const json_t *answer) {
 }
 
 static const Verb audit_parts[] = {
-        {
-                .name = "state",
-                .synopsis = "audit state [options]",
-                .about = "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
-                .more = "`cove audit` alone means this. `cove reconcile` puts it right.",
-                .path = "/api/sandbox/audit",
-                .show = print_lists,
-                .status = audit_state_status,
-        },
-        {
-                .name = "verify",
-                .synopsis = "audit verify [options]",
-                .about = "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
-                .more = "Keep what it prints: a later check has to find the same record at the same number.",
-                VERB_OPTIONS(verify_options),
-                VERB_RUN(audit_verify, AuditOptions),
-                .path = "/api/audit/verify",
-        },
-        {
-                .name = "export",
-                .synopsis = "audit export [options]",
-                .about = "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
-                VERB_OPTIONS(export_options),
-                VERB_RUN(audit_export, AuditOptions),
-        },
-        {
-                .name = "ls",
-                .synopsis = "audit ls [options]",
-                .about = "Shows who did what, the oldest first.",
-                VERB_OPTIONS(ls_options),
-                VERB_RUN(audit_ls, AuditOptions),
-        },
-        {
-                .name = "tail",
-                .synopsis = "audit tail [options]",
-                .about = "Shows the newest records; with --follow, those that come too.",
-                VERB_OPTIONS(tail_options),
-                VERB_RUN(audit_tail, AuditOptions),
-                .defaults = &(const AuditOptions) { .count = 20 },
-        },
+        { "state", "audit state [options]", "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
+          .more = "`cove audit` alone means this. `cove reconcile` puts it right.", .path = "/api/sandbox/audit", .show = print_lists,
+          .status = audit_state_status },
+        { "verify", "audit verify [options]", "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
+          .more = "Keep what it prints: a later check has to find the same record at the same number.", VERB_OPTIONS(verify_options),
+          VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify" },
+        { "export", "audit export [options]", "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
+          VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions) },
+        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions) },
+        { "tail", "audit tail [options]", "Shows the newest records; with --follow, those that come too.", VERB_OPTIONS(tail_options),
+          VERB_RUN(audit_tail, AuditOptions), .defaults = &(const AuditOptions) { .count = 20 } },
 };
 
 const Verb command_audit = {
         .name = "audit",
         .about = "Compares the daemon's records with what is there (state, the default), and reads its audit log.",
-        VERB_PARTS(audit_parts),
-        .first_is_meant = true,
+        VERB_PARTS(audit_parts), .first_is_meant = true,
 };

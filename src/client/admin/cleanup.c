@@ -146,10 +146,7 @@ const Verb command_cleanup = {
         .about = "Cleans up now what is broken, left behind or over: what the daemon also does by itself\n"
                  "every few minutes. Exit status 1: something could not be cleaned up.",
         .more = "Example: cove cleanup --dry-run",
-        VERB_OPTIONS(cleanup_options),
-        VERB_RUN(cleanup_choose, CleanupOptions),
-        .method = "POST",
-        .path = "/api/sandbox/cleanup",
+        VERB_OPTIONS(cleanup_options), VERB_RUN(cleanup_choose, CleanupOptions), .method = "POST", .path = "/api/sandbox/cleanup",
 };
 
 const Verb command_reconcile = {
@@ -158,8 +155,5 @@ const Verb command_reconcile = {
         .about = "Compares what the daemon has on record with what is in the kernel, and makes them agree:\n"
                  "records without a sandbox are ended, sandboxes and files without a record are removed.",
         .more = "`cove audit` only compares.",
-        VERB_OPTIONS(reconcile_options),
-        .run = cleanup_run,
-        .method = "POST",
-        .path = "/api/sandbox/reconcile",
+        VERB_OPTIONS(reconcile_options), .run = cleanup_run, .method = "POST", .path = "/api/sandbox/reconcile",
 };

@@ -93,28 +93,13 @@ static int config_reload(const Place *place, void *options, const Operands *word
 }
 
 static const Verb config_parts[] = {
-        {
-                .name = "check",
-                .synopsis = "config check [FILE] [options]",
-                .about = "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
-                .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.",
-                .operands_max = 1,
-                VERB_RUN(client_config_check, ConfigOptions),
-        },
-        {
-                .name = "show",
-                .synopsis = "config show [options]",
-                .about = "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
-                .more = "Example: cove config show --defaults > cove.yaml",
-                VERB_OPTIONS(show_options),
-                VERB_RUN(client_config_show, ConfigOptions),
-        },
-        {
-                .name = "reload",
-                .synopsis = "config reload [options]",
-                .about = "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
-                VERB_RUN(config_reload, ConfigOptions),
-        },
+        { "check", "config check [FILE] [options]", "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
+          .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.", .operands_max = 1,
+          VERB_RUN(client_config_check, ConfigOptions) },
+        { "show", "config show [options]", "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
+          .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), VERB_RUN(client_config_show, ConfigOptions) },
+        { "reload", "config reload [options]", "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
+          VERB_RUN(config_reload, ConfigOptions) },
 };
 
 const Verb command_config = {

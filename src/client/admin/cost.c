@@ -37,7 +37,5 @@ static void cost_show(const json_t *cost, const char *word) {
 const Verb command_cost = {
         .synopsis = "cost [options]",
         .about = "Shows what sandboxes have used, and what that costs at the prices of the configuration.",
-        VERB_OPTIONS(cost_options),
-        .path = "/api/cost",
-        .show = cost_show,
+        VERB_OPTIONS(cost_options), .path = "/api/cost", .show = cost_show,
 };

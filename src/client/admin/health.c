@@ -98,7 +98,5 @@ const Verb command_health = {
         .synopsis = "health [options]",
         .about = "Tells whether the daemon and its sandboxes are well, and if not, why.",
         .more = "Exit status: 0 healthy, 1 degraded, 2 unhealthy, 125 when the daemon cannot be asked.",
-        VERB_OPTIONS(health_options),
-        VERB_RUN(health_run, HealthOptions),
-        .path = "/api/sandbox/health",
+        VERB_OPTIONS(health_options), VERB_RUN(health_run, HealthOptions), .path = "/api/sandbox/health",
 };

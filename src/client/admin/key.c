@@ -15,35 +15,11 @@ static const Column key_columns[] = {
 };
 
 static const Verb key_parts[] = {
-        {
-                .name = "create",
-                .synopsis = "key create NAME [options]",
-                .about = "Makes an API key and prints it. It is shown this once, and never again.",
-                .more = "Example: COVE_API_KEY=$(cove key create ci --scope use)",
-                VERB_OPTIONS(create_options),
-                VERB_ONE("no name given"),
-                .method = "POST",
-                .path = "/api/key",
-                .body = "{\"scope\":\"use\"}",
-                .operand = "name",
-                .prints = "key",
-        },
-        {
-                .name = "ls",
-                .synopsis = "key ls [options]",
-                .about = "Lists the API keys; of each, only the beginning is known.",
-                .path = "/api/key",
-                VERB_COLUMNS(key_columns),
-        },
-        {
-                .name = "rm",
-                .synopsis = "key rm ID… [options]",
-                .about = "Removes API keys. They are refused from then on.",
-                VERB_SOME("no key given"),
-                .method = "DELETE",
-                .path = "/api/key/%",
-                .each = true,
-        },
+        { "create", "key create NAME [options]", "Makes an API key and prints it. It is shown this once, and never again.",
+          .more = "Example: COVE_API_KEY=$(cove key create ci --scope use)", VERB_OPTIONS(create_options), VERB_ONE("no name given"),
+          .method = "POST", .path = "/api/key", .body = "{\"scope\":\"use\"}", .operand = "name", .prints = "key" },
+        { "ls", "key ls [options]", "Lists the API keys; of each, only the beginning is known.", .path = "/api/key", VERB_COLUMNS(key_columns) },
+        { "rm", "key rm ID… [options]", "Removes API keys. They are refused from then on.", VERB_SOME("no key given"), VERB_DELETE("/api/key/%") },
 };
 
 const Verb command_key = {

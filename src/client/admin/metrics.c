@@ -127,7 +127,5 @@ static int metrics_run(const Place *place, void *options, const Operands *words)
 const Verb command_metrics = {
         .synopsis = "metrics [options]",
         .about = "Shows what was counted and measured: totals since ever, rates and percentiles over a window.",
-        VERB_OPTIONS(metrics_options),
-        VERB_RUN(metrics_run, MetricsOptions),
-        .path = "/api/sandbox/metrics",
+        VERB_OPTIONS(metrics_options), VERB_RUN(metrics_run, MetricsOptions), .path = "/api/sandbox/metrics",
 };

@@ -119,55 +119,22 @@ static int client_policy_set(const Place *place, void *options, const Operands *
 }
 
 static const Verb policy_parts[] = {
-        {
-                .name = "check",
-                .synopsis = "policy check FILE|- [options]",
-                .about = "Looks for all mistakes in a policy; no daemon is needed. Exit status: 0 good, 1 not.",
-                .more = "The file is JSON. What may be reachable is taken from the config file, if there is one.\n"
-                        "Example: cove policy check policy.json",
-                VERB_ONE("no file given"),
-                .run = client_policy_check,
-        },
-        {
-                .name = "explain",
-                .synopsis = "policy explain ID|--file FILE URL [options]",
-                .about = "Says what would become of a request, why, and the line that would change it.",
-                .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
-                        "Example: cove policy explain box https://pypi.org/simple/",
-                VERB_OPTIONS(explain_options),
-                .operands_min = 1,
-                .operands_max = 2,
-                .missing = "no sandbox and no URL given",
-                VERB_RUN(client_policy_explain, PolicyOptions),
-                .show = policy_show_explanation,
-                .status = policy_explanation_status,
-        },
-        {
-                .name = "presets",
-                .synopsis = "policy presets [options]",
-                .about = "Prints the policies that have a name, as JSON.",
-                .run = policy_presets,
-        },
-        {
-                .name = "show",
-                .synopsis = "policy show ID [options]",
-                .about = "Prints a sandbox's policy as JSON, with all that was not said.",
-                VERB_ONE("no sandbox given"),
-                .path = "/api/sandbox/%/policy",
-                .show = show_pretty,
-        },
-        {
-                .name = "set",
-                .synopsis = "policy set ID FILE|- [options]",
-                .about = "Gives a running sandbox another policy for its network.",
-                .more = "What is built into the sandbox (paths, sizes, processes) cannot change. Connections that the\n"
-                        "new policy would not allow are cut.\nExample: cove policy set box policy.json",
-                VERB_TWO("no sandbox given", "no file given"),
-                .run = client_policy_set,
-                .method = "PUT",
-                .path = "/api/sandbox/%/policy",
-                .body = "{}",
-        },
+        { "check", "policy check FILE|- [options]", "Looks for all mistakes in a policy; no daemon is needed. Exit status: 0 good, 1 not.",
+          .more = "The file is JSON. What may be reachable is taken from the config file, if there is one.\n"
+                  "Example: cove policy check policy.json",
+          VERB_ONE("no file given"), .run = client_policy_check },
+        { "explain", "policy explain ID|--file FILE URL [options]", "Says what would become of a request, why, and the line that would change it.",
+          .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
+                  "Example: cove policy explain box https://pypi.org/simple/",
+          VERB_OPTIONS(explain_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox and no URL given",
+          VERB_RUN(client_policy_explain, PolicyOptions), .show = policy_show_explanation, .status = policy_explanation_status },
+        { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
+        { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
+          .path = "/api/sandbox/%/policy", .show = show_pretty },
+        { "set", "policy set ID FILE|- [options]", "Gives a running sandbox another policy for its network.",
+          .more = "What is built into the sandbox (paths, sizes, processes) cannot change. Connections that the\n"
+                  "new policy would not allow are cut.\nExample: cove policy set box policy.json",
+          VERB_TWO("no sandbox given", "no file given"), .run = client_policy_set, .method = "PUT", .path = "/api/sandbox/%/policy", .body = "{}" },
 };
 
 const Verb command_policy = {

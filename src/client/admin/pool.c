@@ -83,8 +83,5 @@ const Verb command_pool = {
         .synopsis = "pool [options]",
         .about = "Shows the sandboxes that were made ahead of demand, by pool: how many stand ready, how many\n"
                  "callers found one.",
-        VERB_OPTIONS(pool_options),
-        VERB_RUN(pool_verb_run, PoolOptions),
-        .path = "/api/pool",
-        .show = pool_show,
+        VERB_OPTIONS(pool_options), VERB_RUN(pool_verb_run, PoolOptions), .path = "/api/pool", .show = pool_show,
 };

@@ -41,22 +41,10 @@ static void profile_show(const json_t *profile, const char *word) {
 }
 
 static const Verb profile_parts[] = {
-        {
-                .name = "ls",
-                .synopsis = "profile ls [options]",
-                .about = "Lists the profiles, what they allow, and how many sandboxes have each now.",
-                .path = "/api/profiles",
-                VERB_COLUMNS(profile_columns),
-        },
-        {
-                .name = "show",
-                .synopsis = "profile show NAME [options]",
-                .about = "Tells all about a profile.",
-                .more = "Example: cove profile show IMPLEMENTATION",
-                VERB_ONE("no profile given"),
-                .path = "/api/profiles/%",
-                .show = profile_show,
-        },
+        { "ls", "profile ls [options]", "Lists the profiles, what they allow, and how many sandboxes have each now.", .path = "/api/profiles",
+          VERB_COLUMNS(profile_columns) },
+        { "show", "profile show NAME [options]", "Tells all about a profile.", .more = "Example: cove profile show IMPLEMENTATION",
+          VERB_ONE("no profile given"), .path = "/api/profiles/%", .show = profile_show },
 };
 
 const Verb command_profile = {

@@ -158,38 +158,19 @@ static int remove_secrets(const Place *place, void *options, const Operands *wor
 }
 
 static const Verb secret_parts[] = {
-        {
-                .name = "set",
-                .synopsis = "secret set NAME [options]",
-                .about = "Makes a secret, or gives it another value: from stdin, from a file, or, on a terminal,\n"
-                         "as it is typed, unseen. One newline at its end is not part of it.",
-                .more = "A sandbox or a command gets it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
-                        "Example: pass show api-key | cove secret set api-key",
-                VERB_OPTIONS(set_options),
-                .operands_min = 1,
-                .operands_max = 2, /* the second is told why it is none */
-                .missing = "no name given",
-                VERB_RUN(secret_set, SecretOptions),
-        },
-        {
-                .name = "ls",
-                .synopsis = "secret ls [options]",
-                .about = "Lists the secrets: names and times. Nobody can read a value back.",
-                VERB_OPTIONS(ls_options),
-                .path = "/api/secrets",
-                VERB_COLUMNS(secret_columns),
-        },
-        {
-                .name = "rm",
-                .synopsis = "secret rm NAME… | --all [options]",
-                .about = "Removes secrets. What runs keeps the value that it was started with.",
-                VERB_OPTIONS(rm_options),
-                .operands_max = VERB_ANY_NUMBER,
-                VERB_RUN(remove_secrets, SecretOptions),
-                .method = "DELETE",
-                .path = "/api/secrets/%",
-                .each = true,
-        },
+        { "set", "secret set NAME [options]",
+          "Makes a secret, or gives it another value: from stdin, from a file, or, on a terminal,\n"
+          "as it is typed, unseen. One newline at its end is not part of it.",
+          .more = "A sandbox or a command gets it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
+                  "Example: pass show api-key | cove secret set api-key",
+          VERB_OPTIONS(set_options), .operands_min = 1, .operands_max = 2,
+          /* the second is told why it is none */
+          .missing = "no name given",
+          VERB_RUN(secret_set, SecretOptions) },
+        { "ls", "secret ls [options]", "Lists the secrets: names and times. Nobody can read a value back.", VERB_OPTIONS(ls_options),
+          .path = "/api/secrets", VERB_COLUMNS(secret_columns) },
+        { "rm", "secret rm NAME… | --all [options]", "Removes secrets. What runs keeps the value that it was started with.",
+          VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(remove_secrets, SecretOptions), VERB_DELETE("/api/secrets/%") },
 };
 
 const Verb command_secret = {

@@ -35,33 +35,12 @@ static const Column tenant_columns[] = {
 };
 
 static const Verb tenant_parts[] = {
-        {
-                .name = "set",
-                .synopsis = "tenant set NAME [options]",
-                .about = "Makes a tenant, or gives it other quotas. A quota that is not named is no limit.",
-                .more = "Example: cove tenant set team-a --sandboxes 20 --memory 8G",
-                VERB_OPTIONS(set_options),
-                VERB_ONE("no name given"),
-                .method = "PUT",
-                .path = "/api/tenant/%",
-                .body = "{}",
-        },
-        {
-                .name = "ls",
-                .synopsis = "tenant ls [options]",
-                .about = "Lists the tenants: what they use, of what they may.",
-                .path = "/api/tenant",
-                VERB_COLUMNS(tenant_columns),
-        },
-        {
-                .name = "rm",
-                .synopsis = "tenant rm NAME… [options]",
-                .about = "Removes tenants. Their keys must be removed before.",
-                VERB_SOME("no tenant given"),
-                .method = "DELETE",
-                .path = "/api/tenant/%",
-                .each = true,
-        },
+        { "set", "tenant set NAME [options]", "Makes a tenant, or gives it other quotas. A quota that is not named is no limit.",
+          .more = "Example: cove tenant set team-a --sandboxes 20 --memory 8G", VERB_OPTIONS(set_options), VERB_ONE("no name given"),
+          .method = "PUT", .path = "/api/tenant/%", .body = "{}" },
+        { "ls", "tenant ls [options]", "Lists the tenants: what they use, of what they may.", .path = "/api/tenant", VERB_COLUMNS(tenant_columns) },
+        { "rm", "tenant rm NAME… [options]", "Removes tenants. Their keys must be removed before.", VERB_SOME("no tenant given"),
+          VERB_DELETE("/api/tenant/%") },
 };
 
 const Verb command_tenant = {

@@ -81,9 +81,5 @@ const Verb command_why = {
                  "too many processes, or nothing wrong; with the numbers, known words in its output, red\n"
                  "flags, and what to do. Exit status 1: it is stuck.",
         .more = "Example: cove why build-7",
-        VERB_OPTIONS(why_options),
-        VERB_ONE("no sandbox given"),
-        .path = "/api/sandbox/%/diagnosis",
-        .show = why_show,
-        .status = why_status,
+        VERB_OPTIONS(why_options), VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/diagnosis", .show = why_show, .status = why_status,
 };

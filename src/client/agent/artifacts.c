@@ -76,32 +76,12 @@ static int client_artifacts_get(const Place *place, void *options, const Operand
 }
 
 static const Verb artifacts_parts[] = {
-        {
-                .name = "ls",
-                .synopsis = "artifacts ls [OWNER] [options]",
-                .about = "Lists what was kept: of all, or of one agent execution or sandbox.",
-                .operands_max = 1,
-                .run = artifacts_verb_list,
-                .path = "/api/artifacts?limit=10000",
-                VERB_COLUMNS(artifact_columns),
-        },
-        {
-                .name = "get",
-                .synopsis = "artifacts get ID [options]",
-                .about = "Prints an artifact, or writes it to a file.",
-                VERB_OPTIONS(get_options),
-                VERB_ONE("no artifact given"),
-                VERB_RUN(client_artifacts_get, ArtifactsOptions),
-        },
-        {
-                .name = "rm",
-                .synopsis = "artifacts rm ID… [options]",
-                .about = "Removes artifacts, from the bucket too.",
-                VERB_SOME("no artifact given"),
-                .method = "DELETE",
-                .path = "/api/artifacts/%",
-                .each = true,
-        },
+        { "ls", "artifacts ls [OWNER] [options]", "Lists what was kept: of all, or of one agent execution or sandbox.", .operands_max = 1,
+          .run = artifacts_verb_list, .path = "/api/artifacts?limit=10000", VERB_COLUMNS(artifact_columns) },
+        { "get", "artifacts get ID [options]", "Prints an artifact, or writes it to a file.", VERB_OPTIONS(get_options),
+          VERB_ONE("no artifact given"), VERB_RUN(client_artifacts_get, ArtifactsOptions) },
+        { "rm", "artifacts rm ID… [options]", "Removes artifacts, from the bucket too.", VERB_SOME("no artifact given"),
+          VERB_DELETE("/api/artifacts/%") },
 };
 
 const Verb command_artifacts = {

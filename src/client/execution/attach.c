@@ -74,10 +74,6 @@ const Verb command_attach = {
         .about = "Rejoins a command: its output, its input, its end. Without EXECUTION it is the one that runs.\n"
                  "Leaving it, by the detach key or otherwise, does not end it. Ctrl-C is passed on.",
         .more = "exit status: as of `cove exec`; 0 when left by the key.",
-        VERB_OPTIONS(attach_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox given",
-        VERB_RUN(client_attach, ClientAttachOptions),
-        .defaults = &(const ClientAttachOptions) { .detach_key = DETACH_KEY_DEFAULT },
+        VERB_OPTIONS(attach_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given",
+        VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = DETACH_KEY_DEFAULT },
 };

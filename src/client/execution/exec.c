@@ -146,15 +146,6 @@ const Verb command_exec = {
                 "result comes as one document at the end.\n\n"
                 "exit status: the command's own; 124 time was up; 125 cove itself failed; 126 not executable;\n"
                 "127 not found; 128+N ended by signal N; 137 also when its sandbox went.",
-        VERB_OPTIONS(exec_options),
-        .operands_min = 2,
-        .operands_max = VERB_ANY_NUMBER,
-        .options_until = 1,
-        .missing = "no sandbox given",
-        .missing_last = "no command given",
-        VERB_RUN(exec_run, ExecOptions),
-        .method = "POST",
-        .path = "/api/sandbox/%/exec",
-        .body = "{}",
-        .prints = "id",
+        VERB_OPTIONS(exec_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .options_until = 1, .missing = "no sandbox given",
+        .missing_last = "no command given", VERB_RUN(exec_run, ExecOptions), VERB_POST("/api/sandbox/%/exec"), .prints = "id",
 };

@@ -175,9 +175,5 @@ const Verb command_logs = {
         .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
                  "exactly what that command wrote, its stdout and its stderr apart.",
         .more = "With --json: a list of events; with --follow too, one event a line.",
-        VERB_OPTIONS(logs_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox given",
-        VERB_RUN(logs_run, LogsOptions),
+        VERB_OPTIONS(logs_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(logs_run, LogsOptions),
 };

@@ -175,7 +175,5 @@ static int ps_run(const Place *place, void *options, const Operands *words) {
 const Verb command_ps = {
         .synopsis = "ps [SANDBOX] [options]",
         .about = "Lists the commands that run in a sandbox; without SANDBOX, in all of them.",
-        VERB_OPTIONS(ps_options),
-        .operands_max = 1,
-        VERB_RUN(ps_run, PsOptions),
+        VERB_OPTIONS(ps_options), .operands_max = 1, VERB_RUN(ps_run, PsOptions),
 };

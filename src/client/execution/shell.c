@@ -65,8 +65,6 @@ const Verb command_shell = {
         .synopsis = "shell SANDBOX [options]",
         .about = "Opens a terminal in a sandbox. All keys go to it. It ends when this program ends.",
         .more = "exit status: the shell's own; 125 cove itself failed; 128+N ended by signal N.",
-        VERB_OPTIONS(shell_options),
-        VERB_ONE("no sandbox given"),
-        VERB_RUN(shell_run, ShellOptions),
+        VERB_OPTIONS(shell_options), VERB_ONE("no sandbox given"), VERB_RUN(shell_run, ShellOptions),
         .defaults = &(const ShellOptions) { .detach_key = DETACH_KEY_DEFAULT },
 };

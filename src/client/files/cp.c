@@ -143,10 +143,6 @@ const Verb command_cp = {
         .more = "A directory as TARGET takes SOURCE under its own name; DIR/. means what is in DIR.\n\n"
                 "Examples: cove cp ./src web:            cove cp web:out/report.pdf .\n"
                 "          cove cp - web:notes.txt       cove cp web:/workspace - | tar t",
-        VERB_OPTIONS(cp_options),
-        .operands_min = 2,
-        .operands_max = VERB_ANY_NUMBER,
-        .missing = "no source given",
-        .missing_last = "no target given",
-        VERB_RUN(cp_run, CpOptions),
+        VERB_OPTIONS(cp_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .missing = "no source given",
+        .missing_last = "no target given", VERB_RUN(cp_run, CpOptions),
 };

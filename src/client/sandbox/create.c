@@ -122,9 +122,5 @@ const Verb command_create = {
         .about = "Makes a sandbox and prints its id (its name, with --name) when it is ready.",
         .more = "SIZE takes K, M, G, T (powers of 1024); TIME takes ms, s, m, h, d.\n"
                 "Example: id=$(cove create --memory 256M --timeout 1h)",
-        VERB_OPTIONS(create_options),
-        .run = create_run,
-        .method = "POST",
-        .path = "/api/sandbox",
-        .body = "{}",
+        VERB_OPTIONS(create_options), .run = create_run, VERB_POST("/api/sandbox"),
 };

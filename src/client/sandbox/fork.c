@@ -60,12 +60,7 @@ const Verb command_fork = {
                  "and prints their ids (their names, with --name). All of them are made, or none. What runs\n"
                  "in it is not copied.",
         .more = "Example: cove fork box --count 3",
-        VERB_OPTIONS(fork_options),
-        VERB_ONE("no sandbox given"),
-        VERB_RUN(fork_run, ForkOptions),
-        .method = "POST",
-        .path = "/api/sandbox/%/fork",
-        .body = "{}",
+        VERB_OPTIONS(fork_options), VERB_ONE("no sandbox given"), VERB_RUN(fork_run, ForkOptions), VERB_POST("/api/sandbox/%/fork"),
 };
 
 const Verb command_restore = {
@@ -73,9 +68,5 @@ const Verb command_restore = {
         .about = "Puts a sandbox's files back to what a snapshot has. What runs in it ends; its id, name and\n"
                  "timeout stay.",
         .more = "Example: cove restore box before",
-        VERB_TWO("no sandbox given", "no snapshot given"),
-        .method = "POST",
-        .path = "/api/sandbox/%/restore",
-        .body = "{}",
-        .operand = "snapshot",
+        VERB_TWO("no sandbox given", "no snapshot given"), VERB_POST("/api/sandbox/%/restore"), .operand = "snapshot",
 };

@@ -18,8 +18,7 @@ static const Option stop_options[] = { GRACE_OPTION };
 const Verb command_pause = {
         .synopsis = "pause SANDBOX… [options]",
         .about = "Freezes everything in a sandbox. Nothing is lost, nothing runs, until `cove resume`.",
-        VERB_OPTIONS(pause_options),
-        ASKS_EACH("pause"),
+        VERB_OPTIONS(pause_options), ASKS_EACH("pause"),
 };
 
 const Verb command_resume = {
@@ -38,6 +37,5 @@ const Verb command_start = {
 const Verb command_stop = {
         .synopsis = "stop SANDBOX… [options]",
         .about = "Ends what runs in a sandbox and keeps its disk. `cove start` makes it ready again.",
-        VERB_OPTIONS(stop_options),
-        ASKS_EACH("stop"),
+        VERB_OPTIONS(stop_options), ASKS_EACH("stop"),
 };

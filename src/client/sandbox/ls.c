@@ -69,10 +69,5 @@ const Verb command_ls = {
         .synopsis = "ls [options]",
         .about = "Lists the sandboxes, in the order in which they were made.",
         .more = "Example: cove rm -f $(cove ls -q --status failed)",
-        VERB_OPTIONS(ls_options),
-        VERB_RUN(ls_run, LsOptions),
-        .path = "/api/sandbox/list",
-        .pages = true,
-        .quiet = "id",
-        VERB_COLUMNS(ls_columns),
+        VERB_OPTIONS(ls_options), VERB_RUN(ls_run, LsOptions), .path = "/api/sandbox/list", .pages = true, .quiet = "id", VERB_COLUMNS(ls_columns),
 };

@@ -15,10 +15,7 @@ const Verb command_ports = {
         .synopsis = "ports SANDBOX [options]",
         .about = "Lists the TCP ports on which something listens inside, with their URLs.",
         .more = "A private port's URL takes a key; `cove url` makes a link that a browser can open.",
-        VERB_ONE("no sandbox given"),
-        .path = "/api/sandbox/%/ports",
-        VERB_COLUMNS(port_columns),
-        .list = "ports",
+        VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/ports", VERB_COLUMNS(port_columns), .list = "ports",
 };
 
 typedef struct UrlOptions {
@@ -59,8 +56,5 @@ const Verb command_url = {
         .synopsis = "url SANDBOX PORT [options]",
         .about = "Prints a URL under which a browser finds a port that is served inside.",
         .more = "Example: xdg-open $(cove url web 8000)",
-        VERB_OPTIONS(url_options),
-        VERB_TWO("no sandbox given", "no port given"),
-        VERB_RUN(url_run, UrlOptions),
-        .path = "/api/sandbox/%/url/%",
+        VERB_OPTIONS(url_options), VERB_TWO("no sandbox given", "no port given"), VERB_RUN(url_run, UrlOptions), .path = "/api/sandbox/%/url/%",
 };

@@ -197,7 +197,5 @@ const Verb command_replay = {
         .more = "It was made with `cove create --record`. SANDBOX is an id, also of one that is gone.\n"
                 "Exit status: 0 the same, 1 different.\n"
                 "Example: cove replay --until 3 --shell k3v9x2…",
-        VERB_OPTIONS(replay_options),
-        VERB_ONE("no sandbox given"),
-        VERB_RUN(replay_run, ReplayOptions),
+        VERB_OPTIONS(replay_options), VERB_ONE("no sandbox given"), VERB_RUN(replay_run, ReplayOptions),
 };

@@ -62,10 +62,5 @@ static int rm_run(const Place *place, void *options, const Operands *words) {
 const Verb command_rm = {
         .synopsis = "rm SANDBOX… [options]",
         .about = "Removes sandboxes with everything in them: processes, files, output.",
-        VERB_OPTIONS(rm_options),
-        .operands_max = VERB_ANY_NUMBER,
-        VERB_RUN(rm_run, RmOptions),
-        .method = "DELETE",
-        .path = "/api/sandbox/%",
-        .each = true,
+        VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(rm_run, RmOptions), VERB_DELETE("/api/sandbox/%"),
 };

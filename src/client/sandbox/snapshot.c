@@ -57,67 +57,23 @@ static int snapshot_check_status(const json_t *answer) {
 }
 
 static const Verb snapshot_parts[] = {
-        {
-                .name = "create",
-                .synopsis = "snapshot create SANDBOX [options]",
-                .about = "Keeps the files of a persistent sandbox as they are at this moment, and prints the\n"
-                         "snapshot's id (its name, with --name). The sandbox stands still while it is copied,\n"
-                         "which does not depend on its size.",
-                .more = "Example: cove snapshot create box --name before && cove exec box -- ./try && cove restore box before",
-                VERB_OPTIONS(create_options),
-                VERB_ONE("no sandbox given"),
-                .run = snapshot_create,
-                .method = "POST",
-                .path = "/api/sandbox/%/snapshots",
-                .body = "{}",
-        },
-        {
-                .name = "ls",
-                .synopsis = "snapshot ls [options]",
-                .about = "Lists the snapshots, in the order in which they were taken.",
-                VERB_OPTIONS(ls_options),
-                .path = "/api/snapshots?limit=1000",
-                .pages = true,
-                .quiet = "id",
-                VERB_COLUMNS(snapshot_columns),
-        },
-        {
-                .name = "inspect",
-                .synopsis = "snapshot inspect SNAPSHOT [options]",
-                .about = "Tells all about a snapshot.",
-                VERB_ONE("no snapshot given"),
-                .path = "/api/snapshots/%",
-                .show = inspect_print,
-        },
-        {
-                .name = "rm",
-                .synopsis = "snapshot rm SNAPSHOT… [options]",
-                .about = "Removes snapshots. Sandboxes that were made of them have a copy of their own.",
-                VERB_SOME("no snapshot given"),
-                .method = "DELETE",
-                .path = "/api/snapshots/%",
-                .each = true,
-        },
-        {
-                .name = "verify",
-                .synopsis = "snapshot verify SNAPSHOT… [options]",
-                .about = "Reads every byte of snapshots; exit status 1 when one is damaged.",
-                VERB_SOME("no snapshot given"),
-                .method = "POST",
-                .path = "/api/snapshots/%/verify",
-                .each = true,
-                .lines = true,
-                .show = snapshot_show_check,
-                .status = snapshot_check_status,
-        },
-        {
-                .name = "tree",
-                .synopsis = "snapshot tree [options]",
-                .about = "Shows which snapshots and sandboxes come from which.",
-                .run = snapshot_tree,
-                .path = "/api/snapshots?limit=1000",
-                .pages = true,
-        },
+        { "create", "snapshot create SANDBOX [options]",
+          "Keeps the files of a persistent sandbox as they are at this moment, and prints the\n"
+          "snapshot's id (its name, with --name). The sandbox stands still while it is copied,\n"
+          "which does not depend on its size.",
+          .more = "Example: cove snapshot create box --name before && cove exec box -- ./try && cove restore box before",
+          VERB_OPTIONS(create_options), VERB_ONE("no sandbox given"), .run = snapshot_create, VERB_POST("/api/sandbox/%/snapshots") },
+        { "ls", "snapshot ls [options]", "Lists the snapshots, in the order in which they were taken.", VERB_OPTIONS(ls_options),
+          .path = "/api/snapshots?limit=1000", .pages = true, .quiet = "id", VERB_COLUMNS(snapshot_columns) },
+        { "inspect", "snapshot inspect SNAPSHOT [options]", "Tells all about a snapshot.", VERB_ONE("no snapshot given"),
+          .path = "/api/snapshots/%", .show = inspect_print },
+        { "rm", "snapshot rm SNAPSHOT… [options]", "Removes snapshots. Sandboxes that were made of them have a copy of their own.",
+          VERB_SOME("no snapshot given"), VERB_DELETE("/api/snapshots/%") },
+        { "verify", "snapshot verify SNAPSHOT… [options]", "Reads every byte of snapshots; exit status 1 when one is damaged.",
+          VERB_SOME("no snapshot given"), .method = "POST", .path = "/api/snapshots/%/verify", .each = true, .lines = true,
+          .show = snapshot_show_check, .status = snapshot_check_status },
+        { "tree", "snapshot tree [options]", "Shows which snapshots and sandboxes come from which.", .run = snapshot_tree,
+          .path = "/api/snapshots?limit=1000", .pages = true },
 };
 
 const Verb command_snapshot = {

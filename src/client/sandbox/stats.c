@@ -59,8 +59,5 @@ static int stats_run(const Place *place, void *options, const Operands *words) {
 const Verb command_stats = {
         .synopsis = "stats [SANDBOX…] [options]",
         .about = "Counts the daemon's sandboxes and commands; with SANDBOX, shows what each of them uses.",
-        .operands_max = VERB_ANY_NUMBER,
-        .run = stats_run,
-        .path = "/api/sandbox/stats",
-        .show = stats_show_counts,
+        .operands_max = VERB_ANY_NUMBER, .run = stats_run, .path = "/api/sandbox/stats", .show = stats_show_counts,
 };

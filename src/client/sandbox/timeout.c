@@ -28,11 +28,6 @@ const Verb command_timeout = {
         .synopsis = "timeout SANDBOX TIME [options]",
         .about = "Sets how long a sandbox still lives, from this moment on; never takes the limit away.",
         .more = "Example: cove timeout web 30m --on-timeout pause",
-        VERB_OPTIONS(timeout_options),
-        VERB_TWO("no sandbox given", "no time given"),
-        .run = timeout_run,
-        .method = "POST",
-        .path = "/api/sandbox/%/timeout",
-        .body = "{}",
+        VERB_OPTIONS(timeout_options), VERB_TWO("no sandbox given", "no time given"), .run = timeout_run, VERB_POST("/api/sandbox/%/timeout"),
         .show = timeout_show,
 };

@@ -272,7 +272,5 @@ const Verb command_top = {
         .synopsis = "top [options]",
         .about = "Shows what all sandboxes use, the busiest first, until q or Ctrl-C.",
         .more = "keys: c by CPU, m by memory, d by disk, p by processes, n by name; space looks again; q leaves.",
-        VERB_OPTIONS(top_options),
-        VERB_RUN(top_run, TopOptions),
-        .defaults = &(const TopOptions) { .interval = INTERVAL_DEFAULT },
+        VERB_OPTIONS(top_options), VERB_RUN(top_run, TopOptions), .defaults = &(const TopOptions) { .interval = INTERVAL_DEFAULT },
 };

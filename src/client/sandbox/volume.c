@@ -21,48 +21,16 @@ static const Column volume_columns[] = {
 };
 
 static const Verb volume_parts[] = {
-        {
-                .name = "create",
-                .synopsis = "volume create NAME [options]",
-                .about = "Makes a volume: a directory that outlives sandboxes, and that several can have at once.",
-                .more = "SIZE takes K, M, G, T (powers of 1024).\n"
-                        "Example: cove volume create data --size 2G && cove create --volume data:/data",
-                VERB_OPTIONS(create_options),
-                VERB_ONE("no name given"),
-                .method = "POST",
-                .path = "/api/volumes",
-                .body = "{}",
-                .operand = "name",
-                .prints = "name",
-        },
-        {
-                .name = "ls",
-                .synopsis = "volume ls [options]",
-                .about = "Lists the volumes, how full they are, and how many sandboxes have them.",
-                VERB_OPTIONS(ls_options),
-                .path = "/api/volumes?limit=1000",
-                .pages = true,
-                .list = "volumes",
-                .quiet = "name",
-                VERB_COLUMNS(volume_columns),
-        },
-        {
-                .name = "inspect",
-                .synopsis = "volume inspect VOLUME [options]",
-                .about = "Tells all about a volume, and which sandboxes have it.",
-                VERB_ONE("no volume given"),
-                .path = "/api/volumes/%",
-                .show = inspect_print,
-        },
-        {
-                .name = "rm",
-                .synopsis = "volume rm VOLUME… [options]",
-                .about = "Removes volumes and everything in them. One that a sandbox has is not removed.",
-                VERB_SOME("no volume given"),
-                .method = "DELETE",
-                .path = "/api/volumes/%",
-                .each = true,
-        },
+        { "create", "volume create NAME [options]", "Makes a volume: a directory that outlives sandboxes, and that several can have at once.",
+          .more = "SIZE takes K, M, G, T (powers of 1024).\n"
+                  "Example: cove volume create data --size 2G && cove create --volume data:/data",
+          VERB_OPTIONS(create_options), VERB_ONE("no name given"), VERB_POST("/api/volumes"), .operand = "name", .prints = "name" },
+        { "ls", "volume ls [options]", "Lists the volumes, how full they are, and how many sandboxes have them.", VERB_OPTIONS(ls_options),
+          .path = "/api/volumes?limit=1000", .pages = true, .list = "volumes", .quiet = "name", VERB_COLUMNS(volume_columns) },
+        { "inspect", "volume inspect VOLUME [options]", "Tells all about a volume, and which sandboxes have it.", VERB_ONE("no volume given"),
+          .path = "/api/volumes/%", .show = inspect_print },
+        { "rm", "volume rm VOLUME… [options]", "Removes volumes and everything in them. One that a sandbox has is not removed.",
+          VERB_SOME("no volume given"), VERB_DELETE("/api/volumes/%") },
 };
 
 const Verb command_volume = {

@@ -124,9 +124,6 @@ const Verb command_discard = {
         .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
         .more = "A sandbox goes back to the snapshot it began from.\n"
                 "With PATH, a transaction loses only what is there and below.",
-        VERB_OPTIONS(discard_options),
-        .operands_min = 1,
-        .operands_max = PATHS_MAX + 1,
-        .missing = "no transaction or sandbox given",
+        VERB_OPTIONS(discard_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
         VERB_RUN(discard_run, DiscardOptions),
 };

@@ -141,12 +141,7 @@ static int client_txn_list(const Place *place, void *options, const Operands *wo
 }
 
 static const Verb txn_parts[] = {
-        {
-                .name = "ls",
-                .synopsis = "txn ls [options]",
-                .about = "Lists the transactions that are kept, of whoever asks; no daemon is needed.",
-                .run = client_txn_list,
-        },
+        { "ls", "txn ls [options]", "Lists the transactions that are kept, of whoever asks; no daemon is needed.", .run = client_txn_list },
 };
 
 const Verb command_txn = {
