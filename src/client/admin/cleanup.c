@@ -62,10 +62,8 @@ static int cleanup_report(const json_t *report, const char *done) {
 /* The last step of the procedure: how many there are now. */
 static void cleanup_show_stats(const Place *place) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        url_begin(&u, "/api/sandbox/stats");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) >= 0)
+        if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/stats") >= 0)
                 printf("Now: %lld active, %lld provisioning, %lld terminating, %lld ended\n",
                                 (long long) json_get_integer(a.json, "active", 0), (long long) json_get_integer(a.json, "provisioning", 0),
                                 (long long) json_get_integer(a.json, "terminating", 0), (long long) json_get_integer(a.json, "ended", 0));

@@ -1,16 +1,15 @@
 /* cove agent run: submits a task, shows how it goes on, and ends as its program does. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "base/log.h"
 #include "client/agent/agent.h"
 #include "client/execution/verdict.h"
+#include "client/text.h"
 #include "client/verbs.h"
 
 #define LOOK_EVERY  "0.25" /* seconds; an end is told at once */
@@ -19,18 +18,11 @@
 /* What is asked for. */
 
 static int agent_run_read_file(const char *path, char **ret) {
-        _cleanup_close_ int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-        char *data = fd < 0 ? NULL : malloc(FILE_MAX + 1);
-        ssize_t n = data ? fd_read_full(fd, data, FILE_MAX) : -errno;
+        int r = text_read(path, FILE_MAX, ret);
 
-        if (n < 0 || (size_t) n == FILE_MAX) {
-                log_error("cannot read '%s': %s", path, n < 0 ? strerror((int) -n) : "it is too large");
-                free(data);
-                return -EIO;
-        }
-        data[n] = '\0';
-        *ret = data;
-        return 0;
+        if (r < 0)
+                log_error("cannot read '%s': %s", path, r == -EFBIG ? "it is too large" : strerror(-r));
+        return r;
 }
 
 static int put_context(JsonBuilder *b, const char *context) {
@@ -145,11 +137,8 @@ static int agent_run_conclude(AgentRunFollow *f, const Answer *a) {
 static int agent_run_follow(AgentRunFollow *f) {
         for (;;) {
                 _cleanup_answer_ Answer a = { 0 };
-                _cleanup_url_ Url u = { 0 };
 
-                url_agent(&u, f->id, /* what= */ NULL);
-                url_query(&u, "waitSeconds", LOOK_EVERY);
-                if (client_need(f->place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/agents/executions/%?waitSeconds=" LOOK_EVERY, f->id) < 0)
                         return EXIT_OWN_FAILURE;
                 tell_progress(f, a.json);
                 if (tell_output(f, a.json) < 0)

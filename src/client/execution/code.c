@@ -15,6 +15,7 @@
 #include "client/ask.h"
 #include "client/http/digest.h"
 #include "client/lines.h"
+#include "client/text.h"
 #include "client/verbs.h"
 
 #define CODE_MAX    ((size_t) 16 << 20)
@@ -265,31 +266,6 @@ static int converse(const Place *place, CodeOptions *o, const char *sandbox) {
         return 0;
 }
 
-static int read_code(const char *file, char **ret) {
-        _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *text = malloc(CODE_MAX + 1);
-        bool own = file && strcmp(file, "-") != 0;
-        ssize_t n;
-
-        if (!text)
-                return -ENOMEM;
-        if (own) {
-                fd = open(file, O_RDONLY | O_CLOEXEC);
-                if (fd < 0)
-                        return -errno;
-        }
-        n = fd_read_full(own ? fd : STDIN_FILENO, text, CODE_MAX + 1);
-        if (n < 0)
-                return (int) n;
-        if ((size_t) n > CODE_MAX)
-                return -EFBIG;
-        if (memchr(text, '\0', (size_t) n))
-                return -EILSEQ;
-        text[n] = '\0';
-        *ret = TAKE_PTR(text);
-        return 0;
-}
-
 static int code_choose(const Place *place, void *options, const Operands *words) {
         CodeOptions *o = options;
         const char *sandbox = words->items[0], *file = words->n > 1 ? words->items[1] : NULL;
@@ -304,7 +280,7 @@ static int code_choose(const Place *place, void *options, const Operands *words)
                 return code_run(place, o, sandbox, o->code);
         if (!file && isatty(STDIN_FILENO) && !o->common.json)
                 return converse(place, o, sandbox);
-        r = read_code(file, &text);
+        r = text_read(file, CODE_MAX, &text);
         if (r < 0)
                 return verb_refuse("cannot read '%s': %s", file ? file : "-", strerror(-r));
         return code_run(place, o, sandbox, text);

@@ -8,11 +8,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "cli/terminal.h"
 #include "client/ask.h"
 #include "client/execution/session.h"
 #include "client/execution/verdict.h"
+#include "client/text.h"
 #include "client/verbs.h"
 
 #define TEXT_MAX (2 << 20) /* of input that goes within the request */
@@ -69,31 +69,12 @@ static void exec_put_request(ExecOptions *o, const Operands *words) {
         json_put_true(b, o->detach ? "background" : "bind");
 }
 
-/* All of our input as one text. */
-static int exec_read_text(char **ret) {
-        _cleanup_free_ char *text = malloc(TEXT_MAX + 1);
-        ssize_t n;
-
-        if (!text)
-                return -ENOMEM;
-        n = fd_read_full(STDIN_FILENO, text, TEXT_MAX + 1);
-        if (n < 0)
-                return (int) n;
-        if (n > TEXT_MAX)
-                return -EFBIG;
-        if (memchr(text, '\0', (size_t) n))
-                return -EILSEQ;
-        text[n] = '\0';
-        *ret = TAKE_PTR(text);
-        return 0;
-}
-
 static int exec_run_json(const Place *place, ExecOptions *o, const Operands *words) {
         _cleanup_free_ char *text = NULL;
         _cleanup_answer_ Answer a = { 0 };
 
         if (exec_wants_input(o)) {
-                int r = exec_read_text(&text);
+                int r = text_read("-", TEXT_MAX, &text);
 
                 errno = -r;
                 if (r < 0)

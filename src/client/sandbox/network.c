@@ -29,12 +29,10 @@ static void network_show_usage(const json_t *network, const char *word) {
 static int network_usage(const Place *place, void *options, const Operands *words) {
         const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         const json_t *network;
         _cleanup_free_ char *text = NULL;
 
-        url_sandbox(&u, words->items[0], /* what= */ NULL);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+        if (client_need_path(place, /* body= */ NULL, &a, "/api/sandbox/%", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         network = json_object_get(a.json, "network");
         text = c->json ? client_json_print(network, /* pretty= */ false) : NULL;

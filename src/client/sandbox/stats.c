@@ -25,13 +25,9 @@ static void stats_show_counts(const json_t *counts, const char *word) {
 static int stats_add(const Place *place, const char *word, Table *t) {
         _cleanup_answer_ Answer sandbox = { 0 }, resources = { 0 };
         _cleanup_json_ json_t *row = NULL;
-        _cleanup_url_ Url u = { 0 };
 
-        url_sandbox(&u, word, /* what= */ NULL);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox) < 0)
-                return EXIT_OWN_FAILURE;
-        url_sandbox(&u, word, "resources");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &resources) < 0)
+        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%", word) < 0 ||
+            client_need_path(place, /* body= */ NULL, &resources, "/api/sandbox/%/resources", word) < 0)
                 return EXIT_OWN_FAILURE;
         row = resources_row(sandbox.json, resources.json);
         columns_add(t, resources_columns, RESOURCES_COLUMNS, row);

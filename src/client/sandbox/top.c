@@ -133,10 +133,8 @@ static int top_print_json(const Top *t) {
         json_array_foreach(t->rows, i, row) {
                 const char *id = json_get_text_or(json_object_get(row, "sandbox"), "id", "");
                 _cleanup_answer_ Answer a = { 0 };
-                _cleanup_url_ Url u = { 0 };
 
-                url_sandbox(&u, id, "resources");
-                if (client_need(t->place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+                if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%/resources", id) < 0)
                         return -EREMOTEIO;
                 while (a.size > 0 && a.text[a.size - 1] == '\n')
                         a.size--;

@@ -102,15 +102,6 @@ static void client_making_cancel(MakingFollow *f) {
                 log_notice("cancelling; what is finished is kept (Ctrl-C again leaves it alone)");
 }
 
-static int making_look_at(MakingFollow *f, Answer *ret) {
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/makings");
-        url_part(&u, f->id);
-        url_query(&u, "wait", LOOK_EVERY);
-        return client_need(f->place, /* method= */ NULL, &u, /* body= */ NULL, ret);
-}
-
 static int making_tell_end(const MakingFollow *f, const Answer *a) {
         const char *status = json_get_text_or(a->json, "status", "?"), *name = json_get_text(a->json, "template"), *digest = json_get_text(a->json, "digest");
         bool good = strcmp(status, "done") == 0;
@@ -137,7 +128,7 @@ static int client_making_follow(MakingFollow *f) {
                         log_notice("it goes on without us: %s", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
-                if (making_look_at(f, &a) < 0 || show_log(f) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%?wait=" LOOK_EVERY, f->id) < 0 || show_log(f) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "running") != 0) {
                         clear_line(f);

@@ -11,9 +11,9 @@
 #include "base/fd.h"
 #include "base/ignore.h"
 #include "base/log.h"
-#include "client/files/pack.h"
-#include "client/progress.h"
+#include "client/files/upload.h"
 #include "client/template/template.h"
+#include "client/text.h"
 #include "client/verbs.h"
 
 #define DOCKERFILE "Dockerfile"
@@ -123,24 +123,7 @@ static char *find_file(const char *directory, const char *file) {
 
 /* The directory as it is sent. */
 
-typedef struct Sent {
-        Pack *pack;
-        Progress progress;
-        Error error;
-} Sent;
-
-static ssize_t read_pack(void *userdata, void *buffer, size_t size) {
-        Sent *s = userdata;
-        ssize_t n = pack_read(s->pack, buffer, size);
-
-        if (n < 0)
-                s->error = *pack_error(s->pack);
-        else
-                progress_add(&s->progress, (uint64_t) n);
-        return n;
-}
-
-static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, Sent *s) {
+static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, Upload *s) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
         int r = 0;
@@ -167,8 +150,8 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
         _cleanup_(strv_done) Strv ignored = { 0 }, always = { 0 };
         _cleanup_free_ char *file = find_file(directory, o->file);
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
-        Sent sent = { 0 };
+        Progress progress = { 0 };
+        Upload sent = { .name = directory, .fd = -EBADF, .wait_fd = -EBADF, .progress = &progress };
         int r;
 
         if (!file || open_pack(directory, file, &ignored, &always, &sent) < 0)
@@ -181,34 +164,15 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
         url_query(&u, "noCache", o->no_cache ? "true" : NULL);
         for (size_t i = 0; i < o->arguments.n; i++)
                 url_query(&u, "arg", o->arguments.items[i]);
-        if (u.error < 0) {
-                pack_free(sent.pack);
-                return u.error;
-        }
-        q.method = "POST";
-        q.path = u.text;
-        q.type = "application/x-tar";
-        q.accept = "application/json";
-        q.source = read_pack;
-        q.source_data = &sent;
-        q.source_size = CALL_SIZE_UNKNOWN;
-        q.sink = answer_collect;
-        q.sink_data = ret;
-        progress_begin(&sent.progress, directory, PROGRESS_UNKNOWN);
-        r = client_transfer(place, &q, &sent.error, /* ret_head= */ NULL);
-        progress_end(&sent.progress);
+        r = upload_send(&sent, place, "POST", &u, "application/x-tar", CALL_SIZE_UNKNOWN, ret);
         pack_free(sent.pack);
-        if (r >= 0)
-                ret->json = json_parse(ret->text ? ret->text : "", ret->size, /* reterr= */ NULL);
         return r;
 }
 
 /* A text, and nothing else. */
 static int template_build_send_text(const Place *place, const TemplateOptions *o, const char *text, Answer *ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        url_begin(&u, "/api/templates/build");
         json_put_text(&b, "name", o->tag);
         json_put_text(&b, "text", text);
         json_put_text(&b, "recipe", o->recipe);
@@ -220,18 +184,17 @@ static int template_build_send_text(const Place *place, const TemplateOptions *o
                 json_put_value(&b, "network", json_parse(o->network, strlen(o->network), /* reterr= */ NULL));
         else
                 json_put_text(&b, "network", o->network);
-        return client_need(place, "POST", &u, &b, ret);
+        return client_need_path(place, &b, ret, "/api/templates/build");
 }
 
 static int send_stdin(const Place *place, const TemplateOptions *o, Answer *ret) {
-        _cleanup_free_ char *text = malloc(TEXT_MAX + 1);
-        ssize_t n = text ? fd_read_full(STDIN_FILENO, text, TEXT_MAX) : -ENOMEM;
+        _cleanup_free_ char *text = NULL;
+        int r = text_read("-", TEXT_MAX, &text);
 
-        if (n < 0) {
-                log_error("cannot read stdin: %s", strerror((int) -n));
-                return (int) n;
+        if (r < 0) {
+                log_error("cannot read stdin: %s", strerror(-r));
+                return r;
         }
-        text[n] = '\0';
         return template_build_send_text(place, o, text, ret);
 }
 

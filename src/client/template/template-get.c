@@ -10,8 +10,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "client/files/pack.h"
-#include "client/progress.h"
+#include "client/files/upload.h"
 #include "client/template/template.h"
 #include "client/verbs.h"
 
@@ -62,83 +61,35 @@ int template_transfer(const Place *place, void *options, const Operands *words) 
 
 /* Import. */
 
-typedef struct TemplateGetArchive {
-        int fd;
-        Pack *pack; /* of a directory, instead */
-        const char *name;
-        Progress progress;
-        Error error;
-} TemplateGetArchive;
-
-static ssize_t read_archive(void *userdata, void *buffer, size_t size) {
-        TemplateGetArchive *a = userdata;
-        ssize_t n;
-
-        if (a->pack) {
-                n = pack_read(a->pack, buffer, size);
-                if (n < 0)
-                        a->error = *pack_error(a->pack);
-        } else {
-                do
-                        n = read(a->fd, buffer, size);
-                while (n < 0 && errno == EINTR);
-                if (n < 0)
-                        n = error_set(&a->error, -errno, "cannot read '%s': %m", a->name);
-        }
-        if (n > 0)
-                progress_add(&a->progress, (uint64_t) n);
-        return n;
-}
-
-static int open_archive(TemplateGetArchive *a, struct stat *st) {
+static int open_archive(Upload *a, struct stat *st) {
         a->fd = strcmp(a->name, "-") == 0 ? STDIN_FILENO : open(a->name, O_RDONLY | O_CLOEXEC);
-        if (a->fd < 0 || fstat(a->fd, st) < 0) {
-                log_error("cannot open '%s': %m", a->name);
-                return -1;
-        }
-        if (S_ISDIR(st->st_mode)) {
-                if (pack_new(a->name, &a->pack, &a->error) < 0) {
-                        log_error("%s", a->error.text);
-                        return -1;
-                }
-        }
+        if (a->fd < 0 || fstat(a->fd, st) < 0)
+                return verb_refuse("cannot open '%s': %m", a->name);
+        a->wait_fd = S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) ? -EBADF : a->fd;
+        if (S_ISDIR(st->st_mode) && pack_new(a->name, &a->pack, &a->error) < 0)
+                return verb_refuse("%s", a->error.text);
         return 0;
 }
 
 int template_import(const Place *place, void *options, const Operands *words) {
         TemplateOptions *o = options;
-        TemplateGetArchive archive = { .name = words->items[1] };
+        Progress progress = { 0 };
+        Upload archive = { .name = words->items[1], .progress = &progress };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
         struct stat st;
         int r;
 
-        if (open_archive(&archive, &st) < 0)
+        if (open_archive(&archive, &st) != 0)
                 return EXIT_OWN_FAILURE;
         url_begin(&u, "/api/templates/import");
         url_query(&u, "name", words->items[0]);
-        if (u.error < 0)
-                return EXIT_OWN_FAILURE;
-        q.method = "POST";
-        q.path = u.text;
-        q.type = "application/x-tar";
-        q.accept = "application/json";
-        q.source = read_archive;
-        q.source_data = &archive;
-        q.source_size = S_ISREG(st.st_mode) ? (uint64_t) st.st_size : CALL_SIZE_UNKNOWN;
-        q.source_fd = S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? -EBADF : archive.fd;
-        q.sink = answer_collect;
-        q.sink_data = &a;
-        progress_begin(&archive.progress, archive.name, S_ISREG(st.st_mode) ? (uint64_t) st.st_size : PROGRESS_UNKNOWN);
-        r = client_transfer(place, &q, &archive.error, /* ret_head= */ NULL);
-        progress_end(&archive.progress);
+        r = upload_send(&archive, place, "POST", &u, "application/x-tar", S_ISREG(st.st_mode) ? (uint64_t) st.st_size : CALL_SIZE_UNKNOWN, &a);
         pack_free(archive.pack);
         if (archive.fd != STDIN_FILENO)
                 (void) fd_close(archive.fd);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
-        a.json = json_parse(a.text ? a.text : "", a.size, /* reterr= */ NULL);
         o->look.json = o->common.json;
         return making_follow(place, &a, &o->look);
 }

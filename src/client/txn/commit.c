@@ -24,19 +24,15 @@ static const Option commit_options[] = {
 
 static void add_problem(CommitVerb *v, const char *key, const char *path, const char *why) {
         _cleanup_free_ char *clean = human_clean(path);
-        json_t *o;
 
         if (!v->common.json) {
                 if (v->list_conflicts == (strcmp(key, "conflicts") == 0))
                         log_line(v->list_conflicts ? NULL : "warning", "'%s' %s%s", clean ? clean : "?", v->list_conflicts ? "" : "is left out: it ", why);
                 return;
         }
-        o = json_object();
-        (void) json_object_set_new(o, "path", json_string(clean ? clean : "?"));
-        (void) json_object_set_new(o, "reason", json_string(why));
         if (!json_object_get(v->answer, key))
                 (void) json_object_set_new(v->answer, key, json_array());
-        (void) json_array_append_new(json_object_get(v->answer, key), o);
+        (void) json_array_append_new(json_object_get(v->answer, key), json_pack("{s:s, s:s}", "path", clean ? clean : "?", "reason", why));
 }
 
 static void on_conflict(const char *path, const char *why, void *userdata) {
@@ -72,9 +68,7 @@ int commit_tell(CommitVerb *v, const char *directory, const CommitResult *result
 
         if (v->common.json) {
                 (void) json_object_set_new(v->answer, "applied", json_boolean(r >= 0 && !v->dry_run));
-                (void) json_object_set_new(v->answer, "added", json_integer((json_int_t) n->kinds[CHANGE_ADDED]));
-                (void) json_object_set_new(v->answer, "modified", json_integer((json_int_t) n->kinds[CHANGE_MODIFIED]));
-                (void) json_object_set_new(v->answer, "deleted", json_integer((json_int_t) n->kinds[CHANGE_DELETED]));
+                change_count_put(v->answer, n);
                 (void) json_object_set_new(v->answer, "kept", json_boolean(!gone));
                 text = client_json_print(v->answer, /* pretty= */ true);
                 if (text)

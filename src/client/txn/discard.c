@@ -85,14 +85,13 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
 static int discard_sandbox(const DiscardOptions *o, const Place *place, const Operands *words) {
         _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
-        _cleanup_url_ Url u = { 0 }, to = { 0 };
+        _cleanup_url_ Url to = { 0 };
         const char *snapshot;
         Error error = { 0 };
 
         if (words->n > 1)
                 return verb_refuse("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
-        url_sandbox(&u, words->items[0], /* what= */ NULL);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox) < 0)
+        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         snapshot = json_get_text(sandbox.json, "snapshot");
         if (!json_get_bool(sandbox.json, "persistent") || !snapshot)

@@ -74,25 +74,17 @@ static json_t *text_or_clean(const char *text) {
         return j ? j : json_string(clean ? clean : "");
 }
 
-static json_t *object_of(const Txn *t) {
-        json_t *o = json_object(), *command = json_array();
+static json_t *txn_object_of(const Txn *t) {
+        json_t *o, *command = json_array();
         ChangeCount n;
 
         for (size_t i = 0; i < t->command.n; i++)
                 (void) json_array_append_new(command, text_or_clean(t->command.items[i]));
-        (void) json_object_set_new(o, "id", json_string(t->id));
-        (void) json_object_set_new(o, "state", json_string(txn_state_of(t)));
-        (void) json_object_set_new(o, "directory", text_or_clean(t->dir));
-        (void) json_object_set_new(o, "target", text_or_clean(t->target ? t->target : ""));
-        (void) json_object_set_new(o, "command", command);
-        (void) json_object_set_new(o, "runs", json_integer(t->runs));
-        (void) json_object_set_new(o, "startedAtMs", json_integer((json_int_t) (t->since_nsec / 1000000)));
-        (void) json_object_set_new(o, "exitStatus", t->status == TXN_STATUS_NONE ? json_null() : json_integer(t->status));
-        if (txn_count(t, &n) >= 0) {
-                (void) json_object_set_new(o, "added", json_integer((json_int_t) n.kinds[CHANGE_ADDED]));
-                (void) json_object_set_new(o, "modified", json_integer((json_int_t) n.kinds[CHANGE_MODIFIED]));
-                (void) json_object_set_new(o, "deleted", json_integer((json_int_t) n.kinds[CHANGE_DELETED]));
-        }
+        o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:o}", "id", t->id, "state", txn_state_of(t), "directory", text_or_clean(t->dir), "target",
+                        text_or_clean(t->target ? t->target : ""), "command", command, "runs", (json_int_t) t->runs, "startedAtMs",
+                        (json_int_t) (t->since_nsec / 1000000), "exitStatus", t->status == TXN_STATUS_NONE ? json_null() : json_integer(t->status));
+        if (txn_count(t, &n) >= 0)
+                change_count_put(o, &n);
         return o;
 }
 
@@ -112,7 +104,7 @@ static int print_list(const Strv *ids, bool json) {
                         continue;
                 }
                 if (json)
-                        (void) json_array_append_new(list, object_of(&t));
+                        (void) json_array_append_new(list, txn_object_of(&t));
                 else
                         txn_add_row(table, &t);
         }
