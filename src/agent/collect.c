@@ -144,7 +144,7 @@ static bool collect_is_wanted(const Job *j, const char *path) {
 
 static int start_operation(Collection *c, FileOperation operation, const char *path, const FileOpHandlers *handlers) {
         Sandbox *sb = run_sandbox(c->run);
-        GuestFile g = {
+        FileRequest g = {
                 .operation = (uint16_t) operation,
                 .mode = FILE_MODE_NONE,
                 .owner = FILE_ID_NONE,

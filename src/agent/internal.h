@@ -81,6 +81,7 @@ struct Run {
         bool slot;   /* counts for agents.concurrency */
         bool parked; /* its lane is closed until it has a sandbox */
         JobStatus end; /* what its status will be, when all is written; JOB_QUEUED: another attempt */
+        Sandbox *sandbox; /* NULL: none yet */
         Acquisition *acquisition;
         AgentUpload *upload;
         Execution *execution; /* watched; NULL: none, or its end has been seen */
@@ -119,6 +120,7 @@ int run_follow(Run *run, Execution *x);
 void run_arm(Run *run, usec_t usec, const char *operation); /* it may take so long */
 void run_see_end(Run *run, const Execution *x);
 void run_stop(Run *run); /* whatever is under way is not any more; what was being made for it goes */
+void run_set_sandbox(Run *run, Sandbox *sb);
 Sandbox *run_sandbox(const Run *run); /* NULL: gone */
 Sandbox *run_named_sandbox(const Run *run); /* the same, by its name */
 void run_name(const Run *run, char *ret, size_t size); /* of its sandbox */

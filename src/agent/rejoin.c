@@ -40,13 +40,13 @@ static void rejoin_program(Run *run, Execution *x) {
 static void rejoin_sandbox(Run *run, Sandbox *sb) {
         Execution *x = rejoin_find_program(sb, &run->job);
 
-        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        run_set_sandbox(run, sb);
         memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
         if (x)
                 rejoin_program(run, x);
         else if (run->job.cancel)
                 run_fail(run, "cancelled", "cancelled before the program was started");
-        else if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+        else if (sandbox_is_ending(sb))
                 run_fail(run, "sandbox_lost", "the sandbox was lost while the daemon was away: %s", sb->reason ? sb->reason : "it has ended");
         else
                 run_prepare(run, sb);
@@ -66,7 +66,7 @@ int run_rejoin(Agents *a, const char *id) {
         run->attempt.number = run->job.attempt;
         run->attempt.started_at = run->job.provisioning_at;
         run->step = RUN_CONTEXT;
-        sb = run_sandbox(run);
+        sb = manager_by_id(a->manager, run->job.sandbox_id);
         if (!sb)
                 sb = run_named_sandbox(run);
         if (sb)

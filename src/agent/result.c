@@ -55,7 +55,7 @@ static void result_take_usage(Run *run, const Execution *x) {
         Sandbox *sb = x->sandbox;
         SandboxUsage usage = { 0 };
 
-        if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_PAUSED)
+        if (sandbox_is_up(sb) || sb->status == SANDBOX_PAUSED)
                 if (sandbox_usage(sb, &usage) < 0)
                         memset(&usage, 0, sizeof(usage));
         result_usage(sb, x, &usage, &run->job.usage);

@@ -72,7 +72,7 @@ static void run_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, co
                 on_refused(run, error);
                 return;
         }
-        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        run_set_sandbox(run, sb);
         run_open_lane(run);
         if (!run->slot && !agents_have_room(a))
                 run_sandbox_hold(run);

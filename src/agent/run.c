@@ -71,6 +71,7 @@ Run *run_free(Run *run) {
         for (ExecutionStream s = 0; s < _STREAM_MAX; s++)
                 (void) fd_close(run->journals[s]);
         mask_unref(run->mask);
+        (void) sandbox_unref(run->sandbox);
         sd_event_source_disable_unref(run->alarm);
         sd_event_source_disable_unref(run->later);
         job_attempt_done(&run->attempt);
@@ -98,11 +99,12 @@ void run_name(const Run *run, char *ret, size_t size) {
 }
 
 Sandbox *run_sandbox(const Run *run) {
-        Sandbox *sb = NULL;
+        return sandbox_unless_gone(run->sandbox);
+}
 
-        if (run->job.sandbox_id[0])
-                HASH_FIND_STR(run->agents->manager->sandboxes, run->job.sandbox_id, sb);
-        return sb;
+void run_set_sandbox(Run *run, Sandbox *sb) {
+        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        sandbox_ref_set(&run->sandbox, sb);
 }
 
 Sandbox *run_named_sandbox(const Run *run) {
@@ -328,7 +330,7 @@ static void agent_run_next_file(Run *run, Sandbox *sb) {
 }
 
 void run_prepare(Run *run, Sandbox *sb) {
-        memcpy(run->job.sandbox_id, sb->id, sizeof(run->job.sandbox_id));
+        run_set_sandbox(run, sb);
         memcpy(run->attempt.sandbox_id, sb->id, sizeof(run->attempt.sandbox_id));
         agent_run_write_down(run);
         run->step = RUN_CONTEXT;

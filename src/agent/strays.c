@@ -34,7 +34,7 @@ static bool strays_is(Agents *a, const Sandbox *sb) {
         char id[JOB_ID_LENGTH + 1];
         Run *run;
 
-        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING || !job_of(sb, id))
+        if (sandbox_is_ending(sb) || !job_of(sb, id))
                 return false;
         HASH_FIND_STR(a->runs, id, run);
         if (run) {

@@ -80,7 +80,7 @@ static int write_when_possible(AgentUpload *u, sd_event *event) {
 int upload_start(Sandbox *sb, const char *path, uint32_t mode, const void *data, size_t size, UploadDone done, void *userdata, AgentUpload **ret,
                 Error *reterr) {
         static const FileOpHandlers handlers = { .end = upload_on_end };
-        GuestFile request = {
+        FileRequest request = {
                 .operation = FILE_WRITE,
                 .flags = FILE_PARENTS,
                 .uid = sb->spec.uid,

@@ -23,14 +23,6 @@ static const char *file_of(const ApiRequest *q) {
         return http_query(q->http, "path");
 }
 
-static Sandbox *api_account_sandbox_of(const ApiRequest *q) {
-        Sandbox *sb = NULL;
-
-        if (q->sandbox_id[0])
-                HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
-        return sb;
-}
-
 static void tell_audit(ApiRequest *q, unsigned status, const char *remote) {
         const AuditCall call = {
                 .actor = q->actor[0] ? q->actor : "unknown",
@@ -60,7 +52,7 @@ static void tell_security(ApiRequest *q, unsigned status, const char *remote) {
                 observe_security(q->manager, "policy", /* sb= */ NULL, "%s %.200s from %s: not allowed to %s", method, path, remote,
                                 q->actor[0] ? q->actor : "unknown");
         else if ((status == 403 || status == 400) && file && q->sandbox_id[0])
-                observe_security(q->manager, "path-refused", api_account_sandbox_of(q), "%s %.200s of '%.200s'", method, q->route->path + strlen("/api/sandbox/{id}"),
+                observe_security(q->manager, "path-refused", sandbox_unless_gone(q->about), "%s %.200s of '%.200s'", method, q->route->path + strlen("/api/sandbox/{id}"),
                                 file);
 }
 

@@ -204,10 +204,8 @@ static void coderun_on_event(ContextRun *run, const json_t *event, void *userdat
 static void tell_death(CodeRun *c, const char *text) {
         _cleanup_json_ json_t *error = json_pack("{s:s,s:s,s:s,s:s}", "type", "error", "name", "ContextDied", "value", text ? text : "", "traceback", "");
         _cleanup_json_ json_t *end = json_pack("{s:s}", "type", "end_of_execution");
-        Sandbox *sb;
 
-        HASH_FIND_STR(c->q->manager->sandboxes, c->q->sandbox_id, sb);
-        if (!sb || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)) {
+        if (!c->q->about || sandbox_is_ending(c->q->about)) {
                 c->error = -ECONNRESET;
                 return;
         }

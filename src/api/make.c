@@ -46,29 +46,22 @@ typedef struct MakeCreation {
         ApiMaking told; /* to whoever asked */
         ApiMade made;
         Acquisition *acquisition;       /* under way */
-        char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none, or not any more */
+        Sandbox *sandbox;               /* NULL: there is none yet */
         bool ours;                      /* made for this request, and without a name */
         char *start, *ready;            /* what the template brings along; NULL: nothing */
         Startup *startup;               /* under way */
 } MakeCreation;
 
-static Sandbox *make_sandbox_of(const ApiRequest *q, const MakeCreation *k) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(q->manager->sandboxes, k->id, sb);
-        return sb;
-}
-
 static void creation_destroy(ApiRequest *q, bool answered) {
         MakeCreation *k = q->state;
-        Sandbox *sb = make_sandbox_of(q, k);
 
         if (k->startup)
                 startup_cancel(k->startup);
         if (k->acquisition)
                 acquisition_cancel(k->acquisition);
-        else if (sb && k->ours && !answered && !q->manager->stopping)
-                sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        else if (k->sandbox && k->ours && !answered && !q->manager->stopping)
+                sandbox_delete(k->sandbox, /* force= */ true, NULL, NULL);
+        (void) sandbox_unref(k->sandbox);
         strv_done(&k->told.references);
         free(k->told.tenant);
         free(k->start);
@@ -92,7 +85,7 @@ static void start_failed(ApiRequest *q, Sandbox *sb, int code, const char *text)
 static void make_on_started(int r, const char *text, void *userdata) {
         ApiRequest *q = userdata;
         MakeCreation *k = q->state;
-        Sandbox *sb = make_sandbox_of(q, k);
+        Sandbox *sb = sandbox_unless_gone(k->sandbox);
 
         k->startup = NULL;
         if (r >= 0 && sb)
@@ -111,7 +104,7 @@ static void make_on_acquired(Sandbox *sb, const AcquireResult *result, const Err
                 k->made(q, NULL, &k->told, error);
                 return;
         }
-        memcpy(k->id, sb->id, sizeof(k->id));
+        sandbox_ref_set(&k->sandbox, sb);
         api_about(q, sb, /* x= */ NULL);
         k->told.existing = result->existing;
         if (!result->existing)

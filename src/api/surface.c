@@ -335,10 +335,21 @@ static int check_rights(ApiRequest *q) {
         return 0;
 }
 
-void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x) {
+void api_about(ApiRequest *q, Sandbox *sb, const Execution *x) {
+        sandbox_ref_set(&q->about, sb);
         memcpy(q->sandbox_id, sb->id, sizeof(q->sandbox_id));
         if (x)
                 memcpy(q->execution_id, x->id, sizeof(q->execution_id));
+}
+
+static void surface_caller_destroy(ApiRequest *q, bool answered) {
+        sandbox_forget_caller(q->state, q);
+        q->state = sandbox_unref(q->state);
+}
+
+void api_keep_caller(ApiRequest *q, Sandbox *sb) {
+        q->state = sandbox_ref(sb);
+        q->destroy = surface_caller_destroy;
 }
 
 /* What it is about. Looked up when the handler is called: while a body came in, it may have gone. */
@@ -420,6 +431,7 @@ static void surface_on_closed(HttpRequest *r, bool answered, void *userdata) {
                 q->destroy(q, answered);
         for (size_t i = 0; i < ELEMENTSOF(q->parameters); i++)
                 free(q->parameters[i]);
+        (void) sandbox_unref(q->about);
         free(q);
 }
 

@@ -56,6 +56,7 @@ struct ApiRequest {
         /* For whoever keeps account of calls; see account.h. */
         usec_t began; /* monotonic */
         char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
+        Sandbox *about; /* by reference; NULL: no sandbox. What waits asks sandbox_unless_gone() for it */
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
         char shown_path[64]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
@@ -85,7 +86,9 @@ void api_proceed(ApiRequest *q);
 int api_authenticate(ApiRequest *q);
 
 /* What a call turned out to be about, when its path does not say it: what it has just made. x may be NULL. */
-void api_about(ApiRequest *q, const Sandbox *sb, const Execution *x);
+void api_about(ApiRequest *q, Sandbox *sb, const Execution *x);
+/* The request waits for a sandbox to have become something, with itself as the userdata: the sandbox forgets it when the client leaves. Takes state and destroy. */
+void api_keep_caller(ApiRequest *q, Sandbox *sb);
 
 int api_answer(ApiRequest *q, unsigned status, json_t *body);                /* takes the body */
 int api_error(ApiRequest *q, unsigned status, const char *code, const char *hint, const char *format, ...) _printf_(5, 6);

@@ -44,6 +44,7 @@ void build_request_done(BuildRequest *q) {
 static void build_stage_done(BuildStage *s) {
         scope_done(&s->scope);
         scope_done(&s->ahead);
+        (void) sandbox_unref(s->sandbox);
         free(s->base);
         free(s->layers);
         free(s->keys);
@@ -97,14 +98,9 @@ const PlanStep *build_step(const Build *b) {
 
 /* Sandboxes go, the cache stays. */
 static void build_end(Build *b) {
-        for (size_t i = 0; b->stages && i < b->plan->n_stages; i++) {
-                Sandbox *sb = NULL;
-
-                if (b->stages[i].sandbox[0])
-                        HASH_FIND_STR(b->manager->sandboxes, b->stages[i].sandbox, sb);
-                if (sb)
-                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
-        }
+        for (size_t i = 0; b->stages && i < b->plan->n_stages; i++)
+                if (b->stages[i].sandbox)
+                        sandbox_delete(b->stages[i].sandbox, /* force= */ true, NULL, NULL);
         if (b->made)
                 making_end(b->making, images_find(b->images, b->tenant ? b->tenant : "", b->request.name), NULL);
         else
@@ -158,10 +154,8 @@ static void on_cancel(Making *k, void *userdata) {
 }
 
 Sandbox *build_sandbox(Build *b, size_t stage) {
-        Sandbox *sb = NULL;
+        Sandbox *sb = sandbox_unless_gone(b->stages[stage].sandbox);
 
-        if (b->stages[stage].sandbox[0])
-                HASH_FIND_STR(b->manager->sandboxes, b->stages[stage].sandbox, sb);
         if (!sb)
                 build_fail_step(b, -EPIPE, "the sandbox of this stage has gone away");
         return sb;

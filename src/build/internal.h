@@ -31,7 +31,7 @@ typedef struct BuildStage {
         char (*keys)[SCOPE_KEY_SIZE];     /* of every step, afterwards; "": it changes no file */
         BuildScope ahead;  /* while those are made */
         char ahead_key[SCOPE_KEY_SIZE];
-        char sandbox[SANDBOX_ID_LENGTH + 1]; /* "": none */
+        Sandbox *sandbox; /* NULL: none */
         size_t next;       /* the step that comes */
         size_t cached;     /* steps before this one need not be done */
         bool ready, done;

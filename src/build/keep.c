@@ -58,7 +58,7 @@ static void keep_on_copied(const TreeAnswer *answer, const Error *error, void *u
 
 void stage_keep(Build *b, const char *key, BuildThen then) {
         BuildStage *s = build_stage(b);
-        TreeRef scratch, disk = tree_ref(TREE_DISK, s->sandbox);
+        TreeRef scratch, disk = tree_ref(TREE_DISK, s->sandbox->id);
         Error error = { 0 };
         int r;
 

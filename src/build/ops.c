@@ -49,8 +49,8 @@ void build_abandon(Build *b) {
         b->then = NULL;
 }
 
-static void request_init(GuestFile *g, FileOperation operation, const char *path) {
-        *g = (GuestFile) { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE };
+static void request_init(FileRequest *g, FileOperation operation, const char *path) {
+        *g = (FileRequest) { .operation = (uint16_t) operation, .mode = FILE_MODE_NONE, .owner = FILE_ID_NONE, .group = FILE_ID_NONE };
         (void) snprintf(g->path, sizeof(g->path), "%s", path);
 }
 
@@ -112,7 +112,7 @@ static void on_end_looking(FileOp *op, int error, const char *path, uint64_t cou
         build_continue(b, b->then);
 }
 
-static void ops_start(Build *b, Sandbox *sb, const GuestFile *g, bool looking, BuildThen then) {
+static void ops_start(Build *b, Sandbox *sb, const FileRequest *g, bool looking, BuildThen then) {
         static const FileOpHandlers plain = { .entry = ops_on_entry, .end = ops_on_end }, looks = { .entry = ops_on_entry, .end = on_end_looking };
         Error error = { 0 };
         int r;
@@ -125,7 +125,7 @@ static void ops_start(Build *b, Sandbox *sb, const GuestFile *g, bool looking, B
 }
 
 void ops_stat(Build *b, Sandbox *sb, const char *path, BuildThen then) {
-        GuestFile g;
+        FileRequest g;
 
         request_init(&g, FILE_STAT, path);
         ops_start(b, sb, &g, /* looking= */ true, then);
@@ -141,7 +141,7 @@ static void on_name(FileOp *op, const FileEntry *entry, int fd, void *userdata) 
 void ops_list(Build *b, Sandbox *sb, const char *path, BuildThen then) {
         static const FileOpHandlers handlers = { .entry = on_name, .end = on_end_looking };
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         int r;
 
         strv_done(&b->names);
@@ -156,7 +156,7 @@ void ops_list(Build *b, Sandbox *sb, const char *path, BuildThen then) {
 }
 
 void ops_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, BuildThen then) {
-        GuestFile g;
+        FileRequest g;
 
         request_init(&g, FILE_MKDIR, path);
         g.flags = FILE_PARENTS;
@@ -171,7 +171,7 @@ void ops_mkdir(Build *b, Sandbox *sb, const char *path, const Account *owner, Bu
 /* Reading: a descriptor comes, of a regular file; what is in it is in memory, for it was just looked at. */
 
 void ops_read(Build *b, Sandbox *sb, const char *path, BuildThen then) {
-        GuestFile g;
+        FileRequest g;
 
         request_init(&g, FILE_READ, path);
         ops_start(b, sb, &g, /* looking= */ true, then);
@@ -196,7 +196,7 @@ static int ops_on_writable(sd_event_source *source, int fd, uint32_t revents, vo
 }
 
 void ops_write(Build *b, Sandbox *sb, const char *path, uint32_t mode, const Account *owner, char *data, size_t size, BuildThen then) {
-        GuestFile g;
+        FileRequest g;
         int r;
 
         free(b->data);
@@ -247,7 +247,7 @@ int helper_run(Build *b, const HelperRequest *q) {
         const size_t i = b->n_helpers;
         _cleanup_close_ int channel = -EBADF;
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         int r = 0;
 
         if (q->sandbox) {

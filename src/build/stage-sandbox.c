@@ -87,7 +87,7 @@ static void stage_sandbox_on_acquired(Sandbox *sb, const AcquireResult *result, 
                 build_fail_step(b, error->code, "no sandbox for this stage: %s", error->text);
                 return;
         }
-        memcpy(b->stages[b->acquiring].sandbox, sb->id, sizeof(sb->id));
+        sandbox_ref_set(&b->stages[b->acquiring].sandbox, sb);
         build_continue(b, b->then);
 }
 
@@ -98,7 +98,7 @@ void stage_need_sandbox(Build *b, size_t stage, BuildThen then) {
         Error error = { 0 };
         int r;
 
-        if (b->stages[stage].sandbox[0]) {
+        if (b->stages[stage].sandbox) {
                 build_continue(b, then);
                 return;
         }
@@ -127,12 +127,9 @@ static bool stage_sandbox_is_wanted(const Build *b, size_t stage) {
 
 void stage_leave_sandbox(Build *b) {
         BuildStage *s = build_stage(b);
-        Sandbox *sb = NULL;
 
-        if (!s->sandbox[0] || stage_sandbox_is_wanted(b, b->stage))
+        if (!s->sandbox || stage_sandbox_is_wanted(b, b->stage))
                 return;
-        HASH_FIND_STR(b->manager->sandboxes, s->sandbox, sb);
-        if (sb)
-                sandbox_delete(sb, /* force= */ true, NULL, NULL);
-        s->sandbox[0] = '\0';
+        sandbox_delete(s->sandbox, /* force= */ true, NULL, NULL);
+        s->sandbox = sandbox_unref(s->sandbox);
 }

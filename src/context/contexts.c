@@ -28,7 +28,7 @@ static ContextSeat *contexts_seat_free(ContextSeat *s) {
 }
 
 static bool has_processes(const Sandbox *sb) {
-        return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || (sb->status == SANDBOX_PAUSED && !sb->parked);
+        return sandbox_is_up(sb) || (sb->status == SANDBOX_PAUSED && !sb->parked);
 }
 
 /* Executions are told their ends before this; a context that is none may be left. */
@@ -40,7 +40,7 @@ static void contexts_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
                 return;
         DL_FOREACH_SAFE(s->entries, e, next)
                 context_entry_over(e, "the sandbox has ended");
-        if (!sandbox_status_is_ended(sb->status) && sb->status != SANDBOX_TERMINATING)
+        if (!sandbox_is_ending(sb))
                 return;
         s->gone = true;
         sandbox_unwatch(&s->watch);

@@ -252,7 +252,7 @@ static int context_run_check(const ContextEntry *e, const char *code, Error *ret
 
         if (e->state == CONTEXT_OVER)
                 return error_set(reterr, -EPIPE, "%s", e->why);
-        if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
+        if (!sandbox_is_up(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
         if (sb->mask_lost)
                 return error_set(reterr, -EKEYREVOKED, "This sandbox was given secrets that cannot be read, so they cannot be hidden in what code prints (see `cove health`)");

@@ -1,11 +1,11 @@
 /* fileop.h: one file operation in a sandbox, under way.
  *
- * Done by a worker inside, as a user of the sandbox; here is the daemon's end of its channel. What it says is checked and
- * bounded. Must not know: HTTP, JSON. */
+ * The provider does it, as a user of the sandbox. The core checks and bounds the answers before a handler sees them.
+ * Must not know: HTTP, JSON, how a provider reaches files. */
 #pragma once
 
+#include "base/file-request.h"
 #include "core/sandbox.h"
-#include "wire/file.h"
 
 typedef struct FileOp FileOp;
 
@@ -13,13 +13,13 @@ typedef struct FileOpHandlers {
         void (*entry)(FileOp *op, const FileEntry *entry, int fd, void *userdata); /* fd: read, pack; the handler's to close; else -EBADF */
         void (*event)(FileOp *op, const FileEvent *event, void *userdata);
         /* Once, and last. error 0, or a negative errno with the path it is about: -EPIPE when the sandbox went away, -EBADMSG when
-         * the worker talks nonsense. Of a watch: when it stands, events follow, and once more with an error when it breaks. The
-         * count is that of END in file.h. */
+         * the answers make no sense. Of a watch: when it stands, events follow, and once more with an error when it breaks. The
+         * count is that of fileop_on_end(). */
         void (*end)(FileOp *op, int error, const char *path, uint64_t count, void *userdata);
 } FileOpHandlers;
 
-/* -ESTALE: the sandbox is not in a state for it. The request's uid and gid are those of the worker. */
-int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret, Error *reterr);
+/* -ESTALE: the sandbox is not in a state for it. -EOPNOTSUPP: pack, unpack, and the provider has no archives. The request's uid and gid are those of the user who does it. */
+int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret, Error *reterr);
 
 /* Also in the middle: then nothing of it remains; also from within a handler. NULL is fine. */
 FileOp *fileop_free(FileOp *op);
@@ -37,5 +37,25 @@ int fileop_take_channel(FileOp *op);
 void fileop_tell_data(FileOp *op, const void *data, size_t size);
 void fileop_tell_end(FileOp *op, bool done);
 
-/* Stop and go on reading what the worker says, when entries come faster than they can be passed on. */
+/* Stop and go on reading the answers, when entries come faster than they can be passed on. */
 int fileop_pause(FileOp *op, bool pause);
+
+/* For providers: the answers to file_start(), never from within a call. An answer that the operation cannot have ends it with -EBADMSG. Each of them may end the
+ * operation, and file_end() comes then.
+ *
+ *      STAT, MKDIR, MOVE, COPY, CHMOD      entry (the thing afterwards), end
+ *      REMOVE, UNPACK                      end
+ *      LIST, PACK                          entries, end
+ *      READ                                entry with a descriptor, end
+ *      WRITE                               after file_commit(): entry, end. Replaces atomically
+ *      WATCH                               end at once (the watch stands), then events, each with an entry before it when FILE_DETAILS asks for it
+ *      any                                 failed, and nothing after it
+ *
+ * The count of an end: LIST, PACK, UNPACK entries (LIST: above the request's limit there is more), WRITE 1 when a file was replaced, MKDIR directories made,
+ * REMOVE, COPY, CHMOD things. */
+void fileop_on_entry(FileOp *op, const FileEntry *entry, int fd); /* fd: a regular file, open for reading (read, pack); taken. Else -EBADF */
+void fileop_on_event(FileOp *op, const FileEvent *event);
+void fileop_on_end(FileOp *op, uint64_t count);
+void fileop_on_failed(FileOp *op, int error, const char *path); /* error: negative errno */
+void *fileop_provider_data(const FileOp *op);
+void fileop_set_provider_data(FileOp *op, void *data);

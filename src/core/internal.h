@@ -7,11 +7,14 @@
 
 /* sandbox.c: objects and their status */
 Sandbox *sandbox_new(Manager *m);
-Sandbox *sandbox_free(Sandbox *sb); /* executions and all; out of every table */
-int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason);
+void sandbox_drop(Sandbox *sb); /* it is gone: executions and all, out of every table; the object stays for those who hold a reference */
+/* The one way from a state to another. -EPROTO: the table of status.h does not have it, nothing has changed. */
+int sandbox_move(Sandbox *sb, SandboxState to, const char *reason);
+int sandbox_set_activity(Sandbox *sb, SandboxActivity activity); /* with the status as it is */
 int sandbox_read_usage(Sandbox *sb, SandboxUsage *ret); /* as the provider has it, less what was not its owner's */
 void sandbox_tell(Sandbox *sb, Execution *x); /* watches */
 bool sandbox_can_run(const Sandbox *sb);       /* a command, now */
+const char *sandbox_state_text(const Sandbox *sb); /* why it cannot: "stopping", "pausing" or its status */
 void sandbox_update_running(Sandbox *sb);     /* ready or running, by what is alive */
 void sandbox_register(Sandbox *sb); /* by its id */
 int sandbox_register_name(Sandbox *sb);
@@ -39,15 +42,16 @@ typedef enum SandboxCallKind {
 } SandboxCallKind;
 
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata);
-/* All of that kind. False: one of them has deleted the sandbox, and it is gone. */
+/* All of that kind; done may be NULL, then nobody is told. False: one of them has deleted the sandbox, and it is gone. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error);
 bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind); /* somebody does */
 void sandbox_calls_free(Sandbox *sb);
 
 /* lifecycle.c */
-void sandbox_pause_now(Sandbox *sb); /* somebody waits for it, or nobody has to */
+void sandbox_serve_waiting(Sandbox *sb); /* pause, stop and hold that were asked for while something else was under way */
 
 /* hold.c */
+void sandbox_hold_now(Sandbox *sb); /* somebody waits for it */
 bool sandbox_hold_on_frozen(Sandbox *sb, bool frozen, const Error *error); /* true: it was about that */
 
 /* park.c */
@@ -80,8 +84,8 @@ void execution_kill(Execution *x, ExecutionReason why);
 void execution_tell(Execution *x);
 Execution *execution_by_number(Sandbox *sb, uint64_t number);
 void execution_on_started(Execution *x, int pid);
-void execution_on_failed(Execution *x, const GuestExecFailed *f);
-void execution_on_exited(Execution *x, const GuestExited *e);
+void execution_on_failed(Execution *x, const ProviderNotStarted *f);
+void execution_on_exited(Execution *x, const ProviderEnd *e);
 void execution_unfollow(Execution *x);
 
 /* channel.c */
@@ -107,8 +111,8 @@ void journal_ended(Execution *x);  /* counts; makes room when there is too much 
 
 /* probe.c: a command inside that is no execution; its numbers are beyond all of theirs */
 #define PROBE_NUMBER_FIRST (UINT64_C(1) << 63)
-void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e);
-void sandbox_probe_on_failed(Sandbox *sb, const GuestExecFailed *f);
+void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e);
+void sandbox_probe_on_failed(Sandbox *sb, const ProviderNotStarted *f);
 void sandbox_probe_on_frozen(Sandbox *sb);
 void sandbox_probe_on_end(Sandbox *sb);
 void sandbox_probe_free(Sandbox *sb);
@@ -117,6 +121,9 @@ void sandbox_probe_free(Sandbox *sb);
 int sandbox_arm_timers(Sandbox *sb);
 void sandbox_timers_free(Sandbox *sb);
 int sandbox_check_cpu_time(Sandbox *sb); /* arms the next look, if there is a limit and something runs */
+
+/* lifecycle.c: the sandbox stands still, or goes on: frozen() */
+int sandbox_freeze(Sandbox *sb, bool freeze, Error *reterr);
 
 /* events.c: what a provider tells */
 extern const ProviderEvents core_provider_events;
@@ -132,7 +139,7 @@ void trees_on_done(Manager *m, uint64_t token, int wait_status, uint64_t bytes, 
 void tree_calls_free(Manager *m); /* nobody is told any more */
 
 /* zygote.c */
-void zygote_on_done(Manager *m, uint64_t token, int pid, const Error *error);
+void zygote_on_done(Manager *m, uint64_t token, int pid, int fds[static _EXECUTION_CHANNEL_MAX], const Error *error);
 void zygote_calls_free(Manager *m);
 
 /* recover.c */

@@ -53,11 +53,9 @@ static int load_sandbox(Sandbox *row, void *userdata) {
 }
 
 static int load_execution(const char *sandbox_id, Execution *row, void *userdata) {
-        Manager *m = userdata;
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(userdata, sandbox_id);
         Execution *x;
 
-        HASH_FIND_STR(m->sandboxes, sandbox_id, sb);
         if (!sb)
                 return 0;
         x = execution_new(sb, row->number);
@@ -154,7 +152,7 @@ Manager *manager_free(Manager *m) {
         listing_free(m);
         m->admission = admission_free(m->admission);
         HASH_ITER(hh, m->sandboxes, sb, next)
-                sandbox_free(sb);
+                sandbox_drop(sb);
         acquisitions_free(m);
         tree_calls_free(m);
         zygote_calls_free(m);
@@ -263,14 +261,10 @@ static Sandbox *holder_of_name(Manager *m, const SandboxSpec *spec) {
         return sb && sb->spec.name && strcmp(sb->spec.name, spec->name) == 0 ? sb : NULL;
 }
 
-static bool is_ending(const Sandbox *sb) {
-        return sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING;
-}
-
 Sandbox *manager_find_named(Manager *m, const SandboxSpec *spec) {
         Sandbox *sb = holder_of_name(m, spec);
 
-        return sb && !is_ending(sb) ? sb : NULL;
+        return sb && !sandbox_is_ending(sb) ? sb : NULL;
 }
 
 /* Takes the spec's contents on success. */
@@ -303,7 +297,7 @@ static int core_manager_create(Manager *m, SandboxSpec *spec, bool pooled, Sandb
                 network_gone(sb); /* and an address */
                 sb->spec = empty; /* still the caller's; its name was only lent */
                 manager_forget_name(m, spec);
-                sandbox_free(sb);
+                sandbox_drop(sb);
                 return r;
         }
         *spec = empty;
@@ -321,7 +315,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
 
         *ret_existing = false;
         sb = holder_of_name(m, spec);
-        if (sb && is_ending(sb)) {
+        if (sb && sandbox_is_ending(sb)) {
                 manager_forget_name(m, spec); /* what has ended holds no name that somebody else wants */
                 sandbox_end(sb, sb->status, /* delete= */ true, "deleted");
                 sb = NULL;
@@ -335,7 +329,7 @@ int manager_create(Manager *m, const Principal *who, SandboxSpec *spec, Sandbox 
 }
 
 int manager_await_ready(Sandbox *sb, SandboxDone done, void *userdata) {
-        if (sb->networking && sb->status != SANDBOX_INITIALIZING)
+        if (sandbox_is_up(sb) && sb->activity == ACTIVITY_CONNECTING)
                 return sandbox_call_add(sb, CALL_NETWORK, done, userdata);
         if (sb->status != SANDBOX_INITIALIZING) {
                 done(sb, NULL, userdata);

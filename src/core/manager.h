@@ -88,6 +88,7 @@ Manager *manager_free(Manager *m);
 
 /* By id or name, as the principal sees it: another tenant's is not there. NULL: there is none, and never comes back by itself. */
 Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name);
+Sandbox *manager_by_id(const Manager *m, const char *id); /* whoever it belongs to */
 
 Execution *manager_find_execution(Sandbox *sb, const char *id);
 

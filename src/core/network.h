@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/manager.h"
-#include "wire/spawn.h"
+#include "wire/network.h"
 
 typedef struct NetworkKeeper {
         /* Before anything of it is written down: may there be such a one? Chooses what the row has to have (its address). */
@@ -36,6 +36,9 @@ static inline bool sandbox_has_network(const Sandbox *sb) {
 /* What of a mode is built into a sandbox; what it may be used for can change. */
 SpawnNetwork network_shape(uint8_t mode);
 uint8_t network_mode_gated(void); /* the mode that stands at the gate, and by itself lets nothing out */
+
+/* The provider is asked for the sockets by which everything leaves it: the keeper's sockets() follows. */
+int network_ask_sockets(Sandbox *sb);
 
 /* The keeper's answers. error NULL: well. */
 void network_prepared(Sandbox *sb, const Error *error);

@@ -5,14 +5,14 @@
  * Must not know: where it is kept. */
 #pragma once
 
+#include "base/file-request.h"
 #include "core/manager.h"
-#include "wire/guest.h"
 
 typedef struct RecordedFile RecordedFile;
 
 typedef struct CoreRecorder {
         /* A file operation that changes something has begun; data of a write, or of an archive. NULL: is not kept. The end frees it. */
-        RecordedFile *(*file_begin)(Sandbox *sb, const GuestFile *request, void *userdata);
+        RecordedFile *(*file_begin)(Sandbox *sb, const FileRequest *request, void *userdata);
         void (*file_data)(RecordedFile *f, const void *data, size_t size);
         void (*file_end)(RecordedFile *f, bool done);
         /* What a caller has written to the input of an execution. */

@@ -1,5 +1,6 @@
 #include "core/sandbox.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,11 +87,17 @@ static bool principal_sees(const Principal *who, const Sandbox *sb) {
         return !who->tenant || (sb->spec.tenant && strcmp(who->tenant, sb->spec.tenant) == 0);
 }
 
-Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+Sandbox *manager_by_id(const Manager *m, const char *id) {
         Sandbox *sb;
+
+        HASH_FIND_STR(m->sandboxes, id, sb);
+        return sb;
+}
+
+Sandbox *manager_find(Manager *m, const Principal *who, const char *id_or_name) {
+        Sandbox *sb = manager_by_id(m, id_or_name);
         SandboxName *n;
 
-        HASH_FIND_STR(m->sandboxes, id_or_name, sb);
         if (!sb && strlen(id_or_name) <= SANDBOX_NAME_MAX) {
                 n = core_sandbox_find_name(m, who->tenant, id_or_name);
                 sb = n ? n->sandbox : NULL;
@@ -131,22 +138,57 @@ static void unregister(Sandbox *sb) {
 }
 
 /* The only place where it changes. */
-static void core_sandbox_become(Sandbox *sb, SandboxStatus status) {
-        tally_status(sb, sb->status, status);
-        sb->status = status;
-        if (!sandbox_status_is_live(status))
+static void core_sandbox_become(Sandbox *sb, SandboxState to) {
+        tally_status(sb, sb->status, to.status);
+        sb->status = to.status;
+        sb->parked = to.parked;
+        sb->activity = to.activity;
+        if (!sandbox_status_is_live(to.status))
                 admission_wake(sb->manager->admission); /* its place is free */
         sb->changed_at = clock_wall_usec();
 }
 
-Sandbox *sandbox_free(Sandbox *sb) {
-        Execution *x, *next;
-        SandboxWatch *w, *next_watch;
-        Manager *m;
+Sandbox *sandbox_ref(Sandbox *sb) {
+        if (sb)
+                sb->n_refs++;
+        return sb;
+}
 
+Sandbox *sandbox_unref(Sandbox *sb) {
         if (!sb)
                 return NULL;
-        m = sb->manager;
+        assert(sb->n_refs > 0);
+        if (--sb->n_refs == 0 && sb->gone)
+                free(sb);
+        return NULL;
+}
+
+void sandbox_ref_set(Sandbox **at, Sandbox *sb) {
+        (void) sandbox_ref(sb);
+        (void) sandbox_unref(*at);
+        *at = sb;
+}
+
+static void core_sandbox_leave_shell(Sandbox *sb) {
+        Sandbox shell = {
+                .manager = sb->manager,
+                .spec.hub_fd = -EBADF,
+                .status = sandbox_status_is_ended(sb->status) ? sb->status : SANDBOX_TERMINATED,
+                .n_refs = sb->n_refs,
+                .gone = true,
+        };
+
+        memcpy(shell.id, sb->id, sizeof(shell.id));
+        *sb = shell;
+        if (sb->n_refs == 0)
+                free(sb);
+}
+
+void sandbox_drop(Sandbox *sb) {
+        Execution *x, *next;
+        SandboxWatch *w, *next_watch;
+        Manager *m = sb->manager;
+
         network_gone(sb);
         forget_name(sb);
         unregister(sb);
@@ -165,11 +207,12 @@ Sandbox *sandbox_free(Sandbox *sb) {
         sandbox_spec_done(&sb->spec);
         mask_unref(sb->mask);
         free(sb->reason);
-        free(sb);
-        return NULL;
+        core_sandbox_leave_shell(sb);
 }
 
 void sandbox_watch(Sandbox *sb, SandboxWatch *watch) {
+        if (sb->gone)
+                return;
         watch->sandbox = sb;
         DL_APPEND(sb->watches, watch);
 }
@@ -235,28 +278,13 @@ static void observe_times(Sandbox *sb, SandboxStatus before) {
                 observe_step(sb->manager, STEP_LIFETIME, sb, NULL, sandbox_owned_since(sb), core_sandbox_since(sandbox_owned_since(sb)));
 }
 
-int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
-        SandboxStatus before = sb->status;
+static void core_sandbox_write_status(Sandbox *sb, SandboxStatus before, const char *reason) {
         int r;
-
-        if (!sandbox_status_may_become(before, status)) {
-                log_error("sandbox %s: refused to go from %s to %s", sb->id, sandbox_status_name(before),
-                                sandbox_status_name(status));
-                return -EPROTO;
-        }
-        core_sandbox_become(sb, status);
-        if (status == SANDBOX_READY && sb->ready_at == 0)
-                sb->ready_at = sb->changed_at;
-        if (before == SANDBOX_PAUSED && (status == SANDBOX_READY || status == SANDBOX_RUNNING))
-                sb->resumed_at = sb->changed_at;
-        if (sandbox_status_is_ended(status))
-                sb->ended_at = sb->changed_at;
-        set_reason(sb, reason);
 
         (void) store_begin(sb->manager->store);
         r = store_sandbox_update(sb->manager->store, sb);
         if (r >= 0)
-                sandbox_event(sb, "status", NULL, "%s → %s%s%s", sandbox_status_name(before), sandbox_status_name(status),
+                sandbox_event(sb, "status", NULL, "%s → %s%s%s", sandbox_status_name(before), sandbox_status_name(sb->status),
                                 reason ? ": " : "", reason ? reason : "");
         if (r >= 0)
                 r = store_commit(sb->manager->store);
@@ -264,23 +292,53 @@ int sandbox_set_status(Sandbox *sb, SandboxStatus status, const char *reason) {
                 store_rollback(sb->manager->store);
                 log_error("sandbox %s: cannot write its status: %s", sb->id, strerror(-r));
         }
-        observe_status(sb, before, status);
-        observe_times(sb, before);
+}
+
+int sandbox_move(Sandbox *sb, SandboxState to, const char *reason) {
+        const SandboxState from = sandbox_state(sb);
+
+        if (!sandbox_state_may_become(from, to)) {
+                log_error("sandbox %s: refused to go from %s (%s) to %s (%s)", sb->id, sandbox_status_name(from.status),
+                                sandbox_activity_name(from.activity), sandbox_status_name(to.status), sandbox_activity_name(to.activity));
+                return -EPROTO;
+        }
+        if (from.status == to.status && from.parked == to.parked) {
+                sb->activity = to.activity; /* which nobody is told of and no row has */
+                return 0;
+        }
+        core_sandbox_become(sb, to);
+        if (to.status == SANDBOX_READY && sb->ready_at == 0)
+                sb->ready_at = sb->changed_at;
+        if (from.status == SANDBOX_PAUSED && sandbox_is_up(sb))
+                sb->resumed_at = sb->changed_at;
+        if (sandbox_status_is_ended(to.status))
+                sb->ended_at = sb->changed_at;
+        set_reason(sb, reason);
+        core_sandbox_write_status(sb, from.status, reason);
+        observe_status(sb, from.status, to.status);
+        observe_times(sb, from.status);
         sandbox_tell(sb, NULL);
         return 0;
 }
 
+int sandbox_set_activity(Sandbox *sb, SandboxActivity activity) {
+        return sandbox_move(sb, (SandboxState) { .status = sb->status, .parked = sb->parked, .activity = activity }, NULL);
+}
+
 bool sandbox_can_run(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->stopping && !sb->freezing && sb->halt == HALT_NONE;
+        return sandbox_is_up(sb) && sb->activity != ACTIVITY_STOPPING && sb->activity != ACTIVITY_FREEZING && !sandbox_is_unloading(sb);
+}
+
+const char *sandbox_state_text(const Sandbox *sb) {
+        return sandbox_is_stopping(sb) ? "stopping" : sb->activity == ACTIVITY_FREEZING ? "pausing" : sandbox_status_name(sb->status);
 }
 
 /* Which of the two it is follows from its executions, whose rows are written: this needs none. */
 void sandbox_update_running(Sandbox *sb) {
         SandboxStatus status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY;
 
-        if (sb->status == status || (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING))
-                return;
-        core_sandbox_become(sb, status);
+        if (sb->status != status && sandbox_is_up(sb))
+                core_sandbox_become(sb, (SandboxState) { .status = status, .activity = sb->activity });
 }
 
 /* What its owner has used. */

@@ -1,7 +1,7 @@
 /* sandbox.h: one sandbox, as the daemon knows it.
  *
- * The record of what was asked for and what has become of it, its executions, and what can be done with it. Every change of
- * status goes through sandbox_set_status(), which asks the table of status.h, writes the store, and only then tells.
+ * The record of what was asked for and what has become of it, its executions, and what can be done with it. Its state is a status and one
+ * activity; every change of either goes through sandbox_move(), which asks the table of status.h, writes the store, and only then tells.
  * Must not know: HTTP, JSON beyond carrying a caller's metadata, namespaces, SQL. */
 #pragma once
 
@@ -86,25 +86,14 @@ int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everyt
 int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
 void sandbox_volumes_done(SandboxSpec *spec);
 
-typedef enum SandboxHold {
-        HOLD_NONE,
-        HOLD_FREEZING,
-        HOLD_HELD,
-        HOLD_THAWING,
-} SandboxHold;
-
-typedef enum SandboxHalt {
-        HALT_NONE,
-        HALT_STOPPING, /* what runs is asked to end */
-        HALT_DOWN,     /* the provider takes the rest down */
-        HALT_SYNCING,  /* there is only its disk, which is being written */
-} SandboxHalt;
-
 struct Sandbox {
         Manager *manager;
         char id[SANDBOX_ID_LENGTH + 1];
         SandboxSpec spec;
         SandboxStatus status;
+        SandboxActivity activity; /* what is under way with it. Not in the store */
+        bool parked;            /* with SANDBOX_PAUSED: which kind of it (status.h), in a column of its own because callers see "paused" either way. Stays when
+                                 * it ends, as what it was then */
         char *reason;           /* why the status is what it is, for a person; may be NULL */
         usec_t created_at, changed_at; /* wall clock, microseconds since 1970 */
         usec_t ready_at;        /* 0: never was */
@@ -128,16 +117,9 @@ struct Sandbox {
         SandboxStatus end_status; /* what terminating leads to */
         bool end_delete;          /* … or to nothing at all */
         int create_error;         /* negative errno: it never came to be, and the reason says why */
-        bool freezing, thawing, stopping;
-        SandboxHold hold;       /* stands still for a moment: hold.c. Not in the store */
-        bool pause_wanted;      /* … and is to be paused afterwards */
-        SandboxHalt halt;       /* loses its processes and stays: park.c. Not in the store */
-        struct Halt *halting;   /* while it does */
-        bool booting;           /* parked, and gets another PID 1. Not in the store */
-        bool parked;            /* paused, with its disk only: no process of it lives; resume makes another PID 1 on the same disk */
-        bool replacing;         /* its disk becomes another one: nobody starts or copies it meanwhile. Not in the store */
-        bool networking;        /* its network is being connected: nobody gets it before */
-        bool pooled;            /* belongs to a pool and to nobody else: in no list, for no caller */
+        usec_t stop_grace_usec;   /* of the stop that was asked for last */
+        struct Halt *halting;     /* draining, unloading, syncing: park.c's notes */
+        bool pooled;              /* belongs to a pool and to nobody else: in no list, for no caller. A matter of ownership, in any state */
 
         /* Through the gate, as it has told last: core/network.h's keeper writes and stores them. */
         uint64_t network_tx_bytes, network_rx_bytes, network_requests, network_denied;
@@ -160,8 +142,52 @@ struct Sandbox {
         struct SandboxTimers *timers;
         struct SandboxWatch *watches;
         struct SandboxCall *calls; /* who waits for something to be done */
+        unsigned n_refs;        /* of those who keep it, beside the manager */
+        bool gone;
         UT_hash_handle hh;      /* by id */
 };
+
+/* A reference keeps the object, not the sandbox. When the sandbox is gone, only its id is left in the object, with a status that has ended: the functions below that
+ * change a sandbox then do nothing or refuse, and there is no execution, watch, caller or provider data. */
+Sandbox *sandbox_ref(Sandbox *sb);   /* of NULL: NULL */
+Sandbox *sandbox_unref(Sandbox *sb); /* NULL */
+void sandbox_ref_set(Sandbox **at, Sandbox *sb); /* in place of the one before */
+
+static inline bool sandbox_is_gone(const Sandbox *sb) {
+        return sb->gone;
+}
+
+static inline Sandbox *sandbox_unless_gone(Sandbox *sb) { /* of NULL: NULL */
+        return sb && !sb->gone ? sb : NULL;
+}
+
+static inline SandboxState sandbox_state(const Sandbox *sb) {
+        return (SandboxState) { .status = sb->status, .parked = sb->parked, .activity = sb->activity };
+}
+
+static inline bool sandbox_is_up(const Sandbox *sb) {
+        return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING;
+}
+
+static inline bool sandbox_is_ending(const Sandbox *sb) { /* or has ended */
+        return sb->status >= SANDBOX_TERMINATING;
+}
+
+static inline bool sandbox_is_held(const Sandbox *sb) { /* or is about to be, or to be released */
+        return sb->activity >= ACTIVITY_HOLDING && sb->activity <= ACTIVITY_RELEASING;
+}
+
+static inline bool sandbox_is_unloading(const Sandbox *sb) { /* loses its processes: to be parked, or after a boot that failed */
+        return sb->activity >= ACTIVITY_DRAINING && sb->activity <= ACTIVITY_SYNCING;
+}
+
+static inline bool sandbox_is_booting(const Sandbox *sb) {
+        return sb->status == SANDBOX_PAUSED && (sb->activity == ACTIVITY_BOOTING || sb->activity == ACTIVITY_CONNECTING);
+}
+
+static inline bool sandbox_is_stopping(const Sandbox *sb) { /* for good or to be parked */
+        return sb->activity == ACTIVITY_STOPPING || sb->activity == ACTIVITY_DRAINING;
+}
 
 /* Since when it belongs to somebody. */
 static inline usec_t sandbox_owned_since(const Sandbox *sb) {
@@ -180,7 +206,7 @@ void sandbox_watch(Sandbox *sb, SandboxWatch *watch);
 void sandbox_unwatch(SandboxWatch *watch); /* also when it never watched */
 
 /* The answer to one of the calls below; exactly once, possibly before the call returns. error is NULL when it went well. After
- * a delete sb is about to go: do not keep it. */
+ * a delete sb is about to go: keep it by a reference only. */
 typedef void (*SandboxDone)(Sandbox *sb, const Error *error, void *userdata);
 
 /* -ESTALE: not in a state for it; the error's text says "… (state: X)". */
@@ -200,6 +226,10 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
  * cope with a sandbox that has gone meanwhile: done is not called then. */
 int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr);
 void sandbox_release(Sandbox *sb);
+
+/* A parked sandbox is not booted between the two: its disk becomes another one. -EBUSY: something else is under way. */
+int sandbox_swap_begin(Sandbox *sb);
+void sandbox_swap_end(Sandbox *sb); /* also if it was not begun */
 
 void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userdata); /* ends what runs, keeps the disk */
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata);                   /* after a stop; else does nothing */

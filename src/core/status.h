@@ -1,10 +1,25 @@
-/* status.h: the life of a sandbox and of an execution, as names and as one table of allowed moves.
+/* status.h: the life of a sandbox and of an execution, as names and as one table of legal moves.
  *
- *      initializing → ready ⇄ running          running: at least one execution is alive
- *      ready, running ⇄ paused                 everything frozen, nothing lost
- *      ready, running, paused, stopped → paused → ready    parked: its disk only, and another PID 1 afterwards
- *      ready, running ⇄ stopped                nothing runs, the disk stays
- *      any live one → terminating → completed | failed | terminated
+ * The state of a sandbox is its status, which callers see and the store keeps, and one activity, which is what the daemon has under way
+ * with it and is forgotten when the daemon ends. An arrow below names the activities on its way; "up" is ready or running, and running
+ * means that at least one execution is alive.
+ *
+ *      initializing ──[connecting]──→ up
+ *
+ *         up ──freezing──→ paused ──thawing──→ up
+ *         up ──stopping──→ stopped ──────────→ up
+ *         up ──[draining]─┐
+ *         up, paused, stopped ──unloading──syncing──→ parked ──booting──[connecting]──→ up
+ *
+ *         up, stopped ⟲ holding, held, releasing      frozen for the moment that a copy of the disk takes
+ *         up ⟲ connecting                             claimed from a pool, gets the network of its owner
+ *         parked ⟲ swapping                           its disk becomes another one
+ *         parked ⟲ booting, [connecting], unloading   a boot that failed
+ *
+ *      any of these, with any activity ──→ terminating ──→ completed | failed | terminated
+ *
+ * Parked is shown as "paused" with a field beside it: no process lives, the disk is all there is. Whatever is under way, the death of PID 1
+ * leads to unloading if the disk is kept and to terminating if not.
  *
  * One string table for log, API and store alike. Knows base only. */
 #pragma once
@@ -29,7 +44,34 @@ typedef enum SandboxStatus {
 const char *sandbox_status_name(SandboxStatus s);
 SandboxStatus sandbox_status_from_name(const char *name);
 
-bool sandbox_status_may_become(SandboxStatus from, SandboxStatus to);
+/* What the daemon has under way with a sandbox; at most one thing at a time. Not in the store. */
+typedef enum SandboxActivity {
+        ACTIVITY_NONE,
+        ACTIVITY_CONNECTING, /* its network is being connected: nobody gets it before */
+        ACTIVITY_FREEZING,   /* to be paused */
+        ACTIVITY_THAWING,    /* to leave the pause */
+        ACTIVITY_STOPPING,   /* what runs is asked to end */
+        ACTIVITY_HOLDING,    /* is being frozen for a copy of its disk */
+        ACTIVITY_HELD,
+        ACTIVITY_RELEASING,
+        ACTIVITY_DRAINING,   /* to be parked: what runs is asked to end */
+        ACTIVITY_UNLOADING,  /* to be parked: the provider takes its processes down */
+        ACTIVITY_SYNCING,    /* to be parked: no process is left, the disk is being written */
+        ACTIVITY_BOOTING,    /* parked, gets another PID 1 */
+        ACTIVITY_SWAPPING,   /* parked, its disk becomes another one: nobody boots it meanwhile */
+        _ACTIVITY_MAX,
+        _ACTIVITY_INVALID = -EINVAL,
+} SandboxActivity;
+
+typedef struct SandboxState {
+        SandboxStatus status;
+        bool parked; /* tells apart two kinds of SANDBOX_PAUSED; says nothing with any other status */
+        SandboxActivity activity;
+} SandboxState;
+
+const char *sandbox_activity_name(SandboxActivity a); /* for the log */
+bool sandbox_state_is_valid(SandboxState s);
+bool sandbox_state_may_become(SandboxState from, SandboxState to);
 bool sandbox_status_is_live(SandboxStatus s);  /* has processes: initializing … terminating */
 bool sandbox_status_is_ended(SandboxStatus s); /* completed, failed, terminated */
 

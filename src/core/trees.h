@@ -1,4 +1,4 @@
-/* trees.h: what coved asks about trees (wire/tree.h), with answers by callback.
+/* trees.h: what coved asks about trees (base/tree-request.h), with answers by callback.
  *
  * A thin door to the provider: who may, what is whose, when what may go: that is the callers' (image/, state/), in the store. The answer comes exactly
  * once, never from within the call; a spawner that dies meanwhile is an error (-ECONNRESET: nobody knows whether it was done; ask again, all
@@ -6,8 +6,8 @@
  * Must not know: templates, snapshots, volumes. */
 #pragma once
 
+#include "base/tree-request.h"
 #include "core/manager.h"
-#include "wire/tree.h"
 
 typedef struct TreeAnswer {
         int wait_status; /* RUN */

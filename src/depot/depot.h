@@ -21,7 +21,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "wire/tree.h"
+#include "base/tree-request.h"
 
 typedef enum DepotBacking {
         DEPOT_NONE,  /* a plain user's, or it could not be opened: nothing of it works, and the reason is told to whoever asks */

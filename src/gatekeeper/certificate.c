@@ -132,7 +132,7 @@ static const FileOpHandlers handlers = { .entry = certificate_on_entry, .end = c
 
 static int certificate_start(Certification *c, uint16_t operation, const char *path) {
         Sandbox *sb = c->seat->sandbox;
-        GuestFile request = {
+        FileRequest request = {
                 .operation = operation,
                 .flags = operation == FILE_WRITE ? FILE_PARENTS : 0,
                 .uid = owner(sb),

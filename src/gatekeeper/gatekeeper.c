@@ -93,7 +93,7 @@ static void gatekeeper_on_gone(Sandbox *sb, void *userdata) {
         sockets_sandbox_gone(k, sb);
         if (!s)
                 return;
-        if (sb->status == SANDBOX_TERMINATING || sb->halt == HALT_DOWN)
+        if (sb->status == SANDBOX_TERMINATING || sb->activity == ACTIVITY_UNLOADING)
                 seat_leave(s);
         else
                 seat_free(s);

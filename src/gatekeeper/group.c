@@ -129,10 +129,7 @@ static Seat *holder_of_hub(const Group *g) {
 }
 
 static void ask_for_hub(Seat *holder) {
-        Provider *p = holder->keeper->manager->provider;
-
-        if (p->ops->network)
-                (void) p->ops->network(p, holder->sandbox);
+        (void) network_ask_sockets(holder->sandbox);
 }
 
 /* Only a coved that came after the pause has not got it. */

@@ -13,7 +13,7 @@ static int gatekeeper_policy_check_change(Gatekeeper *k, const Sandbox *sb, cons
         const char *before = network_mode_to_string((NetworkMode) sb->spec.network), *after = network_mode_to_string(to->mode);
         const char *group = sb->spec.group ? sb->spec.group : "";
 
-        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+        if (sandbox_is_ending(sb))
                 return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_status_name(sb->status));
         if (network_shape(sb->spec.network) != network_shape((uint8_t) to->mode) || to->mode == NETWORK_HOST)
                 return error_set(reterr, -EINVAL, "its network is \"%s\" and was built as that; it cannot become \"%s\": make another sandbox", before,

@@ -245,8 +245,7 @@ static int seat_ask(Seat *s, QuestionKind kind, const int *fds, size_t n_fds, Er
 }
 
 static void ask_for_sockets(Seat *s) {
-        Provider *p = s->keeper->manager->provider;
-        int r = p->ops->network ? p->ops->network(p, s->sandbox) : -EOPNOTSUPP;
+        int r = network_ask_sockets(s->sandbox);
         Error error = { 0 };
 
         if (r >= 0) {

@@ -60,13 +60,15 @@ void sockets_on_made(Gatekeeper *k, uint64_t token, int error, int fd) {
                 call_end(c, error == 0 && fd < 0 ? -EBADMSG : -abs(error), fd);
 }
 
-static int sockets_call_start(Gatekeeper *k, Sandbox *sb, GuestSocket *socket, const SocketCall *what) {
+/* flow NULL: a stream to the port. */
+static int sockets_call_start(Gatekeeper *k, Sandbox *sb, const ProviderFlow *flow, uint16_t port, const SocketCall *what) {
         Provider *p = k->manager->provider;
         SocketCall *c;
         int r;
 
-        if (!p->ops->socket || !(p->ops->capabilities & PROVIDER_PORTS))
-                return -EOPNOTSUPP;
+        r = provider_require(p, flow ? PROVIDER_EGRESS : PROVIDER_PORTS, NULL);
+        if (r < 0)
+                return r;
         if (HASH_COUNT(k->sockets) >= CALLS_MAX)
                 return -EAGAIN;
         c = calloc(1, sizeof(*c));
@@ -74,23 +76,21 @@ static int sockets_call_start(Gatekeeper *k, Sandbox *sb, GuestSocket *socket, c
                 return -ENOMEM;
         *c = *what;
         c->keeper = k;
-        c->token = socket->token = ++k->token;
+        c->token = ++k->token;
         memcpy(c->id, sb->id, sizeof(c->id));
         HASH_ADD(hh, k->sockets, token, sizeof(c->token), c);
         r = sd_event_add_time_relative(k->manager->event, &c->timer, CLOCK_MONOTONIC, PATIENCE, 0, sockets_on_timer, c);
         if (r >= 0)
-                r = p->ops->socket(p, sb, socket);
+                r = flow ? p->egress->flow(p, sb, flow, c->token) : p->ports->connect(p, sb, port, c->token);
         if (r < 0)
                 sockets_call_free(c);
         return r;
 }
 
 int gatekeeper_connect(Gatekeeper *k, Sandbox *sb, uint16_t port, GatekeeperConnected done, void *userdata) {
-        GuestSocket socket = { .kind = GUEST_SOCKET_TCP, .remote_port = port };
-
         if (!sandbox_can_run(sb))
                 return -ESTALE;
-        return sockets_call_start(k, sb, &socket, &(SocketCall) { .done = done, .userdata = userdata });
+        return sockets_call_start(k, sb, /* flow= */ NULL, port, &(SocketCall) { .done = done, .userdata = userdata });
 }
 
 void gatekeeper_forget(Gatekeeper *k, void *userdata) {
@@ -124,21 +124,21 @@ static int sockets_port_of(json_t *event, const char *key, uint16_t *ret) {
 
 /* The gate speaks of the guest as local and of the world as remote; a socket that stands for the world has it the other way round. */
 void sockets_flow(Seat *s, json_t *event) {
-        GuestSocket socket = { .kind = GUEST_SOCKET_UDP };
-        uint64_t flow = (uint64_t) json_integer_value(json_object_get(event, "token"));
+        uint64_t token = (uint64_t) json_integer_value(json_object_get(event, "token"));
+        ProviderFlow flow = { 0 };
         int r;
 
-        r = address_of(event, "remote", socket.local);
+        r = address_of(event, "remote", flow.local);
         if (r >= 0)
-                r = address_of(event, "local", socket.remote);
+                r = address_of(event, "local", flow.remote);
         if (r >= 0)
-                r = sockets_port_of(event, "remotePort", &socket.local_port);
+                r = sockets_port_of(event, "remotePort", &flow.local_port);
         if (r >= 0)
-                r = sockets_port_of(event, "localPort", &socket.remote_port);
+                r = sockets_port_of(event, "localPort", &flow.remote_port);
         if (r >= 0)
-                r = sockets_call_start(s->keeper, s->sandbox, &socket, &(SocketCall) { .flow = flow });
+                r = sockets_call_start(s->keeper, s->sandbox, &flow, /* port= */ 0, &(SocketCall) { .flow = token });
         if (r < 0)
-                (void) link_send(s->keeper, json_pack("{s:s, s:I, s:i}", "do", "flow", "token", (json_int_t) flow, "error", -r), NULL, 0);
+                (void) link_send(s->keeper, json_pack("{s:s, s:I, s:i}", "do", "flow", "token", (json_int_t) token, "error", -r), NULL, 0);
 }
 
 /* The end. */

@@ -12,7 +12,7 @@
 typedef struct ImageCommit {
         Images *images;
         Making *making;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         bool held; /* the sandbox, by us */
         SandboxWatch watch; /* until it is held */
         char scratch[TREE_NAME_MAX + 1];
@@ -20,26 +20,18 @@ typedef struct ImageCommit {
         TreeCall *call;
 } ImageCommit;
 
-static Sandbox *image_commit_sandbox_of(ImageCommit *c) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(c->images->manager->sandboxes, c->sandbox, sb);
-        return sb;
-}
-
 static void image_commit_let_go(ImageCommit *c) {
-        Sandbox *sb = image_commit_sandbox_of(c);
-
         sandbox_unwatch(&c->watch);
-        if (sb && c->held)
-                sandbox_release(sb);
-        else if (sb)
-                sandbox_forget_caller(sb, c);
+        if (c->held)
+                sandbox_release(c->sandbox);
+        else
+                sandbox_forget_caller(c->sandbox, c);
         c->held = false;
 }
 
 static void commit_free(ImageCommit *c) {
         image_commit_let_go(c);
+        (void) sandbox_unref(c->sandbox);
         tree_call_forget(c->call);
         image_done(&c->image);
         free(c);
@@ -169,7 +161,7 @@ static void image_commit_on_copied(const TreeAnswer *answer, const Error *error,
 
 static void image_commit_on_held(Sandbox *sb, const Error *error, void *userdata) {
         ImageCommit *c = userdata;
-        TreeRef scratch, disk = tree_ref(TREE_DISK, c->sandbox);
+        TreeRef scratch, disk = tree_ref(TREE_DISK, c->sandbox->id);
         Error why = { 0 };
         int r;
 
@@ -193,7 +185,7 @@ static void image_commit_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         static const Error gone = { -ESTALE, "the sandbox has ended meanwhile" };
         ImageCommit *c = userdata;
 
-        if (!c->held && (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)))
+        if (!c->held && sandbox_is_ending(sb))
                 image_commit_finish(c, NULL, &gone);
 }
 
@@ -265,8 +257,7 @@ int images_commit(Images *i, const Principal *who, Sandbox *sb, const char *text
                 making_end(k, NULL, reterr);
                 return -ENOMEM;
         }
-        *c = (ImageCommit) { .images = i, .making = k, .watch = { .changed = image_commit_on_sandbox, .userdata = c } };
-        memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
+        *c = (ImageCommit) { .images = i, .making = k, .sandbox = sandbox_ref(sb), .watch = { .changed = image_commit_on_sandbox, .userdata = c } };
         making_set_work(k, &commit_work, c);
         making_log(k, "copying the disk of sandbox %s", sb->id);
         r = image_commit_describe(c, sb);

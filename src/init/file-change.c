@@ -10,12 +10,12 @@
 
 #define DIRECTORY_MODE 0755
 
-static bool is_given(const GuestFile *q) {
+static bool is_given(const FileRequest *q) {
         return q->mode != FILE_MODE_NONE || q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE;
 }
 
 /* What is given. A change of owner takes set-id bits away, so the mode comes second. */
-static int file_change_dress(int fd, mode_t type, const GuestFile *q) {
+static int file_change_dress(int fd, mode_t type, const FileRequest *q) {
         int r = 0;
 
         if (q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE)
@@ -25,7 +25,7 @@ static int file_change_dress(int fd, mode_t type, const GuestFile *q) {
         return r;
 }
 
-static int mkdir_one(const FilePlace *place, const GuestFile *q) {
+static int mkdir_one(const FilePlace *place, const FileRequest *q) {
         _cleanup_close_ int fd = -EBADF;
         int r;
 
@@ -40,7 +40,7 @@ static int mkdir_one(const FilePlace *place, const GuestFile *q) {
         return r;
 }
 
-static int mkdir_with_parents(const GuestFile *q, MadeDirectories *made) {
+static int mkdir_with_parents(const FileRequest *q, MadeDirectories *made) {
         _cleanup_place_ FilePlace place = PLACE_NONE;
         int r = file_place_find(q->path, &place);
 
@@ -59,7 +59,7 @@ static int mkdir_with_parents(const GuestFile *q, MadeDirectories *made) {
 }
 
 int op_mkdir(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         MadeDirectories made = MADE_DIRECTORIES_FOR(q);
         struct stat st;
         int r = mkdir_with_parents(q, &made);
@@ -100,7 +100,7 @@ static int dress_below(FileJob *job, int top, uint64_t *count) {
 }
 
 int op_chmod(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         _cleanup_close_ int fd = open(q->path, O_PATH | O_CLOEXEC);
         struct stat st;
         uint64_t n = 0;

@@ -11,7 +11,7 @@
 #include "wire/file.h"
 
 typedef struct FileJob {
-        const GuestFile *request;
+        const FileRequest *request;
         int channel;
         int data_fd; /* -EBADF: none came */
         bool root;   /* may give files away */

@@ -21,7 +21,7 @@ static int file_move_answer(FileJob *job, const FilePlace *to) {
 }
 
 static int find_target(FileJob *job, bool follow, FilePlace *ret, MadeDirectories *made) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         int r = follow ? place_find_file(q->target, true, ret) : file_place_find(q->target, ret);
 
         if (r == -ENOENT && (q->flags & FILE_PARENTS)) {
@@ -94,7 +94,7 @@ static int copy_merge(FileCopy *c, const char *from, const FilePlace *to, const 
         return r < 0 ? r : copy_into(c, in, out);
 }
 
-static int copy_checked(FileCopy *c, const GuestFile *q, const struct stat *st, const FilePlace *to) {
+static int copy_checked(FileCopy *c, const FileRequest *q, const struct stat *st, const FilePlace *to) {
         const bool follow = !(q->flags & FILE_NO_FOLLOW), no_replace = q->flags & FILE_NO_REPLACE;
         struct stat old;
         int r;
@@ -116,7 +116,7 @@ static int copy_checked(FileCopy *c, const GuestFile *q, const struct stat *st, 
 }
 
 int op_copy(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         const bool follow = !(q->flags & FILE_NO_FOLLOW);
         _cleanup_place_ FilePlace to = PLACE_NONE;
         MadeDirectories made = { 0 };
@@ -142,7 +142,7 @@ int op_copy(FileJob *job, uint64_t *ret_count) {
 
 /* Between file systems: a copy, and then the end of the original. The right to end it is asked for first. */
 static int move_across(FileJob *job, const FilePlace *from, const FilePlace *to) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         const bool no_replace = q->flags & FILE_NO_REPLACE;
         FileCopy c = { .job = job, .from = q->path, .to = q->target };
         struct stat st, old;
@@ -164,7 +164,7 @@ static int move_across(FileJob *job, const FilePlace *from, const FilePlace *to)
 }
 
 int op_move(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         _cleanup_place_ FilePlace from = PLACE_NONE, to = PLACE_NONE;
         MadeDirectories made = MADE_DIRECTORIES_FOR(q);
         struct stat st;

@@ -197,7 +197,7 @@ int tree_remove(FileJob *job, int dirfd, const char *name, uint64_t *count) {
 }
 
 int op_remove(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         _cleanup_place_ FilePlace place = PLACE_NONE;
         struct stat st;
         int r;

@@ -359,7 +359,7 @@ static int watch_run(FileWatch *w) {
 }
 
 /* A file is watched by way of its directory, since files are replaced more often than written into. */
-static int watch_open(FileWatch *w, const GuestFile *q) {
+static int watch_open(FileWatch *w, const FileRequest *q) {
         struct stat st;
         size_t n;
 

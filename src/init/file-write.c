@@ -38,7 +38,7 @@ static int draft_look(Draft *d, bool no_replace) {
         return no_replace ? -EEXIST : mode_check_regular(d->old.st_mode);
 }
 
-static int draft_open(Draft *d, const GuestFile *request) {
+static int draft_open(Draft *d, const FileRequest *request) {
         const bool no_replace = request->flags & FILE_NO_REPLACE;
         int r;
 
@@ -116,7 +116,7 @@ static int await_commit(FileJob *job) {
 /* Mode and owner: those asked for, else those of the file that was there, so that replacing looks like writing into it. But
  * for set-id bits, which writing takes away as well. */
 static int draft_dress(Draft *d, const FileJob *job) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         mode_t mode = q->mode != FILE_MODE_NONE ? q->mode & 07777 : d->replaces ? d->old.st_mode & 0777 : MODE_DEFAULT;
 
         if (q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE) {
@@ -163,7 +163,7 @@ static void opened_done(Opened *o) {
 }
 
 /* Not O_CREAT for what is there: the kernel has rules about that in directories like /tmp (fs.protected_regular). */
-static int opened_open(Opened *o, const GuestFile *q) {
+static int opened_open(Opened *o, const FileRequest *q) {
         const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
         struct stat st;
         int r;
@@ -189,7 +189,7 @@ static int opened_open(Opened *o, const GuestFile *q) {
         return fstat(o->fd, &st) < 0 ? -errno : mode_check_regular(st.st_mode);
 }
 
-static int opened_prepare(Opened *o, const GuestFile *q) {
+static int opened_prepare(Opened *o, const FileRequest *q) {
         if ((q->owner != FILE_ID_NONE || q->group != FILE_ID_NONE) && fchown(o->fd, q->owner, q->group) < 0)
                 return -errno;
         if (q->mode != FILE_MODE_NONE && fchmod(o->fd, q->mode & 07777) < 0)
@@ -198,7 +198,7 @@ static int opened_prepare(Opened *o, const GuestFile *q) {
 }
 
 static int write_in_place(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
         _cleanup_(opened_done) Opened o = { .place = PLACE_NONE, .fd = -EBADF, .parents = MADE_DIRECTORIES_FOR(q) };
         struct stat st;
         int r;

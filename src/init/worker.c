@@ -23,7 +23,7 @@
 #define NOFILE_MAX 4096
 
 typedef struct Worker {
-        const GuestFile *request;
+        const FileRequest *request;
         bool single_id;
         uint64_t file_size_max;
         const int *fds;
@@ -136,7 +136,7 @@ static int (*const operations[_FILE_OPERATION_MAX])(FileJob *job, uint64_t *ret_
 };
 
 static int operate(FileJob *job, uint64_t *ret_count) {
-        const GuestFile *q = job->request;
+        const FileRequest *q = job->request;
 
         if (q->operation >= _FILE_OPERATION_MAX || !operations[q->operation])
                 return -EOPNOTSUPP;
@@ -160,7 +160,7 @@ static _noreturn_ void worker_main(Worker *w) {
         _exit(r < 0);
 }
 
-pid_t worker_start(const GuestFile *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds) {
+pid_t worker_start(const FileRequest *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds) {
         Worker w = {
                 .request = request,
                 .single_id = single_id,

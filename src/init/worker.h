@@ -17,4 +17,4 @@
 /* The descriptors stay the caller's, who closes them. Returns the pid, or a negative errno; the channel has been told by
  * then. single_id: there is one id only, which is ours already. file_size_max: 0: no limit; a larger file is
  * EFBIG. */
-pid_t worker_start(const GuestFile *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds);
+pid_t worker_start(const FileRequest *request, bool single_id, uint64_t file_size_max, const int *fds, size_t n_fds);

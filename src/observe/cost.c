@@ -143,7 +143,7 @@ static int add_live(CostSum *s) {
                 usec_t since = sandbox_owned_since(sb);
                 CostGroup x = { .sandboxes = 1, .live = 1, .started_at = since };
 
-                if (!n || n->sampled_at == 0 || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+                if (!n || n->sampled_at == 0 || sandbox_is_ending(sb))
                         continue;
                 x.lifetime_usec = wall > since ? wall - since : 0;
                 x.cpu_usec = n->last.cpu_usec;

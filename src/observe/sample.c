@@ -85,9 +85,8 @@ void note_sampled(Note *n, const Sandbox *sb, const SandboxUsage *usage, usec_t 
 static bool sample(Observe *o, Note *n) {
         Provider *p = o->manager->provider;
         SandboxUsage usage = { 0 };
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(o->manager, n->id);
 
-        HASH_FIND_STR(o->manager->sandboxes, n->id, sb);
         if (!sb) { /* went without a word */
                 HASH_DEL(o->notes, n);
                 note_free(n);

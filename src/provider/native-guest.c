@@ -37,6 +37,7 @@ static NativeGuest *guest_new(Native *n, Sandbox *sb) {
 
 static void guest_close(NativeGuest *g) {
         g->io = sd_event_source_disable_unref(g->io);
+        g->frozen = sd_event_source_disable_unref(g->frozen);
         g->fd = fd_close(g->fd);
         g->root_fd = fd_close(g->root_fd); /* holds its file system */
         outbox_done(&g->outbox);
@@ -164,46 +165,6 @@ static void native_guest_on_ready(NativeGuest *g, const GuestMessage *m, int *fd
                         n->provider.userdata);
 }
 
-static void native_guest_on_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        g->native->provider.events->exec_started(g->sandbox, m->started.exec, m->started.pid, g->native->provider.userdata);
-}
-
-static void native_guest_on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        g->native->provider.events->exec_failed(g->sandbox, &m->exec_failed, g->native->provider.userdata);
-}
-
-static void native_guest_on_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        g->native->provider.events->exec_exited(g->sandbox, &m->exited, g->native->provider.userdata);
-}
-
-static void on_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        int fd = n_fds > 0 ? TAKE_FD(fds[0]) : -EBADF;
-
-        g->native->provider.events->exec_stdin(g->sandbox, m->stdin_.exec, fd < 0 && m->stdin_.error == 0 ? EPROTO : m->stdin_.error,
-                        fd, g->native->provider.userdata);
-}
-
-static void native_guest_on_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF }, error = m->stdin_.error;
-
-        if (error == 0 && n_fds != _EXECUTION_CHANNEL_MAX)
-                error = EPROTO;
-        for (ExecutionChannelEnd i = 0; error == 0 && i < _EXECUTION_CHANNEL_MAX; i++)
-                ends[i] = TAKE_FD(fds[i]);
-        g->native->provider.events->exec_channel(g->sandbox, m->stdin_.exec, error, ends, g->native->provider.userdata);
-}
-
-static void native_guest_on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
-        int ends[_EXECUTION_CHANNEL_MAX] = { -EBADF, -EBADF, -EBADF };
-        GuestKept what = m->kept;
-
-        if (n_fds != _EXECUTION_CHANNEL_MAX)
-                what.pid = 0;
-        for (ExecutionChannelEnd i = 0; what.pid > 0 && i < _EXECUTION_CHANNEL_MAX; i++)
-                ends[i] = TAKE_FD(fds[i]);
-        g->native->provider.events->kept(g->sandbox, &what, ends, g->native->provider.userdata);
-}
-
 static void native_guest_on_end(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {
         if (g->state != GUEST_ADOPTING)
                 return;
@@ -218,12 +179,12 @@ static void native_guest_on_stopped(NativeGuest *g, const GuestMessage *m, int *
 
 static void (*const handlers[_GUEST_TYPE_MAX])(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) = {
         [GUEST_READY] = native_guest_on_ready,
-        [GUEST_STARTED] = native_guest_on_started,
-        [GUEST_EXEC_FAILED] = native_guest_on_exec_failed,
-        [GUEST_EXITED] = native_guest_on_exited,
-        [GUEST_STDIN] = on_stdin,
-        [GUEST_CHANNEL] = native_guest_on_channel,
-        [GUEST_KEPT] = native_guest_on_kept,
+        [GUEST_STARTED] = native_on_exec_started,
+        [GUEST_EXEC_FAILED] = native_on_exec_failed,
+        [GUEST_EXITED] = native_on_exec_exited,
+        [GUEST_STDIN] = native_on_exec_stdin,
+        [GUEST_CHANNEL] = native_on_exec_channel,
+        [GUEST_KEPT] = native_on_kept,
         [GUEST_END] = native_guest_on_end,
         [GUEST_STOPPED] = native_guest_on_stopped,
         [GUEST_SOCKETS] = native_on_sockets,
@@ -430,6 +391,15 @@ void native_guest_created(NativeGuest *g, const SpawnCreated *created, int chann
         }
 }
 
+static int guest_on_adopted_frozen(sd_event_source *source, void *userdata) {
+        NativeGuest *g = userdata;
+        const Provider *p = &g->native->provider;
+
+        g->frozen = sd_event_source_disable_unref(g->frozen);
+        p->events->adopted(g->sandbox, NULL, p->userdata);
+        return 0;
+}
+
 int native_guest_adopt(Provider *p, Sandbox *sb) {
         Native *n = (Native *) p;
         struct ucred peer = { 0 };
@@ -456,11 +426,13 @@ int native_guest_adopt(Provider *p, Sandbox *sb) {
                 return r;
         }
         if (sb->status == SANDBOX_PAUSED) /* frozen: its answer comes when it thaws */
-                p->events->adopted(sb, NULL, p->userdata);
-        return 0;
+                r = sd_event_add_defer(n->event, &g->frozen, guest_on_adopted_frozen, g);
+        if (r < 0)
+                native_guest_release(p, sb);
+        return r < 0 ? r : 0;
 }
 
-int native_guest_verify(Provider *p, Sandbox *sb) {
+static int native_guest_verify(Provider *p, Sandbox *sb) {
         NativeGuest *g = sb->provider_data;
         int r;
 
@@ -473,6 +445,8 @@ int native_guest_verify(Provider *p, Sandbox *sb) {
                 g->state = GUEST_ADOPTING;
         return r;
 }
+
+const ProviderHealth native_guest_health = { .verify = native_guest_verify };
 
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
         static uint8_t buffer[GUEST_MESSAGE_MAX];
@@ -488,10 +462,6 @@ int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, con
         r = provider_outbox_send(&g->outbox, g->fd, g->io, buffer, (size_t) size, fds, n_fds);
         explicit_bzero(buffer, (size_t) size); /* an environment may have secrets in it */
         return r;
-}
-
-int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds) {
-        return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_EXEC, .exec = *exec }, fds, n_fds);
 }
 
 /* A plain user's daemon is its sandboxes' own user on the host. */

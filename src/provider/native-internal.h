@@ -5,6 +5,7 @@
 
 #include "provider/native.h"
 #include "provider/outbox.h"
+#include "wire/guest.h"
 #include "wire/spawn.h"
 
 #define NATIVE_SOCKETS 8
@@ -17,6 +18,8 @@ typedef struct NativeRequest {
         uint64_t token;   /* of a call about trees, or of a zygote; 0: nobody waits for it */
         UT_hash_handle hh; /* by serial */
 } NativeRequest;
+
+typedef struct NativeFork NativeFork;
 
 typedef struct Native {
         Provider provider;
@@ -32,7 +35,7 @@ typedef struct Native {
         sd_event_source *stock; /* runs when the loop is idle */
         bool up;
         char no_disks[256]; /* as the spawner has told */
-        ProviderOps ops; /* by what we are allowed to */
+        NativeFork *forks; /* of zygotes, not answered */
 } Native;
 
 typedef enum GuestState {
@@ -50,6 +53,7 @@ typedef struct NativeGuest {
         int fd;
         int root_fd; /* the sandbox's root directory, by name only; -EBADF: not told */
         sd_event_source *io;
+        sd_event_source *frozen; /* adopted as it is: that is told soon */
         ProviderOutbox outbox;
         bool in_callback, released;
         int pid;
@@ -70,27 +74,50 @@ void native_sockets_done(Native *n);
 int native_guest_create(Provider *p, Sandbox *sb, Error *reterr);
 void native_guest_created(NativeGuest *g, const SpawnCreated *created, int channel_fd);
 int native_guest_adopt(Provider *p, Sandbox *sb);
-int native_guest_verify(Provider *p, Sandbox *sb);
 int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds);
-int native_guest_exec(Provider *p, Sandbox *sb, const GuestExec *exec, const int *fds, size_t n_fds);
 void native_guest_release(Provider *p, Sandbox *sb);
 void native_kill_own(NativeGuest *g); /* a plain user's: by ourselves */
 void native_remove_socket(Native *n, const char *id);
 
+extern const ProviderHealth native_guest_health;
+
+/* native-command.c */
+int native_command(Provider *p, Sandbox *sb, const ProviderCommand *command);
+int native_command_signal(Provider *p, Sandbox *sb, uint64_t number, int signal);
+int native_command_forget(Provider *p, Sandbox *sb, uint64_t number);
+int native_command_stdin_open(Provider *p, Sandbox *sb, uint64_t number);
+int native_command_stdin_close(Provider *p, Sandbox *sb, uint64_t number);
+int native_command_surroundings(const char *cwd, const Strv *env); /* a sealed file with both */
+void native_on_exec_started(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+void native_on_exec_failed(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+void native_on_exec_exited(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+void native_on_exec_stdin(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+void native_on_exec_channel(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+void native_on_kept(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
+extern const ProviderTerminals native_terminals;
+extern const ProviderChannels native_channels;
+
+/* native-file.c */
+int native_file_start(Provider *p, Sandbox *sb, const FileRequest *request, int data_fd, FileOp *op);
+int native_file_commit(Provider *p, FileOp *op);
+int native_file_pause(Provider *p, FileOp *op, bool pause);
+void native_file_end(Provider *p, FileOp *op);
+extern const ProviderArchives native_archives;
+
 /* native-tree.c */
-int native_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_t token);
-int native_tree_cancel(Provider *p, uint64_t token);
+extern const ProviderTrees native_trees;
 void native_tree_hello(Native *n, const SpawnHello *hello);
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-zygote.c */
-int native_zygote(Provider *p, const SpawnZygote *request, const int fds[static _EXECUTION_CHANNEL_MAX], uint64_t token);
+void native_forks_free(Native *n);
+extern const ProviderZygotes native_zygotes;
 void native_on_zygote_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds);
 
 /* native-network.c */
 void native_network_shape(const Sandbox *sb, SpawnCreate *ret);
-int native_network(Provider *p, Sandbox *sb);
-int native_socket(Provider *p, Sandbox *sb, const GuestSocket *socket);
+extern const ProviderNetwork native_network;
+extern const ProviderPorts native_ports;
 void native_read_network(const Sandbox *sb, SandboxUsage *ret);
 void native_on_sockets(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);
 void native_on_socket_made(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds);

@@ -19,13 +19,28 @@ void native_network_shape(const Sandbox *sb, SpawnCreate *ret) {
         ret->address = ret->network == SPAWN_NETWORK_LINKED ? sb->spec.address : 0;
 }
 
-int native_network(Provider *p, Sandbox *sb) {
+static int native_network_sockets(Provider *p, Sandbox *sb) {
         return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_NETWORK }, NULL, 0);
 }
 
-int native_socket(Provider *p, Sandbox *sb, const GuestSocket *socket) {
+static int native_socket(Provider *p, Sandbox *sb, const GuestSocket *socket) {
         return native_guest_send(p, sb, &(GuestMessage) { .type = GUEST_SOCKET, .socket = *socket }, NULL, 0);
 }
+
+static int native_network_flow(Provider *p, Sandbox *sb, const ProviderFlow *flow, uint64_t token) {
+        GuestSocket socket = { .kind = GUEST_SOCKET_UDP, .token = token, .local_port = flow->local_port, .remote_port = flow->remote_port };
+
+        memcpy(socket.local, flow->local, sizeof(socket.local));
+        memcpy(socket.remote, flow->remote, sizeof(socket.remote));
+        return native_socket(p, sb, &socket);
+}
+
+static int native_ports_connect(Provider *p, Sandbox *sb, uint16_t port, uint64_t token) {
+        return native_socket(p, sb, &(GuestSocket) { .kind = GUEST_SOCKET_TCP, .token = token, .remote_port = port });
+}
+
+const ProviderNetwork native_network = { .sockets = native_network_sockets, .flow = native_network_flow };
+const ProviderPorts native_ports = { .connect = native_ports_connect };
 
 /* The callee closes what it is given, so there is no other copy then. */
 void native_on_sockets(NativeGuest *g, const GuestMessage *m, int *fds, size_t n_fds) {

@@ -8,7 +8,7 @@
 
 #define RUN_FDS 4
 
-int native_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_t token) {
+static int native_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_t token) {
         SpawnMessage m = { .tree = *request };
         bool run = request->operation == TREE_RUN;
 
@@ -17,7 +17,7 @@ int native_tree(Provider *p, const TreeRequest *request, const int *fds, uint64_
         return native_request_tree((Native *) p, &m, token, run ? fds : NULL, run ? RUN_FDS : 0);
 }
 
-int native_tree_cancel(Provider *p, uint64_t token) {
+static int native_tree_cancel(Provider *p, uint64_t token) {
         Native *n = (Native *) p;
         NativeRequest *q, *next;
 
@@ -29,6 +29,8 @@ int native_tree_cancel(Provider *p, uint64_t token) {
                 }
         return -ENOENT;
 }
+
+const ProviderTrees native_trees = { .ask = native_tree, .cancel = native_tree_cancel };
 
 void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, int *fds, size_t n_fds) {
         const ProviderEvents *e = n->provider.events;
@@ -50,12 +52,8 @@ void native_on_tree_answer(Native *n, NativeRequest *q, const SpawnMessage *m, i
 
 /* A reason stands beside what there is: why it is not more. */
 void native_tree_hello(Native *n, const SpawnHello *hello) {
-        n->provider.depot = hello->depot;
-        n->ops.capabilities &= ~(unsigned) (PROVIDER_LAYERS | PROVIDER_DISKS);
-        if (hello->depot == DEPOT_PLAIN || hello->depot == DEPOT_BTRFS)
-                n->ops.capabilities |= PROVIDER_LAYERS;
-        if (hello->depot == DEPOT_BTRFS)
-                n->ops.capabilities |= PROVIDER_DISKS;
+        n->provider.layers = hello->depot == DEPOT_PLAIN || hello->depot == DEPOT_BTRFS ? &native_trees : NULL;
+        n->provider.disks = hello->depot == DEPOT_BTRFS ? &native_trees : NULL;
         (void) snprintf(n->no_disks, sizeof(n->no_disks), "%s",
                         hello->depot_reason[0] ? hello->depot_reason : "this daemon has no place for disks that outlive sandboxes: it runs as a plain user (start it as root)");
         n->provider.no_disks = hello->depot == DEPOT_BTRFS ? NULL : n->no_disks;

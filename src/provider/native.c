@@ -96,6 +96,7 @@ static Provider *native_free(Provider *p) {
                 HASH_DEL(n->requests, q);
                 free(q);
         }
+        native_forks_free(n);
         native_sockets_done(n);
         sd_event_source_disable_unref(n->io);
         outbox_done(&n->outbox);
@@ -106,26 +107,25 @@ static Provider *native_free(Provider *p) {
         return NULL;
 }
 
+static const ProviderPause native_pause = { .freeze = native_freeze, .reclaim = native_reclaim };
+
 static const ProviderOps native_ops = {
         .name = "native",
-        .capabilities = PROVIDER_PAUSE | PROVIDER_PTY | PROVIDER_FILES | PROVIDER_USAGE | PROVIDER_SURVIVES | PROVIDER_EGRESS |
-                        PROVIDER_PORTS,
         .create = native_guest_create,
         .adopt = native_guest_adopt,
         .destroy = native_destroy,
-        .freeze = native_freeze,
-        .reclaim = native_reclaim,
-        .stop = native_stop,
-        .exec = native_guest_exec,
-        .send = native_guest_send,
-        .usage = native_usage,
-        .verify = native_guest_verify,
         .list = native_list,
-        .network = native_network,
-        .socket = native_socket,
-        .tree = native_tree,
-        .tree_cancel = native_tree_cancel,
-        .zygote = native_zygote,
+        .stop = native_stop,
+        .usage = native_usage,
+        .exec = native_command,
+        .signal = native_command_signal,
+        .forget = native_command_forget,
+        .stdin_open = native_command_stdin_open,
+        .stdin_close = native_command_stdin_close,
+        .file_start = native_file_start,
+        .file_commit = native_file_commit,
+        .file_pause = native_file_pause,
+        .file_end = native_file_end,
         .release = native_guest_release,
         .free = native_free,
 };
@@ -136,11 +136,20 @@ int native_new(sd_event *event, const NativeConfig *config, Provider **ret, Erro
 
         if (!n)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        n->ops = native_ops;
-        if (config->privileged)
-                n->ops.capabilities |= PROVIDER_GROUPS;
-        n->provider.ops = &n->ops;
-        n->provider.one_user = !config->privileged;
+        n->provider = (Provider) {
+                .ops = &native_ops,
+                .pause = &native_pause,
+                .terminals = &native_terminals,
+                .health = &native_guest_health,
+                .archives = &native_archives,
+                .ports = &native_ports,
+                .egress = &native_network,
+                .groups = config->privileged ? &native_network : NULL,
+                .trees = config->privileged ? &native_trees : NULL,
+                .channels = &native_channels,
+                .zygotes = &native_zygotes,
+                .one_user = !config->privileged,
+        };
         native_tree_hello(n, &(SpawnHello) { .depot_reason = "the spawner has not said yet whether there is a place for trees" });
         n->config = *config;
         n->event = sd_event_ref(event);

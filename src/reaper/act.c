@@ -93,7 +93,7 @@ static void move_cursor(ReaperRun *run, const Sandbox *sb) {
 
 static void act_on_sandbox(RunItem *item) {
         ReaperRun *run = item->run;
-        Sandbox *sb = sweep_run_find(run, item->item.name);
+        Sandbox *sb = manager_by_id(run->reaper->manager, item->item.name);
         char text[CLEANUP_TEXT_MAX];
 
         if (!sb || (sandbox_status_is_ended(sb->status) && item->item.rule != RULE_OLD && item->item.rule != RULE_FAILED)) {
@@ -145,7 +145,7 @@ static void act_on_records(ReaperRun *run) {
 
         while (n < RECORDS_AT_ONCE && run->next_item < run->report.n_items && is_record(run->report.items[run->next_item]->rule)) {
                 items[n] = (RunItem *) run->report.items[run->next_item++];
-                list[n] = sweep_run_find(run, items[n]->item.name);
+                list[n] = manager_by_id(run->reaper->manager, items[n]->item.name);
                 if (list[n] && judge_sandbox(&run->judge, list[n], text) == items[n]->item.rule) {
                         items[n]->asked_at = clock_usec();
                         move_cursor(run, list[n++]);

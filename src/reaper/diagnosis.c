@@ -52,7 +52,7 @@ typedef struct Look {
 
 typedef struct Examination {
         Reaper *reaper;
-        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         Look first;
         sd_event_source *timer;
         DiagnosisDone done;
@@ -293,6 +293,7 @@ static void examine(Sandbox *sb, const Look *first, Diagnosis *d) {
 static void examination_free(Examination *e) {
         DL_DELETE(e->reaper->examinations, e);
         sd_event_source_disable_unref(e->timer);
+        (void) sandbox_unref(e->sandbox);
         free(e);
 }
 
@@ -300,15 +301,14 @@ static int diagnosis_on_second(sd_event_source *source, uint64_t usec, void *use
         Examination *e = userdata;
         DiagnosisDone done = e->done;
         void *who = e->userdata;
+        bool there = !sandbox_is_gone(e->sandbox);
         Diagnosis d;
-        Sandbox *sb;
 
-        HASH_FIND_STR(e->reaper->manager->sandboxes, e->id, sb);
-        if (sb)
-                examine(sb, &e->first, &d);
+        if (there)
+                examine(e->sandbox, &e->first, &d);
         examination_free(e);
         if (done)
-                done(sb ? &d : NULL, who);
+                done(there ? &d : NULL, who);
         return 0;
 }
 
@@ -321,7 +321,7 @@ int reaper_diagnose(Reaper *r, Sandbox *sb, usec_t sample_usec, DiagnosisDone do
         e->reaper = r;
         e->done = done;
         e->userdata = userdata;
-        memcpy(e->id, sb->id, sizeof(e->id));
+        e->sandbox = sandbox_ref(sb);
         diagnosis_look(sb, &e->first);
         DL_APPEND(r->examinations, e);
         k = sd_event_add_time_relative(r->manager->event, &e->timer, CLOCK_MONOTONIC, sample_usec, USEC_PER_MSEC, diagnosis_on_second, e);

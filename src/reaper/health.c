@@ -25,6 +25,7 @@ typedef struct HealthWaiter {
 
 typedef struct HealthEntry {
         char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         Reaper *reaper;
         bool under_way, unhealthy;
         unsigned failures; /* in a row */
@@ -34,30 +35,24 @@ typedef struct HealthEntry {
 
 typedef struct Health {
         HealthEntry *entries; /* those that were asked and still are */
-        char (*queue)[SANDBOX_ID_LENGTH + 1];
+        Sandbox **queue;
         size_t n_queue, next, room;
         unsigned n_under_way;
         sd_event_source *pace;
 } Health;
 
-static Sandbox *reaper_health_find_sandbox(const Reaper *r, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(r->manager->sandboxes, id, sb);
-        return sb;
-}
-
-static HealthEntry *reaper_health_entry_of(Reaper *r, const char *id) {
+static HealthEntry *reaper_health_entry_of(Reaper *r, Sandbox *sb) {
         HealthEntry *e;
 
-        HASH_FIND_STR(r->health->entries, id, e);
+        HASH_FIND_STR(r->health->entries, sb->id, e);
         if (e)
                 return e;
         e = calloc(1, sizeof(*e));
         if (!e)
                 return NULL;
         e->reaper = r;
-        (void) snprintf(e->id, sizeof(e->id), "%s", id);
+        e->sandbox = sandbox_ref(sb);
+        memcpy(e->id, sb->id, sizeof(e->id));
         HASH_ADD_STR(r->health->entries, id, e);
         return e;
 }
@@ -68,10 +63,11 @@ static void reaper_health_entry_free(HealthEntry *e) {
         HASH_DEL(e->reaper->health->entries, e);
         DL_FOREACH_SAFE(e->waiters, w, next)
                 free(w);
+        (void) sandbox_unref(e->sandbox);
         free(e);
 }
 
-static int reaper_health_enqueue(Health *h, const char *id) {
+static int reaper_health_enqueue(Health *h, Sandbox *sb) {
         if (h->n_queue == h->room) {
                 size_t room = h->room ? h->room * 2 : 64;
                 void *bigger = reallocarray(h->queue, room, sizeof(*h->queue));
@@ -81,7 +77,7 @@ static int reaper_health_enqueue(Health *h, const char *id) {
                 h->queue = bigger;
                 h->room = room;
         }
-        (void) snprintf(h->queue[h->n_queue++], sizeof(*h->queue), "%s", id);
+        h->queue[h->n_queue++] = sandbox_ref(sb);
         return 0;
 }
 
@@ -114,7 +110,7 @@ static void reaper_health_judge(HealthEntry *e, Sandbox *sb, bool healthy, const
         e->unhealthy = e->failures >= FAILURES_TO_BELIEVE;
         if (was && healthy)
                 log_notice("sandbox %s: is well again", sb->id);
-        if (e->failures == 1 && reaper_health_enqueue(e->reaper->health, e->id) >= 0)
+        if (e->failures == 1 && reaper_health_enqueue(e->reaper->health, sb) >= 0)
                 keep_pace(e->reaper->health);
         if (!e->unhealthy)
                 return;
@@ -138,7 +134,7 @@ static void reaper_health_on_probed(Sandbox *sb, bool healthy, const char *text,
                 w->done(sb, healthy, text, duration, w->userdata);
                 free(w);
         }
-        if (sandbox_status_is_live(sb->status) && sb->status != SANDBOX_TERMINATING)
+        if (!sandbox_is_ending(sb))
                 reaper_health_judge(e, sb, healthy, text);
 }
 
@@ -155,7 +151,7 @@ static int reaper_health_ask(HealthEntry *e, Sandbox *sb) {
 }
 
 int reaper_check_health(Reaper *r, Sandbox *sb, HealthDone done, void *userdata) {
-        HealthEntry *e = reaper_health_entry_of(r, sb->id);
+        HealthEntry *e = reaper_health_entry_of(r, sb);
         HealthWaiter *w = calloc(1, sizeof(*w));
         int k = e && w ? 0 : -ENOMEM;
 
@@ -185,8 +181,7 @@ void health_forget(Reaper *r, void *userdata) {
 /* Every so often */
 
 static bool is_worth_asking(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->pooled &&
-                        (sb->n_alive > 0 || sandbox_is_agents(sb));
+        return sandbox_is_up(sb) && !sb->pooled && (sb->n_alive > 0 || sandbox_is_agents(sb));
 }
 
 static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -194,10 +189,12 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = r->health;
 
         while (h->n_under_way < AT_ONCE && h->next < h->n_queue) {
-                Sandbox *sb = reaper_health_find_sandbox(r, h->queue[h->next++]);
-                HealthEntry *e = sb && (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) ? reaper_health_entry_of(r, sb->id) : NULL;
+                Sandbox *sb = h->queue[h->next++];
+                HealthEntry *e = sandbox_is_up(sb) ? reaper_health_entry_of(r, sb) : NULL;
+                bool asked = e && !e->under_way && reaper_health_ask(e, sb) >= 0;
 
-                if (e && !e->under_way && reaper_health_ask(e, sb) >= 0)
+                (void) sandbox_unref(sb);
+                if (asked)
                         break; /* one each time */
         }
         if (h->next == h->n_queue) {
@@ -211,12 +208,9 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata) {
 static void forget_ended(Reaper *r) {
         HealthEntry *e, *next;
 
-        HASH_ITER(hh, r->health->entries, e, next) {
-                const Sandbox *sb = reaper_health_find_sandbox(r, e->id);
-
-                if (!e->under_way && (!sb || !sandbox_status_is_live(sb->status)))
+        HASH_ITER(hh, r->health->entries, e, next)
+                if (!e->under_way && !sandbox_status_is_live(e->sandbox->status))
                         reaper_health_entry_free(e);
-        }
 }
 
 /* A round that is not through yet is not begun anew. */
@@ -228,7 +222,7 @@ void health_tick(Reaper *r) {
         if (h->n_queue > 0)
                 return;
         HASH_ITER(hh, r->manager->sandboxes, sb, next)
-                if (is_worth_asking(sb) && reaper_health_enqueue(h, sb->id) < 0)
+                if (is_worth_asking(sb) && reaper_health_enqueue(h, sb) < 0)
                         break;
         if (h->n_queue == 0)
                 return;
@@ -239,11 +233,8 @@ unsigned health_unhealthy(const Reaper *r) {
         const HealthEntry *e, *next;
         unsigned n = 0;
 
-        HASH_ITER(hh, r->health->entries, e, next) {
-                const Sandbox *sb = e->unhealthy ? reaper_health_find_sandbox(r, e->id) : NULL;
-
-                n += sb && sandbox_status_is_live(sb->status);
-        }
+        HASH_ITER(hh, r->health->entries, e, next)
+                n += e->unhealthy && sandbox_status_is_live(e->sandbox->status);
         return n;
 }
 
@@ -263,13 +254,12 @@ void health_free(Reaper *r) {
         if (!r->health)
                 return;
         HASH_ITER(hh, r->health->entries, e, next) {
-                Sandbox *sb = e->under_way ? reaper_health_find_sandbox(r, e->id) : NULL;
-
-                if (sb)
-                        sandbox_probe_forget(sb, e);
+                sandbox_probe_forget(e->sandbox, e);
                 reaper_health_entry_free(e);
         }
         sd_event_source_disable_unref(r->health->pace);
+        for (size_t i = r->health->next; i < r->health->n_queue; i++)
+                (void) sandbox_unref(r->health->queue[i]);
         free(r->health->queue);
         free(r->health);
         r->health = NULL;

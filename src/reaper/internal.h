@@ -62,8 +62,8 @@ struct ReaperRun {
         Judge judge;
         RunPhase phase;
         bool blind;                /* the self-test failed: nothing is touched */
-        char (*ids)[SANDBOX_ID_LENGTH + 1]; /* all records, oldest first */
-        size_t n_ids, next_id;
+        Sandbox **records; /* all of them, oldest first */
+        size_t n_records, next_record;
         size_t items_room, next_item;
         size_t n_pending, n_max;   /* asked and not ended; at most so many are acted upon */
         usec_t began;              /* monotonic */
@@ -76,14 +76,13 @@ struct ReaperRun {
 
 int sweep_run_new(Reaper *r, const CleanupRequest *q, CleanupCause cause, ReaperRun **ret);
 ReaperRun *sweep_run_free(ReaperRun *run);
-int sweep_run_snapshot(ReaperRun *run); /* all ids */
+int sweep_run_snapshot(ReaperRun *run); /* all records */
 /* Adds what is to go. NULL: no memory, or too many. */
 RunItem *sweep_run_add(ReaperRun *run, const char *name, CleanupRule rule, const char *text);
 void sweep_run_go(ReaperRun *run);    /* (again) a slice per turn of the loop */
 void sweep_run_pause(ReaperRun *run); /* until somebody says sweep_run_go() */
 void sweep_run_fail(ReaperRun *run, const char *text);
 void sweep_run_act(ReaperRun *run);   /* everything is found */
-Sandbox *sweep_run_find(const ReaperRun *run, const char *id); /* NULL: gone */
 
 /* act.c */
 bool sweep_run_act_slice(ReaperRun *run); /* true: everything was asked for */

@@ -129,12 +129,12 @@ void pressure_scan(ReaperRun *run) {
         PressureStatus *p = &run->reaper->pressure;
         bool disk = p->disk_usage > m->settings->cleanup.pressure_usage;
         char text[CLEANUP_TEXT_MAX];
-        Sandbox *sb;
 
         (void) snprintf(text, sizeof(text), "pressure: %.200s", p->text);
         for (unsigned wanted = 1; wanted < RANKS; wanted++)
-                for (size_t i = 0; i < run->n_ids; i++) {
-                        HASH_FIND_STR(m->sandboxes, run->ids[i], sb);
+                for (size_t i = 0; i < run->n_records; i++) {
+                        const Sandbox *sb = sandbox_unless_gone(run->records[i]);
+
                         if (!sb || rank(sb, disk) != wanted)
                                 continue;
                         if (run->report.n_items < run->n_max)
@@ -142,8 +142,8 @@ void pressure_scan(ReaperRun *run) {
                         else
                                 run->report.counts.deferred++;
                 }
-        run->report.counts.scanned = run->n_ids;
-        run->next_id = run->n_ids;
+        run->report.counts.scanned = run->n_records;
+        run->next_record = run->n_records;
 }
 
 int pressure_next(ReaperRun *run) {

@@ -45,7 +45,7 @@ typedef struct Reconcile {
         Id *known;            /* records when it began */
         Id *listed, *confirmed; /* the two lists; verifying begins a list anew */
         bool has_confirmed;   /* there was a second one */
-        size_t next_id;       /* of those to ask */
+        size_t next_record;       /* of those to ask */
         usec_t asked_at;
         bool waits;           /* for its turn to ask for a list */
         usec_t waits_until;
@@ -86,10 +86,7 @@ static Manager *manager_of(const Reconcile *c) {
 }
 
 static Sandbox *reconcile_record(const Reconcile *c, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(manager_of(c)->sandboxes, id, sb);
-        return sb;
+        return manager_by_id(manager_of(c), id);
 }
 
 void reconcile_free(ReaperRun *run) {
@@ -129,8 +126,8 @@ static void reconcile_give_up(Reconcile *c, const char *text) {
 /* Who should be there and who should not */
 
 static bool is_settled(const Sandbox *sb) {
-        return sandbox_status_is_live(sb->status) && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sb->parked &&
-                        sb->halt == HALT_NONE;
+        return sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb) && !sb->parked &&
+                        !sandbox_is_unloading(sb);
 }
 
 static bool reconcile_is_listed(Reconcile *c, const char *id) {
@@ -236,8 +233,8 @@ int reconcile_begin(ReaperRun *run) {
                 return -ENOMEM;
         c->run = run;
         run->reconcile = c;
-        for (size_t i = 0; i < run->n_ids; i++)
-                reconcile_add_id(&c->known, run->ids[i]);
+        for (size_t i = 0; i < run->n_records; i++)
+                reconcile_add_id(&c->known, run->records[i]->id);
         r = sd_event_add_time_relative(m->event, &c->timer, CLOCK_MONOTONIC, LIST_PATIENCE, 0, reaper_reconcile_on_timer, c);
         if (r >= 0)
                 r = reconcile_list(c, PHASE_LIST);
@@ -251,10 +248,10 @@ int reconcile_begin(ReaperRun *run) {
 static bool ask_slice(Reconcile *c) {
         ReaperRun *run = c->run;
 
-        if (c->next_id == 0)
+        if (c->next_record == 0)
                 c->asked_at = clock_usec();
-        for (unsigned n = 0; n < SLICE_ITEMS && c->next_id < run->n_ids; n++) {
-                Sandbox *sb = reconcile_record(c, run->ids[c->next_id++]);
+        for (unsigned n = 0; n < SLICE_ITEMS && c->next_record < run->n_records; n++) {
+                Sandbox *sb = sandbox_unless_gone(run->records[c->next_record++]);
 
                 if (!sb)
                         continue;
@@ -264,21 +261,21 @@ static bool ask_slice(Reconcile *c) {
                         (void) sandbox_verify(sb);
                 }
         }
-        return c->next_id == run->n_ids;
+        return c->next_record == run->n_records;
 }
 
 static bool owes_answer(const Reconcile *c, const Sandbox *sb) {
-        return is_settled(sb) && sb->status != SANDBOX_PAUSED && !sb->freezing && manager_of(c)->provider->ops->verify &&
+        return is_settled(sb) && sb->status != SANDBOX_PAUSED && sb->activity != ACTIVITY_FREEZING && provider_has(manager_of(c)->provider, PROVIDER_HEALTH) &&
                         sb->heard_at < c->asked_at;
 }
 
 static void name_unresponsive(Reconcile *c) {
         ReaperRun *run = c->run;
-        char **names = calloc(run->n_ids + 1, sizeof(*names));
+        char **names = calloc(run->n_records + 1, sizeof(*names));
         size_t n = 0;
 
-        for (size_t i = 0; names && i < run->n_ids; i++) {
-                const Sandbox *sb = reconcile_record(c, run->ids[i]);
+        for (size_t i = 0; names && i < run->n_records; i++) {
+                const Sandbox *sb = sandbox_unless_gone(run->records[i]);
 
                 if (sb && owes_answer(c, sb)) {
                         log_warning("sandbox %s: its PID 1 does not answer", sb->id);
@@ -290,8 +287,8 @@ static void name_unresponsive(Reconcile *c) {
 }
 
 static bool all_answered(const Reconcile *c) {
-        for (size_t i = 0; i < c->run->n_ids; i++) {
-                const Sandbox *sb = reconcile_record(c, c->run->ids[i]);
+        for (size_t i = 0; i < c->run->n_records; i++) {
+                const Sandbox *sb = sandbox_unless_gone(c->run->records[i]);
 
                 if (sb && owes_answer(c, sb))
                         return false;

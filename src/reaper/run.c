@@ -66,7 +66,9 @@ ReaperRun *sweep_run_free(ReaperRun *run) {
                 free(item);
         }
         free(run->report.items);
-        free(run->ids);
+        for (size_t i = 0; i < run->n_records; i++)
+                (void) sandbox_unref(run->records[i]);
+        free(run->records);
         free(run);
         return NULL;
 }
@@ -90,8 +92,8 @@ int sweep_run_snapshot(ReaperRun *run) {
         size_t n = HASH_COUNT(m->sandboxes), k = 0, first = 0;
         Sandbox *sb, *next, **all = malloc((n + 1) * sizeof(*all));
 
-        run->ids = calloc(n + 1, sizeof(*run->ids));
-        if (!all || !run->ids) {
+        run->records = calloc(n + 1, sizeof(*run->records));
+        if (!all || !run->records) {
                 free(all);
                 return -ENOMEM;
         }
@@ -103,9 +105,9 @@ int sweep_run_snapshot(ReaperRun *run) {
                 while (first < n && !is_behind(all[first], &run->reaper->cursor))
                         first++;
         for (size_t i = 0; i < n; i++)
-                memcpy(run->ids[i], all[(first + i) % n]->id, sizeof(run->ids[i]));
+                run->records[i] = sandbox_ref(all[(first + i) % n]);
         free(all);
-        run->n_ids = n;
+        run->n_records = n;
         return 0;
 }
 
@@ -147,21 +149,13 @@ void sweep_run_fail(ReaperRun *run, const char *text) {
                 (void) snprintf(run->report.error, sizeof(run->report.error), "%s", text);
 }
 
-Sandbox *sweep_run_find(const ReaperRun *run, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(run->reaper->manager->sandboxes, id, sb);
-        return sb;
-}
-
 /* Scan */
 
-static void reaper_run_look_at(ReaperRun *run, const char *id) {
-        const Sandbox *sb = sweep_run_find(run, id);
+static void reaper_run_look_at(ReaperRun *run, const Sandbox *sb) {
         char text[CLEANUP_TEXT_MAX];
         CleanupRule rule;
 
-        if (!sb)
+        if (sandbox_is_gone(sb))
                 return;
         run->report.counts.scanned++;
         rule = judge_sandbox(&run->judge, sb, text);
@@ -170,7 +164,7 @@ static void reaper_run_look_at(ReaperRun *run, const char *id) {
         if (run->report.n_items >= run->n_max) {
                 run->report.counts.found++;
                 run->report.counts.deferred++;
-        } else if (!sweep_run_add(run, id, rule, text))
+        } else if (!sweep_run_add(run, sb->id, rule, text))
                 sweep_run_fail(run, "out of memory while looking for what is to go");
 }
 
@@ -178,12 +172,12 @@ static bool scan_slice(ReaperRun *run) {
         usec_t until = clock_usec() + SLICE_USEC;
 
         run->judge.settings = run->reaper->manager->settings; /* may have been read again since the last slice */
-        for (unsigned n = 0; n < SLICE_ITEMS && run->next_id < run->n_ids; n++) {
-                reaper_run_look_at(run, run->ids[run->next_id++]);
+        for (unsigned n = 0; n < SLICE_ITEMS && run->next_record < run->n_records; n++) {
+                reaper_run_look_at(run, run->records[run->next_record++]);
                 if (n % 8 == 7 && clock_usec() >= until)
                         break;
         }
-        return run->next_id == run->n_ids;
+        return run->next_record == run->n_records;
 }
 
 void sweep_run_act(ReaperRun *run) {

@@ -22,7 +22,8 @@ typedef enum ExecutionsSource { SOURCE_STDIN, SOURCE_STDOUT, SOURCE_STDERR, _SOU
 
 typedef struct EndJob {
         Recorder *recorder;
-        char sandbox[SANDBOX_ID_LENGTH + 1], execution[EXECUTION_ID_MAX];
+        Sandbox *sandbox;
+        char execution[EXECUTION_ID_MAX];
         json_t *line;
         ExecutionsSource source;
         int fd; /* -EBADF: the source is not open yet */
@@ -98,6 +99,7 @@ void record_started(Execution *x, void *userdata) {
 
 static EndJob *executions_job_free(EndJob *j) {
         DL_DELETE(j->recorder->jobs, j);
+        (void) sandbox_unref(j->sandbox);
         json_decref(j->line);
         (void) fd_close(j->fd);
         blob_drop(&j->blob);
@@ -111,9 +113,8 @@ void record_jobs_free(Recorder *r) {
 }
 
 static Execution *execution_of(const EndJob *j) {
-        Sandbox *sb = NULL;
+        Sandbox *sb = sandbox_unless_gone(j->sandbox);
 
-        HASH_FIND_STR(j->recorder->manager->sandboxes, j->sandbox, sb);
         return sb ? manager_find_execution(sb, j->execution) : NULL;
 }
 
@@ -124,7 +125,7 @@ static int open_source(EndJob *j, Execution *x) {
 
         if (j->source != SOURCE_STDIN)
                 return execution_open_output(x, j->source == SOURCE_STDOUT ? STREAM_STDOUT : STREAM_STDERR);
-        dirfd = recording_open_dir(j->recorder, j->sandbox);
+        dirfd = recording_open_dir(j->recorder, j->sandbox->id);
         if (dirfd < 0)
                 return dirfd;
         input_name(j->execution, name);
@@ -165,7 +166,7 @@ static void executions_step(EndJob *j, Execution *x, Recording *recording) {
 
         if (j->fd < 0) {
                 j->fd = open_source(j, x);
-                if (j->fd < 0 || blob_begin(j->recorder, j->sandbox, &j->blob) < 0) {
+                if (j->fd < 0 || blob_begin(j->recorder, j->sandbox->id, &j->blob) < 0) {
                         executions_next_source(j, NULL);
                         return;
                 }
@@ -216,7 +217,7 @@ void record_ended(Execution *x, void *userdata) {
         if (!j)
                 return;
         *j = (EndJob) { .recorder = r, .fd = -EBADF, .blob = BLOB_EMPTY };
-        memcpy(j->sandbox, x->sandbox->id, sizeof(j->sandbox));
+        j->sandbox = sandbox_ref(x->sandbox);
         memcpy(j->execution, x->id, sizeof(j->execution));
         j->line = json_pack("{s:s, s:s, s:o, s:o, s:s, s:I, s:b}",
                         "type", "end",

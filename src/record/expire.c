@@ -53,10 +53,9 @@ int record_remove(Recorder *r, const char *id) {
 
 static bool expire_is_over(Recorder *r, const char *id, usec_t before) {
         _cleanup_close_ int fd = recording_open_dir(r, id);
-        Sandbox *sb = NULL;
+        const Sandbox *sb = manager_by_id(r->manager, id);
         struct stat st;
 
-        HASH_FIND_STR(r->manager->sandboxes, id, sb);
         if (sb && !sandbox_status_is_ended(sb->status))
                 return false;
         if (fd < 0 || (fstatat(fd, "log", &st, AT_SYMLINK_NOFOLLOW) < 0 && fstat(fd, &st) < 0))

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "record/internal.h"
-#include "wire/file.h"
 
 struct RecordedFile {
         Recorder *recorder;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
-        GuestFile request;
+        Sandbox *sandbox;
+        FileRequest request;
         Blob blob;
         bool has_blob;
 };
@@ -19,14 +18,7 @@ static const char *const names[_FILE_OPERATION_MAX] = {
         [FILE_CHMOD] = "chmod",  [FILE_REMOVE] = "remove", [FILE_UNPACK] = "archive",
 };
 
-static Sandbox *files_sandbox_of(const RecordedFile *f) {
-        Sandbox *sb = NULL;
-
-        HASH_FIND_STR(f->recorder->manager->sandboxes, f->sandbox, sb);
-        return sb;
-}
-
-RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *userdata) {
+RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *userdata) {
         Recorder *r = userdata;
         RecordedFile *f;
 
@@ -38,7 +30,7 @@ RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *use
         f->recorder = r;
         f->request = *request;
         f->blob = (Blob) BLOB_EMPTY;
-        memcpy(f->sandbox, sb->id, sizeof(f->sandbox));
+        f->sandbox = sandbox_ref(sb);
         if (request->operation == FILE_WRITE || request->operation == FILE_UNPACK) {
                 int k = blob_begin(r, sb->id, &f->blob);
 
@@ -50,7 +42,7 @@ RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *use
 }
 
 void record_file_data(RecordedFile *f, const void *data, size_t size) {
-        Sandbox *sb = files_sandbox_of(f);
+        Sandbox *sb = sandbox_unless_gone(f->sandbox);
         Recording *recording = sb ? recording_get(f->recorder, sb) : NULL;
 
         if (f->has_blob && recording)
@@ -58,7 +50,7 @@ void record_file_data(RecordedFile *f, const void *data, size_t size) {
 }
 
 /* In the words of the API, which a replay will use. */
-static void add_flags(json_t *line, const GuestFile *g) {
+static void add_flags(json_t *line, const FileRequest *g) {
         const struct {
                 const char *key;
                 unsigned flag;
@@ -77,7 +69,7 @@ static void add_flags(json_t *line, const GuestFile *g) {
 }
 
 static json_t *files_describe(RecordedFile *f) {
-        const GuestFile *g = &f->request;
+        const FileRequest *g = &f->request;
         json_t *line = json_pack("{s:s, s:o, s:o}", "type", names[g->operation], "path", json_text_or_null(g->path), "user",
                         recording_user(g->uid, g->gid));
 
@@ -96,11 +88,10 @@ static json_t *files_describe(RecordedFile *f) {
 }
 
 void record_file_end(RecordedFile *f, bool done) {
-        Sandbox *sb = files_sandbox_of(f);
-
-        if (done && sb)
-                recording_line(f->recorder, sb, files_describe(f));
+        if (done && !sandbox_is_gone(f->sandbox))
+                recording_line(f->recorder, f->sandbox, files_describe(f));
         else
                 blob_drop(&f->blob);
+        (void) sandbox_unref(f->sandbox);
         free(f);
 }

@@ -53,7 +53,7 @@ json_t *blob_end(Blob *b); /* {size, sha256, cut}; it is there by that name */
 void blob_drop(Blob *b);
 
 /* files.c */
-RecordedFile *record_file_begin(Sandbox *sb, const GuestFile *request, void *userdata);
+RecordedFile *record_file_begin(Sandbox *sb, const FileRequest *request, void *userdata);
 void record_file_data(RecordedFile *f, const void *data, size_t size);
 void record_file_end(RecordedFile *f, bool done);
 

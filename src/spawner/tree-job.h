@@ -5,7 +5,7 @@
 
 #define TREE_RUN_FDS 4
 
-/* Beyond those of wire/tree.h: ours alone. */
+/* Beyond those of base/tree-request.h: ours alone. */
 typedef enum TreeErrand {
         ERRAND_REQUEST, /* request.operation */
         ERRAND_OPEN,    /* the depot, making it */

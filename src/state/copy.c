@@ -17,19 +17,17 @@
 
 typedef struct StateCopy {
         Work work;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         CopyDone done;
 } StateCopy;
 
 static void free_copy(Work *w) {
         StateCopy *c = (StateCopy *) w;
-        Sandbox *sb = state_sandbox(w->state, c->sandbox);
 
-        if (sb) {
-                sandbox_forget_caller(sb, c);
-                sandbox_release(sb);
-        }
+        sandbox_forget_caller(c->sandbox, c);
+        sandbox_release(c->sandbox);
+        (void) sandbox_unref(c->sandbox);
         free(c);
 }
 
@@ -65,7 +63,7 @@ static void state_copy_on_copied(const TreeAnswer *answer, const Error *error, v
 
 static void state_copy_on_held(Sandbox *sb, const Error *error, void *userdata) {
         StateCopy *c = userdata;
-        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox);
+        TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox->id);
         Error failure = { 0 };
 
         if (error)
@@ -76,15 +74,14 @@ static void state_copy_on_held(Sandbox *sb, const Error *error, void *userdata) 
 
 static void state_copy_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
         StateCopy *c = userdata;
-        Sandbox *sb = state_sandbox(c->work.state, c->sandbox);
         Error failure = { 0 };
         int r = error ? error->code : 0;
 
         c->work.call = NULL;
-        if (!sb)
+        if (sandbox_is_gone(c->sandbox))
                 r = error_set(&failure, -ESTALE, "the sandbox has ended");
         else if (r >= 0)
-                r = sandbox_hold(sb, state_copy_on_held, c, &failure);
+                r = sandbox_hold(c->sandbox, state_copy_on_held, c, &failure);
         if (r < 0)
                 state_copy_finish(c, error ? error : &failure);
 }
@@ -95,10 +92,9 @@ static int state_copy_check(State *s, const Sandbox *sb, Error *reterr) {
                                 "the sandbox's disk goes with its processes and cannot be copied: make it with \"persistent\": true");
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
-                        sb->halt != HALT_NONE || sb->booting)
+        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
                 return error_set(reterr, -ESTALE, "Cannot copy the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (sb->replacing)
+        if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored; try again");
         return 0;
 }
@@ -114,7 +110,7 @@ int disk_copy(State *s, Sandbox *sb, const char *scratch, CopyDone done, void *u
         if (!c)
                 return error_set(reterr, -ENOMEM, "out of memory");
         c->done = done;
-        memcpy(c->sandbox, sb->id, sizeof(c->sandbox));
+        c->sandbox = sandbox_ref(sb);
         (void) snprintf(c->scratch, sizeof(c->scratch), "%s", scratch);
         work_begin(&c->work, s, userdata, free_copy);
         r = trees_ask(s->manager, &request, /* fds= */ NULL, /* item= */ NULL, state_copy_on_synced, c, &c->work.call, reterr);

@@ -20,7 +20,7 @@ typedef struct ForkChild {
         SandboxSpec spec; /* until it is asked for */
         char name[SANDBOX_NAME_MAX + 1]; /* "": none */
         Acquisition *acquisition;
-        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox; /* NULL: none yet */
         bool asked;
         Error error; /* its own, where each stands for itself */
 } ForkChild;
@@ -47,8 +47,10 @@ struct Fork {
 
 static void fork_free(Fork *f) {
         DL_DELETE(f->state->forks, f);
-        for (size_t i = 0; i < f->n; i++)
+        for (size_t i = 0; i < f->n; i++) {
                 sandbox_spec_done(&f->children[i].spec);
+                (void) sandbox_unref(f->children[i].sandbox);
+        }
         free(f->children);
         free(f);
 }
@@ -78,7 +80,7 @@ static void delete_child(Fork *f, ForkChild *c) {
 
         if (c->acquisition)
                 acquisition_cancel(TAKE_PTR(c->acquisition));
-        sb = c->id[0] ? state_sandbox(f->state, c->id) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
+        sb = c->sandbox ? sandbox_unless_gone(c->sandbox) : c->name[0] && c->asked ? manager_find(f->state->manager, &who, c->name) : NULL;
         if (sb && state_fork_is_ours(f, sb))
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
 }
@@ -96,7 +98,7 @@ static void tell_each(Fork *f) {
         for (size_t i = 0; list && errors && i < f->n; i++) {
                 const ForkChild *c = f->children + i;
 
-                list[i] = c->id[0] ? state_sandbox(f->state, c->id) : NULL;
+                list[i] = sandbox_unless_gone(c->sandbox);
                 errors[i] = c->error.code < 0 ? c->error : f->error;
                 if (!list[i] && errors[i].code == 0)
                         (void) error_set(errors + i, -ESTALE, "it was deleted while the others were made");
@@ -123,9 +125,9 @@ static void state_fork_tell(Fork *f) {
                         (void) error_set(&f->error, -ENOMEM, "out of memory");
         }
         for (size_t i = 0; list && i < f->n; i++) {
-                list[i] = state_sandbox(f->state, f->children[i].id);
+                list[i] = sandbox_unless_gone(f->children[i].sandbox);
                 if (!list[i])
-                        (void) error_set(&f->error, -ESTALE, "%s was deleted while the others were made", f->children[i].id);
+                        (void) error_set(&f->error, -ESTALE, "%s was deleted while the others were made", f->children[i].sandbox->id);
         }
         if (f->error.code < 0)
                 undo(f);
@@ -160,7 +162,7 @@ static void state_fork_on_acquired(Sandbox *sb, const AcquireResult *result, con
                 if (f->error.code == 0)
                         (void) error_set(&f->error, -EEXIST, "there is a sandbox '%s' already", sb->spec.name ? sb->spec.name : sb->id);
         } else {
-                memcpy(c->id, sb->id, sizeof(c->id));
+                c->sandbox = sandbox_ref(sb);
                 f->n_made++;
         }
         check_over(f);
@@ -202,7 +204,7 @@ static int check_names(State *s, const Fork *f, Error *reterr) {
         for (size_t i = 0; i < f->n; i++) {
                 const Sandbox *sb = f->children[i].name[0] ? manager_find(s->manager, &who, f->children[i].name) : NULL;
 
-                if (sb && !sandbox_status_is_ended(sb->status) && sb->status != SANDBOX_TERMINATING)
+                if (sb && !sandbox_is_ending(sb))
                         return error_set(reterr, -EEXIST, "there is a sandbox '%s' already", f->children[i].name);
                 for (size_t k = 0; k < i; k++)
                         if (f->children[i].name[0] && strcmp(f->children[i].name, f->children[k].name) == 0)

@@ -42,7 +42,6 @@ struct StateRoom {
 /* state.c */
 void work_begin(Work *w, State *s, void *userdata, void (*free_work)(Work *w));
 void work_end(Work *w); /* frees it */
-Sandbox *state_sandbox(State *s, const char *id); /* NULL: is gone */
 
 /* snapshot.c */
 Snapshot *snapshot_new(void);
@@ -57,6 +56,9 @@ void snapshot_drop(State *s, const char *id); /* its tree, then its row; nobody 
 typedef void (*CopyDone)(const Error *error, void *userdata);
 int disk_copy(State *s, Sandbox *sb, const char *scratch /* its name */, CopyDone done, void *userdata, Error *reterr);
 void scratch_drop(State *s, const char *scratch);
+
+/* restore.c */
+bool state_restores(const State *s, const Sandbox *sb); /* its disk becomes another one */
 
 /* volume.c */
 int volumes_load(State *s, Error *reterr);

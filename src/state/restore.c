@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/id.h"
 #include "base/log.h"
@@ -19,7 +20,7 @@
 
 typedef struct StateRestore {
         Work work;
-        char sandbox[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         char snapshot[SNAPSHOT_ID_LENGTH + 1];
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         char *before;     /* what its disk began as, until now */
@@ -31,29 +32,36 @@ typedef struct StateRestore {
 
 static void free_restore(Work *w) {
         StateRestore *r = (StateRestore *) w;
-        Sandbox *sb = state_sandbox(w->state, r->sandbox);
 
-        if (sb) {
-                sandbox_forget_caller(sb, r);
-                sb->replacing = false;
-        }
+        sandbox_forget_caller(r->sandbox, r);
+        sandbox_swap_end(r->sandbox);
+        (void) sandbox_unref(r->sandbox);
         free(r->before);
         free(r);
 }
 
+bool state_restores(const State *s, const Sandbox *sb) {
+        const Work *w;
+
+        DL_FOREACH(s->works, w)
+                if (w->free == free_restore && ((const StateRestore *) w)->sandbox == sb)
+                        return true;
+        return false;
+}
+
 static void restore_finish(StateRestore *r, const Error *error) {
         State *s = r->work.state;
-        Sandbox *sb = state_sandbox(s, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         SandboxDone done = r->work.forgotten ? NULL : r->done;
         void *userdata = r->work.userdata;
         Error copy = error ? *error : (Error) { 0 };
 
-        if (!sb || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status)) /* whatever else went wrong, went wrong for that */
+        if (!sb || sandbox_is_ending(sb)) /* whatever else went wrong, went wrong for that */
                 (void) error_set(&copy, -ESTALE, "the sandbox has ended");
         if (copy.code == -ECONNRESET)
                 copy.code = -EAGAIN;
         if (copy.code >= 0 && sb)
-                snapshot_set_last(s, r->sandbox, r->snapshot);
+                snapshot_set_last(s, sb->id, r->snapshot);
         scratch_drop(s, r->scratch);
         work_end(&r->work);
         if (done)
@@ -84,21 +92,21 @@ static void restore_on_up(Sandbox *sb, const Error *error, void *userdata) {
 }
 
 static void restore_boot(StateRestore *r) {
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
 
         if (!sb)
                 restore_finish(r, &(Error) { -ESTALE, "the sandbox has ended" });
         else if (r->was_parked)
                 restore_finish(r, r->going_back ? &r->error : NULL);
         else {
-                sb->replacing = false; /* from here on it is in the provider's hands */
+                sandbox_swap_end(sb); /* from here on it is in the provider's hands */
                 sandbox_resume(sb, restore_on_up, r);
         }
 }
 
 /* Its row says where its disk comes from. */
 static void note_origin(StateRestore *r) {
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         int k;
 
         if (!sb)
@@ -107,7 +115,7 @@ static void note_origin(StateRestore *r) {
         if (k >= 0)
                 k = store_sandbox_update_all(r->work.state->manager->store, sb);
         if (k < 0)
-                log_warning("sandbox %s: cannot write where its disk comes from: %s", r->sandbox, strerror(-k));
+                log_warning("sandbox %s: cannot write where its disk comes from: %s", sb->id, strerror(-k));
 }
 
 static void on_swapped(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -131,14 +139,14 @@ static void restore_swap(StateRestore *r) {
         TreeRequest request = {
                 .operation = TREE_SWAP,
                 .n_refs = 2,
-                .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox) },
+                .refs = { tree_ref(TREE_SCRATCH, r->scratch), tree_ref(TREE_DISK, r->sandbox->id) },
         };
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         Error error = { 0 };
 
-        if (sb)
-                sb->replacing = true;
-        if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
+        if (sb && sandbox_swap_begin(sb) < 0)
+                restore_finish(r, r->going_back ? &r->error : &(Error) { -EBUSY, "something else is under way with the sandbox; try again" });
+        else if (trees_ask(r->work.state->manager, &request, NULL, NULL, on_swapped, r, &r->work.call, &error) < 0)
                 on_swapped(NULL, &error, r);
 }
 
@@ -153,7 +161,7 @@ static void restore_on_parked(Sandbox *sb, const Error *error, void *userdata) {
 
 static void restore_on_copied(const TreeAnswer *answer, const Error *error, void *userdata) {
         StateRestore *r = userdata;
-        Sandbox *sb = state_sandbox(r->work.state, r->sandbox);
+        Sandbox *sb = sandbox_unless_gone(r->sandbox);
         char reason[128];
 
         r->work.call = NULL;
@@ -176,10 +184,9 @@ static int restore_check(State *s, const Sandbox *sb, const Snapshot *n, Error *
                                 "the sandbox's disk goes with its processes and cannot be replaced: make it with \"persistent\": true");
         if (!trees_have_disks(s->manager, reterr))
                 return -EOPNOTSUPP;
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) ||
-                        sb->halt != HALT_NONE || sb->booting)
+        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sandbox_is_unloading(sb) || sandbox_is_booting(sb))
                 return error_set(reterr, -ESTALE, "Cannot restore the sandbox (state: %s)", sandbox_status_name(sb->status));
-        if (sb->replacing)
+        if (state_restores(s, sb))
                 return error_set(reterr, -EBUSY, "the sandbox is being restored already; try again");
         if (!restore_text_equal(sb->spec.tenant, n->tenant)) /* whoever sees both */
                 return error_set(reterr, -EINVAL, "snapshot %s is of tenant '%s', and the sandbox of tenant '%s': nothing of the one becomes the other's", n->id,
@@ -203,11 +210,11 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         r = calloc(1, sizeof(*r));
         if (!r)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        memcpy(r->sandbox, sb->id, sizeof(r->sandbox));
+        r->sandbox = sandbox_ref(sb);
         memcpy(r->snapshot, snapshot->id, sizeof(r->snapshot));
         r->done = done;
         work_begin(&r->work, s, userdata, free_restore);
-        sb->replacing = true;
+        (void) sandbox_swap_begin(sb); /* a parked one; any other goes on as it is while the snapshot is copied */
         k = id_make(r->scratch);
         if (k >= 0)
                 k = sandbox_text_set(&r->before, sb->spec.snapshot);

@@ -30,13 +30,6 @@ void state_forget_caller(State *s, void *userdata) {
                         w->forgotten = true;
 }
 
-Sandbox *state_sandbox(State *s, const char *id) {
-        Sandbox *sb;
-
-        HASH_FIND_STR(s->manager->sandboxes, id, sb);
-        return sb;
-}
-
 /* The start: what was in the middle of something goes; of the rest it is asked whether it is there. */
 
 typedef struct StateLoad {

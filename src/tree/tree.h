@@ -1,7 +1,7 @@
 /* tree.h: cove-tree, the program that works on the content of trees.
  *
  * A program of its own, because it takes apart what strangers made, with a large library (libarchive), and writes ids that only root can. The
- * spawner starts it (TREE_RUN of wire/tree.h): root of a user namespace of its own, with capabilities over the given trees and nothing else;
+ * spawner starts it (TREE_RUN of base/tree-request.h): root of a user namespace of its own, with capabilities over the given trees and nothing else;
  * it shuts itself in before it reads a byte: no network, no process, no exec, no path but below its trees (openat2 beneath, Landlock), memory with a
  * ceiling. `cove` itself starts it too, for transactions (cli/txn*).
  *

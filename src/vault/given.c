@@ -54,11 +54,10 @@ static int load_row(const SecretRow *row, void *userdata) {
         Vault *v = userdata;
         const SealPlace place = given_place_of(row->name);
         size_t size = row->size - MIN_OF(row->size, (size_t) SEAL_EXTRA);
-        Sandbox *sb = NULL;
+        Sandbox *sb = manager_by_id(v->manager, row->name);
         char *value;
         int r;
 
-        HASH_FIND_STR(v->manager->sandboxes, row->name, sb);
         if (!sb)
                 return 0;
         value = malloc(size + 1);

@@ -7,34 +7,6 @@
 #define ERROR_MAX 4095 /* the kernel's */
 #define DETAILED  2u   /* beside `hard`: details follow */
 
-bool file_labels_next(const uint8_t *labels, size_t size, size_t *offset, const char **ret_key, const char **ret_value) {
-        const char *texts[2];
-
-        for (size_t i = 0; i < 2; i++) {
-                const uint8_t *end = *offset < size ? memchr(labels + *offset, 0, size - *offset) : NULL;
-
-                if (!end)
-                        return false;
-                texts[i] = (const char *) labels + *offset;
-                *offset = (size_t) (end - labels) + 1;
-        }
-        *ret_key = texts[0];
-        *ret_value = texts[1];
-        return true;
-}
-
-bool file_labels_check(const uint8_t *labels, size_t size) {
-        const char *key, *value;
-        size_t offset = 0;
-
-        if (size > FILE_LABELS_MAX)
-                return false;
-        while (offset < size)
-                if (!file_labels_next(labels, size, &offset, &key, &value) || key[0] == '\0')
-                        return false;
-        return true;
-}
-
 static const ShapeField entry_fields[] = {
         { "path",   SHAPE_CHARS, SHAPE_AT(FileEntry, path)   },
         { "target", SHAPE_CHARS, SHAPE_AT(FileEntry, target) },

@@ -71,29 +71,29 @@ static const ShapeField resize_fields[] = {
 static const Shape resize = SHAPE_OF(resize, GuestResize);
 
 static const ShapeField file_fields[] = {
-        { "operation", SHAPE_UINT16, offsetof(GuestFile, operation), .min = FILE_STAT, .max = _FILE_OPERATION_MAX - 1 },
-        { "flags",     SHAPE_UINT32, offsetof(GuestFile, flags) },
-        { "uid",       SHAPE_UINT32, offsetof(GuestFile, uid)   },
-        { "gid",       SHAPE_UINT32, offsetof(GuestFile, gid)   },
-        { "mode",      SHAPE_UINT32, offsetof(GuestFile, mode)  },
-        { "owner",     SHAPE_UINT32, offsetof(GuestFile, owner) },
-        { "group",     SHAPE_UINT32, offsetof(GuestFile, group) },
-        { "depth",     SHAPE_UINT32, offsetof(GuestFile, depth) },
-        { "limit",     SHAPE_UINT64, offsetof(GuestFile, limit) },
-        { "path",      SHAPE_CHARS,  SHAPE_AT(GuestFile, path)  },
-        { "target",    SHAPE_CHARS,  SHAPE_AT(GuestFile, target) },
+        { "operation", SHAPE_UINT16, offsetof(FileRequest, operation), .min = FILE_STAT, .max = _FILE_OPERATION_MAX - 1 },
+        { "flags",     SHAPE_UINT32, offsetof(FileRequest, flags) },
+        { "uid",       SHAPE_UINT32, offsetof(FileRequest, uid)   },
+        { "gid",       SHAPE_UINT32, offsetof(FileRequest, gid)   },
+        { "mode",      SHAPE_UINT32, offsetof(FileRequest, mode)  },
+        { "owner",     SHAPE_UINT32, offsetof(FileRequest, owner) },
+        { "group",     SHAPE_UINT32, offsetof(FileRequest, group) },
+        { "depth",     SHAPE_UINT32, offsetof(FileRequest, depth) },
+        { "limit",     SHAPE_UINT64, offsetof(FileRequest, limit) },
+        { "path",      SHAPE_CHARS,  SHAPE_AT(FileRequest, path)  },
+        { "target",    SHAPE_CHARS,  SHAPE_AT(FileRequest, target) },
 };
-static const Shape file = SHAPE_OF(file, GuestFile);
+static const Shape file = SHAPE_OF(file, FileRequest);
 
 static void file_put_labels(WireWriter *w, const void *fields) {
-        const GuestFile *f = fields;
+        const FileRequest *f = fields;
 
         if (f->flags & FILE_SET_LABELS)
                 wire_put_bytes(w, f->labels, f->labels_size);
 }
 
 static bool file_get_labels(WireReader *r, unsigned type, void *fields) {
-        GuestFile *f = fields;
+        FileRequest *f = fields;
 
         if (f->flags & FILE_SET_LABELS)
                 wire_get_bytes(r, &f->labels, &f->labels_size);

@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/file-request.h"
+
 #define GUEST_MESSAGE_MAX 65536
 #define GUEST_INLINE_MAX  32768 /* strings of an EXEC beyond this come in a sealed memfd */
 #define GUEST_STEP_MAX    32
@@ -160,24 +162,6 @@ typedef struct GuestSocketMade {
         int32_t error; /* positive errno; ECONNREFUSED: nobody listens */
 } GuestSocketMade;
 
-#define FILE_PATH_BYTES 4096
-#define FILE_LABELS_MAX 4096
-
-/* See file.h for the rest of the conversation. */
-typedef struct GuestFile {
-        uint16_t operation; /* FileOperation */
-        uint32_t flags;     /* FileFlags */
-        uint32_t uid, gid;
-        uint32_t mode; /* FILE_MODE_NONE: leave it */
-        uint32_t owner, group; /* FILE_ID_NONE: leave it */
-        uint32_t depth;
-        uint64_t limit; /* list: entries at most */
-        char path[FILE_PATH_BYTES];
-        char target[FILE_PATH_BYTES]; /* move, copy */
-        const uint8_t *labels; /* with FILE_SET_LABELS */
-        size_t labels_size;
-} GuestFile;
-
 typedef struct GuestMessage {
         GuestType type;
         union {
@@ -186,7 +170,7 @@ typedef struct GuestMessage {
                 GuestExec exec;
                 GuestSignal signal;
                 GuestResize resize;
-                GuestFile file;
+                FileRequest file; /* file.h has the rest of the conversation */
                 GuestReady ready;
                 GuestStarted started;
                 GuestExecFailed exec_failed;

@@ -1,25 +1,8 @@
 #include "wire/tree.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "wire/shape.h"
-
-bool tree_name_is_valid(const char *name) {
-        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
-
-        return n > 0 && n <= TREE_NAME_MAX && name[n] == '\0';
-}
-
-int tree_add_argument(TreeRequest *t, const char *argument) {
-        size_t n = strlen(argument) + 1;
-
-        if (n > sizeof(t->arguments) - t->arguments_size)
-                return -ENOSPC;
-        memcpy(t->arguments + t->arguments_size, argument, n);
-        t->arguments_size = (uint16_t) (t->arguments_size + n);
-        return 0;
-}
 
 static const ShapeField ref_fields[] = {
         { "kind",     SHAPE_UINT8, offsetof(TreeRef, kind), .min = 1, .max = _TREE_KIND_MAX - 1 },

@@ -1,69 +1,14 @@
-/* tree.h: directory trees that outlive sandboxes, and what may be asked about them; part of spawn.h.
+/* tree.h: the requests of base/tree-request.h as a part of spawn.h.
  *
- * The spawner keeps them (depot/depot.h) and nobody else can open them: templates' layers, disks of sandboxes, snapshots, volumes. They are
- * named, never pathed. Ids of files in them are those of the inside (0 to 65535), so that any sandbox can have any of them.
  * Pure encode and decode. Must not know: file systems, processes.
  *
  *      u8 operation · u8 flags, 0 · u64 bytes · u32 cancels · u8 n_refs · refs (u8 kind, u8 writable, name) · u16 size · arguments, each with its NUL */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "base/tree-request.h"
 #include "wire/shape.h"
-
-#define TREE_NAME_MAX      64 /* [a-z0-9]; a layer's is a SHA-256 in hex */
-#define TREE_REFS_MAX      3
-#define TREE_ARGUMENTS_MAX 2048
-
-typedef enum TreeKind {
-        TREE_LAYER = 1, /* a whole root directory, read-only, that templates consist of */
-        TREE_DISK,      /* the writable layer of the sandbox with that id (jail/rootfs.h has its inside) */
-        TREE_SNAPSHOT,  /* a disk as it was; read-only */
-        TREE_VOLUME,
-        TREE_SCRATCH,   /* being made; goes with the next start of the spawner */
-        TREE_TEMPLATE,  /* only to look at: the directory of a template that the spawner was started with; "host": the host's root */
-        _TREE_KIND_MAX,
-} TreeKind;
-
-typedef enum TreeOperation {
-        TREE_MAKE = 1, /* refs[0], empty, or as refs[1] is at this moment; bytes: its limit, 0: none. -EEXIST: there is one */
-        TREE_PUBLISH,  /* refs[0] (scratch) becomes refs[1]: synced, read-only (layer, snapshot), and visible at once or not at all. -EEXIST: there
-                        * is one already, and the scratch is gone: it is as good */
-        TREE_REMOVE,   /* refs[0]; one that is not there is gone. -EBUSY: a sandbox of this machine lives on it (disk) */
-        TREE_LIMIT,    /* refs[0]: bytes */
-        TREE_USAGE,    /* refs[0]: DONE has the bytes */
-        TREE_LIST,     /* every tree of refs[0].kind: items, then END */
-        TREE_VERIFY,   /* refs[0] is there, complete as it was published, read-only where it must be. -EUCLEAN: is not */
-        TREE_RUN,      /* cove-tree with these arguments on these trees (tree/tree.h); + descriptors: 0, 1, 2, 3 of it. DONE has its exit status */
-        TREE_CANCEL,   /* the RUN whose serial is `cancels`; its own answer says how it ended */
-        TREE_SYNC,     /* refs[0] (disk, volume): what was written there so far is on the storage. Takes its time; a copy made after it is quick. bytes:
-                        * less than that may wait still, and is left to the copy */
-        TREE_SWAP,     /* refs[0] (scratch) and refs[1] (disk) change names, at once or not at all. -EBUSY: a sandbox of this machine lives on it */
-        TREE_TAKE,     /* refs[0] (disk) is what refs[1] (scratch) was; bytes: its limit. -EEXIST: there is one */
-        _TREE_OPERATION_MAX,
-} TreeOperation;
-
-typedef struct TreeRef {
-        uint8_t kind; /* TreeKind */
-        bool writable; /* for TREE_RUN */
-        char name[TREE_NAME_MAX + 1];
-} TreeRef;
-
-typedef struct TreeRequest {
-        uint8_t operation;
-        uint8_t reserved; /* 0 */
-        uint64_t bytes;
-        uint32_t cancels;
-        uint8_t n_refs;
-        TreeRef refs[TREE_REFS_MAX];
-        uint16_t arguments_size;
-        char arguments[TREE_ARGUMENTS_MAX];
-} TreeRequest;
-
-bool tree_name_is_valid(const char *name);
-int tree_add_argument(TreeRequest *t, const char *argument); /* -ENOSPC */
 
 /* For spawn.c's table. */
 extern const Shape tree_request_shape, tree_ref_shape;

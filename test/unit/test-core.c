@@ -1,5 +1,6 @@
 /* The objects and their rules, with a provider that does what the test says. */
 #include "core/reap.h"
+#include "core/tally.h"
 #include "world.h"
 
 TEST(the_row_is_there_before_the_sandbox) {
@@ -150,13 +151,10 @@ TEST(an_execution_ends_once_with_its_truth) {
         sb = create_ready(&w, NULL);
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 Execution *x = start(sb, "true");
-                GuestExited e = {
-                        .exec = x->number,
-                        .wait_status = cases[i].wait_status,
-                        .timed_out = cases[i].timed_out,
-                        .disk_full = cases[i].disk_full,
-                };
+                ProviderEnd e = fake_end(x->number, cases[i].wait_status);
 
+                e.timed_out = cases[i].timed_out;
+                e.disk_full = cases[i].disk_full;
                 check_string("status", sandbox_status_name(sb->status), "running");
                 w.fake.usage.oom_kills += cases[i].oom;
                 w.fake.provider.events->exec_exited(sb, &e, w.manager);
@@ -176,21 +174,64 @@ TEST(what_never_started_says_so) {
         World w;
         Sandbox *sb;
         Execution *x;
-        GuestExecFailed f = { .error = ENOENT, .step = "exec", .detail = "nosuch" };
+        ProviderNotStarted f = { .kind = PROVIDER_FAILURE_COMMAND, .error = ENOENT, .step = "exec", .detail = "nosuch" };
 
         world_new(&w, "not-found");
         sb = create_ready(&w, NULL);
         x = start(sb, "nosuch");
-        f.exec = x->number;
+        f.number = x->number;
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_int("code", x->exit_code, 127);
         check_string("reason", execution_reason_name(x->reason), "not_found");
         check_part("message", x->message, "nosuch");
 
         x = start(sb, "/etc/passwd");
-        f = (GuestExecFailed) { .exec = x->number, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
+        f = (ProviderNotStarted) { .number = x->number, .kind = PROVIDER_FAILURE_COMMAND, .error = EACCES, .step = "exec", .detail = "/etc/passwd" };
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_int("code", x->exit_code, 126);
+        world_close(&w);
+}
+
+TEST(what_a_provider_lacks_is_refused_by_name) {
+        ExecutionSpec spec = { .args = STRV_INIT(8), .env = STRV_INIT(8), .pty = true };
+        FileRequest pack = { .operation = FILE_PACK, .path = "/" };
+        Answer a = { 0 };
+        Error error = { 0 };
+        Execution *x;
+        FileOp *op;
+        Sandbox *sb;
+        World w;
+
+        world_new(&w, "lacks");
+        sb = create_ready(&w, NULL);
+        w.fake.provider.pause = NULL;
+        w.fake.provider.terminals = NULL;
+        w.fake.provider.channels = NULL;
+        w.fake.provider.disks = NULL;
+        sandbox_pause(sb, on_done, &a);
+        check_result("pause", a.code, -EOPNOTSUPP);
+        check_string("text", a.text, "provider 'fake' cannot pause sandboxes");
+        check_string("status", sandbox_status_name(sb->status), "ready");
+        check_result("hold", sandbox_hold(sb, on_done, &a, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot pause sandboxes");
+
+        check_result("push", strv_push(&spec.args, "true"), 0);
+        check_result("terminal", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "has no terminals");
+        spec.pty = false;
+        spec.channel = true;
+        check_result("channel", execution_start(sb, &spec, &x, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot keep interpreters");
+        check_uint("nothing was asked", w.fake.n_exec, 0);
+        execution_spec_done(&spec);
+
+        check_result("archive", fileop_start(sb, &pack, &(FileOpHandlers) { 0 }, NULL, &op, &error), -EOPNOTSUPP);
+        check_part("text", error.text, "cannot pack or unpack archives");
+        check_true("disks", !trees_have_disks(w.manager, &error));
+        check_part("text", error.text, "has no disks");
+        w.fake.provider.no_disks = "no btrfs here: modprobe btrfs";
+        check_true("disks", !trees_have_disks(w.manager, &error));
+        check_string("the provider's own reason", error.text, "no btrfs here: modprobe btrfs");
         world_close(&w);
 }
 
@@ -285,6 +326,211 @@ TEST(pause_and_stop) {
         sandbox_start(sb, on_done, &a);
         check_string("status", sandbox_status_name(sb->status), "ready");
         world_close(&w);
+}
+
+static int hush(void) {
+        int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+        check_true("hushed", nothing >= 0 && before >= 0 && dup2(nothing, STDERR_FILENO) >= 0);
+        (void) fd_close(nothing);
+        return before;
+}
+
+static void unhush(int before) {
+        check_true("not hushed", dup2(before, STDERR_FILENO) >= 0);
+        (void) fd_close(before);
+}
+
+/* Every pair of states, on a sandbox that has a row: what the table does not have changes nothing. */
+TEST(a_move_is_made_or_refused_as_a_whole) {
+        const size_t n = (_SANDBOX_STATUS_MAX + 1) * _ACTIVITY_MAX;
+        size_t made = 0, wrong = 0;
+        World w;
+        Sandbox *sb;
+        int quiet;
+
+        world_new(&w, "moves");
+        sb = create_ready(&w, NULL);
+        quiet = hush(); /* each refusal is logged */
+        for (size_t i = 0; i < n * n; i++) {
+                SandboxState s[2], *after;
+                int r;
+
+                for (size_t k = 0; k < 2; k++) {
+                        size_t at = k == 0 ? i / n : i % n, place = at / _ACTIVITY_MAX;
+
+                        s[k] = (SandboxState) { .status = place == _SANDBOX_STATUS_MAX ? SANDBOX_PAUSED : (SandboxStatus) place,
+                                .parked = place == _SANDBOX_STATUS_MAX, .activity = (SandboxActivity) (at % _ACTIVITY_MAX) };
+                }
+                tally_leave(sb);
+                sb->status = s[0].status;
+                sb->parked = s[0].parked;
+                sb->activity = s[0].activity;
+                tally_enter(sb);
+                r = sandbox_move(sb, s[1], "why");
+                made += r == 0;
+                wrong += r != (sandbox_state_may_become(s[0], s[1]) ? 0 : -EPROTO);
+                after = r == 0 ? &s[1] : &s[0];
+                wrong += sb->status != after->status || sb->parked != after->parked || sb->activity != after->activity;
+        }
+        unhush(quiet);
+        check_uint("moves", made, 145);
+        check_uint("others refused, and nothing changed", wrong, 0);
+        world_close(&w);
+}
+
+static void on_move(Sandbox *sb, Execution *x, void *userdata) {
+        (*(unsigned *) userdata)++;
+}
+
+TEST(an_activity_is_told_to_nobody_and_a_status_is) {
+        World w;
+        unsigned told = 0;
+        SandboxWatch watch = { .changed = on_move, .userdata = &told };
+        Sandbox *sb;
+        usec_t changed_at;
+
+        world_new(&w, "told");
+        sb = create_ready(&w, NULL);
+        sandbox_watch(sb, &watch);
+        changed_at = sb->changed_at;
+        check_result("activity", sandbox_set_activity(sb, ACTIVITY_FREEZING), 0);
+        check_true("nobody", told == 0 && sb->changed_at == changed_at);
+        check_result("status", sandbox_move(sb, (SandboxState) { .status = SANDBOX_PAUSED }, "why"), 0);
+        check_true("told", told == 1 && sb->activity == ACTIVITY_NONE);
+        check_string("why", sb->reason, "why");
+        sandbox_unwatch(&watch);
+        world_close(&w);
+}
+
+/* What is asked for while its disk is copied is served afterwards, a stop before a pause. */
+TEST(a_hold_delays_stop_and_pause) {
+        World w;
+        Answer held = { 0 }, stopped = { 0 }, paused = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "delays");
+        sb = create_ready(&w, NULL);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        sandbox_pause(sb, on_done, &paused);
+        sandbox_stop(sb, 0, on_done, &stopped);
+        check_true("neither is asked for yet", !w.fake.stopped && sb->activity == ACTIVITY_HOLDING);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_true("held", held.n == 1 && held.code == 0 && sb->activity == ACTIVITY_HELD);
+        sandbox_release(sb);
+        w.fake.provider.events->frozen(sb, false, NULL, w.manager);
+        check_true("stops", w.fake.stopped == sb && sb->activity == ACTIVITY_STOPPING && stopped.n == 0);
+        w.fake.provider.events->stopped(sb, w.manager);
+        check_true("stopped", stopped.n == 1 && stopped.code == 0 && sb->status == SANDBOX_STOPPED);
+        check_true("too late for a pause", paused.n == 1 && paused.code == -ESTALE);
+        check_true("and nothing is under way", sb->activity == ACTIVITY_NONE);
+        world_close(&w);
+}
+
+TEST(a_stop_delays_a_hold) {
+        World w;
+        Answer held = { 0 }, stopped = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "delayed");
+        sb = create_ready(&w, NULL);
+        sandbox_stop(sb, 0, on_done, &stopped);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        check_true("not yet", !w.fake.frozen);
+        check_result("one at a time", sandbox_hold(sb, on_done, &held, &error), -EBUSY);
+        w.fake.provider.events->stopped(sb, w.manager);
+        check_true("now", w.fake.frozen == sb && sb->status == SANDBOX_STOPPED && sb->activity == ACTIVITY_HOLDING);
+        check_result("a second is refused", sandbox_hold(sb, on_done, &held, &error), -EBUSY);
+        w.fake.provider.events->frozen(sb, true, &(Error) { -EIO, "no" }, w.manager);
+        check_true("told why", held.n == 1 && held.code == -EIO && sb->activity == ACTIVITY_NONE);
+        world_close(&w);
+}
+
+/* An answer to what has been overtaken by the end is not heard, and whoever waited is told of the end. */
+TEST(an_end_overtakes_what_is_under_way) {
+        World w;
+        Answer paused = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "overtakes");
+        sb = create_ready(&w, NULL);
+        sandbox_pause(sb, on_done, &paused);
+        sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "enough");
+        check_true("no activity", sb->status == SANDBOX_TERMINATING && sb->activity == ACTIVITY_NONE);
+        check_true("told", paused.n == 1 && paused.code == -ESTALE);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_true("not heard", paused.n == 1 && sb->status == SANDBOX_TERMINATING);
+        w.fake.provider.events->destroyed(sb->id, NULL, w.manager);
+        check_true("ended", paused.n == 1 && sb->status == SANDBOX_TERMINATED);
+        world_close(&w);
+}
+
+/* Whatever is done with a sandbox that is gone is refused or does nothing. */
+static void check_gone(Sandbox *sb, const char *id) {
+        SandboxWatch watch = { .changed = on_move };
+        ExecutionSpec spec = { .args = STRV_INIT(8) };
+        SandboxUsage usage;
+        Error error = { 0 };
+        Answer a = { 0 };
+        Execution *x = NULL;
+
+        check_true("gone", sandbox_is_gone(sb) && !sandbox_unless_gone(sb));
+        check_string("id", sb->id, id);
+        check_true("state", sandbox_status_is_ended(sb->status) && sb->activity == ACTIVITY_NONE);
+        check_true("nothing of it", !sb->provider_data && !sb->executions && !sb->watches && !sb->calls && !sb->spec.name && !sb->reason);
+        sandbox_pause(sb, on_done, &a);
+        check_result("pause", a.code, -ESTALE);
+        sandbox_resume(sb, on_done, &a);
+        sandbox_stop(sb, 0, on_done, &a);
+        sandbox_start(sb, on_done, &a);
+        check_result("start", a.code, -ESTALE);
+        sandbox_park(sb, &(SandboxParking) { 0 }, on_done, &a);
+        check_uint("all refused", a.n, 5);
+        sandbox_delete(sb, /* force= */ true, on_done, &a);
+        check_true("deleted already", a.n == 6 && a.code == 0);
+        check_result("hold", sandbox_hold(sb, on_done, &a, &error), -ESTALE);
+        check_result("swap", sandbox_swap_begin(sb), -EBUSY);
+        check_result("timeout", sandbox_set_timeout(sb, USEC_PER_SEC, &error), -ESTALE);
+        check_result("dialect", sandbox_set_dialect(sb, "x", &error), -ESTALE);
+        check_result("usage", sandbox_usage(sb, &usage), 0);
+        check_result("push", strv_push(&spec.args, "true"), 0);
+        check_result("exec", execution_start(sb, &spec, &x, &error), -ESTALE);
+        execution_spec_done(&spec);
+        sandbox_release(sb);
+        sandbox_swap_end(sb);
+        sandbox_forget_caller(sb, &a);
+        sandbox_finish(sb, SANDBOX_FAILED, "again");
+        sandbox_watch(sb, &watch);
+        check_true("not watched", !watch.sandbox && !sb->watches);
+        sandbox_unwatch(&watch);
+}
+
+TEST(a_reference_outlives_the_sandbox) {
+        World w;
+        char id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sb, *first, *second = NULL;
+
+        world_new(&w, "reference");
+        sb = create_ready(&w, "kept");
+        memcpy(id, sb->id, sizeof(id));
+        (void) start(sb, "sleep");
+        first = sandbox_ref(sb);
+        sandbox_ref_set(&second, sb);
+        check_true("there", sandbox_unless_gone(first) == sb && !sandbox_is_gone(sb));
+        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        check_true("not yet", !sandbox_is_gone(first));
+        w.fake.provider.events->destroyed(id, NULL, w.manager);
+        check_true("not found", !manager_by_id(w.manager, id) && !manager_find(w.manager, &admin, "kept"));
+        first = sandbox_unref(first);
+        check_gone(second, id);
+        sandbox_ref_set(&second, create_ready(&w, "next"));
+        check_true("another", !sandbox_is_gone(second));
+        world_close(&w);
+        check_true("gone with the manager", sandbox_is_gone(second) && sandbox_status_is_ended(second->status));
+        second = sandbox_unref(second);
+        check_true("of nothing", !sandbox_ref(NULL) && !sandbox_unref(NULL) && !sandbox_unless_gone(NULL));
 }
 
 static void run_for(World *w, usec_t usec) {
@@ -401,10 +647,10 @@ TEST(journals_are_bounded) {
         tell_exit(&w, sb, first->number, 0);
         first->journals[0].bytes = 0;
         for (int i = 0; i < 3; i++) {
-                GuestExited e = { .out_bytes = 600 << 10 };
+                ProviderEnd e = { .journals = { { .bytes = 600 << 10 } } };
 
                 x = start(sb, "talk");
-                e.exec = x->number;
+                e.number = x->number;
                 w.fake.provider.events->exec_exited(sb, &e, w.manager);
         }
         check_true("the oldest went", first->journals_gone);

@@ -16,9 +16,10 @@
 #include "base/fd.h"
 #include "core/fileop.h"
 #include "core/manager.h"
-#include "core/provider.h"
 #include "init/worker.h"
+#include "provider/native-internal.h"
 #include "wire/channel.h"
+#include "wire/file.h"
 
 #define WAIT_USEC (10 * USEC_PER_SEC)
 
@@ -44,7 +45,8 @@ static struct {
         int refuses; /* errno */
 } other = { .channel = -EBADF };
 
-static int provider_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
+/* In place of the channel to PID 1. */
+int native_guest_send(Provider *p, Sandbox *sb, const GuestMessage *message, const int *fds, size_t n_fds) {
         check_int("type", message->type, GUEST_FILE);
         if (other.refuses)
                 return -other.refuses;
@@ -56,9 +58,15 @@ static int provider_send(Provider *p, Sandbox *sb, const GuestMessage *message, 
         return other.worker < 0 ? (int) other.worker : 0;
 }
 
-static const ProviderOps provider_ops = { .name = "test", .capabilities = PROVIDER_FILES, .send = provider_send };
-static Provider provider = { .ops = &provider_ops };
-static Manager manager = { .provider = &provider };
+static const ProviderOps provider_ops = {
+        .name = "test",
+        .file_start = native_file_start,
+        .file_commit = native_file_commit,
+        .file_pause = native_file_pause,
+        .file_end = native_file_end,
+};
+static Native native = { .provider = { .ops = &provider_ops, .archives = &native_archives } };
+static Manager manager = { .provider = &native.provider };
 static Sandbox sandbox = { .manager = &manager, .status = SANDBOX_READY };
 
 static void on_entry(FileOp *op, const FileEntry *entry, int fd, void *userdata) {
@@ -96,8 +104,8 @@ static void on_end(FileOp *op, int error, const char *path, uint64_t count, void
 
 static const FileOpHandlers handlers = { .entry = on_entry, .event = on_event, .end = on_end };
 
-static GuestFile request(FileOperation operation, const char *name, uint32_t flags) {
-        GuestFile q = {
+static FileRequest request(FileOperation operation, const char *name, uint32_t flags) {
+        FileRequest q = {
                 .operation = (uint16_t) operation,
                 .flags = flags,
                 .mode = FILE_MODE_NONE,
@@ -109,13 +117,14 @@ static GuestFile request(FileOperation operation, const char *name, uint32_t fla
         return q;
 }
 
-static void start(Heard *h, const GuestFile *q) {
+static void start(Heard *h, const FileRequest *q) {
         Error error = { 0 };
 
         if (!other.lies && geteuid() != 0)
                 unit_skip("a worker changes its user: run as root");
         if (!manager.event)
                 check_true("loop", sd_event_new(&manager.event) >= 0);
+        native.event = manager.event;
         check_result("start", fileop_start(&sandbox, q, &handlers, h, &h->op, &error), 0);
 }
 
@@ -138,21 +147,21 @@ static void finish(Heard *h) {
         other.worker = 0;
 }
 
-static void run(Heard *h, const GuestFile *q) {
+static void run(Heard *h, const FileRequest *q) {
         start(h, q);
         RUN_UNTIL(h->n_ends > 0);
         finish(h);
 }
 
 static int run_simple(FileOperation operation, const char *name, uint32_t flags) {
-        GuestFile q = request(operation, name, flags);
+        FileRequest q = request(operation, name, flags);
         Heard h = { .fd = -EBADF };
 
         run(&h, &q);
         return h.error;
 }
 
-static void write_through(Heard *h, const GuestFile *q, const char *text) {
+static void write_through(Heard *h, const FileRequest *q, const char *text) {
         start(h, q);
         if (text[0] != '\0')
                 check_result("data", fd_write_all(fileop_data_fd(h->op), text, strlen(text)), 0);
@@ -169,7 +178,7 @@ static void check_content(const char *name, const char *expected) {
 }
 
 TEST(write_then_read) {
-        GuestFile q = request(FILE_WRITE, "wr", 0);
+        FileRequest q = request(FILE_WRITE, "wr", 0);
         Heard h = { .fd = -EBADF };
         uint64_t before = sandbox.operations;
         char text[16] = "";
@@ -204,7 +213,7 @@ TEST(write_then_read) {
 }
 
 TEST(without_commit_nothing_happens) {
-        GuestFile q = request(FILE_WRITE, "none/there", FILE_PARENTS);
+        FileRequest q = request(FILE_WRITE, "none/there", FILE_PARENTS);
         Heard h = { .fd = -EBADF };
 
         start(&h, &q);
@@ -215,7 +224,7 @@ TEST(without_commit_nothing_happens) {
 }
 
 TEST(errors_name_their_path) {
-        GuestFile q = request(FILE_READ, "missing", 0);
+        FileRequest q = request(FILE_READ, "missing", 0);
         Heard h = { .fd = -EBADF };
 
         run(&h, &q);
@@ -229,7 +238,7 @@ TEST(errors_name_their_path) {
 }
 
 TEST(another_user_may_less) {
-        GuestFile q = request(FILE_READ, "closed", 0);
+        FileRequest q = request(FILE_READ, "closed", 0);
         Heard h = { .fd = -EBADF };
 
         unit_write_text(q.path, "secret");
@@ -247,7 +256,7 @@ TEST(another_user_may_less) {
 }
 
 TEST(trees) {
-        GuestFile q = request(FILE_MKDIR, "tree/a/b", FILE_PARENTS);
+        FileRequest q = request(FILE_MKDIR, "tree/a/b", FILE_PARENTS);
         Heard h = { .fd = -EBADF };
 
         run(&h, &q);
@@ -285,7 +294,7 @@ TEST(trees) {
 }
 
 TEST(pack_hands_out_files) {
-        GuestFile q = request(FILE_PACK, "pack", 0);
+        FileRequest q = request(FILE_PACK, "pack", 0);
         Heard h = { .fd = -EBADF };
 
         check_int("mkdir", mkdir(q.path, 0755), 0);
@@ -307,7 +316,7 @@ TEST(unpack_by_the_channel) {
                 { .type = FILE_PUT, .entry = { .path = "l", .target = "d/f", .mode = S_IFLNK | 0777 } },
                 { .type = FILE_COMMIT },
         };
-        GuestFile q = request(FILE_UNPACK, "unpacked", 0);
+        FileRequest q = request(FILE_UNPACK, "unpacked", 0);
         _cleanup_close_ int channel = -EBADF;
         Heard h = { .fd = -EBADF };
         static FileMessage m;
@@ -331,7 +340,7 @@ TEST(unpack_by_the_channel) {
 }
 
 TEST(watch_until_freed) {
-        GuestFile q = request(FILE_WATCH, "watched", FILE_RECURSIVE);
+        FileRequest q = request(FILE_WATCH, "watched", FILE_RECURSIVE);
         Heard h = { .fd = -EBADF, .when = FREE_ON_EVENT };
 
         check_int("mkdir", mkdir(q.path, 0755), 0);
@@ -365,7 +374,7 @@ static void on_labels(FileOp *op, const FileEntry *entry, int fd, void *userdata
         }
 }
 
-static void run_labels(Heard *h, const GuestFile *q) {
+static void run_labels(Heard *h, const FileRequest *q) {
         static const FileOpHandlers with_labels = { .entry = on_labels };
         Error error = { 0 };
 
@@ -378,7 +387,7 @@ static void run_labels(Heard *h, const GuestFile *q) {
 }
 
 TEST(details) {
-        GuestFile q = request(FILE_STAT, "details", FILE_DETAILS | FILE_NO_FOLLOW);
+        FileRequest q = request(FILE_STAT, "details", FILE_DETAILS | FILE_NO_FOLLOW);
         Heard h = { .fd = -EBADF };
 
         unit_write_text(q.path, "x");
@@ -408,7 +417,7 @@ TEST(details) {
 
 TEST(labels_are_replaced) {
         static const uint8_t two[] = "author\0me\0Stage\0one", one[] = "author\0you";
-        GuestFile q = request(FILE_WRITE, "labelled", FILE_DETAILS | FILE_SET_LABELS | FILE_IN_PLACE);
+        FileRequest q = request(FILE_WRITE, "labelled", FILE_DETAILS | FILE_SET_LABELS | FILE_IN_PLACE);
         Heard h;
 
         unit_write_text(q.path, "");
@@ -439,7 +448,7 @@ TEST(labels_are_replaced) {
 }
 
 TEST(in_place) {
-        GuestFile q = request(FILE_WRITE, "place/deep/f", FILE_IN_PLACE | FILE_PARENTS | FILE_OWN_PARENTS);
+        FileRequest q = request(FILE_WRITE, "place/deep/f", FILE_IN_PLACE | FILE_PARENTS | FILE_OWN_PARENTS);
         Heard h = { .fd = -EBADF };
         struct stat st, before;
 
@@ -477,7 +486,7 @@ TEST(in_place) {
 }
 
 TEST(in_place_given_up) {
-        GuestFile q = request(FILE_WRITE, "given/up", FILE_IN_PLACE | FILE_PARENTS);
+        FileRequest q = request(FILE_WRITE, "given/up", FILE_IN_PLACE | FILE_PARENTS);
         Heard h = { .fd = -EBADF };
 
         start(&h, &q);
@@ -488,7 +497,7 @@ TEST(in_place_given_up) {
 }
 
 TEST(parents_have_owners) {
-        GuestFile q = request(FILE_MKDIR, "own/a/b", FILE_PARENTS | FILE_OWN_PARENTS);
+        FileRequest q = request(FILE_MKDIR, "own/a/b", FILE_PARENTS | FILE_OWN_PARENTS);
         Heard h = { .fd = -EBADF };
         struct stat st;
 
@@ -518,7 +527,7 @@ TEST(parents_have_owners) {
 }
 
 TEST(watch_with_details) {
-        GuestFile q = request(FILE_WATCH, "shown", FILE_RECURSIVE | FILE_DETAILS | FILE_DIRECTORY | FILE_LEAVERS);
+        FileRequest q = request(FILE_WATCH, "shown", FILE_RECURSIVE | FILE_DETAILS | FILE_DIRECTORY | FILE_LEAVERS);
         Heard h = { .fd = -EBADF };
 
         check_int("mkdir", mkdir(q.path, 0755), 0);
@@ -545,7 +554,7 @@ TEST(watch_with_details) {
 }
 
 TEST(watch_ends_with_what_it_watches) {
-        GuestFile q = request(FILE_WATCH, "doomed", FILE_RECURSIVE);
+        FileRequest q = request(FILE_WATCH, "doomed", FILE_RECURSIVE);
         Heard h = { .fd = -EBADF };
 
         check_int("mkdir", mkdir(q.path, 0755), 0);
@@ -559,7 +568,7 @@ TEST(watch_ends_with_what_it_watches) {
 }
 
 TEST(free_from_within) {
-        GuestFile q = request(FILE_LIST, "", 0);
+        FileRequest q = request(FILE_LIST, "", 0);
         size_t before = unit_count_descriptors();
 
         for (int when = FREE_ON_ENTRY; when <= FREE_ON_END; when++) {
@@ -578,7 +587,7 @@ TEST(free_from_within) {
 }
 
 TEST(pause_and_go_on) {
-        GuestFile q = request(FILE_LIST, "paused", 0);
+        FileRequest q = request(FILE_LIST, "paused", 0);
         Heard h = { .fd = -EBADF, .pause_on_entry = true };
 
         check_int("mkdir", mkdir(q.path, 0755), 0);
@@ -597,7 +606,7 @@ TEST(pause_and_go_on) {
 }
 
 TEST(states) {
-        GuestFile q = request(FILE_STAT, "", 0);
+        FileRequest q = request(FILE_STAT, "", 0);
         Error error = { 0 };
         FileOp *op;
 
@@ -612,7 +621,7 @@ TEST(states) {
 }
 
 TEST(an_unreachable_sandbox) {
-        GuestFile q = request(FILE_WRITE, "x", 0);
+        FileRequest q = request(FILE_WRITE, "x", 0);
         size_t before;
         Error error = { 0 };
         FileOp *op;
@@ -646,7 +655,7 @@ static FileMessage an_entry(const char *path, mode_t mode) {
 
 /* Says it all, hangs up, and tells what the daemon made of it. */
 static int lie(FileOperation operation, const FileMessage *messages, size_t n, int fd, Heard *h) {
-        GuestFile q = request(operation, "", 0);
+        FileRequest q = request(operation, "", 0);
 
         (void) strcpy(q.target, "/t");
         q.limit = 2;
@@ -705,7 +714,7 @@ TEST(a_worker_that_says_what_it_may_not) {
         /* A watch has two ends: it stands, it breaks. */
         h = (Heard) { .fd = -EBADF };
         other.lies = true;
-        start(&h, &(GuestFile) { .operation = FILE_WATCH, .path = "/w" });
+        start(&h, &(FileRequest) { .operation = FILE_WATCH, .path = "/w" });
         other.lies = false;
         say(&end, -EBADF);
         say(&up, -EBADF);
@@ -736,7 +745,7 @@ TEST(a_worker_that_hands_out_the_wrong_thing) {
 }
 
 TEST(garbage) {
-        GuestFile q = request(FILE_STAT, "", 0);
+        FileRequest q = request(FILE_STAT, "", 0);
         static uint8_t bytes[FILE_MESSAGE_MAX + 1];
         static const size_t sizes[] = { 1, 3, 4, 100, FILE_MESSAGE_MAX, FILE_MESSAGE_MAX + 1 };
 

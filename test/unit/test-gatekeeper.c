@@ -26,7 +26,11 @@ typedef struct Play {
         Sandbox *asked[8];  /* for sockets, in this order */
         size_t n_asked;
         int hubs[8];        /* as they were lent when the sandbox was made */
-        GuestSocket socket;
+        struct {
+                uint64_t token;
+                uint16_t port;
+                ProviderFlow flow;
+        } socket; /* the last that was asked for */
 } Play;
 
 static Play *play;
@@ -36,10 +40,20 @@ static int fake_network(Provider *p, Sandbox *sb) {
         return 0;
 }
 
-static int fake_socket(Provider *p, Sandbox *sb, const GuestSocket *socket) {
-        play->socket = *socket;
+static int fake_flow(Provider *p, Sandbox *sb, const ProviderFlow *flow, uint64_t token) {
+        play->socket.flow = *flow;
+        play->socket.token = token;
         return 0;
 }
+
+static int fake_connect(Provider *p, Sandbox *sb, uint16_t port, uint64_t token) {
+        play->socket.port = port;
+        play->socket.token = token;
+        return 0;
+}
+
+static const ProviderNetwork with_network = { .sockets = fake_network, .flow = fake_flow };
+static const ProviderPorts with_ports = { .connect = fake_connect };
 
 static int create_and_look(Provider *p, Sandbox *sb, Error *reterr) {
         play->hubs[play->w.fake.n_created % 8] = sb->spec.hub_fd;
@@ -61,11 +75,10 @@ static void open_keeper(Play *p) {
         Error error = { 0 };
 
         p->ops = fake_ops;
-        p->ops.capabilities = PROVIDER_EGRESS | PROVIDER_GROUPS | PROVIDER_PORTS | PROVIDER_FILES;
         p->ops.create = create_and_look;
-        p->ops.network = fake_network;
-        p->ops.socket = fake_socket;
         p->w.fake.provider.ops = &p->ops;
+        p->w.fake.provider.egress = p->w.fake.provider.groups = &with_network;
+        p->w.fake.provider.ports = &with_ports;
         check_result("gatekeeper", gatekeeper_new(p->w.manager, /* vault= */ NULL, &config, &p->keeper, &error), 0);
 }
 
@@ -291,7 +304,7 @@ TEST(modes_that_are_not_allowed) {
         spec.network = NETWORK_EGRESS;
         spec.policy = strdup("{\"network\":{\"learn\":true}}");
         check_result("learn", manager_create(p.w.manager, &admin, &spec, &sb, &existing, NULL, NULL, &error), -EPERM);
-        p.ops.capabilities = 0;
+        p.w.fake.provider.egress = NULL;
         check_result("provider", manager_create(p.w.manager, &admin, &spec, &sb, &existing, NULL, NULL, &error), -EOPNOTSUPP);
         sandbox_spec_done(&spec);
         check_uint("nothing is left", HASH_COUNT(p.w.manager->sandboxes), 0);
@@ -589,7 +602,7 @@ TEST(sockets_inside) {
         play_begin(&p, "sockets");
         sb = create_seated(&p, NULL);
         check_result("connect", gatekeeper_connect(p.keeper, sb, 8080, on_connected, &c), 0);
-        check_uint("port", p.socket.remote_port, 8080);
+        check_uint("port", p.socket.port, 8080);
         p.w.fake.provider.events->socket(sb, p.socket.token + 1, 0, open("/dev/null", O_RDWR | O_CLOEXEC), p.w.manager); /* nobody's */
         check_uint("not yet", c.n, 0);
         p.w.fake.provider.events->socket(sb, p.socket.token, ECONNREFUSED, -EBADF, p.w.manager);

@@ -177,7 +177,7 @@ static void exec_same(const char *name, const GuestExec *a, const GuestExec *b) 
         SAME_BYTES(strings, strings_size);
 }
 
-static void guest_file_same(const char *name, const GuestFile *a, const GuestFile *b) {
+static void guest_file_same(const char *name, const FileRequest *a, const FileRequest *b) {
         SAME_NUMBER(operation);
         SAME_NUMBER(flags);
         SAME_NUMBER(uid);

@@ -96,18 +96,18 @@ TEST(a_command_that_cannot_start_is_told) {
         World w;
         Sandbox *sb;
         Verdict v = { 0 };
-        GuestExecFailed f = { .error = EAGAIN, .step = "fork" };
+        ProviderNotStarted f = { .error = EAGAIN, .step = "fork", .detail = "" };
 
         world_new(&w, "probe-no-fork");
         sb = create_ready(&w, NULL);
         check_result("probe", sandbox_probe(sb, USEC_PER_SEC, on_verdict, &v), 0);
-        f.exec = w.fake.last_exec;
+        f.number = w.fake.last_exec;
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_true("unhealthy", v.n == 1 && !v.healthy);
         check_part("text", v.text, "fork");
 
         check_result("probe", sandbox_probe(sb, USEC_PER_SEC, on_verdict, &v), 0);
-        f = (GuestExecFailed) { .exec = w.fake.last_exec, .error = ENOENT, .step = "exec", .detail = "/bin/sh" };
+        f = (ProviderNotStarted) { .number = w.fake.last_exec, .kind = PROVIDER_FAILURE_COMMAND, .error = ENOENT, .step = "exec", .detail = "/bin/sh" };
         w.fake.provider.events->exec_failed(sb, &f, w.manager);
         check_true("a template without a shell is well", v.n == 2 && v.healthy);
         world_close(&w);

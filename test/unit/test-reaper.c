@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/id.h"
@@ -95,12 +96,16 @@ static int fake_stop(Provider *p, Sandbox *sb, usec_t grace) {
         return 0;
 }
 
-static int fake_exec(Provider *p, Sandbox *sb, const GuestExec *e, const int *fds, size_t n_fds) {
-        ((Fake *) p)->last_exec = e->exec;
+static int fake_exec(Provider *p, Sandbox *sb, const ProviderCommand *c) {
+        ((Fake *) p)->last_exec = c->number;
         return 0;
 }
 
-static int fake_send(Provider *p, Sandbox *sb, const GuestMessage *m, const int *fds, size_t n_fds) {
+static int fake_signal(Provider *p, Sandbox *sb, uint64_t number, int signal_number) {
+        return 0;
+}
+
+static int fake_forget(Provider *p, Sandbox *sb, uint64_t number) {
         return 0;
 }
 
@@ -148,15 +153,17 @@ static const ProviderOps fake_ops = {
         .create = fake_create,
         .adopt = fake_adopt,
         .destroy = fake_destroy,
-        .freeze = fake_freeze,
-        .stop = fake_stop,
-        .exec = fake_exec,
-        .send = fake_send,
-        .usage = fake_usage,
-        .verify = fake_verify,
         .list = fake_list,
+        .stop = fake_stop,
+        .usage = fake_usage,
+        .exec = fake_exec,
+        .signal = fake_signal,
+        .forget = fake_forget,
         .release = fake_release,
 };
+
+static const ProviderPause fake_pause = { .freeze = fake_freeze };
+static const ProviderHealth fake_health = { .verify = fake_verify };
 
 static const Principal admin = { .scope = SCOPE_ADMIN };
 
@@ -185,6 +192,8 @@ static void world_new(World *w, const char *name) {
         make_directory(w, "run");
         config.state_dir = w->state;
         w->fake.provider.ops = &fake_ops;
+        w->fake.provider.pause = &fake_pause;
+        w->fake.provider.health = &fake_health;
         w->fake.answers = true;
         (void) snprintf(path, sizeof(path), "%s/cove.db", w->state);
         check_result("loop", sd_event_new(&w->event) < 0, 0);
@@ -849,7 +858,7 @@ TEST(item_027_a_sweep_that_is_due_runs_after_an_execution_and_not_within) {
         Sandbox *sb = create_ready(&w, NULL);
         x = start(sb);
         w.reaper->layers[CLEANUP_SWEEP].due = clock_usec() - 1;
-        w.fake.provider.events->exec_exited(sb, &(GuestExited) { .exec = x->number }, w.manager);
+        w.fake.provider.events->exec_exited(sb, &(ProviderEnd) { .number = x->number }, w.manager);
         check_uint("not within the call", w.reaper->total_runs, 0);
         for (usec_t until = clock_usec() + 10 * USEC_PER_SEC; w.reaper->total_runs == 0 && clock_usec() < until;)
                 (void) sd_event_run(w.event, 10000);
@@ -885,7 +894,13 @@ TEST(item_055_failures_and_stuck_ones_raise_an_alert) {
 /* Health */
 
 static void tell_probe(World *w, Sandbox *sb, int wait_status) {
-        w->fake.provider.events->exec_exited(sb, &(GuestExited) { .exec = w->fake.last_exec, .wait_status = wait_status }, w->manager);
+        const ProviderEnd e = {
+                .number = w->fake.last_exec,
+                .exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1,
+                .signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0,
+        };
+
+        w->fake.provider.events->exec_exited(sb, &e, w->manager);
 }
 
 TEST(item_178_unhealthy_is_warned_of_and_ended_when_old) {

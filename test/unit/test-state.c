@@ -235,7 +235,7 @@ TEST(what_fails_in_between_takes_all_of_it_back) {
                         answer(&room, NULL);
                 }
                 check_uint("no row", n_rows(&room), 0);
-                check_true("nothing holds it", sb->hold == HOLD_NONE);
+                check_true("nothing holds it", sb->activity == ACTIVITY_NONE);
                 take(&room, sb, "never", &t); /* the name is free */
                 room_close(&room);
         }
@@ -453,6 +453,140 @@ TEST(what_runs_is_named_or_ended_with_its_truth) {
         room_close(&room);
 }
 
+/* A walk: callers ask for anything at any time, the provider answers or fails, PID 1 dies. Whatever happens, the state is a legal one, and when all is quiet every
+ * caller has been told once. */
+
+typedef struct Walk {
+        Room room;
+        Sandbox *sb;
+        uint32_t random;
+        Answer answers[256];
+        unsigned n_asked, n_moves;
+} Walk;
+
+static unsigned walk_random(Walk *k, unsigned n) {
+        k->random = k->random * 1664525 + 1013904223;
+        return (k->random >> 16) % n;
+}
+
+static void walk_end_executions(Walk *k) {
+        Execution *x, *next;
+
+        HASH_ITER(hh, k->sb->executions, x, next)
+                if (!execution_ended(x))
+                        tell_exit(&k->room.w, k->sb, x->number, SIGTERM);
+}
+
+static void walk_take_down(Walk *k) {
+        if (k->sb->status == SANDBOX_TERMINATING || k->sb->activity == ACTIVITY_UNLOADING)
+                k->room.w.fake.provider.events->destroyed(k->sb->id, NULL, k->room.w.manager);
+        if (k->sb->status == SANDBOX_TERMINATING && k->room.w.fake.tree.operation == TREE_REMOVE)
+                answer(&k->room, NULL);
+}
+
+/* What the provider, or who holds it, owes. */
+static void walk_answer(Walk *k, bool fails) {
+        static const Error broken = { -EIO, "broken" };
+        const ProviderEvents *e = k->room.w.fake.provider.events;
+        const Error *error = fails ? &broken : NULL;
+        Sandbox *sb = k->sb;
+
+        switch (sb->activity) {
+        case ACTIVITY_FREEZING:
+        case ACTIVITY_HOLDING: freezes(&k->room, sb, true, error); break;
+        case ACTIVITY_THAWING:
+        case ACTIVITY_RELEASING: freezes(&k->room, sb, false, error); break;
+        case ACTIVITY_HELD: sandbox_release(sb); break;
+        case ACTIVITY_SWAPPING: sandbox_swap_end(sb); break;
+        case ACTIVITY_BOOTING: e->created(sb, 4711, 1 << 30, 0, error, k->room.w.manager); break;
+        case ACTIVITY_SYNCING: answer(&k->room, error); break;
+        case ACTIVITY_STOPPING:
+        case ACTIVITY_DRAINING:
+                walk_end_executions(k);
+                e->stopped(sb, k->room.w.manager);
+                break;
+        case ACTIVITY_NONE:
+                if (sandbox_is_ending(sb))
+                        break;
+                e->stopped(sb, k->room.w.manager); /* nobody has asked */
+                freezes(&k->room, sb, true, error);
+                break;
+        default: break;
+        }
+        walk_take_down(k);
+}
+
+static void walk_ask(Walk *k) {
+        Answer *a = k->answers + k->n_asked;
+        Error error = { 0 };
+
+        switch (walk_random(k, 8)) {
+        case 0: sandbox_pause(k->sb, on_done, a); break;
+        case 1: sandbox_resume(k->sb, on_done, a); break;
+        case 2: sandbox_stop(k->sb, 0, on_done, a); break;
+        case 3: sandbox_start(k->sb, on_done, a); break;
+        case 4: sandbox_park(k->sb, &firmly, on_done, a); break;
+        case 5:
+                if (sandbox_hold(k->sb, on_done, a, &error) < 0)
+                        a->n = 1;
+                break;
+        case 6:
+                (void) sandbox_swap_begin(k->sb);
+                a->n = 1;
+                break;
+        default:
+                if (sandbox_can_run(k->sb))
+                        (void) start(k->sb, "true");
+                a->n = 1;
+        }
+        k->n_asked++;
+}
+
+static void walk_step(Walk *k) {
+        SandboxState before = sandbox_state(k->sb), after;
+        unsigned what = walk_random(k, 20);
+
+        if (what < 9)
+                walk_ask(k);
+        else if (what < 18)
+                walk_answer(k, /* fails= */ what == 17);
+        else if (what == 18)
+                walk_end_executions(k);
+        else
+                k->room.w.fake.provider.events->gone(k->sb, k->room.w.manager);
+        after = sandbox_state(k->sb);
+        check_true("legal", sandbox_state_is_valid(after));
+        k->n_moves += before.status != after.status || before.activity != after.activity;
+}
+
+static void walk_finish(Walk *k, bool delete) {
+        if (delete)
+                sandbox_delete(k->sb, /* force= */ true, on_done, k->answers + k->n_asked++);
+        for (unsigned i = 0; i < 100 && !sandbox_is_gone(k->sb) && (k->sb->activity != ACTIVITY_NONE || sandbox_is_ending(k->sb)); i++)
+                walk_answer(k, /* fails= */ false);
+        check_true("quiet", k->sb->activity == ACTIVITY_NONE && sandbox_is_gone(k->sb) == delete);
+        for (unsigned i = 0; i < k->n_asked; i++)
+                check_uint("told once", k->answers[i].n, 1);
+}
+
+TEST(whatever_is_asked_is_answered_and_every_state_is_legal) {
+        unsigned n_moves = 0;
+
+        for (uint32_t seed = 1; seed <= 24; seed++) {
+                Walk k = { .random = seed };
+
+                room_new(&k.room, "walk");
+                k.sb = sandbox_ref(persistent(&k.room, NULL));
+                while (k.n_asked + 2 < ELEMENTSOF(k.answers))
+                        walk_step(&k);
+                walk_finish(&k, /* delete= */ seed % 2);
+                n_moves += k.n_moves;
+                room_close(&k.room);
+                k.sb = sandbox_unref(k.sb);
+        }
+        check_true("much has happened", n_moves > 2000);
+}
+
 TEST(a_disk_in_memory_cannot_be_parked) {
         Room room;
         Answer a = { 0 };
@@ -539,7 +673,7 @@ TEST(one_that_does_not_come_up_stays_parked) {
                 room.w.fake.provider.events->destroyed(sb->id, NULL, room.w.manager);
                 check_true("told", a.n == way + 1 && a.code < 0);
                 check_true("parked", sb->parked && sb->status == SANDBOX_PAUSED);
-                check_true("and nothing is left", sb->halt == HALT_NONE);
+                check_true("and nothing is left", sb->activity == ACTIVITY_NONE);
         }
         sandbox_resume(sb, on_done, &a);
         room.w.fake.provider.events->created(sb, 1, 1, 0, NULL, room.w.manager);

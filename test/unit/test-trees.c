@@ -112,11 +112,11 @@ TEST(without_a_depot_the_reason_is_told) {
         World w;
 
         world_new(&w, "trees-none");
-        w.fake.provider.one_user = true;
+        w.fake.provider.trees = NULL;
         w.fake.provider.no_disks = "no btrfs here: modprobe btrfs";
         check_result("make", trees_make(w.manager, &a, NULL, 0, on_tree, NULL, NULL, &error), -EOPNOTSUPP);
         check_string("text", error.text, "no btrfs here: modprobe btrfs");
-        w.fake.provider.one_user = false;
+        w.fake.provider.trees = &fake_trees;
         w.fake.tree_result = -ENOBUFS;
         check_result("make", trees_make(w.manager, &a, NULL, 0, on_tree, NULL, NULL, &error), -ENOBUFS);
         world_close(&w);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -121,28 +122,66 @@ static inline uint64_t fake_asked(Fake *f, const Sandbox *sb, const char *text) 
         return 0;
 }
 
-static inline int fake_exec(Provider *p, Sandbox *sb, const GuestExec *e, const int *fds, size_t n_fds) {
+static inline int fake_exec(Provider *p, Sandbox *sb, const ProviderCommand *c) {
         Fake *f = (Fake *) p;
 
         f->n_exec++;
-        f->last_exec = e->exec;
+        f->last_exec = c->number;
         (void) fd_close(f->last_journal);
-        f->last_journal = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
-        fake_remember(f, sb, e->exec, fds[0]);
-        check_uint("journals", n_fds, e->flags & GUEST_EXEC_PTY ? 1 : 2);
+        f->last_journal = fcntl(c->journals[STREAM_STDOUT], F_DUPFD_CLOEXEC, 0);
+        fake_remember(f, sb, c->number, c->journals[STREAM_STDOUT]);
+        check_true("journals", (c->journals[STREAM_STDERR] < 0) == c->pty);
         return 0;
 }
 
-static inline int fake_send(Provider *p, Sandbox *sb, const GuestMessage *m, const int *fds, size_t n_fds) {
+static inline int fake_signal(Provider *p, Sandbox *sb, uint64_t number, int signal_number) {
         Fake *f = (Fake *) p;
 
-        if (m->type == GUEST_FORGET)
-                f->n_forgotten++;
-        if (m->type == GUEST_SIGNAL) {
-                f->n_signals++;
-                f->last_signal = m->signal.signal;
-        }
+        f->n_signals++;
+        f->last_signal = signal_number;
         return 0;
+}
+
+static inline int fake_forget(Provider *p, Sandbox *sb, uint64_t number) {
+        ((Fake *) p)->n_forgotten++;
+        return 0;
+}
+
+static inline int fake_stdin(Provider *p, Sandbox *sb, uint64_t number) {
+        return 0;
+}
+
+static inline int fake_resize(Provider *p, Sandbox *sb, uint64_t number, uint16_t columns, uint16_t rows) {
+        return 0;
+}
+
+static inline int fake_keep(Provider *p, Sandbox *sb, int pid, const int *fds, const char *text) {
+        return 0;
+}
+
+static inline int fake_ask_kept(Provider *p, Sandbox *sb, unsigned number) {
+        return 0;
+}
+
+static inline int fake_kill(Provider *p, Sandbox *sb, int pid, int signal_number) {
+        return 0;
+}
+
+/* Files: what is asked is taken and never answered. */
+
+static inline int fake_file_start(Provider *p, Sandbox *sb, const FileRequest *request, int data_fd, FileOp *op) {
+        return 0;
+}
+
+static inline int fake_file_commit(Provider *p, FileOp *op) {
+        return 0;
+}
+
+static inline int fake_file_pause(Provider *p, FileOp *op, bool pause) {
+        return 0;
+}
+
+static inline void fake_file_end(Provider *p, FileOp *op) {
 }
 
 static inline int fake_usage(Provider *p, Sandbox *sb, SandboxUsage *ret) {
@@ -181,17 +220,25 @@ static const ProviderOps fake_ops = {
         .create = fake_create,
         .adopt = fake_adopt,
         .destroy = fake_destroy,
-        .freeze = fake_freeze,
-        .stop = fake_stop,
-        .exec = fake_exec,
-        .send = fake_send,
-        .usage = fake_usage,
         .list = fake_list,
-        .tree = fake_tree,
-        .tree_cancel = fake_tree_cancel,
-        .capabilities = PROVIDER_LAYERS | PROVIDER_DISKS,
+        .stop = fake_stop,
+        .usage = fake_usage,
+        .exec = fake_exec,
+        .signal = fake_signal,
+        .forget = fake_forget,
+        .stdin_open = fake_stdin,
+        .stdin_close = fake_stdin,
+        .file_start = fake_file_start,
+        .file_commit = fake_file_commit,
+        .file_pause = fake_file_pause,
+        .file_end = fake_file_end,
         .release = fake_release,
 };
+
+static const ProviderPause fake_pause = { .freeze = fake_freeze };
+static const ProviderTerminals fake_terminals = { .resize = fake_resize };
+static const ProviderTrees fake_trees = { .ask = fake_tree, .cancel = fake_tree_cancel };
+static const ProviderChannels fake_channels = { .open = fake_stdin, .keep = fake_keep, .ask_kept = fake_ask_kept, .kill = fake_kill };
 
 static const Principal admin = { .scope = SCOPE_ADMIN };
 
@@ -207,7 +254,15 @@ static inline void world_open(World *w) {
         Error error = { 0 };
 
         memset(&w->fake, 0, sizeof(w->fake));
-        w->fake.provider.ops = &fake_ops;
+        w->fake.provider = (Provider) {
+                .ops = &fake_ops,
+                .pause = &fake_pause,
+                .terminals = &fake_terminals,
+                .trees = &fake_trees,
+                .layers = &fake_trees,
+                .disks = &fake_trees,
+                .channels = &fake_channels,
+        };
         w->fake.last_journal = -EBADF;
         (void) snprintf(path, sizeof(path), "%s/cove.db", w->state);
         check_result("loop", sd_event_new(&w->event) < 0, 0);
@@ -299,8 +354,18 @@ static inline Execution *start(Sandbox *sb, const char *command) {
         return x;
 }
 
+static inline ProviderEnd fake_end(uint64_t number, int wait_status) {
+        bool exited = WIFEXITED(wait_status);
+
+        return (ProviderEnd) {
+                .number = number,
+                .exit_code = exited ? WEXITSTATUS(wait_status) : -1,
+                .signal = exited ? 0 : WTERMSIG(wait_status),
+        };
+}
+
 static inline void tell_exit(World *w, Sandbox *sb, uint64_t exec, int wait_status) {
-        GuestExited e = { .exec = exec, .wait_status = wait_status };
+        ProviderEnd e = fake_end(exec, wait_status);
 
         w->fake.provider.events->exec_exited(sb, &e, w->manager);
 }

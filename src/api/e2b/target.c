@@ -23,9 +23,8 @@ static const char unauthorized[] = "unauthorized access, please provide a valid 
 
 /* Who is nobody's yet is not there for anybody. */
 static Sandbox *target_find(const ApiRequest *q, const char *id) {
-        Sandbox *sb = NULL;
+        Sandbox *sb = manager_by_id(q->manager, id);
 
-        HASH_FIND_STR(q->manager->sandboxes, id, sb);
         return sb && !sb->pooled ? sb : NULL;
 }
 
@@ -235,7 +234,7 @@ static int find_route(ApiRequest *q, const ApiRoute *const *tables) {
 }
 
 /* Whoever has what opens it acts for its owner, on it alone. */
-static void target_become_owner(ApiRequest *q, const Sandbox *sb) {
+static void target_become_owner(ApiRequest *q, Sandbox *sb) {
         (void) snprintf(q->tenant, sizeof(q->tenant), "%s", sb->spec.tenant ? sb->spec.tenant : "");
         q->who = (Principal) { .scope = SCOPE_USE, .tenant = q->tenant[0] ? q->tenant : NULL };
         (void) snprintf(q->actor, sizeof(q->actor), "token:%s", sb->id);

@@ -191,11 +191,11 @@ static Sandbox *exchange_find_sandbox(ApiRequest *q, const PreviewTarget *t, con
 }
 
 /* What can be said without asking inside. */
-static int check_sandbox(ApiRequest *q, const Sandbox *sb, const PreviewTarget *t) {
+static int check_sandbox(ApiRequest *q, Sandbox *sb, const PreviewTarget *t) {
         if (!sb)
                 return preview_refuse(q, 404, "not_found", NULL, "there is no sandbox %s", t->id);
         api_about(q, sb, NULL);
-        if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
+        if (!sandbox_is_up(sb))
                 return preview_refuse(q, 409, "not_running", "start or resume it", "sandbox %s is not running (state: %s)", t->id,
                                 sandbox_status_name(sb->status));
         if (!q->api->rooms.gatekeeper)

@@ -145,13 +145,9 @@ Previews *previews_free(Previews *p) {
 static void previews_sweep(Previews *p) {
         PublicPort *port, *next;
 
-        HASH_ITER(hh, p->public, port, next) {
-                Sandbox *sb;
-
-                HASH_FIND_STR(p->manager->sandboxes, port->row.sandbox, sb);
-                if (!sb)
+        HASH_ITER(hh, p->public, port, next)
+                if (!manager_by_id(p->manager, port->row.sandbox))
                         previews_forget(p, port);
-        }
 }
 
 bool previews_is_public(const Previews *p, const char *id, uint16_t port) {

@@ -173,10 +173,9 @@ void sandbox_disk_usage(Sandbox *sb, SandboxUsage *ret) {
 
 static void on_stray(const TreeRef *ref, uint64_t bytes, void *userdata) {
         Manager *m = userdata;
+        const Sandbox *sb = manager_by_id(m, ref->name);
         Error error = { 0 };
-        Sandbox *sb;
 
-        HASH_FIND_STR(m->sandboxes, ref->name, sb);
         if (sb && sb->spec.persistent && !sandbox_status_is_ended(sb->status))
                 return;
         if (m->total_created == 0) { /* a store that has never had a sandbox does not know which are no more: somebody has lost the right one */

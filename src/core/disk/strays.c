@@ -37,7 +37,7 @@ struct Strays {
 static bool is_stray_socket(Manager *m, const char *name) {
         char id[SANDBOX_ID_LENGTH + 1];
         const char *dot = strrchr(name, '.');
-        Sandbox *sb;
+        const Sandbox *sb;
 
         if (!dot || strcmp(dot, ".sock") != 0 || strncmp(name, "spare-", 6) == 0)
                 return false;
@@ -45,7 +45,7 @@ static bool is_stray_socket(Manager *m, const char *name) {
                 return true;
         memcpy(id, name, SANDBOX_ID_LENGTH);
         id[SANDBOX_ID_LENGTH] = '\0';
-        HASH_FIND_STR(m->sandboxes, id, sb);
+        sb = manager_by_id(m, id);
         return !sb || sandbox_status_is_ended(sb->status);
 }
 

@@ -57,23 +57,18 @@ static TreeCall *trees_call_new(Manager *m, TreeItem item, TreeDone done, void *
         return call;
 }
 
-static int refuse_without_depot(const Manager *m, Error *reterr) {
-        const char *reason = m->provider ? m->provider->no_disks : NULL;
-
-        return error_set(reterr, -EOPNOTSUPP, "%s", reason ? reason : "this daemon has no place for trees: it runs as a plain user (start it as root)");
-}
-
 int trees_ask(Manager *m, const TreeRequest *request, const int *fds, TreeItem item, TreeDone done, void *userdata, TreeCall **ret, Error *reterr) {
         Provider *p = m->provider;
         TreeCall *call;
         int r;
 
-        if (!p || !p->ops->tree || p->one_user)
-                return refuse_without_depot(m, reterr);
+        r = provider_require(p, PROVIDER_TREES, reterr);
+        if (r < 0)
+                return r;
         call = trees_call_new(m, item, done, userdata);
         if (!call)
                 return error_set(reterr, -ENOMEM, "out of memory");
-        r = p->ops->tree(p, request, fds, call->token);
+        r = p->trees->ask(p, request, fds, call->token);
         if (r < 0) {
                 trees_call_free(call);
                 return error_set(reterr, r, "cannot ask the spawner: %m");
@@ -91,8 +86,8 @@ void tree_call_forget(TreeCall *call) {
 void tree_call_cancel(TreeCall *call) {
         Provider *p = call->manager->provider;
 
-        if (p->ops->tree_cancel)
-                (void) p->ops->tree_cancel(p, call->token);
+        if (provider_has(p, PROVIDER_TREES))
+                (void) p->trees->cancel(p, call->token);
 }
 
 /* What the provider tells. */
@@ -164,12 +159,9 @@ int trees_verify(Manager *m, const TreeRef *ref, TreeDone done, void *userdata, 
 }
 
 bool trees_have_layers(const Manager *m) {
-        return m->provider && (m->provider->ops->capabilities & PROVIDER_LAYERS);
+        return provider_has(m->provider, PROVIDER_LAYERS);
 }
 
 bool trees_have_disks(const Manager *m, Error *reterr) {
-        if (m->provider && (m->provider->ops->capabilities & PROVIDER_DISKS))
-                return true;
-        (void) refuse_without_depot(m, reterr);
-        return false;
+        return provider_require(m->provider, PROVIDER_DISKS, reterr) >= 0;
 }

@@ -1,15 +1,13 @@
 /* channel.c: the other end of an execution that is spoken with.
  *
- * PID 1 keeps it, so that the daemon's death does not end the conversation; a copy comes when somebody wants to speak. */
+ * The provider keeps it, so that the daemon's death does not end the conversation; a copy comes when somebody wants to speak. */
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/fd.h"
 #include "core/execution/command.h"
 #include "core/internal.h"
-
-_Static_assert(SANDBOX_KEPT_TEXT_MAX == GUEST_KEPT_TEXT_MAX && (int) _EXECUTION_CHANNEL_MAX == GUEST_KEPT_FDS, "what PID 1 can keep");
 
 int execution_open_channel(Execution *x, ExecutionChannelOpened opened, void *userdata) {
         Provider *p = x->sandbox->manager->provider;
@@ -19,7 +17,9 @@ int execution_open_channel(Execution *x, ExecutionChannelOpened opened, void *us
                 return -ESRCH;
         if (x->channel_opened)
                 return -EBUSY;
-        r = p->ops->send(p, x->sandbox, &(GuestMessage) { .type = GUEST_CHANNEL_OPEN, .exec_id = x->number }, NULL, 0);
+        r = provider_require(p, PROVIDER_CHANNELS, NULL);
+        if (r >= 0)
+                r = p->channels->open(p, x->sandbox, x->number);
         if (r < 0)
                 return r;
         x->channel_opened = opened;
@@ -56,24 +56,23 @@ void sandbox_count_work(Sandbox *sb, int change) {
 
 int sandbox_keep_channel(Sandbox *sb, int pid, const int *fds, const char *text) {
         Provider *p = sb->manager->provider;
-        GuestMessage m = { .type = GUEST_KEEP };
+        int r = provider_require(p, PROVIDER_CHANNELS, NULL);
 
-        m.kept = (GuestKept) { .pid = pid };
-        if ((size_t) snprintf(m.kept.text, sizeof(m.kept.text), "%s", text) >= sizeof(m.kept.text))
+        if (strlen(text) >= SANDBOX_KEPT_TEXT_MAX)
                 return -E2BIG;
-        return p->ops->send(p, sb, &m, fds, fds ? _EXECUTION_CHANNEL_MAX : 0);
+        return r < 0 ? r : p->channels->keep(p, sb, pid, fds, text);
 }
 
 int sandbox_ask_kept(Sandbox *sb, unsigned number) {
         Provider *p = sb->manager->provider;
+        int r = provider_require(p, PROVIDER_CHANNELS, NULL);
 
-        return p->ops->send(p, sb, &(GuestMessage) { .type = GUEST_KEPT_ASK, .exec_id = number }, NULL, 0);
+        return r < 0 ? r : p->channels->ask_kept(p, sb, number);
 }
 
 int sandbox_kill_process(Sandbox *sb, int pid, int signal) {
         Provider *p = sb->manager->provider;
-        GuestMessage m = { .type = GUEST_KILL };
+        int r = provider_require(p, PROVIDER_CHANNELS, NULL);
 
-        m.kill = (GuestKill) { .pid = pid, .signal = signal };
-        return p->ops->send(p, sb, &m, NULL, 0);
+        return r < 0 ? r : p->channels->kill(p, sb, pid, signal);
 }

@@ -1,4 +1,4 @@
-/* command.h: an execution in the words of PID 1: its whole environment, its strings in a row, its descriptors.
+/* command.h: an execution as a provider gets it: its whole environment, its directory, its journals.
  * Private to the core. */
 #pragma once
 
@@ -6,6 +6,5 @@
 
 /* With values in it (secrets.h): secrets_strv_done() frees it. */
 int command_environment(const Execution *x, Strv *ret, Error *reterr);
-/* For a process that is no execution's: a file with the working directory (NULL: the sandbox's) and the environment, each ended by NUL. */
-int command_surroundings(const Execution *x, int *ret_fd, Error *reterr);
+const char *command_workdir(const Sandbox *sb, const char *asked); /* asked NULL: the sandbox's */
 int command_send(Execution *x, const Strv *env, const int *journals, size_t n_journals, Error *reterr);

@@ -172,8 +172,7 @@ void execution_tell(Execution *x) {
 
 static int execution_check_state(const Sandbox *sb, Error *reterr) {
         if (!sandbox_can_run(sb))
-                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
-                                sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
         return 0;
 }
 
@@ -184,6 +183,20 @@ static int check_user(const Sandbox *sb, const ExecutionSpec *spec, Error *reter
                         "user %u:%u: the daemon runs as a plain user, whose sandboxes have one user each, here %u:%u; make one "
                         "with another",
                         spec->uid, spec->gid, sb->spec.uid, sb->spec.gid);
+}
+
+static int execution_check(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
+        const Provider *p = sb->manager->provider;
+        int r;
+
+        r = execution_check_state(sb, reterr);
+        if (r >= 0)
+                r = check_user(sb, spec, reterr);
+        if (r >= 0 && spec->pty)
+                r = provider_require(p, PROVIDER_PTY, reterr);
+        if (r >= 0 && spec->channel)
+                r = provider_require(p, PROVIDER_CHANNELS, reterr);
+        return r < 0 ? r : enforce_check_execution(sb, spec, reterr);
 }
 
 static int record_start(Execution *x, Error *reterr) {
@@ -227,11 +240,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         size_t n_fds = 0;
         Execution *x;
 
-        r = execution_check_state(sb, reterr);
-        if (r >= 0)
-                r = check_user(sb, spec, reterr);
-        if (r >= 0)
-                r = enforce_check_execution(sb, spec, reterr);
+        r = execution_check(sb, spec, reterr);
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);
@@ -379,17 +388,17 @@ void execution_end(Execution *x, ExecutionReason reason, int exit_code, int sign
         execution_conclude(x);
 }
 
-void execution_on_failed(Execution *x, const GuestExecFailed *f) {
-        char message[GUEST_STEP_MAX + GUEST_DETAIL_MAX + 128];
+void execution_on_failed(Execution *x, const ProviderNotStarted *f) {
+        char message[512];
 
-        if (strcmp(f->step, "exec") == 0 && (f->error == ENOENT || f->error == ENOTDIR)) {
+        if (f->kind == PROVIDER_FAILURE_COMMAND && (f->error == ENOENT || f->error == ENOTDIR)) {
                 (void) snprintf(message, sizeof(message), "command not found in the sandbox: '%s'%s", f->detail,
                                 strchr(f->detail, '/') ? " (or the interpreter it names)" : "");
                 execution_end(x, EXECUTION_REASON_NOT_FOUND, EXIT_NOT_FOUND, 0, message);
-        } else if (strcmp(f->step, "exec") == 0 && f->error != ENOMEM && f->error != E2BIG) {
+        } else if (f->kind == PROVIDER_FAILURE_COMMAND && f->error != ENOMEM && f->error != E2BIG) {
                 (void) snprintf(message, sizeof(message), "cannot execute '%s': %s", f->detail, strerror(f->error));
                 execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
-        } else if (strcmp(f->step, "workdir") == 0) {
+        } else if (f->kind == PROVIDER_FAILURE_WORKDIR) {
                 (void) snprintf(message, sizeof(message), "cannot change to directory '%s': %s", f->detail, strerror(f->error));
                 x->cwd_error = f->error;
                 execution_end(x, EXECUTION_REASON_NOT_EXECUTABLE, EXIT_NOT_EXECUTABLE, 0, message);
@@ -423,16 +432,10 @@ static void execution_explain(Execution *x, ExecutionReason reason, const char *
         x->message = message ? strdup(message) : NULL;
 }
 
-static void conclude_reason(Execution *x, const GuestExited *e) {
-        if (WIFEXITED(e->wait_status)) {
-                x->exit_code = WEXITSTATUS(e->wait_status);
-                x->signal = 0;
-                x->reason = EXECUTION_REASON_EXITED;
-        } else {
-                x->exit_code = -1;
-                x->signal = WTERMSIG(e->wait_status);
-                x->reason = EXECUTION_REASON_SIGNALED;
-        }
+static void conclude_reason(Execution *x, const ProviderEnd *e) {
+        x->exit_code = e->signal != 0 ? -1 : e->exit_code;
+        x->signal = e->signal;
+        x->reason = e->signal != 0 ? EXECUTION_REASON_SIGNALED : EXECUTION_REASON_EXITED;
 
         if (e->timed_out) {
                 execution_explain(x, EXECUTION_REASON_TIMEOUT, "timed out");
@@ -448,38 +451,29 @@ static void conclude_reason(Execution *x, const GuestExited *e) {
                 execution_explain(x, EXECUTION_REASON_DISK, "failed with its disk full");
 }
 
-void execution_on_exited(Execution *x, const GuestExited *e) {
+void execution_on_exited(Execution *x, const ProviderEnd *e) {
         if (execution_ended(x))
                 return;
         x->duration_usec = e->wall_usec;
         x->user_usec = e->user_usec;
         x->system_usec = e->system_usec;
         x->max_rss_bytes = e->max_rss_bytes;
-        x->journals[STREAM_STDOUT] = (ExecutionJournal) { e->out_bytes, e->out_truncated };
-        x->journals[STREAM_STDERR] = (ExecutionJournal) { e->err_bytes, e->err_truncated };
+        memcpy(x->journals, e->journals, sizeof(x->journals));
         conclude_reason(x, e);
         execution_conclude(x);
 }
 
 /* What can be asked of one that runs. */
 
-static int send_message(Execution *x, const GuestMessage *m) {
-        Provider *p = x->sandbox->manager->provider;
-
-        return p->ops->send(p, x->sandbox, m, NULL, 0);
-}
-
 int execution_signal(Execution *x, int signal_number) {
+        Provider *p = x->sandbox->manager->provider;
         int r;
 
         if (signal_number == SIGKILL && x->kill_reason == EXECUTION_REASON_NONE && !execution_ended(x)) {
                 x->kill_reason = EXECUTION_REASON_CANCELLED;
                 (void) store_execution_update(x->sandbox->manager->store, x); /* its end may be told to another daemon */
         }
-        r = send_message(x, &(GuestMessage) {
-                .type = GUEST_SIGNAL,
-                .signal = { .exec = x->number, .signal = signal_number },
-        });
+        r = p->ops->signal(p, x->sandbox, x->number, signal_number);
         if (execution_ended(x))
                 return 0;
         return r < 0 ? r : 1;
@@ -494,14 +488,15 @@ void execution_kill(Execution *x, ExecutionReason why) {
 }
 
 int execution_resize(Execution *x, uint16_t columns, uint16_t rows) {
+        Provider *p = x->sandbox->manager->provider;
+        int r;
+
         if (!x->spec.pty)
                 return -ENOTTY;
         if (execution_ended(x))
                 return 0;
         x->spec.columns = columns;
         x->spec.rows = rows;
-        return send_message(x, &(GuestMessage) {
-                .type = GUEST_RESIZE,
-                .resize = { .exec = x->number, .columns = columns, .rows = rows },
-        });
+        r = provider_require(p, PROVIDER_PTY, NULL);
+        return r < 0 ? r : p->terminals->resize(p, x->sandbox, x->number, columns, rows);
 }

@@ -5,21 +5,16 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <systemd/sd-event.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "core/manager.h"
+#include "core/internal.h"
 #include "core/provider.h"
 #include "core/recorder.h"
-#include "wire/channel.h"
 
-#define MESSAGES_PER_TURN 64 /* then others of the loop have theirs */
-#define PIPE_BYTES        (256 * 1024)
+#define PIPE_BYTES (256 * 1024)
 
 #ifndef FUSE_SUPER_MAGIC
 #define FUSE_SUPER_MAGIC 0x65735546
@@ -28,22 +23,21 @@
 struct FileOp {
         FileOpHandlers handlers;
         void *userdata;
-        sd_event_source *source;
-        int channel;
+        Provider *provider; /* NULL: does nothing for it any more */
+        void *provider_data;
         int data_fd;
         FileOperation operation;
         uint64_t limit; /* entries that may come; 0: any number */
         uint64_t n_entries;
         bool detailed;
         bool stands; /* a watch, after its END */
-        bool paused;
-        bool busy;  /* a handler may be running: the memory stays until it has returned */
+        unsigned busy; /* handlers may be running: the memory stays until they have returned */
         bool freed;
         const CoreRecorder *recorder; /* of recorded */
         RecordedFile *recorded;       /* NULL: it is not */
 };
 
-/* What the worker may say, by operation. */
+/* What the provider may say, by operation: it may pass on what a guest has made up. */
 static const struct {
         uint8_t entries;   /* exactly so many; ANY_NUMBER */
         bool descriptor;   /* with a regular file's entry */
@@ -67,9 +61,12 @@ static const struct {
 };
 
 static void fileop_stop(FileOp *op) {
-        op->source = sd_event_source_disable_unref(op->source);
-        op->channel = fd_close(op->channel);
+        Provider *p = op->provider;
+
         op->data_fd = fd_close(op->data_fd);
+        op->provider = NULL;
+        if (p)
+                p->ops->file_end(p, op);
 }
 
 void fileop_tell_data(FileOp *op, const void *data, size_t size) {
@@ -146,105 +143,82 @@ static bool entry_is_right(const FileOp *op, const FileEntry *e, int fd) {
         return fd < 0;
 }
 
-static int fileop_on_entry(FileOp *op, const FileMessage *m, int *fd) {
-        if (!entry_is_right(op, &m->entry, *fd))
-                return -EBADMSG;
-        op->n_entries++;
-        if (op->handlers.entry)
-                op->handlers.entry(op, &m->entry, TAKE_FD(*fd), op->userdata);
-        return 0;
+/* What the provider tells. A handler may free the operation. */
+
+static void fileop_enter(FileOp *op) {
+        op->busy++;
 }
 
-static int fileop_on_end(FileOp *op, const FileMessage *m, int *fd) {
+static void fileop_leave(FileOp *op) {
+        if (--op->busy == 0 && op->freed)
+                free(op);
+}
+
+void fileop_on_entry(FileOp *op, const FileEntry *entry, int fd) {
+        fileop_enter(op);
+        if (!entry_is_right(op, entry, fd)) {
+                (void) fd_close(fd);
+                fileop_finish(op, -EBADMSG, "", 0);
+        } else {
+                op->n_entries++;
+                if (op->handlers.entry)
+                        op->handlers.entry(op, entry, fd, op->userdata);
+                else
+                        (void) fd_close(fd);
+        }
+        fileop_leave(op);
+}
+
+void fileop_on_end(FileOp *op, uint64_t count) {
         const uint8_t entries = rules[op->operation].entries;
 
+        fileop_enter(op);
         if (op->stands || (entries != ANY_NUMBER && op->n_entries != entries))
-                return -EBADMSG;
-        if (!rules[op->operation].events) {
-                fileop_finish(op, 0, "", m->count);
-                return 0;
+                fileop_finish(op, -EBADMSG, "", 0);
+        else if (!rules[op->operation].events)
+                fileop_finish(op, 0, "", count);
+        else {
+                op->stands = true;
+                if (op->handlers.end)
+                        op->handlers.end(op, 0, "", count, op->userdata);
         }
-        op->stands = true;
-        if (op->handlers.end)
-                op->handlers.end(op, 0, "", m->count, op->userdata);
-        return 0;
+        fileop_leave(op);
 }
 
-static int fileop_on_failed(FileOp *op, const FileMessage *m, int *fd) {
-        fileop_finish(op, -m->failure.error, m->failure.path, 0);
-        return 0;
+void fileop_on_failed(FileOp *op, int error, const char *path) {
+        fileop_enter(op);
+        fileop_finish(op, error < 0 ? error : -EBADMSG, path, 0);
+        fileop_leave(op);
 }
 
-static int fileop_on_event(FileOp *op, const FileMessage *m, int *fd) {
-        const FileEvent *e = &m->event;
-
-        if (!op->stands || !is_relative(e->path) || !is_relative(e->target))
-                return -EBADMSG;
-        if (op->handlers.event)
-                op->handlers.event(op, e, op->userdata);
-        return 0;
+void fileop_on_event(FileOp *op, const FileEvent *event) {
+        fileop_enter(op);
+        if (!op->stands || !is_relative(event->path) || !is_relative(event->target))
+                fileop_finish(op, -EBADMSG, "", 0);
+        else if (op->handlers.event)
+                op->handlers.event(op, event, op->userdata);
+        fileop_leave(op);
 }
 
-static int (*const by_type[_FILE_TYPE_MAX])(FileOp *op, const FileMessage *m, int *fd) = {
-        [FILE_ENTRY] = fileop_on_entry,
-        [FILE_END] = fileop_on_end,
-        [FILE_FAILED] = fileop_on_failed,
-        [FILE_EVENT] = fileop_on_event,
-};
-
-/* One message: 1, or 0 when there is none. */
-static int fileop_take_message(FileOp *op) {
-        uint8_t buffer[FILE_MESSAGE_MAX];
-        _cleanup_close_ int fd = -EBADF;
-        FileMessage m;
-        size_t size, n_fds = 0;
-        int r;
-
-        r = channel_receive_bytes(op->channel, MSG_DONTWAIT, buffer, sizeof(buffer), &size, &fd, 1, &n_fds);
-        if (r == -EAGAIN)
-                return 0;
-        if (r == 0)
-                return -EPIPE;
-        if (r > 0)
-                r = file_decode(buffer, size, &m);
-        if (r < 0)
-                return -EBADMSG;
-        if (!by_type[m.type])
-                return -EBADMSG;
-        r = by_type[m.type](op, &m, &fd);
-        return r < 0 ? r : 1;
+void *fileop_provider_data(const FileOp *op) {
+        return op->provider_data;
 }
 
-static int fileop_on_channel(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        FileOp *op = userdata;
-
-        op->busy = true;
-        for (unsigned i = 0; i < MESSAGES_PER_TURN && !op->paused && op->channel >= 0; i++) {
-                int r = fileop_take_message(op);
-
-                if (r == 0)
-                        break;
-                if (r < 0)
-                        fileop_finish(op, r, "", 0);
-        }
-        op->busy = false;
-        if (op->freed)
-                free(op);
-        return 0;
+void fileop_set_provider_data(FileOp *op, void *data) {
+        op->provider_data = data;
 }
+
+/* What the core asks. */
 
 static int fileop_check_state(const Sandbox *sb, Error *reterr) {
-        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->networking; /* its PID 1 is there; nobody but ourselves asks */
+        bool unfinished = sb->status == SANDBOX_INITIALIZING && sb->activity == ACTIVITY_CONNECTING; /* its PID 1 is there; nobody but ourselves asks */
 
-        if ((sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING && !unfinished) || sb->stopping || sb->freezing)
-                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)",
-                                sb->stopping ? "stopping" : sb->freezing ? "pausing" : sandbox_status_name(sb->status));
-        if (!(sb->manager->provider->ops->capabilities & PROVIDER_FILES))
-                return error_set(reterr, -EOPNOTSUPP, "provider '%s' has no file operations", sb->manager->provider->ops->name);
+        if (!sandbox_can_run(sb) && !unfinished)
+                return error_set(reterr, -ESTALE, "Sandbox not running (state: %s)", sandbox_state_text(sb));
         return 0;
 }
 
-static int fileop_check_request(const GuestFile *q, Error *reterr) {
+static int fileop_check_request(const FileRequest *q, Error *reterr) {
         const bool has_target = q->operation == FILE_MOVE || q->operation == FILE_COPY;
 
         if (q->operation < FILE_STAT || q->operation >= _FILE_OPERATION_MAX)
@@ -268,39 +242,30 @@ static int fileop_make_pipe(int *ret_read, int *ret_write) {
         return 0;
 }
 
-static int fileop_ask(FileOp *op, Sandbox *sb, const GuestFile *request) {
+static int fileop_ask(FileOp *op, Sandbox *sb, const FileRequest *request) {
         Provider *p = sb->manager->provider;
-        _cleanup_close_ int channel = -EBADF, data = -EBADF;
-        GuestMessage m = { .type = GUEST_FILE, .file = *request };
-        int pair[2], r;
+        _cleanup_close_ int data = -EBADF;
+        int r;
 
-        r = channel_pair(pair);
-        if (r < 0)
-                return r;
-        op->channel = pair[0];
-        channel = pair[1];
-        if (fcntl(op->channel, F_SETFL, O_NONBLOCK) < 0)
-                return -errno;
         if (op->operation == FILE_WRITE) {
                 r = fileop_make_pipe(&data, &op->data_fd);
                 if (r < 0)
                         return r;
         }
-        r = sd_event_add_io(sb->manager->event, &op->source, op->channel, EPOLLIN, fileop_on_channel, op);
-        if (r < 0)
-                return r;
-        (void) sd_event_source_set_description(op->source, "file-operation");
-        return p->ops->send(p, sb, &m, (const int[]) { channel, data }, data >= 0 ? 2 : 1);
+        r = p->ops->file_start(p, sb, request, data, op);
+        if (r >= 0)
+                op->provider = p;
+        return r;
 }
 
 /* What we ourselves put in while it is made is no caller's. */
-static void fileop_record(FileOp *op, Sandbox *sb, const GuestFile *request) {
+static void fileop_record(FileOp *op, Sandbox *sb, const FileRequest *request) {
         op->recorder = recorder_of(sb);
         if (op->recorder && rules[op->operation].changes && sb->status != SANDBOX_INITIALIZING)
                 op->recorded = op->recorder->file_begin(sb, request, op->recorder->userdata);
 }
 
-int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret,
+int fileop_start(Sandbox *sb, const FileRequest *request, const FileOpHandlers *handlers, void *userdata, FileOp **ret,
                 Error *reterr) {
         FileOp *op;
         int r;
@@ -308,6 +273,8 @@ int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *ha
         r = fileop_check_state(sb, reterr);
         if (r >= 0)
                 r = fileop_check_request(request, reterr);
+        if (r >= 0 && (request->operation == FILE_PACK || request->operation == FILE_UNPACK))
+                r = provider_require(sb->manager->provider, PROVIDER_ARCHIVES, reterr);
         if (r < 0)
                 return r;
         op = calloc(1, sizeof(*op));
@@ -316,7 +283,6 @@ int fileop_start(Sandbox *sb, const GuestFile *request, const FileOpHandlers *ha
         *op = (FileOp) {
                 .handlers = *handlers,
                 .userdata = userdata,
-                .channel = -EBADF,
                 .data_fd = -EBADF,
                 .operation = (FileOperation) request->operation,
                 .limit = request->operation == FILE_LIST ? request->limit : 0,
@@ -350,36 +316,14 @@ ssize_t fileop_write(FileOp *op, const void *data, size_t size) {
 }
 
 int fileop_commit(FileOp *op) {
-        FileMessage m = { .type = FILE_COMMIT };
-        uint8_t buffer[16];
-        ssize_t size;
-        int r;
-
         op->data_fd = fd_close(op->data_fd);
-        if (op->channel < 0)
-                return -EPIPE;
-        size = file_encode(&m, buffer, sizeof(buffer));
-        if (size < 0)
-                return (int) size;
-        r = channel_send_bytes(op->channel, buffer, (size_t) size, NULL, 0, MSG_DONTWAIT);
-        return r == -EPIPE || r == -ECONNRESET ? 0 : r; /* why it has gone, its last message tells */
+        return op->provider ? op->provider->ops->file_commit(op->provider, op) : -EPIPE;
 }
 
 int fileop_take_channel(FileOp *op) {
-        int flags;
-
-        if (op->channel < 0)
-                return -EPIPE;
-        flags = fcntl(op->channel, F_GETFL);
-        if (flags < 0 || fcntl(op->channel, F_SETFL, flags & ~O_NONBLOCK) < 0)
-                return -errno;
-        op->source = sd_event_source_disable_unref(op->source);
-        return TAKE_FD(op->channel);
+        return op->provider ? op->provider->archives->take_channel(op->provider, op) : -EPIPE;
 }
 
 int fileop_pause(FileOp *op, bool pause) {
-        op->paused = pause;
-        if (!op->source)
-                return 0;
-        return sd_event_source_set_enabled(op->source, pause ? SD_EVENT_OFF : SD_EVENT_ON);
+        return op->provider ? op->provider->ops->file_pause(op->provider, op, pause) : 0;
 }

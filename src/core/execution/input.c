@@ -83,7 +83,7 @@ static int close_now(Execution *x) {
                 in->writable = sd_event_source_unref(in->writable);
                 in->fd = fd_close(in->fd);
         }
-        return p->ops->send(p, x->sandbox, &(GuestMessage) { .type = GUEST_STDIN_CLOSE, .exec_id = x->number }, NULL, 0);
+        return p->ops->stdin_close(p, x->sandbox, x->number);
 }
 
 /* Returns 0 when the kernel takes no more for now, 1 when all is written, or a negative errno. */
@@ -155,7 +155,7 @@ static int input_ask(ExecutionInput *in) {
 
         if (in->asked)
                 return 0;
-        r = p->ops->send(p, x->sandbox, &(GuestMessage) { .type = GUEST_STDIN_OPEN, .exec_id = x->number }, NULL, 0);
+        r = p->ops->stdin_open(p, x->sandbox, x->number);
         if (r >= 0)
                 in->asked = true;
         return r;

@@ -155,7 +155,7 @@ static Execution *find_owner(Manager *m, const char *name) {
         if (n <= SANDBOX_ID_LENGTH + 1)
                 return NULL;
         (void) snprintf(id, sizeof(id), "%.*s", SANDBOX_ID_LENGTH, name);
-        HASH_FIND_STR(m->sandboxes, id, sb);
+        sb = manager_by_id(m, id);
         name += SANDBOX_ID_LENGTH + 1;
         n = strcspn(name, ".");
         if (!sb || n >= sizeof(execution))

@@ -22,7 +22,7 @@ struct Acquisition {
         AcquireResult result;
         usec_t asked_at, asked_wall;
         AdmissionWait *wait;
-        char id[SANDBOX_ID_LENGTH + 1]; /* "": there is none yet */
+        Sandbox *sandbox;               /* NULL: there is none yet */
         bool unnamed;                   /* nobody but the asker can find it */
         bool asking;                    /* the call that asked has not returned */
         bool asked_pools;
@@ -91,6 +91,7 @@ static void leave_name(Acquisition *a) {
 
 static void acquisition_free(Acquisition *a) {
         leave_name(a);
+        (void) sandbox_unref(a->sandbox);
         sandbox_spec_done(&a->spec);
         free(a);
 }
@@ -150,7 +151,7 @@ static bool take_existing(Acquisition *a) {
 
         if (!sb)
                 return false;
-        memcpy(a->id, sb->id, sizeof(a->id));
+        sandbox_ref_set(&a->sandbox, sb);
         a->result.existing = true;
         tell_queue(a, sb);
         r = manager_await_ready(sb, acquire_on_ready, a);
@@ -193,7 +194,7 @@ static Sandbox *acquire_claim(Acquisition *a) {
 static void finish_claimed(Acquisition *a, Sandbox *sb) {
         a->result.pooled = true;
         tell_queue(a, sb);
-        memcpy(a->id, sb->id, sizeof(a->id));
+        sandbox_ref_set(&a->sandbox, sb);
         if (!network_claim(sb, acquire_on_ready, a)) {
                 share_name(a->manager, sb);
                 acquire_finish(a, sb, NULL);
@@ -222,7 +223,7 @@ static void acquire_make(Acquisition *a) {
                 acquire_fail(a, r, &error);
                 return;
         }
-        memcpy(a->id, sb->id, sizeof(a->id)); /* the provider tells later: it is still there, and so are we */
+        sandbox_ref_set(&a->sandbox, sb); /* the provider tells later: it is still there, and so are we */
         tell_queue(a, sb);
         share_name(m, sb);
 }
@@ -348,17 +349,15 @@ int manager_acquire(Manager *m, const Principal *who, SandboxSpec *spec, usec_t 
 }
 
 void acquisition_cancel(Acquisition *a) {
-        Manager *m = a->manager;
-        Sandbox *sb;
+        Sandbox *sb = sandbox_unless_gone(a->sandbox);
 
         if (a->wait) {
                 acquire_stop_waiting(a);
                 tell_queue(a, NULL);
         }
-        HASH_FIND_STR(m->sandboxes, a->id, sb);
         if (sb)
                 sandbox_forget_caller(sb, a);
-        if (sb && a->unnamed && !m->stopping)
+        if (sb && a->unnamed && !a->manager->stopping)
                 sandbox_delete(sb, /* force= */ true, NULL, NULL);
         acquisition_free(a);
 }

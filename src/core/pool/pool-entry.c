@@ -161,7 +161,7 @@ void pool_check(Pool *pool) {
 static void pool_entry_on_changed(Sandbox *sb, _unused_ Execution *x, void *userdata) {
         PoolEntry *e = userdata;
 
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+        if (sandbox_is_ending(sb))
                 pool_entry_on_gone(e);
         else if (e->state == ENTRY_MAKING && sb->status == SANDBOX_READY) {
                 pool_entry_move(e, ENTRY_PROBING);

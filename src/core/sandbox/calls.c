@@ -16,8 +16,6 @@ typedef struct SandboxCall {
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata) {
         SandboxCall *call;
 
-        if (!done)
-                return 0;
         call = calloc(1, sizeof(*call));
         if (!call)
                 return -ENOMEM;
@@ -45,23 +43,23 @@ bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind) {
 }
 
 /* A callback may add and forget calls: the list is looked at anew each time. And it may delete the sandbox, which is gone at once if
- * it has ended. */
+ * it has ended, and has no calls then. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) {
-        Manager *m = sb->manager;
-        char id[SANDBOX_ID_LENGTH + 1];
-        Sandbox *still = sb;
         SandboxCall *call;
+        bool gone;
 
-        memcpy(id, sb->id, sizeof(id));
-        while (still == sb && (call = next_of_kind(sb, kind))) {
+        (void) sandbox_ref(sb);
+        while ((call = next_of_kind(sb, kind))) {
                 SandboxCall copy = *call;
 
                 DL_DELETE(sb->calls, call);
                 free(call);
-                copy.done(sb, error, copy.userdata);
-                HASH_FIND_STR(m->sandboxes, id, still);
+                if (copy.done)
+                        copy.done(sb, error, copy.userdata);
         }
-        return still == sb;
+        gone = sb->gone;
+        (void) sandbox_unref(sb);
+        return !gone;
 }
 
 void sandbox_forget_caller(Sandbox *sb, void *userdata) {

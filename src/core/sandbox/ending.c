@@ -56,7 +56,7 @@ static void finish_end(Sandbox *sb, SandboxStatus status) {
         char *reason = sb->reason ? strdup(sb->reason) : NULL;
 
         (void) store_ledger_remove(sb->manager->store, sb->id);
-        (void) sandbox_set_status(sb, status, reason);
+        (void) sandbox_move(sb, (SandboxState) { .status = status, .parked = sb->parked }, reason);
         (void) sandbox_arm_timers(sb);
         free(reason);
 }
@@ -70,7 +70,18 @@ static void report_usage(Sandbox *sb) {
         observe_usage(sb, &usage);
 }
 
+/* Callers of what was under way: its answer is not heard any more. */
+static void ending_overtake(Sandbox *sb) {
+        static const SandboxCallKind kinds[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
+
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (!sandbox_call_finish(sb, kinds[i], &(Error) { -ESTALE, "the sandbox has ended" }))
+                        return;
+}
+
 void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char *reason) {
+        if (sb->gone)
+                return;
         delete |= sb->pooled; /* nobody will ever ask what has become of it */
         sb->end_delete |= delete;
         if (sandbox_status_is_ended(sb->status)) {
@@ -89,20 +100,19 @@ void sandbox_end(Sandbox *sb, SandboxStatus end_status, bool delete, const char 
         sb->end_status = end_status;
         report_usage(sb);
         sb->end_began_at = clock_wall_usec();
-        (void) sandbox_set_status(sb, SANDBOX_TERMINATING, reason);
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_TERMINATING, .parked = sb->parked }, reason);
         sandbox_halt_free(sb);
-        sb->booting = false;
         sandbox_timers_free(sb);
         sandbox_probe_on_end(sb);
         network_gone(sb);
         sandbox_ask_to_destroy(sb);
+        ending_overtake(sb);
 }
 
 static int ending_on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         EndingRetry *retry = userdata;
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(retry->manager, retry->id);
 
-        HASH_FIND_STR(retry->manager->sandboxes, retry->id, sb);
         if (sb)
                 sandbox_ask_to_destroy(sb);
         else
@@ -146,15 +156,13 @@ static bool fail_creators(Sandbox *sb) {
 static void ending_let_go(Sandbox *sb) {
         journals_recycle(sb);
         (void) sandbox_call_finish(sb, CALL_DELETE, NULL);
-        sandbox_free(sb);
+        sandbox_drop(sb);
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
-        static const SandboxCallKind useless[] = { CALL_PAUSE, CALL_RESUME, CALL_STOP, CALL_PARK, CALL_HOLD, CALL_NETWORK };
-        Sandbox *sb;
+        Sandbox *sb = manager_by_id(m, id);
         bool delete;
 
-        HASH_FIND_STR(m->sandboxes, id, sb);
         if (error) {
                 log_warning("sandbox %s: cannot be taken down, trying again: %s", id, error->text);
                 ending_retry_later(m, id);
@@ -168,9 +176,6 @@ void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {
         if (!sandbox_status_is_ended(sb->status))
                 finish_end(sb, sb->end_status);
         network_gone(sb); /* also for good */
-        for (size_t i = 0; i < ELEMENTSOF(useless); i++)
-                if (!sandbox_call_finish(sb, useless[i], &(Error) { -ESTALE, "the sandbox has ended" }))
-                        return;
         if (delete)
                 (void) sandbox_delete_row(sb);
         if (fail_creators(sb) && delete) /* who may take the name at once */

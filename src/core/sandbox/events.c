@@ -12,7 +12,7 @@ static void core_events_on_up(Provider *p, void *userdata) {
 }
 
 static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_missing, const Error *error, void *userdata) {
-        if (sb->status != SANDBOX_INITIALIZING && !sb->booting)
+        if (sb->status != SANDBOX_INITIALIZING && !sandbox_is_booting(sb))
                 return; /* it is being deleted already */
         if (error && sandbox_boot_failed(sb, error))
                 return;
@@ -29,18 +29,18 @@ static void on_created(Sandbox *sb, int pid, uint32_t id_base, uint64_t guards_m
 }
 
 void sandbox_on_ready(Sandbox *sb) {
-        if (sb->booting) {
+        if (sandbox_is_booting(sb)) {
                 sandbox_on_booted(sb);
                 return;
         }
-        if (sandbox_set_status(sb, SANDBOX_READY, NULL) < 0)
+        if (sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL) < 0)
                 return;
         (void) sandbox_arm_timers(sb);
         (void) sandbox_call_finish(sb, CALL_CREATE, NULL);
 }
 
 static void core_events_on_gone(Sandbox *sb, void *userdata) {
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || sb->halt >= HALT_DOWN)
+        if (sandbox_is_ending(sb) || sb->activity == ACTIVITY_UNLOADING || sb->activity == ACTIVITY_SYNCING)
                 return;
         if (sandbox_boot_failed(sb, &(Error) { -ECHILD, "its PID 1 died while it was started again" }) || sb->parked)
                 return;
@@ -67,7 +67,7 @@ static void core_events_wake(Sandbox *sb) {
 
         if (sb->expires_at != 0 && now > sb->changed_at)
                 sb->expires_at += now - sb->changed_at;
-        (void) sandbox_set_status(sb, sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY, NULL);
+        (void) sandbox_move(sb, (SandboxState) { .status = sb->n_alive > 0 ? SANDBOX_RUNNING : SANDBOX_READY }, NULL);
 }
 
 /* It stands still: what it holds in memory may go elsewhere, as far as the host has room. Nobody waits for it. */
@@ -76,10 +76,10 @@ static void give_memory_back(Sandbox *sb) {
         SandboxUsage usage = { 0 };
 
         sb->memory_before = sb->memory_reclaimed = 0;
-        if (!p->ops->reclaim || p->ops->usage(p, sb, &usage) < 0 || !usage.has_memory)
+        if (!p->pause || !p->pause->reclaim || p->ops->usage(p, sb, &usage) < 0 || !usage.has_memory)
                 return;
         sb->memory_before = usage.memory_bytes;
-        (void) p->ops->reclaim(p, sb);
+        (void) p->pause->reclaim(p, sb);
 }
 
 static void on_reclaimed(Sandbox *sb, const Error *error, void *userdata) {
@@ -92,86 +92,87 @@ static void on_reclaimed(Sandbox *sb, const Error *error, void *userdata) {
         sandbox_event(sb, "reclaimed", NULL, "%.1f of %.1f MB", (double) sb->memory_reclaimed / 1048576.0, (double) sb->memory_before / 1048576.0);
 }
 
-static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
-        SandboxCallKind kind = frozen ? CALL_PAUSE : CALL_RESUME;
+/* A paused one that recover.c thaws has no activity. */
+static bool core_events_expects(const Sandbox *sb, bool frozen) {
+        if (frozen)
+                return sb->activity == ACTIVITY_FREEZING;
+        return sb->activity == ACTIVITY_THAWING || (sb->status == SANDBOX_PAUSED && !sb->parked && sb->activity == ACTIVITY_NONE);
+}
 
+static void on_frozen(Sandbox *sb, bool frozen, const Error *error, void *userdata) {
         if (sandbox_hold_on_frozen(sb, frozen, error))
                 return;
         sandbox_probe_on_frozen(sb);
-        if (frozen)
-                sb->freezing = false;
-        else
-                sb->thawing = false;
-        if (!error && (frozen ? sandbox_status_may_become(sb->status, SANDBOX_PAUSED) : sb->status == SANDBOX_PAUSED)) {
-                if (frozen) {
-                        (void) sandbox_set_status(sb, SANDBOX_PAUSED, NULL);
-                        give_memory_back(sb);
-                } else
-                        core_events_wake(sb);
+        if (!core_events_expects(sb, frozen))
+                return; /* of something that has been overtaken since: its callers are told by what overtook it */
+        if (error && sb->activity != ACTIVITY_NONE)
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
+        if (!error && frozen) {
+                (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_PAUSED }, NULL);
+                give_memory_back(sb);
+        } else if (!error)
+                core_events_wake(sb);
+        if (!error) {
                 (void) sandbox_arm_timers(sb);
                 (void) store_sync(sb->manager->store);
         }
-        (void) sandbox_call_finish(sb, kind, error);
+        (void) sandbox_call_finish(sb, frozen ? CALL_PAUSE : CALL_RESUME, error);
 }
 
 static void core_events_on_stopped(Sandbox *sb, void *userdata) {
-        if (!sb->stopping)
-                return;
-        sb->stopping = false;
-        if (sb->halt == HALT_STOPPING) {
+        if (sb->activity == ACTIVITY_DRAINING)
                 sandbox_on_halt_stopped(sb);
+        if (sb->activity != ACTIVITY_STOPPING)
                 return;
-        }
-        if (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING)
-                (void) sandbox_set_status(sb, SANDBOX_STOPPED, NULL);
-        (void) sandbox_call_finish(sb, CALL_STOP, NULL);
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_STOPPED }, NULL);
+        if (sandbox_call_finish(sb, CALL_STOP, NULL))
+                sandbox_serve_waiting(sb);
 }
 
-static bool is_probe(uint64_t exec) {
-        return exec >= PROBE_NUMBER_FIRST;
+static bool is_probe(uint64_t number) {
+        return number >= PROBE_NUMBER_FIRST;
 }
 
-static void on_exec_started(Sandbox *sb, uint64_t exec, int pid, void *userdata) {
-        Execution *x = execution_by_number(sb, exec);
+static void on_exec_started(Sandbox *sb, uint64_t number, int pid, void *userdata) {
+        Execution *x = execution_by_number(sb, number);
 
         if (x)
                 execution_on_started(x, pid);
 }
 
-static void core_events_on_exec_failed(Sandbox *sb, const GuestExecFailed *f, void *userdata) {
-        Execution *x = is_probe(f->exec) ? NULL : execution_by_number(sb, f->exec);
+static void core_events_on_exec_failed(Sandbox *sb, const ProviderNotStarted *f, void *userdata) {
+        Execution *x = is_probe(f->number) ? NULL : execution_by_number(sb, f->number);
 
-        if (is_probe(f->exec))
+        if (is_probe(f->number))
                 sandbox_probe_on_failed(sb, f);
         else if (x)
                 execution_on_failed(x, f);
 }
 
-/* PID 1 keeps the end until it is in the store. */
-static void on_exec_exited(Sandbox *sb, const GuestExited *e, void *userdata) {
+/* The provider keeps the end until it is in the store. */
+static void on_exec_exited(Sandbox *sb, const ProviderEnd *e, void *userdata) {
         Provider *p = sb->manager->provider;
-        Execution *x = is_probe(e->exec) ? NULL : execution_by_number(sb, e->exec);
-        GuestMessage forget = { .type = GUEST_FORGET, .exec_id = e->exec };
+        Execution *x = is_probe(e->number) ? NULL : execution_by_number(sb, e->number);
 
-        if (is_probe(e->exec)) { /* nothing of it is in the store; and whoever hears of it may end the sandbox */
-                (void) p->ops->send(p, sb, &forget, NULL, 0);
+        if (is_probe(e->number)) { /* nothing of it is in the store; and whoever hears of it may end the sandbox */
+                (void) p->ops->forget(p, sb, e->number);
                 sandbox_probe_on_exited(sb, e);
                 return;
         }
         if (x)
                 execution_on_exited(x, e);
-        (void) p->ops->send(p, sb, &forget, NULL, 0);
+        (void) p->ops->forget(p, sb, e->number);
 }
 
 static void on_exec_channel(Sandbox *sb, uint64_t exec, int error, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
         execution_on_channel(execution_by_number(sb, exec), error, fds);
 }
 
-static void core_events_on_kept(Sandbox *sb, const GuestKept *what, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
+static void core_events_on_kept(Sandbox *sb, unsigned number, int pid, const char *text, int fds[static _EXECUTION_CHANNEL_MAX], void *userdata) {
         const ChannelKeeper *k = sb->manager->channels;
 
         if (k)
-                k->kept(sb, what->number, what->pid, what->text, fds, k->userdata);
+                k->kept(sb, number, pid, text, fds, k->userdata);
         for (ExecutionChannelEnd i = 0; i < _EXECUTION_CHANNEL_MAX; i++)
                 (void) fd_close(fds[i]);
 }
@@ -214,8 +215,8 @@ static void on_tree_done(uint64_t token, int wait_status, uint64_t bytes, const 
         trees_on_done(userdata, token, wait_status, bytes, error);
 }
 
-static void on_zygote(uint64_t token, int pid, const Error *error, void *userdata) {
-        zygote_on_done(userdata, token, pid, error);
+static void on_zygote(uint64_t token, int pid, int fds[static _EXECUTION_CHANNEL_MAX], const Error *error, void *userdata) {
+        zygote_on_done(userdata, token, pid, fds, error);
 }
 
 const ProviderEvents core_provider_events = {

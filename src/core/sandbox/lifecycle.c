@@ -24,49 +24,78 @@ static void refuse_state(Sandbox *sb, const char *what, SandboxDone done, void *
                 done(sb, &error, userdata);
 }
 
-static bool runs(const Sandbox *sb) {
-        return sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING;
+int sandbox_freeze(Sandbox *sb, bool freeze, Error *reterr) {
+        Provider *p = sb->manager->provider;
+        int r = provider_require(p, PROVIDER_PAUSE, reterr);
+
+        if (r < 0)
+                return r;
+        r = p->pause->freeze(p, sb, freeze);
+        return r < 0 ? error_set(reterr, r, "cannot %s the sandbox", freeze ? "pause" : "resume") : 0;
 }
 
-void sandbox_pause_now(Sandbox *sb) {
-        Provider *p = sb->manager->provider;
-        int r = runs(sb) && sb->halt == HALT_NONE ? p->ops->freeze(p, sb, /* freeze= */ true) : -ESTALE;
+static void lifecycle_pause_now(Sandbox *sb) {
+        Error error = { -ESTALE, "cannot pause the sandbox" };
 
-        if (r >= 0)
-                sb->freezing = true;
-        else
-                (void) sandbox_call_finish(sb, CALL_PAUSE, &(Error) { r, "cannot pause the sandbox" });
+        if (sandbox_is_up(sb) && sandbox_freeze(sb, /* freeze= */ true, &error) >= 0)
+                (void) sandbox_set_activity(sb, ACTIVITY_FREEZING);
+        else if (sandbox_call_finish(sb, CALL_PAUSE, &error))
+                sandbox_serve_waiting(sb);
+}
+
+static void lifecycle_stop_now(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        Execution *x, *next;
+        int r = sandbox_is_up(sb) ? p->ops->stop(p, sb, sb->stop_grace_usec) : -ESTALE;
+
+        if (r < 0) {
+                if (sandbox_call_finish(sb, CALL_STOP, &(Error) { r, "cannot stop the sandbox" }))
+                        sandbox_serve_waiting(sb);
+                return;
+        }
+        (void) sandbox_set_activity(sb, ACTIVITY_STOPPING);
+        HASH_ITER(hh, sb->executions, x, next)
+                if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
+                        x->kill_reason = EXECUTION_REASON_CANCELLED;
+}
+
+void sandbox_serve_waiting(Sandbox *sb) {
+        if (sb->activity != ACTIVITY_NONE || sandbox_is_ending(sb))
+                return;
+        if (sandbox_call_waits(sb, CALL_STOP))
+                lifecycle_stop_now(sb);
+        else if (sandbox_call_waits(sb, CALL_PAUSE))
+                lifecycle_pause_now(sb);
+        else if (sandbox_call_waits(sb, CALL_HOLD))
+                sandbox_hold_now(sb);
 }
 
 void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
         int r;
 
-        if (sb->status == SANDBOX_PAUSED && !sb->thawing && !sb->booting) {
+        if (sb->status == SANDBOX_PAUSED && sb->activity != ACTIVITY_THAWING && !sandbox_is_booting(sb)) {
                 core_lifecycle_answer(sb, 0, NULL, done, userdata);
                 return;
         }
-        if (!runs(sb) || sb->thawing || sb->stopping || sb->halt != HALT_NONE) {
+        if (!sandbox_is_up(sb) || sb->activity == ACTIVITY_STOPPING || sandbox_is_unloading(sb)) {
                 refuse_state(sb, "pause", done, userdata);
                 return;
         }
         r = sandbox_call_add(sb, CALL_PAUSE, done, userdata);
         if (r < 0)
                 core_lifecycle_answer(sb, r, "cannot pause the sandbox", done, userdata);
-        else if (sb->hold != HOLD_NONE)
-                sb->pause_wanted = true;
-        else if (!sb->freezing)
-                sandbox_pause_now(sb);
+        else
+                sandbox_serve_waiting(sb);
 }
 
 void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
-        Provider *p = sb->manager->provider;
         int r;
 
-        if (runs(sb) && !sb->freezing) {
+        if (sandbox_is_up(sb) && sb->activity != ACTIVITY_FREEZING) {
                 core_lifecycle_answer(sb, 0, NULL, done, userdata);
                 return;
         }
-        if (sb->status != SANDBOX_PAUSED || (sb->halt != HALT_NONE && !sb->parked)) {
+        if (sb->status != SANDBOX_PAUSED || (sandbox_is_unloading(sb) && !sb->parked)) {
                 refuse_state(sb, "resume", done, userdata);
                 return;
         }
@@ -75,47 +104,41 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
                 return;
         }
         r = sandbox_call_add(sb, CALL_RESUME, done, userdata);
-        if (r >= 0 && !sb->thawing)
-                r = p->ops->freeze(p, sb, /* freeze= */ false);
+        if (r >= 0 && sb->activity != ACTIVITY_THAWING)
+                r = sandbox_freeze(sb, /* freeze= */ false, NULL);
         if (r < 0) {
                 sandbox_forget_caller(sb, userdata);
                 core_lifecycle_answer(sb, r, "cannot resume the sandbox", done, userdata);
                 return;
         }
-        sb->thawing = true;
+        if (sb->activity != ACTIVITY_THAWING)
+                (void) sandbox_set_activity(sb, ACTIVITY_THAWING);
 }
 
 void sandbox_stop(Sandbox *sb, usec_t grace_usec, SandboxDone done, void *userdata) {
-        Provider *p = sb->manager->provider;
-        Execution *x, *next;
         int r;
 
         if (sb->status == SANDBOX_STOPPED) {
                 core_lifecycle_answer(sb, 0, NULL, done, userdata);
                 return;
         }
-        if (!runs(sb) || sb->freezing || sb->halt != HALT_NONE) {
+        if (!sandbox_is_up(sb) || sb->activity == ACTIVITY_FREEZING || sandbox_is_unloading(sb)) {
                 refuse_state(sb, "stop", done, userdata);
                 return;
         }
         r = sandbox_call_add(sb, CALL_STOP, done, userdata);
-        if (r >= 0 && !sb->stopping)
-                r = p->ops->stop(p, sb, grace_usec);
         if (r < 0) {
-                sandbox_forget_caller(sb, userdata);
                 core_lifecycle_answer(sb, r, "cannot stop the sandbox", done, userdata);
                 return;
         }
-        sb->stopping = true;
-        HASH_ITER(hh, sb->executions, x, next)
-                if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
-                        x->kill_reason = EXECUTION_REASON_CANCELLED;
+        sb->stop_grace_usec = grace_usec;
+        sandbox_serve_waiting(sb);
 }
 
 void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
-        if (sb->status == SANDBOX_STOPPED && sb->halt == HALT_NONE)
-                (void) sandbox_set_status(sb, SANDBOX_READY, NULL);
-        else if (!runs(sb)) {
+        if (sb->status == SANDBOX_STOPPED && !sandbox_is_unloading(sb))
+                (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY, .activity = sb->activity }, NULL);
+        else if (!sandbox_is_up(sb)) {
                 refuse_state(sb, "start", done, userdata);
                 return;
         }
@@ -125,7 +148,7 @@ void sandbox_start(Sandbox *sb, SandboxDone done, void *userdata) {
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         int r;
 
-        if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+        if (sandbox_is_ending(sb))
                 return error_set(reterr, -ESTALE, "Cannot set a timeout (state: %s)", sandbox_status_name(sb->status));
         sb->spec.timeout_usec = timeout_usec;
         /* A paused one's time begins when it wakes up. */
@@ -140,6 +163,8 @@ int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
         char *before = sb->spec.dialect;
         int r;
 
+        if (sb->gone)
+                return error_set(reterr, -ESTALE, "the sandbox is gone");
         sb->spec.dialect = text ? strdup(text) : NULL;
         r = text && !sb->spec.dialect ? -ENOMEM : store_sandbox_update_all(sb->manager->store, sb);
         if (r < 0) {
@@ -154,6 +179,10 @@ int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
 void sandbox_delete(Sandbox *sb, bool force, SandboxDone done, void *userdata) {
         int r;
 
+        if (sb->gone) {
+                core_lifecycle_answer(sb, 0, NULL, done, userdata);
+                return;
+        }
         if (!force && sb->n_alive > 0) {
                 Error error = { 0 };
 

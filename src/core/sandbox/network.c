@@ -27,18 +27,24 @@ static const NetworkKeeper *core_network_keeper_of(const Sandbox *sb) {
         return sandbox_has_network(sb) ? sb->manager->network : NULL;
 }
 
+static ProviderCapability network_needs(const Sandbox *sb) {
+        return network_shape(sb->spec.network) == SPAWN_NETWORK_LINKED ? PROVIDER_GROUPS : PROVIDER_EGRESS;
+}
+
 /* Promise: what cannot be kept apart is not made. */
 static int check_provider(const Sandbox *sb, Error *reterr) {
-        const Provider *p = sb->manager->provider;
         SpawnNetwork shape = network_shape(sb->spec.network);
-        unsigned needed = shape == SPAWN_NETWORK_LINKED ? PROVIDER_GROUPS : PROVIDER_EGRESS;
 
         if (shape == SPAWN_NETWORK_NONE)
                 return error_set(reterr, -EOPNOTSUPP, "sandboxes of the daemon cannot have this kind of network");
-        if (!(p->ops->capabilities & needed))
-                return error_set(reterr, -EOPNOTSUPP, "provider '%s' has no %s here: make the sandbox with network \"none\"", p->ops->name,
-                                shape == SPAWN_NETWORK_LINKED ? "networks between sandboxes" : "way out for sandboxes");
-        return 0;
+        return provider_require(sb->manager->provider, network_needs(sb), reterr);
+}
+
+int network_ask_sockets(Sandbox *sb) {
+        Provider *p = sb->manager->provider;
+        int r = provider_require(p, network_needs(sb), NULL);
+
+        return r < 0 ? r : (network_needs(sb) == PROVIDER_GROUPS ? p->groups : p->egress)->sockets(p, sb);
 }
 
 int network_admit(Sandbox *sb, Error *reterr) {
@@ -65,7 +71,7 @@ void network_prepared(Sandbox *sb, const Error *error) {
         Error failure = error ? *error : (Error) { 0 };
         int r = failure.code;
 
-        if (sb->status != SANDBOX_INITIALIZING && !sb->booting)
+        if (sb->status != SANDBOX_INITIALIZING && !sandbox_is_booting(sb))
                 return; /* it is being deleted already */
         if (r >= 0)
                 r = sandbox_make(sb, &failure);
@@ -83,7 +89,7 @@ bool network_attach(Sandbox *sb) {
 
         if (!k)
                 return false;
-        sb->networking = true;
+        (void) sandbox_set_activity(sb, ACTIVITY_CONNECTING);
         k->attach(sb, k->userdata);
         return true;
 }
@@ -93,7 +99,7 @@ bool network_claim(Sandbox *sb, SandboxDone done, void *userdata) {
 
         if (!k || sandbox_call_add(sb, CALL_NETWORK, done, userdata) < 0)
                 return false;
-        sb->networking = true;
+        (void) sandbox_set_activity(sb, ACTIVITY_CONNECTING);
         k->claim(sb, k->userdata);
         return true;
 }
@@ -113,19 +119,19 @@ static void core_network_fail(Sandbox *sb, const Error *error) {
 }
 
 void network_attached(Sandbox *sb, const Error *error) {
-        if (!sb->networking)
-                return;
-        sb->networking = false;
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status))
+        if (sb->activity != ACTIVITY_CONNECTING)
                 return;
         if (error) {
                 core_network_fail(sb, error);
                 return;
         }
-        if (sb->status == SANDBOX_INITIALIZING || sb->booting)
+        if (!sandbox_is_up(sb)) {
                 sandbox_on_ready(sb);
-        else
-                (void) sandbox_call_finish(sb, CALL_NETWORK, NULL);
+                return;
+        }
+        (void) sandbox_set_activity(sb, ACTIVITY_NONE);
+        if (sandbox_call_finish(sb, CALL_NETWORK, NULL))
+                sandbox_serve_waiting(sb);
 }
 
 void network_adopted(Sandbox *sb) {

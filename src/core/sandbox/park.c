@@ -41,7 +41,6 @@ void sandbox_halt_free(Sandbox *sb) {
         free(sb->halting->reason);
         free(sb->halting);
         sb->halting = NULL;
-        sb->halt = HALT_NONE;
 }
 
 /* May it be parked? */
@@ -72,11 +71,12 @@ static int park_check(const Sandbox *sb, const SandboxParking *how, Error *reter
                 return error_set(reterr, -EOPNOTSUPP,
                                 "the sandbox's disk goes with its processes, so it cannot be paused to disk: make it with \"persistent\": true, or "
                                 "pause it without toDisk, which keeps everything until the machine restarts");
-        if (sb->status == SANDBOX_INITIALIZING || sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || sb->freezing ||
-                        sb->thawing || sb->booting)
+        if (sb->status == SANDBOX_INITIALIZING || sandbox_is_ending(sb) || sb->activity == ACTIVITY_FREEZING || sb->activity == ACTIVITY_THAWING ||
+                        sandbox_is_booting(sb))
                 return error_set(reterr, -ESTALE, "Cannot pause the sandbox to disk (state: %s)", sandbox_status_name(sb->status));
-        if (sb->hold != HOLD_NONE || sb->stopping)
-                return error_set(reterr, -EBUSY, "the sandbox is being copied or stopped; try again");
+        if (sb->activity != ACTIVITY_NONE)
+                return error_set(reterr, -EBUSY, sb->activity == ACTIVITY_CONNECTING ? "the network of the sandbox is being connected; try again" :
+                                                                                       "the sandbox is being copied or stopped; try again");
         if (sb->n_alive == 0 || how->end_processes)
                 return 0;
         (void) name_executions(sb, names, sizeof(names));
@@ -99,7 +99,7 @@ static void keep_counters(Sandbox *sb) {
 }
 
 static void park_take_down(Sandbox *sb) {
-        sb->halt = HALT_DOWN;
+        (void) sandbox_set_activity(sb, ACTIVITY_UNLOADING);
         if (!sb->parked)
                 keep_counters(sb);
         sandbox_timers_free(sb);
@@ -116,8 +116,7 @@ static int stop_first(Sandbox *sb, const SandboxParking *how) {
 
         if (r < 0)
                 return r;
-        sb->stopping = true;
-        sb->halt = HALT_STOPPING;
+        (void) sandbox_set_activity(sb, ACTIVITY_DRAINING);
         HASH_ITER(hh, sb->executions, x, next)
                 if (!execution_ended(x) && x->kill_reason == EXECUTION_REASON_NONE)
                         x->kill_reason = how->why;
@@ -128,15 +127,15 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
         Error error = { 0 };
         int r;
 
-        if (sb->parked && !sb->booting) {
+        if (sb->parked && !sandbox_is_booting(sb)) {
                 if (done)
                         done(sb, NULL, userdata);
                 return;
         }
-        r = sb->halt != HALT_NONE ? 0 : park_check(sb, how, &error);
+        r = sandbox_is_unloading(sb) ? 0 : park_check(sb, how, &error);
         if (r >= 0)
                 r = sandbox_call_add(sb, CALL_PARK, done, userdata);
-        if (r >= 0 && sb->halt == HALT_NONE) {
+        if (r >= 0 && !sandbox_is_unloading(sb)) {
                 sb->halting = halt_new(how);
                 r = sb->halting ? 0 : -ENOMEM;
                 if (r >= 0 && (sb->n_alive == 0 || sb->status == SANDBOX_PAUSED || stop_first(sb, how) < 0))
@@ -152,16 +151,15 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
 }
 
 void sandbox_on_halt_stopped(Sandbox *sb) {
-        if (sb->halt == HALT_STOPPING)
-                park_take_down(sb);
+        park_take_down(sb);
 }
 
 int sandbox_keep(Sandbox *sb, const char *reason) {
         if (!sb->spec.persistent || sb->status == SANDBOX_INITIALIZING)
                 return -EOPNOTSUPP;
-        if (sb->halt == HALT_STOPPING)
+        if (sb->activity == ACTIVITY_DRAINING)
                 park_take_down(sb);
-        if (sb->halt != HALT_NONE)
+        if (sandbox_is_unloading(sb))
                 return 0;
         sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED, .reason = reason });
         if (!sb->halting)
@@ -178,19 +176,28 @@ static void park_end_executions(Sandbox *sb, ExecutionReason why) {
                         execution_end(x, why, /* exit_code= */ -1, /* signal= */ 9, execution_reason_words(why));
 }
 
+/* Callers of what was under way when PID 1 died. False: the sandbox is gone. */
+static bool park_answer_others(Sandbox *sb) {
+        static const SandboxCallKind kinds[] = { CALL_STOP, CALL_RESUME, CALL_HOLD, CALL_NETWORK };
+        bool there = sandbox_call_finish(sb, CALL_PAUSE, NULL);
+
+        for (size_t i = 0; there && i < ELEMENTSOF(kinds); i++)
+                there = sandbox_call_finish(sb, kinds[i], &(Error) { -ESTALE, "the processes of the sandbox are gone, and it is paused to disk" });
+        return there;
+}
+
 /* The row first: whoever hears of it may ask for the next thing at once. */
 static void parked(Sandbox *sb, const Error *error) {
         char *reason = TAKE_PTR(sb->halting->reason);
 
         sb->halting->sync = NULL;
         sandbox_halt_free(sb);
-        sb->parked = true;
-        sb->stopping = sb->freezing = sb->thawing = false;
-        (void) sandbox_set_status(sb, SANDBOX_PAUSED, reason);
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_PAUSED, .parked = true }, reason);
         free(reason);
         (void) sandbox_arm_timers(sb);
         (void) store_sync(sb->manager->store);
-        (void) sandbox_call_finish(sb, CALL_PARK, error);
+        if (park_answer_others(sb))
+                (void) sandbox_call_finish(sb, CALL_PARK, error);
 }
 
 static void park_on_synced(const TreeAnswer *answer, const Error *error, void *userdata) {
@@ -217,6 +224,8 @@ static void stay_parked(Sandbox *sb) {
         Error error = sb->halting ? sb->halting->error : (Error) { 0 };
 
         sandbox_halt_free(sb);
+        if (sb->activity == ACTIVITY_UNLOADING)
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
         network_gone(sb);
         if (error.code < 0)
                 (void) sandbox_call_finish(sb, CALL_RESUME, &error);
@@ -225,18 +234,18 @@ static void stay_parked(Sandbox *sb) {
 bool sandbox_on_halted(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
-        if (sb->status == SANDBOX_TERMINATING || sandbox_status_is_ended(sb->status) || (sb->halt != HALT_DOWN && !sb->parked))
+        if (sandbox_is_ending(sb) || (sb->activity != ACTIVITY_UNLOADING && !sb->parked))
                 return false;
         if (sb->provider_data)
                 p->ops->release(p, sb);
         sb->pid = 0;
         (void) store_ledger_remove(sb->manager->store, sb->id);
-        if (sb->halt != HALT_DOWN || sb->parked) {
+        if (sb->parked) {
                 stay_parked(sb);
                 return true;
         }
         park_end_executions(sb, sb->halting->why);
-        sb->halt = HALT_SYNCING;
+        (void) sandbox_set_activity(sb, ACTIVITY_SYNCING);
         network_gone(sb); /* for good */
         if (sb->manager->recovering)
                 parked(sb, NULL);
@@ -249,9 +258,9 @@ bool sandbox_on_halted(Sandbox *sb) {
 
 /* Told when nothing is left of it. */
 static void boot_failed(Sandbox *sb, int code, const char *text) {
-        sb->booting = sb->networking = false;
         sb->halting = halt_new(&(SandboxParking) { .why = EXECUTION_REASON_SANDBOX_ENDED });
         if (!sb->halting) {
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
                 (void) sandbox_call_finish(sb, CALL_RESUME, &(Error) { -ENOMEM, "out of memory" });
                 return;
         }
@@ -260,7 +269,7 @@ static void boot_failed(Sandbox *sb, int code, const char *text) {
 }
 
 bool sandbox_boot_failed(Sandbox *sb, const Error *error) {
-        if (!sb->booting)
+        if (!sandbox_is_booting(sb))
                 return false;
         boot_failed(sb, error->code, error->text);
         return true;
@@ -287,17 +296,18 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
         Error error = { 0 };
         int r;
 
-        r = sb->halt != HALT_NONE || sb->replacing ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
+        r = sandbox_is_unloading(sb) || sb->activity == ACTIVITY_SWAPPING ? -EBUSY : sandbox_call_add(sb, CALL_RESUME, done, userdata);
         if (r < 0) {
-                (void) error_set(&error, r, r != -EBUSY ? "out of memory" : sb->replacing ? "the sandbox is being restored; try again" :
-                                                                                            "what is left of the sandbox is being removed; try again");
+                (void) error_set(&error, r, r != -EBUSY ? "out of memory" :
+                                            sb->activity == ACTIVITY_SWAPPING ? "the sandbox is being restored; try again" :
+                                                                                "what is left of the sandbox is being removed; try again");
                 if (done)
                         done(sb, &error, userdata);
                 return;
         }
-        if (sb->booting)
+        if (sandbox_is_booting(sb))
                 return;
-        sb->booting = true;
+        (void) sandbox_set_activity(sb, ACTIVITY_BOOTING);
         r = park_boot(sb, &error);
         if (r < 0)
                 boot_failed(sb, r, error.text);
@@ -306,11 +316,23 @@ void sandbox_boot(Sandbox *sb, SandboxDone done, void *userdata) {
 void sandbox_on_booted(Sandbox *sb) {
         usec_t now = clock_wall_usec();
 
-        sb->booting = sb->parked = false;
         if (sb->expires_at != 0 && now > sb->changed_at)
                 sb->expires_at += now - sb->changed_at;
-        (void) sandbox_set_status(sb, SANDBOX_READY, NULL);
+        (void) sandbox_move(sb, (SandboxState) { .status = SANDBOX_READY }, NULL);
         (void) sandbox_arm_timers(sb);
         (void) store_sync(sb->manager->store);
         (void) sandbox_call_finish(sb, CALL_RESUME, NULL);
+}
+
+/* Another disk. */
+
+int sandbox_swap_begin(Sandbox *sb) {
+        if (sb->activity == ACTIVITY_SWAPPING)
+                return 0;
+        return sb->status == SANDBOX_PAUSED && sb->parked && sb->activity == ACTIVITY_NONE ? sandbox_set_activity(sb, ACTIVITY_SWAPPING) : -EBUSY;
+}
+
+void sandbox_swap_end(Sandbox *sb) {
+        if (sb->activity == ACTIVITY_SWAPPING)
+                (void) sandbox_set_activity(sb, ACTIVITY_NONE);
 }

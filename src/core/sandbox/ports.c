@@ -122,7 +122,7 @@ static const FileOpHandlers handlers = { .entry = ports_on_entry, .end = ports_o
 static int ports_read_next(PortsCall *c, Error *reterr) {
         Sandbox *sb = c->sandbox;
         bool one_user = sb->manager->provider->one_user;
-        GuestFile request = {
+        FileRequest request = {
                 .operation = FILE_READ,
                 .uid = one_user ? sb->spec.uid : 0,
                 .gid = one_user ? sb->spec.gid : 0,

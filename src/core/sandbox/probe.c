@@ -6,16 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "core/internal.h"
 
-#define PROBE_ARGS    3
 #define PROBE_WORD    "cove-is-well"
 #define PROBE_OUTPUT  PROBE_WORD "\n"
-#define PROBE_COMMAND "/\0/bin/sh\0-c\0echo " PROBE_WORD /* directory and arguments, each with the NUL that ends it */
 #define PROBE_NOFILE  64
 #define OUTPUT_MAX    4096
 #define OVERTIME_USEC (60 * USEC_PER_SEC) /* then PID 1 ends it, if no daemon is there to do so */
@@ -63,50 +60,49 @@ static uint64_t next_number(void) {
         return PROBE_NUMBER_FIRST | clock_usec();
 }
 
+static char *probe_args[] = { (char *) "/bin/sh", (char *) "-c", (char *) "echo " PROBE_WORD, NULL };
+
 static int send_command(SandboxProbe *p) {
         const Sandbox *sb = p->sandbox;
         Provider *provider = sb->manager->provider;
         _cleanup_close_ int output = memfd_create("cove-probe", MFD_CLOEXEC);
         _cleanup_close_ int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        int fds[2], r;
-        GuestExec e;
+        const Strv args = { .items = probe_args, .n = ELEMENTSOF(probe_args) - 1 }, env = STRV_INIT(0);
+        ProviderCommand c;
+        int r;
 
         if (output < 0 || nothing < 0)
                 return -errno;
-        e = (GuestExec) {
-                .exec = next_number(),
-                .flags = sb->pooled ? GUEST_EXEC_STAY : 0,
+        c = (ProviderCommand) {
+                .number = next_number(),
+                .cwd = "/",
+                .args = &args,
+                .env = &env,
                 .uid = sb->spec.uid,
                 .gid = sb->spec.gid,
                 .timeout_usec = p->timeout_usec + OVERTIME_USEC,
                 .output_max = OUTPUT_MAX,
                 .nofile = PROBE_NOFILE,
-                .n_args = PROBE_ARGS,
-                .strings = (const uint8_t *) PROBE_COMMAND,
-                .strings_size = sizeof(PROBE_COMMAND),
+                .stay = sb->pooled,
+                .journals = { output, nothing },
         };
-        fds[0] = output;
-        fds[1] = nothing;
-        r = provider->ops->exec(provider, p->sandbox, &e, fds, ELEMENTSOF(fds));
+        r = provider->ops->exec(provider, p->sandbox, &c);
         if (r < 0)
                 return r;
-        p->number = e.exec;
+        p->number = c.number;
         (void) fd_close(p->output_fd);
         p->output_fd = TAKE_FD(output);
         return 0;
 }
 
 static bool is_frozen(const Sandbox *sb) {
-        return sb->status == SANDBOX_PAUSED || sb->freezing;
+        return sb->status == SANDBOX_PAUSED || sb->activity == ACTIVITY_FREEZING;
 }
 
 static void kill_command(const SandboxProbe *p) {
         Provider *provider = p->sandbox->manager->provider;
 
-        (void) provider->ops->send(provider, p->sandbox, &(GuestMessage) {
-                .type = GUEST_SIGNAL,
-                .signal = { .exec = p->number, .signal = SIGKILL },
-        }, NULL, 0);
+        (void) provider->ops->signal(provider, p->sandbox, p->number, SIGKILL);
 }
 
 static int probe_on_time(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -176,17 +172,17 @@ static bool output_is_right(const SandboxProbe *p) {
 
 /* Whoever stops what runs inside, stops this as well. */
 static bool was_stopped(const Sandbox *sb) {
-        return sb->stopping || sb->status == SANDBOX_STOPPED;
+        return sandbox_is_stopping(sb) || sb->status == SANDBOX_STOPPED;
 }
 
-void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e) {
-        SandboxProbe *p = probe_find(sb, e->exec);
+void sandbox_probe_on_exited(Sandbox *sb, const ProviderEnd *e) {
+        SandboxProbe *p = probe_find(sb, e->number);
         char text[TEXT_MAX];
 
         sb->cpu_others_usec += e->user_usec + e->system_usec;
         if (!p)
                 return;
-        if (WIFEXITED(e->wait_status) && WEXITSTATUS(e->wait_status) == 0 && output_is_right(p)) {
+        if (e->signal == 0 && e->exit_code == 0 && output_is_right(p)) {
                 core_probe_finish(p, /* healthy= */ true, NULL);
                 return;
         }
@@ -196,22 +192,22 @@ void sandbox_probe_on_exited(Sandbox *sb, const GuestExited *e) {
         }
         if (e->timed_out && send_command(p) >= 0)
                 return; /* it was frozen for long: only then PID 1 is faster than our timer */
-        if (WIFSIGNALED(e->wait_status))
-                (void) snprintf(text, sizeof(text), "a command inside was killed by signal %d", WTERMSIG(e->wait_status));
-        else if (WEXITSTATUS(e->wait_status) != 0)
-                (void) snprintf(text, sizeof(text), "a command inside ended with code %d", WEXITSTATUS(e->wait_status));
+        if (e->signal != 0)
+                (void) snprintf(text, sizeof(text), "a command inside was killed by signal %d", e->signal);
+        else if (e->exit_code != 0)
+                (void) snprintf(text, sizeof(text), "a command inside ended with code %d", e->exit_code);
         else
                 (void) snprintf(text, sizeof(text), "a command inside said something else than it should");
         core_probe_finish(p, /* healthy= */ false, text);
 }
 
 /* Without a shell inside that is as far as it goes: that a process could be made and tell so, is what matters. */
-static bool lacks_a_shell(const GuestExecFailed *f) {
-        return strcmp(f->step, "exec") == 0 && f->error == ENOENT;
+static bool lacks_a_shell(const ProviderNotStarted *f) {
+        return f->kind == PROVIDER_FAILURE_COMMAND && f->error == ENOENT;
 }
 
-void sandbox_probe_on_failed(Sandbox *sb, const GuestExecFailed *f) {
-        SandboxProbe *p = probe_find(sb, f->exec);
+void sandbox_probe_on_failed(Sandbox *sb, const ProviderNotStarted *f) {
+        SandboxProbe *p = probe_find(sb, f->number);
         char text[TEXT_MAX];
 
         if (!p)

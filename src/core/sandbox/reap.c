@@ -45,9 +45,8 @@ void sandbox_note(Sandbox *sb, const char *type, const char *text) {
 }
 
 int manager_destroy_stray(Manager *m, const char *id) {
-        Sandbox *sb;
+        const Sandbox *sb = manager_by_id(m, id);
 
-        HASH_FIND_STR(m->sandboxes, id, sb);
         if (sb && !sandbox_status_is_ended(sb->status))
                 return -EBUSY;
         return m->provider->ops->destroy(m->provider, id, NULL);
@@ -56,10 +55,10 @@ int manager_destroy_stray(Manager *m, const char *id) {
 int sandbox_verify(Sandbox *sb) {
         Provider *p = sb->manager->provider;
 
-        if (!p->ops->verify || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_INITIALIZING ||
-                        sb->status == SANDBOX_TERMINATING || sb->status == SANDBOX_PAUSED || sb->freezing || sb->hold != HOLD_NONE || sb->halt != HALT_NONE)
+        if (!provider_has(p, PROVIDER_HEALTH) || (!sandbox_is_up(sb) && sb->status != SANDBOX_STOPPED) || sb->activity == ACTIVITY_FREEZING || sandbox_is_held(sb) ||
+                        sandbox_is_unloading(sb))
                 return -EOPNOTSUPP;
-        return p->ops->verify(p, sb);
+        return p->health->verify(p, sb);
 }
 
 /* What is in the kernel */

@@ -135,14 +135,14 @@ static void recover_one(Sandbox *sb) {
 static int on_impatience(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
         RecoverPending *p, *next;
-        Sandbox *sb;
 
         HASH_ITER(hh, m->recovery->pending, p, next) {
-                HASH_FIND_STR(m->sandboxes, p->id, sb);
-                if (!sb || !sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                Sandbox *sb = manager_by_id(m, p->id);
+
+                if (!sb || sandbox_is_ending(sb))
                         continue;
                 log_warning("sandbox %s: its PID 1 does not answer, thawing it", sb->id);
-                (void) m->provider->ops->freeze(m->provider, sb, /* freeze= */ false);
+                (void) sandbox_freeze(sb, /* freeze= */ false, NULL);
         }
         (void) sd_event_source_set_time_relative(source, IMPATIENCE_USEC);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
@@ -161,9 +161,9 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
         Manager *m = sb->manager;
 
         if (error) {
-                if (!sandbox_status_is_live(sb->status) || sb->status == SANDBOX_TERMINATING)
+                if (sandbox_is_ending(sb))
                         return;
-                if (sb->parked || sb->halt != HALT_NONE)
+                if (sb->parked || sandbox_is_unloading(sb))
                         return;
                 if (m->recovery)
                         recover_lose(sb, "lost: its PID 1 was gone when the daemon came back");
@@ -172,7 +172,7 @@ void recover_on_adopted(Sandbox *sb, const Error *error) {
                 return;
         }
         sb->heard_at = clock_usec();
-        if (sb->status != SANDBOX_PAUSED || sb->thawing) /* a frozen PID 1 has not told what it knows */
+        if (sb->status != SANDBOX_PAUSED || sb->activity == ACTIVITY_THAWING) /* a frozen PID 1 has not told what it knows */
                 end_unknown(sb);
         sandbox_update_running(sb);
         if (!m->recovery)
@@ -189,7 +189,7 @@ void recover_on_destroyed(Manager *m, const char *id) {
 }
 
 void recover_on_listed(Manager *m, const char *id) {
-        Sandbox *sb;
+        const Sandbox *sb;
 
         if (!m->recovery)
                 return;
@@ -198,7 +198,7 @@ void recover_on_listed(Manager *m, const char *id) {
                 recover_check_complete(m);
                 return;
         }
-        HASH_FIND_STR(m->sandboxes, id, sb);
+        sb = manager_by_id(m, id);
         if (sb && !sandbox_status_is_ended(sb->status) && !sb->parked)
                 return;
         m->recovery->n_swept++;

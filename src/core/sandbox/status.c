@@ -52,19 +52,6 @@ static const char *const on_timeouts[_ON_TIMEOUT_MAX] = {
         [ON_TIMEOUT_PARK]  = "park",
 };
 
-#define TO(status) (1u << SANDBOX_##status)
-
-/* Row: from; bits: to. There is one way out of life, through terminating, so that whatever was made is taken down before an
- * end is told, also when it never became ready. Nothing leads out of an end. */
-static const unsigned sandbox_moves[_SANDBOX_STATUS_MAX] = {
-        [SANDBOX_INITIALIZING] = TO(READY) | TO(TERMINATING),
-        [SANDBOX_READY]        = TO(RUNNING) | TO(PAUSED) | TO(STOPPED) | TO(TERMINATING),
-        [SANDBOX_RUNNING]      = TO(READY) | TO(PAUSED) | TO(STOPPED) | TO(TERMINATING),
-        [SANDBOX_PAUSED]       = TO(READY) | TO(RUNNING) | TO(PAUSED) | TO(TERMINATING),
-        [SANDBOX_STOPPED]      = TO(READY) | TO(RUNNING) | TO(PAUSED) | TO(TERMINATING),
-        [SANDBOX_TERMINATING]  = TO(COMPLETED) | TO(FAILED) | TO(TERMINATED),
-};
-
 static const char *status_name_of(const char *const *names, int n, int value) {
         return value >= 0 && value < n ? names[value] : NULL;
 }
@@ -86,10 +73,6 @@ SandboxStatus sandbox_status_from_name(const char *name) {
 
 static bool sandbox_status_is_valid(SandboxStatus s) {
         return (int) s >= 0 && s < _SANDBOX_STATUS_MAX;
-}
-
-bool sandbox_status_may_become(SandboxStatus from, SandboxStatus to) {
-        return sandbox_status_is_valid(from) && sandbox_status_is_valid(to) && (sandbox_moves[from] & (1u << to));
 }
 
 bool sandbox_status_is_live(SandboxStatus s) {

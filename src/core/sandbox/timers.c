@@ -34,7 +34,7 @@ void sandbox_timers_free(Sandbox *sb) {
 
 /* One that cannot be parked is not let run on: its time is up. */
 static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
-        if (!error || sb->status == SANDBOX_PAUSED || sandbox_status_is_ended(sb->status) || sb->status == SANDBOX_TERMINATING)
+        if (!error || sb->status == SANDBOX_PAUSED || sandbox_is_ending(sb))
                 return;
         log_error("sandbox %s: cannot be paused to disk at its timeout: %s", sb->id, error->text);
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
@@ -49,7 +49,7 @@ static void expire_live(Sandbox *sb) {
         (void) store_sandbox_update(sb->manager->store, sb);
         if (sb->spec.on_timeout == ON_TIMEOUT_KILL)
                 sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
-        else if (sb->status != SANDBOX_READY && sb->status != SANDBOX_RUNNING)
+        else if (!sandbox_is_up(sb))
                 return;
         else if (sb->spec.on_timeout == ON_TIMEOUT_PARK)
                 sandbox_park(sb, &parking, timers_on_parked, NULL);

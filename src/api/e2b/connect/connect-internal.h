@@ -11,7 +11,6 @@ struct ConnectCall {
         ApiRequest *q;
         const ConnectMethod *method;
         bool json; /* else binary */
-        char sandbox_id[SANDBOX_ID_LENGTH + 1];
         char *user;
         bool has_deadline;
         usec_t deadline_usec;

@@ -28,8 +28,6 @@ void connect_handle(ApiRequest *q) {
         c->q = q;
         c->out = c->ping = (Text) TEXT_INIT((size_t) 64 << 20);
         connect_frame_init(&c->in, CONNECT_MESSAGE_MAX);
-        if (q->sandbox)
-                memcpy(c->sandbox_id, q->sandbox->id, sizeof(c->sandbox_id));
         q->state = c;
         q->destroy = connect_on_closed;
         (void) connect_read_head(c);
@@ -37,11 +35,8 @@ void connect_handle(ApiRequest *q) {
 
 /* While the body came in, the sandbox may have gone. */
 static int connect_find_sandbox(ConnectCall *c) {
-        Sandbox *sb = NULL;
-
-        HASH_FIND_STR(c->q->manager->sandboxes, c->sandbox_id, sb);
-        c->q->sandbox = sb;
-        return sb ? 0 : connect_error(c, CONNECT_UNAVAILABLE, "The sandbox was not found");
+        c->q->sandbox = sandbox_unless_gone(c->q->about);
+        return c->q->sandbox ? 0 : connect_error(c, CONNECT_UNAVAILABLE, "The sandbox was not found");
 }
 
 static void connect_hand_over(ConnectCall *c) {

@@ -73,7 +73,7 @@ static void on_passwd_end(FileOp *op, int error, const char *path, uint64_t coun
 static int envd_users_look_up(Sandbox *sb, const char *name, EnvdLookupDone done, void *userdata, EnvdLookup **ret, Error *reterr) {
         static const FileOpHandlers handlers = { .entry = envd_users_on_passwd, .end = on_passwd_end };
         EnvdLookup *l = calloc(1, sizeof(*l));
-        GuestFile g;
+        FileRequest g;
         int r;
 
         if (!l)
@@ -144,10 +144,10 @@ int envd_path(const EnvdUser *user, const char *workdir, const char *text, char 
         return 0;
 }
 
-void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, GuestFile *ret) {
+void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, FileRequest *ret) {
         const bool one_user = sb->manager->provider->one_user;
 
-        *ret = (GuestFile) {
+        *ret = (FileRequest) {
                 .operation = (uint16_t) operation,
                 .uid = one_user ? sb->spec.uid : 0,
                 .gid = one_user ? sb->spec.gid : 0,
@@ -158,7 +158,7 @@ void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation op
 }
 
 Sandbox *envd_sandbox(const ApiRequest *q) {
-        return manager_find(q->manager, &(Principal) { .scope = SCOPE_ADMIN }, q->sandbox_id);
+        return sandbox_unless_gone(q->about);
 }
 
 const char *envd_strerror(int error) {

@@ -34,7 +34,7 @@ FsWatchers *fs_watchers_new(void);
 FsWatchers *fs_watchers_free(FsWatchers *all);
 
 /* An operation on behalf of a user: done by root inside, as envd does it, and what it makes is the user's. Where a sandbox has one user only, by that one. */
-void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, GuestFile *ret);
+void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, FileRequest *ret);
 /* The request's sandbox, looked up again: it may have gone while something was waited for. NULL: it has. */
 Sandbox *envd_sandbox(const ApiRequest *q);
 /* A failed operation's errno, as Go's libraries put it, so that texts are those that clients know. */

@@ -113,7 +113,7 @@ static void remove_next(Compose *c) {
         static const FileOpHandlers handlers = { .end = files_compose_on_removed };
         Sandbox *sb = envd_sandbox(c->q);
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
 
         c->remover = fileop_free(c->remover);
         if (c->next < json_array_size(c->sources) && sb) {
@@ -231,7 +231,7 @@ static void files_compose_read_next(Compose *c) {
         static const FileOpHandlers handlers = { .entry = files_compose_on_source, .end = on_source_end };
         Sandbox *sb = envd_sandbox(c->q);
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         int r;
 
         c->reader = fileop_free(c->reader);
@@ -275,7 +275,7 @@ static void files_compose_on_user(int r, const EnvdUser *user, void *userdata) {
         const char *name = json_string_value(json_object_get(c->body, "username"));
         Sandbox *sb = envd_sandbox(c->q);
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
 
         if (r < 0 || !sb) {
                 envd_files_refuse_user(c->q, r < 0 ? r : -EPIPE, name);

@@ -151,7 +151,7 @@ static void files_get_on_user(int r, const EnvdUser *user, void *userdata) {
         const char *name = http_query(d->q->http, "username"), *path = http_query(d->q->http, "path");
         Sandbox *sb = envd_sandbox(d->q);
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
 
         if (r < 0 || !sb) {
                 envd_files_refuse_user(d->q, r < 0 ? r : -EPIPE, name);

@@ -127,7 +127,7 @@ int upload_open(Upload *u, const char *path) {
         static const FileOpHandlers handlers = { .entry = files_write_on_entry, .end = files_write_on_end };
         Sandbox *sb = envd_sandbox(u->q);
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         int r;
 
         upload_close(u);

@@ -108,13 +108,13 @@ static void filesystem_watch_on_end(FileOp *op, int error, const char *path, uin
 static void filesystem_watch_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         FsCall *c = userdata;
 
-        if (x || c->over || sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_INITIALIZING)
+        if (x || c->over || sandbox_is_up(sb) || sb->status == SANDBOX_INITIALIZING)
                 return;
         c->over = true;
         connect_break(c->call);
 }
 
-static void watch_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void watch_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_watch_on_ahead, .event = filesystem_watch_on_event, .end = filesystem_watch_on_end };
         Error error = { 0 };
         int r;

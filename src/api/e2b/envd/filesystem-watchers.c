@@ -22,7 +22,7 @@
 
 typedef struct FsWatcher {
         char id[ID_SIZE];
-        char sandbox_id[SANDBOX_ID_LENGTH + 1];
+        Sandbox *sandbox;
         FsWatchers *all;
         FsCall *maker; /* who waits for it to stand */
         FileOp *op;
@@ -52,6 +52,7 @@ static void watcher_free(FsWatcher *w) {
         sd_event_source_disable_unref(w->unused);
         fileop_free(w->op);
         drop_events(w);
+        (void) sandbox_unref(w->sandbox);
         if (w->ahead)
                 filesystem__entry_info__free_unpacked(w->ahead, NULL);
         free(w);
@@ -156,23 +157,19 @@ static int filesystem_watchers_make_id(char ret[static ID_SIZE]) {
 }
 
 /* One that has failed does not hear of its sandbox's end. */
-static void drop_orphans(const Manager *m, FsWatchers *all) {
+static void drop_orphans(FsWatchers *all) {
         FsWatcher *w, *next;
 
-        HASH_ITER(hh, all->by_id, w, next) {
-                Sandbox *sb = NULL;
-
-                HASH_FIND_STR(m->sandboxes, w->sandbox_id, sb);
-                if (!w->op && !w->maker && (!sb || sandbox_status_is_ended(sb->status)))
+        HASH_ITER(hh, all->by_id, w, next)
+                if (!w->op && !w->maker && sandbox_status_is_ended(w->sandbox->status))
                         watcher_free(w);
-        }
 }
 
-static bool filesystem_watchers_is_full(const FsWatchers *all, const char *sandbox_id) {
+static bool filesystem_watchers_is_full(const FsWatchers *all, const Sandbox *sb) {
         unsigned n = 0;
 
         for (const FsWatcher *w = all->by_id; w; w = w->hh.next)
-                n += strcmp(w->sandbox_id, sandbox_id) == 0;
+                n += w->sandbox == sb;
         return n >= SANDBOX_WATCHERS_MAX || HASH_COUNT(all->by_id) >= WATCHERS_MAX;
 }
 
@@ -189,7 +186,7 @@ static int watcher_new(FsCall *c, Sandbox *sb, FsWatchers *all, FsWatcher **ret)
                 free(w);
                 return r;
         }
-        memcpy(w->sandbox_id, sb->id, sizeof(w->sandbox_id));
+        w->sandbox = sandbox_ref(sb);
         memcpy(w->path, c->path, sizeof(w->path));
         w->all = all;
         w->maker = c;
@@ -199,15 +196,15 @@ static int watcher_new(FsCall *c, Sandbox *sb, FsWatchers *all, FsWatcher **ret)
         return 0;
 }
 
-static void create_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void create_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_watchers_on_ahead, .event = filesystem_watchers_on_event, .end = filesystem_watchers_on_end };
         FsWatchers *all = connect_request(c->call)->api->watchers;
         Error error = { 0 };
         FsWatcher *w;
         int r;
 
-        drop_orphans(sb->manager, all);
-        if (filesystem_watchers_is_full(all, sb->id)) {
+        drop_orphans(all);
+        if (filesystem_watchers_is_full(all, sb)) {
                 (void) connect_error(c->call, CONNECT_RESOURCE_EXHAUSTED, "there are %d watchers already: remove some", SANDBOX_WATCHERS_MAX);
                 return;
         }
@@ -243,7 +240,7 @@ static FsWatcher *find_watcher(ConnectCall *call, const char *id) {
 
         if (id)
                 HASH_FIND_STR(all->by_id, id, w);
-        if (w && !w->maker && strcmp(w->sandbox_id, connect_request(call)->sandbox->id) == 0)
+        if (w && !w->maker && w->sandbox == connect_request(call)->sandbox)
                 return w;
         (void) connect_error(call, CONNECT_NOT_FOUND, "watcher with id %.100s not found", id ? id : "");
         return NULL;

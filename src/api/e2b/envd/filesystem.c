@@ -52,7 +52,7 @@ static void filesystem_on_user(int r, const EnvdUser *user, void *userdata) {
         FsCall *c = userdata;
         Sandbox *sb = envd_sandbox(connect_request(c->call));
         const char *name = connect_user(c->call);
-        GuestFile g;
+        FileRequest g;
 
         if (r == -ENOENT) {
                 (void) connect_error(c->call, CONNECT_UNAUTHENTICATED, "invalid username: '%s'", name ? name : "");
@@ -71,7 +71,7 @@ static void filesystem_on_user(int r, const EnvdUser *user, void *userdata) {
         c->ready(c, sb, &g);
 }
 
-void fs_call(ConnectCall *call, const char *path, const char *target, void (*ready)(FsCall *c, Sandbox *sb, GuestFile *g), FsCall **ret) {
+void fs_call(ConnectCall *call, const char *path, const char *target, void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g), FsCall **ret) {
         FsCall *c = calloc(1, sizeof(*c));
 
         *ret = NULL;
@@ -102,7 +102,7 @@ void fs_begin(FsCall *c) {
                 c->lookup = lookup; /* else it is over already, and the call may be */
 }
 
-static void filesystem_start(FsCall *c, Sandbox *sb, const GuestFile *g, const FileOpHandlers *handlers) {
+static void filesystem_start(FsCall *c, Sandbox *sb, const FileRequest *g, const FileOpHandlers *handlers) {
         Error error = { 0 };
         int r = fileop_start(sb, g, handlers, c, &c->op, &error);
 
@@ -143,7 +143,7 @@ static void filesystem_on_stat(FileOp *op, int error, const char *path, uint64_t
                 (void) connect_answer(c->call, &m.base);
 }
 
-static void stat_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void stat_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_stat };
 
         g->flags = FILE_NO_FOLLOW | FILE_DETAILS;
@@ -180,7 +180,7 @@ static void filesystem_on_made(FileOp *op, int error, const char *path, uint64_t
         }
 }
 
-static void make_dir_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void make_dir_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_made };
 
         g->operation = FILE_MKDIR;
@@ -215,7 +215,7 @@ static void on_moved(FileOp *op, int error, const char *path, uint64_t count, vo
                 (void) connect_answer(c->call, &m.base);
 }
 
-static void move_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void move_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = on_moved };
 
         g->operation = FILE_MOVE;
@@ -261,7 +261,7 @@ static void filesystem_on_listed(FileOp *op, int error, const char *path, uint64
         }
 }
 
-static void list_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void list_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_on_entry, .end = filesystem_on_listed };
 
         g->operation = FILE_LIST;
@@ -297,7 +297,7 @@ static void filesystem_on_removed(FileOp *op, int error, const char *path, uint6
                 (void) connect_answer(c->call, &m.base);
 }
 
-static void remove_ready(FsCall *c, Sandbox *sb, GuestFile *g) {
+static void remove_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .end = filesystem_on_removed };
 
         g->operation = FILE_REMOVE;

@@ -14,7 +14,7 @@ struct FsCall {
         EnvdLookup *lookup;
         char *texts[2]; /* paths, as they were asked for; the second: NULL where there is one only */
         /* The user is known: g has paths and owner. */
-        void (*ready)(FsCall *c, Sandbox *sb, GuestFile *g);
+        void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g);
         FileOp *op;
         char path[FILE_PATH_BYTES], target[FILE_PATH_BYTES];
         uint32_t flags, depth;
@@ -30,7 +30,7 @@ struct FsCall {
 };
 
 /* Answers when it cannot. target may be NULL. */
-void fs_call(ConnectCall *c, const char *path, const char *target, void (*ready)(FsCall *c, Sandbox *sb, GuestFile *g), FsCall **ret);
+void fs_call(ConnectCall *c, const char *path, const char *target, void (*ready)(FsCall *c, Sandbox *sb, FileRequest *g), FsCall **ret);
 void fs_begin(FsCall *c); /* when the rest of it is filled in; ready() may have been called, and all be over, when it returns */
 /* The sandbox is gone, or does not run. True: it is that, and the call is over. */
 bool fs_lost(FsCall *c, int error);

@@ -187,11 +187,9 @@ static void process_start_run(Start *s, const EnvdUser *user) {
 /* Its sandbox may have gone while we looked. */
 static bool find_sandbox_again(ConnectCall *c) {
         ApiRequest *q = connect_request(c);
-        Sandbox *sb = NULL;
 
-        HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
-        q->sandbox = sb;
-        return sb;
+        q->sandbox = sandbox_unless_gone(q->about);
+        return q->sandbox;
 }
 
 static void process_start_on_user(int r, const EnvdUser *user, void *userdata) {

@@ -253,7 +253,7 @@ static void process_stream_on_changed(Execution *x, void *userdata) {
 static void process_stream_on_sandbox(Sandbox *sb, Execution *x, void *userdata) {
         ProcessStream *s = userdata;
 
-        if (x || s->over || sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING || sb->status == SANDBOX_INITIALIZING)
+        if (x || s->over || sandbox_is_up(sb) || sb->status == SANDBOX_INITIALIZING)
                 return;
         s->over = true;
         connect_break(s->call);

@@ -3,10 +3,6 @@
 
 #include "api/e2b/e2b.h"
 
-/* Done functions get the request; at their beginning the call is over. As call_keep() of the native surface. */
-int e2b_call_keep(ApiRequest *q, const Sandbox *sb); /* answers and returns < 0 when it cannot */
-void e2b_call_over(ApiRequest *q);
-
 /* sandboxes.c */
 void e2b_sandbox_get(ApiRequest *q);
 void e2b_sandbox_kill(ApiRequest *q);

@@ -207,7 +207,7 @@ static int snapshot_again(const Snapshot *n, SandboxSpec *spec, JsonComplaints *
 }
 
 static bool has_gate(const ApiRequest *q) {
-        return q->api->rooms.gatekeeper && q->manager->provider->ops->capabilities & PROVIDER_EGRESS;
+        return q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_EGRESS);
 }
 
 /* All of them stand at the gate, so that it can be said later what they reach. A profile's policy is the operator's word: it stays where nothing is said. */

@@ -22,7 +22,8 @@ static const Shape fork_shape = SHAPE_BODY(fork_fields);
 
 typedef struct E2bForkForking {
         Fork *fork; /* under way */
-        Strv ids;   /* made: nobody else can find them */
+        Sandbox *made[FORKS_MAX]; /* nobody else can find them */
+        size_t n_made;
         size_t count;
 } E2bForkForking;
 
@@ -31,14 +32,11 @@ static void e2b_fork_forking_destroy(ApiRequest *q, bool answered) {
 
         if (k->fork)
                 fork_cancel(k->fork);
-        for (size_t i = 0; !answered && !q->manager->stopping && i < k->ids.n; i++) {
-                Sandbox *sb;
-
-                HASH_FIND_STR(q->manager->sandboxes, k->ids.items[i], sb);
-                if (sb)
-                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        for (size_t i = 0; i < k->n_made; i++) {
+                if (!answered && !q->manager->stopping)
+                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
+                (void) sandbox_unref(k->made[i]);
         }
-        strv_done(&k->ids);
         free(k);
         q->state = NULL;
 }
@@ -62,7 +60,7 @@ static void e2b_fork_on_forked(Sandbox *const *list, const Error *errors, size_t
                         (void) json_array_append_new(all, e2b_fork_error_json(errors + i));
                         continue;
                 }
-                (void) strv_push(&k->ids, list[i]->id);
+                k->made[k->n_made++] = sandbox_ref(list[i]);
                 (void) json_array_append_new(all, json_pack("{s:o}", "sandbox", e2b_sandbox_json(list[i], q->api)));
         }
         (void) api_answer(q, 201, all);
@@ -87,7 +85,6 @@ static void e2b_fork_begin(ApiRequest *q, Sandbox *sb, size_t count, usec_t time
         int r = specs && k ? e2b_fork_make_specs(sb, timeout, specs, count, &error) : -ENOMEM;
 
         if (k) {
-                k->ids = (Strv) STRV_INIT(FORKS_MAX);
                 q->state = k;
                 q->destroy = e2b_fork_forking_destroy;
         }

@@ -202,7 +202,7 @@ static bool template_fits(const E2bListFilter *f, const Sandbox *sb) {
 }
 
 static bool e2b_list_is_there(const Sandbox *sb) {
-        return !sb->pooled && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sandbox_status_is_ended(sb->status);
+        return !sb->pooled && sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb);
 }
 
 /* Made for a build, or to look into a volume: nobody has asked for those. */

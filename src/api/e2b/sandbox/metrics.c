@@ -94,7 +94,7 @@ void e2b_sandboxes_metrics(ApiRequest *q) {
 
                 (void) snprintf(id, sizeof(id), "%.*s", (int) MIN_OF(size, sizeof(id) - 1), p);
                 sb = manager_find(q->manager, &q->who, id);
-                if (sb && sandbox_status_is_live(sb->status) && sb->status != SANDBOX_TERMINATING && look_now(sb, &now))
+                if (sb && !sandbox_is_ending(sb) && look_now(sb, &now))
                         (void) json_object_set_new(all, sb->id, moment_json(sb, &now));
                 p += size + (p[size] == ',');
         }

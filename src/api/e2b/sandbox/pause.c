@@ -19,7 +19,6 @@ static const Shape pause_shape = SHAPE_BODY(pause_fields);
 static void on_paused(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
-        e2b_call_over(q);
         if (!error)
                 (void) e2b_empty(q, 204);
         else
@@ -37,8 +36,7 @@ void e2b_sandbox_pause(ApiRequest *q) {
                 (void) e2b_error(q, 409, "Error pausing sandbox - sandbox '%s' is already paused", sb->id);
                 return;
         }
-        if (e2b_call_keep(q, sb) < 0)
-                return;
+        api_keep_caller(q, sb);
         if (body.memory == E2B_OFF)
                 sandbox_park(sb, &parking, on_paused, q);
         else
@@ -65,7 +63,6 @@ static void on_awake(Sandbox *sb, const Error *error, void *userdata) {
         Error failure = { 0 };
         int r = error ? error->code : sandbox_set_timeout(sb, sb->spec.timeout_usec, &failure);
 
-        e2b_call_over(q);
         if (r >= 0)
                 (void) api_answer(q, 201, e2b_sandbox_json(sb, q->api));
         else
@@ -76,11 +73,12 @@ static void pause_wake(ApiRequest *q, Sandbox *sb, usec_t timeout) {
         Error error = { 0 };
         int r = sandbox_set_timeout(sb, timeout, &error);
 
-        if (r < 0)
+        if (r < 0) {
                 (void) e2b_errno(q, r, error.text);
-        else if (e2b_call_keep(q, sb) < 0)
                 return;
-        else if (sb->status == SANDBOX_STOPPED)
+        }
+        api_keep_caller(q, sb);
+        if (sb->status == SANDBOX_STOPPED)
                 sandbox_start(sb, on_awake, q);
         else
                 sandbox_resume(sb, on_awake, q);

@@ -130,7 +130,7 @@ Sandbox *e2b_find_sandbox(ApiRequest *q, const char *id) {
         char short_id[SANDBOX_ID_LENGTH + 1];
         Sandbox *sb = manager_find(q->manager, &q->who, shorten(id, short_id) ? short_id : id);
 
-        if (sb && sb->status != SANDBOX_INITIALIZING && sb->status != SANDBOX_TERMINATING && !sandbox_status_is_ended(sb->status)) {
+        if (sb && sb->status != SANDBOX_INITIALIZING && !sandbox_is_ending(sb)) {
                 api_about(q, sb, /* x= */ NULL);
                 return sb;
         }

@@ -9,41 +9,6 @@
 #define REFRESH_MIN (15 * USEC_PER_SEC)
 #define REFRESH_MAX 3600
 
-/* Requests that wait for a sandbox, which may go first: it is known by its id. */
-typedef struct SandboxesCall {
-        char id[SANDBOX_ID_LENGTH + 1];
-        bool over;
-} SandboxesCall;
-
-static void sandboxes_call_destroy(ApiRequest *q, bool answered) {
-        SandboxesCall *call = q->state;
-        Sandbox *sb = NULL;
-
-        if (!call->over)
-                HASH_FIND_STR(q->manager->sandboxes, call->id, sb);
-        if (sb)
-                sandbox_forget_caller(sb, q);
-        free(call);
-        q->state = NULL;
-}
-
-int e2b_call_keep(ApiRequest *q, const Sandbox *sb) {
-        SandboxesCall *call = calloc(1, sizeof(*call));
-
-        if (!call)
-                return e2b_errno(q, -ENOMEM, NULL), -ENOMEM;
-        memcpy(call->id, sb->id, sizeof(call->id));
-        q->state = call;
-        q->destroy = sandboxes_call_destroy;
-        return 0;
-}
-
-void e2b_call_over(ApiRequest *q) {
-        SandboxesCall *call = q->state;
-
-        call->over = true;
-}
-
 void e2b_sandbox_get(ApiRequest *q) {
         Sandbox *sb = e2b_find_sandbox(q, q->parameters[0]);
 

@@ -20,15 +20,15 @@ typedef struct Wake {
 } Wake;
 
 bool e2b_is_awake(const Sandbox *sb) {
-        return (sb->status == SANDBOX_READY || sb->status == SANDBOX_RUNNING) && !sb->freezing && sb->halt == HALT_NONE;
+        return sandbox_is_up(sb) && sb->activity != ACTIVITY_FREEZING && !sandbox_is_unloading(sb);
 }
 
 bool e2b_may_wake(const Sandbox *sb, const E2bRecord *record) {
-        if (sb->halt != HALT_NONE || sb->parked)
-                return sb->booting; /* somebody has said so already */
+        if (sandbox_is_unloading(sb) || sb->parked)
+                return sandbox_is_booting(sb); /* somebody has said so already */
         if (sb->status == SANDBOX_PAUSED)
-                return sb->thawing || record->auto_resume;
-        return sb->freezing && record->auto_resume;
+                return sb->activity == ACTIVITY_THAWING || record->auto_resume;
+        return sb->activity == ACTIVITY_FREEZING && record->auto_resume;
 }
 
 static void wake_stop(ApiRequest *q) {
@@ -98,11 +98,11 @@ static void wake_look(Wake *w) {
                 return; /* the answer comes */
         else if (e2b_is_awake(sb))
                 wake_go_on(w);
-        else if (sb->status == SANDBOX_PAUSED && !sb->freezing) {
+        else if (sb->status == SANDBOX_PAUSED) {
                 w->asked = true;
-                w->starter = w->starter || (!sb->thawing && !sb->booting);
+                w->starter = w->starter || (sb->activity != ACTIVITY_THAWING && !sandbox_is_booting(sb));
                 sandbox_resume(sb, on_resumed, w);
-        } else if (!sb->freezing)
+        } else if (sb->activity != ACTIVITY_FREEZING)
                 wake_fail(w);
 }
 
@@ -130,10 +130,9 @@ static Wake *wake_new(ApiRequest *q, Sandbox *sb) {
 
 int e2b_wake(ApiRequest *q) {
         _cleanup_(e2b_record_done) E2bRecord record = { 0 };
-        Sandbox *sb = NULL;
+        Sandbox *sb = sandbox_unless_gone(q->about);
         Wake *w;
 
-        HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
         if (sb && e2b_is_awake(sb)) {
                 q->sandbox = sb;
                 return 0;

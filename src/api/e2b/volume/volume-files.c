@@ -104,7 +104,7 @@ static int volume_files_read_number(const json_t *body, const char *name, json_i
         return 1;
 }
 
-static int read_change(ApiRequest *q, GuestFile *g) {
+static int read_change(ApiRequest *q, FileRequest *g) {
         size_t size;
         const char *text = http_body(q->http, &size);
         _cleanup_json_ json_t *body = json_loadb(text, size, 0, NULL);

@@ -147,19 +147,9 @@ static void remove_it(ApiRequest *q, State *s, Volume *v) {
                 (void) e2b_errno(q, r, error.text);
 }
 
-typedef struct E2bVolumesRemoval {
-        char sandbox[SANDBOX_ID_LENGTH + 1];
-} E2bVolumesRemoval;
-
 static void removal_destroy(ApiRequest *q, bool answered) {
-        E2bVolumesRemoval *k = q->state;
-        Sandbox *sb = NULL;
-
-        HASH_FIND_STR(q->manager->sandboxes, k->sandbox, sb);
-        if (sb)
-                sandbox_forget_caller(sb, q);
-        free(k);
-        q->state = NULL;
+        sandbox_forget_caller(q->state, q);
+        q->state = sandbox_unref(q->state);
         e2b_volumes_forget(q, answered);
 }
 
@@ -168,7 +158,7 @@ static void on_helper_gone(Sandbox *sb, const Error *error, void *userdata) {
         State *s = q->api->rooms.state;
         Volume *v = e2b_volumes_of(q, s);
 
-        free(TAKE_PTR(q->state));
+        q->state = sandbox_unref(q->state);
         if (v)
                 remove_it(q, s, v);
 }
@@ -184,7 +174,6 @@ void e2b_volume_remove(ApiRequest *q) {
         State *s = e2b_volumes_state_of(q);
         Volume *v = s ? e2b_volumes_of(q, s) : NULL;
         Sandbox *sb = v ? helper_of(q, v) : NULL;
-        E2bVolumesRemoval *k;
 
         if (!v)
                 return;
@@ -192,13 +181,7 @@ void e2b_volume_remove(ApiRequest *q) {
                 remove_it(q, s, v);
                 return;
         }
-        k = calloc(1, sizeof(*k));
-        if (!k) {
-                (void) e2b_errno(q, -ENOMEM, NULL);
-                return;
-        }
-        memcpy(k->sandbox, sb->id, sizeof(k->sandbox));
-        q->state = k;
+        q->state = sandbox_ref(sb);
         q->destroy = removal_destroy;
         sandbox_delete(sb, /* force= */ true, on_helper_gone, q);
 }

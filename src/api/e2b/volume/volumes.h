@@ -23,7 +23,7 @@ typedef struct VolumeCall {
         ApiRequest *q;
         struct Acquisition *acquisition;
         FileOp *op;
-        GuestFile request;
+        FileRequest request;
         const FileOpHandlers *handlers;
         char *path;        /* as it is told: of the volume */
         bool started;      /* the operation has begun */

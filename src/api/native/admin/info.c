@@ -18,22 +18,16 @@ void native_healthz(ApiRequest *q) {
         (void) http_answer(q->http, 200, "application/json", text, (size_t) n);
 }
 
-static json_t *capabilities_json(unsigned have) {
-        static const struct {
-                ProviderCapability bit;
-                const char *name;
-        } names[] = {
-                { PROVIDER_PAUSE,    "pause"    },
-                { PROVIDER_PTY,      "pty"      },
-                { PROVIDER_FILES,    "files"    },
-                { PROVIDER_USAGE,    "usage"    },
-                { PROVIDER_SURVIVES, "survives" },
-        };
+static json_t *capabilities_json(const Provider *p) {
+        static const ProviderCapability told[] = { PROVIDER_PAUSE, PROVIDER_PTY };
+        static const char *const always[] = { "files", "usage", "survives" }; /* provider.h: every provider has these */
         json_t *list = json_array();
 
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (have & names[i].bit)
-                        (void) json_array_append_new(list, json_string(names[i].name));
+        for (size_t i = 0; i < ELEMENTSOF(told); i++)
+                if (provider_has(p, told[i]))
+                        (void) json_array_append_new(list, json_string(provider_capability_name(told[i])));
+        for (size_t i = 0; p && i < ELEMENTSOF(always); i++)
+                (void) json_array_append_new(list, json_string(always[i]));
         return list;
 }
 
@@ -59,7 +53,7 @@ void native_version(ApiRequest *q) {
                         "version", COVE_VERSION,
                         "api", 1,
                         "provider", p ? p->ops->name : "native",
-                        "capabilities", capabilities_json(p ? p->ops->capabilities : 0),
+                        "capabilities", capabilities_json(p),
                         "guardsMissing", guards_missing_json(q->manager)));
 }
 

@@ -168,7 +168,7 @@ void native_agent_logs(ApiRequest *q) {
                 return;
         }
         (void) snprintf(number, sizeof(number), "e%" PRIu64, j.execution);
-        q->sandbox = j.execution > 0 ? sandbox_by_id(q->manager, j.sandbox_id) : NULL;
+        q->sandbox = j.execution > 0 ? manager_by_id(q->manager, j.sandbox_id) : NULL;
         q->execution = q->sandbox ? manager_find_execution(q->sandbox, number) : NULL;
         if (q->execution && !q->execution->journals_gone)
                 native_exec_output(q);

@@ -18,7 +18,6 @@
 
 typedef struct LogStream {
         ApiRequest *q;
-        char sandbox_id[SANDBOX_ID_LENGTH + 1];
         SandboxWatch watch;
         bool follow, as_json;
         bool ended;        /* nothing will be added */
@@ -108,7 +107,7 @@ static int native_logs_open_output(LogStream *s, const Execution *x, LogOutput *
 
 /* The output of the execution whose end is the next event: what was followed, or all of it. */
 static int begin_draining(LogStream *s, const LogEvent *e) {
-        Sandbox *sb = sandbox_by_id(s->q->manager, s->sandbox_id);
+        Sandbox *sb = sandbox_unless_gone(s->q->about);
         Execution *x;
 
         s->draining = find_running(s, e->execution);
@@ -152,7 +151,7 @@ static int put_next_event(LogStream *s) {
 
 /* Those that run now; when we follow, also those that have begun since we looked last. */
 static int open_running(LogStream *s) {
-        Sandbox *sb = sandbox_by_id(s->q->manager, s->sandbox_id);
+        Sandbox *sb = sandbox_unless_gone(s->q->about);
         const Execution *x;
         int r = 0;
 
@@ -189,7 +188,7 @@ static int native_logs_fill(LogStream *s) {
 
         while (r > 0 && s->text.size < BATCH_SIZE) {
                 if (s->queue.first == s->queue.n && !s->ended) {
-                        r = log_queue_load(&s->queue, s->q->manager, s->sandbox_id, s->since);
+                        r = log_queue_load(&s->queue, s->q->manager, s->q->about->id, s->since);
                         if (r < 0)
                                 return r;
                 }
@@ -282,7 +281,6 @@ void native_sandbox_logs(ApiRequest *q) {
                 .since = since,
                 .text = TEXT_INIT(TEXT_MAX),
         };
-        memcpy(s->sandbox_id, q->sandbox->id, sizeof(s->sandbox_id));
         q->state = s;
         q->destroy = native_logs_stream_destroy;
         r = native_logs_begin(s, q->sandbox, has_tail > 0, tail);

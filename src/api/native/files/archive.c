@@ -275,7 +275,7 @@ static int start_program(NativeArchive *a, const char *const *argv) {
 static void archive_start(ApiRequest *q, FileOperation operation, const char *type, const char *const *argv) {
         static const FileOpHandlers handlers = { 0 }; /* the program hears it all */
         Error error = { 0 };
-        GuestFile g;
+        FileRequest g;
         NativeArchive *a;
         int r;
 

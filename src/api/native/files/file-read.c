@@ -141,7 +141,7 @@ void native_file_read(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = file_read_on_entry, .end = file_read_on_end };
         Error error = { 0 };
         FileReader *f;
-        GuestFile g;
+        FileRequest g;
         int r;
 
         if (file_request_query(q, FILE_READ, &g) < 0)

@@ -76,7 +76,7 @@ static void file_write_on_end(FileOp *op, int error, const char *path, uint64_t 
                 (void) file_answer_entry(w->q, count > 0 ? 200 : 201, &w->entry);
 }
 
-static int file_write_read_query(ApiRequest *q, GuestFile *g) {
+static int file_write_read_query(ApiRequest *q, FileRequest *g) {
         const char *path = http_query(q->http, "path");
         bool parents = true, replace = true;
         NativeUser owner = { 0 };
@@ -101,7 +101,7 @@ void native_file_write(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = file_write_on_entry, .end = file_write_on_end };
         Error error = { 0 };
         FileWriter *w;
-        GuestFile g;
+        FileRequest g;
         int r;
 
         if (file_write_read_query(q, &g) < 0)

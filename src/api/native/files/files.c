@@ -34,10 +34,10 @@ static int files_set_path(ApiRequest *q, const char *field, const char *path, ch
 }
 
 int file_request(ApiRequest *q, FileOperation operation, const char *field, const char *path, const NativeUser *user,
-                GuestFile *ret) {
+                FileRequest *ret) {
         const SandboxSpec *spec = &q->sandbox->spec;
 
-        *ret = (GuestFile) {
+        *ret = (FileRequest) {
                 .operation = (uint16_t) operation,
                 .uid = user->given ? user->uid : spec->uid,
                 .gid = user->given ? user->gid : spec->gid,
@@ -48,11 +48,11 @@ int file_request(ApiRequest *q, FileOperation operation, const char *field, cons
         return files_set_path(q, field, path, ret->path);
 }
 
-int file_set_target(ApiRequest *q, const char *field, const char *path, GuestFile *g) {
+int file_set_target(ApiRequest *q, const char *field, const char *path, FileRequest *g) {
         return files_set_path(q, field, path, g->target);
 }
 
-int file_request_query(ApiRequest *q, FileOperation operation, GuestFile *ret) {
+int file_request_query(ApiRequest *q, FileOperation operation, FileRequest *ret) {
         NativeUser user = { 0 };
 
         if (native_query_user(q, "user", &user) < 0)
@@ -83,7 +83,7 @@ static void files_call_destroy(ApiRequest *q, bool answered) {
         q->state = NULL;
 }
 
-static void files_call_start(ApiRequest *q, const GuestFile *g, const FileOpHandlers *handlers, FileCall **ret) {
+static void files_call_start(ApiRequest *q, const FileRequest *g, const FileOpHandlers *handlers, FileCall **ret) {
         FileCall *c = calloc(1, sizeof(*c));
         Error error = { 0 };
         int r;
@@ -131,7 +131,7 @@ static const FileOpHandlers entry_handlers = { .entry = files_on_entry, .end = f
 
 void native_file_stat(ApiRequest *q) {
         bool follow = true;
-        GuestFile g;
+        FileRequest g;
 
         if (file_request_query(q, FILE_STAT, &g) < 0 || api_query_bool(q, "follow", &follow) < 0)
                 return;
@@ -152,7 +152,7 @@ static void files_on_removed(FileOp *op, int error, const char *path, uint64_t c
 void native_file_delete(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = files_on_entry, .end = files_on_removed };
         bool recursive = false, missing_ok = false;
-        GuestFile g;
+        FileRequest g;
 
         if (file_request_query(q, FILE_REMOVE, &g) < 0 || api_query_bool(q, "recursive", &recursive) < 0 ||
             api_query_bool(q, "missingOk", &missing_ok) < 0)
@@ -189,7 +189,7 @@ void native_file_list(ApiRequest *q) {
         static const FileOpHandlers handlers = { .entry = files_on_listed, .end = files_on_list_end };
         uint64_t depth = 1, limit = LIST_DEFAULT;
         FileCall *c;
-        GuestFile g;
+        FileRequest g;
 
         if (file_request_query(q, FILE_LIST, &g) < 0 || api_query_uint(q, "depth", 1, DEPTH_MAX, &depth) < 0 ||
             api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0)
@@ -249,7 +249,7 @@ const Shape native_chmod_shape = SHAPE_BODY(native_chmod_fields);
 
 void native_file_mkdir(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .parents = true, .mode = FILE_MODE_NONE };
-        GuestFile g;
+        FileRequest g;
 
         if (api_read(q, &b) < 0 || file_request(q, FILE_MKDIR, "path", b.path, &b.user, &g) < 0)
                 return;
@@ -259,7 +259,7 @@ void native_file_mkdir(ApiRequest *q) {
 }
 
 static void move_or_copy(ApiRequest *q, FileOperation operation, FileBody *b) {
-        GuestFile g;
+        FileRequest g;
 
         if (api_read(q, b) < 0 || file_request(q, operation, "from", b->from, &b->user, &g) < 0 ||
             file_set_target(q, "to", b->to, &g) < 0)
@@ -282,7 +282,7 @@ void native_file_copy(ApiRequest *q) {
 
 void native_file_chmod(ApiRequest *q) {
         _cleanup_(files_body_done) FileBody b = { .mode = FILE_MODE_NONE };
-        GuestFile g;
+        FileRequest g;
 
         if (api_read(q, &b) < 0 || file_request(q, FILE_CHMOD, "path", b.path, &b.user, &g) < 0)
                 return;

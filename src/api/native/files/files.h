@@ -9,10 +9,10 @@
 /* files.c: a request for the worker, as a user of the sandbox, about one path. field is what the caller called it. Answers
  * and returns < 0 when it will not do. */
 int file_request(ApiRequest *q, FileOperation operation, const char *field, const char *path, const NativeUser *user,
-                GuestFile *ret);
-int file_set_target(ApiRequest *q, const char *field, const char *path, GuestFile *g);
+                FileRequest *ret);
+int file_set_target(ApiRequest *q, const char *field, const char *path, FileRequest *g);
 /* The same from the query parameters path and user. */
-int file_request_query(ApiRequest *q, FileOperation operation, GuestFile *ret);
+int file_request_query(ApiRequest *q, FileOperation operation, FileRequest *ret);
 
 /* file-json.c: entries and errors. */
 #define FILE_ANSWER_MAX ((size_t) 64 << 20)

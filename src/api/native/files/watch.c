@@ -138,7 +138,7 @@ void native_file_watch(ApiRequest *q) {
         bool recursive = true;
         Error error = { 0 };
         Watcher *w;
-        GuestFile g;
+        FileRequest g;
         int r;
 
         if (file_request_query(q, FILE_WATCH, &g) < 0 || api_query_bool(q, "recursive", &recursive) < 0)

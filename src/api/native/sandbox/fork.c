@@ -11,7 +11,8 @@
 
 typedef struct NativeForkForking {
         Fork *fork;  /* under way */
-        Strv ids;    /* made, without names: nobody else can find them */
+        Sandbox *made[FORK_MAX]; /* without names: nobody else can find them */
+        size_t n_made;
 } NativeForkForking;
 
 static void native_fork_forking_destroy(ApiRequest *q, bool answered) {
@@ -19,13 +20,11 @@ static void native_fork_forking_destroy(ApiRequest *q, bool answered) {
 
         if (k->fork)
                 fork_cancel(k->fork);
-        for (size_t i = 0; !answered && !q->manager->stopping && i < k->ids.n; i++) {
-                Sandbox *sb = sandbox_by_id(q->manager, k->ids.items[i]);
-
-                if (sb)
-                        sandbox_delete(sb, /* force= */ true, NULL, NULL);
+        for (size_t i = 0; i < k->n_made; i++) {
+                if (!answered && !q->manager->stopping)
+                        sandbox_delete(k->made[i], /* force= */ true, NULL, NULL);
+                (void) sandbox_unref(k->made[i]);
         }
-        strv_done(&k->ids);
         free(k);
         q->state = NULL;
 }
@@ -36,7 +35,7 @@ static json_t *native_fork_list_json(NativeForkForking *k, Sandbox *const *list,
         for (size_t i = 0; i < n; i++) {
                 (void) json_array_append_new(all, api_sandbox_json(list[i]));
                 if (!list[i]->spec.name)
-                        (void) strv_push(&k->ids, list[i]->id);
+                        k->made[k->n_made++] = sandbox_ref(list[i]);
         }
         return all;
 }
@@ -77,7 +76,6 @@ static void native_fork_begin(ApiRequest *q, ForkBody *b, Sandbox *of, Snapshot 
         int r = specs && k ? native_fork_make_specs(&b->create, &b->names, specs, b->count) : -ENOMEM;
 
         if (k) {
-                k->ids = (Strv) STRV_INIT(FORK_MAX);
                 q->state = k;
                 q->destroy = native_fork_forking_destroy;
         }

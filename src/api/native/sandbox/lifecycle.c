@@ -39,15 +39,17 @@ static const ShapeField native_timeout_fields[] = {
 const Shape native_timeout_shape = SHAPE_BODY(native_timeout_fields);
 
 void native_sandbox_start(ApiRequest *q) {
-        if (call_keep(q, q->sandbox) >= 0)
-                sandbox_start(q->sandbox, call_answer_sandbox, q);
+        api_keep_caller(q, q->sandbox);
+        sandbox_start(q->sandbox, call_answer_sandbox, q);
 }
 
 void native_sandbox_stop(ApiRequest *q) {
         StopBody body = { .grace_usec = GRACE_DEFAULT };
 
-        if (api_read(q, &body) >= 0 && call_keep(q, q->sandbox) >= 0)
-                sandbox_stop(q->sandbox, body.grace_usec, call_answer_sandbox, q);
+        if (api_read(q, &body) < 0)
+                return;
+        api_keep_caller(q, q->sandbox);
+        sandbox_stop(q->sandbox, body.grace_usec, call_answer_sandbox, q);
 }
 
 typedef struct NativeLifecyclePauseBody {
@@ -72,8 +74,9 @@ void native_sandbox_pause(ApiRequest *q) {
         NativeLifecyclePauseBody body = { .grace_usec = GRACE_DEFAULT };
         SandboxParking how = { .why = EXECUTION_REASON_PARKED, .reason = "paused to disk" };
 
-        if (api_read_checked(q, &body, check_pause) < 0 || call_keep(q, q->sandbox) < 0)
+        if (api_read_checked(q, &body, check_pause) < 0)
                 return;
+        api_keep_caller(q, q->sandbox);
         how.end_processes = body.end_processes;
         how.grace_usec = body.grace_usec;
         if (body.to_disk)
@@ -83,8 +86,8 @@ void native_sandbox_pause(ApiRequest *q) {
 }
 
 void native_sandbox_resume(ApiRequest *q) {
-        if (call_keep(q, q->sandbox) >= 0)
-                sandbox_resume(q->sandbox, call_answer_sandbox, q);
+        api_keep_caller(q, q->sandbox);
+        sandbox_resume(q->sandbox, call_answer_sandbox, q);
 }
 
 void native_sandbox_timeout(ApiRequest *q) {

@@ -31,9 +31,7 @@ static bool is_up(ApiRequest *q) {
 }
 
 static bool has_previews(ApiRequest *q) {
-        const Provider *p = q->manager->provider;
-
-        if (q->api->rooms.previews && q->api->rooms.gatekeeper && p && (p->ops->capabilities & PROVIDER_PORTS))
+        if (q->api->rooms.previews && q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS))
                 return true;
         (void) api_error(q, 501, "unsupported", NULL, "ports of sandboxes cannot be reached with this provider");
         return false;
@@ -76,13 +74,11 @@ static void forget_call(ApiRequest *q, bool answered) {
 static void on_ports(int error, const uint16_t *ports, size_t n, void *userdata) {
         ApiRequest *q = userdata;
         UrlCall *c = q->state;
-        Sandbox *sb;
 
-        HASH_FIND_STR(q->manager->sandboxes, q->sandbox_id, sb);
-        q->sandbox = sb; /* it may have gone while we waited */
+        q->sandbox = sandbox_unless_gone(q->about); /* it may have gone while we waited */
         c->ports = ports;
         c->n = n;
-        if (!sb)
+        if (!q->sandbox)
                 (void) api_error(q, 404, "not_found", NULL, "there is no sandbox '%s'", q->sandbox_id);
         else if (error < 0)
                 (void) api_errno(q, error == -EPIPE ? -ESTALE : error, NULL);

@@ -15,7 +15,6 @@ void native_sandbox_get(ApiRequest *q) {
 static void on_deleted(Sandbox *sb, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
-        call_over(q);
         if (!error)
                 (void) api_answer(q, 200, json_pack("{s:s,s:b}", "id", sb->id, "deleted", 1));
         else if (error->code == -EBUSY)
@@ -27,8 +26,10 @@ static void on_deleted(Sandbox *sb, const Error *error, void *userdata) {
 void native_sandbox_delete(ApiRequest *q) {
         bool force = false;
 
-        if (api_query_bool(q, "force", &force) >= 0 && call_keep(q, q->sandbox) >= 0)
-                sandbox_delete(q->sandbox, force, on_deleted, q);
+        if (api_query_bool(q, "force", &force) < 0)
+                return;
+        api_keep_caller(q, q->sandbox);
+        sandbox_delete(q->sandbox, force, on_deleted, q);
 }
 
 void native_sandbox_stats(ApiRequest *q) {
