@@ -62,7 +62,7 @@ int options_parse(const Option *options, size_t n, int argc, char **argv, void *
                                                 o->name, o->argument);
                         value = argv[i];
                 }
-                r = o->apply(target, value, reterr);
+                r = o->set ? o->set(o, target, value, reterr) : o->apply(target, value, reterr);
                 if (r < 0)
                         return r;
         }

@@ -1,6 +1,8 @@
 #include "client/client.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "base/log.h"
 
 #define RECOVERY_MAX   (30 * USEC_PER_SEC) /* how long we wait for a daemon that has just started */
+#define PATH_WORDS_MAX 4
 #define RECOVERY_PAUSE (100 * USEC_PER_MSEC)
 
 void answer_done(Answer *a) {
@@ -162,6 +165,22 @@ int client_need(const Place *p, const char *method, const Url *url, JsonBuilder 
         return 0;
 }
 
+int client_need_path(const Place *p, JsonBuilder *body, Answer *ret, const char *path, ...) {
+        char *words[PATH_WORDS_MAX];
+        _cleanup_url_ Url u = { 0 };
+        size_t n = 0;
+        va_list ap;
+
+        va_start(ap, path);
+        for (const char *at = path; (at = strchr(at, '%')); at++) {
+                assert(n < PATH_WORDS_MAX);
+                words[n++] = va_arg(ap, char *);
+        }
+        va_end(ap);
+        url_fill(&u, path, words);
+        return client_need(p, body ? "POST" : NULL, &u, body, ret);
+}
+
 /* Which of the two sinks gets the body is known when the head is there. */
 typedef struct Transfer {
         Call call;
@@ -221,4 +240,18 @@ int client_transfer(const Place *p, const Request *q, const Error *error, HttpRe
         }
         transfer_done(&t);
         return r;
+}
+
+int client_receive(const Place *p, const Url *u, const char *accept, HttpBody sink, void *sink_data, const Error *error) {
+        Request q = REQUEST_INIT;
+
+        if (u->error < 0) {
+                log_error("out of memory");
+                return u->error;
+        }
+        q.path = u->text;
+        q.accept = accept;
+        q.sink = sink;
+        q.sink_data = sink_data;
+        return client_transfer(p, &q, error, /* ret_head= */ NULL);
 }

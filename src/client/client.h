@@ -41,6 +41,12 @@ int client_ask(const Place *p, const char *method, const Url *url, JsonBuilder *
 /* Wants a good answer, and tells when there is none. */
 int client_need(const Place *p, const char *method, const Url *url, JsonBuilder *body, Answer *ret);
 
+/* Likewise, of a path in which each % is the next word. body NULL: GET, else POST. */
+int client_need_path(const Place *p, JsonBuilder *body, Answer *ret, const char *path, ...);
+
 /* For bodies of any size: a good answer's goes to the request's sink as it comes, any other answer is told. `error` has what the
  * source or the sink says of its own failure; NULL: nothing. ret_head, if wanted, is the caller's to end. */
 int client_transfer(const Place *p, const Request *q, const Error *error, HttpReader *ret_head);
+
+/* The body of a good answer to GET, as it comes. accept NULL: anything; error: as above. */
+int client_receive(const Place *p, const Url *u, const char *accept, HttpBody sink, void *sink_data, const Error *error);

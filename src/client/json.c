@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/human.h"
+
 /* Three names of jansson (json_string, json_integer, json_null) are also those of functions of base/json.h, and which one a
  * program gets is up to the linker. So they are not called here. */
 
@@ -46,6 +48,15 @@ int64_t json_get_integer(const json_t *object, const char *key, int64_t otherwis
         return real >= -9e18 && real <= 9e18 ? (int64_t) real : otherwise;
 }
 
+const json_t *json_at(const json_t *object, const char *path) {
+        for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
+                _cleanup_free_ char *name = strndup(path, (size_t) (dot - path));
+
+                object = name ? json_object_get(object, name) : NULL;
+        }
+        return json_object_get(object, path);
+}
+
 bool json_get_bool(const json_t *object, const char *key) {
         return json_is_true(json_object_get(object, key));
 }
@@ -67,11 +78,40 @@ static void client_json_fail(JsonBuilder *b, const char *key, int error) {
         b->where = key;
 }
 
+/* The object that the last part of a key is a member of; made where there is none. NULL: no memory. */
+static json_t *client_json_parent(JsonBuilder *b, const char **key) {
+        json_t *object = b->object ? b->object : (b->object = json_object());
+
+        for (const char *dot = strchr(*key, '.'); object && dot; dot = strchr(*key, '.')) {
+                _cleanup_free_ char *name = strndup(*key, (size_t) (dot - *key));
+                json_t *inner = name ? json_object_get(object, name) : NULL;
+
+                if (name && !inner && json_object_set_new(object, name, json_object()) >= 0)
+                        inner = json_object_get(object, name);
+                object = inner;
+                *key = dot + 1;
+        }
+        return object;
+}
+
 static void client_json_put(JsonBuilder *b, const char *key, json_t *value) {
-        if (!b->object)
-                b->object = json_object();
-        if (!value || json_object_set_new(b->object, key, value) < 0) /* takes the value also when it fails */
+        const char *name = key;
+        json_t *object = client_json_parent(b, &name);
+
+        if (!value || json_object_set_new(object, name, value) < 0) /* takes the value also when it fails */
                 client_json_fail(b, key, -ENOMEM);
+}
+
+/* The list or object that a key has; where there is none, this one, which is taken. */
+static json_t *client_json_inside(JsonBuilder *b, const char *key, json_t *empty) {
+        const char *name = key;
+        json_t *object = client_json_parent(b, &name), *inside = json_object_get(object, name);
+
+        if (inside)
+                json_decref(empty);
+        else
+                client_json_put(b, key, empty);
+        return json_object_get(object, name);
 }
 
 /* -EILSEQ when it is not UTF-8, which is the one thing that jansson refuses beside having no memory. */
@@ -119,20 +159,26 @@ void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t 
         client_json_put(b, key, list);
 }
 
-void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n) {
-        _cleanup_builder_ JsonBuilder inner = { 0 };
+size_t json_add_text(JsonBuilder *b, const char *key, const char *value) {
+        json_t *list = client_json_inside(b, key, json_array());
+
+        if (json_array_append_new(list, text_value(b, key, value)) < 0)
+                client_json_fail(b, key, -ENOMEM);
+        return json_array_size(list);
+}
+
+size_t json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n) {
+        json_t *object = n > 0 ? client_json_inside(b, key, json_object()) : NULL;
 
         for (size_t i = 0; i < n; i++) {
                 size_t length = strcspn(assignments[i], "=");
                 _cleanup_free_ char *name = strndup(assignments[i], length);
+                json_t *value = text_value(b, key, assignments[i] + length + (assignments[i][length] == '='));
 
-                if (!name)
-                        return client_json_fail(b, key, -ENOMEM);
-                json_put_text(&inner, name, assignments[i] + length + (assignments[i][length] == '='));
-                if (inner.error < 0)
-                        return client_json_fail(b, key, inner.error);
+                if (!name || json_object_set_new(object, name, value) < 0)
+                        client_json_fail(b, key, name ? -EILSEQ : -ENOMEM);
         }
-        json_put_object(b, key, &inner);
+        return json_object_size(object);
 }
 
 void json_put_value(JsonBuilder *b, const char *key, json_t *value) {
@@ -160,4 +206,11 @@ char *json_builder_print(JsonBuilder *b, Error *reterr) {
 
 char *client_json_print(const json_t *value, bool pretty) {
         return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) | (pretty ? JSON_INDENT(2) : JSON_COMPACT));
+}
+
+char *human_value(const json_t *value) {
+        _cleanup_free_ char *raw = json_is_string(value) ? NULL : client_json_print(value, /* pretty= */ false);
+        const char *text = json_is_string(value) ? json_string_value(value) : raw;
+
+        return text ? human_clean(text) : NULL;
 }

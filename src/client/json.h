@@ -30,6 +30,8 @@ bool json_get_bool(const json_t *object, const char *key);
 bool json_has(const json_t *object, const char *key);                                 /* and it is not null */
 const char *json_text_of(const json_t *value);                                        /* NULL: no text */
 
+const json_t *json_at(const json_t *object, const char *path);                        /* "limits.memoryMB"; NULL: nothing is there */
+
 typedef struct JsonBuilder {
         json_t *object;
         int error; /* the first one */
@@ -39,14 +41,15 @@ typedef struct JsonBuilder {
 void json_builder_done(JsonBuilder *b);
 #define _cleanup_builder_ _cleanup_(json_builder_done)
 
-/* Each makes the object when it is the first. */
+/* Each makes the object when it is the first. A key may be a path: "limits.memoryMB" is a member of a member. */
 void json_put_text(JsonBuilder *b, const char *key, const char *value); /* NULL: leaves the key out */
 void json_put_integer(JsonBuilder *b, const char *key, int64_t value);
 void json_put_number(JsonBuilder *b, const char *key, double value); /* whole numbers are written as such */
 void json_put_bool(JsonBuilder *b, const char *key, bool value);
 void json_put_true(JsonBuilder *b, const char *key);
 void json_put_words(JsonBuilder *b, const char *key, char *const *words, size_t n);
-void json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n); /* NAME=value; none: no key */
+size_t json_add_text(JsonBuilder *b, const char *key, const char *value); /* to a list; returns how many there are now */
+size_t json_put_assignments(JsonBuilder *b, const char *key, char *const *assignments, size_t n); /* NAME=value, likewise; none: no key */
 void json_put_value(JsonBuilder *b, const char *key, json_t *value); /* takes it */
 void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner); /* takes it; an empty one: no key */
 
@@ -54,3 +57,6 @@ void json_put_object(JsonBuilder *b, const char *key, JsonBuilder *inner); /* ta
 char *json_builder_print(JsonBuilder *b, Error *reterr);
 
 char *client_json_print(const json_t *value, bool pretty); /* NULL: no memory; the caller frees */
+
+/* A value for a person: a text as it is, anything else as JSON, both cleaned. The caller frees; NULL: no memory. */
+char *human_value(const json_t *value);

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "client/ask.h"
 #include "client/verbs.h"
 
 /* Verbs of other programs are not ours to run. */
 #define RUN_OWN(name)    NULL
 #define RUN_DAEMON(name) NULL
-#define RUN_BOTH(name)   verb_##name
-#define RUN_CLIENT(name) verb_##name
+#define RUN_BOTH(name)   &command_##name
+#define RUN_CLIENT(name) &command_##name
 
 static const struct {
         const char *name;
-        int (*function)(int argc, char **argv);
+        const Verb *verb;
 } verbs[] = {
 #define VERB(name, program, group, help) { #name, RUN_##program(name) },
 #include "cli/verbs.def"
@@ -26,10 +27,9 @@ static int client_run_verb(int argc, char **argv) {
         const char *word = argc > 1 ? argv[1] : "";
 
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                if (verbs[i].function && strcmp(word, verbs[i].name) == 0)
-                        return verbs[i].function(argc - 1, argv + 1);
-        log_error("cove-client has no verb '%s': call it through cove", word);
-        return EXIT_OWN_FAILURE;
+                if (verbs[i].verb && strcmp(word, verbs[i].name) == 0)
+                        return verb_main(verbs[i].verb, argc - 1, argv + 1);
+        return verb_refuse("cove-client has no verb '%s': call it through cove", word);
 }
 
 int main(int argc, char **argv) {
@@ -37,9 +37,7 @@ int main(int argc, char **argv) {
 
         (void) setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of text; numbers stay as they are */
         status = client_run_verb(argc, argv);
-        if (fflush(stdout) != 0 || ferror(stdout)) {
-                log_error("cannot write to stdout: %m");
-                return EXIT_OWN_FAILURE;
-        }
+        if (fflush(stdout) != 0 || ferror(stdout))
+                return verb_refuse("cannot write to stdout: %m");
         return status;
 }

@@ -19,7 +19,7 @@ typedef struct Cell {
 } Cell;
 
 struct Table {
-        const char *const *heads;
+        const char **heads; /* the list is its own, the words are borrowed */
         size_t n_columns, n_cells, room;
         Cell *cells;
         int error;
@@ -70,9 +70,12 @@ Table *table_new(const char *const *heads) {
 
         if (!t)
                 return NULL;
-        t->heads = heads;
         while (heads[t->n_columns])
                 t->n_columns++;
+        t->heads = calloc(t->n_columns + 1, sizeof(*t->heads));
+        if (!t->heads)
+                return table_free(t);
+        memcpy(t->heads, heads, t->n_columns * sizeof(*t->heads));
         return t;
 }
 
@@ -82,6 +85,7 @@ Table *table_free(Table *t) {
         for (size_t i = 0; i < t->n_cells; i++)
                 free(t->cells[i].text);
         free(t->cells);
+        free(t->heads);
         free(t);
         return NULL;
 }

@@ -28,7 +28,7 @@ const char *colour_off(void);
 /* The colour of a status, of a sandbox or of an execution. */
 Colour colour_of_status(const char *status);
 
-/* Column heads, ended by NULL; one that begins with ">" is aligned to the right. Borrowed. NULL: no memory. */
+/* Column heads, ended by NULL; one that begins with ">" is aligned to the right. The words are borrowed, the list is not. NULL: no memory. */
 Table *table_new(const char *const *heads);
 Table *table_free(Table *t);
 static inline void table_freep(Table **t) {

@@ -7,70 +7,61 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "cli/verbs.h"
+#include "client/option.h"
 
-int common_apply_socket(void *target, const char *value, Error *reterr) {
-        ((Common *) target)->place.socket = value;
-        return 0;
-}
+static const Option common_options[] = {
+        { "json",   0,   NULL,   "the daemon's answer, for programs",                   OPTION_FLAG(Common, json)         },
+        { "socket", 0,   "PATH", "the daemon's socket",                                 OPTION_TEXT(Common, place.socket) },
+        { "state",  0,   "DIR",  "the daemon's directory (default: /var/lib/cove, or\n"
+                                 "~/.local/share/cove for a plain user)",               OPTION_TEXT(Common, place.state)  },
+        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT",                 OPTION_TEXT(Common, place.url)    },
+        { "key",    0,   "KEY",  "API key; better in the environment, as COVE_API_KEY", OPTION_TEXT(Common, place.key)    },
+        { "help",   'h', NULL,   "print this",                                          OPTION_FLAG(Common, help)         },
+};
 
-int common_apply_state(void *target, const char *value, Error *reterr) {
-        ((Common *) target)->place.state = value;
-        return 0;
-}
+/* The table that has an option, by its name up to the end or "=", or by its letter. The verb's own comes first. */
+typedef struct UsageFound {
+        const Option *table, *option; /* option NULL: none has it */
+        size_t n;
+} UsageFound;
 
-int common_apply_url(void *target, const char *value, Error *reterr) {
-        ((Common *) target)->place.url = value;
-        return 0;
-}
+static UsageFound usage_find(const Verb *v, const char *name, char letter) {
+        size_t skipped = v->local ? ELEMENTSOF(common_options) - 1 : 0, length = name ? strcspn(name, "=") : 0;
+        const UsageFound tables[] = {
+                { v->options, NULL, v->n_options },
+                { common_options + skipped, NULL, ELEMENTSOF(common_options) - skipped },
+        };
 
-int common_apply_key(void *target, const char *value, Error *reterr) {
-        ((Common *) target)->place.key = value;
-        return 0;
-}
+        for (size_t t = 0; t < ELEMENTSOF(tables); t++)
+                for (size_t i = 0; i < tables[t].n; i++) {
+                        const Option *o = tables[t].table + i;
 
-int common_apply_json(void *target, const char *value, Error *reterr) {
-        ((Common *) target)->json = true;
-        return 0;
-}
-
-int common_apply_help(void *target, const char *value, Error *reterr) {
-        ((Common *) target)->help = true;
-        return 0;
-}
-
-static const Option *client_usage_find_letter(const Usage *u, char letter) {
-        for (size_t i = 0; i < u->n_options && letter; i++)
-                if (u->options[i].letter == letter)
-                        return u->options + i;
-        return NULL;
-}
-
-static const Option *client_usage_find_name(const Usage *u, const char *name) {
-        for (size_t i = 0; i < u->n_options; i++)
-                if (strcmp(u->options[i].name, name) == 0)
-                        return u->options + i;
-        return NULL;
+                        if (name ? strlen(o->name) == length && memcmp(o->name, name, length) == 0 : letter && o->letter == letter)
+                                return (UsageFound) { tables[t].table, o, tables[t].n };
+                }
+        return tables[0];
 }
 
 /* One option: this word, and the next one where that is its value. Returns how many words it was. */
-static int read_option(const Usage *u, int argc, char **argv, void *target, Error *reterr) {
+static int read_option(const Verb *v, int argc, char **argv, void *target, Error *reterr) {
         const char *word = argv[0];
-        const Option *o = word[1] == '-' ? client_usage_find_name(u, word + 2) : word[2] == '\0' ? client_usage_find_letter(u, word[1]) : NULL;
-        int n = o && o->argument && argc > 1 ? 2 : 1;
+        UsageFound found = usage_find(v, word[1] == '-' ? word + 2 : NULL, word[1] != '-' && word[2] == '\0' ? word[1] : '\0');
+        bool apart = found.option && found.option->argument && !(word[1] == '-' && strchr(word, '='));
+        int n = apart && argc > 1 ? 2 : 1;
         char *words[] = { (char *) "cove", argv[0], n == 2 ? argv[1] : NULL, NULL };
-        int r = options_parse(u->options, u->n_options, n + 1, words, target, reterr);
+        int r = options_parse(found.table, found.n, n + 1, words, target, reterr);
 
         return r < 0 ? r : n;
 }
 
 /* "-it" is "-i -t"; the last letter may have a value. Anything else is left to the parser, which refuses it as it is. */
-static bool is_cluster(const Usage *u, const char *word) {
+static bool is_cluster(const Verb *v, const char *word) {
         size_t n = strlen(word);
 
         if (n < 3 || word[1] == '-')
                 return false;
         for (size_t i = 1; i < n; i++) {
-                const Option *o = client_usage_find_letter(u, word[i]);
+                const Option *o = usage_find(v, /* name= */ NULL, word[i]).option;
 
                 if (!o || (o->argument && i + 1 < n))
                         return false;
@@ -78,36 +69,36 @@ static bool is_cluster(const Usage *u, const char *word) {
         return true;
 }
 
-static int read_cluster(const Usage *u, int argc, char **argv, void *target, Error *reterr) {
+static int read_cluster(const Verb *v, int argc, char **argv, void *target, Error *reterr) {
         int n = 1;
 
         for (const char *letter = argv[0] + 1; *letter; letter++) {
                 char word[] = { '-', *letter, '\0' };
                 char *words[] = { word, argc > 1 && letter[1] == '\0' ? argv[1] : NULL, NULL };
 
-                n = read_option(u, words[1] ? 2 : 1, words, target, reterr);
+                n = read_option(v, words[1] ? 2 : 1, words, target, reterr);
                 if (n < 0)
                         return n;
         }
         return n;
 }
 
-int usage_read(const Usage *u, int argc, char **argv, void *target, Operands *ret, Error *reterr) {
+int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret, Error *reterr) {
         unsigned n = 0;
         int i = 1;
 
         /* Operands are collected from argv[1] on; what stood there has been read. */
-        while (i < argc && (u->options_until == 0 || n < u->options_until)) {
+        while (i < argc && (v->options_until == 0 || n < v->options_until)) {
                 int r = 1;
 
                 if (strcmp(argv[i], "--") == 0)
                         break;
                 if (argv[i][0] != '-' || argv[i][1] == '\0')
                         argv[1 + n++] = argv[i];
-                else if (is_cluster(u, argv[i]))
-                        r = read_cluster(u, argc - i, argv + i, target, reterr);
+                else if (is_cluster(v, argv[i]))
+                        r = read_cluster(v, argc - i, argv + i, target, reterr);
                 else
-                        r = read_option(u, argc - i, argv + i, target, reterr);
+                        r = read_option(v, argc - i, argv + i, target, reterr);
                 if (r < 0)
                         return r;
                 i += r;
@@ -120,38 +111,41 @@ int usage_read(const Usage *u, int argc, char **argv, void *target, Operands *re
         return 0;
 }
 
-static int check_operands(const Usage *u, const Operands *words, Error *reterr) {
-        if (words->n < u->operands_min)
+static int check_operands(const Verb *v, const Operands *words, Error *reterr) {
+        if (words->n < v->operands_min)
                 return error_set(reterr, -EINVAL, "%s: cove %s",
-                                words->n > 0 && u->missing_last ? u->missing_last : u->missing, u->synopsis);
-        if (words->n > u->operands_max)
-                return error_set(reterr, -EINVAL, "'%s' is one word too many: cove %s", words->items[u->operands_max],
-                                u->synopsis);
-        for (unsigned i = 0; i < words->n && i < (u->options_until ? u->options_until : words->n); i++)
+                                words->n > 0 && v->missing_last ? v->missing_last : v->missing, v->synopsis);
+        if (words->n > v->operands_max)
+                return error_set(reterr, -EINVAL, "'%s' is one word too many: cove %s", words->items[v->operands_max],
+                                v->synopsis);
+        for (unsigned i = 0; i < words->n && i < (v->options_until ? v->options_until : words->n); i++)
                 if (words->items[i][0] == '\0')
-                        return error_set(reterr, -EINVAL, "an empty word '' stands for nothing: cove %s", u->synopsis);
+                        return error_set(reterr, -EINVAL, "an empty word '' stands for nothing: cove %s", v->synopsis);
         return 0;
 }
 
-void usage_print(const Usage *u) {
-        printf("usage: cove %s\n\n%s\n\noptions:\n", u->synopsis, u->about);
-        options_print(u->options, u->n_options);
-        if (u->more)
-                printf("\n%s\n", u->more);
+void usage_print(const Verb *v) {
+        printf("usage: cove %s\n\n%s\n\noptions:\n", v->synopsis, v->about);
+        options_print(v->options, v->n_options);
+        options_print(common_options + (v->local ? ELEMENTSOF(common_options) - 1 : 0), v->local ? 1 : ELEMENTSOF(common_options));
+        if (v->more)
+                printf("\n%s\n", v->more);
 }
 
-int usage_begin(const Usage *u, int argc, char **argv, void *target, Operands *ret, Place *ret_place, int *ret_status) {
-        const Common *common = target;
+int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *ret, Place *ret_place, int *ret_status) {
+        Common *common = target;
         Error error = { 0 };
-        int r = usage_read(u, argc, argv, target, ret, &error);
+        int r;
 
+        common->verb = v;
+        r = usage_read(v, argc, argv, target, ret, &error);
         if (r >= 0 && common->help) {
-                usage_print(u);
+                usage_print(v);
                 *ret_status = 0;
                 return 1;
         }
         if (r >= 0)
-                r = check_operands(u, ret, &error);
+                r = check_operands(v, ret, &error);
         if (r >= 0)
                 r = place_find(&common->place, ret_place, &error);
         if (r < 0) {

@@ -1,7 +1,7 @@
-/* usage.h: a verb's words: its options, its operands, its help.
+/* usage.h: a verb as data: its words (options, operands, help), and the question to the daemon that most verbs are.
  *
  * Options may stand before and behind operands, letters may share a word (-it). What every verb takes (which daemon, --json,
- * --help) is defined here once; the options of a verb begin with a Common, and its table ends with COMMON_OPTIONS.
+ * --help) is defined here once; the options of a verb are a struct that begins with a Common.
  * Must not know: what any verb does. */
 #pragma once
 
@@ -9,70 +9,89 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "base/strv.h"
 #include "cli/options.h"
+#include "client/json.h"
 #include "client/place.h"
+
+typedef struct Verb Verb;
 
 typedef struct Common {
         PlaceOptions place;
-        bool json, help;
+        bool json, help, quiet;
+        JsonBuilder body; /* of the request, as far as options say what is in it */
+        Strv queries;     /* likewise: NAME=VALUE */
+        const Verb *verb;
 } Common;
-
-int common_apply_socket(void *target, const char *value, Error *reterr);
-int common_apply_state(void *target, const char *value, Error *reterr);
-int common_apply_url(void *target, const char *value, Error *reterr);
-int common_apply_key(void *target, const char *value, Error *reterr);
-int common_apply_json(void *target, const char *value, Error *reterr);
-int common_apply_help(void *target, const char *value, Error *reterr);
-
-#define COMMON_OPTIONS                                                                                                          \
-        { "json",   0,   NULL,   "the daemon's answer, for programs",                       common_apply_json   },              \
-        { "socket", 0,   "PATH", "the daemon's socket",                                     common_apply_socket },              \
-        { "state",  0,   "DIR",  "the daemon's directory (default: /var/lib/cove, or\n"                                         \
-                                 "~/.local/share/cove for a plain user)",                   common_apply_state  },              \
-        { "url",    0,   "URL",  "the daemon by TCP: http://HOST:PORT",                     common_apply_url    },              \
-        { "key",    0,   "KEY",  "API key; better in the environment, as COVE_API_KEY",     common_apply_key    },              \
-        { "help",   'h', NULL,   "print this",                                              common_apply_help   }
-
-/* Functions for options that set one field of their verb's struct. */
-#define APPLY_FLAG(type, field)                                                                              \
-        static int apply_##field(void *target, const char *value, Error *reterr) {                           \
-                ((type *) target)->field = true;                                                             \
-                return 0;                                                                                    \
-        }
-#define APPLY_TEXT(type, field)                                                                              \
-        static int apply_##field(void *target, const char *value, Error *reterr) {                           \
-                ((type *) target)->field = value;                                                            \
-                return 0;                                                                                    \
-        }
-
-typedef struct Usage {
-        const char *synopsis; /* behind "cove " */
-        const char *about;    /* a sentence or two */
-        const char *more;     /* behind the options; NULL: nothing */
-        const Option *options;
-        size_t n_options;
-        unsigned operands_min, operands_max;
-        unsigned options_until; /* so many operands; what follows them is left alone, but for a first "--". 0: to the end */
-        const char *missing;    /* told when there are none, or too few: "no sandbox given" */
-        const char *missing_last; /* told when one is missing, and that is not the first; NULL: as above */
-} Usage;
-
-#define USAGE_OPTIONS(table) .options = (table), .n_options = ELEMENTSOF(table)
-#define USAGE_ANY_NUMBER     UINT_MAX
 
 typedef struct Operands {
         char **items; /* into argv, which is reordered */
         unsigned n;
 } Operands;
 
+struct Verb {
+        const char *name;     /* alone: "key", or "ls" of one that is a part of another */
+        const char *synopsis; /* behind "cove " */
+        const char *about;    /* a sentence or two */
+        const char *more;     /* behind the options; NULL: nothing */
+        const Option *options; /* less those that all have */
+        size_t n_options;
+        bool local;           /* there is no daemon in it: of those that all have, --help only */
+        unsigned operands_min, operands_max;
+        unsigned options_until; /* so many operands; what follows them is left alone, but for a first "--". 0: to the end */
+        const char *missing;    /* told when there are none, or too few: "no sandbox given" */
+        const char *missing_last; /* told when one is missing, and that is not the first; NULL: as above */
+
+        /* What it does: a function, which returns the exit status. NULL: it asks. */
+        int (*run)(const Place *place, void *options, const Operands *words);
+        size_t options_size;  /* 0: a Common is all */
+        const void *defaults; /* NULL: zeros */
+
+        /* The question: see ask.h. */
+        const char *method;  /* NULL: GET */
+        const char *path;    /* each % is the next operand */
+        const char *body;    /* JSON, which options add to; NULL: there is none */
+        const char *operand; /* the last operand's name in the body; NULL: it is not in it */
+        bool each;           /* ask once for each operand */
+        bool lines;          /* each, with --json: one answer a line, not a list of them */
+
+        /* What is shown of the answer, unless --json is given: a table, or what a function prints, or one text of it, or the operand. */
+        const struct Column *columns;
+        size_t n_columns;
+        const char *list;  /* the member that has the rows; NULL: the answer is the list */
+        bool pages;        /* ask until there are no more rows */
+        const char *quiet; /* the member of each row that --quiet prints */
+        void (*show)(const json_t *answer, const char *word);
+        const char *prints;
+        int (*status)(const json_t *answer); /* the exit status; NULL: 0 */
+
+        /* Or it has verbs of its own. */
+        const Verb *parts;
+        size_t n_parts;
+        bool first_is_meant; /* when none is named */
+};
+
+#define VERB_OPTIONS(table) .options = (table), .n_options = ELEMENTSOF(table)
+#define VERB_COLUMNS(table) .columns = (table), .n_columns = ELEMENTSOF(table)
+#define VERB_PARTS(table)   .parts = (table), .n_parts = ELEMENTSOF(table)
+#define VERB_RUN(function, type) .run = (function), .options_size = sizeof(type)
+
+#define VERB_POST(where)   .method = "POST", .path = (where), .body = "{}"
+#define VERB_DELETE(where) .method = "DELETE", .path = (where), .each = true
+
+#define VERB_ANY_NUMBER         UINT_MAX
+#define VERB_ONE(complaint)     .operands_min = 1, .operands_max = 1, .missing = (complaint)
+#define VERB_SOME(complaint)    .operands_min = 1, .operands_max = VERB_ANY_NUMBER, .missing = (complaint)
+#define VERB_TWO(first, second) .operands_min = 2, .operands_max = 2, .missing = (first), .missing_last = (second)
+
 /* Applies the options and finds the operands, which go to the end of argv. */
-int usage_read(const Usage *u, int argc, char **argv, void *target, Operands *ret, Error *reterr);
+int usage_read(const Verb *v, int argc, char **argv, void *target, Operands *ret, Error *reterr);
 
 /* The beginning of every verb. Returns 0 to go on; else the verb is over, with the status in *ret_status: it was asked for
  * its help, or misused, and that is told. target begins with a Common; place is found. */
-int usage_begin(const Usage *u, int argc, char **argv, void *target, Operands *ret, Place *ret_place, int *ret_status);
+int usage_begin(const Verb *v, int argc, char **argv, void *target, Operands *ret, Place *ret_place, int *ret_status);
 
-void usage_print(const Usage *u);
+void usage_print(const Verb *v);
 
 /* Values that people write. name goes in front of the complaint: "--memory"; NULL: nothing does. */
 int value_size(const char *name, const char *value, uint64_t *ret, Error *reterr);

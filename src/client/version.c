@@ -5,22 +5,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "client/client.h"
-#include "client/usage.h"
+#include "client/ask.h"
 #include "client/verbs.h"
 #include "config.h"
-
-typedef struct VersionOptions {
-        Common common;
-} VersionOptions;
-
-static const Option version_options[] = { COMMON_OPTIONS };
-
-static const Usage usage = {
-        .synopsis = "version [options]",
-        .about = "Prints the version of this program, and of the daemon when one is there.",
-        USAGE_OPTIONS(version_options),
-};
 
 /* {"client": …, "daemon": what it says or null} */
 static void version_print_json(const Answer *a) {
@@ -48,7 +35,8 @@ static void version_print_text(const Answer *a, const Place *place) {
 }
 
 /* No daemon is no failure, unless somebody said where it is. */
-static int version_show(const Place *place, const VersionOptions *o) {
+static int version_run(const Place *place, void *options, const Operands *words) {
+        const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
@@ -64,20 +52,15 @@ static int version_show(const Place *place, const VersionOptions *o) {
                 log_error("%s", error.text);
                 status = EXIT_OWN_FAILURE;
         }
-        if (o->common.json)
+        if (c->json)
                 version_print_json(&a);
         else
                 version_print_text(&a, place);
         return status;
 }
 
-int verb_version(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        VersionOptions o = { 0 };
-        Operands words;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = version_show(&place, &o);
-        return status;
-}
+const Verb command_version = {
+        .synopsis = "version [options]",
+        .about = "Prints the version of this program, and of the daemon when one is there.",
+        .run = version_run,
+};

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id.h"
+#include "base/shape.h"
 #include "base/strv.h"
 #include "core/status.h"
 
@@ -46,7 +47,8 @@ typedef struct SandboxVolume {
 
 #define SANDBOX_VOLUMES_MAX 8
 
-/* What was asked for. Strings are owned; NULL where nothing was said. */
+/* What was asked for, described once: spec.c has the names that callers use, the columns, bounds and kinds. Strings are owned; NULL where nothing was
+ * said. */
 typedef struct SandboxSpec {
         char *name, *tenant; /* tenant "": none */
         char *template_name, *profile, *agent_type, *task_id;
@@ -76,14 +78,22 @@ typedef struct SandboxSpec {
         bool record;      /* what is put in is kept, for a replay */
         int hub_fd;       /* isolated, while it is being made: the group's hub; < 0: there is none yet. Its keeper's. Not in the store */
         uint32_t address; /* isolated: 10.213.x.y, host byte order */
+        uint64_t said;    /* shape_is_said(): what a caller has given */
 } SandboxSpec;
+
+extern const Shape sandbox_limits_shape, sandbox_spec_shape;
+/* Of the spec's columns, those that a sandbox keeps as asked for, what a snapshot and an agent execution keep of it. */
+#define SPEC_OF_SANDBOX  SHAPE_SET_1
+#define SPEC_OF_SNAPSHOT SHAPE_SET_2
+#define SPEC_OF_JOB      SHAPE_SET_3
+bool sandbox_spec_said(const SandboxSpec *spec, const char *name); /* whether a caller has given it */
 
 void sandbox_spec_done(SandboxSpec *spec);
 int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG */
 const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
-int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
 void sandbox_volumes_done(SandboxSpec *spec);
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
 
 struct Sandbox {
         Manager *manager;

@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/column.h"
 #include "client/execution/verdict.h"
 #include "client/files/copy.h"
-#include "client/http/base64.h"
-#include "client/http/sha1.h"
+#include "client/http/digest.h"
 #include "client/http/url.h"
 #include "client/http/websocket.h"
 #include "client/human.h"
 #include "client/json.h"
-#include "client/table.h"
 
 TEST(spans) {
         static const struct {
@@ -118,6 +117,31 @@ TEST(tables_are_aligned) {
         (void) setlocale(LC_CTYPE, "C.UTF-8");
         text = print(t, &(TableLook) { .newline = "\n" });
         check_string("table", text, "NAME     N  WORDS\ngr\xc3\xbcn     7  long words here\nb     1000  -\n");
+}
+
+TEST(tables_of_objects) {
+        static const Column columns[] = {
+                { "ID", "id", .otherwise = "none" },
+                { ">MEMORY", "limits.memoryMB", cell_megabytes },
+                { ">HITS", "rate", cell_number, .scale = 100, .digits = 1, .unit = "%" },
+                { ">TOOK", "ms", cell_span, .scale = 1000 },
+                { ">N", "n", cell_count },
+                { ">SIZE", "size", cell_size },
+        };
+        static const char *const rows[] = {
+                "{\"id\":\"a\",\"limits\":{\"memoryMB\":512},\"rate\":0.125,\"ms\":1500,\"n\":3,\"size\":2048}",
+                "{\"limits\":7,\"rate\":null,\"ms\":-1,\"n\":\"x\"}",
+        };
+        _cleanup_table_ Table *t = columns_table(columns, ELEMENTSOF(columns));
+        _cleanup_free_ char *text = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+                _cleanup_json_ json_t *row = json_parse(rows[i], strlen(rows[i]), NULL);
+
+                columns_add(t, columns, ELEMENTSOF(columns), row);
+        }
+        text = print(t, &(TableLook) { .newline = "\n" });
+        check_string("table", text, "ID    MEMORY   HITS  TOOK  N  SIZE\na       512M  12.5%    1s  3    2K\nnone       -      -     -  0     0\n");
 }
 
 TEST(tables_fit_the_window) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/assign.h"
-#include "client/usage.h"
+#include "client/option.h"
 
 typedef struct Target {
         Common common;
@@ -15,26 +15,21 @@ typedef struct Target {
         const char *name;
 } Target;
 
-APPLY_FLAG(Target, all)
-APPLY_FLAG(Target, quiet)
-APPLY_TEXT(Target, name)
-
 static const Option options[] = {
-        { "all", 'a', NULL, "all of them", apply_all },
-        { "quiet", 'q', NULL, "say little", apply_quiet },
-        { "name", 'n', "NAME", "of this name", apply_name },
-        COMMON_OPTIONS,
+        { "all", 'a', NULL, "all of them", OPTION_FLAG(Target, all) },
+        { "quiet", 'q', NULL, "say little", OPTION_FLAG(Target, quiet) },
+        { "name", 'n', "NAME", "of this name", OPTION_TEXT(Target, name) },
 };
 
-static const Usage plain = { .synopsis = "x", .about = "x", USAGE_OPTIONS(options), .operands_max = USAGE_ANY_NUMBER };
-static const Usage until_one = {
-        .synopsis = "x", .about = "x", USAGE_OPTIONS(options), .operands_max = USAGE_ANY_NUMBER, .options_until = 1,
+static const Verb plain = { .synopsis = "x", .about = "x", VERB_OPTIONS(options), .operands_max = VERB_ANY_NUMBER };
+static const Verb until_one = {
+        .synopsis = "x", .about = "x", VERB_OPTIONS(options), .operands_max = VERB_ANY_NUMBER, .options_until = 1,
 };
 
 #define WORDS_MAX 16
 
 /* What was read, as one text: options in brackets, then the operands. */
-static int read_words(const Usage *u, const char *const *words, char *ret, size_t size, Error *error) {
+static int read_words(const Verb *u, const char *const *words, char *ret, size_t size, Error *error) {
         char *argv[WORDS_MAX] = { (char *) "verb" };
         Target t = { 0 };
         Operands operands;
@@ -57,7 +52,7 @@ static int read_words(const Usage *u, const char *const *words, char *ret, size_
 
 #define WORDS(...) ((const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL })
 
-static void check_words(const Usage *u, const char *const *words, const char *expected) {
+static void check_words(const Verb *u, const char *const *words, const char *expected) {
         char text[512];
         Error error;
 
@@ -106,8 +101,8 @@ TEST(mistakes_are_named) {
 }
 
 static int begin(const char *const *words, int *ret_status) {
-        static const Usage two = {
-                .synopsis = "x A B", .about = "x", USAGE_OPTIONS(options), .operands_min = 1, .operands_max = 2, .missing = "no A given",
+        static const Verb two = {
+                .synopsis = "x A B", .about = "x", VERB_OPTIONS(options), .operands_min = 1, .operands_max = 2, .missing = "no A given",
         };
         char *argv[WORDS_MAX] = { (char *) "verb" };
         Place place = { 0 };
@@ -131,6 +126,68 @@ TEST(the_number_of_operands_is_checked) {
         check_int("empty", begin(WORDS("a", ""), &status), 1);
         check_int("two", begin(WORDS("a", "b", "--socket", "x"), &status), 0);
         check_int("two daemons", begin(WORDS("a", "--socket", "x", "--state", "y"), &status), 1);
+}
+
+/* Kinds of options: what they put into the request. */
+
+static const Option asked[] = {
+        { "memory", 0, "SIZE", "x", BODY_MEGABYTES("limits.memoryMB") },
+        { "pids", 0, "N", "x", BODY_NUMBER("limits.pids", 1, 100) },
+        { "cpus", 0, "N", "x", BODY_CPUS("limits.cpuCores") },
+        { "env", 'e', "NAME=VALUE", "x", BODY_ENV("env") },
+        { "rule", 0, "RULE", "x", BODY_WORDS("rules", 2) },
+        { "wait", 0, "TIME", "x", BODY_SECONDS("waitSeconds") },
+        { "sudo", 0, NULL, "x", BODY_TRUE("sudo") },
+        { "status", 0, "STATUS", "x", QUERY_TEXT("status") },
+        { "since", 0, "TIME", "x", QUERY_AGO("since") },
+        { "limit", 0, "N", "x", QUERY_NUMBER("limit", 1, 10) },
+        { "meta", 0, "KEY=VALUE", "x", QUERY_PAIR("metadata", 2) },
+};
+
+/* The body as JSON and the queries, as one text; or the complaint. */
+static void check_asked(const char *const *words, const char *expected) {
+        static const Verb verb = { .synopsis = "x", .about = "x", VERB_OPTIONS(asked), .operands_max = VERB_ANY_NUMBER };
+        char *argv[WORDS_MAX] = { (char *) "verb" }, text[512] = "", *body;
+        Error error = { 0 };
+        Common c = { 0 };
+        Operands operands;
+        int argc = 1;
+
+        for (; words[argc - 1]; argc++)
+                argv[argc] = (char *) words[argc - 1];
+        if (usage_read(&verb, argc, argv, &c, &operands, &error) < 0)
+                (void) snprintf(text, sizeof(text), "%s", error.text);
+        else {
+                body = json_builder_print(&c.body, &error);
+                (void) snprintf(text, sizeof(text), "%s", body ? body : error.text);
+                free(body);
+                for (size_t i = 0; i < c.queries.n; i++)
+                        (void) snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", c.queries.items[i]);
+        }
+        check_string("asked", text, expected);
+        json_builder_done(&c.body);
+        strv_done(&c.queries);
+}
+
+TEST(options_go_into_the_request) {
+        check_asked(WORDS(), "{}");
+        check_asked(WORDS("--memory", "1.5M", "--pids=7", "--cpus", "0.5"), "{\"limits\":{\"memoryMB\":1.5,\"pids\":7,\"cpuCores\":0.5}}");
+        check_asked(WORDS("-e", "a.b=1", "-e", "a.b=2=3", "--sudo"), "{\"env\":{\"a.b\":\"2=3\"},\"sudo\":true}");
+        check_asked(WORDS("--rule", "a", "--wait", "2m", "--rule", "b"), "{\"rules\":[\"a\",\"b\"],\"waitSeconds\":120}");
+        check_asked(WORDS("--status", "a", "--status", "b", "--since", "10m"), "{} status=b since=600");
+        check_asked(WORDS("--since", "2026-01-31T12:00:00Z", "--limit", "3"), "{} since=2026-01-31T12:00:00Z limit=3");
+        check_asked(WORDS("--meta", "k=1", "--meta", "k=2"), "{} metadata.k=1 metadata.k=2");
+}
+
+TEST(values_of_kinds_are_checked) {
+        check_asked(WORDS("--memory", "much"), "--memory: 'much' is no size; write a number with K, M, G or T, as in 512M");
+        check_asked(WORDS("--pids", "0"), "--pids: '0' is not a number from 1 to 100");
+        check_asked(WORDS("--cpus", "x"), "--cpus: 'x' is not a number of cores, as in 0.5");
+        check_asked(WORDS("--wait", "x"), "--wait: 'x' is no time; write a number with ms, s, m, h or d, as in 30s, or none");
+        check_asked(WORDS("--rule", "a", "--rule", "b", "--rule", "c"), "--rule: more than 2 of them");
+        check_asked(WORDS("--meta", "k"), "--meta: 'k' is not KEY=VALUE");
+        check_asked(WORDS("--meta", "k=1", "--meta", "l=1", "--meta", "m=1"), "--meta: more than 2 of them");
+        check_asked(WORDS("--env", "A=\xff"), "env: JSON can say UTF-8 only, and this is none");
 }
 
 static void check_place(const PlaceOptions *o, const char *socket, const char *host, const char *port, const char *key) {

@@ -543,6 +543,11 @@ static void walk_ask(Walk *k) {
         k->n_asked++;
 }
 
+static void walk_check_told(const Walk *k) {
+        for (unsigned i = 0; i < k->n_asked; i++)
+                check_uint("told once", k->answers[i].n, 1);
+}
+
 static void walk_step(Walk *k) {
         SandboxState before = sandbox_state(k->sb), after;
         unsigned what = walk_random(k, 20);
@@ -557,6 +562,8 @@ static void walk_step(Walk *k) {
                 k->room.w.fake.provider.events->gone(k->sb, k->room.w.manager);
         after = sandbox_state(k->sb);
         check_true("legal", sandbox_state_is_valid(after));
+        if (after.activity == ACTIVITY_NONE) /* nobody may wait for something that is not under way */
+                walk_check_told(k);
         k->n_moves += before.status != after.status || before.activity != after.activity;
 }
 
@@ -566,8 +573,7 @@ static void walk_finish(Walk *k, bool delete) {
         for (unsigned i = 0; i < 100 && !sandbox_is_gone(k->sb) && (k->sb->activity != ACTIVITY_NONE || sandbox_is_ending(k->sb)); i++)
                 walk_answer(k, /* fails= */ false);
         check_true("quiet", k->sb->activity == ACTIVITY_NONE && sandbox_is_gone(k->sb) == delete);
-        for (unsigned i = 0; i < k->n_asked; i++)
-                check_uint("told once", k->answers[i].n, 1);
+        walk_check_told(k);
 }
 
 TEST(whatever_is_asked_is_answered_and_every_state_is_legal) {

@@ -68,7 +68,6 @@ void native_sandbox_stop(ApiRequest *q);
 void native_sandbox_pause(ApiRequest *q);
 void native_sandbox_resume(ApiRequest *q);
 void native_sandbox_timeout(ApiRequest *q);
-int native_field_on_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
 
 /* agents.c, agents-list.c */
 void native_agent_execute(ApiRequest *q);

@@ -176,15 +176,6 @@ int native_field_time(const ShapeField *f, json_t *v, const char *name, void *ta
         return shape_parse(f, v, name, target, c);
 }
 
-int native_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        NativeFlag *at = (NativeFlag *) (void *) ((char *) target + f->offset);
-
-        if (!json_is_boolean(v))
-                return json_complain(c, name, "must be true or false");
-        *at = json_is_true(v) ? NATIVE_FLAG_ON : NATIVE_FLAG_OFF;
-        return 0;
-}
-
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret) {
         const char *s = http_query(q->http, name);
 

@@ -16,13 +16,6 @@ typedef struct NativeUser {
         uint32_t uid, gid;
 } NativeUser;
 
-/* A yes or no that somebody else answers where the caller does not. */
-typedef enum NativeFlag {
-        NATIVE_FLAG_UNSAID,
-        NATIVE_FLAG_OFF,
-        NATIVE_FLAG_ON,
-} NativeFlag;
-
 /* "root", "user", "1000", "1000:100". -EINVAL. */
 int native_parse_user(const char *text, uint32_t *ret_uid, uint32_t *ret_gid);
 int native_parse_mode(const char *text, uint32_t *ret);  /* octal, up to 7777 */
@@ -32,8 +25,6 @@ int native_field_time(const ShapeField *f, json_t *v, const char *name, void *ta
 int native_field_user(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeUser */
 int native_field_mode(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* uint32_t */
 int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int */
-
-int native_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeFlag */
 
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret);
 int native_query_mode(ApiRequest *q, const char *name, uint32_t *ret);

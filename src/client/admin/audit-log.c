@@ -12,77 +12,17 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "client/admin/audit.h"
-#include "client/http/sha256.h"
+#include "client/http/digest.h"
 #include "client/human.h"
+#include "client/lines.h"
 #include "client/verbs.h"
 #include "observe/audit-chain.h"
 
 #define EXIT_BROKEN 1
 
-APPLY_TEXT(AuditOptions, dir)
-APPLY_TEXT(AuditOptions, since)
-APPLY_TEXT(AuditOptions, until)
-APPLY_TEXT(AuditOptions, sandbox)
-APPLY_TEXT(AuditOptions, actor)
-APPLY_FLAG(AuditOptions, follow)
-
-static int audit_log_apply_count(void *target, const char *value, Error *reterr) {
-        AuditOptions *o = target;
-
-        o->has_count = true;
-        return value_number("--count", value, 0, 1000000, &o->count, reterr);
-}
-
-#define DIR_OPTION     { "dir", 'd', "DIR", "read this directory instead of asking a daemon", apply_dir }
-#define FILTER_OPTIONS                                                                                                     \
-        { "since",   0, "TIME",  "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", apply_since   },      \
-        { "until",   0, "TIME",  "only what is older",                                               apply_until   },      \
-        { "sandbox", 0, "ID",    "only what is about this sandbox",                                  apply_sandbox },      \
-        { "actor",   0, "ACTOR", "only what this one did: a key's id, admin, uid:0",                 apply_actor   }
-
-static const Option verify_options[] = { DIR_OPTION, COMMON_OPTIONS };
-static const Option export_options[] = { DIR_OPTION, FILTER_OPTIONS, COMMON_OPTIONS };
-static const Option ls_options[] = { FILTER_OPTIONS, COMMON_OPTIONS };
-static const Option tail_options[] = {
-        { "count",  'n', "N",  "so many of the newest records (default 20)", audit_log_apply_count  },
-        { "follow", 'f', NULL, "go on with what is still to come",           apply_follow },
-        FILTER_OPTIONS,
-        COMMON_OPTIONS,
-};
-
-const Usage audit_verify_usage = {
-        .synopsis = "audit verify [options]",
-        .about = "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
-        .more = "Keep what it prints: a later check has to find the same record at the same number.",
-        USAGE_OPTIONS(verify_options),
-};
-
-const Usage audit_export_usage = {
-        .synopsis = "audit export [options]",
-        .about = "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
-        USAGE_OPTIONS(export_options),
-};
-
-const Usage audit_ls_usage = {
-        .synopsis = "audit ls [options]",
-        .about = "Shows who did what, the oldest first.",
-        USAGE_OPTIONS(ls_options),
-};
-
-const Usage audit_tail_usage = {
-        .synopsis = "audit tail [options]",
-        .about = "Shows the newest records; with --follow, those that come too.",
-        USAGE_OPTIONS(tail_options),
-};
-
 /* Records. */
 
-typedef struct AuditLogPrinter {
-        bool raw, flush;
-        char line[AUDIT_RECORD_MAX + 1];
-        size_t size;
-        bool too_long;
-} AuditLogPrinter;
+#define LINE_MAX_BYTES ((size_t) 16 << 20)
 
 /* NULL: nothing at all. */
 static void print_part(const char *before, const char *text, int width) {
@@ -124,28 +64,14 @@ static void print_record(const char *line, size_t size) {
         json_decref(record);
 }
 
-static void audit_log_end_line(AuditLogPrinter *p) {
-        if (p->raw) {
-                (void) fwrite(p->line, 1, p->size, stdout);
+static int audit_log_take_line(void *userdata, const char *line, size_t size) {
+        const AuditOptions *o = userdata;
+
+        if (!o->raw)
+                print_record(line, size);
+        else if (fwrite(line, 1, size, stdout) == size)
                 putchar('\n');
-        } else if (!p->too_long)
-                print_record(p->line, p->size);
-        p->size = 0;
-        p->too_long = false;
-}
-
-static int audit_log_take_body(void *userdata, const void *data, size_t size) {
-        const char *text = data;
-        AuditLogPrinter *p = userdata;
-
-        for (size_t i = 0; i < size; i++)
-                if (text[i] == '\n')
-                        audit_log_end_line(p);
-                else if (p->size < sizeof(p->line) - 1)
-                        p->line[p->size++] = text[i];
-                else
-                        p->too_long = true;
-        return p->flush && fflush(stdout) != 0 ? -errno : 0;
+        return o->follow && fflush(stdout) != 0 ? -errno : 0;
 }
 
 /* "10m" is so many seconds ago. */
@@ -158,10 +84,9 @@ static void query_time(Url *u, const char *name, const char *value) {
                 url_query(u, name, value);
 }
 
-static int audit_log_show(const Place *place, const AuditOptions *o, bool raw, bool tail) {
-        _cleanup_free_ AuditLogPrinter *p = calloc(1, sizeof(*p));
+static int audit_log_show(const Place *place, AuditOptions *o, bool raw, bool tail) {
+        _cleanup_lines_ LineReader lines = { .line = audit_log_take_line, .userdata = o, .max = LINE_MAX_BYTES };
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
 
         url_begin(&u, "/api/audit");
         query_time(&u, "since", o->since);
@@ -172,16 +97,8 @@ static int audit_log_show(const Place *place, const AuditOptions *o, bool raw, b
                 url_query_number(&u, "tail", o->count);
         if (o->follow)
                 url_query(&u, "follow", "1");
-        if (!p || u.error < 0) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
-        p->raw = raw || o->common.json;
-        p->flush = o->follow;
-        q.path = u.text;
-        q.sink = audit_log_take_body;
-        q.sink_data = p;
-        return client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
+        o->raw = raw || o->common.json;
+        return client_receive(place, &u, /* accept= */ NULL, line_reader_feed, &lines, /* error= */ NULL) < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
 int audit_ls(const Place *place, void *options, const Operands *words) {
@@ -234,7 +151,7 @@ static int print_files(int dirfd, const AuditFilter *filter) {
 }
 
 int audit_export(const Place *place, void *options, const Operands *words) {
-        const AuditOptions *o = options;
+        AuditOptions *o = options;
         AuditFilter filter = { .sandbox = o->sandbox, .actor = o->actor };
         _cleanup_close_ int fd = -EBADF;
         int r;
@@ -254,39 +171,46 @@ int audit_export(const Place *place, void *options, const Operands *words) {
 
 /* The check. */
 
-static void print_good(uint64_t records, uint64_t files, uint64_t last, const char *hash, uint64_t torn, uint64_t lost) {
-        printf("✓ %" PRIu64 " records in %" PRIu64 " files, unbroken\n", records, files);
-        printf("✓ the newest is record %" PRIu64 ", %s\n", last, hash);
-        if (torn > 0)
-                printf("  after %" PRIu64 " crashes an unfinished record was taken off\n", torn);
-        if (lost > 0)
-                printf("  %" PRIu64 " records could not be written when they came (a full disk?)\n", lost);
+static void audit_print_count(const json_t *verdict, const char *key, const char *before, const char *after) {
+        long long n = (long long) json_get_integer(verdict, key, 0);
+
+        if (n > 0)
+                printf("  %s%lld %s\n", before, n, after);
 }
 
-static void print_bad(const char *file, uint64_t line, const char *problem) {
-        if (file && *file)
-                printf("✗ %s:%" PRIu64 ": %s\n", file, line, problem);
+static void audit_print_verdict(const json_t *verdict) {
+        const json_t *problem = json_object_get(verdict, "problem");
+        const char *file = json_get_text(problem, "file");
+
+        if (json_get_bool(verdict, "intact")) {
+                printf("✓ %lld records in %lld files, unbroken\n", (long long) json_get_integer(verdict, "records", 0),
+                                (long long) json_get_integer(verdict, "files", 0));
+                printf("✓ the newest is record %lld, %s\n", (long long) json_get_integer(verdict, "last", 0), json_get_text_or(verdict, "hash", "?"));
+                audit_print_count(verdict, "torn", "after ", "crashes an unfinished record was taken off");
+                audit_print_count(verdict, "lost", "", "records could not be written when they came (a full disk?)");
+        } else if (file && *file)
+                printf("✗ %s:%lld: %s\n", file, (long long) json_get_integer(problem, "line", 0), json_get_text_or(problem, "message", "?"));
         else
-                printf("✗ %s\n", problem);
+                printf("✗ %s\n", json_get_text_or(problem, "message", "?"));
+        if (json_get_bool(verdict, "failing"))
+                puts("✗ records cannot be written at the moment: see the daemon's log");
 }
 
-static void print_verdict_json(const AuditVerdict *v) {
+/* As the daemon says it. */
+static json_t *audit_verdict_json(const AuditVerdict *v) {
         json_t *problem = v->intact ? json_null()
                                     : json_pack("{s:s,s:I,s:I,s:s}", "file", v->file, "line", (json_int_t) v->line, "seq",
                                                       (json_int_t) v->seq, "message", v->problem);
-        json_t *o = json_pack("{s:b,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:o}", "intact", v->intact, "records", (json_int_t) v->records, "first",
+
+        return json_pack("{s:b,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:o}", "intact", v->intact, "records", (json_int_t) v->records, "first",
                         (json_int_t) v->first, "last", (json_int_t) v->last, "hash", v->hash, "files", (json_int_t) v->n_files, "torn",
                         (json_int_t) v->torn, "lost", (json_int_t) v->lost, "problem", problem);
-        char *text = o ? client_json_print(o, /* pretty= */ false) : NULL;
-
-        if (text)
-                puts(text);
-        free(text);
-        json_decref(o);
 }
 
 static int verify_dir(const AuditOptions *o) {
         _cleanup_close_ int fd = open_dir(o->dir);
+        _cleanup_json_ json_t *verdict = NULL;
+        _cleanup_free_ char *text = NULL;
         AuditVerifier v;
         int r;
 
@@ -296,45 +220,29 @@ static int verify_dir(const AuditOptions *o) {
         if (r >= 0)
                 while ((r = audit_verify_slice(&v, SIZE_MAX)) > 0)
                         ;
-        if (r < 0)
-                log_error("cannot read the records of '%s': %s", o->dir, strerror(-r));
-        else if (o->common.json)
-                print_verdict_json(&v.verdict);
-        else if (v.verdict.intact)
-                print_good(v.verdict.records, v.verdict.n_files, v.verdict.last, v.verdict.hash, v.verdict.torn, v.verdict.lost);
-        else
-                print_bad(v.verdict.file, v.verdict.line, v.verdict.problem);
+        verdict = r < 0 ? NULL : audit_verdict_json(&v.verdict);
         audit_verify_done(&v);
-        return r < 0 ? EXIT_OWN_FAILURE : v.verdict.intact ? 0 : EXIT_BROKEN;
-}
-
-static void print_answer(const json_t *answer) {
-        const json_t *problem = json_object_get(answer, "problem");
-
-        if (json_get_bool(answer, "intact"))
-                print_good((uint64_t) json_get_integer(answer, "records", 0), (uint64_t) json_get_integer(answer, "files", 0),
-                                (uint64_t) json_get_integer(answer, "last", 0), json_get_text_or(answer, "hash", "?"),
-                                (uint64_t) json_get_integer(answer, "torn", 0), (uint64_t) json_get_integer(answer, "lost", 0));
+        if (!verdict)
+                return verb_refuse("cannot read the records of '%s': %s", o->dir, strerror(r < 0 ? -r : ENOMEM));
+        text = o->common.json ? client_json_print(verdict, /* pretty= */ false) : NULL;
+        if (text)
+                puts(text);
         else
-                print_bad(json_get_text(problem, "file"), (uint64_t) json_get_integer(problem, "line", 0),
-                                json_get_text_or(problem, "message", "?"));
-        if (json_get_bool(answer, "failing"))
-                puts("✗ records cannot be written at the moment: see the daemon's log");
+                audit_print_verdict(verdict);
+        return json_get_bool(verdict, "intact") ? 0 : EXIT_BROKEN;
 }
 
 int audit_verify(const Place *place, void *options, const Operands *words) {
         const AuditOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
         if (o->dir)
                 return verify_dir(o);
-        url_begin(&u, "/api/audit/verify");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+        if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (o->common.json)
                 answer_print(&a);
         else
-                print_answer(a.json);
+                audit_print_verdict(a.json);
         return json_get_bool(a.json, "intact") ? 0 : EXIT_BROKEN;
 }

@@ -6,22 +6,19 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "client/human.h"
 #include "client/verbs.h"
 
 #define EXIT_FOUND 1
 
-static const Option state_options[] = { COMMON_OPTIONS };
-
-static const Usage state_usage = {
-        .synopsis = "audit state [options]",
-        .about = "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
-        .more = "`cove audit` alone means this. `cove reconcile` puts it right.",
-        USAGE_OPTIONS(state_options),
+static const Option verify_options[] = { AUDIT_DIR_OPTION };
+static const Option export_options[] = { AUDIT_DIR_OPTION, AUDIT_FILTER_OPTIONS };
+static const Option ls_options[] = { AUDIT_FILTER_OPTIONS };
+static const Option tail_options[] = {
+        { "count",  'n', "N",  "so many of the newest records (default 20)", OPTION_NUMBER(AuditOptions, count, 0, 1000000) },
+        { "follow", 'f', NULL, "go on with what is still to come",           OPTION_FLAG(AuditOptions, follow)              },
+        AUDIT_FILTER_OPTIONS,
 };
 
 static void client_audit_print_item(const json_t *item) {
@@ -34,7 +31,7 @@ static void client_audit_print_item(const json_t *item) {
 }
 
 /* Every list of the answer is of things that should not be. */
-static void print_lists(const json_t *answer) {
+static void print_lists(const json_t *answer, const char *word) {
         static const struct {
                 const char *name, *good, *bad;
         } known[] = {
@@ -64,41 +61,26 @@ static void print_lists(const json_t *answer) {
         }
 }
 
-static int audit_state(const Place *place, void *options, const Operands *words) {
-        const AuditOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/sandbox/audit");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        else
-                print_lists(a.json);
-        return json_get_bool(a.json, "consistent") ? 0 : EXIT_FOUND;
+static int audit_state_status(const json_t *answer) {
+        return json_get_bool(answer, "consistent") ? 0 : EXIT_FOUND;
 }
 
-int verb_audit(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "state",  &state_usage,        audit_state  },
-                { "verify", &audit_verify_usage, audit_verify },
-                { "export", &audit_export_usage, audit_export },
-                { "ls",     &audit_ls_usage,     audit_ls     },
-                { "tail",   &audit_tail_usage,   audit_tail   },
-        };
-        AuditOptions o = { .count = 20 };
-        bool none = argc < 2 || (argv[1][0] == '-' && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0);
+static const Verb audit_parts[] = {
+        { "state", "audit state [options]", "Compares what the daemon has on record with what is there. Exit status 1: they differ.",
+          .more = "`cove audit` alone means this. `cove reconcile` puts it right.", .path = "/api/sandbox/audit", .show = print_lists,
+          .status = audit_state_status },
+        { "verify", "audit verify [options]", "Checks that no record of the audit log was changed, added or removed. Exit status 1: one was.",
+          .more = "Keep what it prints: a later check has to find the same record at the same number.", VERB_OPTIONS(verify_options),
+          VERB_RUN(audit_verify, AuditOptions), .path = "/api/audit/verify" },
+        { "export", "audit export [options]", "Prints records of the audit log as they are, one JSON object a line, the oldest first.",
+          VERB_OPTIONS(export_options), VERB_RUN(audit_export, AuditOptions) },
+        { "ls", "audit ls [options]", "Shows who did what, the oldest first.", VERB_OPTIONS(ls_options), VERB_RUN(audit_ls, AuditOptions) },
+        { "tail", "audit tail [options]", "Shows the newest records; with --follow, those that come too.", VERB_OPTIONS(tail_options),
+          VERB_RUN(audit_tail, AuditOptions), .defaults = &(const AuditOptions) { .count = 20 } },
+};
 
-        if (none) { /* the name of the verb stands for "state" */
-                _cleanup_place_ Place place = { 0 };
-                Operands words;
-                int status;
-
-                if (usage_begin(&state_usage, argc, argv, &o, &words, &place, &status) == 0)
-                        status = audit_state(&place, &o, &words);
-                return status;
-        }
-        return subverb_run("audit", "Compares the daemon's records with what is there (state, the default), and reads its audit log.",
-                        subverbs, ELEMENTSOF(subverbs), argc, argv, &o);
-}
+const Verb command_audit = {
+        .name = "audit",
+        .about = "Compares the daemon's records with what is there (state, the default), and reads its audit log.",
+        VERB_PARTS(audit_parts), .first_is_meant = true,
+};

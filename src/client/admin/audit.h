@@ -1,19 +1,24 @@
 /* audit.h: what the files of `cove audit` share. */
 #pragma once
 
-#include "client/subverb.h"
+#include "client/ask.h"
+
+/* audit-log.c: the log, from a daemon or from a directory: verify, export, ls, tail. */
+#define AUDIT_DIR_OPTION { "dir", 'd', "DIR", "read this directory instead of asking a daemon", OPTION_TEXT(AuditOptions, dir) }
+#define AUDIT_FILTER_OPTIONS                                                                                                              \
+        { "since",   0, "TIME",  "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", OPTION_TEXT(AuditOptions, since)   }, \
+        { "until",   0, "TIME",  "only what is older",                               OPTION_TEXT(AuditOptions, until)   },                \
+        { "sandbox", 0, "ID",    "only what is about this sandbox",                  OPTION_TEXT(AuditOptions, sandbox) },                \
+        { "actor",   0, "ACTOR", "only what this one did: a key's id, admin, uid:0", OPTION_TEXT(AuditOptions, actor)   }
 
 typedef struct AuditOptions {
         Common common;
         const char *dir;
         const char *since, *until, *sandbox, *actor;
-        bool follow;
+        bool follow, raw;
         uint64_t count;
-        bool has_count;
 } AuditOptions;
 
-/* audit-log.c: the log, from a daemon or from a directory. */
-extern const Usage audit_verify_usage, audit_export_usage, audit_ls_usage, audit_tail_usage;
 int audit_verify(const Place *place, void *options, const Operands *words);
 int audit_export(const Place *place, void *options, const Operands *words);
 int audit_ls(const Place *place, void *options, const Operands *words);

@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/macro.h"
+#include "client/ask.h"
 #include "client/offline.h"
-#include "client/subverb.h"
 #include "client/verbs.h"
 
 typedef struct ConfigOptions {
@@ -14,34 +12,8 @@ typedef struct ConfigOptions {
         bool defaults;
 } ConfigOptions;
 
-APPLY_FLAG(ConfigOptions, defaults)
-
 static const Option show_options[] = {
-        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", apply_defaults },
-        COMMON_OPTIONS,
-};
-
-static const Option plain_options[] = { COMMON_OPTIONS };
-
-static const Usage check_usage = {
-        .synopsis = "config check [FILE] [options]",
-        .about = "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
-        .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.",
-        USAGE_OPTIONS(plain_options),
-        .operands_max = 1,
-};
-
-static const Usage show_usage = {
-        .synopsis = "config show [options]",
-        .about = "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
-        .more = "Example: cove config show --defaults > cove.yaml",
-        USAGE_OPTIONS(show_options),
-};
-
-static const Usage reload_usage = {
-        .synopsis = "config reload [options]",
-        .about = "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
-        USAGE_OPTIONS(plain_options),
+        { "defaults", 0, NULL, "a file with all defaults instead, each key with a comment", OPTION_FLAG(ConfigOptions, defaults) },
 };
 
 static int client_config_check(const Place *place, void *options, const Operands *words) {
@@ -66,10 +38,8 @@ static int client_config_show(const Place *place, void *options, const Operands 
         url_begin(&u, "/api/config");
         if (!o->common.json)
                 url_query(&u, "format", "yaml");
-        if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0) {
-                log_error("%s", error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (client_ask(place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error) < 0)
+                return verb_refuse("%s", error.text);
         if (!answer_is_good(&a)) {
                 answer_tell(&a);
                 return EXIT_OWN_FAILURE;
@@ -100,7 +70,7 @@ static void client_config_print_complaints(const json_t *errors) {
         printf("the running configuration stays\n");
 }
 
-static int reload(const Place *place, void *options, const Operands *words) {
+static int config_reload(const Place *place, void *options, const Operands *words) {
         const ConfigOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
@@ -108,10 +78,8 @@ static int reload(const Place *place, void *options, const Operands *words) {
         const json_t *errors;
 
         url_begin(&u, "/api/config/reload");
-        if (client_ask(place, "POST", &u, /* body= */ NULL, &a, &error) < 0) {
-                log_error("%s", error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (client_ask(place, "POST", &u, /* body= */ NULL, &a, &error) < 0)
+                return verb_refuse("%s", error.text);
         errors = json_object_get(json_object_get(a.json, "error"), "errors");
         if (o->common.json && a.json)
                 answer_print(&a);
@@ -124,14 +92,18 @@ static int reload(const Place *place, void *options, const Operands *words) {
         return answer_is_good(&a) ? 0 : json_array_size(errors) > 0 ? 1 : EXIT_OWN_FAILURE;
 }
 
-int verb_config(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "check", &check_usage, client_config_check },
-                { "show", &show_usage, client_config_show },
-                { "reload", &reload_usage, reload },
-        };
-        ConfigOptions o = { 0 };
+static const Verb config_parts[] = {
+        { "check", "config check [FILE] [options]", "Looks for mistakes in a config file; no daemon is needed. Exit status: 0 good, 1 not.",
+          .more = "Without FILE: /etc/cove/cove.yaml, for a plain user ~/.config/cove/cove.yaml.", .operands_max = 1,
+          VERB_RUN(client_config_check, ConfigOptions) },
+        { "show", "config show [options]", "Prints the configuration that the daemon works with, defaults included; secrets are not shown.",
+          .more = "Example: cove config show --defaults > cove.yaml", VERB_OPTIONS(show_options), VERB_RUN(client_config_show, ConfigOptions) },
+        { "reload", "config reload [options]", "Makes the daemon read its config file again. With a mistake in it, nothing changes.",
+          VERB_RUN(config_reload, ConfigOptions) },
+};
 
-        return subverb_run("config", "Checks the config file, shows what is in force, makes the daemon read it again.", subverbs,
-                        ELEMENTSOF(subverbs), argc, argv, &o);
-}
+const Verb command_config = {
+        .name = "config",
+        .about = "Checks the config file, shows what is in force, makes the daemon read it again.",
+        VERB_PARTS(config_parts),
+};

@@ -4,9 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/client.h"
-#include "client/table.h"
-#include "client/usage.h"
+#include "client/ask.h"
 #include "client/verbs.h"
 
 #define EXIT_DEGRADED  1
@@ -17,18 +15,8 @@ typedef struct HealthOptions {
         bool targets;
 } HealthOptions;
 
-APPLY_FLAG(HealthOptions, targets)
-
 static const Option health_options[] = {
-        { "targets", 0, NULL, "also what is aimed at, and what is", apply_targets },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "health [options]",
-        .about = "Tells whether the daemon and its sandboxes are well, and if not, why.",
-        .more = "Exit status: 0 healthy, 1 degraded, 2 unhealthy, 125 when the daemon cannot be asked.",
-        USAGE_OPTIONS(health_options),
+        { "targets", 0, NULL, "also what is aimed at, and what is", OPTION_FLAG(HealthOptions, targets) },
 };
 
 static const struct {
@@ -52,28 +40,21 @@ static void client_health_print_count(const char *name, const json_t *health, co
         printf("%-12s %9lld\n", name, (long long) json_get_integer(health, key, 0));
 }
 
-static void print_targets(const json_t *list) {
-        static const char *const heads[] = { "TARGET", ">BELOW", ">NOW", "UNIT", "MET", NULL };
-        _cleanup_table_ Table *t = table_new(heads);
-        TableLook look = table_look(STDOUT_FILENO);
-        const json_t *item;
-        size_t i;
-
-        json_array_foreach(list, i, item) {
-                bool known = json_has(item, "met");
-
-                table_cell(t, json_get_text(item, "name"));
-                table_cell_format(t, "%g", json_get_number(item, "below", 0));
-                if (known)
-                        table_cell_format(t, "%.4g", json_get_number(item, "value", 0));
-                else
-                        table_cell(t, NULL);
-                table_cell(t, json_get_text(item, "unit"));
-                table_cell(t, !known ? NULL : json_get_bool(item, "met") ? "yes" : "no");
-        }
-        printf("\n");
-        (void) table_print(t, stdout, &look);
+static void cell_met(Table *t, const json_t *target, const Column *c) {
+        table_cell(t, !json_has(target, "met") ? NULL : json_get_bool(target, "met") ? "yes" : "no");
 }
+
+static void cell_reached(Table *t, const json_t *target, const Column *c) {
+        if (json_has(target, "met"))
+                table_cell_format(t, "%.4g", json_get_number(target, c->key, 0));
+        else
+                table_cell(t, NULL);
+}
+
+static const Column target_columns[] = {
+        { "TARGET", "name" }, { ">BELOW", "below", cell_short, .otherwise = "0" }, { ">NOW", "value", cell_reached }, { "UNIT", "unit" },
+        { "MET", "met", cell_met },
+};
 
 static int client_health_show(const json_t *health, bool targets) {
         const char *status = json_get_text_or(health, "status", "");
@@ -97,26 +78,25 @@ static int client_health_show(const json_t *health, bool targets) {
         print_share("failures", health, "failureRate");
         print_share("timeouts", health, "timeoutRate");
         printf("%-12s %9zu\n", "alerts", json_array_size(json_object_get(health, "activeAlerts")));
-        if (targets)
-                print_targets(json_object_get(health, "targets"));
+        if (targets) {
+                printf("\n");
+                (void) columns_show(target_columns, ELEMENTSOF(target_columns), json_object_get(health, "targets"));
+        }
         return states[k].status;
 }
 
-int verb_health(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
+static int health_run(const Place *place, void *options, const Operands *words) {
+        const HealthOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        HealthOptions o = { 0 };
-        Operands words;
-        int status;
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        url_begin(&u, "/api/sandbox/health");
-        if (client_need(&place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+        if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (!o.common.json)
-                return client_health_show(a.json, o.targets);
-        answer_print(&a);
-        return 0;
+        return o->common.json ? ask_show(&o->common, words, &a) : client_health_show(a.json, o->targets);
 }
+
+const Verb command_health = {
+        .synopsis = "health [options]",
+        .about = "Tells whether the daemon and its sandboxes are well, and if not, why.",
+        .more = "Exit status: 0 healthy, 1 degraded, 2 unhealthy, 125 when the daemon cannot be asked.",
+        VERB_OPTIONS(health_options), VERB_RUN(health_run, HealthOptions), .path = "/api/sandbox/health",
+};

@@ -9,9 +9,9 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "client/ask.h"
 #include "client/human.h"
 #include "client/offline.h"
-#include "client/subverb.h"
 #include "client/verbs.h"
 
 #define FILE_BYTES_MAX (1 << 20)
@@ -21,73 +21,19 @@ typedef struct PolicyOptions {
         const char *file, *method;
 } PolicyOptions;
 
-APPLY_TEXT(PolicyOptions, file)
-APPLY_TEXT(PolicyOptions, method)
-
-static const Option plain_options[] = { COMMON_OPTIONS };
 static const Option explain_options[] = {
-        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", apply_file },
-        { "method", 'X', "METHOD", "of the request (default: GET)", apply_method },
-        COMMON_OPTIONS,
-};
-
-static const Usage check_usage = {
-        .synopsis = "policy check FILE|- [options]",
-        .about = "Looks for all mistakes in a policy; no daemon is needed. Exit status: 0 good, 1 not.",
-        .more = "The file is JSON. What may be reachable is taken from the config file, if there is one.\n"
-                "Example: cove policy check policy.json",
-        USAGE_OPTIONS(plain_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no file given",
-};
-
-static const Usage explain_usage = {
-        .synopsis = "policy explain ID|--file FILE URL [options]",
-        .about = "Says what would become of a request, why, and the line that would change it.",
-        .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
-                "Example: cove policy explain box https://pypi.org/simple/",
-        USAGE_OPTIONS(explain_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox and no URL given",
-};
-
-static const Usage presets_usage = {
-        .synopsis = "policy presets [options]",
-        .about = "Prints the policies that have a name, as JSON.",
-        USAGE_OPTIONS(plain_options),
-};
-
-static const Usage show_usage = {
-        .synopsis = "policy show ID [options]",
-        .about = "Prints a sandbox's policy as JSON, with all that was not said.",
-        USAGE_OPTIONS(plain_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no sandbox given",
-};
-
-static const Usage set_usage = {
-        .synopsis = "policy set ID FILE|- [options]",
-        .about = "Gives a running sandbox another policy for its network.",
-        .more = "What is built into the sandbox (paths, sizes, processes) cannot change. Connections that the\n"
-                "new policy would not allow are cut.\nExample: cove policy set box policy.json",
-        USAGE_OPTIONS(plain_options),
-        .operands_min = 2,
-        .operands_max = 2,
-        .missing = "no sandbox given",
-        .missing_last = "no file given",
+        { "file", 'f', "FILE|-", "of this policy, without a daemon, instead of a sandbox's", OPTION_TEXT(PolicyOptions, file) },
+        { "method", 'X', "METHOD", "of the request (default: GET)", OPTION_TEXT(PolicyOptions, method) },
 };
 
 static int client_policy_check(const Place *place, void *options, const Operands *words) {
-        const PolicyOptions *o = options;
-        char *argv[] = { (char *) "coved", (char *) "--check-policy", words->items[0], o->common.json ? (char *) "--json" : NULL, NULL };
+        const Common *c = options;
+        char *argv[] = { (char *) "coved", (char *) "--check-policy", words->items[0], c->json ? (char *) "--json" : NULL, NULL };
 
         return offline_become_coved("policy", argv);
 }
 
-static int presets(const Place *place, void *options, const Operands *words) {
+static int policy_presets(const Place *place, void *options, const Operands *words) {
         char *argv[] = { (char *) "coved", (char *) "--policy-presets", NULL };
 
         return offline_become_coved("policy", argv);
@@ -98,10 +44,8 @@ static int explain_offline(const PolicyOptions *o, const Operands *words) {
                          NULL, NULL, NULL, NULL };
         size_t n = 5;
 
-        if (words->n > 1) {
-                log_error("'%s': with --file there is no sandbox to name", words->items[0]);
-                return EXIT_OWN_FAILURE;
-        }
+        if (words->n > 1)
+                return verb_refuse("'%s': with --file there is no sandbox to name", words->items[0]);
         if (o->method) {
                 argv[n++] = (char *) "--explain-method";
                 argv[n++] = (char *) o->method;
@@ -112,7 +56,7 @@ static int explain_offline(const PolicyOptions *o, const Operands *words) {
 }
 
 /* The words of coved --explain-url. */
-static void print_explanation(const json_t *answer) {
+static void policy_show_explanation(const json_t *answer, const char *word) {
         _cleanup_free_ char *text = human_clean(json_get_text_or(answer, "text", "?")), *cure = NULL;
 
         puts(text ? text : "?");
@@ -122,6 +66,10 @@ static void print_explanation(const json_t *answer) {
         printf("→ %s\n", cure ? cure : "");
 }
 
+static int policy_explanation_status(const json_t *answer) {
+        return json_get_bool(answer, "allowed") ? 0 : 1;
+}
+
 static int client_policy_explain(const Place *place, void *options, const Operands *words) {
         const PolicyOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
@@ -129,45 +77,15 @@ static int client_policy_explain(const Place *place, void *options, const Operan
 
         if (o->file)
                 return explain_offline(o, words);
-        if (words->n < 2) {
-                log_error("no URL given: cove policy explain ID URL");
-                return EXIT_OWN_FAILURE;
-        }
+        if (words->n < 2)
+                return verb_refuse("no URL given: cove policy explain ID URL");
         url_sandbox(&u, words->items[0], "policy");
         url_part(&u, "explain");
         url_query(&u, "url", words->items[1]);
         url_query(&u, "method", o->method);
         if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
                 return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        else
-                print_explanation(a.json);
-        return json_get_bool(a.json, "allowed") ? 0 : 1;
-}
-
-static int print_policy(const PolicyOptions *o, const Answer *a) {
-        char *text;
-
-        if (o->common.json) {
-                answer_print(a);
-                return 0;
-        }
-        text = client_json_print(a->json, /* pretty= */ true);
-        if (text)
-                puts(text);
-        free(text);
-        return text ? 0 : EXIT_OWN_FAILURE;
-}
-
-static int client_policy_show(const Place *place, void *options, const Operands *words) {
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_sandbox(&u, words->items[0], "policy");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        return print_policy(options, &a);
+        return ask_show(&o->common, words, &a);
 }
 
 static json_t *client_policy_read_file(const char *file) {
@@ -194,30 +112,33 @@ static json_t *client_policy_read_file(const char *file) {
 }
 
 static int client_policy_set(const Place *place, void *options, const Operands *words) {
-        const PolicyOptions *o = options;
-        _cleanup_builder_ JsonBuilder b = { .object = client_policy_read_file(words->items[1]) };
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+        Common *c = options;
 
-        if (!b.object)
-                return EXIT_OWN_FAILURE;
-        url_sandbox(&u, words->items[0], "policy");
-        if (client_need(place, "PUT", &u, &b, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        else
-                puts(words->items[0]);
-        return 0;
+        c->body.object = client_policy_read_file(words->items[1]);
+        return c->body.object ? ask_run(place, c, words) : EXIT_OWN_FAILURE;
 }
 
-int verb_policy(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "check", &check_usage, client_policy_check }, { "explain", &explain_usage, client_policy_explain }, { "presets", &presets_usage, presets },
-                { "show", &show_usage, client_policy_show },    { "set", &set_usage, client_policy_set },
-        };
-        PolicyOptions o = { 0 };
+static const Verb policy_parts[] = {
+        { "check", "policy check FILE|- [options]", "Looks for all mistakes in a policy; no daemon is needed. Exit status: 0 good, 1 not.",
+          .more = "The file is JSON. What may be reachable is taken from the config file, if there is one.\n"
+                  "Example: cove policy check policy.json",
+          VERB_ONE("no file given"), .run = client_policy_check },
+        { "explain", "policy explain ID|--file FILE URL [options]", "Says what would become of a request, why, and the line that would change it.",
+          .more = "Exit status: 0 allowed, 1 denied or to be asked for.\nURL: https://HOST/PATH, http://, wss://, ws://, tcp://HOST:PORT, udp://HOST:PORT, dns://HOST.\n"
+                  "Example: cove policy explain box https://pypi.org/simple/",
+          VERB_OPTIONS(explain_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox and no URL given",
+          VERB_RUN(client_policy_explain, PolicyOptions), .show = policy_show_explanation, .status = policy_explanation_status },
+        { "presets", "policy presets [options]", "Prints the policies that have a name, as JSON.", .run = policy_presets },
+        { "show", "policy show ID [options]", "Prints a sandbox's policy as JSON, with all that was not said.", VERB_ONE("no sandbox given"),
+          .path = "/api/sandbox/%/policy", .show = show_pretty },
+        { "set", "policy set ID FILE|- [options]", "Gives a running sandbox another policy for its network.",
+          .more = "What is built into the sandbox (paths, sizes, processes) cannot change. Connections that the\n"
+                  "new policy would not allow are cut.\nExample: cove policy set box policy.json",
+          VERB_TWO("no sandbox given", "no file given"), .run = client_policy_set, .method = "PUT", .path = "/api/sandbox/%/policy", .body = "{}" },
+};
 
-        return subverb_run("policy", "Checks policies, says what would become of a request, shows and sets those of sandboxes.", subverbs,
-                        ELEMENTSOF(subverbs), argc, argv, &o);
-}
+const Verb command_policy = {
+        .name = "policy",
+        .about = "Checks policies, says what would become of a request, shows and sets those of sandboxes.",
+        VERB_PARTS(policy_parts),
+};

@@ -12,61 +12,27 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/log.h"
-#include "client/sandbox/several.h"
-#include "client/subverb.h"
-#include "client/table.h"
+#include "client/ask.h"
 #include "client/verbs.h"
 
 #define VALUE_MAX 65536 /* as the daemon has it; one byte more, and it says so itself */
 
 typedef struct SecretOptions {
         Common common;
-        const char *tenant, *value_file;
+        const char *value_file;
         bool all;
 } SecretOptions;
 
-APPLY_TEXT(SecretOptions, tenant)
-APPLY_TEXT(SecretOptions, value_file)
-APPLY_FLAG(SecretOptions, all)
-
-#define TENANT_OPTION { "tenant", 't', "NAME", "whose; for admins", apply_tenant }
+#define TENANT_OPTION { "tenant", 't', "NAME", "whose; for admins", QUERY_TEXT("tenant") }
 
 static const Option set_options[] = {
-        { "value-file", 'f', "FILE", "the value is in this file", apply_value_file },
+        { "value-file", 'f', "FILE", "the value is in this file", OPTION_TEXT(SecretOptions, value_file) },
         TENANT_OPTION,
-        COMMON_OPTIONS,
 };
-static const Option ls_options[] = { TENANT_OPTION, COMMON_OPTIONS };
+static const Option ls_options[] = { TENANT_OPTION };
 static const Option rm_options[] = {
-        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", apply_all },
+        { "all", 0, NULL, "every secret of every tenant, also when the key is lost", OPTION_FLAG(SecretOptions, all) },
         TENANT_OPTION,
-        COMMON_OPTIONS,
-};
-
-static const Usage set_usage = {
-        .synopsis = "secret set NAME [options]",
-        .about = "Makes a secret, or gives it another value: from stdin, from a file, or, on a terminal,\n"
-                 "as it is typed, unseen. One newline at its end is not part of it.",
-        .more = "A sandbox or a command gets it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
-                "Example: pass show api-key | cove secret set api-key",
-        USAGE_OPTIONS(set_options),
-        .operands_min = 1,
-        .operands_max = 2, /* the second is told why it is none */
-        .missing = "no name given",
-};
-
-static const Usage ls_usage = {
-        .synopsis = "secret ls [options]",
-        .about = "Lists the secrets: names and times. Nobody can read a value back.",
-        USAGE_OPTIONS(ls_options),
-};
-
-static const Usage rm_usage = {
-        .synopsis = "secret rm NAME… | --all [options]",
-        .about = "Removes secrets. What runs keeps the value that it was started with.",
-        USAGE_OPTIONS(rm_options),
-        .operands_max = USAGE_ANY_NUMBER,
 };
 
 /* The value. */
@@ -150,18 +116,14 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
         Request q = REQUEST_INIT;
         Error error = { 0 };
 
-        if (words->n > 1) {
-                log_error("a value on the command line can be read by everybody who lists processes, and stays in the shell's history: "
-                          "give it on stdin, or with --value-file");
-                return EXIT_OWN_FAILURE;
-        }
-        if (secret_read_value(o, words->items[0], &value, &error) < 0) {
-                log_error("secret %s: %s", words->items[0], error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (words->n > 1)
+                return verb_refuse("a value on the command line can be read by everybody who lists processes, and stays in the shell's history: "
+                                   "give it on stdin, or with --value-file");
+        if (secret_read_value(o, words->items[0], &value, &error) < 0)
+                return verb_refuse("secret %s: %s", words->items[0], error.text);
         url_begin(&u, "/api/secrets");
         url_part(&u, words->items[0]);
-        url_query(&u, "tenant", o->tenant);
+        url_query(&u, "tenant", common_query(&o->common, "tenant"));
         q.method = "PUT";
         q.path = u.text;
         q.type = "application/octet-stream";
@@ -178,64 +140,41 @@ static int secret_set(const Place *place, void *options, const Operands *words) 
         return 0;
 }
 
-static void secret_add_row(Table *t, const json_t *secret) {
-        table_cell(t, json_get_text(secret, "name"));
-        table_cell(t, json_get_text(secret, "tenant"));
-        table_cell(t, json_get_text(secret, "createdAt"));
-        table_cell(t, json_get_text(secret, "updatedAt"));
-}
+static const Column secret_columns[] = {
+        { "NAME", "name" }, { "TENANT", "tenant" }, { "MADE", "createdAt" }, { "SET", "updatedAt" },
+};
 
-static int secret_list(const Place *place, void *options, const Operands *words) {
-        static const char *const heads[] = { "NAME", "TENANT", "MADE", "SET", NULL };
-        const SecretOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/secrets");
-        url_query(&u, "tenant", o->tenant);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, secret_add_row);
-}
-
-static int secret_remove_all(const Place *place, const SecretOptions *o) {
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/secrets");
-        url_query(&u, "all", "true");
-        if (client_need(place, "DELETE", &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        return 0;
-}
+static const Verb rm_all_verb = { .method = "DELETE", .path = "/api/secrets?all=true", .show = show_nothing };
 
 static int remove_secrets(const Place *place, void *options, const Operands *words) {
-        const SecretOptions *o = options;
-        _cleanup_free_ char *query = NULL;
-        Several several = { .place = place, .method = "DELETE", .what = "/api/secrets", .root = true, .json = o->common.json };
+        SecretOptions *o = options;
 
-        if (o->all == (words->n > 0)) {
-                log_error(o->all ? "secret rm: --all goes without names" : "secret rm: no secret given");
-                return EXIT_OWN_FAILURE;
-        }
-        if (o->all)
-                return secret_remove_all(place, o);
-        if (o->tenant && asprintf(&query, "tenant=%s", o->tenant) < 0)
-                return EXIT_OWN_FAILURE;
-        several.query = query;
-        return several_ask(&several, words->items, words->n);
+        if (o->all == (words->n > 0))
+                return verb_refuse(o->all ? "secret rm: --all goes without names" : "secret rm: no secret given");
+        if (!o->all)
+                return ask_run(place, o, words);
+        strv_done(&o->common.queries);
+        return ask_as(&rm_all_verb, place, o, words);
 }
 
-int verb_secret(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "set", &set_usage, secret_set },
-                { "ls", &ls_usage, secret_list },
-                { "rm", &rm_usage, remove_secrets },
-        };
-        SecretOptions o = { 0 };
+static const Verb secret_parts[] = {
+        { "set", "secret set NAME [options]",
+          "Makes a secret, or gives it another value: from stdin, from a file, or, on a terminal,\n"
+          "as it is typed, unseen. One newline at its end is not part of it.",
+          .more = "A sandbox or a command gets it by reference: cove exec box --env API_KEY=secret:api-key -- ./run\n"
+                  "Example: pass show api-key | cove secret set api-key",
+          VERB_OPTIONS(set_options), .operands_min = 1, .operands_max = 2,
+          /* the second is told why it is none */
+          .missing = "no name given",
+          VERB_RUN(secret_set, SecretOptions) },
+        { "ls", "secret ls [options]", "Lists the secrets: names and times. Nobody can read a value back.", VERB_OPTIONS(ls_options),
+          .path = "/api/secrets", VERB_COLUMNS(secret_columns) },
+        { "rm", "secret rm NAME… | --all [options]", "Removes secrets. What runs keeps the value that it was started with.",
+          VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(remove_secrets, SecretOptions), VERB_DELETE("/api/secrets/%") },
+};
 
-        return subverb_run("secret", "Sets, lists and removes secrets: values that sandboxes get by name, and that nobody reads back.", subverbs,
-                        ELEMENTSOF(subverbs), argc, argv, &o);
-}
+const Verb command_secret = {
+        .name = "secret",
+        .about = "Sets, lists and removes secrets: values that sandboxes get by name, and that nobody reads back.",
+        VERB_PARTS(secret_parts),
+};

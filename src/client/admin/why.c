@@ -1,41 +1,16 @@
 /* cove why: why a sandbox does not get on. */
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "client/client.h"
+#include "client/ask.h"
 #include "client/human.h"
-#include "client/table.h"
-#include "client/usage.h"
 #include "client/verbs.h"
 
 #define EXIT_STUCK 1
 
-typedef struct WhyOptions {
-        Common common;
-        const char *sample;
-} WhyOptions;
-
-APPLY_TEXT(WhyOptions, sample)
-
 static const Option why_options[] = {
-        { "sample", 0, "TIME", "how long to look (default 500ms)", apply_sample },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "why SANDBOX [options]",
-        .about = "Looks twice at a sandbox and says what it does: busy loop, waiting, hung, memory growing,\n"
-                 "too many processes, or nothing wrong; with the numbers, known words in its output, red\n"
-                 "flags, and what to do. Exit status 1: it is stuck.",
-        .more = "Example: cove why build-7",
-        USAGE_OPTIONS(why_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no sandbox given",
+        { "sample", 0, "TIME", "how long to look (default 500ms)", QUERY_MILLISECONDS("sampleMs") },
 };
 
 static void why_print_line(const char *mark, const char *text) {
@@ -49,7 +24,7 @@ static void print_evidence(const json_t *d) {
         const char *key;
 
         json_object_foreach((json_t *) e, key, value) {
-                _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : client_json_print(value, /* pretty= */ false);
+                _cleanup_free_ char *text = human_value(value);
 
                 if (!json_is_null(value))
                         printf("  %-24s %s\n", key, text ? text : "?");
@@ -84,7 +59,7 @@ static void print_findings(const json_t *d) {
                 why_print_line("!", json_text_of(item) ? json_text_of(item) : "?");
 }
 
-static void why_show(const json_t *d) {
+static void why_show(const json_t *d, const char *word) {
         bool stuck = json_get_bool(d, "stuck"), colours = colours_wanted(STDOUT_FILENO);
         _cleanup_free_ char *summary = human_clean(json_get_text_or(d, "summary", "?"));
 
@@ -96,31 +71,15 @@ static void why_show(const json_t *d) {
         printf("→ %s\n", json_get_text_or(d, "suggestion", "-"));
 }
 
-int verb_why(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-        WhyOptions o = { 0 };
-        Error error = { 0 };
-        Operands words;
-        usec_t sample;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        url_sandbox(&u, words.items[0], "diagnosis");
-        if (o.sample) {
-                if (value_duration("--sample", o.sample, &sample, &error) < 0) {
-                        log_error("%s", error.text);
-                        return EXIT_OWN_FAILURE;
-                }
-                url_query_number(&u, "sampleMs", sample / USEC_PER_MSEC);
-        }
-        if (client_need(&place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o.common.json)
-                answer_print(&a);
-        else
-                why_show(a.json);
-        return json_get_bool(a.json, "stuck") ? EXIT_STUCK : 0;
+static int why_status(const json_t *d) {
+        return json_get_bool(d, "stuck") ? EXIT_STUCK : 0;
 }
+
+const Verb command_why = {
+        .synopsis = "why SANDBOX [options]",
+        .about = "Looks twice at a sandbox and says what it does: busy loop, waiting, hung, memory growing,\n"
+                 "too many processes, or nothing wrong; with the numbers, known words in its output, red\n"
+                 "flags, and what to do. Exit status 1: it is stuck.",
+        .more = "Example: cove why build-7",
+        VERB_OPTIONS(why_options), VERB_ONE("no sandbox given"), .path = "/api/sandbox/%/diagnosis", .show = why_show, .status = why_status,
+};

@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/log.h"
 #include "client/human.h"
-#include "client/sandbox/several.h"
-#include "client/table.h"
 #include "client/verbs.h"
 
 void url_agent(Url *u, const char *id, const char *what) {
@@ -22,126 +19,66 @@ void url_agent(Url *u, const char *id, const char *what) {
                 url_part(u, what);
 }
 
-/* Listing. */
-
-APPLY_TEXT(AgentOptions, type)
-APPLY_TEXT(AgentOptions, task)
-APPLY_TEXT(AgentOptions, status)
-APPLY_TEXT(AgentOptions, limit)
-APPLY_TEXT(AgentOptions, stream)
-
 static const Option ls_options[] = {
-        { "status", 's', "STATUS", "only these: queued, provisioning, running, completed, failed,\ndead, cancelled; several with commas", apply_status },
-        { "type",   't', "TYPE",   "only of this agent type",                        apply_type   },
-        { "task",   0,   "ID",     "only of this task",                              apply_task   },
-        { "limit",  'n', "N",      "at most so many (default 100)",                  apply_limit  },
-        COMMON_OPTIONS,
+        { "status", 's', "STATUS", "only these: queued, provisioning, running, completed, failed,\ndead, cancelled; several with commas", QUERY_TEXT("status") },
+        { "type",   't', "TYPE",   "only of this agent type",       QUERY_TEXT("agentType") },
+        { "task",   0,   "ID",     "only of this task",             QUERY_TEXT("taskId")    },
+        { "limit",  'n', "N",      "at most so many (default 100)", QUERY_TEXT("limit")     },
 };
 
 static const Option logs_options[] = {
-        { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", apply_stream },
-        COMMON_OPTIONS,
+        { "stream", 0, "NAME", "stdout or stderr (default: both, each to its own)", OPTION_TEXT(AgentOptions, stream) },
 };
 
-static const Option plain_options[] = { COMMON_OPTIONS };
+static int agent_run_apply_priority(void *target, const char *value, Error *reterr) {
+        uint64_t n;
+        int r = value_number("--priority", value[0] == '-' ? value + 1 : value, 0, 100, &n, reterr);
 
-static const Usage ls_usage = {
-        .synopsis = "agent ls [options]",
-        .about = "Lists agent executions, the newest first.",
-        .more = "Example: cove agent ls --status dead",
-        USAGE_OPTIONS(ls_options),
-};
-
-#define OF_SOME(verb_name, sentence)                                                                         \
-        {                                                                                                    \
-                .synopsis = "agent " verb_name " ID… [options]", .about = sentence, USAGE_OPTIONS(plain_options), \
-                .operands_min = 1, .operands_max = USAGE_ANY_NUMBER, .missing = "no execution given",        \
-        }
-
-static const Usage cancel_usage = OF_SOME("cancel", "Ends agent executions, wherever they stand.");
-static const Usage retry_usage = OF_SOME("retry", "Sends dead letters again, with all their attempts.");
-static const Usage rm_usage = OF_SOME("rm", "Forgets agent executions that have ended, with what was kept of them.");
-
-static const Usage show_usage = {
-        .synopsis = "agent show ID [options]",
-        .about = "Tells all about an agent execution.",
-        USAGE_OPTIONS(plain_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no execution given",
-};
-
-static const Usage logs_usage = {
-        .synopsis = "agent logs ID [options]",
-        .about = "Prints what the program of an agent execution has written.",
-        USAGE_OPTIONS(logs_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no execution given",
-};
-
-static const Usage queue_usage = {
-        .synopsis = "agent queue [options]",
-        .about = "Shows how long the queue of agent executions is, and how long they wait.",
-        USAGE_OPTIONS(plain_options),
-};
-
-static void cell_span(Table *t, const json_t *timings, const char *key) {
-        double ms = json_get_number(timings, key, -1);
-        char text[HUMAN_MAX];
-
-        table_cell(t, ms < 0 ? NULL : human_span((usec_t) (ms * 1000), text));
+        if (r >= 0)
+                json_put_integer(&((Common *) target)->body, "priority", value[0] == '-' ? -(int64_t) n : (int64_t) n);
+        return r;
 }
 
-static void agent_add_row(Table *t, const json_t *x) {
-        const json_t *timings = json_object_get(x, "timings");
+static const Option run_options[] = {
+        { "type",     't', "TYPE",       "agent type: a profile (see `cove profile ls`)",         BODY_TEXT("agentType")             },
+        { "task",     0,   "ID",         "what it is done for",                                   BODY_TEXT("taskId")                },
+        { "context",  'c', "JSON",       "handed to the program; @FILE takes a file's contents",  OPTION_TEXT(AgentOptions, context) },
+        { "code",     0,   "FILE",       "run this file's code instead of a command; - is stdin", OPTION_TEXT(AgentOptions, code)    },
+        { "language", 'l', "NAME",       "what the code is written in (default python)",          BODY_TEXT("language")              },
+        { "env",      'e', "NAME=VALUE", "set a variable; NAME alone passes the caller's",        BODY_ENV("env")                    },
+        { "timeout",  0,   "TIME",       "of the program (default: the agent type's)",            BODY_SECONDS("timeoutSeconds")     },
+        { "retries",  0,   "N",          "again so often when the sandbox fails",                 BODY_NUMBER("maxRetries", 0, 10)   },
+        { "priority", 'p', "N",          "from -100 to 100; higher goes first",                   agent_run_apply_priority           },
+        { "capture",  0,   "PATTERN",    "keep files of the workspace, such as 'out/**'",         BODY_WORDS("capturePatterns", 64)  },
+        { "webhook",  0,   "URL",        "is told of the end",                                    BODY_TEXT("webhook")               },
+        { "keep",     0,   NULL,         "the sandbox stays when the program has ended",          BODY_TRUE("keepSandbox")           },
+        { "async",    'd', NULL,         "do not wait: print the execution's id",                 OPTION_FLAG(AgentOptions, async)   },
+        { "quiet",    'q', NULL,         "only the program's own output",                         OPTION_FLAG(AgentOptions, quiet)   },
+};
+
+static void cell_progress(Table *t, const json_t *x, const Column *c) {
         const char *status = json_get_text_or(x, "status", "");
 
-        table_cell(t, json_get_text(x, "id"));
-        table_cell(t, json_get_text(x, "taskId"));
-        table_cell(t, json_get_text(x, "agentType"));
         table_cell_colour(t, status, colour_of_status(strcmp(status, "dead") == 0 ? "failed" : status));
+}
+
+static void cell_attempt(Table *t, const json_t *x, const Column *c) {
         table_cell_format(t, "%lld/%lld", (long long) json_get_integer(x, "attempt", 0), (long long) json_get_integer(x, "maxAttempts", 0));
-        cell_span(t, timings, "queuedMs");
-        cell_span(t, timings, "executionMs");
-        table_cell(t, json_get_text(json_object_get(x, "error"), "code"));
-        table_cell(t, json_get_text(x, "createdAt"));
 }
 
-static int agent_list(const Place *place, void *options, const Operands *words) {
-        static const char *const heads[] = { "ID", "TASK", "TYPE", "STATUS", "ATTEMPT", ">QUEUED", ">RAN", "ERROR", "CREATED", NULL };
-        const AgentOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+static const Column agent_columns[] = {
+        { "ID", "id" },
+        { "TASK", "taskId" },
+        { "TYPE", "agentType" },
+        { "STATUS", "status", cell_progress },
+        { "ATTEMPT", "attempt", cell_attempt },
+        { ">QUEUED", "timings.queuedMs", cell_span, .scale = 1000 },
+        { ">RAN", "timings.executionMs", cell_span, .scale = 1000 },
+        { "ERROR", "error.code" },
+        { "CREATED", "createdAt" },
+};
 
-        url_begin(&u, "/api/agents/executions");
-        url_query(&u, "status", o->status);
-        url_query(&u, "agentType", o->type);
-        url_query(&u, "taskId", o->task);
-        url_query(&u, "limit", o->limit);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, agent_add_row);
-}
-
-/* One. */
-
-static int agent_show(const Place *place, void *options, const Operands *words) {
-        const AgentOptions *o = options;
-        _cleanup_free_ char *text = NULL;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_agent(&u, words->items[0], /* what= */ NULL);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        text = o->common.json ? NULL : client_json_print(a.json, /* pretty= */ true);
-        if (text)
-                puts(text);
-        else
-                answer_print(&a);
-        return 0;
-}
+/* What a program has written. */
 
 typedef struct AgentCopy {
         int fd;
@@ -157,7 +94,6 @@ static int copy_on(void *userdata, const void *data, size_t size) {
 }
 
 ssize_t agent_copy_output(const Place *place, const char *id, const char *stream, uint64_t from, bool follow, int fd) {
-        Request q = REQUEST_INIT;
         _cleanup_url_ Url u = { 0 };
         AgentCopy copy = { .fd = fd };
         int r;
@@ -166,17 +102,11 @@ ssize_t agent_copy_output(const Place *place, const char *id, const char *stream
         url_query(&u, "stream", stream);
         url_query_number(&u, "from", from);
         url_query(&u, "follow", follow ? "true" : "false");
-        if (u.error < 0)
-                return u.error;
-        q.path = u.text;
-        q.accept = "application/octet-stream";
-        q.sink = copy_on;
-        q.sink_data = &copy;
-        r = client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+        r = client_receive(place, &u, "application/octet-stream", copy_on, &copy, /* error= */ NULL);
         return r < 0 ? r : (ssize_t) copy.n;
 }
 
-static int logs(const Place *place, void *options, const Operands *words) {
+static int agent_logs(const Place *place, void *options, const Operands *words) {
         static const struct {
                 const char *name;
                 int fd;
@@ -191,38 +121,6 @@ static int logs(const Place *place, void *options, const Operands *words) {
         return 0;
 }
 
-static int ask_all(const Place *place, void *options, const Operands *words, const char *method, const char *what) {
-        const AgentOptions *o = options;
-        int status = 0;
-
-        for (unsigned i = 0; i < words->n; i++) {
-                _cleanup_builder_ JsonBuilder b = { 0 };
-                _cleanup_answer_ Answer a = { 0 };
-                _cleanup_url_ Url u = { 0 };
-
-                url_agent(&u, words->items[i], what);
-                if (client_need(place, method, &u, what ? &b : NULL, &a) < 0)
-                        status = EXIT_OWN_FAILURE;
-                else if (o->common.json)
-                        answer_print(&a);
-                else
-                        puts(words->items[i]);
-        }
-        return status;
-}
-
-static int agent_cancel(const Place *place, void *options, const Operands *words) {
-        return ask_all(place, options, words, "POST", "cancel");
-}
-
-static int agent_retry(const Place *place, void *options, const Operands *words) {
-        return ask_all(place, options, words, "POST", "retry");
-}
-
-static int agent_remove_some(const Place *place, void *options, const Operands *words) {
-        return ask_all(place, options, words, "DELETE", /* what= */ NULL);
-}
-
 /* The queue. */
 
 static void print_waits(const json_t *waits) {
@@ -233,49 +131,49 @@ static void print_waits(const json_t *waits) {
                 printf("wait %-12s %s\n", keys[i][1], human_span((usec_t) (json_get_number(waits, keys[i][0], 0) * 1000), text));
 }
 
-static int agent_queue(const Place *place, void *options, const Operands *words) {
+static void agent_show_queue(const json_t *queue, const char *word) {
         static const char *const counts[][2] = {
                 { "depth", "waiting" }, { "delayed", "of them later" }, { "active", "active" }, { "running", "running" }, { "deadLetters", "dead letters" },
         };
-        const AgentOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         char text[HUMAN_MAX];
         const char *key;
         json_t *value;
 
-        url_begin(&u, "/api/agents/queue");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json) {
-                answer_print(&a);
-                return 0;
-        }
         for (size_t i = 0; i < ELEMENTSOF(counts); i++)
-                printf("%-17s %lld\n", counts[i][1], (long long) json_get_integer(a.json, counts[i][0], 0));
-        printf("%-17s %s\n", "longest wait now", human_span((usec_t) (json_get_number(a.json, "oldestWaitMs", 0) * 1000), text));
-        print_waits(json_object_get(a.json, "waits"));
-        json_object_foreach(json_object_get(a.json, "byPriority"), key, value)
+                printf("%-17s %lld\n", counts[i][1], (long long) json_get_integer(queue, counts[i][0], 0));
+        printf("%-17s %s\n", "longest wait now", human_span((usec_t) (json_get_number(queue, "oldestWaitMs", 0) * 1000), text));
+        print_waits(json_object_get(queue, "waits"));
+        json_object_foreach(json_object_get(queue, "byPriority"), key, value)
                 printf("priority %-8s %lld\n", key, (long long) json_integer_value(value));
-        return 0;
 }
 
-int verb_agent(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "run", &agent_run_usage, agent_run },
-                { "ls", &ls_usage, agent_list },
-                { "show", &show_usage, agent_show },
-                { "logs", &logs_usage, logs },
-                { "cancel", &cancel_usage, agent_cancel },
-                { "retry", &retry_usage, agent_retry },
-                { "rm", &rm_usage, agent_remove_some },
-                { "queue", &queue_usage, agent_queue },
-        };
-        AgentOptions o = { .env = STRV_INIT(1024), .patterns = STRV_INIT(64) };
-        int status = subverb_run("agent", "Runs tasks of agents, each in a sandbox of its own, through a queue that survives everything.", subverbs,
-                        ELEMENTSOF(subverbs), argc, argv, &o);
+static const Verb agent_parts[] = {
+        { "run", "agent run --type TYPE --task ID [options] [-- COMMAND [ARG…]]",
+          "Runs a task of an agent in a sandbox of its own and ends as its program does. Ctrl-C ends this\n"
+          "program only: the execution goes on, and `cove agent cancel` ends it.",
+          .more = "Without COMMAND and --code, what the agent type is configured to run. With --json the whole result\n"
+                  "comes as one document at the end.\n\n"
+                  "exit status: the program's own, as of `cove exec`; 125 when cove itself or all attempts failed.",
+          VERB_OPTIONS(run_options), .operands_max = VERB_ANY_NUMBER, .options_until = 1, VERB_RUN(agent_run, AgentOptions), .method = "POST",
+          .path = "/api/agents/execute", .body = "{\"async\":true}", .prints = "id" },
+        { "ls", "agent ls [options]", "Lists agent executions, the newest first.", .more = "Example: cove agent ls --status dead",
+          VERB_OPTIONS(ls_options), .path = "/api/agents/executions", VERB_COLUMNS(agent_columns) },
+        { "show", "agent show ID [options]", "Tells all about an agent execution.", VERB_ONE("no execution given"),
+          .path = "/api/agents/executions/%", .show = show_pretty },
+        { "logs", "agent logs ID [options]", "Prints what the program of an agent execution has written.", VERB_OPTIONS(logs_options),
+          VERB_ONE("no execution given"), VERB_RUN(agent_logs, AgentOptions) },
+        { "cancel", "agent cancel ID… [options]", "Ends agent executions, wherever they stand.", VERB_SOME("no execution given"),
+          VERB_POST("/api/agents/executions/%/cancel"), .each = true, .lines = true },
+        { "retry", "agent retry ID… [options]", "Sends dead letters again, with all their attempts.", VERB_SOME("no execution given"),
+          VERB_POST("/api/agents/executions/%/retry"), .each = true, .lines = true },
+        { "rm", "agent rm ID… [options]", "Forgets agent executions that have ended, with what was kept of them.", VERB_SOME("no execution given"),
+          VERB_DELETE("/api/agents/executions/%"), .lines = true },
+        { "queue", "agent queue [options]", "Shows how long the queue of agent executions is, and how long they wait.", .path = "/api/agents/queue",
+          .show = agent_show_queue },
+};
 
-        strv_done(&o.env);
-        strv_done(&o.patterns);
-        return status;
-}
+const Verb command_agent = {
+        .name = "agent",
+        .about = "Runs tasks of agents, each in a sandbox of its own, through a queue that survives everything.",
+        VERB_PARTS(agent_parts),
+};

@@ -1,23 +1,15 @@
 /* agent.h: what the verbs of `cove agent` share. */
 #pragma once
 
-#include "base/strv.h"
-#include "client/client.h"
-#include "client/subverb.h"
-#include "client/usage.h"
+#include "client/ask.h"
 
 typedef struct AgentOptions {
         Common common;
-        const char *type, *task, *context, *code, *language, *webhook, *key, *status, *limit, *stream;
-        bool async, keep, capture, quiet;
-        Strv env, patterns;
-        bool has_timeout, has_retries, has_priority;
-        usec_t timeout;
-        uint64_t retries;
-        int priority;
+        const char *context, *code, *stream;
+        bool async, quiet;
 } AgentOptions;
 
-extern const Usage agent_run_usage;
+/* agent-run.c */
 int agent_run(const Place *place, void *options, const Operands *words);
 
 /* "/api/agents/executions/ID", and with a further part "…/what". */

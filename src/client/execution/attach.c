@@ -1,14 +1,12 @@
 /* cove attach: back to a command that runs. */
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "client/ask.h"
 #include "client/execution/detach.h"
 #include "client/execution/pick.h"
 #include "client/execution/session.h"
-#include "client/usage.h"
 #include "client/verbs.h"
 
 #define SCREENFUL 16384 /* of a terminal's output that is shown again */
@@ -20,36 +18,12 @@ typedef struct ClientAttachOptions {
         int detach_key;
 } ClientAttachOptions;
 
-APPLY_FLAG(ClientAttachOptions, no_input)
-
-static int attach_apply_from(void *target, const char *value, Error *reterr) {
-        ClientAttachOptions *o = target;
-
-        o->has_from = true;
-        return value_number("--from", value, 0, INT64_MAX, &o->from, reterr);
-}
-
-static int attach_apply_detach_key(void *target, const char *value, Error *reterr) {
-        return detach_key_parse(value, &((ClientAttachOptions *) target)->detach_key, reterr);
-}
-
 static const Option attach_options[] = {
         { "from",       0, "BYTE", "begin with this byte of its stdout (default: all;\n"
-                                   "of a terminal the last 16K)",                             attach_apply_from       },
-        { "no-input",   0, NULL,   "keep our input back",                                     apply_no_input   },
-        { "detach-key", 0, "KEY",  "leaves it (default ^\\ on a terminal; none)",             attach_apply_detach_key },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "attach SANDBOX [EXECUTION] [options]",
-        .about = "Rejoins a command: its output, its input, its end. Without EXECUTION it is the one that runs.\n"
-                 "Leaving it, by the detach key or otherwise, does not end it. Ctrl-C is passed on.",
-        .more = "exit status: as of `cove exec`; 0 when left by the key.",
-        USAGE_OPTIONS(attach_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox given",
+                                   "of a terminal the last 16K)",
+          OPTION_NUMBER(ClientAttachOptions, from, 0, INT64_MAX), OPTION_HAS(ClientAttachOptions, has_from) },
+        { "no-input",   0, NULL,   "keep our input back",                         OPTION_FLAG(ClientAttachOptions, no_input) },
+        { "detach-key", 0, "KEY",  "leaves it (default ^\\ on a terminal; none)", OPTION_DETACH_KEY(ClientAttachOptions)     },
 };
 
 static uint64_t first_byte(const ClientAttachOptions *o, const json_t *execution) {
@@ -76,35 +50,30 @@ static int attach_join(const Place *place, const ClientAttachOptions *o, const c
         url_query_number(&u, "from", first_byte(o, execution));
         if (u.error >= 0)
                 link = link_websocket_new(place, sandbox, id, u.text);
-        if (!link) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!link)
+                return verb_refuse("out of memory");
         session.link = link;
         return detach_tell(&session, session_run(&session));
 }
 
-static int client_attach(const Place *place, const ClientAttachOptions *o, const Operands *words) {
+static int client_attach(const Place *place, void *options, const Operands *words) {
+        const ClientAttachOptions *o = options;
         const char *given = words->n == 2 ? words->items[1] : NULL;
         _cleanup_answer_ Answer a = { 0 };
         const json_t *execution;
 
-        if (o->common.json) {
-                log_error("--json: what a command writes is no JSON; `cove wait --json` gives its result");
-                return EXIT_OWN_FAILURE;
-        }
+        if (o->common.json)
+                return verb_refuse("--json: what a command writes is no JSON; `cove wait --json` gives its result");
         if (pick_execution(place, words->items[0], given, PICK_RUNNING, &a, &execution) < 0)
                 return EXIT_OWN_FAILURE;
         return attach_join(place, o, words->items[0], execution);
 }
 
-int verb_attach(int argc, char **argv) {
-        ClientAttachOptions o = { .detach_key = DETACH_KEY_DEFAULT };
-        _cleanup_place_ Place place = { 0 };
-        Operands words;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = client_attach(&place, &o, &words);
-        return status;
-}
+const Verb command_attach = {
+        .synopsis = "attach SANDBOX [EXECUTION] [options]",
+        .about = "Rejoins a command: its output, its input, its end. Without EXECUTION it is the one that runs.\n"
+                 "Leaving it, by the detach key or otherwise, does not end it. Ctrl-C is passed on.",
+        .more = "exit status: as of `cove exec`; 0 when left by the key.",
+        VERB_OPTIONS(attach_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given",
+        VERB_RUN(client_attach, ClientAttachOptions), .defaults = &(const ClientAttachOptions) { .detach_key = DETACH_KEY_DEFAULT },
+};

@@ -12,10 +12,10 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "client/assign.h"
-#include "client/client.h"
-#include "client/http/base64.h"
-#include "client/usage.h"
+#include "client/ask.h"
+#include "client/http/digest.h"
+#include "client/lines.h"
+#include "client/text.h"
 #include "client/verbs.h"
 
 #define CODE_MAX    ((size_t) 16 << 20)
@@ -25,55 +25,21 @@
 typedef struct CodeOptions {
         Common common;
         const char *language, *context, *code, *save;
-        Strv env;
-        bool has_timeout;
-        usec_t timeout;
 } CodeOptions;
 
-APPLY_TEXT(CodeOptions, language)
-APPLY_TEXT(CodeOptions, context)
-APPLY_TEXT(CodeOptions, code)
-APPLY_TEXT(CodeOptions, save)
-
-static int code_apply_env(void *target, const char *value, Error *reterr) {
-        return assign_env(&((CodeOptions *) target)->env, "--env", value, reterr);
-}
-
-static int code_apply_timeout(void *target, const char *value, Error *reterr) {
-        CodeOptions *o = target;
-
-        o->has_timeout = true;
-        return value_duration("--timeout", value, &o->timeout, reterr);
-}
-
 static const Option code_options[] = {
-        { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",  apply_language },
-        { "context",  'x', "ID",   "the context to run it in (default: the language's own)",    apply_context  },
-        { "code",     'c', "CODE", "the code itself",                                           apply_code     },
-        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", code_apply_env },
-        { "timeout",  0,   "TIME", "interrupts it after this (default: none)",                  code_apply_timeout  },
-        { "save",     0,   "DIR",  "pictures and other results that are no text, as files there", apply_save  },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "code [options] SANDBOX [FILE]",
-        .about = "Runs code in an interpreter of a sandbox that stays: what one run defines is there for the next.\n"
-                 "The code is FILE's, or comes from --code, or from standard input. At a terminal, asks for it.",
-        .more = "The value of the last expression is printed behind what the code prints. Ctrl-C interrupts the code,\n"
-                "and the interpreter keeps its state. With --json the whole result comes as one document at the end.\n\n"
-                "exit status: 0; 1 the code failed; 125 cove itself failed.",
-        USAGE_OPTIONS(code_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox given",
+        { "language", 'l', "NAME", "python (default), javascript, typescript, bash, r, java",     OPTION_TEXT(CodeOptions, language) },
+        { "context",  'x', "ID",   "the context to run it in (default: the language's own)",      OPTION_TEXT(CodeOptions, context)  },
+        { "code",     'c', "CODE", "the code itself",                                             OPTION_TEXT(CodeOptions, code)     },
+        { "env",      'e', "NAME=VALUE", "set a variable for this run; NAME alone passes the caller's", BODY_ENV("env")                },
+        { "timeout",  0,   "TIME", "interrupts it after this (default: none)",                    BODY_SECONDS("timeoutSeconds")     },
+        { "save",     0,   "DIR",  "pictures and other results that are no text, as files there", OPTION_TEXT(CodeOptions, save)     },
 };
 
 /* Showing what comes. */
 
 typedef struct Show {
         const CodeOptions *options;
-        Answer line; /* what has come of the next one */
         unsigned n_saved;
         bool failed;
 } Show;
@@ -164,40 +130,13 @@ static int show_event(Show *s, const json_t *event) {
         return fflush(stdout) != 0 ? -errno : 0;
 }
 
-static int code_take_body(void *userdata, const void *data, size_t size) {
-        Show *s = userdata;
-        const char *p = data;
+static int code_take_line(void *userdata, const char *line, size_t size) {
+        _cleanup_json_ json_t *event = size > 0 ? json_parse(line, size, /* reterr= */ NULL) : NULL;
 
-        while (size > 0) {
-                const char *newline = memchr(p, '\n', size);
-                size_t n = newline ? (size_t) (newline - p) : size;
-                _cleanup_json_ json_t *event = NULL;
-                Error error = { 0 };
-                int r = s->line.size + n > EVENT_MAX ? -EFBIG : answer_collect(&s->line, p, n);
-
-                if (r < 0)
-                        return r;
-                p += n + (newline != NULL);
-                size -= n + (newline != NULL);
-                if (!newline)
-                        break;
-                event = s->line.size > 0 ? json_parse(s->line.text, s->line.size, &error) : NULL;
-                s->line.size = 0;
-                r = event ? show_event(s, event) : 0;
-                if (r < 0)
-                        return r;
-        }
-        return 0;
+        return event ? show_event(userdata, event) : 0;
 }
 
 /* One run. */
-
-static void code_put_request(JsonBuilder *b, const CodeOptions *o, const char *code) {
-        json_put_text(b, "code", code);
-        json_put_assignments(b, "env", o->env.items, o->env.n);
-        if (o->has_timeout)
-                json_put_number(b, "timeoutSeconds", (double) o->timeout / USEC_PER_SEC);
-}
 
 static void code_make_url(Url *u, const CodeOptions *o, const char *sandbox) {
         url_sandbox(u, sandbox, "contexts");
@@ -205,47 +144,40 @@ static void code_make_url(Url *u, const CodeOptions *o, const char *sandbox) {
         url_part(u, "run");
 }
 
-static int code_run_json(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
-        _cleanup_builder_ JsonBuilder b = { 0 };
+static int code_run_json(const Place *place, CodeOptions *o, const Url *u) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        code_make_url(&u, o, sandbox);
-        code_put_request(&b, o, code);
-        if (client_need(place, "POST", &u, &b, &a) < 0)
+        if (client_need(place, "POST", u, &o->common.body, &a) < 0)
                 return EXIT_OWN_FAILURE;
         answer_print(&a);
         return json_has(a.json, "error") ? CODE_FAILED : 0;
 }
 
-static int code_run(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+static int code_run(const Place *place, CodeOptions *o, const char *sandbox, const char *code) {
         Show s = { .options = o };
-        _cleanup_builder_ JsonBuilder b = { 0 };
+        _cleanup_lines_ LineReader lines = { .line = code_take_line, .userdata = &s, .max = EVENT_MAX };
         _cleanup_free_ char *body = NULL;
         _cleanup_url_ Url u = { 0 };
         Request q = REQUEST_INIT;
         Error error = { 0 };
         int r;
 
-        if (o->common.json)
-                return code_run_json(place, o, sandbox, code);
+        json_put_text(&o->common.body, "code", code);
         code_make_url(&u, o, sandbox);
-        code_put_request(&b, o, code);
-        body = json_builder_print(&b, &error);
-        if (!body || u.error < 0) {
-                log_error("%s", body ? "out of memory" : error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (o->common.json)
+                return code_run_json(place, o, &u);
+        body = json_builder_print(&o->common.body, &error);
+        if (!body || u.error < 0)
+                return verb_refuse("%s", body ? "out of memory" : error.text);
         q.method = "POST";
         q.path = u.text;
         q.type = "application/json";
         q.accept = "application/x-ndjson";
         q.body = body;
         q.body_size = strlen(body);
-        q.sink = code_take_body;
-        q.sink_data = &s;
+        q.sink = line_reader_feed;
+        q.sink_data = &lines;
         r = client_transfer(place, &q, &error, NULL);
-        answer_done(&s.line);
         return r < 0 ? EXIT_OWN_FAILURE : s.failed ? CODE_FAILED : 0;
 }
 
@@ -295,7 +227,7 @@ static char *code_read_block(void) {
 }
 
 /* In a process of its own, which Ctrl-C ends: its connection ends with it, and that interrupts the code. */
-static int run_apart(const Place *place, const CodeOptions *o, const char *sandbox, const char *code) {
+static int run_apart(const Place *place, CodeOptions *o, const char *sandbox, const char *code) {
         int status = 0;
         pid_t pid;
 
@@ -316,7 +248,7 @@ static int run_apart(const Place *place, const CodeOptions *o, const char *sandb
         return WIFEXITED(status) ? WEXITSTATUS(status) : CODE_FAILED;
 }
 
-static int converse(const Place *place, const CodeOptions *o, const char *sandbox) {
+static int converse(const Place *place, CodeOptions *o, const char *sandbox) {
         int status = 0;
 
         (void) signal(SIGINT, SIG_IGN);
@@ -334,64 +266,32 @@ static int converse(const Place *place, const CodeOptions *o, const char *sandbo
         return 0;
 }
 
-static int read_code(const char *file, char **ret) {
-        _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *text = malloc(CODE_MAX + 1);
-        bool own = file && strcmp(file, "-") != 0;
-        ssize_t n;
-
-        if (!text)
-                return -ENOMEM;
-        if (own) {
-                fd = open(file, O_RDONLY | O_CLOEXEC);
-                if (fd < 0)
-                        return -errno;
-        }
-        n = fd_read_full(own ? fd : STDIN_FILENO, text, CODE_MAX + 1);
-        if (n < 0)
-                return (int) n;
-        if ((size_t) n > CODE_MAX)
-                return -EFBIG;
-        if (memchr(text, '\0', (size_t) n))
-                return -EILSEQ;
-        text[n] = '\0';
-        *ret = TAKE_PTR(text);
-        return 0;
-}
-
-static int code(const Place *place, const CodeOptions *o, const Operands *words) {
+static int code_choose(const Place *place, void *options, const Operands *words) {
+        CodeOptions *o = options;
         const char *sandbox = words->items[0], *file = words->n > 1 ? words->items[1] : NULL;
         _cleanup_free_ char *text = NULL;
         int r;
 
-        if (o->code && file) {
-                log_error("--code and a file: only one of them can be run");
-                return EXIT_OWN_FAILURE;
-        }
-        if (o->save && mkdir(o->save, 0755) < 0 && errno != EEXIST) {
-                log_error("cannot make directory '%s': %m", o->save);
-                return EXIT_OWN_FAILURE;
-        }
+        if (o->code && file)
+                return verb_refuse("--code and a file: only one of them can be run");
+        if (o->save && mkdir(o->save, 0755) < 0 && errno != EEXIST)
+                return verb_refuse("cannot make directory '%s': %m", o->save);
         if (o->code)
                 return code_run(place, o, sandbox, o->code);
         if (!file && isatty(STDIN_FILENO) && !o->common.json)
                 return converse(place, o, sandbox);
-        r = read_code(file, &text);
-        if (r < 0) {
-                log_error("cannot read '%s': %s", file ? file : "-", strerror(-r));
-                return EXIT_OWN_FAILURE;
-        }
+        r = text_read(file, CODE_MAX, &text);
+        if (r < 0)
+                return verb_refuse("cannot read '%s': %s", file ? file : "-", strerror(-r));
         return code_run(place, o, sandbox, text);
 }
 
-int verb_code(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        CodeOptions o = { .env = STRV_INIT(1024) };
-        Operands words;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = code(&place, &o, &words);
-        strv_done(&o.env);
-        return status;
-}
+const Verb command_code = {
+        .synopsis = "code [options] SANDBOX [FILE]",
+        .about = "Runs code in an interpreter of a sandbox that stays: what one run defines is there for the next.\n"
+                 "The code is FILE's, or comes from --code, or from standard input. At a terminal, asks for it.",
+        .more = "The value of the last expression is printed behind what the code prints. Ctrl-C interrupts the code,\n"
+                "and the interpreter keeps its state. With --json the whole result comes as one document at the end.\n\n"
+                "exit status: 0; 1 the code failed; 125 cove itself failed.",
+        VERB_OPTIONS(code_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(code_choose, CodeOptions),
+};

@@ -5,14 +5,16 @@
 
 #include "base/log.h"
 
-int detach_key_parse(const char *text, int *ret, Error *reterr) {
-        if (strcmp(text, "none") == 0) {
-                *ret = SESSION_KEY_NONE;
+OPTION_KIND(detach_key) {
+        int *key = (int *) (void *) ((char *) target + o->offset);
+
+        if (strcmp(value, "none") == 0) {
+                *key = SESSION_KEY_NONE;
                 return 0;
         }
-        if (strlen(text) != 2 || text[0] != '^' || text[1] < '@' || text[1] > '~')
-                return error_set(reterr, -EINVAL, "--detach-key: '%s' is no key with Ctrl, as in ^P, and not none", text);
-        *ret = text[1] & 0x1f;
+        if (strlen(value) != 2 || value[0] != '^' || value[1] < '@' || value[1] > '~')
+                return error_set(reterr, -EINVAL, "--detach-key: '%s' is no key with Ctrl, as in ^P, and not none", value);
+        *key = value[1] & 0x1f;
         return 0;
 }
 

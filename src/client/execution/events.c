@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/http/base64.h"
+#include "client/http/digest.h"
 
 void event_reader_done(EventReader *r) {
-        free(r->line);
+        line_reader_done(&r->lines);
         free(r->decoded);
         *r = (EventReader) { 0 };
 }
@@ -243,49 +243,16 @@ int event_reader_line(EventReader *r, const char *line, size_t size) {
         return r->event(r->userdata, &e);
 }
 
-static int client_events_keep(EventReader *r, const char *data, size_t size) {
-        if (r->size + size > EVENT_LINE_MAX)
-                return -EBADMSG;
-        if (r->size + size > r->room) {
-                size_t room = MAX_OF(r->size + size, MIN_OF(r->room * 2, (size_t) EVENT_LINE_MAX));
-                char *bigger = realloc(r->line, room);
-
-                if (!bigger)
-                        return -ENOMEM;
-                r->line = bigger;
-                r->room = room;
-        }
-        memcpy(r->line + r->size, data, size);
-        r->size += size;
-        return 0;
+static int client_events_take_line(void *userdata, const char *line, size_t size) {
+        return size > 0 ? event_reader_line(userdata, line, size) : 0; /* an empty line keeps a connection alive */
 }
 
 int event_reader_feed(EventReader *r, const void *data, size_t size) {
-        const char *p = data, *end = p + size;
+        int error;
 
-        while (p < end) {
-                const char *newline = memchr(p, '\n', (size_t) (end - p));
-                const char *line = p;
-                size_t length;
-                int error;
-
-                if (!newline)
-                        return client_events_keep(r, p, (size_t) (end - p));
-                length = (size_t) (newline - p);
-                p = newline + 1;
-                if (r->size > 0) {
-                        error = client_events_keep(r, line, length);
-                        if (error < 0)
-                                return error;
-                        line = r->line;
-                        length = r->size;
-                        r->size = 0;
-                }
-                if (length == 0) /* an empty line keeps a connection alive */
-                        continue;
-                error = event_reader_line(r, line, length);
-                if (error < 0)
-                        return error;
-        }
-        return 0;
+        r->lines.line = client_events_take_line;
+        r->lines.userdata = r;
+        r->lines.max = EVENT_LINE_MAX;
+        error = line_reader_feed(&r->lines, data, size);
+        return error == -EFBIG ? -EBADMSG : error;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "client/json.h"
+#include "client/lines.h"
 
 #define EVENT_LINE_MAX (16 << 20)
 
@@ -28,8 +29,7 @@ typedef struct Event {
 typedef struct EventReader {
         int (*event)(void *userdata, const Event *event); /* a negative answer ends the reading with it */
         void *userdata;
-        char *line; /* the beginning of one that has no end yet */
-        size_t size, room;
+        LineReader lines;
         uint8_t *decoded;
         size_t decoded_room;
 } EventReader;

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/parse.h"
+#include "client/ask.h"
 #include "client/execution/session.h"
-#include "client/usage.h"
+#include "client/lines.h"
 #include "client/verbs.h"
 
 #define LINE_MAX_BYTES ((size_t) 64 << 20) /* that a pattern is looked for in */
@@ -18,40 +17,14 @@
 typedef struct LogsOptions {
         Common common;
         bool follow;
-        const char *since;
-        uint64_t tail;
-        bool has_tail;
         const char *grep;
 } LogsOptions;
 
-APPLY_FLAG(LogsOptions, follow)
-APPLY_TEXT(LogsOptions, since)
-APPLY_TEXT(LogsOptions, grep)
-
-static int apply_tail(void *target, const char *value, Error *reterr) {
-        LogsOptions *o = target;
-
-        o->has_tail = true;
-        return value_number("--tail", value, 0, INT64_MAX, &o->tail, reterr);
-}
-
 static const Option logs_options[] = {
-        { "follow", 'f', NULL,   "go on with what is still to come",                  apply_follow },
-        { "since",  0,   "TIME", "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", apply_since },
-        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", apply_grep },
-        { "tail",   'n', "N",    "only the last N lines",                             apply_tail   },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "logs SANDBOX [EXECUTION] [options]",
-        .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
-                 "exactly what that command wrote, its stdout and its stderr apart.",
-        .more = "With --json: a list of events; with --follow too, one event a line.",
-        USAGE_OPTIONS(logs_options),
-        .operands_min = 1,
-        .operands_max = 2,
-        .missing = "no sandbox given",
+        { "follow", 'f', NULL,      "go on with what is still to come", OPTION_FLAG(LogsOptions, follow) },
+        { "since",  0,   "TIME",    "only what is younger: 10m, or a time as in\n2026-01-31T12:00:00Z", QUERY_AGO("since") },
+        { "grep",   'g', "PATTERN", "only lines that match it, an extended regular\nexpression", OPTION_TEXT(LogsOptions, grep) },
+        { "tail",   'n', "N",       "only the last N lines", QUERY_NUMBER("tail", 0, INT64_MAX) },
 };
 
 typedef enum LogsForm {
@@ -67,8 +40,7 @@ typedef struct Logs {
         bool at_line_start;
         bool held; /* clean: a byte 0xc2 has been read, and not printed yet */
         regex_t *pattern; /* NULL: every line */
-        char *line;       /* with a pattern: what has come of the next one */
-        size_t line_size, line_room;
+        LineReader lines; /* with a pattern */
 } Logs;
 
 /* Control characters become "?": those of ASCII, and the other ones, which in UTF-8 are 0xc2 and a byte below 0xa0. */
@@ -112,45 +84,13 @@ static void client_logs_put(Logs *l, const void *data, size_t size) {
 }
 
 /* Puts the line if it matches; a NUL in it ends what is looked at. */
-static void client_logs_end_line(Logs *l) {
-        if (!l->line)
-                return;
-        l->line[l->line_size] = '\0';
-        if (regexec(l->pattern, l->line, 0, NULL, 0) == 0) {
-                client_logs_put(l, l->line, l->line_size);
+static int client_logs_take_line(void *userdata, const char *line, size_t size) {
+        regmatch_t where = { .rm_so = 0, .rm_eo = (regoff_t) strnlen(line, size) };
+        Logs *l = userdata;
+
+        if (regexec(l->pattern, line, 1, &where, REG_STARTEND) == 0) {
+                client_logs_put(l, line, size);
                 client_logs_put(l, "\n", 1);
-        }
-        l->line_size = 0;
-}
-
-static int client_logs_hold(Logs *l, const char *data, size_t size) {
-        if (l->line_size + size >= l->line_room) {
-                size_t room = 2 * (l->line_size + size) + 1024;
-                char *bigger = room > LINE_MAX_BYTES ? NULL : realloc(l->line, room);
-
-                if (!bigger)
-                        return room > LINE_MAX_BYTES ? -EFBIG : -ENOMEM;
-                l->line = bigger;
-                l->line_room = room;
-        }
-        memcpy(l->line + l->line_size, data, size);
-        l->line_size += size;
-        return 0;
-}
-
-static int take_lines(Logs *l, const char *data, size_t size) {
-        while (size > 0) {
-                const char *newline = memchr(data, '\n', size);
-                size_t n = newline ? (size_t) (newline - data) : size;
-                int r = client_logs_hold(l, data, n);
-
-                if (r < 0)
-                        return r;
-                if (newline)
-                        client_logs_end_line(l);
-                n += newline != NULL;
-                data += n;
-                size -= n;
         }
         return 0;
 }
@@ -160,7 +100,7 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
         int r = 0;
 
         if (l->pattern)
-                r = take_lines(l, data, size);
+                r = line_reader_feed(&l->lines, data, size);
         else
                 client_logs_put(l, data, size);
         if (r >= 0 && l->follow && fflush(stdout) != 0)
@@ -168,44 +108,25 @@ static int client_logs_take_body(void *userdata, const void *data, size_t size) 
         return r;
 }
 
-/* "10m" is so many seconds ago; anything else is for the daemon to understand. */
-static void query_since(Url *u, const char *since) {
-        usec_t usec;
-
-        if (since && parse_duration(since, &usec) >= 0)
-                url_query_number(u, "since", usec / USEC_PER_SEC);
-        else
-                url_query(u, "since", since);
-}
-
 static int client_logs_show_sandbox(const Place *place, const LogsOptions *o, const char *sandbox, regex_t *pattern) {
         Logs l = { .follow = o->follow, .at_line_start = true, .pattern = pattern };
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
         int r;
 
         url_sandbox(&u, sandbox, "logs");
         url_query(&u, "format", o->common.json ? "events" : "text");
-        query_since(&u, o->since);
-        if (o->has_tail)
-                url_query_number(&u, "tail", o->tail);
+        url_query(&u, "since", common_query(&o->common, "since"));
+        url_query(&u, "tail", common_query(&o->common, "tail"));
         if (o->follow)
                 url_query(&u, "follow", "1");
-        if (u.error < 0) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
         if (o->common.json)
                 l.form = o->follow ? FORM_BYTES : FORM_LIST;
         else
                 l.form = isatty(STDOUT_FILENO) ? FORM_CLEAN : FORM_BYTES;
-        q.path = u.text;
-        q.sink = client_logs_take_body;
-        q.sink_data = &l;
-        r = client_transfer(place, &q, /* error= */ NULL, /* ret_head= */ NULL);
-        if (l.pattern && l.line_size > 0)
-                client_logs_end_line(&l);
-        free(l.line);
+        l.lines = (LineReader) { .line = client_logs_take_line, .userdata = &l, .max = LINE_MAX_BYTES };
+        r = client_receive(place, &u, /* accept= */ NULL, client_logs_take_body, &l, /* error= */ NULL);
+        (void) line_reader_end(&l.lines);
+        line_reader_done(&l.lines);
         if (r < 0)
                 return EXIT_OWN_FAILURE;
         if (l.form == FORM_LIST)
@@ -217,15 +138,11 @@ static int show_execution(const Place *place, const LogsOptions *o, const char *
         Session session = { .role = SESSION_WATCHES, .detach_key = SESSION_KEY_NONE };
         _cleanup_link_ Link *link = NULL;
 
-        if (o->since || o->has_tail || o->grep || o->common.json) {
-                log_error("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
-                return EXIT_OWN_FAILURE;
-        }
+        if (o->common.queries.n > 0 || o->grep || o->common.json)
+                return verb_refuse("--since, --tail, --grep and --json are for the sandbox's logs, not for a command's output");
         link = link_http_follow(place, sandbox, execution, o->follow);
-        if (!link) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!link)
+                return verb_refuse("out of memory");
         session.link = link;
         return session_run(&session);
 }
@@ -240,23 +157,23 @@ static int show_matching(const Place *place, const LogsOptions *o, const char *s
         k = regcomp(&pattern, o->grep, REG_EXTENDED | REG_NOSUB);
         if (k != 0) {
                 (void) regerror(k, &pattern, words, sizeof(words));
-                log_error("--grep: '%s' is no regular expression: %s", o->grep, words);
-                return EXIT_OWN_FAILURE;
+                return verb_refuse("--grep: '%s' is no regular expression: %s", o->grep, words);
         }
         status = client_logs_show_sandbox(place, o, sandbox, &pattern);
         regfree(&pattern);
         return status;
 }
 
-int verb_logs(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        LogsOptions o = { 0 };
-        Operands words;
-        int status;
+static int logs_run(const Place *place, void *options, const Operands *words) {
+        const LogsOptions *o = options;
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        if (words.n == 2)
-                return show_execution(&place, &o, words.items[0], words.items[1]);
-        return show_matching(&place, &o, words.items[0]);
+        return words->n == 2 ? show_execution(place, o, words->items[0], words->items[1]) : show_matching(place, o, words->items[0]);
 }
+
+const Verb command_logs = {
+        .synopsis = "logs SANDBOX [EXECUTION] [options]",
+        .about = "Shows what happened in a sandbox: its states, its commands and what they wrote. With EXECUTION,\n"
+                 "exactly what that command wrote, its stdout and its stderr apart.",
+        .more = "With --json: a list of events; with --follow too, one event a line.",
+        VERB_OPTIONS(logs_options), .operands_min = 1, .operands_max = 2, .missing = "no sandbox given", VERB_RUN(logs_run, LogsOptions),
+};

@@ -47,15 +47,9 @@ static int pick(const char *sandbox, const json_t *list, PickAllow allow, const 
 
 int pick_execution(const Place *p, const char *sandbox, const char *given, PickAllow allow, Answer *ret,
                 const json_t **ret_execution) {
-        _cleanup_url_ Url u = { 0 };
         const json_t *found;
-        int r;
+        int r = client_need_path(p, /* body= */ NULL, ret, given ? "/api/sandbox/%/exec/%" : "/api/sandbox/%/exec", sandbox, given);
 
-        if (given)
-                url_execution(&u, sandbox, given, /* what= */ NULL);
-        else
-                url_sandbox(&u, sandbox, "exec");
-        r = client_need(p, /* method= */ NULL, &u, /* body= */ NULL, ret);
         if (r < 0)
                 return r;
         found = ret->json;

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "cli/terminal.h"
+#include "client/ask.h"
 #include "client/execution/detach.h"
 #include "client/execution/session.h"
-#include "client/usage.h"
 #include "client/verbs.h"
 
 typedef struct ShellOptions {
@@ -18,32 +17,12 @@ typedef struct ShellOptions {
         int detach_key;
 } ShellOptions;
 
-APPLY_TEXT(ShellOptions, command)
-APPLY_TEXT(ShellOptions, user)
-APPLY_TEXT(ShellOptions, cwd)
-APPLY_FLAG(ShellOptions, keep)
-
-static int shell_apply_detach_key(void *target, const char *value, Error *reterr) {
-        return detach_key_parse(value, &((ShellOptions *) target)->detach_key, reterr);
-}
-
 static const Option shell_options[] = {
-        { "command",    'c', "TEXT", "run this by /bin/sh (default: bash, else sh)",        apply_command    },
-        { "user",       'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)", apply_user       },
-        { "cwd",        'w', "DIR",  "working directory (default: the sandbox's)",          apply_cwd        },
-        { "keep",       'k', NULL,   "it goes on when this program ends; `cove attach`\ncomes back to it", apply_keep },
-        { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          shell_apply_detach_key },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "shell SANDBOX [options]",
-        .about = "Opens a terminal in a sandbox. All keys go to it. It ends when this program ends.",
-        .more = "exit status: the shell's own; 125 cove itself failed; 128+N ended by signal N.",
-        USAGE_OPTIONS(shell_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no sandbox given",
+        { "command",    'c', "TEXT", "run this by /bin/sh (default: bash, else sh)",        OPTION_TEXT(ShellOptions, command)     },
+        { "user",       'u', "USER", "user, root, UID or UID:GID (default: the sandbox's)", OPTION_TEXT(ShellOptions, user)        },
+        { "cwd",        'w', "DIR",  "working directory (default: the sandbox's)",          OPTION_TEXT(ShellOptions, cwd)         },
+        { "keep",       'k', NULL,   "it goes on when this program ends; `cove attach`\ncomes back to it", OPTION_FLAG(ShellOptions, keep) },
+        { "detach-key", 0,   "KEY",  "leaves it, with --keep (default ^\\; none)",          OPTION_DETACH_KEY(ShellOptions)        },
 };
 
 static int shell_build_url(Url *u, const ShellOptions *o, const char *sandbox) {
@@ -60,7 +39,9 @@ static int shell_build_url(Url *u, const ShellOptions *o, const char *sandbox) {
         return u->error;
 }
 
-static int shell(const Place *place, const ShellOptions *o, const char *sandbox) {
+static int shell_run(const Place *place, void *options, const Operands *words) {
+        const ShellOptions *o = options;
+        const char *sandbox = words->items[0];
         Session session = {
                 .role = o->keep ? SESSION_JOINS : SESSION_OWNS,
                 .input = true,
@@ -70,27 +51,20 @@ static int shell(const Place *place, const ShellOptions *o, const char *sandbox)
         _cleanup_link_ Link *link = NULL;
         _cleanup_url_ Url u = { 0 };
 
-        if (o->common.json) {
-                log_error("--json: a terminal is no JSON; `cove exec --json` gives a result");
-                return EXIT_OWN_FAILURE;
-        }
+        if (o->common.json)
+                return verb_refuse("--json: a terminal is no JSON; `cove exec --json` gives a result");
         if (shell_build_url(&u, o, sandbox) >= 0)
                 link = link_websocket_new(place, sandbox, /* execution= */ NULL, u.text);
-        if (!link) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!link)
+                return verb_refuse("out of memory");
         session.link = link;
         return detach_tell(&session, session_run(&session));
 }
 
-int verb_shell(int argc, char **argv) {
-        ShellOptions o = { .detach_key = DETACH_KEY_DEFAULT };
-        _cleanup_place_ Place place = { 0 };
-        Operands words;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = shell(&place, &o, words.items[0]);
-        return status;
-}
+const Verb command_shell = {
+        .synopsis = "shell SANDBOX [options]",
+        .about = "Opens a terminal in a sandbox. All keys go to it. It ends when this program ends.",
+        .more = "exit status: the shell's own; 125 cove itself failed; 128+N ended by signal N.",
+        VERB_OPTIONS(shell_options), VERB_ONE("no sandbox given"), VERB_RUN(shell_run, ShellOptions),
+        .defaults = &(const ShellOptions) { .detach_key = DETACH_KEY_DEFAULT },
+};

@@ -10,61 +10,10 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "client/files/copy.h"
-#include "client/files/pack.h"
-
-typedef struct CopyUpSource {
-        Copy *copy;
-        int fd;
-        Pack *pack; /* instead of the descriptor */
-        const char *name;
-        Error error;
-} CopyUpSource;
-
-static ssize_t copy_up_read_source(void *userdata, void *buffer, size_t size) {
-        CopyUpSource *s = userdata;
-        ssize_t n;
-
-        if (s->pack) {
-                n = pack_read(s->pack, buffer, size);
-                if (n < 0)
-                        s->error = *pack_error(s->pack);
-        } else {
-                do
-                        n = read(s->fd, buffer, size);
-                while (n < 0 && errno == EINTR);
-                if (n < 0)
-                        n = error_set(&s->error, -errno, "cannot read '%s': %m", s->name);
-        }
-        if (n > 0)
-                progress_add(&s->copy->progress, (uint64_t) n);
-        return n;
-}
-
-static int copy_up_put(Copy *c, CopyUpSource *s, Url *u, const char *type, uint64_t size, int wait_fd) {
-        Request q = REQUEST_INIT;
-        int r;
-
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.method = "PUT";
-        q.path = u->text;
-        q.type = type;
-        q.source = copy_up_read_source;
-        q.source_data = s;
-        q.source_size = size;
-        q.source_fd = wait_fd;
-        progress_begin(&c->progress, s->name, size == CALL_SIZE_UNKNOWN ? PROGRESS_UNKNOWN : size);
-        if (isatty(s->fd)) /* what is typed there stands in the way */
-                c->progress.enabled = false;
-        r = client_transfer(c->place, &q, &s->error, /* ret_head= */ NULL);
-        progress_end(&c->progress);
-        return r;
-}
+#include "client/files/upload.h"
 
 static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *name, const char *remote) {
-        CopyUpSource s = { .copy = c, .fd = fd, .name = name };
+        Upload s = { .fd = fd, .name = name, .progress = &c->progress };
         bool regular = S_ISREG(st->st_mode);
         _cleanup_url_ Url u = { 0 };
         char mode[8];
@@ -74,31 +23,29 @@ static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *
                 (void) snprintf(mode, sizeof(mode), "%04o", (unsigned) st->st_mode & 0777);
                 url_query(&u, "mode", mode);
         }
-        return copy_up_put(c, &s, &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN,
-                        regular ? -EBADF : fd);
+        s.wait_fd = regular ? -EBADF : fd;
+        return upload_send(&s, c->place, "PUT", &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN, /* ret= */ NULL);
 }
 
-static int put_archive(Copy *c, CopyUpSource *s, const char *remote, int wait_fd) {
+static int put_archive(Copy *c, Upload *s, const char *remote) {
         _cleanup_url_ Url u = { 0 };
 
         copy_url(c, &u, "files/archive", remote);
-        return copy_up_put(c, s, &u, "application/x-tar", CALL_SIZE_UNKNOWN, wait_fd);
+        return upload_send(s, c->place, "PUT", &u, "application/x-tar", CALL_SIZE_UNKNOWN, /* ret= */ NULL);
 }
 
 /* The directory that the archive's entries go into must be there. */
 static int copy_up_make_directory(const Copy *c, const char *remote) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
         json_put_text(&b, "path", remote);
         json_put_text(&b, "user", c->user);
-        url_sandbox(&u, c->sandbox, "files/mkdir");
-        return client_need(c->place, "POST", &u, &b, &a);
+        return client_need_path(c->place, &b, &a, "/api/sandbox/%/files/mkdir", c->sandbox);
 }
 
 static int copy_up_put_directory(Copy *c, const char *local, const char *remote) {
-        CopyUpSource s = { .copy = c, .fd = -EBADF, .name = local };
+        Upload s = { .fd = -EBADF, .wait_fd = -EBADF, .name = local, .progress = &c->progress };
         _cleanup_pack_ Pack *pack = NULL;
         Error error = { 0 };
         int r = pack_new(local, &pack, &error);
@@ -111,17 +58,17 @@ static int copy_up_put_directory(Copy *c, const char *local, const char *remote)
         if (r < 0)
                 return r;
         s.pack = pack;
-        return put_archive(c, &s, remote, -EBADF);
+        return put_archive(c, &s, remote);
 }
 
 static int put_standard_input(Copy *c, const char *remote) {
-        CopyUpSource s = { .copy = c, .fd = STDIN_FILENO, .name = "standard input" };
+        Upload s = { .fd = STDIN_FILENO, .wait_fd = STDIN_FILENO, .name = "standard input", .progress = &c->progress };
         struct stat st = { 0 };
         int r;
 
         if (c->archive) {
                 r = copy_up_make_directory(c, remote);
-                return r < 0 ? r : put_archive(c, &s, remote, STDIN_FILENO);
+                return r < 0 ? r : put_archive(c, &s, remote);
         }
         (void) fstat(STDIN_FILENO, &st);
         st.st_mode = (st.st_mode & S_IFMT) | 0644;

@@ -28,10 +28,8 @@ int copy_stat(const Copy *c, const char *path, char **ret_type, uint64_t *ret_si
         *ret_type = NULL;
         if (a.head.status == 404) {
                 _cleanup_answer_ Answer sandbox = { 0 };
-                _cleanup_url_ Url its = { 0 };
 
-                url_sandbox(&its, c->sandbox, /* what= */ NULL); /* is it the file that is not there, or the sandbox? */
-                return client_need(c->place, /* method= */ NULL, &its, /* body= */ NULL, &sandbox);
+                return client_need_path(c->place, /* body= */ NULL, &sandbox, "/api/sandbox/%", c->sandbox); /* or is it the sandbox that is not there? */
         }
         if (!answer_is_good(&a)) {
                 answer_tell(&a);

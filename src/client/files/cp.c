@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "client/ask.h"
 #include "client/files/copy.h"
-#include "client/usage.h"
 #include "client/verbs.h"
 
 typedef struct CpOptions {
@@ -17,27 +17,9 @@ typedef struct CpOptions {
         bool archive;
 } CpOptions;
 
-APPLY_TEXT(CpOptions, user)
-APPLY_FLAG(CpOptions, archive)
-
 static const Option cp_options[] = {
-        { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",    apply_archive },
-        { "user",    'u', "USER", "as whom inside: user, root, UID (default: the\nsandbox's)", apply_user },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "cp [options] SOURCE… TARGET",
-        .about = "Copies files and directories between here and a sandbox. What is inside is written SANDBOX:PATH;\n"
-                 "a relative PATH begins at its working directory. - is standard input or output.",
-        .more = "A directory as TARGET takes SOURCE under its own name; DIR/. means what is in DIR.\n\n"
-                "Examples: cove cp ./src web:            cove cp web:out/report.pdf .\n"
-                "          cove cp - web:notes.txt       cove cp web:/workspace - | tar t",
-        USAGE_OPTIONS(cp_options),
-        .operands_min = 2,
-        .operands_max = USAGE_ANY_NUMBER,
-        .missing = "no source given",
-        .missing_last = "no target given",
+        { "archive", 'a', NULL,   "with -: the stream is a tar archive of a directory",        OPTION_FLAG(CpOptions, archive) },
+        { "user",    'u', "USER", "as whom inside: user, root, UID (default: the\nsandbox's)", OPTION_TEXT(CpOptions, user)    },
 };
 
 /* A word of the command line: of ours when it has no sandbox. */
@@ -134,7 +116,8 @@ static int copy_all(Copy *c, const Operands *words, const Spot *spots, bool json
         return status;
 }
 
-static int cp_copy(const Place *place, const CpOptions *o, const Operands *words) {
+static int cp_run(const Place *place, void *options, const Operands *words) {
+        const CpOptions *o = options;
         Copy c = { .place = place, .user = o->user, .archive = o->archive };
         _cleanup_free_ Spot *spots = calloc(words->n, sizeof(Spot));
         Error error = { 0 };
@@ -153,13 +136,13 @@ static int cp_copy(const Place *place, const CpOptions *o, const Operands *words
         return status;
 }
 
-int verb_cp(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        CpOptions o = { 0 };
-        Operands words;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = cp_copy(&place, &o, &words);
-        return status;
-}
+const Verb command_cp = {
+        .synopsis = "cp [options] SOURCE… TARGET",
+        .about = "Copies files and directories between here and a sandbox. What is inside is written SANDBOX:PATH;\n"
+                 "a relative PATH begins at its working directory. - is standard input or output.",
+        .more = "A directory as TARGET takes SOURCE under its own name; DIR/. means what is in DIR.\n\n"
+                "Examples: cove cp ./src web:            cove cp web:out/report.pdf .\n"
+                "          cove cp - web:notes.txt       cove cp web:/workspace - | tar t",
+        VERB_OPTIONS(cp_options), .operands_min = 2, .operands_max = VERB_ANY_NUMBER, .missing = "no source given",
+        .missing_last = "no target given", VERB_RUN(cp_run, CpOptions),
+};

@@ -115,7 +115,7 @@ static int connect_events(LinkHttp *h, Error *reterr) {
         q.sink = link_http_take_body;
         q.sink_data = h;
         answer_done(&h->refusal);
-        h->reader.size = 0;
+        h->reader.lines.size = 0;
         return call_start(&h->events, h->link.place, &q, reterr);
 }
 

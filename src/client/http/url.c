@@ -44,6 +44,17 @@ void url_begin(Url *u, const char *path) {
         url_add(u, path, strlen(path));
 }
 
+void url_fill(Url *u, const char *path, char *const *words) {
+        url_done(u);
+        for (; *path; path++)
+                if (*path == '%')
+                        add_encoded(u, *words++);
+                else {
+                        url_add(u, path, 1);
+                        u->n_queries += *path == '?';
+                }
+}
+
 void url_part(Url *u, const char *part) {
         url_add(u, "/", 1);
         add_encoded(u, part);

@@ -16,6 +16,7 @@ void url_done(Url *u);
 #define _cleanup_url_ _cleanup_(url_done)
 
 void url_begin(Url *u, const char *path); /* as it is */
+void url_fill(Url *u, const char *path, char *const *words); /* each % is the next word, encoded; may have a query */
 void url_part(Url *u, const char *part);  /* "/" and it, encoded */
 void url_query(Url *u, const char *name, const char *value); /* value NULL: nothing is added */
 void url_query_number(Url *u, const char *name, uint64_t value);

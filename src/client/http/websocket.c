@@ -9,8 +9,7 @@
 #include <wslay/wslay.h>
 
 #include "base/fd.h"
-#include "client/http/base64.h"
-#include "client/http/sha1.h"
+#include "client/http/digest.h"
 
 #define KEY_BYTES 16
 #define KEY_SALT  "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* RFC 6455, section 1.3 */

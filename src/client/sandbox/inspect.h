@@ -3,4 +3,4 @@
 
 #include "client/json.h"
 
-void inspect_print(const json_t *object);
+void inspect_print(const json_t *object, const char *word); /* a way to show an answer: ask.h */

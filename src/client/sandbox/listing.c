@@ -16,25 +16,11 @@ void listing_done(Listing *l) {
         *l = (Listing) { 0 };
 }
 
-static void add_filter(Url *u, const ListFilter *f) {
-        url_query(u, "status", f->status);
-        url_query(u, "agentType", f->agent_type);
-        url_query(u, "taskId", f->task_id);
-        url_query(u, "name", f->name);
-        for (size_t i = 0; i < f->metadata.n; i++) {
-                const char *assignment = f->metadata.items[i], *equals = strchr(assignment, '=');
-                _cleanup_free_ char *key = NULL;
-
-                if (asprintf(&key, "metadata.%.*s", (int) (equals - assignment), assignment) < 0) {
-                        key = NULL;
-                        u->error = -ENOMEM;
-                        return;
-                }
-                url_query(u, key, equals + 1);
-        }
+static const json_t *listing_rows(const Listing *l, size_t page) {
+        return l->key ? json_object_get(l->pages[page].json, l->key) : l->pages[page].json;
 }
 
-static int get_page(const Place *p, const ListFilter *filter, const char *cursor, Listing *l) {
+static int listing_get_page(const Place *p, const Url *base, const char *cursor, Listing *l) {
         Answer *bigger = reallocarray(l->pages, l->n_pages + 1, sizeof(Answer));
         _cleanup_url_ Url u = { 0 };
         int r;
@@ -44,30 +30,33 @@ static int get_page(const Place *p, const ListFilter *filter, const char *cursor
                 return -ENOMEM;
         }
         l->pages = bigger;
-        url_begin(&u, "/api/sandbox/list");
-        if (filter)
-                add_filter(&u, filter);
+        url_begin(&u, base->text ? base->text : "");
+        u.n_queries = base->n_queries;
+        u.error = MIN_OF(u.error, base->error);
         url_query(&u, "cursor", cursor);
         r = client_need(p, /* method= */ NULL, &u, /* body= */ NULL, l->pages + l->n_pages);
         if (r < 0)
                 return r;
         l->n_pages++;
-        if (!json_is_array(l->pages[l->n_pages - 1].json)) {
+        if (!json_is_array(listing_rows(l, l->n_pages - 1))) {
                 log_error("the daemon's list is no list");
                 return -EBADMSG;
         }
         return 0;
 }
 
-int listing_get(const Place *p, const ListFilter *filter, Listing *ret) {
-        _cleanup_listing_ Listing l = { 0 };
+int listing_get(const Place *p, const Url *u, const char *key, Listing *ret) {
+        _cleanup_listing_ Listing l = { .key = key };
         const char *cursor = NULL;
 
         do {
-                int r = get_page(p, filter, cursor, &l);
+                int r = listing_get_page(p, u, cursor, &l);
+                const Answer *last;
+
                 if (r < 0)
                         return r;
-                cursor = http_reader_header(&l.pages[l.n_pages - 1].head, "X-Next-Cursor");
+                last = l.pages + l.n_pages - 1;
+                cursor = key ? json_get_text(last->json, "nextCursor") : http_reader_header(&last->head, "X-Next-Cursor");
         } while (cursor && l.n_pages < PAGES_MAX);
         if (cursor) {
                 log_error("the daemon's list does not end");
@@ -78,11 +67,20 @@ int listing_get(const Place *p, const ListFilter *filter, Listing *ret) {
         return 0;
 }
 
-/* The text between the brackets. The numbers in it stay as the daemon wrote them. */
-static void print_members(const Answer *a, bool *first) {
-        const char *begin = strchr(a->text, '['), *end = strrchr(a->text, ']');
+int listing_sandboxes(const Place *p, Listing *ret) {
+        _cleanup_url_ Url u = { 0 };
 
-        if (json_array_size(a->json) == 0 || !begin || !end)
+        url_begin(&u, "/api/sandbox/list");
+        return listing_get(p, &u, /* key= */ NULL, ret);
+}
+
+/* The text between the brackets, so that numbers stay as the daemon wrote them; a list within an object is printed anew. */
+static void listing_print_page(const Listing *l, size_t page, bool *first) {
+        const json_t *rows = listing_rows(l, page);
+        _cleanup_free_ char *own = l->key ? client_json_print(rows, /* pretty= */ false) : NULL;
+        const char *text = own ? own : l->pages[page].text, *begin = strchr(text, '['), *end = strrchr(text, ']');
+
+        if (json_array_size(rows) == 0 || !begin || !end)
                 return;
         printf("%s%.*s", *first ? "" : ",", (int) (end - begin - 1), begin + 1);
         *first = false;
@@ -93,22 +91,21 @@ void listing_print_json(const Listing *l) {
 
         printf("[");
         for (size_t i = 0; i < l->n_pages; i++)
-                print_members(l->pages + i, &first);
+                listing_print_page(l, i, &first);
         printf("]\n");
 }
 
-int listing_each(const Listing *l, int (*each)(const json_t *sandbox, void *userdata), void *userdata) {
-        for (size_t i = 0; i < l->n_pages; i++) {
-                const json_t *sandbox;
-                size_t j;
+const json_t *listing_row(Listing *l) {
+        while (l->page < l->n_pages) {
+                const json_t *row = json_array_get(listing_rows(l, l->page), l->row++);
 
-                json_array_foreach(l->pages[i].json, j, sandbox) {
-                        int r = each(sandbox, userdata);
-                        if (r < 0)
-                                return r;
-                }
+                if (row)
+                        return row;
+                l->page++;
+                l->row = 0;
         }
-        return 0;
+        l->page = 0;
+        return NULL;
 }
 
 const char *sandbox_label(const json_t *sandbox) {

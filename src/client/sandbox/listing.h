@@ -1,31 +1,28 @@
-/* listing.h: all sandboxes, or those that a filter leaves, however many pages that takes.
+/* listing.h: all of a list that the daemon gives in pages.
  *
  * A listing is whole or it is an error. */
 #pragma once
 
-#include "base/strv.h"
 #include "client/client.h"
-
-typedef struct ListFilter {
-        const char *status, *agent_type, *task_id, *name;
-        Strv metadata; /* KEY=VALUE */
-} ListFilter;
 
 typedef struct Listing {
         Answer *pages;
         size_t n_pages;
+        const char *key;        /* the member that has a page's rows; NULL: the page is a list */
+        size_t page, row;       /* of listing_row() */
 } Listing;
 
-/* Tells what went wrong. filter NULL: all. */
-int listing_get(const Place *p, const ListFilter *filter, Listing *ret);
+/* Tells what went wrong. u has everything but the cursor. */
+int listing_get(const Place *p, const Url *u, const char *key, Listing *ret);
+int listing_sandboxes(const Place *p, Listing *ret);
 void listing_done(Listing *l);
 #define _cleanup_listing_ _cleanup_(listing_done)
 
 /* The pages' JSON as one array, on stdout. */
 void listing_print_json(const Listing *l);
 
-/* Calls it for each; a negative answer ends it. */
-int listing_each(const Listing *l, int (*each)(const json_t *sandbox, void *userdata), void *userdata);
+/* One row after the other; NULL: that was all, and the next is the first again. */
+const json_t *listing_row(Listing *l);
 
 /* The name of a sandbox, or its id. */
 const char *sandbox_label(const json_t *sandbox);

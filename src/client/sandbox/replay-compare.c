@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "client/http/sha256.h"
+#include "client/http/digest.h"
 #include "client/human.h"
 #include "client/sandbox/replay.h"
 #include "client/table.h"
@@ -128,12 +128,7 @@ static int compare_stream(Replay *r, const json_t *end, uint64_t step, const cha
 
 static int replay_compare_await_end(Replay *r, const char *execution, Answer *ret) {
         for (;;) {
-                _cleanup_url_ Url u = { 0 };
-
-                url_execution(&u, r->sandbox, execution, "wait");
-                url_query(&u, "timeoutSeconds", "30");
-                url_query(&u, "output", "false");
-                if (client_need(r->place, /* method= */ NULL, &u, /* body= */ NULL, ret) < 0)
+                if (client_need_path(r->place, /* body= */ NULL, ret, "/api/sandbox/%/exec/%/wait?timeoutSeconds=30&output=false", r->sandbox, execution) < 0)
                         return -EIO;
                 if (strcmp(json_get_text_or(ret->json, "status", ""), "exited") == 0)
                         return 0;

@@ -11,17 +11,7 @@
 #include "client/sandbox/replay.h"
 
 int replay_get(const Replay *r, Url *u, Answer *ret) {
-        Request q = REQUEST_INIT;
-
-        if (u->error < 0) {
-                log_error("out of memory");
-                return u->error;
-        }
-        q.path = u->text;
-        q.accept = "application/octet-stream";
-        q.sink = answer_collect;
-        q.sink_data = ret;
-        return client_transfer(r->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+        return client_receive(r->place, u, "application/octet-stream", answer_collect, ret, /* error= */ NULL);
 }
 
 static int ignore(void *userdata, const void *data, size_t size) {
@@ -115,7 +105,6 @@ static int step_change(Replay *r, const json_t *line) {
         bool moves = json_has(line, "target");
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
         for (size_t i = 0; i < ELEMENTSOF(keys); i++)
                 if (json_has(line, keys[i]) && !(moves && i == 0))
@@ -124,9 +113,7 @@ static int step_change(Replay *r, const json_t *line) {
                 json_put_text(&body, "from", json_get_text(line, "path"));
                 json_put_text(&body, "to", json_get_text(line, "target"));
         }
-        url_sandbox(&u, r->sandbox, "files");
-        url_part(&u, replay_type(line));
-        return client_need(r->place, "POST", &u, &body, &a);
+        return client_need_path(r->place, &body, &a, "/api/sandbox/%/files/%", r->sandbox, replay_type(line));
 }
 
 /* What was written to it then is in the line of its end. */
@@ -168,7 +155,6 @@ static int replay_steps_exec(Replay *r, const json_t *line) {
         const json_t *command = json_object_get(line, "command");
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         json_t *args = json_array();
         const char *id;
 
@@ -181,8 +167,7 @@ static int replay_steps_exec(Replay *r, const json_t *line) {
                         json_put_value(&body, keys[i], json_incref(json_object_get(line, keys[i])));
         json_put_bool(&body, "stdin", json_get_bool(line, "stdin"));
         json_put_true(&body, "background");
-        url_sandbox(&u, r->sandbox, "exec");
-        if (client_need(r->place, "POST", &u, &body, &a) < 0)
+        if (client_need_path(r->place, &body, &a, "/api/sandbox/%/exec", r->sandbox) < 0)
                 return -EIO;
         id = json_get_text_or(a.json, "id", "");
         (void) json_object_set_new(r->running, json_get_text_or(line, "execution", ""),

@@ -9,36 +9,17 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "client/ask.h"
 #include "client/verbs.h"
 
 #define EXIT_DIFFERENT  1
 #define LIFETIME_SECONDS 3600 /* of a sandbox that nobody keeps, should we be killed */
 
-static int replay_apply_until(void *target, const char *value, Error *reterr) {
-        return value_number("--until", value, 1, INT64_MAX, &((ReplayOptions *) target)->until, reterr);
-}
-APPLY_FLAG(ReplayOptions, shell)
-APPLY_FLAG(ReplayOptions, timing)
-APPLY_FLAG(ReplayOptions, keep)
-
 static const Option replay_options[] = {
-        { "until",  0, "N",  "only the first N steps",                                        replay_apply_until  },
-        { "shell",  0, NULL, "open a terminal in the sandbox afterwards",                     apply_shell  },
-        { "timing", 0, NULL, "as much time between the steps as there was",                   apply_timing },
-        { "keep",   0, NULL, "keep the sandbox",                                              apply_keep   },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "replay SANDBOX [options]",
-        .about = "Does again what was recorded of a sandbox, in a fresh one, and compares what comes out.",
-        .more = "It was made with `cove create --record`. SANDBOX is an id, also of one that is gone.\n"
-                "Exit status: 0 the same, 1 different.\n"
-                "Example: cove replay --until 3 --shell k3v9x2…",
-        USAGE_OPTIONS(replay_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no sandbox given",
+        { "until",  0, "N",  "only the first N steps",                      OPTION_NUMBER(ReplayOptions, until, 1, INT64_MAX) },
+        { "shell",  0, NULL, "open a terminal in the sandbox afterwards",   OPTION_FLAG(ReplayOptions, shell)                 },
+        { "timing", 0, NULL, "as much time between the steps as there was", OPTION_FLAG(ReplayOptions, timing)                },
+        { "keep",   0, NULL, "keep the sandbox",                            OPTION_FLAG(ReplayOptions, keep)                  },
 };
 
 int replay_load(Replay *r) {
@@ -144,7 +125,7 @@ static void open_shell(const Replay *r) {
                         argv[n++] = (char *) words[i].value;
                 }
         (void) fflush(stdout);
-        (void) verb_shell(n, argv);
+        (void) verb_main(&command_shell, n, argv);
 }
 
 static void remove_sandbox(const Replay *r) {
@@ -191,33 +172,30 @@ static int replay(Replay *r) {
         return k < 0 ? EXIT_OWN_FAILURE : json_array_size(r->differences) > 0 ? EXIT_DIFFERENT : 0;
 }
 
-int verb_replay(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        ReplayOptions o = { 0 };
-        Operands words;
-        int status;
+static int replay_run(const Place *place, void *options, const Operands *words) {
+        const ReplayOptions *o = options;
+        Replay r = {
+                .place = place,
+                .o = o,
+                .of = words->items[0],
+                .lines = json_array(),
+                .running = json_object(),
+                .differences = json_array(),
+        };
+        int status = o->shell && o->common.json ? verb_refuse("--json: a terminal is no JSON; leave --shell out") : replay(&r);
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        if (o.shell && o.common.json) {
-                log_error("--json: a terminal is no JSON; leave --shell out");
-                return EXIT_OWN_FAILURE;
-        }
-        {
-                Replay r = {
-                        .place = &place,
-                        .o = &o,
-                        .of = words.items[0],
-                        .lines = json_array(),
-                        .running = json_object(),
-                        .differences = json_array(),
-                };
-
-                status = replay(&r);
-                json_decref(r.lines);
-                json_decref(r.running);
-                json_decref(r.differences);
-                free(r.sandbox);
-        }
+        json_decref(r.lines);
+        json_decref(r.running);
+        json_decref(r.differences);
+        free(r.sandbox);
         return status;
 }
+
+const Verb command_replay = {
+        .synopsis = "replay SANDBOX [options]",
+        .about = "Does again what was recorded of a sandbox, in a fresh one, and compares what comes out.",
+        .more = "It was made with `cove create --record`. SANDBOX is an id, also of one that is gone.\n"
+                "Exit status: 0 the same, 1 different.\n"
+                "Example: cove replay --until 3 --shell k3v9x2…",
+        VERB_OPTIONS(replay_options), VERB_ONE("no sandbox given"), VERB_RUN(replay_run, ReplayOptions),
+};

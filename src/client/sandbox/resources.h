@@ -2,18 +2,10 @@
 #pragma once
 
 #include "client/client.h"
-#include "client/table.h"
+#include "client/column.h"
 
-typedef struct Resources {
-        char *label, *id, *status;
-        double cpu_percent, memory_mb, limit_mb, disk_mb, pids; /* negative: the host cannot tell */
-        double rx_mb, tx_mb, cpu_time_ms, operations;
-} Resources;
+#define RESOURCES_COLUMNS 11
+extern const Column resources_columns[RESOURCES_COLUMNS];
 
-void resources_done(Resources *r);
-
-/* Out of a sandbox object and the daemon's answer about its resources. */
-int resources_read(const json_t *sandbox, const json_t *resources, Resources *ret);
-
-extern const char *const resources_heads[];
-void resources_row(Table *t, const Resources *r);
+/* {"sandbox": …, "resources": …}: a row out of a sandbox object and the daemon's answer about its resources. NULL: no memory. */
+json_t *resources_row(const json_t *sandbox, const json_t *resources);

@@ -1,47 +1,28 @@
 /* cove rm: removes sandboxes. */
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "client/ask.h"
 #include "client/sandbox/listing.h"
-#include "client/sandbox/several.h"
 #include "client/verbs.h"
 
 #define SANDBOXES_MAX 10000000
 
 typedef struct RmOptions {
         Common common;
-        bool force, all, yes;
+        bool all, yes;
 } RmOptions;
 
-APPLY_FLAG(RmOptions, force)
-APPLY_FLAG(RmOptions, all)
-APPLY_FLAG(RmOptions, yes)
-
 static const Option rm_options[] = {
-        { "force", 'f', NULL, "also while commands run in it, and from every\nstate", apply_force },
-        { "all",   'a', NULL, "all sandboxes of the daemon; asks first",              apply_all   },
-        { "yes",   'y', NULL, "do not ask",                                           apply_yes   },
-        COMMON_OPTIONS,
+        { "force", 'f', NULL, "also while commands run in it, and from every\nstate", QUERY_TRUE("force")          },
+        { "all",   'a', NULL, "all sandboxes of the daemon; asks first",              OPTION_FLAG(RmOptions, all) },
+        { "yes",   'y', NULL, "do not ask",                                           OPTION_FLAG(RmOptions, yes) },
 };
-
-static const Usage usage = {
-        .synopsis = "rm SANDBOX… [options]",
-        .about = "Removes sandboxes with everything in them: processes, files, output.",
-        USAGE_OPTIONS(rm_options),
-        .operands_max = USAGE_ANY_NUMBER,
-};
-
-static int rm_add_id(const json_t *sandbox, void *userdata) {
-        const char *id = json_get_text(sandbox, "id");
-        return id ? strv_push(userdata, id) : 0;
-}
 
 /* True: go on. */
-static bool confirm(size_t n) {
+static bool rm_confirm(size_t n) {
         char answer[16] = "";
 
         if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
@@ -54,44 +35,32 @@ static bool confirm(size_t n) {
         return answer[0] == 'y' || answer[0] == 'Y';
 }
 
-static int rm_remove_all(const Several *s, const RmOptions *o) {
+static int rm_remove_all(const Place *place, RmOptions *o) {
+        _cleanup_(strv_done) Strv ids = STRV_INIT(SANDBOXES_MAX);
         _cleanup_listing_ Listing l = { 0 };
-        Strv ids = STRV_INIT(SANDBOXES_MAX);
-        int status = EXIT_OWN_FAILURE;
 
-        if (listing_get(s->place, /* filter= */ NULL, &l) < 0)
+        if (listing_sandboxes(place, &l) < 0)
                 return EXIT_OWN_FAILURE;
-        if (listing_each(&l, rm_add_id, &ids) < 0)
-                log_error("out of memory");
-        else if (ids.n == 0 || o->yes || confirm(ids.n))
-                status = several_ask(s, ids.items, ids.n);
-        strv_done(&ids);
-        return status;
+        for (const json_t *sandbox; (sandbox = listing_row(&l));)
+                if (strv_push(&ids, json_get_text_or(sandbox, "id", "")) < 0)
+                        return verb_refuse("out of memory");
+        if (ids.n > 0 && !o->yes && !rm_confirm(ids.n))
+                return EXIT_OWN_FAILURE;
+        return ask_run(place, o, &(const Operands) { ids.items, (unsigned) ids.n });
 }
 
-static int remove_them(const Place *place, const RmOptions *o, const Operands *words) {
-        Several several = {
-                .place = place, .method = "DELETE", .query = o->force ? "force=true" : NULL, .json = o->common.json,
-        };
+static int rm_run(const Place *place, void *options, const Operands *words) {
+        RmOptions *o = options;
 
-        if (o->all && words->n > 0) {
-                log_error("--all and '%s': say one or the other", words->items[0]);
-                return EXIT_OWN_FAILURE;
-        }
-        if (!o->all && words->n == 0) {
-                log_error("no sandbox given: cove %s", usage.synopsis);
-                return EXIT_OWN_FAILURE;
-        }
-        return o->all ? rm_remove_all(&several, o) : several_ask(&several, words->items, words->n);
+        if (o->all && words->n > 0)
+                return verb_refuse("--all and '%s': say one or the other", words->items[0]);
+        if (!o->all && words->n == 0)
+                return verb_refuse("no sandbox given: cove %s", o->common.verb->synopsis);
+        return o->all ? rm_remove_all(place, o) : ask_run(place, o, words);
 }
 
-int verb_rm(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        RmOptions o = { 0 };
-        Operands words;
-        int status;
-
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) == 0)
-                status = remove_them(&place, &o, &words);
-        return status;
-}
+const Verb command_rm = {
+        .synopsis = "rm SANDBOX… [options]",
+        .about = "Removes sandboxes with everything in them: processes, files, output.",
+        VERB_OPTIONS(rm_options), .operands_max = VERB_ANY_NUMBER, VERB_RUN(rm_run, RmOptions), VERB_DELETE("/api/sandbox/%"),
+};

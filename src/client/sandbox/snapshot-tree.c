@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "client/human.h"
 #include "client/sandbox/listing.h"
 #include "client/sandbox/snapshot.h"
@@ -26,42 +25,6 @@ typedef struct Nodes {
         size_t n;
 } Nodes;
 
-json_t *snapshots_get(const Place *place, const char *sandbox) {
-        json_t *all = json_array();
-        char cursor[64] = "";
-
-        for (;;) {
-                _cleanup_answer_ Answer a = { 0 };
-                _cleanup_url_ Url u = { 0 };
-                const char *next;
-
-                url_begin(&u, "/api/snapshots");
-                url_query(&u, "sandbox", sandbox);
-                url_query(&u, "limit", "1000");
-                url_query(&u, "cursor", cursor[0] ? cursor : NULL);
-                if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0) {
-                        json_decref(all);
-                        return NULL;
-                }
-                (void) json_array_extend(all, a.json);
-                next = http_reader_header(&a.head, "X-Next-Cursor");
-                if (!next)
-                        return all;
-                (void) snprintf(cursor, sizeof(cursor), "%s", next);
-        }
-}
-
-int snapshots_print_json(const json_t *all) {
-        _cleanup_free_ char *text = client_json_print(all, /* pretty= */ false);
-
-        if (!text) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
-        puts(text);
-        return 0;
-}
-
 static const Node *snapshot_tree_find(const Nodes *all, const char *id) {
         for (size_t i = 0; id && i < all->n; i++)
                 if (strcmp(all->items[i].id, id) == 0)
@@ -77,10 +40,6 @@ static int snapshot_tree_add(Nodes *all, const json_t *json, bool is_snapshot) {
         all->items = items;
         items[all->n++] = (Node) { .json = json, .id = json_get_text_or(json, "id", ""), .is_snapshot = is_snapshot };
         return 0;
-}
-
-static int add_sandbox(const json_t *sandbox, void *userdata) {
-        return json_get_bool(sandbox, "persistent") ? snapshot_tree_add(userdata, sandbox, /* is_snapshot= */ false) : 0;
 }
 
 /* The nearest that is still there. */
@@ -136,33 +95,35 @@ static void print_below(Nodes *all, const char *parent, const char *stem, unsign
         }
 }
 
-static int snapshot_tree_show(const Listing *l, const json_t *snapshots, bool json) {
-        Nodes all = { 0 };
-        const json_t *n;
-        int failed = 0;
-        size_t i;
-
-        if (json)
-                return snapshots_print_json(snapshots);
-        json_array_foreach(snapshots, i, n)
-                failed |= snapshot_tree_add(&all, n, /* is_snapshot= */ true);
-        failed |= listing_each(l, add_sandbox, &all);
-        for (i = 0; i < all.n; i++)
-                snapshot_tree_find_parent(&all, all.items + i);
-        print_below(&all, /* parent= */ NULL, "", 0);
-        for (i = 0; i < all.n; i++) /* whatever could not be reached */
-                if (!all.items[i].shown)
-                        print_node(all.items + i, "", true, 0);
-        free(all.items);
-        return failed ? EXIT_OWN_FAILURE : 0;
+static void snapshot_tree_print(Nodes *all) {
+        for (size_t i = 0; i < all->n; i++)
+                snapshot_tree_find_parent(all, all->items + i);
+        print_below(all, /* parent= */ NULL, "", 0);
+        for (size_t i = 0; i < all->n; i++) /* whatever could not be reached */
+                if (!all->items[i].shown)
+                        print_node(all->items + i, "", true, 0);
 }
 
-int snapshot_tree(const Place *place, bool json) {
-        _cleanup_json_ json_t *snapshots = snapshots_get(place, /* sandbox= */ NULL);
-        _cleanup_listing_ Listing l = { 0 };
-        ListFilter filter = { .metadata = STRV_INIT(1) };
+int snapshot_tree(const Place *place, void *options, const Operands *words) {
+        const Common *c = options;
+        _cleanup_listing_ Listing snapshots = { 0 }, sandboxes = { 0 };
+        _cleanup_url_ Url u = { 0 };
+        Nodes all = { 0 };
+        int failed = 0;
 
-        if (!snapshots || listing_get(place, &filter, &l) < 0)
+        url_fill(&u, c->verb->path, words->items);
+        if (listing_get(place, &u, /* key= */ NULL, &snapshots) < 0 || listing_sandboxes(place, &sandboxes) < 0)
                 return EXIT_OWN_FAILURE;
-        return snapshot_tree_show(&l, snapshots, json);
+        if (c->json) {
+                listing_print_json(&snapshots);
+                return 0;
+        }
+        for (const json_t *n; (n = listing_row(&snapshots));)
+                failed |= snapshot_tree_add(&all, n, /* is_snapshot= */ true);
+        for (const json_t *n; (n = listing_row(&sandboxes));)
+                if (json_get_bool(n, "persistent"))
+                        failed |= snapshot_tree_add(&all, n, /* is_snapshot= */ false);
+        snapshot_tree_print(&all);
+        free(all.items);
+        return failed ? EXIT_OWN_FAILURE : 0;
 }

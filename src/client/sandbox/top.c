@@ -13,9 +13,9 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cli/terminal.h"
+#include "client/ask.h"
 #include "client/sandbox/listing.h"
 #include "client/sandbox/resources.h"
-#include "client/usage.h"
 #include "client/verbs.h"
 
 #define INTERVAL_DEFAULT (2 * USEC_PER_SEC)
@@ -28,8 +28,6 @@ typedef struct TopOptions {
         bool once;
 } TopOptions;
 
-APPLY_FLAG(TopOptions, once)
-
 static int apply_interval(void *target, const char *value, Error *reterr) {
         TopOptions *o = target;
         int r = value_duration("--interval", value, &o->interval, reterr);
@@ -41,58 +39,24 @@ static int apply_interval(void *target, const char *value, Error *reterr) {
 
 static const Option top_options[] = {
         { "interval", 'i', "TIME", "between two looks (default 2s)", apply_interval },
-        { "once",     '1', NULL,   "look once; so it is without a terminal, too", apply_once },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "top [options]",
-        .about = "Shows what all sandboxes use, the busiest first, until q or Ctrl-C.",
-        .more = "keys: c by CPU, m by memory, d by disk, p by processes, n by name; space looks again; q leaves.",
-        USAGE_OPTIONS(top_options),
+        { "once",     '1', NULL,   "look once; so it is without a terminal, too", OPTION_FLAG(TopOptions, once) },
 };
 
 typedef struct Top {
         const Place *place;
-        Resources *rows;
-        size_t n, room;
+        json_t *rows; /* of resources.h */
         char order;
         int signal_fd;
 } Top;
 
-static void top_forget_rows(Top *t) {
-        while (t->n > 0)
-                resources_done(t->rows + --t->n);
-}
-
-static int top_make_room(Top *t) {
-        size_t room = t->room ? t->room * 2 : 64;
-        Resources *bigger;
-
-        if (t->n < t->room)
-                return 0;
-        bigger = reallocarray(t->rows, room, sizeof(Resources));
-        if (!bigger)
-                return -ENOMEM;
-        t->rows = bigger;
-        t->room = room;
-        return 0;
-}
-
-/* Nothing runs in one that has ended. */
-static bool is_live(const json_t *sandbox) {
-        return !json_has(sandbox, "ended_at");
-}
-
 /* One that went between the list and the question is passed over. */
-static int top_add_row(const json_t *sandbox, void *userdata) {
+static int top_add_row(Top *t, const json_t *sandbox) {
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         Error error = { 0 };
-        Top *t = userdata;
         int r;
 
-        if (!is_live(sandbox))
+        if (json_has(sandbox, "ended_at")) /* nothing runs in it */
                 return 0;
         url_sandbox(&u, json_get_text_or(sandbox, "id", ""), "resources");
         r = client_ask(t->place, /* method= */ NULL, &u, /* body= */ NULL, &a, &error);
@@ -102,48 +66,57 @@ static int top_add_row(const json_t *sandbox, void *userdata) {
         }
         if (!answer_is_good(&a))
                 return 0;
-        r = top_make_room(t);
-        if (r >= 0)
-                r = resources_read(sandbox, a.json, t->rows + t->n);
-        if (r >= 0)
-                t->n++;
-        return r;
-}
-
-static int top_by_number(double a, double b) {
-        return a < b ? 1 : a > b ? -1 : 0;
+        return json_array_append_new(t->rows, resources_row(sandbox, a.json)) < 0 ? -ENOMEM : 0;
 }
 
 static int top_compare(const void *left, const void *right, void *userdata) {
-        const Resources *a = left, *b = right;
+        static const char *const keys[][2] = { { "c", "cpu_percent" }, { "m", "memory_mb" }, { "d", "disk_mb" }, { "p", "pids" } };
+        const json_t *a = *(json_t *const *) left, *b = *(json_t *const *) right;
+        const json_t *mine = json_object_get(a, "resources"), *other = json_object_get(b, "resources");
         const Top *t = userdata;
-        int r = 0;
 
-        switch (t->order) {
-        case 'c': r = top_by_number(a->cpu_percent, b->cpu_percent); break;
-        case 'm': r = top_by_number(a->memory_mb, b->memory_mb); break;
-        case 'd': r = top_by_number(a->disk_mb, b->disk_mb); break;
-        case 'p': r = top_by_number(a->pids, b->pids); break;
-        }
-        return r != 0 ? r : strcmp(a->label, b->label);
+        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+                if (t->order == keys[i][0][0]) {
+                        double more = json_get_number(mine, keys[i][1], -1), less = json_get_number(other, keys[i][1], -1);
+
+                        if (more < less || more > less)
+                                return more < less ? 1 : -1;
+                }
+        return strcmp(sandbox_label(json_object_get(a, "sandbox")), sandbox_label(json_object_get(b, "sandbox")));
 }
 
-static int top_look(Top *t, Listing *l) {
-        int r = listing_get(t->place, /* filter= */ NULL, l);
+static int top_sort(Top *t) {
+        size_t n = json_array_size(t->rows), i;
+        _cleanup_free_ json_t **rows = calloc(n + 1, sizeof(*rows));
+        json_t *row;
 
-        top_forget_rows(t);
-        if (r >= 0)
-                r = listing_each(l, top_add_row, t);
-        if (r >= 0)
-                qsort_r(t->rows, t->n, sizeof(Resources), top_compare, t);
-        return r;
+        if (!rows)
+                return -ENOMEM;
+        json_array_foreach(t->rows, i, row)
+                rows[i] = json_incref(row);
+        qsort_r(rows, n, sizeof(*rows), top_compare, t);
+        for (i = 0; i < n; i++)
+                (void) json_array_set_new(t->rows, i, rows[i]);
+        return 0;
+}
+
+static int top_look(Top *t) {
+        _cleanup_listing_ Listing l = { 0 };
+        int r = listing_sandboxes(t->place, &l);
+
+        (void) json_array_clear(t->rows);
+        for (const json_t *sandbox; r >= 0 && (sandbox = listing_row(&l));)
+                r = top_add_row(t, sandbox);
+        return r < 0 ? r : top_sort(t);
 }
 
 static int print_rows(const Top *t, const TableLook *look_of_table) {
-        _cleanup_table_ Table *table = table_new(resources_heads);
+        _cleanup_table_ Table *table = columns_table(resources_columns, RESOURCES_COLUMNS);
+        const json_t *row;
+        size_t i;
 
-        for (size_t i = 0; table && i < t->n; i++)
-                resources_row(table, t->rows + i);
+        json_array_foreach(t->rows, i, row)
+                columns_add(table, resources_columns, RESOURCES_COLUMNS, row);
         if (!table || table_print(table, stdout, look_of_table) < 0) {
                 log_error("out of memory");
                 return -ENOMEM;
@@ -153,26 +126,27 @@ static int print_rows(const Top *t, const TableLook *look_of_table) {
 
 /* {"sandbox id": resources, …}, as the daemon gave them. */
 static int top_print_json(const Top *t) {
-        printf("{");
-        for (size_t i = 0; i < t->n; i++) {
-                _cleanup_answer_ Answer a = { 0 };
-                _cleanup_url_ Url u = { 0 };
+        const json_t *row;
+        size_t i;
 
-                url_sandbox(&u, t->rows[i].id, "resources");
-                if (client_need(t->place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+        printf("{");
+        json_array_foreach(t->rows, i, row) {
+                const char *id = json_get_text_or(json_object_get(row, "sandbox"), "id", "");
+                _cleanup_answer_ Answer a = { 0 };
+
+                if (client_need_path(t->place, /* body= */ NULL, &a, "/api/sandbox/%/resources", id) < 0)
                         return -EREMOTEIO;
                 while (a.size > 0 && a.text[a.size - 1] == '\n')
                         a.size--;
-                printf("%s\"%s\":%.*s", i > 0 ? "," : "", t->rows[i].id, (int) a.size, a.text);
+                printf("%s\"%s\":%.*s", i > 0 ? "," : "", id, (int) a.size, a.text);
         }
         printf("}\n");
         return 0;
 }
 
 static int run_once(Top *t, const TopOptions *o) {
-        _cleanup_listing_ Listing l = { 0 };
         TableLook how = table_look(STDOUT_FILENO);
-        int r = top_look(t, &l);
+        int r = top_look(t);
 
         if (r >= 0)
                 r = o->common.json ? top_print_json(t) : print_rows(t, &how);
@@ -200,21 +174,22 @@ static void enter_screen(void) {
 }
 
 static int draw(Top *t) {
-        _cleanup_listing_ Listing l = { 0 };
         struct winsize size = terminal_size();
         TableLook how = table_look(STDOUT_FILENO);
         double cpu = 0, memory = 0;
-        int r = top_look(t, &l);
+        int r = top_look(t);
+        const json_t *row;
+        size_t i;
 
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < t->n; i++) {
-                cpu += MAX_OF(t->rows[i].cpu_percent, 0.0);
-                memory += MAX_OF(t->rows[i].memory_mb, 0.0);
+        json_array_foreach(t->rows, i, row) {
+                cpu += MAX_OF(json_get_number(json_object_get(row, "resources"), "cpu_percent", 0), 0.0);
+                memory += MAX_OF(json_get_number(json_object_get(row, "resources"), "memory_mb", 0), 0.0);
         }
         how.newline = "\033[K\r\n";
         how.rows_max = size.ws_row > 4 ? size.ws_row - 4U : 1;
-        printf("\033[H%zu sandboxes, CPU %.1f%%, memory %.0f MB    %s\033[K\r\n\033[K\r\n", t->n, cpu, memory,
+        printf("\033[H%zu sandboxes, CPU %.1f%%, memory %.0f MB    %s\033[K\r\n\033[K\r\n", json_array_size(t->rows), cpu, memory,
                         t->place->label);
         r = print_rows(t, &how);
         printf("\033[J");
@@ -265,9 +240,8 @@ static int top_open_signals(void) {
 }
 
 static int run_live(Top *t, usec_t interval) {
-        _cleanup_listing_ Listing l = { 0 };
         _cleanup_close_ int signal_fd = -EBADF;
-        int r = top_look(t, &l); /* before the screen is taken: what fails at once is told where it can be read */
+        int r = top_look(t); /* before the screen is taken: what fails at once is told where it can be read */
 
         if (r < 0)
                 return EXIT_OWN_FAILURE;
@@ -282,20 +256,19 @@ static int run_live(Top *t, usec_t interval) {
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-int verb_top(int argc, char **argv) {
-        TopOptions o = { .interval = INTERVAL_DEFAULT };
-        _cleanup_place_ Place place = { 0 };
-        Top t = { .place = &place, .order = 'c' };
-        Operands words;
-        int status;
+static int top_run(const Place *place, void *options, const Operands *words) {
+        const TopOptions *o = options;
+        Top t = { .place = place, .rows = json_array(), .order = 'c' };
+        bool once = o->once || o->common.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
+        int status = once ? run_once(&t, o) : run_live(&t, o->interval);
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        if (o.once || o.common.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-                status = run_once(&t, &o);
-        else
-                status = run_live(&t, o.interval);
-        top_forget_rows(&t);
-        free(t.rows);
+        json_decref(t.rows);
         return status;
 }
+
+const Verb command_top = {
+        .synopsis = "top [options]",
+        .about = "Shows what all sandboxes use, the busiest first, until q or Ctrl-C.",
+        .more = "keys: c by CPU, m by memory, d by disk, p by processes, n by name; space looks again; q leaves.",
+        VERB_OPTIONS(top_options), VERB_RUN(top_run, TopOptions), .defaults = &(const TopOptions) { .interval = INTERVAL_DEFAULT },
+};

@@ -77,7 +77,6 @@ static int take_log(void *userdata, const void *data, size_t size) {
 
 static int show_log(MakingFollow *f) {
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
 
         if (f->look->quiet || f->look->json)
                 return 0;
@@ -85,12 +84,7 @@ static int show_log(MakingFollow *f) {
         url_part(&u, f->id);
         url_part(&u, "log");
         url_query_number(&u, "offset", f->offset);
-        if (u.error < 0)
-                return u.error;
-        q.path = u.text;
-        q.sink = take_log;
-        q.sink_data = f;
-        return client_transfer(f->place, &q, /* error= */ NULL, /* ret_head= */ NULL);
+        return client_receive(f->place, &u, /* accept= */ NULL, take_log, f, /* error= */ NULL);
 }
 
 static void client_making_cancel(MakingFollow *f) {
@@ -106,15 +100,6 @@ static void client_making_cancel(MakingFollow *f) {
                 log_error("cannot cancel it: %s", error.text);
         else
                 log_notice("cancelling; what is finished is kept (Ctrl-C again leaves it alone)");
-}
-
-static int making_look_at(MakingFollow *f, Answer *ret) {
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/makings");
-        url_part(&u, f->id);
-        url_query(&u, "wait", LOOK_EVERY);
-        return client_need(f->place, /* method= */ NULL, &u, /* body= */ NULL, ret);
 }
 
 static int making_tell_end(const MakingFollow *f, const Answer *a) {
@@ -143,7 +128,7 @@ static int client_making_follow(MakingFollow *f) {
                         log_notice("it goes on without us: %s", f->id);
                         return EXIT_SIGNAL + interrupted_by;
                 }
-                if (making_look_at(f, &a) < 0 || show_log(f) < 0)
+                if (client_need_path(f->place, /* body= */ NULL, &a, "/api/makings/%?wait=" LOOK_EVERY, f->id) < 0 || show_log(f) < 0)
                         return EXIT_OWN_FAILURE;
                 if (strcmp(json_get_text_or(a.json, "status", ""), "running") != 0) {
                         clear_line(f);

@@ -11,33 +11,19 @@
 #include "base/fd.h"
 #include "base/ignore.h"
 #include "base/log.h"
-#include "client/files/pack.h"
-#include "client/progress.h"
+#include "client/files/upload.h"
 #include "client/template/template.h"
+#include "client/text.h"
 #include "client/verbs.h"
 
 #define DOCKERFILE "Dockerfile"
 #define RECIPE     "cove-template.yaml"
 #define IGNORE     ".dockerignore"
 #define TEXT_MAX   (1 << 20)
+#define ARGUMENTS_MAX 256
 #define EXIT_STEP_FAILED 1 /* what was to be built is wrong, not we */
 
-APPLY_TEXT(TemplateOptions, file)
-APPLY_TEXT(TemplateOptions, tag)
-APPLY_TEXT(TemplateOptions, target)
-APPLY_TEXT(TemplateOptions, network)
-APPLY_TEXT(TemplateOptions, recipe)
-APPLY_FLAG(TemplateOptions, no_cache)
-
-/* A rule that says http:// says that it need not be TLS. */
-static int template_build_apply_allow(void *target, const char *value, Error *reterr) {
-        TemplateOptions *o = target;
-        int r = strv_push(&o->allow, value);
-
-        return r < 0 ? error_set(reterr, r, "--allow: more than %zu", o->allow.max) : 0;
-}
-
-/* The network of those rules; the caller frees it. */
+/* The network of the rules of --allow; one that says http:// says that it need not be TLS. The caller frees it. */
 static int write_network(TemplateOptions *o, char **ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
         Error error = { 0 };
@@ -63,7 +49,7 @@ static int write_network(TemplateOptions *o, char **ret) {
 }
 
 /* NAME alone: the value that it has here. */
-static int template_build_apply_argument(void *target, const char *value, Error *reterr) {
+int template_apply_argument(void *target, const char *value, Error *reterr) {
         TemplateOptions *o = target;
         _cleanup_free_ char *assignment = NULL;
         const char *here;
@@ -76,43 +62,10 @@ static int template_build_apply_argument(void *target, const char *value, Error 
                 return 0;
         if (here && asprintf(&assignment, "%s=%s", value, here) < 0)
                 return error_set(reterr, -ENOMEM, "out of memory");
+        o->arguments.max = ARGUMENTS_MAX;
         r = strv_set_env(&o->arguments, here ? assignment : value);
         return r < 0 ? error_set(reterr, r, "--build-arg: more than %zu", o->arguments.max) : 0;
 }
-
-static const Option build_options[] = {
-        { "tag",       't', "NAME[:TAG]", "what the template shall be called",                          apply_tag      },
-        { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml",        apply_file     },
-        { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",           apply_recipe   },
-        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here",  template_build_apply_argument },
-        { "target",    0,   "STAGE",      "stop at this stage (default: the last)",                     apply_target   },
-        { "no-cache",  0,   NULL,         "do every step again",                                        apply_no_cache },
-        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", template_build_apply_allow },
-        { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", apply_network },
-        TEMPLATE_MAKING_OPTIONS,
-        COMMON_OPTIONS,
-};
-
-static const Option recipes_options[] = { COMMON_OPTIONS };
-
-const Usage template_build_usage = {
-        .synopsis = "template build -t NAME[:TAG] [options] DIR",
-        .about = "Makes a template out of a Dockerfile or a recipe in YAML, each step in a sandbox.",
-        .more = "Steps that were done before are not done again. Ctrl-C cancels it.\n\n"
-                "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
-                "Examples: cove template build -t app:1 .\n"
-                "          cove template build -t py --recipe python --allow http://deb.debian.org\n"
-                "          echo 'FROM host' | cove template build -t mine -",
-        USAGE_OPTIONS(build_options),
-        .operands_max = 1,
-};
-
-const Usage template_recipes_usage = {
-        .synopsis = "template recipes [NAME] [options]",
-        .about = "Lists the recipes that come with cove, or shows one.",
-        USAGE_OPTIONS(recipes_options),
-        .operands_max = 1,
-};
 
 /* What is built: which file of the directory. */
 
@@ -170,24 +123,7 @@ static char *find_file(const char *directory, const char *file) {
 
 /* The directory as it is sent. */
 
-typedef struct Sent {
-        Pack *pack;
-        Progress progress;
-        Error error;
-} Sent;
-
-static ssize_t read_pack(void *userdata, void *buffer, size_t size) {
-        Sent *s = userdata;
-        ssize_t n = pack_read(s->pack, buffer, size);
-
-        if (n < 0)
-                s->error = *pack_error(s->pack);
-        else
-                progress_add(&s->progress, (uint64_t) n);
-        return n;
-}
-
-static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, Sent *s) {
+static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, Upload *s) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
         int r = 0;
@@ -214,8 +150,8 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
         _cleanup_(strv_done) Strv ignored = { 0 }, always = { 0 };
         _cleanup_free_ char *file = find_file(directory, o->file);
         _cleanup_url_ Url u = { 0 };
-        Request q = REQUEST_INIT;
-        Sent sent = { 0 };
+        Progress progress = { 0 };
+        Upload sent = { .name = directory, .fd = -EBADF, .wait_fd = -EBADF, .progress = &progress };
         int r;
 
         if (!file || open_pack(directory, file, &ignored, &always, &sent) < 0)
@@ -228,34 +164,15 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
         url_query(&u, "noCache", o->no_cache ? "true" : NULL);
         for (size_t i = 0; i < o->arguments.n; i++)
                 url_query(&u, "arg", o->arguments.items[i]);
-        if (u.error < 0) {
-                pack_free(sent.pack);
-                return u.error;
-        }
-        q.method = "POST";
-        q.path = u.text;
-        q.type = "application/x-tar";
-        q.accept = "application/json";
-        q.source = read_pack;
-        q.source_data = &sent;
-        q.source_size = CALL_SIZE_UNKNOWN;
-        q.sink = answer_collect;
-        q.sink_data = ret;
-        progress_begin(&sent.progress, directory, PROGRESS_UNKNOWN);
-        r = client_transfer(place, &q, &sent.error, /* ret_head= */ NULL);
-        progress_end(&sent.progress);
+        r = upload_send(&sent, place, "POST", &u, "application/x-tar", CALL_SIZE_UNKNOWN, ret);
         pack_free(sent.pack);
-        if (r >= 0)
-                ret->json = json_parse(ret->text ? ret->text : "", ret->size, /* reterr= */ NULL);
         return r;
 }
 
 /* A text, and nothing else. */
 static int template_build_send_text(const Place *place, const TemplateOptions *o, const char *text, Answer *ret) {
         _cleanup_builder_ JsonBuilder b = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        url_begin(&u, "/api/templates/build");
         json_put_text(&b, "name", o->tag);
         json_put_text(&b, "text", text);
         json_put_text(&b, "recipe", o->recipe);
@@ -267,36 +184,30 @@ static int template_build_send_text(const Place *place, const TemplateOptions *o
                 json_put_value(&b, "network", json_parse(o->network, strlen(o->network), /* reterr= */ NULL));
         else
                 json_put_text(&b, "network", o->network);
-        return client_need(place, "POST", &u, &b, ret);
+        return client_need_path(place, &b, ret, "/api/templates/build");
 }
 
 static int send_stdin(const Place *place, const TemplateOptions *o, Answer *ret) {
-        _cleanup_free_ char *text = malloc(TEXT_MAX + 1);
-        ssize_t n = text ? fd_read_full(STDIN_FILENO, text, TEXT_MAX) : -ENOMEM;
+        _cleanup_free_ char *text = NULL;
+        int r = text_read("-", TEXT_MAX, &text);
 
-        if (n < 0) {
-                log_error("cannot read stdin: %s", strerror((int) -n));
-                return (int) n;
+        if (r < 0) {
+                log_error("cannot read stdin: %s", strerror(-r));
+                return r;
         }
-        text[n] = '\0';
         return template_build_send_text(place, o, text, ret);
 }
 
-int template_build(const Place *place, void *options, const Operands *words) {
-        TemplateOptions *o = options;
+static int template_build_follow(const Place *place, TemplateOptions *o, const Operands *words) {
         const char *directory = words->n > 0 ? words->items[0] : NULL;
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_free_ char *network = NULL;
         int r;
 
-        if (!o->tag) {
-                log_error("no name given: -t NAME[:TAG]");
-                return EXIT_OWN_FAILURE;
-        }
-        if (!directory == !o->recipe) {
-                log_error(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
-                return EXIT_OWN_FAILURE;
-        }
+        if (!o->tag)
+                return verb_refuse("no name given: -t NAME[:TAG]");
+        if (!directory == !o->recipe)
+                return verb_refuse(directory ? "--recipe and a directory do not go together" : "no directory given (or - for stdin, or --recipe NAME)");
         o->look.json = o->common.json;
         if (write_network(o, &network) < 0)
                 return EXIT_OWN_FAILURE;
@@ -312,31 +223,30 @@ int template_build(const Place *place, void *options, const Operands *words) {
         return r == EXIT_OWN_FAILURE ? EXIT_STEP_FAILED : r;
 }
 
-/* Recipes. */
+int template_build(const Place *place, void *options, const Operands *words) {
+        TemplateOptions *o = options;
+        int status = template_build_follow(place, o, words);
 
-static void add_recipe(Table *t, const json_t *item) {
-        table_cell(t, json_get_text(item, "name"));
-        table_cell(t, json_get_text(item, "about"));
+        strv_done(&o->arguments);
+        return status;
 }
 
+/* Recipes. */
+
 int template_recipes(const Place *place, void *options, const Operands *words) {
-        static const char *const heads[] = { "RECIPE", "ABOUT", NULL };
-        const TemplateOptions *o = options;
+        const Common *c = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         const json_t *item;
         size_t i;
 
-        url_begin(&u, "/api/templates/recipes");
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
+        if (ask_need(place, options, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         if (words->n == 0)
-                return subverb_show_list(&a, o->common.json, heads, add_recipe);
+                return ask_show(c, words, &a);
         json_array_foreach(a.json, i, item)
                 if (strcmp(json_get_text_or(item, "name", ""), words->items[0]) == 0) {
                         (void) fputs(json_get_text_or(item, "text", ""), stdout);
                         return 0;
                 }
-        log_error("there is no recipe '%s': `cove template recipes` lists them", words->items[0]);
-        return EXIT_OWN_FAILURE;
+        return verb_refuse("there is no recipe '%s': `cove template recipes` lists them", words->items[0]);
 }

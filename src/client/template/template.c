@@ -4,111 +4,66 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "client/human.h"
-#include "client/sandbox/several.h"
 #include "client/verbs.h"
 
-APPLY_FLAG(TemplateOptions, dry_run)
-APPLY_TEXT(TemplateOptions, tenant)
+#define MAKING_OPTIONS                                                                                                      \
+        { "detach", 'd', NULL, "do not wait: print the id of the work", OPTION_FLAG(TemplateOptions, look.detach) },        \
+        { "quiet",  'q', NULL, "no log, no progress",                   OPTION_FLAG(TemplateOptions, look.quiet)  }
 
-int template_apply_detach(void *target, const char *value, Error *reterr) {
-        ((TemplateOptions *) target)->look.detach = true;
-        return 0;
-}
-
-int template_apply_quiet(void *target, const char *value, Error *reterr) {
-        ((TemplateOptions *) target)->look.quiet = true;
-        return 0;
-}
+#define AUTH_OPTIONS                                                                                                        \
+        { "user",           'u', "NAME", "log in as; the password is COVE_REGISTRY_PASSWORD", OPTION_TEXT(TemplateOptions, user) }, \
+        { "password-stdin", 0,   NULL,   "read the password from stdin", OPTION_FLAG(TemplateOptions, password_stdin)      }
 
 static const Option tenant_options[] = {
-        { "tenant", 0, "NAME", "another tenant's (admins only)", apply_tenant },
-        COMMON_OPTIONS,
+        { "tenant", 0, "NAME", "another tenant's (admins only)", QUERY_TEXT("tenant") },
 };
 static const Option gc_options[] = {
-        { "dry-run", 'n', NULL, "only show what would go", apply_dry_run },
-        TEMPLATE_MAKING_OPTIONS,
-        COMMON_OPTIONS,
+        { "dry-run", 'n', NULL, "only show what would go", OPTION_FLAG(TemplateOptions, dry_run) },
+        MAKING_OPTIONS,
+};
+static const Option pull_options[] = {
+        { "name",     0, "NAME[:TAG]", "what it shall be called (default: as it is there)", BODY_TEXT("name")     },
+        { "platform", 0, "OS/ARCH",    "another than this machine's",                       BODY_TEXT("platform") },
+        AUTH_OPTIONS,
+        MAKING_OPTIONS,
+};
+static const Option making_options[] = { MAKING_OPTIONS };
+static const Option push_options[] = { AUTH_OPTIONS, MAKING_OPTIONS };
+static const Option build_options[] = {
+        { "tag",       't', "NAME[:TAG]", "what the template shall be called",                   OPTION_TEXT(TemplateOptions, tag)      },
+        { "file",      'f', "FILE",       "instead of DIR/Dockerfile or DIR/cove-template.yaml", OPTION_TEXT(TemplateOptions, file)     },
+        { "recipe",    0,   "NAME",       "one of those that come with cove, instead of DIR",    OPTION_TEXT(TemplateOptions, recipe)   },
+        { "build-arg", 0,   "NAME[=VALUE]", "an ARG of the Dockerfile; without a value: that of here", template_apply_argument          },
+        { "target",    0,   "STAGE",      "stop at this stage (default: the last)",              OPTION_TEXT(TemplateOptions, target)   },
+        { "no-cache",  0,   NULL,         "do every step again",                                 OPTION_FLAG(TemplateOptions, no_cache) },
+        { "allow",     0,   "RULE",       "what the steps may reach, as of `cove create`; http://NAME\nneed not be TLS, as apt does it; can be repeated", OPTION_WORDS(TemplateOptions, allow, 256) },
+        { "network",   0,   "MODE",       "of the steps: none, open, or a network in JSON (default: build.network)", OPTION_TEXT(TemplateOptions, network) },
+        MAKING_OPTIONS,
 };
 
-static const Usage ls_usage = {
-        .synopsis = "template ls [options]",
-        .about = "Lists the templates. SHARED is what of SIZE other templates have too.",
-        USAGE_OPTIONS(tenant_options),
-};
-
-static const Usage inspect_usage = {
-        .synopsis = "template inspect NAME[:TAG] [options]",
-        .about = "Tells all about a template: its layers, its configuration, and the sandboxes that stand on it.",
-        .more = "Instead of the name, twelve or more digits of its digest will do.",
-        USAGE_OPTIONS(tenant_options),
-        .operands_min = 1,
-        .operands_max = 1,
-        .missing = "no template given",
-};
-
-static const Usage rm_usage = {
-        .synopsis = "template rm NAME[:TAG]… [options]",
-        .about = "Removes templates. Sandboxes that stand on them go on; layers go when nobody needs them.",
-        USAGE_OPTIONS(tenant_options),
-        .operands_min = 1,
-        .operands_max = USAGE_ANY_NUMBER,
-        .missing = "no template given",
-};
-
-static const Usage gc_usage = {
-        .synopsis = "template gc [options]",
-        .about = "Removes layers, blobs and steps of builds that nothing needs any more.",
-        USAGE_OPTIONS(gc_options),
-};
-
-static void cell_bytes(Table *t, const json_t *o, const char *key) {
-        char text[HUMAN_MAX];
-
-        table_cell(t, human_size((double) json_get_integer(o, key, 0), text));
+static void cell_digest(Table *t, const json_t *item, const Column *c) {
+        table_cell_format(t, "%.12s", json_get_text_or(item, c->key, "sha256:?") + strlen("sha256:"));
 }
 
-static void client_template_add(Table *t, const json_t *item) {
-        const char *digest = json_get_text_or(item, "digest", "sha256:?"), *problem = json_get_text(item, "problem");
-        char age[HUMAN_MAX];
-        usec_t at;
+static void cell_source(Table *t, const json_t *item, const Column *c) {
+        bool usable = !json_get_text(item, "problem");
 
-        table_cell(t, json_get_text(item, "reference"));
-        table_cell_format(t, "%.12s", digest + strlen("sha256:"));
-        cell_bytes(t, item, "bytes");
-        cell_bytes(t, item, "sharedBytes");
-        if (human_parse_time(json_get_text_or(item, "updatedAt", ""), &at) >= 0)
-                table_cell(t, human_span(human_now() > at ? human_now() - at : 0, age));
-        else
-                table_cell(t, NULL);
-        table_cell(t, json_get_text(item, "tenant"));
-        if (problem)
-                table_cell_colour(t, "cannot be used", COLOUR_RED);
-        else
-                table_cell(t, json_get_text(item, "source"));
+        table_cell_colour(t, usable ? json_get_text(item, c->key) : "cannot be used", usable ? COLOUR_NONE : COLOUR_RED);
 }
 
-static int template_list(const Place *place, void *options, const Operands *words) {
-        static const char *const heads[] = { "TEMPLATE", "DIGEST", ">SIZE", ">SHARED", ">AGE", "TENANT", "FROM", NULL };
-        const TemplateOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
+static const Column template_columns[] = {
+        { "TEMPLATE", "reference" }, { "DIGEST", "digest", cell_digest }, { ">SIZE", "bytes", cell_size }, { ">SHARED", "sharedBytes", cell_size },
+        { ">AGE", "updatedAt", cell_age }, { "TENANT", "tenant" }, { "FROM", "source", cell_source },
+};
 
-        url_begin(&u, "/api/templates");
-        url_query(&u, "tenant", o->tenant);
-        url_query_number(&u, "limit", 10000);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        return subverb_show_list(&a, o->common.json, heads, client_template_add);
-}
+static const Column recipe_columns[] = { { "RECIPE", "name" }, { "ABOUT", "about" } };
 
 /* Inspect. */
 
 static void print_value(const char *key, const json_t *value) {
-        _cleanup_free_ char *text = json_is_string(value) ? human_clean(json_string_value(value)) : client_json_print(value, /* pretty= */ false);
+        _cleanup_free_ char *text = value ? human_value(value) : NULL;
 
         printf("%-14s %s\n", key, !value || json_is_null(value) ? "-" : text ? text : "?");
 }
@@ -123,7 +78,7 @@ static void print_layers(const json_t *layers) {
                                 human_size(json_get_number(layer, "size", 0), size));
 }
 
-static void print_template(const json_t *t) {
+static void print_template(const json_t *t, const char *word) {
         static const char *const first[] = { "reference", "digest", "source", "base", "createdAt", "updatedAt", "problem" };
         char size[HUMAN_MAX], shared[HUMAN_MAX];
         const json_t *sandbox;
@@ -145,37 +100,9 @@ static void print_template(const json_t *t) {
                 printf("%-14s %s\n", "", json_text_of(sandbox));
 }
 
-static int template_inspect(const Place *place, void *options, const Operands *words) {
-        const TemplateOptions *o = options;
-        _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
-
-        url_begin(&u, "/api/templates");
-        url_part(&u, words->items[0]);
-        url_query(&u, "tenant", o->tenant);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &a) < 0)
-                return EXIT_OWN_FAILURE;
-        if (o->common.json)
-                answer_print(&a);
-        else
-                print_template(a.json);
-        return 0;
-}
-
-static int remove_templates(const Place *place, void *options, const Operands *words) {
-        const TemplateOptions *o = options;
-        _cleanup_free_ char *query = NULL;
-        Several several = { .place = place, .method = "DELETE", .what = "/api/templates", .root = true, .json = o->common.json };
-
-        if (o->tenant && asprintf(&query, "tenant=%s", o->tenant) < 0)
-                return EXIT_OWN_FAILURE;
-        several.query = query;
-        return several_ask(&several, words->items, words->n);
-}
-
 /* Clean-up. */
 
-static void print_waste(const json_t *waste) {
+static void print_waste(const json_t *waste, const char *word) {
         char bytes[HUMAN_MAX], blobs[HUMAN_MAX], size[HUMAN_MAX];
         const json_t *item;
         size_t i;
@@ -191,39 +118,52 @@ static void print_waste(const json_t *waste) {
 static int template_collect(const Place *place, void *options, const Operands *words) {
         TemplateOptions *o = options;
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_builder_ JsonBuilder b = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
-        url_begin(&u, "/api/templates/gc");
-        json_put_bool(&b, "dryRun", o->dry_run);
-        if (client_need(place, "POST", &u, &b, &a) < 0)
+        json_put_bool(&o->common.body, "dryRun", o->dry_run);
+        if (ask_need(place, o, words, &a) < 0)
                 return EXIT_OWN_FAILURE;
         o->look.json = o->common.json;
-        if (!o->dry_run)
-                return making_follow(place, &a, &o->look);
-        if (o->common.json)
-                answer_print(&a);
-        else
-                print_waste(a.json);
-        return 0;
+        return o->dry_run ? ask_show(&o->common, words, &a) : making_follow(place, &a, &o->look);
 }
 
-int verb_template(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "ls",      &ls_usage,              template_list             },
-                { "inspect", &inspect_usage,         template_inspect          },
-                { "rm",      &rm_usage,              remove_templates },
-                { "pull",    &template_pull_usage,   template_pull    },
-                { "import",  &template_import_usage, template_import  },
-                { "build",   &template_build_usage,  template_build   },
-                { "recipes", &template_recipes_usage, template_recipes },
-                { "push",    &template_push_usage,   template_push    },
-                { "gc",      &gc_usage,              template_collect          },
-        };
-        TemplateOptions o = TEMPLATE_OPTIONS_INIT;
-        int status = subverb_run("template", "Gets, lists and removes templates: what sandboxes start from.", subverbs, ELEMENTSOF(subverbs), argc, argv, &o);
+static const Verb template_parts[] = {
+        { "ls", "template ls [options]", "Lists the templates. SHARED is what of SIZE other templates have too.", VERB_OPTIONS(tenant_options),
+          .path = "/api/templates?limit=10000", VERB_COLUMNS(template_columns) },
+        { "inspect", "template inspect NAME[:TAG] [options]",
+          "Tells all about a template: its layers, its configuration, and the sandboxes that stand on it.",
+          .more = "Instead of the name, twelve or more digits of its digest will do.", VERB_OPTIONS(tenant_options), VERB_ONE("no template given"),
+          .path = "/api/templates/%", .show = print_template },
+        { "rm", "template rm NAME[:TAG]… [options]", "Removes templates. Sandboxes that stand on them go on; layers go when nobody needs them.",
+          VERB_OPTIONS(tenant_options), VERB_SOME("no template given"), VERB_DELETE("/api/templates/%") },
+        { "pull", "template pull IMAGE [options]", "Gets an image from a registry; layers that are there already are not fetched again.",
+          .more = "IMAGE is [HOST[:PORT]/]NAME[:TAG][@DIGEST]; without a host it is docker.io's.\n\n"
+                  "Example: cove template pull python:3.12-slim",
+          VERB_OPTIONS(pull_options), VERB_ONE("no image given"), VERB_RUN(template_transfer, TemplateOptions), VERB_POST("/api/templates/pull"),
+          .operand = "image" },
+        { "import", "template import NAME[:TAG] FILE|DIR|- [options]",
+          "Makes a template of an OCI layout, a `docker save`, a tar of a root directory, or a directory.",
+          .more = "Example: docker save alpine | cove template import alpine -", VERB_OPTIONS(making_options),
+          VERB_TWO("no template given", "no archive given"), VERB_RUN(template_import, TemplateOptions) },
+        { "build", "template build -t NAME[:TAG] [options] DIR",
+          "Makes a template out of a Dockerfile or a recipe in YAML, each step in a sandbox.",
+          .more = "Steps that were done before are not done again. Ctrl-C cancels it.\n\n"
+                  "DIR is sent as far as DIR/.dockerignore lets it. -: the Dockerfile or recipe comes on stdin.\n\n"
+                  "Examples: cove template build -t app:1 .\n"
+                  "          cove template build -t py --recipe python --allow http://deb.debian.org\n"
+                  "          echo 'FROM host' | cove template build -t mine -",
+          VERB_OPTIONS(build_options), .operands_max = 1, VERB_RUN(template_build, TemplateOptions) },
+        { "recipes", "template recipes [NAME] [options]", "Lists the recipes that come with cove, or shows one.", .operands_max = 1,
+          .run = template_recipes, .path = "/api/templates/recipes", VERB_COLUMNS(recipe_columns) },
+        { "push", "template push NAME[:TAG] IMAGE [options]", "Sends a template to a registry.",
+          .more = "Example: cove template push app:1 registry.lan:5000/team/app:1", VERB_OPTIONS(push_options),
+          VERB_TWO("no template given", "no place for it given"), VERB_RUN(template_transfer, TemplateOptions), VERB_POST("/api/templates/%/push"),
+          .operand = "reference" },
+        { "gc", "template gc [options]", "Removes layers, blobs and steps of builds that nothing needs any more.", VERB_OPTIONS(gc_options),
+          VERB_RUN(template_collect, TemplateOptions), VERB_POST("/api/templates/gc"), .show = print_waste },
+};
 
-        strv_done(&o.arguments);
-        strv_done(&o.allow);
-        return status;
-}
+const Verb command_template = {
+        .name = "template",
+        .about = "Gets, lists and removes templates: what sandboxes start from.",
+        VERB_PARTS(template_parts),
+};

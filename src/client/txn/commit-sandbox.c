@@ -26,12 +26,9 @@ typedef struct CommitSandboxFetch {
 
 static int ask_sandbox(CommitSandboxFetch *f, const char *from) {
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
         const char *created;
-        int r;
+        int r = client_need_path(f->place, /* body= */ NULL, &a, "/api/sandbox/%", f->sandbox);
 
-        url_sandbox(&u, f->sandbox, /* what= */ NULL);
-        r = client_need(f->place, /* method= */ NULL, &u, /* body= */ NULL, &a);
         if (r < 0)
                 return r;
         created = json_get_text(a.json, "created_at");
@@ -63,7 +60,6 @@ static int fetch_layer(const CommitSandboxFetch *f, int upper) {
         _cleanup_unpack_ Unpack *unpack = unpack_new(upper);
         _cleanup_url_ Url u = { 0 };
         CommitSandboxSink sink = { .unpack = unpack };
-        Request q = REQUEST_INIT;
         int r;
 
         url_sandbox(&u, f->sandbox, "changes.tar");
@@ -72,10 +68,7 @@ static int fetch_layer(const CommitSandboxFetch *f, int upper) {
                 log_error("out of memory");
                 return -ENOMEM;
         }
-        q.path = u.text;
-        q.sink = commit_sandbox_take;
-        q.sink_data = &sink;
-        r = client_transfer(f->place, &q, &sink.error, /* ret_head= */ NULL);
+        r = client_receive(f->place, &u, /* accept= */ NULL, commit_sandbox_take, &sink, &sink.error);
         if (r < 0)
                 return r;
         r = unpack_finish(unpack);
@@ -134,15 +127,13 @@ static int commit_to_template(CommitVerb *v, const Place *place, const Operands 
         const MakingLook look = { .json = v->common.json };
         _cleanup_builder_ JsonBuilder body = { 0 };
         _cleanup_answer_ Answer a = { 0 };
-        _cleanup_url_ Url u = { 0 };
 
         if (words->n > 1) {
                 log_error("a template is made of all of the sandbox: '%s' is one word too many", words->items[1]);
                 return EXIT_OWN_FAILURE;
         }
         json_put_text(&body, "template", v->template);
-        url_sandbox(&u, words->items[0], "commit");
-        if (client_need(place, "POST", &u, &body, &a) < 0)
+        if (client_need_path(place, &body, &a, "/api/sandbox/%/commit", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         return making_follow(place, &a, &look);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "client/client.h"
+#include "client/ask.h"
 #include "client/human.h"
 #include "client/txn/commit-sandbox.h"
 #include "client/txn/txn-common.h"
@@ -13,50 +13,26 @@
 
 #define EXIT_CONFLICT 1
 
-APPLY_FLAG(CommitVerb, force)
-APPLY_FLAG(CommitVerb, allow_setuid)
-APPLY_FLAG(CommitVerb, dry_run)
-APPLY_TEXT(CommitVerb, to)
-APPLY_TEXT(CommitVerb, from)
-APPLY_TEXT(CommitVerb, template)
-
 static const Option commit_options[] = {
-        { "force",        'f', NULL,   "also what others have changed meanwhile: ours wins",            apply_force        },
-        { "to",           0,   "DIR",  "into this directory (a transaction: default is its own)",       apply_to           },
-        { "from",         0,   "PATH", "of a sandbox: what is below this (default: its working\ndirectory)", apply_from     },
-        { "template",     0,   "NAME", "of a sandbox: as a new template",                               apply_template     },
-        { "allow-setuid", 0,   NULL,   "keep set-id bits",                                              apply_allow_setuid },
-        { "dry-run",      'n', NULL,   "look for conflicts only",                                       apply_dry_run      },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "commit ID [PATH…] [options]",
-        .about = "Applies what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "All or nothing: what was changed on the host meanwhile is listed, and nothing is applied.\n"
-                "With PATH, only what is there and below; the rest of a transaction is kept.\n"
-                "Exit status: 0 applied, 1 conflicts.",
-        USAGE_OPTIONS(commit_options),
-        .operands_min = 1,
-        .operands_max = COMMIT_PATHS_MAX + 1,
-        .missing = "no transaction or sandbox given",
+        { "force",        'f', NULL,   "also what others have changed meanwhile: ours wins",      OPTION_FLAG(CommitVerb, force)        },
+        { "to",           0,   "DIR",  "into this directory (a transaction: default is its own)", OPTION_TEXT(CommitVerb, to)           },
+        { "from",         0,   "PATH", "of a sandbox: what is below this (default: its working\ndirectory)", OPTION_TEXT(CommitVerb, from) },
+        { "template",     0,   "NAME", "of a sandbox: as a new template",                         OPTION_TEXT(CommitVerb, template)     },
+        { "allow-setuid", 0,   NULL,   "keep set-id bits",                                        OPTION_FLAG(CommitVerb, allow_setuid) },
+        { "dry-run",      'n', NULL,   "look for conflicts only",                                 OPTION_FLAG(CommitVerb, dry_run)      },
 };
 
 static void add_problem(CommitVerb *v, const char *key, const char *path, const char *why) {
         _cleanup_free_ char *clean = human_clean(path);
-        json_t *o;
 
         if (!v->common.json) {
                 if (v->list_conflicts == (strcmp(key, "conflicts") == 0))
                         log_line(v->list_conflicts ? NULL : "warning", "'%s' %s%s", clean ? clean : "?", v->list_conflicts ? "" : "is left out: it ", why);
                 return;
         }
-        o = json_object();
-        (void) json_object_set_new(o, "path", json_string(clean ? clean : "?"));
-        (void) json_object_set_new(o, "reason", json_string(why));
         if (!json_object_get(v->answer, key))
                 (void) json_object_set_new(v->answer, key, json_array());
-        (void) json_array_append_new(json_object_get(v->answer, key), o);
+        (void) json_array_append_new(json_object_get(v->answer, key), json_pack("{s:s, s:s}", "path", clean ? clean : "?", "reason", why));
 }
 
 static void on_conflict(const char *path, const char *why, void *userdata) {
@@ -92,9 +68,7 @@ int commit_tell(CommitVerb *v, const char *directory, const CommitResult *result
 
         if (v->common.json) {
                 (void) json_object_set_new(v->answer, "applied", json_boolean(r >= 0 && !v->dry_run));
-                (void) json_object_set_new(v->answer, "added", json_integer((json_int_t) n->kinds[CHANGE_ADDED]));
-                (void) json_object_set_new(v->answer, "modified", json_integer((json_int_t) n->kinds[CHANGE_MODIFIED]));
-                (void) json_object_set_new(v->answer, "deleted", json_integer((json_int_t) n->kinds[CHANGE_DELETED]));
+                change_count_put(v->answer, n);
                 (void) json_object_set_new(v->answer, "kept", json_boolean(!gone));
                 text = client_json_print(v->answer, /* pretty= */ true);
                 if (text)
@@ -117,10 +91,8 @@ static int commit_transaction(CommitVerb *v, const Operands *words) {
         bool gone = false;
         int status = EXIT_OWN_FAILURE, r;
 
-        if (v->from || v->template) {
-                log_error("--from and --template are for sandboxes; '%s' is a transaction", words->items[0]);
-                return EXIT_OWN_FAILURE;
-        }
+        if (v->from || v->template)
+                return verb_refuse("--from and --template are for sandboxes; '%s' is a transaction", words->items[0]);
         if (txn_open_told(words->items[0], /* lock= */ true, &t) >= 0 && txn_paths(&t, words->items + 1, words->n - 1, &paths) >= 0) {
                 CommitOptions o = commit_options_of(v, &paths);
 
@@ -131,16 +103,22 @@ static int commit_transaction(CommitVerb *v, const Operands *words) {
         return status;
 }
 
-int verb_commit(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        CommitVerb v = { 0 };
-        Operands words;
+static int commit_run_verb(const Place *place, void *options, const Operands *words) {
+        CommitVerb *v = options;
         int status;
 
-        if (usage_begin(&usage, argc, argv, &v, &words, &place, &status) != 0)
-                return status;
-        v.answer = json_object();
-        status = txn_id_is_valid(words.items[0]) ? commit_transaction(&v, &words) : commit_sandbox(&v, &place, &words);
-        json_decref(v.answer);
+        v->answer = json_object();
+        status = txn_id_is_valid(words->items[0]) ? commit_transaction(v, words) : commit_sandbox(v, place, words);
+        json_decref(v->answer);
         return status;
 }
+
+const Verb command_commit = {
+        .synopsis = "commit ID [PATH…] [options]",
+        .about = "Applies what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "All or nothing: what was changed on the host meanwhile is listed, and nothing is applied.\n"
+                "With PATH, only what is there and below; the rest of a transaction is kept.\n"
+                "Exit status: 0 applied, 1 conflicts.",
+        VERB_OPTIONS(commit_options), .operands_min = 1, .operands_max = COMMIT_PATHS_MAX + 1, .missing = "no transaction or sandbox given",
+        VERB_RUN(commit_run_verb, CommitVerb),
+};

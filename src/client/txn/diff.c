@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "client/client.h"
+#include "client/ask.h"
+#include "client/lines.h"
 #include "client/txn/diff-txn.h"
 #include "client/verbs.h"
 
@@ -18,26 +19,10 @@ typedef struct DiffOptions {
         bool patch, stat, names;
 } DiffOptions;
 
-APPLY_FLAG(DiffOptions, patch)
-APPLY_FLAG(DiffOptions, stat)
-APPLY_FLAG(DiffOptions, names)
-
 static const Option diff_options[] = {
-        { "patch", 'p', NULL, "the changes themselves, as unified diffs",   apply_patch },
-        { "stat",  0,   NULL, "how many lines of each file, and the sum",   apply_stat  },
-        { "names", 0,   NULL, "names only",                                 apply_names },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "diff ID [PATH…] [options]",
-        .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
-                "Example: cove diff --patch txn-k3v9x2 src | less -R",
-        USAGE_OPTIONS(diff_options),
-        .operands_min = 1,
-        .operands_max = PATHS_MAX + 1,
-        .missing = "no transaction or sandbox given",
+        { "patch", 'p', NULL, "the changes themselves, as unified diffs", OPTION_FLAG(DiffOptions, patch) },
+        { "stat",  0,   NULL, "how many lines of each file, and the sum", OPTION_FLAG(DiffOptions, stat)  },
+        { "names", 0,   NULL, "names only",                               OPTION_FLAG(DiffOptions, names) },
 };
 
 static DiffMode diff_mode_of(const DiffOptions *o) {
@@ -57,15 +42,14 @@ static int show_txn(const DiffOptions *o, const Operands *words, DiffShow *show)
         return r;
 }
 
-/* An answer of lines, each an object; a line may come in pieces. */
+/* An answer of lines, each an object. */
 typedef struct DiffLines {
         DiffShow *show;
-        char *text;
-        size_t size, room;
         Error error;
 } DiffLines;
 
-static int diff_take_line(DiffLines *l, const char *line, size_t size) {
+static int diff_take_line(void *userdata, const char *line, size_t size) {
+        DiffLines *l = userdata;
         _cleanup_json_ json_t *change = size == 0 ? NULL : json_parse(line, size, &l->error);
 
         if (size == 0)
@@ -77,72 +61,38 @@ static int diff_take_line(DiffLines *l, const char *line, size_t size) {
         return diff_show_json(l->show, change);
 }
 
-static int diff_take_bytes(void *userdata, const void *data, size_t size) {
-        DiffLines *l = userdata;
-        size_t start = 0;
-        int r = 0;
-
-        if (l->size + size > LINE_MAX_BYTES)
-                return error_set(&l->error, -EFBIG, "a line of the answer is too long");
-        if (l->size + size > l->room) {
-                char *bigger = realloc(l->text, l->size + size + 65536);
-
-                if (!bigger)
-                        return error_set(&l->error, -ENOMEM, "out of memory");
-                l->text = bigger;
-                l->room = l->size + size + 65536;
-        }
-        memcpy(l->text + l->size, data, size);
-        l->size += size;
-        for (char *end; r >= 0 && (end = memchr(l->text + start, '\n', l->size - start)); start = (size_t) (end - l->text) + 1)
-                r = diff_take_line(l, l->text + start, (size_t) (end - l->text) - start);
-        memmove(l->text, l->text + start, l->size - start);
-        l->size -= start;
-        return r;
-}
-
 static int diff_show_sandbox(const Place *place, const DiffOptions *o, const Operands *words, DiffShow *show) {
-        _cleanup_url_ Url u = { 0 };
         DiffLines lines = { .show = show };
-        Request q = REQUEST_INIT;
-        int r;
+        _cleanup_lines_ LineReader reader = { .line = diff_take_line, .userdata = &lines, .max = LINE_MAX_BYTES };
+        _cleanup_url_ Url u = { 0 };
 
         url_sandbox(&u, words->items[0], "changes");
         if (o->patch || o->stat)
                 url_query(&u, "patch", "1");
         for (unsigned i = 1; i < words->n; i++)
                 url_query(&u, "path", words->items[i]);
-        if (u.error < 0) {
-                log_error("out of memory");
-                return u.error;
-        }
-        q.path = u.text;
-        q.accept = "application/x-ndjson";
-        q.sink = diff_take_bytes;
-        q.sink_data = &lines;
-        r = client_transfer(place, &q, &lines.error, /* ret_head= */ NULL);
-        free(lines.text);
-        return r;
+        return client_receive(place, &u, "application/x-ndjson", line_reader_feed, &reader, &lines.error);
 }
 
-int verb_diff(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        DiffOptions o = { 0 };
+static int diff_run(const Place *place, void *options, const Operands *words) {
+        const DiffOptions *o = options;
         DiffShow show;
-        Operands words;
-        int status, r;
+        int r;
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        diff_show_begin(&show, diff_mode_of(&o), o.patch || o.stat);
-        r = txn_id_is_valid(words.items[0]) ? show_txn(&o, &words, &show) : diff_show_sandbox(&place, &o, &words, &show);
+        diff_show_begin(&show, diff_mode_of(o), o->patch || o->stat);
+        r = txn_id_is_valid(words->items[0]) ? show_txn(o, words, &show) : diff_show_sandbox(place, o, words, &show);
         if (r < 0) {
                 json_decref(show.list);
                 return EXIT_OWN_FAILURE;
         }
-        if (diff_show_end(&show) < 0) {
-                log_error("out of memory");
-                return EXIT_OWN_FAILURE;
-        }
-        return 0;
+        return diff_show_end(&show) < 0 ? verb_refuse("out of memory") : 0;
 }
+
+const Verb command_diff = {
+        .synopsis = "diff ID [PATH…] [options]",
+        .about = "Shows what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "A is added, M modified, D deleted. With PATH, only what is there and below.\n"
+                "Example: cove diff --patch txn-k3v9x2 src | less -R",
+        VERB_OPTIONS(diff_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
+        VERB_RUN(diff_run, DiffOptions),
+};

@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "client/client.h"
+#include "client/ask.h"
 #include "client/txn/txn-common.h"
 #include "client/verbs.h"
 
@@ -17,22 +17,8 @@ typedef struct DiscardOptions {
         bool force;
 } DiscardOptions;
 
-APPLY_FLAG(DiscardOptions, force)
-
 static const Option discard_options[] = {
-        { "force", 'f', NULL, "also after a commit that did not come to its end", apply_force },
-        COMMON_OPTIONS,
-};
-
-static const Usage usage = {
-        .synopsis = "discard ID [PATH…] [options]",
-        .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
-        .more = "A sandbox goes back to the snapshot it began from.\n"
-                "With PATH, a transaction loses only what is there and below.",
-        USAGE_OPTIONS(discard_options),
-        .operands_min = 1,
-        .operands_max = PATHS_MAX + 1,
-        .missing = "no transaction or sandbox given",
+        { "force", 'f', NULL, "also after a commit that did not come to its end", OPTION_FLAG(DiscardOptions, force) },
 };
 
 /* What an interrupted commit has left in the directory is not ours to keep secret. */
@@ -82,19 +68,15 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
         Error error = { 0 };
         int r = txn_open(words->items[0], /* lock= */ true, &t, &error);
 
-        if (r < 0 && r != -EBADMSG) {
-                log_error("%s", error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (r < 0 && r != -EBADMSG)
+                return verb_refuse("%s", error.text);
         if (r >= 0 && clear_commit(&t, o->force) < 0)
                 return EXIT_OWN_FAILURE;
         if (words->n > 1)
                 return discard_paths(o, &t, words);
         r = txn_remove(&t, &error);
-        if (r < 0) {
-                log_error("%s", error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (r < 0)
+                return verb_refuse("%s", error.text);
         discard_tell(o, &t, /* gone= */ true);
         return 0;
 }
@@ -103,28 +85,21 @@ static int discard_transaction(const DiscardOptions *o, const Operands *words) {
 static int discard_sandbox(const DiscardOptions *o, const Place *place, const Operands *words) {
         _cleanup_answer_ Answer sandbox = { 0 }, restored = { 0 };
         _cleanup_builder_ JsonBuilder body = { 0 };
-        _cleanup_url_ Url u = { 0 }, to = { 0 };
+        _cleanup_url_ Url to = { 0 };
         const char *snapshot;
         Error error = { 0 };
 
-        if (words->n > 1) {
-                log_error("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
-                return EXIT_OWN_FAILURE;
-        }
-        url_sandbox(&u, words->items[0], /* what= */ NULL);
-        if (client_need(place, /* method= */ NULL, &u, /* body= */ NULL, &sandbox) < 0)
+        if (words->n > 1)
+                return verb_refuse("a sandbox goes back as a whole: '%s' is one word too many", words->items[1]);
+        if (client_need_path(place, /* body= */ NULL, &sandbox, "/api/sandbox/%", words->items[0]) < 0)
                 return EXIT_OWN_FAILURE;
         snapshot = json_get_text(sandbox.json, "snapshot");
-        if (!json_get_bool(sandbox.json, "persistent") || !snapshot) {
-                log_error("sandbox '%s' did not begin from a snapshot, there is nothing to go back to: remove it and create it again", words->items[0]);
-                return EXIT_OWN_FAILURE;
-        }
+        if (!json_get_bool(sandbox.json, "persistent") || !snapshot)
+                return verb_refuse("sandbox '%s' did not begin from a snapshot, there is nothing to go back to: remove it and create it again", words->items[0]);
         json_put_text(&body, "snapshot", snapshot);
         url_sandbox(&to, words->items[0], "restore");
-        if (client_ask(place, "POST", &to, &body, &restored, &error) < 0) {
-                log_error("%s", error.text);
-                return EXIT_OWN_FAILURE;
-        }
+        if (client_ask(place, "POST", &to, &body, &restored, &error) < 0)
+                return verb_refuse("%s", error.text);
         if (restored.head.status == 404)
                 log_error("the snapshot that sandbox '%s' began from was removed, there is nothing to go back to: `cove snapshot ls` shows those there are, `cove restore` "
                           "takes any of them", words->items[0]);
@@ -137,13 +112,17 @@ static int discard_sandbox(const DiscardOptions *o, const Place *place, const Op
         return 0;
 }
 
-int verb_discard(int argc, char **argv) {
-        _cleanup_place_ Place place = { 0 };
-        DiscardOptions o = { 0 };
-        Operands words;
-        int status;
+static int discard_run(const Place *place, void *options, const Operands *words) {
+        const DiscardOptions *o = options;
 
-        if (usage_begin(&usage, argc, argv, &o, &words, &place, &status) != 0)
-                return status;
-        return txn_id_is_valid(words.items[0]) ? discard_transaction(&o, &words) : discard_sandbox(&o, &place, &words);
+        return txn_id_is_valid(words->items[0]) ? discard_transaction(o, words) : discard_sandbox(o, place, words);
 }
+
+const Verb command_discard = {
+        .synopsis = "discard ID [PATH…] [options]",
+        .about = "Drops what was changed: ID is a transaction (`cove run --txn`) or a persistent sandbox.",
+        .more = "A sandbox goes back to the snapshot it began from.\n"
+                "With PATH, a transaction loses only what is there and below.",
+        VERB_OPTIONS(discard_options), .operands_min = 1, .operands_max = PATHS_MAX + 1, .missing = "no transaction or sandbox given",
+        VERB_RUN(discard_run, DiscardOptions),
+};

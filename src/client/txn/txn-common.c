@@ -61,3 +61,13 @@ int txn_paths(const Txn *t, char *const *words, size_t n, Strv *ret) {
         }
         return 0;
 }
+
+void change_count_put(json_t *object, const ChangeCount *n) {
+        static const struct {
+                const char *key;
+                ChangeKind kind;
+        } members[] = { { "added", CHANGE_ADDED }, { "modified", CHANGE_MODIFIED }, { "deleted", CHANGE_DELETED } };
+
+        for (size_t i = 0; i < ELEMENTSOF(members); i++)
+                (void) json_object_set_new(object, members[i].key, json_pack("I", (json_int_t) n->kinds[members[i].kind]));
+}

@@ -8,24 +8,12 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "client/ask.h"
 #include "client/human.h"
-#include "client/subverb.h"
 #include "client/txn/txn-common.h"
 #include "client/verbs.h"
 
 #define TXNS_MAX 65536
-
-typedef struct TxnOptions {
-        Common common;
-} TxnOptions;
-
-static const Option plain_options[] = { COMMON_OPTIONS };
-
-static const Usage ls_usage = {
-        .synopsis = "txn ls [options]",
-        .about = "Lists the transactions that are kept, of whoever asks; no daemon is needed.",
-        USAGE_OPTIONS(plain_options),
-};
 
 static char *command_text(const Txn *t) {
         char *text = strdup("");
@@ -86,25 +74,17 @@ static json_t *text_or_clean(const char *text) {
         return j ? j : json_string(clean ? clean : "");
 }
 
-static json_t *object_of(const Txn *t) {
-        json_t *o = json_object(), *command = json_array();
+static json_t *txn_object_of(const Txn *t) {
+        json_t *o, *command = json_array();
         ChangeCount n;
 
         for (size_t i = 0; i < t->command.n; i++)
                 (void) json_array_append_new(command, text_or_clean(t->command.items[i]));
-        (void) json_object_set_new(o, "id", json_string(t->id));
-        (void) json_object_set_new(o, "state", json_string(txn_state_of(t)));
-        (void) json_object_set_new(o, "directory", text_or_clean(t->dir));
-        (void) json_object_set_new(o, "target", text_or_clean(t->target ? t->target : ""));
-        (void) json_object_set_new(o, "command", command);
-        (void) json_object_set_new(o, "runs", json_integer(t->runs));
-        (void) json_object_set_new(o, "startedAtMs", json_integer((json_int_t) (t->since_nsec / 1000000)));
-        (void) json_object_set_new(o, "exitStatus", t->status == TXN_STATUS_NONE ? json_null() : json_integer(t->status));
-        if (txn_count(t, &n) >= 0) {
-                (void) json_object_set_new(o, "added", json_integer((json_int_t) n.kinds[CHANGE_ADDED]));
-                (void) json_object_set_new(o, "modified", json_integer((json_int_t) n.kinds[CHANGE_MODIFIED]));
-                (void) json_object_set_new(o, "deleted", json_integer((json_int_t) n.kinds[CHANGE_DELETED]));
-        }
+        o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:o}", "id", t->id, "state", txn_state_of(t), "directory", text_or_clean(t->dir), "target",
+                        text_or_clean(t->target ? t->target : ""), "command", command, "runs", (json_int_t) t->runs, "startedAtMs",
+                        (json_int_t) (t->since_nsec / 1000000), "exitStatus", t->status == TXN_STATUS_NONE ? json_null() : json_integer(t->status));
+        if (txn_count(t, &n) >= 0)
+                change_count_put(o, &n);
         return o;
 }
 
@@ -124,7 +104,7 @@ static int print_list(const Strv *ids, bool json) {
                         continue;
                 }
                 if (json)
-                        (void) json_array_append_new(list, object_of(&t));
+                        (void) json_array_append_new(list, txn_object_of(&t));
                 else
                         txn_add_row(table, &t);
         }
@@ -136,7 +116,7 @@ static int print_list(const Strv *ids, bool json) {
 }
 
 static int client_txn_list(const Place *place, void *options, const Operands *words) {
-        const TxnOptions *o = options;
+        const Common *c = options;
         Strv ids = STRV_INIT(TXNS_MAX);
         Error error = { 0 };
         int r = txn_list(&ids, &error);
@@ -144,7 +124,7 @@ static int client_txn_list(const Place *place, void *options, const Operands *wo
         if (r < 0)
                 log_error("%s", error.text);
         else {
-                r = print_list(&ids, o->common.json);
+                r = print_list(&ids, c->json);
                 if (r < 0)
                         log_error("out of memory");
         }
@@ -152,12 +132,12 @@ static int client_txn_list(const Place *place, void *options, const Operands *wo
         return r < 0 ? EXIT_OWN_FAILURE : 0;
 }
 
-int verb_txn(int argc, char **argv) {
-        static const Subverb subverbs[] = {
-                { "ls", &ls_usage, client_txn_list },
-        };
-        TxnOptions o = { 0 };
+static const Verb txn_parts[] = {
+        { "ls", "txn ls [options]", "Lists the transactions that are kept, of whoever asks; no daemon is needed.", .run = client_txn_list },
+};
 
-        return subverb_run("txn", "Transactions of `cove run --txn`: `cove diff`, `cove commit` and `cove discard` work on them.", subverbs,
-                        ELEMENTSOF(subverbs), argc, argv, &o);
-}
+const Verb command_txn = {
+        .name = "txn",
+        .about = "Transactions of `cove run --txn`: `cove diff`, `cove commit` and `cove discard` work on them.",
+        VERB_PARTS(txn_parts),
+};

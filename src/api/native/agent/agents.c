@@ -102,7 +102,7 @@ static const ShapeField native_agent_fields[] = {
         { "language",        SHAPE_TEXT,   AT(language),      SHAPE_NULLABLE, .min = 1, .max = 32                          },
         { "env",             SHAPE_ENV,    AT(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
         { "template",        SHAPE_TEXT,   AT(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX            },
-        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &native_limit_shape                 },
+        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &sandbox_limits_shape                 },
         { "timeoutSeconds",  SHAPE_UINT64, AT(time.usec),     SHAPE_NULLABLE, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
         { "maxRetries",      SHAPE_UINT32, AT(retries),       SHAPE_NULLABLE, .max = JOB_RETRIES_MAX, .json = SHAPE_PARSE(field_retries) },
         { "priority",        SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_priority)          },

@@ -1,0 +1,234 @@
+#include "client/option.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "client/assign.h"
+
+#define QUERIES_MAX 128
+
+/* "--memory", for complaints. */
+typedef struct OptionName {
+        char text[40];
+} OptionName;
+
+static OptionName option_name(const Option *o) {
+        OptionName n;
+
+        (void) snprintf(n.text, sizeof(n.text), "--%s", o->name);
+        return n;
+}
+
+static void *option_field(const Option *o, void *target) {
+        if (o->has > 0)
+                *(bool *) ((char *) target + o->has) = true;
+        return (char *) target + o->offset;
+}
+
+OPTION_KIND(option_flag) {
+        *(bool *) option_field(o, target) = true;
+        return 0;
+}
+
+OPTION_KIND(option_text) {
+        *(const char **) option_field(o, target) = value;
+        return 0;
+}
+
+OPTION_KIND(option_words) {
+        Strv *words = option_field(o, target);
+        int r;
+
+        words->max = o->max;
+        r = strv_push(words, value);
+        return r == -E2BIG ? error_set(reterr, r, "--%s: more than %zu of them", o->name, words->max)
+                : r < 0    ? error_set(reterr, r, "out of memory")
+                           : 0;
+}
+
+OPTION_KIND(option_duration) {
+        return value_duration(option_name(o).text, value, option_field(o, target), reterr);
+}
+
+OPTION_KIND(option_number) {
+        return value_number(option_name(o).text, value, o->min, o->max, option_field(o, target), reterr);
+}
+
+OPTION_KIND(option_size) {
+        return value_size(option_name(o).text, value, option_field(o, target), reterr);
+}
+
+/* The body. */
+
+static JsonBuilder *option_body(void *target) {
+        return &((Common *) target)->body;
+}
+
+OPTION_KIND(body_text) {
+        json_put_text(option_body(target), o->key, value);
+        return 0;
+}
+
+OPTION_KIND(body_true) {
+        json_put_true(option_body(target), o->key);
+        return 0;
+}
+
+OPTION_KIND(body_seconds) {
+        usec_t usec;
+        int r = value_duration(option_name(o).text, value, &usec, reterr);
+
+        if (r >= 0)
+                json_put_number(option_body(target), o->key, (double) usec / USEC_PER_SEC);
+        return r;
+}
+
+static int body_put_size(const Option *o, void *target, const char *value, double unit, Error *reterr) {
+        uint64_t bytes;
+        int r = value_size(option_name(o).text, value, &bytes, reterr);
+
+        if (r >= 0)
+                json_put_number(option_body(target), o->key, (double) bytes / unit);
+        return r;
+}
+
+OPTION_KIND(body_megabytes) {
+        return body_put_size(o, target, value, 1048576, reterr);
+}
+
+OPTION_KIND(body_bytes) {
+        return body_put_size(o, target, value, 1, reterr);
+}
+
+OPTION_KIND(body_number) {
+        uint64_t n;
+        int r = value_number(option_name(o).text, value, o->min, o->max, &n, reterr);
+
+        if (r >= 0)
+                json_put_integer(option_body(target), o->key, (int64_t) n);
+        return r;
+}
+
+OPTION_KIND(body_cpus) {
+        uint32_t milli;
+        int r = parse_cpus(value, &milli);
+
+        if (r < 0)
+                return error_set(reterr, r, "--%s: '%s' is not a number of cores, as in 0.5", o->name, value);
+        json_put_number(option_body(target), o->key, milli / 1000.0);
+        return 0;
+}
+
+OPTION_KIND(body_words) {
+        if (json_add_text(option_body(target), o->key, value) > o->max)
+                return error_set(reterr, -E2BIG, "--%s: more than %llu of them", o->name, (unsigned long long) o->max);
+        return 0;
+}
+
+static int body_assign(const Option *o, void *target, const char *value, int (*assign)(Strv *v, const char *option, const char *value, Error *reterr),
+                Error *reterr) {
+        Strv assignments = STRV_INIT(ASSIGN_MAX);
+        int r = assign(&assignments, option_name(o).text, value, reterr);
+
+        if (r >= 0 && json_put_assignments(option_body(target), o->key, assignments.items, assignments.n) > ASSIGN_MAX)
+                r = error_set(reterr, -E2BIG, "--%s: more than %d of them", o->name, ASSIGN_MAX);
+        strv_done(&assignments);
+        return r;
+}
+
+OPTION_KIND(body_pair) {
+        return body_assign(o, target, value, assign_pair, reterr);
+}
+
+OPTION_KIND(body_env) {
+        return body_assign(o, target, value, assign_env, reterr);
+}
+
+OPTION_KIND(body_env_file) {
+        return body_assign(o, target, value, assign_env_file, reterr);
+}
+
+/* The query. */
+
+const char *common_query(const Common *c, const char *parameter) {
+        return strv_get_env(&c->queries, parameter);
+}
+
+static int query_put(const Option *o, void *target, const char *value, Error *reterr) {
+        Strv *queries = &((Common *) target)->queries;
+        _cleanup_free_ char *assignment = NULL;
+        int r;
+
+        if (asprintf(&assignment, "%s=%s", o->key, value) < 0) {
+                assignment = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        queries->max = QUERIES_MAX;
+        r = strv_set_env(queries, assignment);
+        return r < 0 ? error_set(reterr, r, "out of memory") : 0;
+}
+
+static int query_put_number(const Option *o, void *target, uint64_t n, Error *reterr) {
+        char text[24];
+
+        (void) snprintf(text, sizeof(text), "%llu", (unsigned long long) n);
+        return query_put(o, target, text, reterr);
+}
+
+OPTION_KIND(query_text) {
+        return query_put(o, target, value, reterr);
+}
+
+OPTION_KIND(query_true) {
+        return query_put(o, target, "true", reterr);
+}
+
+OPTION_KIND(query_number) {
+        uint64_t n;
+        int r = value_number(option_name(o).text, value, o->min, o->max, &n, reterr);
+
+        return r < 0 ? r : query_put_number(o, target, n, reterr);
+}
+
+static int query_put_duration(const Option *o, void *target, const char *value, usec_t unit, Error *reterr) {
+        usec_t usec;
+        int r = value_duration(option_name(o).text, value, &usec, reterr);
+
+        return r < 0 ? r : query_put_number(o, target, usec / unit, reterr);
+}
+
+OPTION_KIND(query_seconds) {
+        return query_put_duration(o, target, value, USEC_PER_SEC, reterr);
+}
+
+OPTION_KIND(query_milliseconds) {
+        return query_put_duration(o, target, value, USEC_PER_MSEC, reterr);
+}
+
+OPTION_KIND(query_ago) {
+        usec_t usec;
+
+        return parse_duration(value, &usec) >= 0 ? query_put_number(o, target, usec / USEC_PER_SEC, reterr) : query_put(o, target, value, reterr);
+}
+
+OPTION_KIND(query_pair) {
+        Strv *queries = &((Common *) target)->queries;
+        _cleanup_free_ char *query = NULL;
+        size_t n = 0;
+
+        if (value[0] == '=' || !strchr(value, '='))
+                return error_set(reterr, -EINVAL, "--%s: '%s' is not KEY=VALUE", o->name, value);
+        for (size_t i = 0; i < queries->n; i++)
+                n += strncmp(queries->items[i], o->key, strlen(o->key)) == 0 && queries->items[i][strlen(o->key)] == '.';
+        if (n >= o->max)
+                return error_set(reterr, -E2BIG, "--%s: more than %llu of them", o->name, (unsigned long long) o->max);
+        queries->max = QUERIES_MAX;
+        if (asprintf(&query, "%s.%s", o->key, value) < 0) {
+                query = NULL;
+                return error_set(reterr, -ENOMEM, "out of memory");
+        }
+        return strv_push(queries, query) < 0 ? error_set(reterr, -ENOMEM, "out of memory") : 0;
+}

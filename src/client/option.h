@@ -1,0 +1,73 @@
+/* option.h: the kinds of options that a verb's table can have.
+ *
+ * A value goes into a field of the verb's own struct, into the body of its request, or into the query of its path. Keys of the
+ * body may have a dot: "limits.memoryMB" is a member of a member.
+ * Must not know: which options there are. */
+#pragma once
+
+#include "client/usage.h"
+
+#define OPTION_KIND(kind) int kind(const Option *o, void *target, const char *value, Error *reterr)
+
+/* Into a field: bool, const char *, Strv, usec_t, uint64_t. The last two may have a bool beside them: OPTION_HAS(). */
+OPTION_KIND(option_flag);
+OPTION_KIND(option_text);
+OPTION_KIND(option_words);
+OPTION_KIND(option_duration);
+OPTION_KIND(option_number);
+OPTION_KIND(option_size);
+
+#define OPTION_FIELD(type, field)             .offset = offsetof(type, field)
+#define OPTION_FLAG(type, field)              .set = option_flag, OPTION_FIELD(type, field)
+#define OPTION_TEXT(type, field)              .set = option_text, OPTION_FIELD(type, field)
+#define OPTION_WORDS(type, field, ceiling)    .set = option_words, OPTION_FIELD(type, field), .max = (ceiling)
+#define OPTION_DURATION(type, field)          .set = option_duration, OPTION_FIELD(type, field)
+#define OPTION_NUMBER(type, field, low, high) .set = option_number, OPTION_FIELD(type, field), .min = (low), .max = (high)
+#define OPTION_SIZE(type, field)              .set = option_size, OPTION_FIELD(type, field)
+#define OPTION_HAS(type, field)               .has = offsetof(type, field)
+
+/* Into the body. */
+OPTION_KIND(body_text);
+OPTION_KIND(body_true);
+OPTION_KIND(body_seconds);
+OPTION_KIND(body_megabytes);
+OPTION_KIND(body_bytes);
+OPTION_KIND(body_number);
+OPTION_KIND(body_cpus);
+OPTION_KIND(body_words);    /* added to a list */
+OPTION_KIND(body_pair);     /* NAME=VALUE, into an object */
+OPTION_KIND(body_env);      /* likewise; NAME alone is the caller's variable */
+OPTION_KIND(body_env_file); /* lines of them */
+
+#define BODY_TEXT(member)              .set = body_text, .key = (member)
+#define BODY_TRUE(member)              .set = body_true, .key = (member)
+#define BODY_SECONDS(member)           .set = body_seconds, .key = (member)
+#define BODY_MEGABYTES(member)         .set = body_megabytes, .key = (member)
+#define BODY_BYTES(member)             .set = body_bytes, .key = (member)
+#define BODY_NUMBER(member, low, high) .set = body_number, .key = (member), .min = (low), .max = (high)
+#define BODY_COUNT(member)             BODY_NUMBER(member, 0, INT64_MAX)
+#define BODY_CPUS(member)              .set = body_cpus, .key = (member)
+#define BODY_WORDS(member, ceiling)    .set = body_words, .key = (member), .max = (ceiling)
+#define BODY_PAIR(member)              .set = body_pair, .key = (member)
+#define BODY_ENV(member)               .set = body_env, .key = (member)
+#define BODY_ENV_FILE(member)          .set = body_env_file, .key = (member)
+
+/* Into the query. */
+OPTION_KIND(query_text);
+OPTION_KIND(query_true);
+OPTION_KIND(query_number);
+OPTION_KIND(query_seconds);
+OPTION_KIND(query_milliseconds);
+OPTION_KIND(query_ago);  /* "10m" is so many seconds ago; anything else is for the daemon to understand */
+OPTION_KIND(query_pair); /* KEY=VALUE, each behind the name and a dot */
+
+#define QUERY_TEXT(parameter)              .set = query_text, .key = (parameter)
+#define QUERY_TRUE(parameter)              .set = query_true, .key = (parameter)
+#define QUERY_NUMBER(parameter, low, high) .set = query_number, .key = (parameter), .min = (low), .max = (high)
+#define QUERY_SECONDS(parameter)           .set = query_seconds, .key = (parameter)
+#define QUERY_MILLISECONDS(parameter)      .set = query_milliseconds, .key = (parameter)
+#define QUERY_AGO(parameter)               .set = query_ago, .key = (parameter)
+#define QUERY_PAIR(parameter, ceiling)     .set = query_pair, .key = (parameter), .max = (ceiling)
+
+/* What an option has put into the query; NULL: nothing. */
+const char *common_query(const Common *c, const char *parameter);
