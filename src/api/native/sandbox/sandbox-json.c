@@ -47,37 +47,12 @@ static json_t *sandbox_json_megabytes(uint64_t bytes) {
         return sandbox_json_number((double) bytes / BYTES_PER_MB, 1000);
 }
 
-static json_t *sandbox_json_seconds_or_null(usec_t usec) {
-        return usec == 0 ? json_null() : sandbox_json_number((double) usec / (double) USEC_PER_SEC, 1000);
-}
-
 static json_t *sandbox_json_milliseconds(usec_t usec) {
         return sandbox_json_number((double) usec / (double) USEC_PER_MSEC, 1000);
 }
 
 json_t *native_limits_json(const SandboxLimits *l) {
         return shape_show(&sandbox_limits_shape, l);
-}
-
-static json_t *env_json(const Strv *env) {
-        Object o = object_new();
-
-        for (size_t i = 0; i < env->n; i++) {
-                size_t n = strcspn(env->items[i], "=");
-                char *name = strndup(env->items[i], n);
-
-                if (!name || env->items[i][n] == '\0' ||
-                                json_object_set_new(o.json, name, json_text_or_null(env->items[i] + n + 1)) < 0)
-                        o.failed = true;
-                free(name);
-        }
-        return object_end(&o);
-}
-
-static json_t *native_sandbox_json_metadata(const char *text) {
-        json_t *j = text && strcmp(text, "{}") != 0 ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
-
-        return j ? j : json_object();
 }
 
 static json_t *guards_json(GuardSet guards) {
