@@ -4,6 +4,7 @@ Reads C as text, with comments and strings blanked out. That suffices because th
 first column and ends with a brace there.
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -34,6 +35,11 @@ class Source:
         self.text = self.bytes.decode('utf-8', 'surrogateescape')
         self.code = LITERAL.sub(blank, self.text)
         self.plain = PASSED_OVER.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), self.code)
+
+    @functools.cache
+    def code_bytes(self):
+        """The code, as many bytes as the file has."""
+        return LITERAL.sub(blank, self.bytes.decode('latin-1')).encode('latin-1')
 
     def line(self, offset):
         return self.text.count('\n', 0, offset) + 1

@@ -124,9 +124,9 @@ suite_again() { # NAME COMMAND…
     locked append_line "$name: $verdict when run as a whole once more"
 }
 
-# The unit tests of a build directory, and the corpora of the fuzzers.
+# The unit tests of a build directory, and the corpora of the fuzzers. What fails runs once more, for the report only.
 meson_suite() { # NAME DIRECTORY
-    local name=$1 dir=$2 out status=0 ok bad skip
+    local name=$1 dir=$2 out status=0 ok bad skip t
     out=$(meson test -C "$dir" --print-errorlogs --no-rebuild 2>&1) || status=$?
     count() { awk -v key="$1:" '$0 ~ "^" key { n += $NF } END { print n + 0 }' <<<"$out"; }
     ok=$(count Ok) skip=$(count Skipped) bad=$(($(count Fail) + $(count Timeout)))
@@ -136,8 +136,18 @@ meson_suite() { # NAME DIRECTORY
         grep -h '^skipped: ' "$dir"/meson-logs/testlog.txt || echo "$out"
         [ "${CI:-}" != true ] || bad=$((bad + skip))
     fi
+    for t in $(sed -nE 's~^ *[0-9]+/[0-9]+ .* / ([a-z0-9-]+) +(FAIL|TIMEOUT) .*~\1~p' <<<"$out" | sort -u | head -n 5); do meson_again "$dir" "$t"; done
     echo "$name: $ok passed, $bad failed, $skip skipped"
     [ "$bad" = 0 ] && [ "$status" = 0 ]
+}
+
+meson_again() { # DIRECTORY TEST
+    echo "FAIL $2"
+    if meson test -C "$1" --print-errorlogs --no-rebuild --logbase again "$2" 2>&1; then
+        echo "UNSTABLE $2: failed, then passed"
+    else
+        echo "BROKEN $2: failed, and failed again"
+    fi
 }
 
 # One unit test, of which CASE is a part of a name or a pattern.

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "agent/job.h"
+#include "core/allowance.h"
 #include "core/manager.h"
 #include "json/json.h"
 
@@ -34,8 +35,7 @@ typedef struct AgentRequest {
         const Strv *env;
         const char *template_name;  /* NULL: the profile's */
         SandboxLimits limits;       /* what is not said (limits_unsaid()) is the profile's */
-        bool has_timeout;
-        usec_t timeout_usec;
+        TimeAsked time; /* of the program; not said: as long as its type may take */
         bool has_retries;
         unsigned retries;           /* after the first attempt */
         int priority;

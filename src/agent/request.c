@@ -8,8 +8,11 @@
 
 #include "agent/internal.h"
 #include "agent/language.h"
+#include "base/shape.h"
 #include "config/config.h"
+#include "core/allowance.h"
 #include "core/enforce.h"
+#include "core/profile.h"
 #include "core/limits.h"
 #include "core/secret.h"
 #include "core/template.h"
@@ -32,28 +35,18 @@ static char *lower_copy(const char *text) {
         return copy;
 }
 
-static int agent_request_set_text(char **at, const char *text) {
-        char *copy = text ? strdup(text) : NULL;
-
-        if (text && !copy)
-                return -ENOMEM;
-        free(*at);
-        *at = copy;
-        return 0;
-}
-
 static int fill_names(const Principal *who, const AgentRequest *q, const Profile *p, Job *j) {
         SandboxSpec *s = &j->sandbox;
-        int r = agent_request_set_text(&s->tenant, who->tenant ? who->tenant : "");
+        int r = shape_text_set(&s->tenant, who->tenant ? who->tenant : "");
 
         if (r >= 0)
-                r = agent_request_set_text(&s->task_id, q->task_id);
+                r = shape_text_set(&s->task_id, q->task_id);
         if (r >= 0)
-                r = agent_request_set_text(&s->profile, p->name);
+                r = shape_text_set(&s->profile, p->name);
         if (r >= 0 && q->template_name)
-                r = agent_request_set_text(&s->template_name, q->template_name);
+                r = shape_text_set(&s->template_name, q->template_name);
         if (r >= 0 && !s->template_name)
-                r = agent_request_set_text(&s->template_name, "host");
+                r = shape_text_set(&s->template_name, "host");
         free(s->agent_type);
         s->agent_type = lower_copy(p->name);
         return r < 0 || !s->agent_type ? -ENOMEM : 0;
@@ -62,20 +55,17 @@ static int fill_names(const Principal *who, const AgentRequest *q, const Profile
 /* Limits. */
 
 static int fill_limits(const Principal *who, const AgentRequest *q, const Profile *p, Job *j, const char **ret_field, Error *reterr) {
-        bool may_loosen = principal_may_loosen(who);
-        usec_t wall = p->wall_usec;
+        const TimeAsked time = q->time.said ? q->time : (TimeAsked) { .usec = p->wall_usec };
+        char whose[PROFILE_NAME_MAX + sizeof("agent type ")];
 
         limits_lay_over(&j->sandbox.limits, &q->limits);
-        if (!may_loosen && profile_check(p, &j->sandbox.limits, reterr) < 0)
+        if (!principal_may_loosen(who) && profile_check(p, &j->sandbox.limits, reterr) < 0)
                 return agent_request_refuse(ret_field, "limits", -EPERM);
-        if (q->has_timeout && q->timeout_usec == 0)
+        if (time.said && time.usec == 0)
                 return agent_request_refuse(ret_field, "timeoutSeconds", error_set(reterr, -EINVAL, "must be more than 0"));
-        if (q->has_timeout && wall > 0 && q->timeout_usec > wall && !may_loosen) {
-                (void) error_set(reterr, -EPERM, "%.3g s are more than the %.3g s that agent type %s may take",
-                                (double) q->timeout_usec / 1e6, (double) wall / 1e6, p->name);
+        (void) snprintf(whose, sizeof(whose), "agent type %s", p->name);
+        if (allowance_time(who, &time, p->wall_usec, whose, &j->timeout_usec, reterr) < 0)
                 return agent_request_refuse(ret_field, "timeoutSeconds", -EPERM);
-        }
-        j->timeout_usec = q->has_timeout ? q->timeout_usec : wall;
         if (j->sandbox.limits.exec_timeout_usec > 0 && (j->timeout_usec == 0 || j->sandbox.limits.exec_timeout_usec < j->timeout_usec))
                 j->timeout_usec = j->sandbox.limits.exec_timeout_usec;
         return 0;
@@ -137,8 +127,8 @@ static int fill_code(const AgentRequest *q, const Enforce *e, const char *root, 
         (void) snprintf(path, sizeof(path), "%s/%s/%s", enforce_workdir(e), AGENT_DIRECTORY, file);
         r = strv_push(&j->command, path);
         if (r >= 0)
-                r = agent_request_set_text(&j->language, language);
-        return r < 0 ? r : agent_request_set_text(&j->code, q->code);
+                r = shape_text_set(&j->language, language);
+        return r < 0 ? r : shape_text_set(&j->code, q->code);
 }
 
 static int fill_command(const Manager *m, const AgentRequest *q, const Enforce *e, const Profile *p, Job *j, const char **ret_field,
@@ -175,10 +165,10 @@ static int fill_rest(Agents *a, const AgentRequest *q, const Profile *p, Job *j)
         if (r >= 0)
                 r = agent_request_copy_list(&j->capture, q->capture, JOB_PATTERNS_MAX);
         if (r >= 0)
-                r = agent_request_set_text(&j->context, q->context ? q->context : "{}");
+                r = shape_text_set(&j->context, q->context ? q->context : "{}");
         if (r >= 0)
-                r = agent_request_set_text(&j->webhook, q->webhook);
-        return r < 0 ? r : agent_request_set_text(&j->idempotency_key, q->idempotency_key);
+                r = shape_text_set(&j->webhook, q->webhook);
+        return r < 0 ? r : shape_text_set(&j->idempotency_key, q->idempotency_key);
 }
 
 /* Whatever becomes of us, the sandbox ends by itself. */

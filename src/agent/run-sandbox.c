@@ -12,6 +12,7 @@
 #include <utlist.h>
 
 #include "agent/internal.h"
+#include "base/shape.h"
 #include "config/config.h"
 #include "core/template.h"
 
@@ -28,10 +29,10 @@ static int make_sandbox_spec(const Run *run, SandboxSpec *ret) {
         (void) snprintf(metadata, sizeof(metadata), "{\"agentExecution\":\"%s\",\"attempt\":%u}", run->job.id, run->job.attempt);
         r = sandbox_spec_copy(s, ret);
         if (r >= 0)
-                r = sandbox_text_set(&ret->name, name);
+                r = shape_text_set(&ret->name, name);
         if (r >= 0 && !ret->tenant)
-                r = sandbox_text_set(&ret->tenant, "");
-        return r >= 0 ? sandbox_text_set(&ret->metadata, metadata) : r;
+                r = shape_text_set(&ret->tenant, "");
+        return r >= 0 ? shape_text_set(&ret->metadata, metadata) : r;
 }
 
 static void run_sandbox_park(Run *run) {

@@ -262,7 +262,8 @@ static void execute(Run *run, Sandbox *sb) {
         Execution *x;
         int r = agent_run_make_spec(run, sb, &spec);
 
-        spec.timeout_usec = enforce_clamp_time(sb, spec.timeout_usec);
+        if (r >= 0) /* what the request may have was settled when it came */
+                r = sandbox_execution_time(sb, &(Principal) { .scope = SCOPE_ADMIN }, &(TimeAsked) { .usec = spec.timeout_usec }, &spec.timeout_usec, &error);
         if (r >= 0)
                 r = execution_start(sb, &spec, &x, &error);
         if (r == -E2BIG || r == -ENOEXEC || r == -ENOKEY) {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/e2b/envd/envd.h"
 #include "api/surface.h"
 #include "base/log.h"
 #include "config/reload.h"
@@ -44,6 +43,52 @@ static void api_on_reload(const Config *settings, void *userdata) {
                 log_notice("tls: certificate and key were read again");
 }
 
+void *api_surface_state(const Api *api, const ApiSurface *s) {
+        for (size_t i = 0; i < API_SURFACES_MAX && api->surfaces[i]; i++)
+                if (api->surfaces[i] == s)
+                        return api->states[i];
+        return NULL;
+}
+
+static int api_join_tables(Api *a, const ApiSurface *const *surfaces) {
+        size_t n = 0;
+
+        for (const ApiSurface *const *s = surfaces; *s; s++)
+                for (const ApiRoute *const *t = (*s)->tables; t && *t; t++)
+                        n++;
+        a->tables = calloc(n + 1, sizeof(*a->tables));
+        if (!a->tables)
+                return -ENOMEM;
+        n = 0;
+        for (const ApiSurface *const *s = surfaces; *s; s++)
+                for (const ApiRoute *const *t = (*s)->tables; t && *t; t++)
+                        a->tables[n++] = *t;
+        a->surfaces = surfaces;
+        return 0;
+}
+
+static int api_start_surfaces(Api *a, Error *reterr) {
+        for (size_t i = 0; a->surfaces[i]; i++) {
+                int r = 0;
+
+                if (i >= API_SURFACES_MAX)
+                        return error_set(reterr, -E2BIG, "more than %d surfaces", API_SURFACES_MAX);
+                if (a->surfaces[i]->start)
+                        r = a->surfaces[i]->start(a, a->states + i, reterr);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int api_watch_certificate(Api *a, Error *reterr) {
+        int r = 0;
+
+        if (a->rooms.reload && http_server_tls_address(a->server))
+                r = reload_add(a->rooms.reload, api_on_reload, a);
+        return r < 0 ? error_set(reterr, r, "too many rooms want to know when the configuration is read again") : 0;
+}
+
 int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig *config, HttpSockets *sockets, Api **ret, Error *reterr) {
         const HttpConfig http = http_config(config);
         Api *a = calloc(1, sizeof(*a));
@@ -52,25 +97,20 @@ int api_new(sd_event *event, Manager *m, const ApiRooms *rooms, const ApiConfig 
         if (!a)
                 return error_set(reterr, -ENOMEM, "out of memory");
         a->manager = m;
-        a->watchers = fs_watchers_new();
-        if (!a->watchers) {
-                free(a);
-                return error_set(reterr, -ENOMEM, "out of memory");
-        }
         a->rooms = *rooms;
         a->owner = config->owner;
         a->self = geteuid();
-        r = http_server_new(event, &http, sockets, api_route, a, &a->server, reterr);
-        if (r >= 0 && rooms->reload && http_server_tls_address(a->server)) {
-                r = reload_add(rooms->reload, api_on_reload, a);
-                if (r < 0) {
-                        (void) error_set(reterr, r, "too many rooms want to know when the configuration is read again");
-                        http_server_free(a->server);
-                }
-        }
+        r = api_join_tables(a, config->surfaces);
+        if (r < 0)
+                (void) error_set(reterr, r, "out of memory");
+        if (r >= 0)
+                r = api_start_surfaces(a, reterr);
+        if (r >= 0)
+                r = http_server_new(event, &http, sockets, api_route, a, &a->server, reterr);
+        if (r >= 0)
+                r = api_watch_certificate(a, reterr);
         if (r < 0) {
-                fs_watchers_free(a->watchers);
-                free(a);
+                api_free(a);
                 return r;
         }
         *ret = a;
@@ -81,7 +121,10 @@ Api *api_free(Api *a) {
         if (!a)
                 return NULL;
         http_server_free(a->server);
-        fs_watchers_free(a->watchers);
+        for (size_t i = 0; a->surfaces && i < API_SURFACES_MAX && a->surfaces[i]; i++)
+                if (a->states[i])
+                        a->surfaces[i]->stop(a->states[i]);
+        free(a->tables);
         free(a);
         return NULL;
 }

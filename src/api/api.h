@@ -13,6 +13,7 @@
 #include "core/manager.h"
 
 typedef struct Api Api;
+struct ApiSurface;
 
 /* The rooms beside the core that surfaces speak to. Any may be NULL: then what needs it answers 501. */
 typedef struct ApiRooms {
@@ -24,7 +25,6 @@ typedef struct ApiRooms {
         struct Artifacts *artifacts;
         struct Otlp *otlp;           /* traces and metrics for a collector */
         struct Reload *reload;       /* config */
-        struct Previews *previews;   /* ports inside as URLs */
         struct Gatekeeper *gatekeeper; /* networks of sandboxes */
         struct Vault *vault;         /* secrets */
         struct Images *images;       /* templates */
@@ -42,6 +42,7 @@ typedef struct ApiConfig {
         unsigned connections_max;
         unsigned idle_seconds;
         uid_t owner; /* who may use the unix socket, beside root and ourselves */
+        const struct ApiSurface *const *surfaces; /* ends with NULL; the first that claims a request has it */
 } ApiConfig;
 
 /* While we still may bind anywhere; nothing is answered yet. */
@@ -54,5 +55,5 @@ const char *api_address(const Api *a); /* NULL: no TCP */
 const char *api_tls_address(const Api *a); /* NULL: no TLS */
 void api_quiesce(Api *a);
 
-/* The table of routes as JSON: what the contract test compares with docs/openapi.yaml. */
-int api_print_routes(FILE *to);
+/* The tables of routes as JSON: what the contract test compares with docs/openapi.yaml. */
+int api_print_routes(const struct ApiSurface *const *surfaces, FILE *to);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/profile.h"
 #include "json/text.h"
 
 #define AHEAD_MAX   ((size_t) 1 << 20)  /* text that waits for a slow client, before the interpreter has to wait */
@@ -230,20 +229,13 @@ static void coderun_on_end(ContextRun *run, int r, const char *text, void *userd
 
 static const ContextHandlers handlers = { .event = coderun_on_event, .end = coderun_on_end };
 
-/* A profile's execution time is a ceiling here as well. */
-static usec_t timeout_of(const CodeRun *c, const Context *x) {
-        usec_t ceiling = principal_may_loosen(&c->q->who) ? 0 : profile_execution_ceiling(c->q->manager->settings, x->sandbox), wanted = c->options.timeout_usec;
-
-        return ceiling > 0 && (wanted == 0 || wanted > ceiling) ? ceiling : wanted;
-}
-
 static void coderun_start(CodeRun *c, Context *x) {
         ApiRequest *q = c->q;
         Error error = { 0 };
         int r;
 
         (void) snprintf(c->context, sizeof(c->context), "%s", x->id);
-        r = context_run(x, c->code, &c->env, timeout_of(c, x), &handlers, c, &c->run, &error);
+        r = context_run(x, c->code, &c->env, c->options.timeout_usec, &handlers, c, &c->run, &error);
         if (r >= 0 && c->options.format != CODE_JSON)
                 r = coderun_start_stream(c);
         if (r < 0 && !q->answered)

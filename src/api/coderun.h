@@ -19,7 +19,7 @@ typedef struct CodeRunOptions {
         const char *language; /* canonical */
         const char *code;
         const Strv *env;
-        usec_t timeout_usec;  /* 0: none */
+        usec_t timeout_usec;  /* as sandbox_execution_time() allows it; 0: none */
         CodeFormat format;
         usec_t keepalive_usec;                              /* of silence; 0: none */
         const char *keepalive;                              /* a whole line or event */

@@ -19,8 +19,10 @@ int api_make_profile(ApiRequest *q, SandboxSpec *spec, JsonComplaints *c) {
 
         if (p)
                 return profile_apply(p, spec);
-        if (!spec->profile)
+        if (!spec->profile) {
+                profile_lend_limits(settings, spec);
                 return 0;
+        }
         (void) profile_unknown(settings, spec->profile, &error);
         return json_complain(c, "profile", "%s", error.text);
 }

@@ -15,21 +15,34 @@ static json_t *type_json(const ShapeField *f) {
         return type ? json_incref(json_is_array(type) ? json_array_get(type, 0) : type) : json_null();
 }
 
-static json_t *fields_json(const Shape *shape) {
-        json_t *list = json_array();
-
+static void fields_json_into(json_t *list, const Shape *shape) {
         for (size_t i = 0; i < shape->n_fields; i++) {
                 const ShapeField *f = shape->fields + i;
-                json_t *o = json_pack("{s:s,s:o,s:b,s:b}",
+                json_t *o;
+
+                if (f->flags & SHAPE_BEARER)
+                        fields_json_into(list, f->shape);
+                if (!f->name || f->flags & SHAPE_READ_ONLY)
+                        continue;
+                o = json_pack("{s:s,s:o,s:b,s:b}",
                                 "name", f->name,
                                 "type", type_json(f),
                                 "mandatory", (f->flags & SHAPE_MANDATORY) != 0,
                                 "nullable", (f->flags & SHAPE_NULLABLE) != 0);
+                if (f->shape) {
+                        json_t *within = json_array();
 
-                if (f->shape)
-                        (void) json_object_set_new(o, "fields", fields_json(f->shape));
+                        fields_json_into(within, f->shape);
+                        (void) json_object_set_new(o, "fields", within);
+                }
                 (void) json_array_append_new(list, o);
         }
+}
+
+static json_t *fields_json(const Shape *shape) {
+        json_t *list = json_array();
+
+        fields_json_into(list, shape);
         return list;
 }
 
@@ -61,17 +74,25 @@ static json_t *route_json(const ApiRoute *route) {
         return o;
 }
 
-int api_print_routes(FILE *to) {
-        _cleanup_json_ json_t *list = json_array();
+static size_t routes_json(const ApiRoute *const *table, json_t *list) {
         size_t n = 0;
 
-        for (const ApiRoute *const *table = api_tables; *table; table++)
+        for (; table && *table; table++)
                 for (const ApiRoute *route = *table; route->method; route++) {
                         if (route->refuse)
                                 continue; /* of a dialect: what it looks like is said elsewhere */
                         n++;
                         (void) json_array_append_new(list, route_json(route));
                 }
+        return n;
+}
+
+int api_print_routes(const ApiSurface *const *surfaces, FILE *to) {
+        _cleanup_json_ json_t *list = json_array();
+        size_t n = 0;
+
+        for (; *surfaces; surfaces++)
+                n += routes_json((*surfaces)->tables, list);
         if (json_array_size(list) != n)
                 return -ENOMEM;
         if (json_dumpf(list, to, JSON_INDENT(1)) < 0 || fputc('\n', to) < 0 || fflush(to) < 0)

@@ -8,8 +8,6 @@
 #include <strings.h>
 
 #include "api/account.h"
-#include "api/e2b/e2b.h"
-#include "api/preview/preview.h"
 #include "api/router.h"
 #include "base/log.h"
 #include "base/parse.h"
@@ -457,21 +455,29 @@ static bool surface_is_open(const ApiRequest *q) {
         return q->route && (q->route->open || (q->route->opened && q->route->opened(q->manager)));
 }
 
+/* 1: a surface has claimed it; 0: none has; negative: has been answered. */
+static int surface_claim(ApiRequest *q) {
+        for (const ApiSurface *const *s = q->api->surfaces; *s; s++) {
+                ApiTarget target = { 0 };
+                int r = (*s)->claims ? (*s)->claims(q, &target) : 0;
+
+                if (r > 0)
+                        r = (*s)->admit(q, &target);
+                if (r < 0 || q->route)
+                        return r < 0 ? r : 1;
+        }
+        return 0;
+}
+
 /* Strangers learn nothing, not even which paths there are. */
 static int admit(ApiRequest *q) {
-        PreviewTarget preview;
-        E2bTarget target;
         RouterMatch m;
         int r, known = 1;
 
-        r = e2b_target_find(q, &target);
-        if (r > 0)
-                r = e2b_target_admit(q, &target);
-        if (r < 0 || q->route)
+        r = surface_claim(q);
+        if (r != 0)
                 return r < 0 ? r : check_rights(q);
-        if (q->api->rooms.previews && preview_find(q, &preview) != 0)
-                return preview_admit(q, &preview);
-        r = router_find(api_tables, http_method(q->http), http_path(q->http), &m);
+        r = router_find(q->api->tables, http_method(q->http), http_path(q->http), &m);
         if (r >= 0 && m.route->served && !m.route->served(q->manager)) {
                 router_match_done(&m);
                 r = -ENOENT;

@@ -1,8 +1,10 @@
 /* surface.h: what all surfaces of the daemon share: who is asking, and answers as JSON.
  *
+ * A surface registers itself as an ApiSurface: a name, tables of routes, and, where the address of a request says more than its path
+ * does, who claims it. The daemon gives a list of them to api_new(); nothing here names one.
  * A route is a line of a table: method, path with {parameters}, scope, how the body comes, handler. The table is also what
  * the contract test compares with docs/openapi.yaml.
- * Must not know: what the routes do. */
+ * Must not know: what the routes do, which surfaces there are. */
 #pragma once
 
 #include "api/api.h"
@@ -14,16 +16,48 @@
 
 typedef struct ApiRequest ApiRequest;
 
+typedef struct ApiRoute ApiRoute;
+
+#define API_SURFACES_MAX     8
+#define API_TARGET_ID_MAX    63 /* of an id that somebody asks for; ours have SANDBOX_ID_LENGTH */
+#define API_TARGET_TOKEN_MAX 96
+
+/* A port inside a sandbox that a request goes to. */
+typedef struct ApiTarget {
+        char id[API_TARGET_ID_MAX + 1];
+        uint16_t port;
+        bool by_host;                     /* the host's name said it */
+        char token[API_TARGET_TOKEN_MAX]; /* a link that is part of the path: what a page asks for next carries it along; "": none */
+        const char *rest;                 /* the path as the one inside sees it; into the request's */
+} ApiTarget;
+
+typedef struct ApiSurface {
+        const char *name;
+        const ApiRoute *const *tables; /* ends with NULL; NULL: no routes. A path belongs to one surface only */
+        /* By the address (host, headers, signature), before any path is looked at: 1: it is for this surface; 0: it is not; negative: has been
+         * answered. NULL: never. */
+        int (*claims)(ApiRequest *q, ApiTarget *ret);
+        /* What was claimed: sets q->route and q->who and returns 0, or answers and is negative. */
+        int (*admit)(ApiRequest *q, const ApiTarget *t);
+        /* State of its own, for as long as the server runs; api_surface_state() finds it. Both NULL: it has none. */
+        int (*start)(const Api *api, void **ret, Error *reterr);
+        void (*stop)(void *state);
+} ApiSurface;
+
 /* What the surfaces know of the daemon. */
 struct Api {
         Manager *manager;
         ApiRooms rooms;
         HttpServer *server;
-        struct FsWatchers *watchers; /* of E2B's dialect */
+        const ApiSurface *const *surfaces;
+        void *states[API_SURFACES_MAX];
+        const ApiRoute **tables; /* of all surfaces, in their order; ends with NULL */
         uid_t owner, self; /* on the unix socket these users and root are admins */
 };
 
-typedef struct ApiRoute {
+void *api_surface_state(const Api *api, const ApiSurface *s);
+
+struct ApiRoute {
         const char *method;
         const char *path; /* "/api/sandbox/{id}/exec/{eid}" */
         Scope scope;
@@ -39,7 +73,7 @@ typedef struct ApiRoute {
         const char *const *queries; /* NULL-terminated names of allowed query parameters; NULL: none. A name ending in "." is a prefix */
         const Shape *shape; /* of the body, also for the contract test; NULL: no JSON body */
         bool (*served)(const Manager *m); /* whether the configuration has it; NULL: always */
-} ApiRoute;
+};
 
 struct ApiRequest {
         HttpRequest *http;
@@ -58,7 +92,7 @@ struct ApiRequest {
         char actor[40]; /* id of a key, "admin", "uid:1000"; "": nobody we know */
         Sandbox *about; /* by reference; NULL: no sandbox. What waits asks sandbox_unless_gone() for it */
         char sandbox_id[SANDBOX_ID_LENGTH + 1], execution_id[EXECUTION_ID_MAX]; /* that it is about; "": none */
-        char shown_path[64]; /* instead of the path, which holds what must not be written down; "": the path */
+        char shown_path[96]; /* instead of the path, which holds what must not be written down; "": the path */
         bool gave_secret, over_scope, accounted;
 
         /* Asked before the handler is called: 0: it may be; 1: later, by api_proceed(); negative: has been answered. NULL: at once. While it waits, no body is
@@ -72,9 +106,6 @@ struct ApiRequest {
         void *state;
         void (*destroy)(ApiRequest *q, bool answered);
 };
-
-/* All surfaces' tables, one after the other; ends with a line without method. */
-extern const ApiRoute *const api_tables[];
 
 /* The server's HttpRoute; userdata is an Api. */
 void api_route(HttpRequest *r, HttpPlan *plan, void *userdata);

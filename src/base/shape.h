@@ -63,6 +63,10 @@ typedef enum ShapeFlags {
         SHAPE_ALIAS = 1 << 10,     /* another way to write the field of the same offset; not shown */
         SHAPE_DERIVED = 1 << 11,   /* when not given, it follows from other fields */
         SHAPE_BEARER = 1 << 12,    /* SHAPE_OBJECT: its fields stand among those of its owner, under no name of their own */
+        /* Subsets of an object that others keep; each object says what they mean. */
+        SHAPE_SET_1 = 1 << 16,
+        SHAPE_SET_2 = 1 << 17,
+        SHAPE_SET_3 = 1 << 18,
 } ShapeFlags;
 
 /* The names of an enum. */
@@ -71,6 +75,16 @@ typedef struct ShapeNames {
         int (*value)(const char *name); /* -EINVAL: none has it */
         int max;                        /* values are 0 … max - 1; 0: not told */
 } ShapeNames;
+
+/* Of an enum that has PREFIX_name() and PREFIX_from_name(); storage: static, or nothing. */
+#define SHAPE_NAMES(storage, prefix, type, values)                             \
+        static const char *prefix##_text(int value) {                          \
+                return prefix##_name((type) value);                            \
+        }                                                                      \
+        static int prefix##_value(const char *name) {                          \
+                return (int) prefix##_from_name(name);                         \
+        }                                                                      \
+        storage const ShapeNames prefix##_names = { prefix##_text, prefix##_value, (values) }
 
 typedef struct Shape Shape;
 
@@ -84,6 +98,7 @@ typedef struct ShapeField {
         size_t size;        /* of the member: CHARS, BYTES, ARRAY */
         size_t count;       /* offset of the number of items: VIEW, ARRAY, LIST */
         const Shape *shape; /* OBJECT, ARRAY, LIST */
+        unsigned only;      /* OBJECT: of its columns those whose field has one of these flags; 0: all */
         const ShapeNames *names;
         const char *column; /* NULL: not stored */
         const char *help;   /* one line */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/internal.h"
 #include "core/secret.h"
 
@@ -32,17 +33,17 @@ static int make_config(const BuildStage *s, ImageConfig *c) {
         if (r >= 0)
                 r = finish_copy_list(&c->labels, &scope->labels);
         if (r >= 0 && strcmp(scope->workdir, "/") != 0)
-                r = sandbox_text_set(&c->workdir, scope->workdir);
+                r = shape_text_set(&c->workdir, scope->workdir);
         if (r >= 0 && scope->user) {
                 c->uid = s->account.uid;
                 c->gid = s->account.gid;
-                r = sandbox_text_set(&c->user, scope->user);
+                r = shape_text_set(&c->user, scope->user);
                 if (r >= 0)
-                        r = sandbox_text_set(&c->home, s->account.home);
+                        r = shape_text_set(&c->home, s->account.home);
         }
         if (r >= 0)
-                r = sandbox_text_set(&c->start_command, scope->start_command);
-        return r < 0 ? r : sandbox_text_set(&c->ready_command, scope->ready_command);
+                r = shape_text_set(&c->start_command, scope->start_command);
+        return r < 0 ? r : shape_text_set(&c->ready_command, scope->ready_command);
 }
 
 /* The whole of it, or nothing: one transaction, and the making's end. */
@@ -58,13 +59,13 @@ static void finish_put(Build *b, const Image *flat) {
         } else
                 (void) snprintf(image.layer, sizeof(image.layer), "%s", s->layer);
         if (r >= 0 && !*image.layer)
-                r = sandbox_text_set(&image.base, s->base);
+                r = shape_text_set(&image.base, s->base);
         if (r >= 0 && !*image.layer && s->snapshot[0])
-                r = sandbox_text_set(&image.snapshot, s->snapshot);
+                r = shape_text_set(&image.snapshot, s->snapshot);
         if (r >= 0)
-                r = sandbox_text_set(&image.layers, flat ? flat->layers : s->layers);
+                r = shape_text_set(&image.layers, flat ? flat->layers : s->layers);
         if (r >= 0)
-                r = sandbox_text_set(&image.source, b->file);
+                r = shape_text_set(&image.source, b->file);
         if (r < 0)
                 (void) error_set(&error, r, "out of memory");
         else

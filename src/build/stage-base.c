@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/internal.h"
 
 static int stage_base_take_list(Strv *to, const Strv *from) {
@@ -29,12 +30,12 @@ static int take_config(BuildScope *s, const ImageConfig *c) {
         if (r >= 0)
                 r = stage_base_take_list(&s->labels, &c->labels);
         if (r >= 0 && c->workdir && *c->workdir)
-                r = sandbox_text_set(&s->workdir, c->workdir);
+                r = shape_text_set(&s->workdir, c->workdir);
         if (r >= 0 && c->user && *c->user)
-                r = sandbox_text_set(&s->user, c->user);
+                r = shape_text_set(&s->user, c->user);
         if (r >= 0)
-                r = sandbox_text_set(&s->start_command, c->start_command);
-        return r < 0 ? r : sandbox_text_set(&s->ready_command, c->ready_command);
+                r = shape_text_set(&s->start_command, c->start_command);
+        return r < 0 ? r : shape_text_set(&s->ready_command, c->ready_command);
 }
 
 static int set_base_key(BuildStage *s, const char *digest) {
@@ -49,9 +50,9 @@ static int stage_base_take_image(BuildStage *s, const Image *image) {
         (void) snprintf(s->layer, sizeof(s->layer), "%s", image->layer);
         (void) snprintf(s->snapshot, sizeof(s->snapshot), "%s", image->snapshot ? image->snapshot : "");
         if (!*s->layer)
-                r = sandbox_text_set(&s->base, image->base ? image->base : "host");
+                r = shape_text_set(&s->base, image->base ? image->base : "host");
         if (r >= 0)
-                r = sandbox_text_set(&s->layers, image->layers);
+                r = shape_text_set(&s->layers, image->layers);
         return r < 0 ? r : set_base_key(s, image->digest);
 }
 
@@ -86,9 +87,9 @@ static int take_parent(Build *b, const BuildStage *parent) {
         int r = scope_copy(&s->scope, &parent->scope);
 
         if (r >= 0)
-                r = sandbox_text_set(&s->base, parent->base);
+                r = shape_text_set(&s->base, parent->base);
         if (r >= 0)
-                r = sandbox_text_set(&s->layers, parent->layers);
+                r = shape_text_set(&s->layers, parent->layers);
         memcpy(s->layer, parent->layer, sizeof(s->layer));
         memcpy(s->snapshot, parent->snapshot, sizeof(s->snapshot));
         memcpy(s->key, parent->key, sizeof(s->key));
@@ -112,7 +113,7 @@ void stage_begin(Build *b, BuildThen then) {
                 if (r >= 0 && build_is_spawners(b->manager, p->base)) {
                         const char *builtin = template_builtin(p->base);
 
-                        r = sandbox_text_set(&s->base, builtin ? builtin : p->base);
+                        r = shape_text_set(&s->base, builtin ? builtin : p->base);
                         if (r >= 0)
                                 r = set_base_key(s, "");
                         if (r >= 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
 #include "json/json.h"
@@ -49,18 +50,18 @@ static int stage_sandbox_make_spec(Build *b, const BuildStage *s, SandboxSpec *r
         (void) snprintf(metadata, sizeof(metadata), "{\"templateBuild\":\"%s\"}", making_id(b->making));
         r = p ? profile_apply(p, ret) : 0;
         if (r >= 0)
-                r = sandbox_text_set(&ret->tenant, b->tenant ? b->tenant : "");
+                r = shape_text_set(&ret->tenant, b->tenant ? b->tenant : "");
         if (r >= 0)
-                r = sandbox_text_set(&ret->metadata, metadata);
+                r = shape_text_set(&ret->metadata, metadata);
         if (r >= 0)
-                r = sandbox_text_set(&ret->workdir, "/");
+                r = shape_text_set(&ret->workdir, "/");
         if (r >= 0)
-                r = s->base ? sandbox_text_set(&ret->template_name, s->base) : sandbox_text_set(&ret->layer, s->layer);
+                r = s->base ? shape_text_set(&ret->template_name, s->base) : shape_text_set(&ret->layer, s->layer);
         if (r >= 0 && s->snapshot[0])
-                r = sandbox_text_set(&ret->snapshot, s->snapshot);
+                r = shape_text_set(&ret->snapshot, s->snapshot);
         if (r >= 0 && b->request.has_network) {
                 ret->network = b->request.network;
-                r = sandbox_text_set(&ret->policy, b->request.policy);
+                r = shape_text_set(&ret->policy, b->request.policy);
         } else if (r >= 0 && !p && c->open)
                 r = open_network(b, ret);
         if (r < 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
 #include "policy/egress.h"
@@ -196,9 +197,9 @@ static void stage_based(Build *b) {
         if (!strv_get_env(&s->scope.env, "PATH")) /* so that ENV PATH=/x:$PATH means something */
                 r = strv_push(&s->scope.env, DEFAULT_PATH);
         if (r >= 0 && p->user && !s->scope.user)
-                r = sandbox_text_set(&s->scope.user, p->user);
+                r = shape_text_set(&s->scope.user, p->user);
         if (r >= 0 && p->workdir && strcmp(s->scope.workdir, "/") == 0)
-                r = sandbox_text_set(&s->scope.workdir, p->workdir);
+                r = shape_text_set(&s->scope.workdir, p->workdir);
         if (p->shell.n > 0)
                 strv_done(&s->scope.shell);
         for (size_t i = 0; r >= 0 && i < p->shell.n; i++)

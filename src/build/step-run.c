@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/shape.h"
 #include "build/internal.h"
 #include "config/config.h"
 
@@ -152,7 +153,7 @@ static int step_run_make_spec(Build *b, ExecutionSpec *ret, Error *reterr) {
         if (r >= 0 && !strv_get_env(&ret->env, "HOME"))
                 r = strv_push(&ret->env, home);
         if (r >= 0)
-                r = sandbox_text_set(&ret->cwd, s->scope.workdir);
+                r = shape_text_set(&ret->cwd, s->scope.workdir);
         ret->has_user = true;
         ret->uid = s->account.uid;
         ret->gid = s->account.gid;

@@ -47,7 +47,7 @@ static size_t listen_to(int fd, char *said, size_t size) {
         return used;
 }
 
-static int run_check(char *said, size_t size) {
+static int criu_run_check(char *said, size_t size) {
         int fds[2], status = -1;
         pid_t pid;
 
@@ -85,7 +85,7 @@ Finding probe_criu(void) {
                 (void) snprintf(f.detail, sizeof(f.detail), "only root can try");
                 return f;
         }
-        status = run_check(said, sizeof(said));
+        status = criu_run_check(said, sizeof(said));
         if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND) {
                 (void) snprintf(f.detail, sizeof(f.detail), "not installed");
                 return f;

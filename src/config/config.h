@@ -5,7 +5,7 @@
  * what is in the file and unknown is an error with line, column and the nearest name that exists.
  * Durations are written as in 90s, 5m, 24h, sizes as in 256MB, 1G. A bare number is seconds (pools: milliseconds) or bytes.
  * Secrets may be given as `file:/path` or `env:NAME` instead of the value; they are never printed.
- * Must not know: the loop, HTTP, the store. Knows core/settings.h for its types. */
+ * Must not know: the loop (reload.h does), HTTP, the store. Knows core/settings.h for its types. */
 #pragma once
 
 #include "core/settings.h"

@@ -49,5 +49,5 @@ bool enforce_built_alike(const Manager *m, const char *a, const char *b);
 /* -EKEYREJECTED: environment or time; -ENOEXEC: a program of no language that is allowed. */
 int enforce_check_execution(Sandbox *sb, const ExecutionSpec *spec, Error *reterr);
 int enforce_check_program(const Enforce *e, const char *program, Error *reterr);
-usec_t enforce_clamp_time(Sandbox *sb, usec_t timeout_usec); /* 0: no limit */
+int enforce_check_time(const Enforce *e, usec_t timeout_usec, Error *reterr); /* 0: no limit. -EKEYREJECTED */
 bool enforce_language_allowed(const Enforce *e, const char *language);

@@ -66,12 +66,11 @@ const Profile *profile_find(const Config *c, const char *name);
  * template, workdir, policy and environment below the spec's own; critical. spec's name of it is set. */
 int profile_apply(const Profile *p, SandboxSpec *spec);
 
+/* Of a spec that names no profile: the limits of its agent type, where that is one. No ceiling comes with them. */
+void profile_lend_limits(const Config *c, SandboxSpec *spec);
+
 /* Whether every limit of `wanted` is within the profile's. -EPERM: the error says which is not, with both values and the field's API name. */
 int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr);
 
 /* What to say of a name that is none: those there are, and the nearest. Returns -EINVAL. */
 int profile_unknown(const Config *c, const char *name, Error *reterr);
-
-/* How long one execution in the sandbox may be asked to run; 0: as long as anybody likes. What its profile allows, or what it was made
- * with, where that is more. */
-usec_t profile_execution_ceiling(const Config *c, const Sandbox *sb);

@@ -204,6 +204,7 @@ void sandbox_drop(Sandbox *sb) {
         if (m->provider && sb->provider_data)
                 m->provider->ops->release(m->provider, sb);
         sandbox_enforce_forget(sb);
+        sandbox_dialect_forget(sb);
         sandbox_spec_done(&sb->spec);
         mask_unref(sb->mask);
         free(sb->reason);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id.h"
+#include "base/shape.h"
 #include "base/strv.h"
 #include "core/status.h"
 
@@ -46,7 +47,8 @@ typedef struct SandboxVolume {
 
 #define SANDBOX_VOLUMES_MAX 8
 
-/* What was asked for. Strings are owned; NULL where nothing was said. */
+/* What was asked for, described once: spec.c has the names that callers use, the columns, bounds and kinds. Strings are owned; NULL where nothing was
+ * said. */
 typedef struct SandboxSpec {
         char *name, *tenant; /* tenant "": none */
         char *template_name, *profile, *agent_type, *task_id;
@@ -76,15 +78,22 @@ typedef struct SandboxSpec {
         bool record;      /* what is put in is kept, for a replay */
         int hub_fd;       /* isolated, while it is being made: the group's hub; < 0: there is none yet. Its keeper's. Not in the store */
         uint32_t address; /* isolated: 10.213.x.y, host byte order */
+        uint64_t said;    /* shape_is_said(): what a caller has given */
 } SandboxSpec;
+
+extern const Shape sandbox_limits_shape, sandbox_spec_shape;
+/* Of the spec's columns, those that a sandbox keeps as asked for, what a snapshot and an agent execution keep of it. */
+#define SPEC_OF_SANDBOX  SHAPE_SET_1
+#define SPEC_OF_SNAPSHOT SHAPE_SET_2
+#define SPEC_OF_JOB      SHAPE_SET_3
+bool sandbox_spec_said(const SandboxSpec *spec, const char *name); /* whether a caller has given it */
 
 void sandbox_spec_done(SandboxSpec *spec);
 int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tree, const char *target, bool writable); /* -E2BIG */
 const char *sandbox_spec_base(const SandboxSpec *spec); /* the spawner's own template that it stands on, unless it has a layer */
 void sandbox_spec_defaults(SandboxSpec *spec); /* limits, user, template: what a caller who says nothing gets */
-int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
-int sandbox_text_set(char **at, const char *text); /* one of its strings, in place of the one before; NULL: none */
 void sandbox_volumes_done(SandboxSpec *spec);
+int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret); /* with everything it owns; the hub is not lent on */
 
 struct Sandbox {
         Manager *manager;
@@ -129,6 +138,8 @@ struct Sandbox {
         usec_t cpu_others_usec; /* CPU time inside that is not its owner's: before it had one, and of looking after it */
 
         struct Enforce *enforce; /* enforce.h; NULL: not read yet. Not in the store */
+        void *dialect; /* spec.dialect as its surface has read it; NULL: not read yet. Not in the store */
+        void (*dialect_free)(void *dialect);
         struct SandboxProbe *probe; /* under way */
         bool tallied, tally_pooled; /* as it was counted: tally.h, which alone writes these */
         struct Tally *tally_tenant, *tally_profile;
@@ -258,6 +269,7 @@ int sandbox_kill_process(Sandbox *sb, int pid, int signal);
 int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr);
 /* Its surface has something else to remember. Also to the store; on failure it is as before. */
 int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr);
+void sandbox_dialect_forget(Sandbox *sb); /* its text is another one now */
 
 /* A call whose asker has gone: its done function is not called any more. */
 void sandbox_forget_caller(Sandbox *sb, void *userdata);

@@ -24,6 +24,8 @@
  * One string table for log, API and store alike. Knows base only. */
 #pragma once
 
+#include "base/shape.h"
+
 #include <errno.h>
 #include <stdbool.h>
 
@@ -120,4 +122,5 @@ typedef enum OnTimeout {
 } OnTimeout;
 
 const char *on_timeout_name(OnTimeout o);
+extern const ShapeNames on_timeout_names;
 OnTimeout on_timeout_from_name(const char *name);

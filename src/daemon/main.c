@@ -40,6 +40,7 @@
 #include "daemon/settings.h"
 #include "daemon/spawner.h"
 #include "daemon/state.h"
+#include "daemon/surfaces.h"
 #include "observe/observe.h"
 #include "provider/native.h"
 #include "store/store.h"
@@ -123,6 +124,7 @@ static ApiConfig api_config(const Daemon *d) {
                 .connections_max = (unsigned) d->options.connections_max,
                 .idle_seconds = (unsigned) d->options.idle_seconds,
                 .owner = d->started_as,
+                .surfaces = daemon_surfaces,
         };
 }
 
@@ -392,7 +394,7 @@ static int print_and_end(const DaemonOptions *o) {
         if (o->config_keys)
                 return daemon_print_text(config_print_keys());
         if (o->routes)
-                return api_print_routes(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
+                return api_print_routes(daemon_surfaces, stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         if (o->metrics_table)
                 return observe_print_table(stdout) < 0 ? EXIT_OWN_FAILURE : 0;
         daemon_options_print_help();

@@ -1,7 +1,6 @@
 #include "daemon/rooms.h"
 
 #include "agent/agent.h"
-#include "api/preview/preview.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
 #include "base/macro.h"
@@ -108,10 +107,6 @@ static int open_agents(Rooms *r, Error *reterr) {
         return k < 0 ? k : agent_metrics_start(&r->agent_metrics, r->api.observe, r->api.agents, reterr);
 }
 
-static int open_previews(Rooms *r, Error *reterr) {
-        return previews_new(r->manager, &r->api.previews, reterr);
-}
-
 static int rooms_open_state(Rooms *r, Error *reterr) {
         return state_new(r->manager, &r->api.state, reterr);
 }
@@ -175,7 +170,6 @@ static int (*const doors[])(Rooms *r, Error *reterr) = {
         open_observe, /* before anything happens that could be counted */
         open_artifacts,
         open_alerts,
-        open_previews,
         open_images,  /* before whoever makes sandboxes of them */
         open_builds,
         open_recorder, /* before anything can go in */
@@ -205,7 +199,6 @@ void rooms_close(Rooms *r) {
         gatekeeper_free(r->api.gatekeeper);
         otlp_free(r->api.otlp);
         observe_free(r->api.observe); /* it asks the others for numbers, to the last */
-        previews_free(r->api.previews);
         agents_free(r->api.agents);
         builds_free(r->api.builds);
         recorder_free(r->api.recorder);

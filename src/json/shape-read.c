@@ -337,11 +337,15 @@ static bool shape_is_given(const ShapeField *f, json_t *v) {
 
 static int shape_read_member(const ShapePlace *at, json_t *v, const char *name, JsonComplaints *c) {
         const ShapeField *f = at->field;
+        size_t complaints = json_array_size(c->list);
+        int r;
 
         if (!shape_is_given(f, v))
                 return 0;
-        shape_said(at->shape, at->object, f);
-        return f->json && f->json->parse ? f->json->parse(f, v, name, at->object, c) : shape_parse(f, v, name, at->object, c);
+        r = f->json && f->json->parse ? f->json->parse(f, v, name, at->object, c) : shape_parse(f, v, name, at->object, c);
+        if (r >= 0 && json_array_size(c->list) == complaints)
+                shape_said(at->shape, at->object, f);
+        return r;
 }
 
 static int shape_complain_missing(json_t *object, const char *prefix, const Shape *shape, JsonComplaints *c) {

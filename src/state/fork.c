@@ -13,6 +13,7 @@
 #include <utlist.h>
 
 #include "base/id.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 typedef struct ForkChild {
@@ -172,7 +173,7 @@ static void fork_all(Fork *f) {
         f->asking = true;
         for (size_t i = 0; i < f->n && f->error.code == 0; i++) {
                 ForkChild *c = f->children + i;
-                int r = f->scratch[0] ? 0 : sandbox_text_set(&c->spec.snapshot, f->snapshot);
+                int r = f->scratch[0] ? 0 : shape_text_set(&c->spec.snapshot, f->snapshot);
                 Error error = { 0 };
 
                 c->asked = true;

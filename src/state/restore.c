@@ -15,6 +15,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "base/shape.h"
 #include "core/rows.h"
 #include "state/internal.h"
 
@@ -111,7 +112,7 @@ static void note_origin(StateRestore *r) {
 
         if (!sb)
                 return;
-        k = sandbox_text_set(&sb->spec.snapshot, r->going_back ? r->before : r->snapshot);
+        k = shape_text_set(&sb->spec.snapshot, r->going_back ? r->before : r->snapshot);
         if (k >= 0)
                 k = store_sandbox_update_all(r->work.state->manager->store, sb);
         if (k < 0)
@@ -217,7 +218,7 @@ int sandbox_restore(State *s, Sandbox *sb, Snapshot *snapshot, SandboxDone done,
         (void) sandbox_swap_begin(sb); /* a parked one; any other goes on as it is while the snapshot is copied */
         k = id_make(r->scratch);
         if (k >= 0)
-                k = sandbox_text_set(&r->before, sb->spec.snapshot);
+                k = shape_text_set(&r->before, sb->spec.snapshot);
         to = tree_ref(TREE_SCRATCH, r->scratch);
         if (k >= 0)
                 k = trees_make(s->manager, &to, &from, sb->spec.limits.disk_bytes, restore_on_copied, r, &r->work.call, reterr);

@@ -6,6 +6,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 Snapshot *snapshot_new(void) {
@@ -30,21 +31,6 @@ Snapshot *snapshot_free(Snapshot *n) {
 }
 
 /* Names. */
-
-static bool is_letter(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-bool snapshot_name_is_valid(const char *name) {
-        size_t n = strlen(name);
-
-        if (n == 0 || n > SNAPSHOT_NAME_MAX || !is_letter(name[0]) || !is_letter(name[n - 1]) || id_is_valid(name))
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!is_letter(name[i]) && !strchr("-_.", name[i]))
-                        return false;
-        return true;
-}
 
 static SnapshotName *snapshot_find_name(State *s, const char *tenant, const char *name) {
         char key[sizeof(((SnapshotName *) NULL)->key)];
@@ -146,11 +132,11 @@ int snapshot_spec(const Snapshot *snapshot, SandboxSpec *ret, Error *reterr) {
                 return error_set(reterr, -EUCLEAN, "the files of snapshot %s are gone from the depot: it can only be removed", snapshot->id);
         r = sandbox_spec_copy(&snapshot->spec, &spec);
         if (r >= 0)
-                r = sandbox_text_set(&spec.snapshot, snapshot->id);
+                r = shape_text_set(&spec.snapshot, snapshot->id);
         if (r >= 0)
-                r = sandbox_text_set(&spec.tenant, snapshot->tenant);
+                r = shape_text_set(&spec.tenant, snapshot->tenant);
         if (r >= 0)
-                r = sandbox_text_set(&spec.parent, snapshot->sandbox);
+                r = shape_text_set(&spec.parent, snapshot->sandbox);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         spec.persistent = true;

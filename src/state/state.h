@@ -61,7 +61,6 @@ State *state_free(State *s);
 typedef void (*SnapshotDone)(Snapshot *snapshot, const Error *error, void *userdata);
 /* -EEXIST: the name is taken. -EOPNOTSUPP: its disk is memory, or there is no depot: with the cure. */
 int snapshot_take(State *s, Sandbox *sb, const char *name, const char *comment, SnapshotDone done, void *userdata, Error *reterr);
-bool snapshot_name_is_valid(const char *name); /* small letters and digits, with '-', '_', '.' inside; not what could be an id */
 Snapshot *snapshot_find(State *s, const Principal *who, const char *id_or_name);
 /* In the order they were taken, those that `who` may see; after: the one told last, by its time and id; NULL: from the first. sandbox: only of that one; NULL: all. */
 Snapshot *snapshot_next(State *s, const Principal *who, const char *sandbox, usec_t after_at, const char *after_id);
@@ -100,8 +99,9 @@ typedef void (*VolumeDone)(Volume *volume, const Error *error, void *userdata);
 #define VOLUME_BYTES_MAX (UINT64_C(1) << 50)
 #define VOLUMES_MAX      10000
 
-/* -EEXIST: the name is taken. -EOPNOTSUPP: there is no depot: with the cure. */
-int volume_make(State *s, const char *tenant, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr);
+/* -EEXIST: the name is taken. -EINVAL: it is none (core/name.h). -EDQUOT: all of the caller's tenant together would not fit into what it may have on disk.
+ * -EOPNOTSUPP: there is no depot: with the cure. */
+int volume_make(State *s, const Principal *who, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr);
 Volume *volume_find(State *s, const Principal *who, const char *id_or_name);
 Volume *volume_next(State *s, const Principal *who, usec_t after_at, const char *after_id); /* as snapshot_next() */
 /* Asks how full all of them are; done gets no volume. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/id.h"
+#include "base/shape.h"
 #include "state/internal.h"
 
 typedef struct Taking {
@@ -150,15 +151,15 @@ static int take_fill(State *s, const Sandbox *sb, Snapshot *n, const char *name,
         int r = id_make(n->id);
 
         if (r >= 0)
-                r = sandbox_text_set(&n->name, name);
+                r = shape_text_set(&n->name, name);
         if (r >= 0)
-                r = sandbox_text_set(&n->comment, comment);
+                r = shape_text_set(&n->comment, comment);
         if (r >= 0)
-                r = sandbox_text_set(&n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
+                r = shape_text_set(&n->tenant, sb->spec.tenant ? sb->spec.tenant : "");
         if (r >= 0)
-                r = sandbox_text_set(&n->sandbox, sb->id);
+                r = shape_text_set(&n->sandbox, sb->id);
         if (r >= 0)
-                r = sandbox_text_set(&n->parent, snapshot_last(s, sb));
+                r = shape_text_set(&n->parent, snapshot_last(s, sb));
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         n->created_at = clock_wall_usec();
@@ -227,9 +228,9 @@ int sandbox_fork_spec(const Sandbox *sb, SandboxSpec *ret, Error *reterr) {
 
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
-        (void) sandbox_text_set(&spec.name, NULL); /* one has it */
-        (void) sandbox_text_set(&spec.snapshot, NULL);
-        r = sandbox_text_set(&spec.parent, sb->id);
+        (void) shape_text_set(&spec.name, NULL); /* one has it */
+        (void) shape_text_set(&spec.snapshot, NULL);
+        r = shape_text_set(&spec.parent, sb->id);
         spec.address = 0;
         spec.persistent = true;
         if (r < 0) {

@@ -12,6 +12,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "core/name.h"
 #include "state/rows.h"
 #include "state/volume-internal.h"
 
@@ -303,17 +304,35 @@ static int start_making(State *s, Volume *v, VolumeDone done, void *userdata, Er
         return r;
 }
 
-int volume_make(State *s, const char *tenant, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr) {
+static int volume_check_quota(State *s, const Principal *who, uint64_t bytes, Error *reterr) {
+        const Tenant *t = who->tenant ? access_tenant(s->manager->access, who->tenant) : NULL;
+        const double mib = 1 << 20;
+        uint64_t sum = bytes;
+
+        if (!t || t->disk_bytes_max == 0)
+                return 0;
+        for (const Volume *v = volume_next(s, who, 0, NULL); v; v = volume_next(s, who, v->created_at, v->id))
+                sum += v->limit;
+        if (sum <= t->disk_bytes_max)
+                return 0;
+        return error_set(reterr, -EDQUOT, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
+                        who->tenant, (double) t->disk_bytes_max / mib, (double) sum / mib);
+}
+
+int volume_make(State *s, const Principal *who, const char *name, uint64_t limit, VolumeDone done, void *userdata, Error *reterr) {
         Volume *v = NULL;
         int r;
 
-        if (!snapshot_name_is_valid(name))
-                return error_set(reterr, -EINVAL, "'%.100s' is no name for a volume", name);
+        r = object_name_check(name, VOLUME_NAME_MAX, reterr);
+        if (r >= 0)
+                r = volume_check_quota(s, who, limit, reterr);
+        if (r < 0)
+                return r;
         if (!trees_have_disks(s->manager, reterr))
                 return error_prefix(reterr, -EOPNOTSUPP, "a volume cannot be made here");
         if (HASH_COUNT(s->volumes) >= VOLUMES_MAX)
                 return error_set(reterr, -EDQUOT, "there are %d volumes already: remove some (`cove volume rm`)", VOLUMES_MAX);
-        r = volume_new(tenant, name, limit, &v);
+        r = volume_new(who->tenant, name, limit, &v);
         if (r < 0)
                 return error_set(reterr, r, "out of memory");
         r = volume_register(s, v);

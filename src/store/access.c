@@ -5,7 +5,7 @@
 #include "store/tables.h"
 
 int store_key_insert(Store *s, const Key *key) {
-        return statement_write(s, STATEMENT_KEY_INSERT, &key_table, key_table.n_fields, key);
+        return statement_write(s, STATEMENT_KEY_INSERT, &key_table, table_columns(&key_table), key);
 }
 
 int store_key_used(Store *s, const char *id, usec_t at) {
@@ -43,7 +43,7 @@ int store_key_each(Store *s, int (*each)(const Key *key, void *userdata), void *
 }
 
 int store_tenant_put(Store *s, const Tenant *tenant) {
-        return statement_write(s, STATEMENT_TENANT_PUT, &tenant_table, tenant_table.n_fields, tenant);
+        return statement_write(s, STATEMENT_TENANT_PUT, &tenant_table, table_columns(&tenant_table), tenant);
 }
 
 int store_tenant_delete(Store *s, const char *name) {

@@ -4,7 +4,7 @@
 #include "store/statement.h"
 #include "store/tables.h"
 
-static const StoreField alert_fields[] = {
+static const ShapeField alert_fields[] = {
         FIELD("id",              chars,  StoreAlert, id),
         FIELD("name",            chars,  StoreAlert, name),
         FIELD("subject",         chars,  StoreAlert, subject),
@@ -29,7 +29,7 @@ static const StoreField alert_fields[] = {
 };
 const FieldTable alert_table = { "alert", alert_fields, ELEMENTSOF(alert_fields), 1 };
 
-static const StoreField notification_fields[] = {
+static const ShapeField notification_fields[] = {
         FIELD("id",         uint64, StoreNotification, id),
         FIELD("alert",      chars,  StoreNotification, alert),
         FIELD("channel",    chars,  StoreNotification, channel),
@@ -46,11 +46,11 @@ void store_alert_done(StoreAlert *a) {
 }
 
 int store_alert_insert(Store *s, const StoreAlert *a) {
-        return statement_write(s, STATEMENT_ALERT_INSERT, &alert_table, alert_table.n_fields, a);
+        return statement_write(s, STATEMENT_ALERT_INSERT, &alert_table, table_columns(&alert_table), a);
 }
 
 int store_alert_update(Store *s, const StoreAlert *a) {
-        return statement_write(s, STATEMENT_ALERT_UPDATE, &alert_table, alert_table.n_fields, a);
+        return statement_write(s, STATEMENT_ALERT_UPDATE, &alert_table, table_columns(&alert_table), a);
 }
 
 int store_alert_delete(Store *s, const char *id) {
@@ -85,11 +85,11 @@ void store_notification_done(StoreNotification *n) {
 }
 
 int store_notification_insert(Store *s, const StoreNotification *n) {
-        return statement_write(s, STATEMENT_NOTIFICATION_INSERT, &notification_table, notification_table.n_fields, n);
+        return statement_write(s, STATEMENT_NOTIFICATION_INSERT, &notification_table, table_columns(&notification_table), n);
 }
 
 int store_notification_update(Store *s, const StoreNotification *n) {
-        return statement_write(s, STATEMENT_NOTIFICATION_UPDATE, &notification_table, notification_table.n_fields, n);
+        return statement_write(s, STATEMENT_NOTIFICATION_UPDATE, &notification_table, table_columns(&notification_table), n);
 }
 
 int store_notification_delete(Store *s, uint64_t id) {

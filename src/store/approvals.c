@@ -7,7 +7,7 @@
 #include "store/statement.h"
 #include "store/tables.h"
 
-static const StoreField approval_fields[] = {
+static const ShapeField approval_fields[] = {
         FIELD("id",          chars,  StoreApproval, id),
         FIELD("ask",         chars,  StoreApproval, ask),
         FIELD("sandbox",     chars,  StoreApproval, sandbox),
@@ -33,14 +33,14 @@ int store_approval_add(Store *s, const StoreApproval *a, unsigned keep) {
         bool own = transaction_enter(s);
         int r;
 
-        r = statement_write(s, STATEMENT_APPROVAL_INSERT, &approval_table, approval_table.n_fields, a);
+        r = statement_write(s, STATEMENT_APPROVAL_INSERT, &approval_table, table_columns(&approval_table), a);
         if (r >= 0)
                 r = statement_run(s, STATEMENT_APPROVAL_TRIM, sqlite3_bind_int64(trim, 1, keep), /* ret_value= */ NULL);
         return transaction_leave(s, own, r);
 }
 
 int store_approval_update(Store *s, const StoreApproval *a) {
-        return statement_write(s, STATEMENT_APPROVAL_UPDATE, &approval_table, approval_table.n_fields, a);
+        return statement_write(s, STATEMENT_APPROVAL_UPDATE, &approval_table, table_columns(&approval_table), a);
 }
 
 typedef struct ApprovalEach {
@@ -54,7 +54,7 @@ static int approval_row(Store *s, sqlite3_stmt *st, void *userdata) {
         int r;
 
         r = table_load(&approval_table, st, 0, &row);
-        row.serial = (uint64_t) sqlite3_column_int64(st, (int) approval_table.n_fields);
+        row.serial = (uint64_t) sqlite3_column_int64(st, (int) table_columns(&approval_table));
         if (r >= 0)
                 r = e->each(&row, e->userdata);
         store_approval_done(&row);

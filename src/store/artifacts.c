@@ -30,11 +30,11 @@ void artifact_done(Artifact *a) {
 }
 
 int store_artifact_insert(Store *s, const Artifact *a) {
-        return statement_write(s, STATEMENT_ARTIFACT_INSERT, &artifact_table, artifact_table.n_fields, a);
+        return statement_write(s, STATEMENT_ARTIFACT_INSERT, &artifact_table, table_columns(&artifact_table), a);
 }
 
 int store_artifact_update(Store *s, const Artifact *a) {
-        return statement_write(s, STATEMENT_ARTIFACT_UPDATE, &artifact_state_table, artifact_state_table.n_fields, a);
+        return statement_write(s, STATEMENT_ARTIFACT_UPDATE, &artifact_state_table, table_columns(&artifact_state_table), a);
 }
 
 int store_artifact_delete(Store *s, const char *id) {
@@ -52,7 +52,7 @@ static int artifact_row(Store *s, sqlite3_stmt *st, void *userdata) {
         Artifact row = { 0 };
         int r;
 
-        row.serial = (uint64_t) sqlite3_column_int64(st, (int) artifact_table.n_fields);
+        row.serial = (uint64_t) sqlite3_column_int64(st, (int) table_columns(&artifact_table));
         r = table_load(&artifact_table, st, 0, &row);
         if (r >= 0)
                 r = e->each(&row, e->userdata);

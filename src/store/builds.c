@@ -28,11 +28,11 @@ int build_status_from_name(const char *name) {
 
 NAMES(build_status, int);
 
-static const StoreField build_table_fields[] = {
+static const ShapeField build_table_fields[] = {
         FIELD("id",           chars,  BuildRecord, id),
         FIELD("tenant",       text,   BuildRecord, tenant),
         FIELD("name",         text,   BuildRecord, name),
-        FIELD("tags",         strv,   BuildRecord, tags, .ceiling = BUILD_TAGS_MAX),
+        FIELD("tags",         strv,   BuildRecord, tags, .max = BUILD_TAGS_MAX),
         FIELD("cpu_milli",    uint32, BuildRecord, cpu_milli),
         FIELD("memory_bytes", uint64, BuildRecord, memory_bytes),
         FIELD("making",       chars,  BuildRecord, making),
@@ -45,7 +45,7 @@ static const StoreField build_table_fields[] = {
 TABLE(build_table, "build", 1);
 
 int store_build_put(Store *s, const BuildRecord *row) {
-        return statement_write(s, STATEMENT_BUILD_PUT, &build_table, build_table.n_fields, row);
+        return statement_write(s, STATEMENT_BUILD_PUT, &build_table, table_columns(&build_table), row);
 }
 
 int store_build_delete(Store *s, const char *id) {

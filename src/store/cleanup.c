@@ -9,7 +9,7 @@ int store_cleanup_add(Store *s, const CleanupRow *row, unsigned keep) {
         bool own = transaction_enter(s);
         int r;
 
-        r = statement_write(s, STATEMENT_CLEANUP_INSERT, &cleanup_table, cleanup_table.n_fields, row);
+        r = statement_write(s, STATEMENT_CLEANUP_INSERT, &cleanup_table, table_columns(&cleanup_table), row);
         if (r >= 0)
                 r = statement_run(s, STATEMENT_CLEANUP_TRIM, sqlite3_bind_int64(trim, 1, keep), /* ret_value= */ NULL);
         return transaction_leave(s, own, r);

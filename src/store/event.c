@@ -23,7 +23,7 @@ int store_counter_get(Store *s, const char *name, uint64_t *ret) {
 
 int store_counter_set(Store *s, const char *name, uint64_t value) {
         CounterRow row = { name, value };
-        return statement_write(s, STATEMENT_COUNTER_PUT, &counter_table, counter_table.n_fields, &row);
+        return statement_write(s, STATEMENT_COUNTER_PUT, &counter_table, table_columns(&counter_table), &row);
 }
 
 /* Serials are given from memory, and only that a thousand of them may be given is written: a page less in most
@@ -55,7 +55,7 @@ static int event_insert(Store *s, const StoreEvent *event) {
         int64_t number = 0;
         int r;
 
-        r = statement_run(s, STATEMENT_EVENT_INSERT, table_bind(&event_table, st, event_table.n_fields, event), &number);
+        r = statement_run(s, STATEMENT_EVENT_INSERT, table_bind(&event_table, st, table_columns(&event_table), event), &number);
         if (r < 0 || number <= EVENTS_MAX)
                 return r;
         return statement_write_text(s, STATEMENT_EVENT_TRIM, event->sandbox_id);

@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "base/strv.h"
 #include "core/sandbox.h"
+#include "store/field-internal.h"
 
 /* Text and bytes are bound without a copy: they outlive the step that follows. */
 
@@ -17,46 +18,16 @@ static int field_bind_text(sqlite3_stmt *st, int parameter, const char *text) {
         return text ? sqlite3_bind_text(st, parameter, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, parameter);
 }
 
-static int text_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        return field_bind_text(st, parameter, *(const char *const *) member);
-}
-
-static int text_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
+static int field_load_text(sqlite3_stmt *st, int column, char **member) {
         const char *text = (const char *) sqlite3_column_text(st, column);
-        char *copy;
 
         if (!text)
                 return sqlite3_column_type(st, column) == SQLITE_NULL ? 0 : -ENOMEM;
-        copy = strdup(text);
-        if (!copy)
-                return -ENOMEM;
-        *(char **) member = copy;
-        return 0;
+        *member = strdup(text);
+        return *member ? 0 : -ENOMEM;
 }
 
-static void field_text_done(void *member) {
-        char **text = member;
-
-        free(*text);
-        *text = NULL;
-}
-
-const FieldKind field_text = { text_bind, text_load, field_text_done };
-
-static int borrowed_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
-        *(const char **) member = (const char *) sqlite3_column_text(st, column);
-        return 0;
-}
-
-const FieldKind field_borrowed = { text_bind, borrowed_load, NULL };
-
-static int chars_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        const char *text = member;
-
-        return field_bind_text(st, parameter, *text ? text : NULL);
-}
-
-static int chars_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
+static int field_load_chars(sqlite3_stmt *st, int column, const ShapeField *field, char *member) {
         const char *text = (const char *) sqlite3_column_text(st, column);
         size_t n = text ? strlen(text) : 0;
 
@@ -64,17 +35,11 @@ static int chars_load(sqlite3_stmt *st, int column, const StoreField *field, voi
                 return -EBADMSG;
         if (n > 0)
                 memcpy(member, text, n);
-        ((char *) member)[n] = '\0';
+        member[n] = '\0';
         return 0;
 }
 
-const FieldKind field_chars = { chars_bind, chars_load, NULL };
-
-static int bytes_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        return sqlite3_bind_blob64(st, parameter, member, field->size, SQLITE_STATIC);
-}
-
-static int bytes_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
+static int field_load_bytes(sqlite3_stmt *st, int column, const ShapeField *field, void *member) {
         const void *data = sqlite3_column_blob(st, column);
 
         if (!data || (size_t) sqlite3_column_bytes(st, column) != field->size)
@@ -83,10 +48,7 @@ static int bytes_load(sqlite3_stmt *st, int column, const StoreField *field, voi
         return 0;
 }
 
-const FieldKind field_bytes = { bytes_bind, bytes_load, NULL };
-
-static int strv_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        const Strv *v = member;
+static int field_bind_strv(sqlite3_stmt *st, int parameter, const Strv *v) {
         size_t size = 0;
         char *data, *p;
 
@@ -102,10 +64,10 @@ static int strv_bind(sqlite3_stmt *st, int parameter, const StoreField *field, c
         return sqlite3_bind_blob64(st, parameter, data, size, free); /* freed in every case */
 }
 
-static int strv_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
+/* max: how many strings may be there, later on. */
+static int field_load_strv(sqlite3_stmt *st, int column, size_t max, Strv *v) {
         const char *data = sqlite3_column_blob(st, column);
         const char *end = data ? data + sqlite3_column_bytes(st, column) : NULL;
-        Strv *v = member;
 
         v->max = SIZE_MAX;
         if (data && end[-1] != '\0')
@@ -115,106 +77,118 @@ static int strv_load(sqlite3_stmt *st, int column, const StoreField *field, void
                 if (r < 0)
                         return r;
         }
-        v->max = MAX_OF(field->ceiling, v->n);
+        v->max = MAX_OF(max, v->n);
         return 0;
 }
 
-static void strv_member_done(void *member) {
-        strv_done(member);
+/* A list of objects: a string for each of their members, which are texts or have names. */
+
+static const char *field_word(const ShapeField *f, const void *item) {
+        return f->kind == SHAPE_TEXT ? *(const char *const *) shape_at(f, item) : f->names->name((int) shape_get(f, item));
 }
 
-const FieldKind field_strv = { strv_bind, strv_load, strv_member_done };
-
-/* Volumes: four strings each. */
-
-#define VOLUME_WORDS 4
-
-static int volumes_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        const SandboxSpec *spec = member;
-        char *words[SANDBOX_VOLUMES_MAX * VOLUME_WORDS + 1] = { 0 };
-        Strv list = { .items = words, .n = spec->n_volumes * VOLUME_WORDS };
-
-        for (size_t i = 0; i < spec->n_volumes; i++) {
-                const SandboxVolume *v = spec->volumes + i;
-                char *four[VOLUME_WORDS] = { v->name, v->tree, v->target, (char *) (uintptr_t) (v->writable ? "rw" : "ro") };
-
-                memcpy(words + i * VOLUME_WORDS, four, sizeof(four));
-        }
-        return strv_bind(st, parameter, field, &list);
+static size_t *field_count(const ShapeField *field, const void *row) {
+        return (size_t *) (void *) ((char *) (uintptr_t) row + field->count);
 }
 
-static int field_volumes_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
-        Strv list = { 0 };
-        int r = strv_load(st, column, field, &list);
+static int field_bind_list(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *row) {
+        const Shape *of = field->shape;
+        size_t n = *field_count(field, row);
+        const char *items = *(const char *const *) shape_at(field, row);
+        _cleanup_free_ char **words = calloc(n * of->n_fields + 1, sizeof(*words));
+        Strv list = { .items = words, .n = n * of->n_fields };
 
-        if (r >= 0 && list.n % VOLUME_WORDS != 0)
-                r = -EBADMSG;
-        for (size_t i = 0; r >= 0 && i < list.n; i += VOLUME_WORDS)
-                r = sandbox_spec_add_volume(member, list.items[i], list.items[i + 1], list.items[i + 2], strcmp(list.items[i + 3], "rw") == 0);
-        strv_done(&list);
+        if (!words)
+                return SQLITE_NOMEM;
+        for (size_t i = 0; i < list.n; i++)
+                words[i] = (char *) (uintptr_t) field_word(of->fields + i % of->n_fields, items + i / of->n_fields * of->size);
+        return field_bind_strv(st, parameter, &list);
+}
+
+static int field_take_word(const ShapeField *f, void *item, const char *word) {
+        if (f->kind == SHAPE_TEXT)
+                return shape_text_set(shape_at(f, item), word);
+        return shape_set(f, item, f->names->value(word)) < 0 ? -EBADMSG : 0;
+}
+
+static int field_load_list(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
+        _cleanup_(strv_done) Strv list = { 0 };
+        const Shape *of = field->shape;
+        int r = field_load_strv(st, column, /* max= */ 0, &list);
+        char *items;
+
+        if (r < 0 || list.n == 0)
+                return r;
+        if (list.n % of->n_fields != 0)
+                return -EBADMSG;
+        items = calloc(list.n / of->n_fields, of->size);
+        if (!items)
+                return -ENOMEM;
+        *(char **) shape_at(field, row) = items;
+        *field_count(field, row) = list.n / of->n_fields; /* whole or not, it goes with the rest */
+        for (size_t i = 0; r >= 0 && i < list.n; i++)
+                r = field_take_word(of->fields + i % of->n_fields, items + i / of->n_fields * of->size, list.items[i]);
         return r;
 }
 
-static void volumes_member_done(void *member) {
-        sandbox_volumes_done(member);
+static int field_load_number(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
+        return shape_set(field, row, sqlite3_column_int64(st, column)) < 0 ? -EBADMSG : 0;
 }
 
-const FieldKind field_volumes = { volumes_bind, field_volumes_load, volumes_member_done };
-
-#define INTEGER_KIND(name, type)                                                                                   \
-        static int name##_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) { \
-                return sqlite3_bind_int64(st, parameter, (sqlite3_int64) *(const type *) member);                  \
-        }                                                                                                          \
-        static int name##_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {          \
-                sqlite3_int64 value = sqlite3_column_int64(st, column);                                            \
-                if ((sqlite3_int64) (type) value != value)                                                         \
-                        return -EBADMSG;                                                                           \
-                *(type *) member = (type) value;                                                                   \
-                return 0;                                                                                          \
-        }                                                                                                          \
-        const FieldKind field_##name = { name##_bind, name##_load, NULL }
-
-INTEGER_KIND(bool, bool);
-INTEGER_KIND(int, int);
-INTEGER_KIND(uint8, uint8_t);
-INTEGER_KIND(uint16, uint16_t);
-INTEGER_KIND(uint32, uint32_t);
-INTEGER_KIND(uint64, uint64_t);
-
-static int double_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        return sqlite3_bind_double(st, parameter, *(const double *) member); /* SQLite makes NULL of NAN */
-}
-
-static int double_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
-        *(double *) member = sqlite3_column_type(st, column) == SQLITE_NULL ? NAN : sqlite3_column_double(st, column);
-        return 0;
-}
-
-const FieldKind field_double = { double_bind, double_load, NULL };
-
-static int named_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
-        return field_bind_text(st, parameter, field->names->name(*(const int *) member));
-}
-
-static int named_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
+static int field_load_name(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
         int value = field->names->value((const char *) sqlite3_column_text(st, column));
 
-        if (value < 0)
-                return -EBADMSG;
-        *(int *) member = value;
-        return 0;
+        return value < 0 ? -EBADMSG : shape_set(field, row, value);
 }
 
-const FieldKind field_named = { named_bind, named_load, NULL };
+int field_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *row) {
+        const void *at = shape_at(field, row);
 
-static int owner_bind(sqlite3_stmt *st, int parameter, const StoreField *field, const void *member) {
+        if (field->sql)
+                return field->sql->bind(st, parameter, field, at);
+        switch (field->kind) {
+        case SHAPE_TEXT:
+        case SHAPE_JSON:
+        case SHAPE_BORROWED: return field_bind_text(st, parameter, *(const char *const *) at);
+        case SHAPE_CHARS: return field_bind_text(st, parameter, *(const char *) at ? at : NULL);
+        case SHAPE_BYTES: return sqlite3_bind_blob64(st, parameter, at, field->size, SQLITE_STATIC);
+        case SHAPE_STRV:
+        case SHAPE_ENV: return field_bind_strv(st, parameter, at);
+        case SHAPE_DOUBLE: return sqlite3_bind_double(st, parameter, *(const double *) at); /* SQLite makes NULL of NAN */
+        case SHAPE_LIST: return field_bind_list(st, parameter, field, row);
+        case SHAPE_ENUM: return field_bind_text(st, parameter, field->names->name(*(const int *) at));
+        default: return shape_is_number(field) ? sqlite3_bind_int64(st, parameter, shape_get(field, row)) : SQLITE_MISUSE;
+        }
+}
+
+int field_load(sqlite3_stmt *st, int column, const ShapeField *field, void *row) {
+        void *at = shape_at(field, row);
+
+        if (field->sql)
+                return field->sql->load(st, column, field, at);
+        switch (field->kind) {
+        case SHAPE_TEXT:
+        case SHAPE_JSON: return field_load_text(st, column, at);
+        case SHAPE_BORROWED: *(const char **) at = (const char *) sqlite3_column_text(st, column); return 0;
+        case SHAPE_CHARS: return field_load_chars(st, column, field, at);
+        case SHAPE_BYTES: return field_load_bytes(st, column, field, at);
+        case SHAPE_STRV:
+        case SHAPE_ENV: return field_load_strv(st, column, (size_t) field->max, at);
+        case SHAPE_DOUBLE: *(double *) at = sqlite3_column_type(st, column) == SQLITE_NULL ? NAN : sqlite3_column_double(st, column); return 0;
+        case SHAPE_LIST: return field_load_list(st, column, field, row);
+        case SHAPE_ENUM: return field_load_name(st, column, field, row);
+        default: return field_load_number(st, column, field, row);
+        }
+}
+
+static int owner_bind(sqlite3_stmt *st, int parameter, const ShapeField *field, const void *member) {
         const Sandbox *owner = *(const Sandbox *const *) member;
 
         return field_bind_text(st, parameter, owner->id);
 }
 
-static int owner_load(sqlite3_stmt *st, int column, const StoreField *field, void *member) {
+static int owner_load(sqlite3_stmt *st, int column, const ShapeField *field, void *member) {
         return 0;
 }
 
-const FieldKind field_owner = { owner_bind, owner_load, NULL };
+const ShapeSql field_owner = { owner_bind, owner_load };

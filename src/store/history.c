@@ -45,7 +45,7 @@ static int run_numbers(Store *s, StatementId id, const uint64_t *numbers, int n,
 /* History. */
 
 int store_history_put(Store *s, const HistoryRow *row) {
-        return statement_write(s, STATEMENT_HISTORY_PUT, &history_table, history_table.n_fields, row);
+        return statement_write(s, STATEMENT_HISTORY_PUT, &history_table, table_columns(&history_table), row);
 }
 
 typedef int (*HistoryEach)(const HistoryRow *row, void *userdata);
@@ -115,12 +115,12 @@ static int add_to_hour(Store *s, const UsageRow *row) {
                 .memory_peak_bytes = row->memory_peak_bytes,
         };
 
-        return statement_write(s, STATEMENT_USAGE_HOUR_ADD, &usage_hour_table, usage_hour_table.n_fields, &hour);
+        return statement_write(s, STATEMENT_USAGE_HOUR_ADD, &usage_hour_table, table_columns(&usage_hour_table), &hour);
 }
 
 int store_usage_add(Store *s, const UsageRow *row) {
         bool own = transaction_enter(s);
-        int r = statement_write(s, STATEMENT_USAGE_INSERT, &usage_table, usage_table.n_fields, row);
+        int r = statement_write(s, STATEMENT_USAGE_INSERT, &usage_table, table_columns(&usage_table), row);
 
         if (r >= 0)
                 r = add_to_hour(s, row);

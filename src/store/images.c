@@ -63,7 +63,7 @@ void store_making_done(StoreMaking *row) {
 }
 
 /* All tables are written and read alike. */
-#define PUT(statement, table, row) statement_write(s, statement, &table, table.n_fields, row)
+#define PUT(statement, table, row) statement_write(s, statement, &table, table_columns(&table), row)
 
 /* EACH(what, Type, table, statement): store_what_each(), each row in a Type of its own that is freed afterwards. */
 #define EACH(what, type, table, statement)                                                                   \

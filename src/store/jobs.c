@@ -17,14 +17,14 @@ int store_job_insert(Store *s, Job *j) {
         r = statement_run(s, STATEMENT_JOB_NEXT, SQLITE_OK, &serial);
         j->serial = (uint64_t) serial;
         if (r >= 0)
-                r = statement_write(s, STATEMENT_JOB_INSERT, &job_table, job_table.n_fields, j);
+                r = statement_write(s, STATEMENT_JOB_INSERT, &job_table, table_columns(&job_table), j);
         if (r >= 0)
-                r = statement_write(s, STATEMENT_JOB_STATE_INSERT, &job_state_table, job_state_table.n_fields, j);
+                r = statement_write(s, STATEMENT_JOB_STATE_INSERT, &job_state_table, table_columns(&job_state_table), j);
         return transaction_leave(s, own, r);
 }
 
 int store_job_update(Store *s, const Job *j) {
-        int r = statement_write(s, STATEMENT_JOB_STATE_UPDATE, &job_state_table, job_state_table.n_fields, j);
+        int r = statement_write(s, STATEMENT_JOB_STATE_UPDATE, &job_state_table, table_columns(&job_state_table), j);
 
         if (r < 0)
                 return r;
@@ -51,7 +51,7 @@ static int job_row(Store *s, sqlite3_stmt *st, void *userdata) {
 
         r = table_load(e->table, st, 0, &row);
         if (r >= 0 && e->state)
-                r = table_load(e->state, st, (int) e->table->n_fields, &row);
+                r = table_load(e->state, st, (int) table_columns(e->table), &row);
         if (r >= 0) {
                 e->n++;
                 r = e->each(&row, e->userdata);
@@ -180,7 +180,7 @@ int store_job_count_dead(Store *s, const char *tenant, uint64_t *ret) {
 /* Attempts. */
 
 int store_attempt_put(Store *s, const JobAttempt *a) {
-        return statement_write(s, STATEMENT_ATTEMPT_PUT, &attempt_table, attempt_table.n_fields, a);
+        return statement_write(s, STATEMENT_ATTEMPT_PUT, &attempt_table, table_columns(&attempt_table), a);
 }
 
 typedef struct AttemptEach {

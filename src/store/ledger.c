@@ -26,7 +26,7 @@ int ledger_kind_from_name(const char *name) {
 
 int store_ledger_add(Store *s, const char *sandbox_id, LedgerKind kind, const char *name) {
         LedgerRow row = { sandbox_id, (int) kind, name };
-        return statement_write(s, STATEMENT_LEDGER_INSERT, &ledger_table, ledger_table.n_fields, &row);
+        return statement_write(s, STATEMENT_LEDGER_INSERT, &ledger_table, table_columns(&ledger_table), &row);
 }
 
 int store_ledger_remove(Store *s, const char *sandbox_id) {

@@ -22,7 +22,7 @@ static int bind_before(sqlite3_stmt *st, int parameter, uint64_t before) {
 
 /* What was used. */
 
-static const StoreField use_fields[] = {
+static const ShapeField use_fields[] = {
         FIELD("sandbox",    chars,  NetworkUse, sandbox),
         FIELD("up_bytes",   uint64, NetworkUse, total.up_bytes),
         FIELD("down_bytes", uint64, NetworkUse, total.down_bytes),
@@ -36,7 +36,7 @@ static const StoreField use_fields[] = {
 const FieldTable network_use_table = { "network_use", use_fields, ELEMENTSOF(use_fields), 1 };
 
 int store_network_use_put(Store *s, const NetworkUse *use) {
-        return statement_write(s, STATEMENT_NETWORK_USE_PUT, &network_use_table, network_use_table.n_fields, use);
+        return statement_write(s, STATEMENT_NETWORK_USE_PUT, &network_use_table, table_columns(&network_use_table), use);
 }
 
 typedef struct UseEach {
@@ -60,7 +60,7 @@ int store_network_use_each(Store *s, int (*each)(const NetworkUse *use, void *us
 
 /* What was denied. */
 
-static const StoreField denial_fields[] = {
+static const ShapeField denial_fields[] = {
         FIELD("sandbox",  borrowed, NetworkDenial, sandbox),
         FIELD("number",   uint64,   NetworkDenial, number),
         FIELD("at",       uint64,   NetworkDenial, at),
@@ -85,7 +85,7 @@ int store_denial_add(Store *s, const NetworkDenial *d, unsigned keep) {
         int64_t number = 0;
         int rc, r;
 
-        r = statement_run(s, STATEMENT_DENIAL_INSERT, table_bind(&denial_table, insert, denial_table.n_fields, d), &number);
+        r = statement_run(s, STATEMENT_DENIAL_INSERT, table_bind(&denial_table, insert, table_columns(&denial_table), d), &number);
         if (r >= 0 && number > (int64_t) keep) {
                 rc = sqlite3_bind_text(trim, 1, d->sandbox, -1, SQLITE_STATIC);
                 if (rc == SQLITE_OK)
@@ -124,7 +124,7 @@ int store_denial_each(Store *s, const char *sandbox, uint64_t before, unsigned l
 
 /* What was learned. */
 
-static const StoreField learned_fields[] = {
+static const ShapeField learned_fields[] = {
         FIELD("sandbox",  borrowed, NetworkLearned, sandbox),
         FIELD("protocol", borrowed, NetworkLearned, protocol),
         FIELD("host",     borrowed, NetworkLearned, host),
@@ -138,10 +138,10 @@ const FieldTable learned_table = { "learned", learned_fields, ELEMENTSOF(learned
 
 int store_learned_add(Store *s, const NetworkLearned *l, unsigned keep) {
         sqlite3_stmt *st = s->statements[STATEMENT_LEARNED_ADD];
-        int rc = table_bind(&learned_table, st, learned_table.n_fields, l);
+        int rc = table_bind(&learned_table, st, table_columns(&learned_table), l);
 
         if (rc == SQLITE_OK)
-                rc = bind_number(st, (int) learned_table.n_fields + 1, keep);
+                rc = bind_number(st, (int) table_columns(&learned_table) + 1, keep);
         return statement_run(s, STATEMENT_LEARNED_ADD, rc, /* ret_value= */ NULL);
 }
 
@@ -167,7 +167,7 @@ int store_learned_each(Store *s, const char *sandbox, int (*each)(const NetworkL
 
 /* What was granted. */
 
-static const StoreField grant_fields[] = {
+static const ShapeField grant_fields[] = {
         FIELD("sandbox", borrowed, NetworkGrant, sandbox),
         FIELD("tenant",  borrowed, NetworkGrant, tenant),
         FIELD("profile", borrowed, NetworkGrant, profile),
@@ -177,7 +177,7 @@ static const StoreField grant_fields[] = {
 const FieldTable grant_table = { "network_grant", grant_fields, ELEMENTSOF(grant_fields), 1 };
 
 int store_grant_add(Store *s, const NetworkGrant *g) {
-        return statement_write(s, STATEMENT_GRANT_INSERT, &grant_table, grant_table.n_fields, g);
+        return statement_write(s, STATEMENT_GRANT_INSERT, &grant_table, table_columns(&grant_table), g);
 }
 
 typedef struct GrantEach {

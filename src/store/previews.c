@@ -4,7 +4,7 @@
 #include "store/tables.h"
 
 int store_preview_insert(Store *s, const StorePreview *row) {
-        return statement_write(s, STATEMENT_PREVIEW_INSERT, &preview_table, preview_table.n_fields, row);
+        return statement_write(s, STATEMENT_PREVIEW_INSERT, &preview_table, table_columns(&preview_table), row);
 }
 
 int store_preview_delete(Store *s, const StorePreview *row) {

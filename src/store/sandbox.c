@@ -12,15 +12,15 @@ static int insert_both(Store *s, StatementId first, const FieldTable *t, Stateme
         bool own = transaction_enter(s);
         int r;
 
-        r = statement_write(s, first, t, t->n_fields, row);
+        r = statement_write(s, first, t, table_columns(t), row);
         if (r >= 0)
-                r = statement_write(s, second, state, state->n_fields, row);
+                r = statement_write(s, second, state, table_columns(state), row);
         return transaction_leave(s, own, r);
 }
 
 /* An update of what is not there is an error, also to the transaction it is part of. */
 static int update_state(Store *s, StatementId id, const FieldTable *state, const void *row) {
-        int r = statement_write(s, id, state, state->n_fields, row);
+        int r = statement_write(s, id, state, table_columns(state), row);
 
         if (r < 0)
                 return r;
@@ -62,7 +62,7 @@ static int sandbox_row(Store *s, sqlite3_stmt *st, void *userdata) {
 
         r = table_load(&sandbox_table, st, 0, &row);
         if (r >= 0)
-                r = table_load(&sandbox_state_table, st, (int) sandbox_table.n_fields, &row);
+                r = table_load(&sandbox_state_table, st, (int) table_columns(&sandbox_table), &row);
         if (r >= 0)
                 r = e->each(&row, e->userdata);
         table_done(&sandbox_table, &row);
@@ -107,7 +107,7 @@ static int execution_row(Store *s, sqlite3_stmt *st, void *userdata) {
 
         r = table_load(&execution_table, st, 0, &row);
         if (r >= 0)
-                r = table_load(&execution_state_table, st, (int) execution_table.n_fields, &row);
+                r = table_load(&execution_state_table, st, (int) table_columns(&execution_table), &row);
         (void) snprintf(row.id, sizeof(row.id), "e%" PRIu64, row.number);
         if (r >= 0)
                 r = e->each((const char *) sqlite3_column_text(st, 0), &row, e->userdata);

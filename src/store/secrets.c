@@ -126,7 +126,7 @@ int store_given_each(Store *s, SecretEach each, void *userdata) {
 
 /* Notes. */
 
-static const StoreField secret_note_table_fields[] = {
+static const ShapeField secret_note_table_fields[] = {
         FIELD("tenant",   borrowed, SecretNote, tenant),
         FIELD("name",     borrowed, SecretNote, name),
         FIELD("version",  uint64,   SecretNote, version),
@@ -150,7 +150,7 @@ static int note_row(Store *s, sqlite3_stmt *st, void *userdata) {
 }
 
 int store_secret_note_put(Store *s, const SecretNote *note) {
-        return statement_write(s, STATEMENT_SECRET_NOTE_PUT, &secret_note_table, secret_note_table.n_fields, note);
+        return statement_write(s, STATEMENT_SECRET_NOTE_PUT, &secret_note_table, table_columns(&secret_note_table), note);
 }
 
 int store_secret_note_find(Store *s, const char *tenant, const char *name, SecretNoteEach each, void *userdata) {

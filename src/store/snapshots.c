@@ -8,9 +8,7 @@
 #include "store/statement.h"
 #include "store/tables.h"
 
-NAMES(on_timeout, OnTimeout);
-
-static const StoreField snapshot_table_fields[] = {
+static const ShapeField snapshot_table_fields[] = {
         FIELD("id",                chars,   Snapshot, id),
         FIELD("name",              text,    Snapshot, name),
         FIELD("tenant",            text,    Snapshot, tenant),
@@ -20,45 +18,16 @@ static const StoreField snapshot_table_fields[] = {
         FIELD("pending",           bool,    Snapshot, pending),
         FIELD("bytes",             uint64,  Snapshot, bytes),
         FIELD("created_at",        uint64,  Snapshot, created_at),
-        FIELD("template_name",     text,    Snapshot, spec.template_name),
-        FIELD("profile",           text,    Snapshot, spec.profile),
-        FIELD("agent_type",        text,    Snapshot, spec.agent_type),
-        FIELD("task_id",           text,    Snapshot, spec.task_id),
-        FIELD("memory_bytes",      uint64,  Snapshot, spec.limits.memory_bytes),
-        FIELD("cpu_milli",         uint32,  Snapshot, spec.limits.cpu_milli),
-        FIELD("cpu_time_usec",     uint64,  Snapshot, spec.limits.cpu_time_usec),
-        FIELD("disk_bytes",        uint64,  Snapshot, spec.limits.disk_bytes),
-        FIELD("pids",              uint32,  Snapshot, spec.limits.pids),
-        FIELD("exec_timeout_usec", uint64,  Snapshot, spec.limits.exec_timeout_usec),
-        FIELD("output_bytes",      uint64,  Snapshot, spec.limits.output_bytes),
-        FIELD("nofile",            uint64,  Snapshot, spec.limits.nofile),
-        FIELD("env",               strv,    Snapshot, spec.env, .ceiling = SANDBOX_ENV_MAX),
-        FIELD("workdir",           text,    Snapshot, spec.workdir),
-        FIELD("uid",               uint32,  Snapshot, spec.uid),
-        FIELD("gid",               uint32,  Snapshot, spec.gid),
-        FIELD("metadata",          text,    Snapshot, spec.metadata),
-        FIELD("critical",          bool,    Snapshot, spec.critical),
-        FIELD("network",           uint8,   Snapshot, spec.network),
-        FIELD("network_group",     text,    Snapshot, spec.group),
-        FIELD("policy",            text,    Snapshot, spec.policy),
-        FIELD("layer",             text,    Snapshot, spec.layer),
-        FIELD("base",              text,    Snapshot, spec.base),
-        FIELD("digest",            text,    Snapshot, spec.digest),
-        FIELD("volumes",           volumes, Snapshot, spec),
-        FIELD("record",            bool,    Snapshot, spec.record),
-        FIELD("dialect",           text,    Snapshot, spec.dialect),
-        FIELD("sudo",              bool,    Snapshot, spec.sudo),
-        FIELD("timeout_usec",      uint64,  Snapshot, spec.timeout_usec),
-        FIELD("on_timeout",        named,   Snapshot, spec.on_timeout, .names = &on_timeout_names),
+        FIELDS(sandbox_spec_shape, Snapshot, spec, .only = SPEC_OF_SNAPSHOT),
 };
 TABLE(snapshot_table, "snapshot", 1);
 
 int store_snapshot_insert(Store *s, const Snapshot *row) {
-        return statement_write(s, STATEMENT_SNAPSHOT_INSERT, &snapshot_table, snapshot_table.n_fields, row);
+        return statement_write(s, STATEMENT_SNAPSHOT_INSERT, &snapshot_table, table_columns(&snapshot_table), row);
 }
 
 int store_snapshot_update(Store *s, const Snapshot *row) {
-        return statement_write(s, STATEMENT_SNAPSHOT_UPDATE, &snapshot_table, snapshot_table.n_fields, row);
+        return statement_write(s, STATEMENT_SNAPSHOT_UPDATE, &snapshot_table, table_columns(&snapshot_table), row);
 }
 
 int store_snapshot_delete(Store *s, const char *id) {

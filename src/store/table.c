@@ -2,12 +2,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/field-internal.h"
 #include "store/field.h"
 
-int table_bind(const FieldTable *t, sqlite3_stmt *st, size_t n, const void *row) {
+#define COLUMNS_MAX 64
+
+/* A column, found through the objects within. */
+typedef struct TableColumn {
+        const ShapeField *field;
+        size_t base; /* what the field's offset is counted from */
+} TableColumn;
+
+static size_t table_flatten(const ShapeField *fields, size_t n, unsigned only, size_t base, TableColumn *ret, size_t used) {
         for (size_t i = 0; i < n; i++) {
-                const StoreField *f = &t->fields[i];
-                int rc = f->kind->bind(st, (int) i + 1, f, (const char *) row + f->offset);
+                const ShapeField *f = fields + i;
+
+                if (f->kind == SHAPE_OBJECT)
+                        used = table_flatten(f->shape->fields, f->shape->n_fields, f->only ? f->only : f->flags & only ? 0 : only, base + f->offset, ret, used);
+                else if (f->column && (only == 0 || f->flags & only) && used < COLUMNS_MAX)
+                        ret[used++] = (TableColumn) { f, base };
+        }
+        return used;
+}
+
+static size_t table_list(const FieldTable *t, TableColumn ret[static COLUMNS_MAX]) {
+        return table_flatten(t->fields, t->n_fields, /* only= */ 0, /* base= */ 0, ret, /* used= */ 0);
+}
+
+size_t table_columns(const FieldTable *t) {
+        TableColumn columns[COLUMNS_MAX];
+
+        return table_list(t, columns);
+}
+
+int table_bind(const FieldTable *t, sqlite3_stmt *st, size_t n, const void *row) {
+        TableColumn columns[COLUMNS_MAX];
+
+        (void) table_list(t, columns);
+        for (size_t i = 0; i < n; i++) {
+                int rc = field_bind(st, (int) i + 1, columns[i].field, (const char *) row + columns[i].base);
 
                 if (rc != SQLITE_OK)
                         return rc;
@@ -16,9 +49,11 @@ int table_bind(const FieldTable *t, sqlite3_stmt *st, size_t n, const void *row)
 }
 
 int table_load(const FieldTable *t, sqlite3_stmt *st, int first, void *row) {
-        for (size_t i = 0; i < t->n_fields; i++) {
-                const StoreField *f = &t->fields[i];
-                int r = f->kind->load(st, first + (int) i, f, (char *) row + f->offset);
+        TableColumn columns[COLUMNS_MAX];
+        size_t n = table_list(t, columns);
+
+        for (size_t i = 0; i < n; i++) {
+                int r = field_load(st, first + (int) i, columns[i].field, (char *) row + columns[i].base);
 
                 if (r < 0)
                         return r;
@@ -27,9 +62,11 @@ int table_load(const FieldTable *t, sqlite3_stmt *st, int first, void *row) {
 }
 
 void table_done(const FieldTable *t, void *row) {
-        for (size_t i = 0; i < t->n_fields; i++)
-                if (t->fields[i].kind->done)
-                        t->fields[i].kind->done((char *) row + t->fields[i].offset);
+        TableColumn columns[COLUMNS_MAX];
+        size_t n = table_list(t, columns);
+
+        for (size_t i = 0; i < n; i++)
+                shape_done(&(const Shape) { .fields = columns[i].field, .n_fields = 1 }, (char *) row + columns[i].base);
 }
 
 /* Names of tables and columns are our own literals: nothing has to be quoted. */
@@ -54,16 +91,18 @@ static char *text_end(StoreTableText *text) {
 }
 
 char *table_insert_sql(const FieldTable *t, const char *tail) {
+        TableColumn columns[COLUMNS_MAX];
+        size_t n = table_list(t, columns);
         StoreTableText text;
         FILE *f = text_begin(&text);
 
         if (!f)
                 return NULL;
         fprintf(f, "INSERT INTO %s (", t->name);
-        for (size_t i = 0; i < t->n_fields; i++)
-                fprintf(f, "%s%s", i > 0 ? ", " : "", t->fields[i].column);
+        for (size_t i = 0; i < n; i++)
+                fprintf(f, "%s%s", i > 0 ? ", " : "", columns[i].field->column);
         fprintf(f, ") VALUES (");
-        for (size_t i = 0; i < t->n_fields; i++)
+        for (size_t i = 0; i < n; i++)
                 fprintf(f, "%s?%zu", i > 0 ? ", " : "", i + 1);
         fprintf(f, ") %s", tail ? tail : "");
         return text_end(&text);
@@ -75,14 +114,16 @@ static void store_table_print_key(FILE *f, const FieldTable *t) {
 }
 
 char *table_update_sql(const FieldTable *t) {
+        TableColumn columns[COLUMNS_MAX];
+        size_t n = table_list(t, columns);
         StoreTableText text;
         FILE *f = text_begin(&text);
 
         if (!f)
                 return NULL;
         fprintf(f, "UPDATE %s SET ", t->name);
-        for (size_t i = t->n_keys; i < t->n_fields; i++)
-                fprintf(f, "%s%s = ?%zu", i > t->n_keys ? ", " : "", t->fields[i].column, i + 1);
+        for (size_t i = t->n_keys; i < n; i++)
+                fprintf(f, "%s%s = ?%zu", i > t->n_keys ? ", " : "", columns[i].field->column, i + 1);
         store_table_print_key(f, t);
         return text_end(&text);
 }
@@ -99,8 +140,11 @@ char *table_delete_sql(const FieldTable *t) {
 }
 
 static void print_columns(FILE *f, const FieldTable *t, bool first) {
-        for (size_t i = 0; i < t->n_fields; i++)
-                fprintf(f, "%s%s.%s", first && i == 0 ? "" : ", ", t->name, t->fields[i].column);
+        TableColumn columns[COLUMNS_MAX];
+        size_t n = table_list(t, columns);
+
+        for (size_t i = 0; i < n; i++)
+                fprintf(f, "%s%s.%s", first && i == 0 ? "" : ", ", t->name, columns[i].field->column);
 }
 
 /* LEFT: a row whose other half is missing shall fail to load, not be left out. */

@@ -8,21 +8,21 @@
 NAMES(making_kind, int);
 NAMES(making_status, int);
 
-static const StoreField image_table_fields[] = {
+static const ShapeField image_table_fields[] = {
         FIELD("digest",        chars,  Image, digest),
         FIELD("layer",         chars,  Image, layer),
         FIELD("base",          text,   Image, base),
         FIELD("snapshot",      text,   Image, snapshot),
-        FIELD("env",           strv,   Image, config.env, .ceiling = IMAGE_STRINGS_MAX),
+        FIELD("env",           strv,   Image, config.env, .max = IMAGE_STRINGS_MAX),
         FIELD("workdir",       text,   Image, config.workdir),
         FIELD("user",          text,   Image, config.user),
         FIELD("uid",           uint32, Image, config.uid),
         FIELD("gid",           uint32, Image, config.gid),
         FIELD("home",          text,   Image, config.home),
-        FIELD("entrypoint",    strv,   Image, config.entrypoint, .ceiling = IMAGE_STRINGS_MAX),
-        FIELD("cmd",           strv,   Image, config.cmd, .ceiling = IMAGE_STRINGS_MAX),
-        FIELD("exposed",       strv,   Image, config.exposed, .ceiling = IMAGE_STRINGS_MAX),
-        FIELD("labels",        strv,   Image, config.labels, .ceiling = IMAGE_STRINGS_MAX),
+        FIELD("entrypoint",    strv,   Image, config.entrypoint, .max = IMAGE_STRINGS_MAX),
+        FIELD("cmd",           strv,   Image, config.cmd, .max = IMAGE_STRINGS_MAX),
+        FIELD("exposed",       strv,   Image, config.exposed, .max = IMAGE_STRINGS_MAX),
+        FIELD("labels",        strv,   Image, config.labels, .max = IMAGE_STRINGS_MAX),
         FIELD("start_command", text,   Image, config.start_command),
         FIELD("ready_command", text,   Image, config.ready_command),
         FIELD("source",        text,   Image, source),
@@ -33,7 +33,7 @@ static const StoreField image_table_fields[] = {
 };
 TABLE(image_table, "image", 1);
 
-static const StoreField template_table_fields[] = {
+static const ShapeField template_table_fields[] = {
         FIELD("tenant",     text,   StoreTemplate, tenant),
         FIELD("name",       text,   StoreTemplate, name),
         FIELD("tag",        text,   StoreTemplate, tag),
@@ -42,7 +42,7 @@ static const StoreField template_table_fields[] = {
 };
 TABLE(template_table, "template", 3);
 
-static const StoreField layer_table_fields[] = {
+static const ShapeField layer_table_fields[] = {
         FIELD("chain",      chars,  StoreLayer, chain),
         FIELD("parent",     chars,  StoreLayer, parent),
         FIELD("diff_id",    text,   StoreLayer, diff_id),
@@ -55,14 +55,14 @@ static const StoreField layer_table_fields[] = {
 };
 TABLE(layer_table, "layer", 1);
 
-static const StoreField image_snapshot_table_fields[] = {
+static const ShapeField image_snapshot_table_fields[] = {
         FIELD("name",       chars,  StoreImageSnapshot, name),
         FIELD("created_at", uint64, StoreImageSnapshot, created_at),
         FIELD("removing",   bool,   StoreImageSnapshot, removing),
 };
 TABLE(image_snapshot_table, "image_snapshot", 1);
 
-static const StoreField build_cache_table_fields[] = {
+static const ShapeField build_cache_table_fields[] = {
         FIELD("tenant",     text,   StoreCache, tenant),
         FIELD("key",        chars,  StoreCache, key),
         FIELD("snapshot",   chars,  StoreCache, snapshot),
@@ -71,7 +71,7 @@ static const StoreField build_cache_table_fields[] = {
 };
 TABLE(build_cache_table, "build_cache", 2);
 
-static const StoreField making_table_fields[] = {
+static const ShapeField making_table_fields[] = {
         FIELD("id",             chars,  StoreMaking, id),
         FIELD("tenant",         text,   StoreMaking, tenant),
         FIELD("kind",           named,  StoreMaking, kind, .names = &making_kind_names),

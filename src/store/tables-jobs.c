@@ -11,31 +11,11 @@ NAMES(execution_reason, ExecutionReason);
 _Static_assert(sizeof(JobStatus) == sizeof(int) && sizeof(WebhookStatus) == sizeof(int) && sizeof(unsigned) == sizeof(uint32_t),
                 "an enum is not as large as an int");
 
-static const StoreField job_table_fields[] = {
+static const ShapeField job_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("serial",            uint64, Job, serial),
         FIELD("created_at",        uint64, Job, created_at),
-        FIELD("tenant",            text,   Job, sandbox.tenant),
-        FIELD("template_name",     text,   Job, sandbox.template_name),
-        FIELD("profile",           text,   Job, sandbox.profile),
-        FIELD("agent_type",        text,   Job, sandbox.agent_type),
-        FIELD("task_id",           text,   Job, sandbox.task_id),
-        FIELD("memory_bytes",      uint64, Job, sandbox.limits.memory_bytes),
-        FIELD("cpu_milli",         uint32, Job, sandbox.limits.cpu_milli),
-        FIELD("cpu_time_usec",     uint64, Job, sandbox.limits.cpu_time_usec),
-        FIELD("disk_bytes",        uint64, Job, sandbox.limits.disk_bytes),
-        FIELD("pids",              uint32, Job, sandbox.limits.pids),
-        FIELD("exec_timeout_usec", uint64, Job, sandbox.limits.exec_timeout_usec),
-        FIELD("output_bytes",      uint64, Job, sandbox.limits.output_bytes),
-        FIELD("nofile",            uint64, Job, sandbox.limits.nofile),
-        FIELD("env",               strv,   Job, sandbox.env, .ceiling = SANDBOX_ENV_MAX),
-        FIELD("workdir",           text,   Job, sandbox.workdir),
-        FIELD("uid",               uint32, Job, sandbox.uid),
-        FIELD("gid",               uint32, Job, sandbox.gid),
-        FIELD("critical",          bool,   Job, sandbox.critical),
-        FIELD("network",           uint8,  Job, sandbox.network),
-        FIELD("network_group",     text,   Job, sandbox.group),
-        FIELD("policy",            text,   Job, sandbox.policy),
+        FIELDS(sandbox_spec_shape, Job, sandbox, .only = SPEC_OF_JOB),
         FIELD("command",           strv,   Job, command),
         FIELD("code",              text,   Job, code),
         FIELD("language",          text,   Job, language),
@@ -51,7 +31,7 @@ static const StoreField job_table_fields[] = {
 };
 TABLE(job_table, "job", 1);
 
-static const StoreField job_state_table_fields[] = {
+static const ShapeField job_state_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("status",            named,  Job, status, .names = &job_status_names),
         FIELD("attempt",           uint32, Job, attempt),
@@ -96,7 +76,7 @@ static const StoreField job_state_table_fields[] = {
 };
 TABLE(job_state_table, "job_state", 1);
 
-static const StoreField job_line_table_fields[] = {
+static const ShapeField job_line_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("serial",            uint64, Job, serial),
         FIELD("created_at",        uint64, Job, created_at),
@@ -106,7 +86,7 @@ static const StoreField job_line_table_fields[] = {
 };
 TABLE(job_line_table, "job", 1);
 
-static const StoreField job_line_state_table_fields[] = {
+static const ShapeField job_line_state_table_fields[] = {
         FIELD("id",                chars,  Job, id),
         FIELD("status",            named,  Job, status, .names = &job_status_names),
         FIELD("attempt",           uint32, Job, attempt),
@@ -116,12 +96,12 @@ static const StoreField job_line_state_table_fields[] = {
 };
 TABLE(job_line_state_table, "job_state", 1);
 
-static const StoreField job_id_table_fields[] = {
+static const ShapeField job_id_table_fields[] = {
         FIELD("id",                chars,  Job, id),
 };
 TABLE(job_id_table, "job", 1);
 
-static const StoreField attempt_table_fields[] = {
+static const ShapeField attempt_table_fields[] = {
         FIELD("job",               chars,  JobAttempt, job),
         FIELD("number",            uint32, JobAttempt, number),
         FIELD("started_at",        uint64, JobAttempt, started_at),

@@ -5,7 +5,6 @@
 #include "api/preview/rows.h"
 
 NAMES(sandbox_status, SandboxStatus);
-NAMES(on_timeout, OnTimeout);
 NAMES(execution_status, ExecutionStatus);
 NAMES(execution_reason, ExecutionReason);
 NAMES(scope, Scope);
@@ -18,49 +17,16 @@ _Static_assert(sizeof(SandboxStatus) == sizeof(int) && sizeof(OnTimeout) == size
                                sizeof(Scope) == sizeof(int),
                 "an enum is not as large as an int");
 
-static const StoreField sandbox_table_fields[] = {
-        FIELD("id",                chars,  Sandbox, id),
-        FIELD("created_at",        uint64, Sandbox, created_at),
-        FIELD("name",              text,   Sandbox, spec.name),
-        FIELD("tenant",            text,   Sandbox, spec.tenant),
-        FIELD("template_name",     text,   Sandbox, spec.template_name),
-        FIELD("profile",           text,   Sandbox, spec.profile),
-        FIELD("agent_type",        text,   Sandbox, spec.agent_type),
-        FIELD("task_id",           text,   Sandbox, spec.task_id),
-        FIELD("memory_bytes",      uint64, Sandbox, spec.limits.memory_bytes),
-        FIELD("cpu_milli",         uint32, Sandbox, spec.limits.cpu_milli),
-        FIELD("cpu_time_usec",     uint64, Sandbox, spec.limits.cpu_time_usec),
-        FIELD("disk_bytes",        uint64, Sandbox, spec.limits.disk_bytes),
-        FIELD("pids",              uint32, Sandbox, spec.limits.pids),
-        FIELD("exec_timeout_usec", uint64, Sandbox, spec.limits.exec_timeout_usec),
-        FIELD("output_bytes",      uint64, Sandbox, spec.limits.output_bytes),
-        FIELD("nofile",            uint64, Sandbox, spec.limits.nofile),
-        FIELD("env",               strv,   Sandbox, spec.env, .ceiling = SANDBOX_ENV_MAX),
-        FIELD("workdir",           text,   Sandbox, spec.workdir),
-        FIELD("uid",               uint32, Sandbox, spec.uid),
-        FIELD("gid",               uint32, Sandbox, spec.gid),
-        FIELD("metadata",          text,   Sandbox, spec.metadata),
-        FIELD("critical",          bool,   Sandbox, spec.critical),
-        FIELD("pooled",            bool,   Sandbox, pooled),
-        FIELD("claimed_at",        uint64, Sandbox, claimed_at),
-        FIELD("network",           uint8,  Sandbox, spec.network),
-        FIELD("network_group",     text,   Sandbox, spec.group),
-        FIELD("address",           uint32, Sandbox, spec.address),
-        FIELD("policy",            text,   Sandbox, spec.policy),
-        FIELD("persistent",        bool,   Sandbox, spec.persistent),
-        FIELD("layer",             text,   Sandbox, spec.layer),
-        FIELD("base",              text,   Sandbox, spec.base),
-        FIELD("digest",            text,   Sandbox, spec.digest),
-        FIELD("snapshot",          text,   Sandbox, spec.snapshot),
-        FIELD("parent",            text,   Sandbox, spec.parent),
-        FIELD("volumes",           volumes, Sandbox, spec),
-        FIELD("record",            bool,   Sandbox, spec.record),
-        FIELD("dialect",           text,   Sandbox, spec.dialect),
-        FIELD("sudo",              bool,   Sandbox, spec.sudo),
+static const ShapeField sandbox_table_fields[] = {
+        FIELD("id",         chars,  Sandbox, id),
+        FIELD("created_at", uint64, Sandbox, created_at),
+        FIELD("pooled",     bool,   Sandbox, pooled),
+        FIELD("claimed_at", uint64, Sandbox, claimed_at),
+        FIELDS(sandbox_spec_shape, Sandbox, spec, .only = SPEC_OF_SANDBOX),
 };
 TABLE(sandbox_table, "sandbox", 1);
 
-static const StoreField sandbox_state_table_fields[] = {
+static const ShapeField sandbox_state_table_fields[] = {
         FIELD("id",              chars,  Sandbox, id),
         FIELD("status",          named,  Sandbox, status, .names = &sandbox_status_names),
         FIELD("reason",          text,   Sandbox, reason),
@@ -85,11 +51,11 @@ static const StoreField sandbox_state_table_fields[] = {
 };
 TABLE(sandbox_state_table, "sandbox_state", 1);
 
-static const StoreField execution_table_fields[] = {
-        FIELD("sandbox",      owner,  Execution, sandbox),
+static const ShapeField execution_table_fields[] = {
+        FIELD("sandbox",      custom, Execution, sandbox, .sql = &field_owner),
         FIELD("number",       uint64, Execution, number),
         FIELD("args",         strv,   Execution, spec.args), /* nobody adds to them later */
-        FIELD("env",          strv,   Execution, spec.env, .ceiling = SANDBOX_ENV_MAX),
+        FIELD("env",          strv,   Execution, spec.env, .max = SANDBOX_ENV_MAX),
         FIELD("cwd",          text,   Execution, spec.cwd),
         FIELD("has_user",     bool,   Execution, spec.has_user),
         FIELD("uid",          uint32, Execution, spec.uid),
@@ -103,8 +69,8 @@ static const StoreField execution_table_fields[] = {
 };
 TABLE(execution_table, "execution", 2);
 
-static const StoreField execution_state_table_fields[] = {
-        FIELD("sandbox",          owner,  Execution, sandbox),
+static const ShapeField execution_state_table_fields[] = {
+        FIELD("sandbox",      custom, Execution, sandbox, .sql = &field_owner),
         FIELD("number",           uint64, Execution, number),
         FIELD("status",           named,  Execution, status, .names = &execution_status_names),
         FIELD("reason",           named,  Execution, reason, .names = &execution_reason_names),
@@ -130,7 +96,7 @@ static const StoreField execution_state_table_fields[] = {
 };
 TABLE(execution_state_table, "execution_state", 2);
 
-static const StoreField key_table_fields[] = {
+static const ShapeField key_table_fields[] = {
         FIELD("id",           chars,  Key, id),
         FIELD("name",         chars,  Key, name),
         FIELD("scope",        named,  Key, scope, .names = &scope_names),
@@ -143,7 +109,7 @@ static const StoreField key_table_fields[] = {
 };
 TABLE(key_table, "key", 1);
 
-static const StoreField tenant_table_fields[] = {
+static const ShapeField tenant_table_fields[] = {
         FIELD("name",             chars,  Tenant, name),
         FIELD("sandboxes_max",    uint64, Tenant, sandboxes_max),
         FIELD("cpu_milli_max",    uint64, Tenant, cpu_milli_max),
@@ -153,7 +119,7 @@ static const StoreField tenant_table_fields[] = {
 };
 TABLE(tenant_table, "tenant", 1);
 
-static const StoreField event_table_fields[] = {
+static const ShapeField event_table_fields[] = {
         FIELD("sandbox",   borrowed, StoreEvent, sandbox_id),
         FIELD("serial",    uint64,   StoreEvent, serial),
         FIELD("at",        uint64,   StoreEvent, at),
@@ -163,20 +129,20 @@ static const StoreField event_table_fields[] = {
 };
 TABLE(event_table, "event", 2);
 
-static const StoreField ledger_table_fields[] = {
+static const ShapeField ledger_table_fields[] = {
         FIELD("sandbox", borrowed, LedgerRow, sandbox),
         FIELD("kind",    named,    LedgerRow, kind, .names = &ledger_kind_names),
         FIELD("name",    borrowed, LedgerRow, name),
 };
 TABLE(ledger_table, "ledger", 1);
 
-static const StoreField counter_table_fields[] = {
+static const ShapeField counter_table_fields[] = {
         FIELD("name",  borrowed, CounterRow, name),
         FIELD("value", uint64,   CounterRow, value),
 };
 TABLE(counter_table, "counter", 1);
 
-static const StoreField history_table_fields[] = {
+static const ShapeField history_table_fields[] = {
         FIELD("hourly", bool,     HistoryRow, hourly),
         FIELD("at",     uint64,   HistoryRow, at),
         FIELD("span",   uint64,   HistoryRow, span),
@@ -184,7 +150,7 @@ static const StoreField history_table_fields[] = {
 };
 TABLE(history_table, "history", 2);
 
-static const StoreField usage_table_fields[] = {
+static const ShapeField usage_table_fields[] = {
         FIELD("sandbox",             chars,    UsageRow, sandbox),
         FIELD("tenant",              text,     UsageRow, tenant),
         FIELD("agent_type",          text,     UsageRow, agent_type),
@@ -199,7 +165,7 @@ static const StoreField usage_table_fields[] = {
 };
 TABLE(usage_table, "usage", 1);
 
-static const StoreField usage_hour_table_fields[] = {
+static const ShapeField usage_hour_table_fields[] = {
         FIELD("at",                  uint64,   UsageHour, at),
         FIELD("tenant",              borrowed, UsageHour, tenant),
         FIELD("agent_type",          borrowed, UsageHour, agent_type),
@@ -212,7 +178,7 @@ static const StoreField usage_hour_table_fields[] = {
 };
 TABLE(usage_hour_table, "usage_hour", 3);
 
-static const StoreField artifact_table_fields[] = {
+static const ShapeField artifact_table_fields[] = {
         FIELD("id",         chars,  Artifact, id),
         FIELD("owner_kind", chars,  Artifact, owner_kind),
         FIELD("owner_id",   chars,  Artifact, owner_id),
@@ -230,7 +196,7 @@ static const StoreField artifact_table_fields[] = {
 };
 TABLE(artifact_table, "artifact", 1);
 
-static const StoreField artifact_state_table_fields[] = {
+static const ShapeField artifact_state_table_fields[] = {
         FIELD("id",       chars,  Artifact, id),
         FIELD("state",    named,  Artifact, state, .names = &artifact_state_names),
         FIELD("attempts", uint32, Artifact, attempts),
@@ -239,7 +205,7 @@ static const StoreField artifact_state_table_fields[] = {
 };
 TABLE(artifact_state_table, "artifact", 1);
 
-static const StoreField cleanup_table_fields[] = {
+static const ShapeField cleanup_table_fields[] = {
         FIELD("serial",        uint64, CleanupRow, serial),
         FIELD("kind",          chars,  CleanupRow, kind),
         FIELD("cause",         chars,  CleanupRow, cause),
@@ -264,7 +230,7 @@ static const StoreField cleanup_table_fields[] = {
 };
 TABLE(cleanup_table, "cleanup", 1);
 
-static const StoreField preview_table_fields[] = {
+static const ShapeField preview_table_fields[] = {
         FIELD("sandbox", chars,  StorePreview, sandbox),
         FIELD("port",    uint32, StorePreview, port),
 };

@@ -5,7 +5,7 @@
 #include "store/statement.h"
 #include "store/tables.h"
 
-static const StoreField volume_table_fields[] = {
+static const ShapeField volume_table_fields[] = {
         FIELD("id",         chars,  Volume, id),
         FIELD("name",       text,   Volume, name),
         FIELD("tenant",     text,   Volume, tenant),
@@ -16,11 +16,11 @@ static const StoreField volume_table_fields[] = {
 TABLE(volume_table, "volume", 1);
 
 int store_volume_insert(Store *s, const Volume *row) {
-        return statement_write(s, STATEMENT_VOLUME_INSERT, &volume_table, volume_table.n_fields, row);
+        return statement_write(s, STATEMENT_VOLUME_INSERT, &volume_table, table_columns(&volume_table), row);
 }
 
 int store_volume_update(Store *s, const Volume *row) {
-        return statement_write(s, STATEMENT_VOLUME_UPDATE, &volume_table, volume_table.n_fields, row);
+        return statement_write(s, STATEMENT_VOLUME_UPDATE, &volume_table, table_columns(&volume_table), row);
 }
 
 int store_volume_delete(Store *s, const char *id) {

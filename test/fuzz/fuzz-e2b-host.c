@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_free_ char *text = fuzz_string(data, size);
-        E2bTarget t = { 0 };
+        ApiTarget t = { 0 };
         int r = e2b_host_read(text, &t);
         char token_id[SANDBOX_ID_LENGTH + 1];
 

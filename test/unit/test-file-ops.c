@@ -21,7 +21,7 @@
 #include "wire/channel.h"
 #include "wire/file.h"
 
-#define WAIT_USEC (10 * USEC_PER_SEC)
+#define WAIT_USEC (60 * USEC_PER_SEC)
 
 /* What was heard. */
 typedef struct Heard {

@@ -9,7 +9,7 @@
 #include "wire/spawn.h"
 #include "world.h"
 
-#define PATIENCE (10 * USEC_PER_SEC)
+#define PATIENCE (60 * USEC_PER_SEC)
 
 typedef struct Play {
         World w;

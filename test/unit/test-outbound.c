@@ -19,7 +19,7 @@
 #include "outbound/outbound.h"
 #include "unit.h"
 
-#define PATIENCE (20 * USEC_PER_SEC)
+#define PATIENCE (60 * USEC_PER_SEC)
 
 /* The server: one connection after the other, each played by a function. What it got is in a file. */
 

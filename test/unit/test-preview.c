@@ -11,12 +11,12 @@
 
 #define ID "a23456789012345678901"
 
-static int find(const char *host, const char *path, PreviewTarget *ret) {
+static int find(const char *host, const char *path, ApiTarget *ret) {
         return preview_target_parse(host, path, "localhost", ret);
 }
 
 TEST(by_name) {
-        PreviewTarget t;
+        ApiTarget t;
 
         check_int("plain", find("8000-" ID ".localhost", "/x/y", &t), 1);
         check_string("id", t.id, ID);
@@ -37,7 +37,7 @@ TEST(by_name) {
 }
 
 TEST(by_path) {
-        PreviewTarget t;
+        ApiTarget t;
 
         check_int("with a slash", find("127.0.0.1:8787", "/preview/" ID "/80/", &t), 1);
         check_string("rest", t.rest, "/");

@@ -30,10 +30,11 @@
 #define E2B_ENVD_VERSION     "0.6.13"
 #define E2B_CLIENT_ID        "6532622b" /* what programs expect to be there, and nothing uses */
 #define E2B_TOKEN_MAX        96
-#define E2B_ID_MAX           63 /* of an id that somebody asks for; ours have SANDBOX_ID_LENGTH */
+
+extern const ApiSurface e2b_surface;
 
 /* Tables of routes; each ends with a line without method. */
-extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[]; /* in api_tables: their paths are nobody else's */
+extern const ApiRoute e2b_control_routes[], e2b_template_routes[], e2b_volume_routes[], e2b_secret_routes[]; /* of the surface: the control plane */
 extern const ApiRoute e2b_envd_routes[], e2b_interpreter_routes[];                                           /* for a target only */
 
 /* {"code": status, "message": …}: the shape of errors of the control plane and of envd's plain HTTP. */
@@ -64,8 +65,8 @@ typedef struct E2bRecord {
 } E2bRecord;
 
 void e2b_record_done(E2bRecord *r);
-int e2b_record_read(const Sandbox *sb, E2bRecord *ret); /* of one that another surface has made: the defaults */
-int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store */
+const E2bRecord *e2b_record(const Sandbox *sb);         /* read once, and the sandbox's; of one that another surface has made: the defaults. NULL: out of memory */
+int e2b_record_write(Sandbox *sb, const E2bRecord *r);  /* also to the store; what e2b_record() gave out is gone then */
 char *e2b_record_print(const E2bRecord *r);             /* for a spec; the caller frees. NULL: out of memory */
 
 /* A moment of the life that the dialect sees. */
@@ -87,17 +88,11 @@ bool e2b_token_is_of(const char *token, char ret_id[static SANDBOX_ID_LENGTH + 1
 int e2b_file_signature(const char *path, const char *operation, const char *user, const char *token, const char *expires, char **ret);
 
 /* target.c */
-typedef struct E2bTarget {
-        char id[E2B_ID_MAX + 1];
-        uint16_t port;
-        bool by_host; /* the host's name said it */
-} E2bTarget;
-
 /* 1: it is for a sandbox; 0: it is not; negative: has been answered (400, as E2B's proxy does; 401: a signature of nobody). */
-int e2b_target_find(ApiRequest *q, E2bTarget *ret);
+int e2b_target_find(ApiRequest *q, ApiTarget *ret);
 /* Sends it on its way: sets q->route, q->who and whom it is about, or answers (502, 403, …); 0, or negative when it was answered. q->sandbox is set when the
  * handler is called: a sandbox that is paused and may be woken is, first (wake.c). */
-int e2b_target_admit(ApiRequest *q, const E2bTarget *t);
+int e2b_target_admit(ApiRequest *q, const ApiTarget *t);
 
 /* What stands behind the two ports that are ours: tables.c. */
 extern const ApiRoute *const e2b_envd_tables[], *const e2b_interpreter_tables[];
@@ -106,7 +101,7 @@ extern const ApiRoute *const e2b_envd_tables[], *const e2b_interpreter_tables[];
 int e2b_proxy_answer(ApiRequest *q, unsigned status, json_t *body); /* takes the body */
 int e2b_proxy_refuse(ApiRequest *q, unsigned status, const char *id, uint16_t port, const char *message);
 int e2b_proxy_missing(ApiRequest *q, const char *id); /* 502: there is no such sandbox, or it does not run */
-int e2b_proxy_admit(ApiRequest *q, const E2bTarget *t, const E2bRecord *record); /* a port that something inside listens on */
+int e2b_proxy_admit(ApiRequest *q, const ApiTarget *t, const E2bRecord *record); /* a port that something inside listens on */
 
 /* wake.c: ApiRequest.prepare of all that is for a sandbox. */
 int e2b_wake(ApiRequest *q);

@@ -10,7 +10,7 @@
 #define SHARED "sandbox."
 
 bool e2b_id_is_possible(const char *text, size_t n) {
-        if (n == 0 || n > E2B_ID_MAX)
+        if (n == 0 || n > API_TARGET_ID_MAX)
                 return false;
         for (size_t i = 0; i < n; i++)
                 if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9'))
@@ -33,9 +33,9 @@ int e2b_port_read(const char *text, size_t n, uint16_t *ret) {
 }
 
 /* An address has dots and digits too, and no dash before the first dot. */
-int e2b_host_read(const char *host, E2bTarget *ret) {
+int e2b_host_read(const char *host, ApiTarget *ret) {
         size_t label = strcspn(host, ".:"), number = strspn(host, "0123456789"), n;
-        E2bTarget t = { .by_host = true };
+        ApiTarget t = { .by_host = true };
         const char *id;
 
         if (number == 0 || number >= label || host[number] != '-')

@@ -7,7 +7,7 @@
 #include "api/e2b/e2b.h"
 
 /* 1: a port of a sandbox, 0: another name. -ENXIO: it has no domain; -EINVAL: no id that could be; -ERANGE: no port that could be. */
-int e2b_host_read(const char *host, E2bTarget *ret);
+int e2b_host_read(const char *host, ApiTarget *ret);
 /* An address, "localhost", or "sandbox.<domain>": such a name cannot say which sandbox is meant. */
 bool e2b_host_is_shared(const char *host);
 /* host: with or without a port behind it. */

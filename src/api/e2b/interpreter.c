@@ -11,6 +11,7 @@
 
 #include "api/coderun.h"
 #include "api/e2b/e2b.h"
+#include "core/allowance.h"
 #include "core/provider.h"
 
 #define KEEPALIVE_USEC (5 * USEC_PER_SEC)
@@ -199,6 +200,7 @@ static void handle_remove(ApiRequest *q) {
 
 static void handle_execute(ApiRequest *q) {
         _cleanup_(execute_body_done) InterpreterExecuteBody b = { 0 };
+        Error error = { 0 };
         CodeRunOptions options = { .format = CODE_NDJSON, .fail = interpreter_answer_failure, .keepalive = KEEPALIVE_LINE, .keepalive_usec = KEEPALIVE_USEC };
 
         if (!interpreter_has_contexts(q) || e2b_read(q, &execute_shape, &b) < 0)
@@ -216,6 +218,10 @@ static void handle_execute(ApiRequest *q) {
         }
         options.code = b.code;
         options.env = &b.env;
+        if (sandbox_execution_time(q->sandbox, &q->who, &(TimeAsked) { .lower = true }, &options.timeout_usec, &error) < 0) {
+                interpreter_answer_failure(q, error.code, error.text);
+                return;
+        }
         coderun_answer(q, &options);
 }
 

@@ -37,7 +37,7 @@ int e2b_proxy_missing(ApiRequest *q, const char *id) {
         return e2b_proxy_refuse(q, 502, id, /* port= */ 0, "The sandbox was not found");
 }
 
-static int port_closed(ApiRequest *q, const PreviewTarget *t) {
+static int port_closed(ApiRequest *q, const ApiTarget *t) {
         return e2b_proxy_refuse(q, 502, t->id, t->port, "The sandbox is running but port is not open");
 }
 
@@ -57,12 +57,13 @@ static int mask_host(const char *mask, uint16_t port, char **ret) {
         return 0;
 }
 
-int e2b_proxy_admit(ApiRequest *q, const E2bTarget *t, const E2bRecord *record) {
-        PreviewTarget target = { .port = t->port, .by_host = true, .rest = http_path(q->http) };
+int e2b_proxy_admit(ApiRequest *q, const ApiTarget *t, const E2bRecord *record) {
+        ApiTarget target = *t;
         PreviewAccess access = { .refuse = port_closed };
         int r;
 
-        (void) snprintf(target.id, sizeof(target.id), "%.*s", SANDBOX_ID_LENGTH, t->id);
+        target.by_host = true; /* whichever way it was named: paths stay as they are */
+        target.rest = http_path(q->http);
         r = record->mask_host ? mask_host(record->mask_host, t->port, &access.host) : 0;
         if (r >= 0)
                 r = preview_proxy(q, &target, &access);

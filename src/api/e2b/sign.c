@@ -9,7 +9,7 @@
 #include "core/secret.h"
 
 void e2b_sign(const Api *api, const char *kind, const char *text, char ret[static E2B_SIGNATURE_SIZE]) {
-        const uint8_t *key = previews_key(api->rooms.previews);
+        const uint8_t *key = previews_key(previews_of(api));
         uint8_t sum[SECRET_SHA256_SIZE], mac[SECRET_SHA256_SIZE];
         char both[64 + 2 * sizeof(sum) + 2], digits[2 * sizeof(sum) + 1];
         int n;

@@ -41,7 +41,7 @@ static int refuse_address(ApiRequest *q, int r) {
         return refuse_text(q, r == -ENXIO ? "Invalid host" : r == -ERANGE ? "Invalid sandbox port" : "Invalid sandbox ID");
 }
 
-static int by_headers(ApiRequest *q, E2bTarget *ret) {
+static int by_headers(ApiRequest *q, ApiTarget *ret) {
         const char *id = http_header(q->http, ID_HEADER), *port = http_header(q->http, PORT_HEADER);
         bool has_id = id && *id, has_port = port && *port;
 
@@ -58,7 +58,7 @@ static int by_headers(ApiRequest *q, E2bTarget *ret) {
 }
 
 /* Old programs say it with some requests only, and their token with all. */
-static bool by_token(const ApiRequest *q, E2bTarget *ret) {
+static bool by_token(const ApiRequest *q, ApiTarget *ret) {
         char id[SANDBOX_ID_LENGTH + 1];
 
         if (!e2b_token_is_of(http_header(q->http, TOKEN_HEADER), id))
@@ -79,7 +79,7 @@ static bool is_signed_by(const ApiRequest *q, const Sandbox *sb, const char *ope
 }
 
 /* The one search there is: a URL that somebody was given, without a name in it that leads anywhere. */
-static int by_signature(ApiRequest *q, E2bTarget *ret) {
+static int by_signature(ApiRequest *q, ApiTarget *ret) {
         const char *signature = http_query(q->http, "signature"), *method = http_method(q->http);
 
         if (!signature || strcmp(http_path(q->http), "/files") != 0)
@@ -101,7 +101,7 @@ static bool target_is_ours(uint16_t port) {
 
 /* A native preview: nothing that this surface has made, below the name that those have. Of what is not there any more nobody knows who made it: then the name says
  * it alone. */
-static bool is_preview(const ApiRequest *q, const char *host, const E2bTarget *t) {
+static bool is_preview(const ApiRequest *q, const char *host, const ApiTarget *t) {
         const Config *settings = q->manager->settings;
         const Sandbox *sb = target_find(q, t->id);
 
@@ -110,7 +110,7 @@ static bool is_preview(const ApiRequest *q, const char *host, const E2bTarget *t
         return sb ? !sb->spec.dialect : !settings->e2b.domain[0] || !e2b_host_is_below(host, settings->e2b.domain);
 }
 
-static int by_host(ApiRequest *q, E2bTarget *ret) {
+static int by_host(ApiRequest *q, ApiTarget *ret) {
         const char *host = http_header(q->http, "Host");
         int r = host ? e2b_host_read(host, ret) : 0;
 
@@ -123,16 +123,16 @@ static int by_host(ApiRequest *q, E2bTarget *ret) {
 
 static bool is_named_otherwise(const ApiRequest *q) {
         const char *host = http_header(q->http, "Host");
-        E2bTarget t;
+        ApiTarget t;
 
         return host && e2b_host_read(host, &t) != 0;
 }
 
-int e2b_target_find(ApiRequest *q, E2bTarget *ret) {
-        E2bTarget t = { 0 };
+int e2b_target_find(ApiRequest *q, ApiTarget *ret) {
+        ApiTarget t = { 0 };
         int r;
 
-        if (!q->api->rooms.previews || !e2b_enabled(q->manager)) /* previews: who has the key that tokens are made with */
+        if (!e2b_enabled(q->manager))
                 return 0;
         r = by_host(q, &t);
         if (r == 0 && is_named_otherwise(q))
@@ -198,7 +198,7 @@ static bool wants_token(const ApiRequest *q, uint16_t port) {
         return strcmp(path, "/health") != 0 && !(strcmp(path, "/files") == 0 && (strcmp(method, "GET") == 0 || strcmp(method, "POST") == 0));
 }
 
-static int check_access(ApiRequest *q, const Sandbox *sb, const E2bTarget *t, const E2bRecord *record) {
+static int check_access(ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
         if (record->private_traffic && t->port != E2B_ENVD_PORT && check_traffic(q, sb) < 0)
                 return -EACCES;
         if (record->secure && wants_token(q, t->port) && !has_token(q, sb)) {
@@ -210,7 +210,7 @@ static int check_access(ApiRequest *q, const Sandbox *sb, const E2bTarget *t, co
 }
 
 /* Nobody may wake what they could not ask anything else. */
-static int check_waking(ApiRequest *q, const Sandbox *sb, const E2bTarget *t, const E2bRecord *record) {
+static int check_waking(ApiRequest *q, const Sandbox *sb, const ApiTarget *t, const E2bRecord *record) {
         if (t->port != E2B_ENVD_PORT || !record->secure || has_token(q, sb))
                 return 0;
         (void) e2b_proxy_refuse(q, 403, sb->id, /* port= */ 0,
@@ -242,16 +242,19 @@ static void target_become_owner(ApiRequest *q, Sandbox *sb) {
 }
 
 /* Of one that another surface has made nothing was said that would open it. */
-static int read_record(const Sandbox *sb, E2bRecord *ret) {
-        int r = e2b_record_read(sb, ret);
+static int target_record(const Sandbox *sb, E2bRecord *ret) {
+        const E2bRecord *record = e2b_record(sb);
 
-        if (r >= 0 && !sb->spec.dialect)
+        if (!record)
+                return -ENOMEM;
+        *ret = *record;
+        if (!sb->spec.dialect)
                 ret->secure = ret->private_traffic = true;
-        return r;
+        return 0;
 }
 
-int e2b_target_admit(ApiRequest *q, const E2bTarget *t) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+int e2b_target_admit(ApiRequest *q, const ApiTarget *t) {
+        E2bRecord record = { 0 }; /* what it points to is the sandbox's */
         Sandbox *sb = target_find(q, t->id);
         int r;
 
@@ -262,7 +265,7 @@ int e2b_target_admit(ApiRequest *q, const E2bTarget *t) {
                 (void) e2b_error(q, 503, "the daemon has just started and looks for its sandboxes: try again in a second");
                 return -EAGAIN;
         }
-        r = sb ? read_record(sb, &record) : 0;
+        r = sb ? target_record(sb, &record) : 0;
         if (r < 0) {
                 (void) e2b_errno(q, r, NULL);
                 return r;

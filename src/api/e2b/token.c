@@ -14,10 +14,10 @@
 #define DIGEST_BYTES 24
 
 static void token_derive(const Api *api, const char *kind, const char *id, char ret[static E2B_TOKEN_MAX]) {
-        const uint8_t *key = previews_key(api->rooms.previews);
+        const uint8_t *key = previews_key(previews_of(api));
         char text[96], digits[2 * DIGEST_BYTES + 1];
         uint8_t mac[SECRET_SHA256_SIZE];
-        int n = snprintf(text, sizeof(text), "%s %.*s", kind, E2B_ID_MAX, id);
+        int n = snprintf(text, sizeof(text), "%s %.*s", kind, API_TARGET_ID_MAX, id);
 
         secret_hmac_sha256(key, SECRET_SHA256_SIZE, text, (size_t) n, mac);
         secret_hex(mac, DIGEST_BYTES, digits);

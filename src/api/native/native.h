@@ -6,6 +6,8 @@
 
 #include "api/surface.h"
 
+extern const ApiSurface native_surface;
+extern const ApiRoute *const native_tables[];
 extern const ApiRoute native_routes[];
 
 /* What a JSON body may have at most; what streams has no ceiling of its own. */
@@ -66,7 +68,6 @@ void native_sandbox_stop(ApiRequest *q);
 void native_sandbox_pause(ApiRequest *q);
 void native_sandbox_resume(ApiRequest *q);
 void native_sandbox_timeout(ApiRequest *q);
-int native_field_on_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* OnTimeout */
 
 /* agents.c, agents-list.c */
 void native_agent_execute(ApiRequest *q);

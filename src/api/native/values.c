@@ -158,13 +158,22 @@ int native_core_error(ApiRequest *q, int r, const char *text) {
         return api_errno(q, r, text);
 }
 
-int native_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        NativeFlag *at = (NativeFlag *) (void *) ((char *) target + f->offset);
+int native_time(ApiRequest *q, TimeAsked *asked) {
+        Error error = { 0 };
+        int r = sandbox_execution_time(q->sandbox, &q->who, asked, &asked->usec, &error);
 
-        if (!json_is_boolean(v))
-                return json_complain(c, name, "must be true or false");
-        *at = json_is_true(v) ? NATIVE_FLAG_ON : NATIVE_FLAG_OFF;
-        return 0;
+        if (r == -EPERM)
+                (void) api_error(q, 403, "beyond_profile", NULL, "timeoutSeconds: %s", error.text);
+        else if (r < 0)
+                (void) native_core_error(q, r, error.text);
+        return r;
+}
+
+int native_field_time(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
+        TimeAsked *time = (TimeAsked *) (void *) ((char *) target + f->offset - offsetof(TimeAsked, usec));
+
+        time->said = true;
+        return shape_parse(f, v, name, target, c);
 }
 
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret) {

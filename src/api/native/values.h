@@ -5,6 +5,7 @@
 #pragma once
 
 #include "api/surface.h"
+#include "core/allowance.h"
 
 #define NATIVE_WORKDIR "/workspace" /* of a sandbox that names none */
 #define NATIVE_PATH_MAX 4095
@@ -15,23 +16,15 @@ typedef struct NativeUser {
         uint32_t uid, gid;
 } NativeUser;
 
-/* A yes or no that somebody else answers where the caller does not. */
-typedef enum NativeFlag {
-        NATIVE_FLAG_UNSAID,
-        NATIVE_FLAG_OFF,
-        NATIVE_FLAG_ON,
-} NativeFlag;
-
 /* "root", "user", "1000", "1000:100". -EINVAL. */
 int native_parse_user(const char *text, uint32_t *ret_uid, uint32_t *ret_gid);
 int native_parse_mode(const char *text, uint32_t *ret);  /* octal, up to 7777 */
 int native_parse_signal(const char *text);               /* "SIGTERM", "TERM", "15"; the number, or -EINVAL */
 
+int native_field_time(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* TimeAsked.usec, in seconds */
 int native_field_user(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeUser */
 int native_field_mode(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* uint32_t */
 int native_field_signal(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c); /* int */
-
-int native_field_flag(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c);   /* NativeFlag */
 
 int native_query_user(ApiRequest *q, const char *name, NativeUser *ret);
 int native_query_mode(ApiRequest *q, const char *name, uint32_t *ret);
@@ -43,6 +36,8 @@ char *native_path(const Sandbox *sb, const char *path);
 
 /* The core could not do it. What errno it has from the host says nothing about what the caller named: an absent file of ours
  * must not look like an absent sandbox. */
+/* By what the request's sandbox allows, the time becomes what it is; beyond it, has answered (403) and is negative. */
+int native_time(ApiRequest *q, TimeAsked *asked);
 int native_core_error(ApiRequest *q, int r, const char *text);
 
 /* 400 about one query parameter, in the form that complaints about fields have. */

@@ -38,8 +38,8 @@ static bool is_from_elsewhere(const ApiRequest *q) {
         return !name || !host || strcasecmp(name + 3, host) != 0;
 }
 
-static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
-        const uint8_t *key = previews_key(q->api->rooms.previews);
+static bool has_link(const ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
+        const uint8_t *key = previews_key(previews_of(q->api));
         uint64_t now = clock_wall_usec() / USEC_PER_SEC;
         const char *query = http_query(q->http, PREVIEW_QUERY);
         char cookie[PREVIEW_TOKEN_MAX];
@@ -54,7 +54,7 @@ static bool has_link(const ApiRequest *q, const PreviewTarget *t, PreviewAccess 
                preview_verify(key, t->id, t->port, now, cookie);
 }
 
-static int preview_access_check_key(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
+static int preview_access_check_key(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
         if (api_authenticate(q) <= 0) {
                 (void) preview_refuse(q, 401, "unauthorized", "ask for a link: GET /api/sandbox/ID/url/PORT, or `cove url ID PORT`",
                                 "%s", http_query(q->http, PREVIEW_QUERY) || t->token[0] ? "the link is not valid, or not any more"
@@ -70,9 +70,9 @@ static int preview_access_check_key(ApiRequest *q, const PreviewTarget *t, Previ
         return 1;
 }
 
-int preview_may(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret) {
+int preview_may(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret) {
         *ret = (PreviewAccess) { 0 };
-        if (has_link(q, t, ret) || previews_is_public(q->api->rooms.previews, t->id, t->port)) {
+        if (has_link(q, t, ret) || previews_is_public(previews_of(q->api), t->id, t->port)) {
                 q->who = (Principal) { .scope = SCOPE_READ }; /* for whoever keeps account */
                 return 1;
         }

@@ -184,14 +184,14 @@ static ssize_t exchange_on_body(ApiRequest *q, const void *data, size_t size) {
         return x->out.error < 0 ? -ENOMEM : (ssize_t) size;
 }
 
-static Sandbox *exchange_find_sandbox(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access) {
+static Sandbox *exchange_find_sandbox(ApiRequest *q, const ApiTarget *t, const PreviewAccess *access) {
         static const Principal everybody = { .scope = SCOPE_READ };
 
         return manager_find(q->manager, access->by_key ? &q->who : &everybody, t->id);
 }
 
 /* What can be said without asking inside. */
-static int check_sandbox(ApiRequest *q, Sandbox *sb, const PreviewTarget *t) {
+static int check_sandbox(ApiRequest *q, Sandbox *sb, const ApiTarget *t) {
         if (!sb)
                 return preview_refuse(q, 404, "not_found", NULL, "there is no sandbox %s", t->id);
         api_about(q, sb, NULL);
@@ -203,7 +203,7 @@ static int check_sandbox(ApiRequest *q, Sandbox *sb, const PreviewTarget *t) {
         return 1;
 }
 
-static PreviewExchange *exchange_new(ApiRequest *q, const PreviewTarget *t) {
+static PreviewExchange *exchange_new(ApiRequest *q, const ApiTarget *t) {
         PreviewExchange *x = calloc(1, sizeof(*x));
 
         if (!x)
@@ -243,8 +243,8 @@ const ApiRoute preview_route = {
 };
 
 /* A browser that came by a link goes on with a cookie, and the link is not in its history. */
-static int set_cookie(ApiRequest *q, const PreviewTarget *t) {
-        char text[PREVIEW_TOKEN_MAX + 160], where[64] = "/";
+static int set_cookie(ApiRequest *q, const ApiTarget *t) {
+        char text[PREVIEW_TOKEN_MAX + 224], where[API_TARGET_ID_MAX + 33] = "/";
 
         if (!t->by_host)
                 (void) snprintf(where, sizeof(where), "/preview/%s/%u/", t->id, t->port);
@@ -278,7 +278,7 @@ static int leave_link_behind(ApiRequest *q) {
         return 1;
 }
 
-int preview_admit(ApiRequest *q, const PreviewTarget *t) {
+int preview_admit(ApiRequest *q, const ApiTarget *t) {
         PreviewAccess access;
         PreviewExchange *x;
 
@@ -302,7 +302,7 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
         if (access.by_link && leave_link_behind(q) > 0)
                 return -EAGAIN;
         if (!t->by_host && t->rest[0] == '\0') { /* relative links would lead elsewhere */
-                char there[PREVIEW_TOKEN_MAX + 64];
+                char there[PREVIEW_TOKEN_MAX + API_TARGET_ID_MAX + 33];
 
                 (void) snprintf(there, sizeof(there), "/preview/%s/%u%s%s/", t->id, t->port, t->token[0] ? "~" : "", t->token);
                 (void) http_add_header(q->http, "Location", there);
@@ -318,7 +318,7 @@ int preview_admit(ApiRequest *q, const PreviewTarget *t) {
         return 0;
 }
 
-int preview_proxy(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access) {
+int preview_proxy(ApiRequest *q, const ApiTarget *t, const PreviewAccess *access) {
         PreviewExchange *x = exchange_new(q, t);
 
         q->route = &preview_route;

@@ -17,7 +17,7 @@ typedef enum PreviewPhase {
 /* One request and its answer. Lives as long as its ApiRequest. */
 typedef struct PreviewExchange {
         ApiRequest *q;
-        PreviewTarget target;
+        ApiTarget target;
         PreviewAccess access;
         PreviewPhase phase;
         int fd; /* to the port inside */
@@ -32,7 +32,7 @@ typedef struct PreviewExchange {
         bool in_ended, answer_waits;
         size_t scanned;
         HttpFrame frame;     /* of the answer */
-        char prefix[PREVIEW_TOKEN_MAX + 64]; /* "/preview/ID/PORT", with the link where it is part of the path */
+        char prefix[PREVIEW_TOKEN_MAX + API_TARGET_ID_MAX + 33]; /* "/preview/ID/PORT", with the link where it is part of the path */
 } PreviewExchange;
 
 /* request.c: the head that goes inside. */

@@ -28,29 +28,24 @@
 
 typedef struct Previews Previews;
 
-#define PREVIEW_TOKEN_MAX    96
+extern const ApiSurface preview_surface;
+
+#define PREVIEW_TOKEN_MAX    API_TARGET_TOKEN_MAX
 #define PREVIEW_URL_MAX      512
 #define PREVIEW_QUERY        "cove_token"
 #define PREVIEW_COOKIE       "cove_preview"
-
-typedef struct PreviewTarget {
-        char id[SANDBOX_ID_LENGTH + 1];
-        uint16_t port;
-        bool by_host;
-        char token[PREVIEW_TOKEN_MAX]; /* a link that is part of the path: what a page asks for next carries it along; "": none */
-        const char *rest; /* the path as the one inside sees it; into the request's */
-} PreviewTarget;
 
 /* previews.c */
 int previews_new(Manager *m, Previews **ret, Error *reterr);
 Previews *previews_free(Previews *p);
 bool previews_is_public(const Previews *p, const char *id, uint16_t port);
 int previews_set_public(Previews *p, const Sandbox *sb, uint16_t port, bool public, Error *reterr);
+Previews *previews_of(const Api *api);
 const uint8_t *previews_key(const Previews *p); /* SECRET_SHA256_SIZE bytes */
 
 /* target.c: 1: it is for a preview; 0: it is not; -EINVAL: it is for none that can be. domain: as configured. */
-int preview_target_parse(const char *host, const char *path, const char *domain, PreviewTarget *ret);
-int preview_find(ApiRequest *q, PreviewTarget *ret);
+int preview_target_parse(const char *host, const char *path, const char *domain, ApiTarget *ret);
+int preview_find(ApiRequest *q, ApiTarget *ret); /* ApiSurface.claims */
 
 /* link.c: expires is by the calendar, in seconds; 0: as long as the sandbox is there. */
 void preview_sign(const uint8_t *key, const char *id, uint16_t port, uint64_t expires, char ret[static PREVIEW_TOKEN_MAX]);
@@ -64,10 +59,10 @@ typedef struct PreviewAccess {
         bool by_link;   /* in the query: give it a cookie */
         bool by_key;    /* in the header */
         /* Of another surface, which has looked for itself who may, and sets q->sandbox: */
-        int (*refuse)(ApiRequest *q, const PreviewTarget *t); /* what it says when nobody inside answers; NULL: all of this is ours */
+        int (*refuse)(ApiRequest *q, const ApiTarget *t); /* what it says when nobody inside answers; NULL: all of this is ours */
         char *host;                                           /* what is told inside instead of the host that was asked for; NULL: that one. Owned */
 } PreviewAccess;
-int preview_may(ApiRequest *q, const PreviewTarget *t, PreviewAccess *ret);
+int preview_may(ApiRequest *q, const ApiTarget *t, PreviewAccess *ret);
 /* The value of one cookie; false: there is none of that name. */
 bool preview_cookie(const char *header, const char *name, char *ret, size_t size);
 
@@ -78,7 +73,7 @@ int preview_refuse(ApiRequest *q, unsigned status, const char *code, const char 
 
 /* exchange.c: the route that all of them have. */
 extern const ApiRoute preview_route;
-/* Called with the request that preview_find() found one in; as admit() of surface.c. */
-int preview_admit(ApiRequest *q, const PreviewTarget *t);
+/* ApiSurface.admit. */
+int preview_admit(ApiRequest *q, const ApiTarget *t);
 /* For a surface with rules of its own. Takes access->host always. t->rest: as preview_target_parse() leaves it. */
-int preview_proxy(ApiRequest *q, const PreviewTarget *t, const PreviewAccess *access);
+int preview_proxy(ApiRequest *q, const ApiTarget *t, const PreviewAccess *access);

@@ -108,7 +108,7 @@ void preview_put_query(const ApiRequest *q, Text *out) {
 
 static void put_forwarded(PreviewExchange *x) {
         const char *host = http_header(x->q->http, "Host");
-        char peer[96], prefix[64]; /* without the link */
+        char peer[96], prefix[API_TARGET_ID_MAX + 33]; /* without the link */
         size_t n;
 
         http_peer_print(x->q->http, peer, sizeof(peer));

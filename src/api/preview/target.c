@@ -4,19 +4,11 @@
 #include <strings.h>
 
 #include "api/preview/preview.h"
+#include "base/id.h"
 #include "base/parse.h"
 #include "config/config.h"
 
 #define PREFIX "/preview/"
-
-static bool target_is_id(const char *text, size_t n) {
-        if (n != SANDBOX_ID_LENGTH || text[0] < 'a' || text[0] > 'z')
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9'))
-                        return false;
-        return true;
-}
 
 static int target_take_port(const char *text, size_t n, uint16_t *ret) {
         char digits[6];
@@ -33,7 +25,7 @@ static int target_take_port(const char *text, size_t n, uint16_t *ret) {
 }
 
 /* "8000", or "8000~" and a signature. */
-static int take_port_and_token(const char *text, size_t n, PreviewTarget *ret) {
+static int take_port_and_token(const char *text, size_t n, ApiTarget *ret) {
         const char *tilde = memchr(text, '~', n);
         size_t size = tilde ? (size_t) (text + n - tilde - 1) : 0;
 
@@ -45,16 +37,21 @@ static int take_port_and_token(const char *text, size_t n, PreviewTarget *ret) {
         return target_take_port(text, tilde ? (size_t) (tilde - text) : n, &ret->port);
 }
 
-static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, PreviewTarget *ret) {
-        if (!target_is_id(id, id_size) || take_port_and_token(port, port_size, ret) < 0)
+static int take_both(const char *id, size_t id_size, const char *port, size_t port_size, ApiTarget *ret) {
+        char text[SANDBOX_ID_LENGTH + 1];
+
+        if (id_size >= sizeof(text))
                 return -EINVAL;
-        memcpy(ret->id, id, id_size);
-        ret->id[id_size] = '\0';
+        memcpy(text, id, id_size);
+        text[id_size] = '\0';
+        if (!id_is_valid(text) || take_port_and_token(port, port_size, ret) < 0)
+                return -EINVAL;
+        memcpy(ret->id, text, sizeof(text));
         return 1;
 }
 
 /* "<port>-<id>.<domain>", with or without a port of ours behind it. */
-static int target_parse_host(const char *host, const char *domain, PreviewTarget *ret) {
+static int target_parse_host(const char *host, const char *domain, ApiTarget *ret) {
         size_t label = strcspn(host, "."), port = strcspn(host, "-"), n = strlen(domain);
         const char *rest = host + label + (host[label] == '.');
 
@@ -66,7 +63,7 @@ static int target_parse_host(const char *host, const char *domain, PreviewTarget
         return port < label ? take_both(host + port + 1, label - port - 1, host, port, ret) : -EINVAL;
 }
 
-static int target_parse_path(const char *path, PreviewTarget *ret) {
+static int target_parse_path(const char *path, ApiTarget *ret) {
         const char *id, *port;
         size_t id_size, port_size;
 
@@ -80,15 +77,16 @@ static int target_parse_path(const char *path, PreviewTarget *ret) {
         return take_both(id, id_size, port, port_size, ret);
 }
 
-int preview_target_parse(const char *host, const char *path, const char *domain, PreviewTarget *ret) {
+int preview_target_parse(const char *host, const char *path, const char *domain, ApiTarget *ret) {
         int r = 0;
 
-        *ret = (PreviewTarget) { .rest = path };
+        *ret = (ApiTarget) { .rest = path };
         if (host && domain)
                 r = target_parse_host(host, domain, ret);
         return r == 0 ? target_parse_path(path, ret) : r;
 }
 
-int preview_find(ApiRequest *q, PreviewTarget *ret) {
-        return preview_target_parse(http_header(q->http, "Host"), http_path(q->http), q->manager->settings->previews.domain, ret);
+int preview_find(ApiRequest *q, ApiTarget *ret) {
+        /* An address that cannot be one is claimed too, without an id: its answer is a preview's. */
+        return preview_target_parse(http_header(q->http, "Host"), http_path(q->http), q->manager->settings->previews.domain, ret) != 0;
 }

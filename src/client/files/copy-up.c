@@ -13,7 +13,7 @@
 #include "client/files/upload.h"
 
 static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *name, const char *remote) {
-        Upload s = { .fd = fd, .name = name, .progress = &c->progress };
+        ClientUpload s = { .fd = fd, .name = name, .progress = &c->progress };
         bool regular = S_ISREG(st->st_mode);
         _cleanup_url_ Url u = { 0 };
         char mode[8];
@@ -27,7 +27,7 @@ static int copy_up_put_file(Copy *c, int fd, const struct stat *st, const char *
         return upload_send(&s, c->place, "PUT", &u, "application/octet-stream", regular ? (uint64_t) st->st_size : CALL_SIZE_UNKNOWN, /* ret= */ NULL);
 }
 
-static int put_archive(Copy *c, Upload *s, const char *remote) {
+static int put_archive(Copy *c, ClientUpload *s, const char *remote) {
         _cleanup_url_ Url u = { 0 };
 
         copy_url(c, &u, "files/archive", remote);
@@ -45,7 +45,7 @@ static int copy_up_make_directory(const Copy *c, const char *remote) {
 }
 
 static int copy_up_put_directory(Copy *c, const char *local, const char *remote) {
-        Upload s = { .fd = -EBADF, .wait_fd = -EBADF, .name = local, .progress = &c->progress };
+        ClientUpload s = { .fd = -EBADF, .wait_fd = -EBADF, .name = local, .progress = &c->progress };
         _cleanup_pack_ Pack *pack = NULL;
         Error error = { 0 };
         int r = pack_new(local, &pack, &error);
@@ -62,7 +62,7 @@ static int copy_up_put_directory(Copy *c, const char *local, const char *remote)
 }
 
 static int put_standard_input(Copy *c, const char *remote) {
-        Upload s = { .fd = STDIN_FILENO, .wait_fd = STDIN_FILENO, .name = "standard input", .progress = &c->progress };
+        ClientUpload s = { .fd = STDIN_FILENO, .wait_fd = STDIN_FILENO, .name = "standard input", .progress = &c->progress };
         struct stat st = { 0 };
         int r;
 

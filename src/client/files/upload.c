@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 static ssize_t upload_read(void *userdata, void *buffer, size_t size) {
-        Upload *s = userdata;
+        ClientUpload *s = userdata;
         ssize_t n;
 
         if (s->pack) {
@@ -25,7 +25,7 @@ static ssize_t upload_read(void *userdata, void *buffer, size_t size) {
         return n;
 }
 
-int upload_send(Upload *s, const Place *place, const char *method, const Url *u, const char *type, uint64_t size, Answer *ret) {
+int upload_send(ClientUpload *s, const Place *place, const char *method, const Url *u, const char *type, uint64_t size, Answer *ret) {
         Request q = REQUEST_INIT;
         int r;
 

@@ -8,14 +8,14 @@
 #include "client/files/pack.h"
 #include "client/progress.h"
 
-typedef struct Upload {
+typedef struct ClientUpload {
         const char *name; /* for people */
         int fd;
         Pack *pack;  /* instead of the descriptor */
         int wait_fd; /* to wait for before it is read; -EBADF: it never blocks */
         Progress *progress;
         Error error;
-} Upload;
+} ClientUpload;
 
 /* size: CALL_SIZE_UNKNOWN, or what there is to read. ret NULL: the answer does not matter. What went wrong has been told. */
-int upload_send(Upload *s, const Place *place, const char *method, const Url *u, const char *type, uint64_t size, Answer *ret);
+int upload_send(ClientUpload *s, const Place *place, const char *method, const Url *u, const char *type, uint64_t size, Answer *ret);

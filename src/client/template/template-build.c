@@ -123,7 +123,7 @@ static char *find_file(const char *directory, const char *file) {
 
 /* The directory as it is sent. */
 
-static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, Upload *s) {
+static int open_pack(const char *directory, const char *file, Strv *ignored, Strv *always, ClientUpload *s) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
         int r = 0;
@@ -151,7 +151,7 @@ static int send_directory(const Place *place, const TemplateOptions *o, const ch
         _cleanup_free_ char *file = find_file(directory, o->file);
         _cleanup_url_ Url u = { 0 };
         Progress progress = { 0 };
-        Upload sent = { .name = directory, .fd = -EBADF, .wait_fd = -EBADF, .progress = &progress };
+        ClientUpload sent = { .name = directory, .fd = -EBADF, .wait_fd = -EBADF, .progress = &progress };
         int r;
 
         if (!file || open_pack(directory, file, &ignored, &always, &sent) < 0)

@@ -61,7 +61,7 @@ int template_transfer(const Place *place, void *options, const Operands *words) 
 
 /* Import. */
 
-static int open_archive(Upload *a, struct stat *st) {
+static int open_archive(ClientUpload *a, struct stat *st) {
         a->fd = strcmp(a->name, "-") == 0 ? STDIN_FILENO : open(a->name, O_RDONLY | O_CLOEXEC);
         if (a->fd < 0 || fstat(a->fd, st) < 0)
                 return verb_refuse("cannot open '%s': %m", a->name);
@@ -74,7 +74,7 @@ static int open_archive(Upload *a, struct stat *st) {
 int template_import(const Place *place, void *options, const Operands *words) {
         TemplateOptions *o = options;
         Progress progress = { 0 };
-        Upload archive = { .name = words->items[1], .progress = &progress };
+        ClientUpload archive = { .name = words->items[1], .progress = &progress };
         _cleanup_answer_ Answer a = { 0 };
         _cleanup_url_ Url u = { 0 };
         struct stat st;

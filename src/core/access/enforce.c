@@ -186,23 +186,15 @@ int enforce_check_program(const Enforce *e, const char *program, Error *reterr) 
                         languages, program, programs);
 }
 
-static int enforce_check_time(const Enforce *e, const ExecutionSpec *spec, Error *reterr) {
+int enforce_check_time(const Enforce *e, usec_t timeout_usec, Error *reterr) {
         char asked[32] = "no limit";
 
-        if (!spec->has_timeout || e->execution_time_max == 0 ||
-                        (spec->timeout_usec > 0 && spec->timeout_usec <= e->execution_time_max))
+        if (e->execution_time_max == 0 || (timeout_usec > 0 && timeout_usec <= e->execution_time_max))
                 return 0;
-        if (spec->timeout_usec > 0)
-                (void) snprintf(asked, sizeof(asked), "%.15g", (double) spec->timeout_usec / (double) USEC_PER_SEC);
+        if (timeout_usec > 0)
+                (void) snprintf(asked, sizeof(asked), "%.15g", (double) timeout_usec / (double) USEC_PER_SEC);
         return error_set(reterr, -EKEYREJECTED, "timeoutSeconds: %s exceeds the policy's maximum of %.15g (maxExecutionTime)", asked,
                         (double) e->execution_time_max / (double) USEC_PER_SEC);
-}
-
-usec_t enforce_clamp_time(Sandbox *sb, usec_t timeout_usec) {
-        const Enforce *e = sandbox_enforce(sb);
-
-        lower64(&timeout_usec, e ? e->execution_time_max : 0, /* may_be_none= */ true);
-        return timeout_usec;
 }
 
 static int check_all(const Enforce *e, const ExecutionSpec *spec, Error *reterr) {
@@ -210,7 +202,7 @@ static int check_all(const Enforce *e, const ExecutionSpec *spec, Error *reterr)
 
         if (e->no_environment && spec->env.n > 0 && !spec->env_is_ours)
                 return error_set(reterr, -EKEYREJECTED, "env: the policy gives executions no variables (allowEnvironmentAccess is false)");
-        r = enforce_check_time(e, spec, reterr);
+        r = spec->has_timeout ? enforce_check_time(e, spec->timeout_usec, reterr) : 0;
         if (r < 0 || spec->args.n == 0)
                 return r;
         return enforce_check_program(e, spec->args.items[0], reterr);

@@ -185,7 +185,7 @@ static int check_user(const Sandbox *sb, const ExecutionSpec *spec, Error *reter
                         spec->uid, spec->gid, sb->spec.uid, sb->spec.gid);
 }
 
-static int execution_check(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
+static int execution_spec_check(Sandbox *sb, const ExecutionSpec *spec, Error *reterr) {
         const Provider *p = sb->manager->provider;
         int r;
 
@@ -240,7 +240,7 @@ int execution_start(Sandbox *sb, ExecutionSpec *spec, Execution **ret, Error *re
         size_t n_fds = 0;
         Execution *x;
 
-        r = execution_check(sb, spec, reterr);
+        r = execution_spec_check(sb, spec, reterr);
         if (r < 0)
                 return r;
         x = execution_new(sb, sb->last_execution + 1);

@@ -48,6 +48,7 @@ static int pool_claim_write_down(Sandbox *sb) {
 static void set_owner(Sandbox *sb, const SandboxSpec *spec, usec_t claimed_at) {
         tally_leave(sb);
         sandbox_enforce_forget(sb);
+        sandbox_dialect_forget(sb);
         sb->spec = *spec;
         sb->pooled = claimed_at == 0;
         sb->claimed_at = claimed_at;

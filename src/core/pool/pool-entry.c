@@ -4,6 +4,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/shape.h"
 #include "core/admission.h"
 #include "core/pool/pool-internal.h"
 #include "core/probe.h"
@@ -190,35 +191,16 @@ static void entry_attach(PoolEntry *e, Sandbox *sb) {
         sandbox_watch(sb, &e->watch);
 }
 
-static int pool_entry_copy_text(char **to, const char *from) {
-        *to = from ? strdup(from) : NULL;
-        return from && !*to ? -ENOMEM : 0;
-}
-
 static int pool_entry_make_spec(const Pool *pool, SandboxSpec *ret) {
-        int r;
+        int r = sandbox_spec_copy(&pool->shape, ret);
 
-        sandbox_spec_defaults(ret);
-        ret->limits = pool->shape.limits;
-        ret->uid = pool->shape.uid;
-        ret->gid = pool->shape.gid;
-        ret->network = pool->shape.network;
-        ret->persistent = pool->shape.persistent;
-        ret->sudo = pool->shape.sudo;
-        r = pool_entry_copy_text(&ret->template_name, pool->shape.template_name);
-        if (r >= 0)
-                r = pool_entry_copy_text(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
-        if (r >= 0)
-                r = pool_entry_copy_text(&ret->policy, pool->shape.policy);
-        if (r >= 0)
-                r = pool_entry_copy_text(&ret->workdir, pool->shape.workdir);
-        if (r >= 0)
-                r = pool_entry_copy_text(&ret->layer, pool->shape.layer);
-        if (r >= 0)
-                r = pool_entry_copy_text(&ret->base, pool->shape.base);
-        if (r >= 0)
-                r = pool_entry_copy_text(&ret->snapshot, pool->shape.snapshot);
-        return r >= 0 ? pool_entry_copy_text(&ret->digest, pool->shape.digest) : r;
+        if (r < 0)
+                return r;
+        strv_done(&ret->env); /* its owner brings these */
+        ret->env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
+        ret->critical = false;
+        r = shape_text_set(&ret->group, NULL);
+        return r < 0 ? r : shape_text_set(&ret->profile, pool->config.profile[0] ? pool->config.profile : NULL);
 }
 
 int pool_make(Pool *pool) {

@@ -28,13 +28,10 @@ static bool has_others_trees(const SandboxSpec *s) {
 }
 
 static bool is_built_alike(const SandboxSpec *a, const SandboxSpec *b) {
-        return !has_others_trees(a) && !has_others_trees(b) && a->persistent == b->persistent && core_pool_text_equal(a->snapshot, b->snapshot, "") &&
-                        core_pool_text_equal(a->layer, b->layer, "") &&
-                        core_pool_text_equal(a->base, b->base, "") &&
-                        core_pool_text_equal(a->template_name, b->template_name, "host") && core_pool_text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) &&
-                        a->uid == b->uid && a->gid == b->gid && a->sudo == b->sudo && a->limits.memory_bytes == b->limits.memory_bytes &&
-                        a->limits.cpu_milli == b->limits.cpu_milli && a->limits.disk_bytes == b->limits.disk_bytes &&
-                        a->limits.pids == b->limits.pids && network_shape(a->network) == network_shape(b->network) &&
+        return !has_others_trees(a) && !has_others_trees(b) && shape_equal(&sandbox_spec_shape, a, b, SHAPE_POOL) &&
+                        core_pool_text_equal(a->snapshot, b->snapshot, "") && core_pool_text_equal(a->layer, b->layer, "") &&
+                        core_pool_text_equal(a->base, b->base, "") && core_pool_text_equal(a->template_name, b->template_name, "host") &&
+                        core_pool_text_equal(a->workdir, b->workdir, WORKDIR_DEFAULT) && network_shape(a->network) == network_shape(b->network) &&
                         network_shape(a->network) != SPAWN_NETWORK_LINKED; /* nobody's group */
 }
 

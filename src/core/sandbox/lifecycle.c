@@ -159,6 +159,12 @@ int sandbox_set_timeout(Sandbox *sb, usec_t timeout_usec, Error *reterr) {
         return sandbox_arm_timers(sb);
 }
 
+void sandbox_dialect_forget(Sandbox *sb) {
+        if (sb->dialect)
+                sb->dialect_free(sb->dialect);
+        sb->dialect = NULL;
+}
+
 int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
         char *before = sb->spec.dialect;
         int r;
@@ -173,6 +179,7 @@ int sandbox_set_dialect(Sandbox *sb, const char *text, Error *reterr) {
                 return error_set(reterr, r, "cannot write it down: %m");
         }
         free(before);
+        sandbox_dialect_forget(sb);
         return 0;
 }
 

@@ -4,52 +4,24 @@
 
 #include "base/macro.h"
 
-static const struct {
-        const char *name; /* as the API and the config have it */
-        size_t offset;
-        bool narrow;      /* 32 bits */
-        bool may_be_none; /* 0: no limit */
-        double unit;      /* how many of ours make one of the name's */
-} fields[] = {
-#define LIMIT(field) offsetof(SandboxLimits, field)
-        { "memoryMB",       LIMIT(memory_bytes),      false, false, 1 << 20               },
-        { "cpuCores",       LIMIT(cpu_milli),         true,  true,  1000                  },
-        { "cpuTimeSeconds", LIMIT(cpu_time_usec),     false, true,  (double) USEC_PER_SEC },
-        { "diskMB",         LIMIT(disk_bytes),        false, false, 1 << 20               },
-        { "pids",           LIMIT(pids),              true,  false, 1                     },
-        { "timeoutSeconds", LIMIT(exec_timeout_usec), false, true,  (double) USEC_PER_SEC },
-        { "outputBytes",    LIMIT(output_bytes),      false, false, 1                     },
-        { "nofile",         LIMIT(nofile),            false, false, 1                     },
-};
-
-static uint64_t limits_get(const SandboxLimits *l, size_t i) {
-        const char *at = (const char *) l + fields[i].offset;
-
-        return fields[i].narrow ? *(const uint32_t *) (const void *) at : *(const uint64_t *) (const void *) at;
-}
-
-static void limits_set(SandboxLimits *l, size_t i, uint64_t value) {
-        char *at = (char *) l + fields[i].offset;
-
-        if (fields[i].narrow)
-                *(uint32_t *) (void *) at = (uint32_t) value;
-        else
-                *(uint64_t *) (void *) at = value;
-}
-
-static bool is_said(const SandboxLimits *l, size_t i) {
-        return limits_get(l, i) != (fields[i].narrow ? LIMIT_UNSAID_32 : LIMIT_UNSAID);
+/* The number that stands for nothing said; a 32-bit member holds the lower half of it. */
+static int64_t limits_nothing(const ShapeField *f) {
+        return f->kind == SHAPE_UINT32 ? (int64_t) LIMIT_UNSAID_32 : (int64_t) LIMIT_UNSAID;
 }
 
 void limits_unsaid(SandboxLimits *l) {
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                limits_set(l, i, LIMIT_UNSAID);
+        for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++)
+                (void) shape_set(sandbox_limits_shape.fields + i, l, limits_nothing(sandbox_limits_shape.fields + i));
 }
 
 void limits_lay_over(SandboxLimits *base, const SandboxLimits *said) {
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                if (is_said(said, i))
-                        limits_set(base, i, limits_get(said, i));
+        for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++) {
+                const ShapeField *f = sandbox_limits_shape.fields + i;
+                int64_t value = shape_get(f, said);
+
+                if (value != limits_nothing(f))
+                        (void) shape_set(f, base, value);
+        }
 }
 
 static bool is_beyond(uint64_t wanted, uint64_t ceiling, bool may_be_none) {
@@ -59,15 +31,17 @@ static bool is_beyond(uint64_t wanted, uint64_t ceiling, bool may_be_none) {
 }
 
 int limits_check(const SandboxLimits *wanted, const SandboxLimits *ceiling, Error *reterr) {
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
-                uint64_t w = limits_get(wanted, i), c = limits_get(ceiling, i);
+        for (size_t i = 0; i < sandbox_limits_shape.n_fields; i++) {
+                const ShapeField *f = sandbox_limits_shape.fields + i;
+                uint64_t w = (uint64_t) shape_get(f, wanted), c = (uint64_t) shape_get(f, ceiling);
+                double unit = shape_scale(f->unit);
                 char text[32] = "none";
 
-                if (!is_beyond(w, c, fields[i].may_be_none))
+                if (!is_beyond(w, c, f->flags & SHAPE_ZERO_NULL))
                         continue;
                 if (w > 0)
-                        (void) snprintf(text, sizeof(text), "%.15g", (double) w / fields[i].unit);
-                return error_set(reterr, -EPERM, "limits.%s: %s is more than %.15g", fields[i].name, text, (double) c / fields[i].unit);
+                        (void) snprintf(text, sizeof(text), "%.15g", (double) w / unit);
+                return error_set(reterr, -EPERM, "limits.%s: %s is more than %.15g", f->name, text, (double) c / unit);
         }
         return 0;
 }

@@ -146,6 +146,13 @@ int profile_apply(const Profile *p, SandboxSpec *spec) {
         return 0;
 }
 
+void profile_lend_limits(const Config *c, SandboxSpec *spec) {
+        const Profile *p = spec->agent_type && !spec->profile ? profile_find(c, spec->agent_type) : NULL;
+
+        if (p)
+                spec->limits = p->limits;
+}
+
 int profile_check(const Profile *p, const SandboxLimits *wanted, Error *reterr) {
         int r = limits_check(wanted, &p->limits, reterr);
         size_t n;
@@ -174,13 +181,4 @@ int profile_unknown(const Config *settings, const char *name, Error *reterr) {
         }
         return error_set(reterr, -EINVAL, "there is no profile '%.64s'%s%s%s (there are: %s)", name, nearest ? "; did you mean '" : "",
                         nearest ? nearest : "", nearest ? "'?" : "", c.n_profiles > 0 ? names : "none");
-}
-
-usec_t profile_execution_ceiling(const Config *c, const Sandbox *sb) {
-        const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(c, sb->spec.profile) : NULL;
-        usec_t own = sb->spec.limits.exec_timeout_usec;
-
-        if (!p || p->limits.exec_timeout_usec == 0 || own == 0)
-                return 0;
-        return MAX_OF(p->limits.exec_timeout_usec, own);
 }

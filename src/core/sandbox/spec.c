@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "core/profile.h"
 #include "core/sandbox.h"
 
 #define MEMORY_DEFAULT       (UINT64_C(512) << 20)
@@ -16,18 +17,92 @@
 #define NOFILE_DEFAULT       4096
 #define USER_DEFAULT         1000
 
-/* Every string of it, so that none is forgotten when it is copied or freed. */
-static const size_t texts[] = {
-        offsetof(SandboxSpec, name),       offsetof(SandboxSpec, tenant),  offsetof(SandboxSpec, template_name),
-        offsetof(SandboxSpec, profile),    offsetof(SandboxSpec, workdir), offsetof(SandboxSpec, agent_type),
-        offsetof(SandboxSpec, task_id),    offsetof(SandboxSpec, group),   offsetof(SandboxSpec, metadata),
-        offsetof(SandboxSpec, policy),     offsetof(SandboxSpec, layer),   offsetof(SandboxSpec, digest),
-        offsetof(SandboxSpec, snapshot),   offsetof(SandboxSpec, parent),  offsetof(SandboxSpec, base),
-        offsetof(SandboxSpec, dialect),
-};
+#define MB_MAX      1073741824.0 /* 2^50 bytes */
+#define CPU_MIN     0.001
+#define CPU_MAX     4096
+#define PIDS_MAX    4194303
+#define NOFILE_MAX  1048576
+#define SECONDS_MAX (10 * 365 * 86400.0)
+#define OUTPUT_MAX  1125899906842624.0
 
-static char **text_at(const SandboxSpec *spec, size_t i) {
-        return (char **) (void *) ((char *) (uintptr_t) spec + texts[i]);
+#define LIMIT(member) offsetof(SandboxLimits, member)
+static const ShapeField sandbox_limits_fields[] = {
+        { "memoryMB", SHAPE_UINT64, LIMIT(memory_bytes), SHAPE_NULLABLE | SHAPE_POOL, 4, MB_MAX, SHAPE_MEGABYTES, .column = "memory_bytes" },
+        { "cpuCores", SHAPE_UINT32, LIMIT(cpu_milli), SHAPE_NULLABLE | SHAPE_ZERO_NULL | SHAPE_POOL, CPU_MIN, CPU_MAX, SHAPE_CORES, .column = "cpu_milli" },
+        { "cpuTimeSeconds", SHAPE_UINT64, LIMIT(cpu_time_usec), SHAPE_NULLABLE | SHAPE_ZERO_NULL, 0, SECONDS_MAX, SHAPE_SECONDS, .column = "cpu_time_usec" },
+        { "diskMB", SHAPE_UINT64, LIMIT(disk_bytes), SHAPE_NULLABLE | SHAPE_POOL, 1, MB_MAX, SHAPE_MEGABYTES, .column = "disk_bytes" },
+        { "pids", SHAPE_UINT32, LIMIT(pids), SHAPE_NULLABLE | SHAPE_POOL, 1, PIDS_MAX, .column = "pids" },
+        { "timeoutSeconds", SHAPE_UINT64, LIMIT(exec_timeout_usec), SHAPE_NULLABLE | SHAPE_ZERO_NULL, 0, SECONDS_MAX, SHAPE_SECONDS, .column = "exec_timeout_usec" },
+        { "outputBytes", SHAPE_UINT64, LIMIT(output_bytes), SHAPE_NULLABLE, 1, OUTPUT_MAX, .column = "output_bytes" },
+        { "nofile", SHAPE_UINT64, LIMIT(nofile), SHAPE_NULLABLE, 3, NOFILE_MAX, .column = "nofile" },
+};
+const Shape sandbox_limits_shape = SHAPE_OF(sandbox_limits, SandboxLimits);
+
+static const char *access_word(int writable) {
+        return writable ? "rw" : "ro";
+}
+
+static int access_value(const char *word) {
+        return strcmp(word, "rw") == 0;
+}
+
+static const ShapeNames volume_access = { access_word, access_value, 2 };
+
+static const ShapeField volume_fields[] = {
+        { .kind = SHAPE_TEXT, .offset = offsetof(SandboxVolume, name)                                  },
+        { .kind = SHAPE_TEXT, .offset = offsetof(SandboxVolume, tree)                                  },
+        { .kind = SHAPE_TEXT, .offset = offsetof(SandboxVolume, target)                                },
+        { .kind = SHAPE_BOOL, .offset = offsetof(SandboxVolume, writable), .names = &volume_access     },
+};
+static const Shape volume_shape = SHAPE_OF(volume, SandboxVolume);
+
+/* A name that callers may write and that a surface reads by rules of its own is read-only here. */
+#define SPEC(member) offsetof(SandboxSpec, member)
+#define OPTIONAL     SHAPE_NULLABLE
+#define SHOWN        SHAPE_READ_ONLY
+#define HIDDEN       NULL
+#define BOX          SPEC_OF_SANDBOX
+#define SNAP         SPEC_OF_SNAPSHOT
+#define JOB          SPEC_OF_JOB
+static const ShapeField sandbox_spec_fields[] = {
+        { "name",           SHAPE_TEXT,   SPEC(name),          SHOWN | BOX, .column = "name"                                                  },
+        { "tenant",         SHAPE_TEXT,   SPEC(tenant),        SHOWN | BOX | JOB, .column = "tenant"                                          },
+        { "template",       SHAPE_TEXT,   SPEC(template_name), OPTIONAL | BOX | SNAP | JOB, 1, SANDBOX_TEXT_MAX, .column = "template_name"    },
+        { "profile",        SHAPE_TEXT,   SPEC(profile),       OPTIONAL | BOX | SNAP | JOB, 1, PROFILE_NAME_MAX, .column = "profile"          },
+        { "agent_type",     SHAPE_TEXT,   SPEC(agent_type),    SHOWN | BOX | SNAP | JOB, .column = "agent_type"                               },
+        { "task_id",        SHAPE_TEXT,   SPEC(task_id),       SHOWN | BOX | SNAP | JOB, .column = "task_id"                                  },
+        { "taskId",         SHAPE_TEXT,   SPEC(task_id),       OPTIONAL | SHAPE_ALIAS, 0, SANDBOX_TEXT_MAX                                    },
+        { "limits",         SHAPE_OBJECT, SPEC(limits),        SHOWN | BOX | SNAP | JOB, .shape = &sandbox_limits_shape                                          },
+        { "env",            SHAPE_ENV,    SPEC(env),           OPTIONAL | BOX | SNAP | JOB, 0, SANDBOX_ENV_MAX, .column = "env"               },
+        { "workdir",        SHAPE_TEXT,   SPEC(workdir),       SHOWN | BOX | SNAP | JOB, .column = "workdir"                                  },
+        { HIDDEN,           SHAPE_UINT32, SPEC(uid),           BOX | SNAP | JOB | SHAPE_POOL, .column = "uid"                                 },
+        { HIDDEN,           SHAPE_UINT32, SPEC(gid),           BOX | SNAP | JOB | SHAPE_POOL, .column = "gid"                                 },
+        { "sudo",           SHAPE_BOOL,   SPEC(sudo),          OPTIONAL | BOX | SNAP | SHAPE_POOL, .column = "sudo"                           },
+        { "metadata",       SHAPE_JSON,   SPEC(metadata),      OPTIONAL | BOX | SNAP, 0, SANDBOX_METADATA_MAX, .column = "metadata"           },
+        { HIDDEN,           SHAPE_TEXT,   SPEC(dialect),       BOX | SNAP, .column = "dialect"                                                },
+        { "critical",       SHAPE_BOOL,   SPEC(critical),      OPTIONAL | BOX | SNAP | JOB, .column = "critical"                              },
+        { "timeoutSeconds", SHAPE_UINT64, SPEC(timeout_usec),  OPTIONAL | SHAPE_WRITE_ONLY | SNAP, 0, SECONDS_MAX, SHAPE_SECONDS, .column = "timeout_usec" },
+        { "onTimeout",      SHAPE_ENUM,   SPEC(on_timeout),    OPTIONAL | SNAP, .names = &on_timeout_names, .column = "on_timeout"            },
+        { HIDDEN,           SHAPE_UINT8,  SPEC(network),       BOX | SNAP | JOB, .column = "network"                                          },
+        { HIDDEN,           SHAPE_TEXT,   SPEC(group),         BOX | SNAP | JOB, .column = "network_group"                                    },
+        { HIDDEN,           SHAPE_TEXT,   SPEC(policy),        BOX | SNAP | JOB, .column = "policy"                                           },
+        { "persistent",     SHAPE_BOOL,   SPEC(persistent),    OPTIONAL | BOX | SHAPE_POOL, .column = "persistent"                            },
+        { HIDDEN,           SHAPE_TEXT,   SPEC(layer),         BOX | SNAP, .column = "layer"                                                  },
+        { HIDDEN,           SHAPE_TEXT,   SPEC(base),          BOX | SNAP, .column = "base"                                                   },
+        { "templateDigest", SHAPE_TEXT,   SPEC(digest),        SHOWN | BOX | SNAP, .column = "digest"                                         },
+        { "snapshot",       SHAPE_TEXT,   SPEC(snapshot),      OPTIONAL | BOX, 1, SANDBOX_TEXT_MAX, .column = "snapshot"                      },
+        { "parent",         SHAPE_TEXT,   SPEC(parent),        SHOWN | BOX, .column = "parent"                                                },
+        { HIDDEN,           SHAPE_LIST,   SPEC(volumes),       BOX | SNAP, .count = SPEC(n_volumes), .shape = &volume_shape, .column = "volumes" },
+        { "record",         SHAPE_BOOL,   SPEC(record),        OPTIONAL | BOX | SNAP, .column = "record"                                      },
+        { HIDDEN,           SHAPE_UINT32, SPEC(address),       BOX, .column = "address"                                                       },
+        { .kind = SHAPE_CHARS, SHAPE_AT(SandboxSpec, scratch), .flags = SHAPE_ONCE                                                            },
+        { HIDDEN,           SHAPE_BOOL,   SPEC(takes_scratch), SHAPE_ONCE                                                                     },
+};
+const Shape sandbox_spec_shape = { "SandboxSpec", sandbox_spec_fields, ELEMENTSOF(sandbox_spec_fields), sizeof(SandboxSpec),
+                                   .said = SPEC(said), .remembers = true };
+
+bool sandbox_spec_said(const SandboxSpec *spec, const char *name) {
+        return shape_is_said(&sandbox_spec_shape, spec, shape_find(&sandbox_spec_shape, name));
 }
 
 void sandbox_spec_defaults(SandboxSpec *spec) {
@@ -48,11 +123,8 @@ void sandbox_spec_defaults(SandboxSpec *spec) {
 }
 
 void sandbox_volumes_done(SandboxSpec *spec) {
-        for (size_t i = 0; i < spec->n_volumes; i++) {
-                free(spec->volumes[i].name);
-                free(spec->volumes[i].tree);
-                free(spec->volumes[i].target);
-        }
+        for (size_t i = 0; i < spec->n_volumes; i++)
+                shape_done(&volume_shape, spec->volumes + i);
         free(spec->volumes);
         spec->volumes = NULL;
         spec->n_volumes = 0;
@@ -73,55 +145,19 @@ int sandbox_spec_add_volume(SandboxSpec *spec, const char *name, const char *tre
 }
 
 void sandbox_spec_done(SandboxSpec *spec) {
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++)
-                free(*text_at(spec, i));
-        strv_done(&spec->env);
-        sandbox_volumes_done(spec);
+        shape_done(&sandbox_spec_shape, spec);
         *spec = (SandboxSpec) { .hub_fd = -EBADF };
 }
 
 int sandbox_spec_copy(const SandboxSpec *from, SandboxSpec *ret) {
-        SandboxSpec copy = *from;
-        int r = 0;
+        SandboxSpec copy = { .hub_fd = -EBADF };
+        int r = shape_copy(&sandbox_spec_shape, from, &copy);
 
-        copy.hub_fd = -EBADF;
-        copy.scratch[0] = '\0'; /* is used once */
-        copy.takes_scratch = false;
-        copy.env = (Strv) STRV_INIT(SANDBOX_ENV_MAX);
-        copy.volumes = NULL;
-        copy.n_volumes = 0;
-        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                const char *text = *text_at(from, i);
-
-                *text_at(&copy, i) = text ? strdup(text) : NULL;
-                if (text && !*text_at(&copy, i))
-                        r = -ENOMEM;
-        }
-        for (size_t i = 0; i < from->env.n && r >= 0; i++)
-                r = strv_push(&copy.env, from->env.items[i]);
-        for (size_t i = 0; i < from->n_volumes && r >= 0; i++) {
-                const SandboxVolume *v = from->volumes + i;
-
-                r = sandbox_spec_add_volume(&copy, v->name, v->tree, v->target, v->writable);
-        }
-        if (r < 0) {
-                sandbox_spec_done(&copy);
-                return r;
-        }
-        *ret = copy;
-        return 0;
+        if (r >= 0)
+                *ret = copy;
+        return r;
 }
 
 const char *sandbox_spec_base(const SandboxSpec *spec) {
         return spec->base ? spec->base : spec->template_name && !spec->layer ? spec->template_name : "host";
-}
-
-int sandbox_text_set(char **at, const char *text) {
-        char *copy = text ? strdup(text) : NULL;
-
-        if (text && !copy)
-                return -ENOMEM;
-        free(*at);
-        *at = copy;
-        return 0;
 }

@@ -110,3 +110,5 @@ const char *on_timeout_name(OnTimeout o) {
 OnTimeout on_timeout_from_name(const char *name) {
         return (OnTimeout) value_of(on_timeouts, _ON_TIMEOUT_MAX, name);
 }
+
+SHAPE_NAMES(, on_timeout, OnTimeout, _ON_TIMEOUT_MAX);

@@ -32,6 +32,7 @@ int envd_path(const EnvdUser *user, const char *workdir, const char *text, char 
 typedef struct FsWatchers FsWatchers;
 FsWatchers *fs_watchers_new(void);
 FsWatchers *fs_watchers_free(FsWatchers *all);
+FsWatchers *fs_watchers_of(const Api *api);
 
 /* An operation on behalf of a user: done by root inside, as envd does it, and what it makes is the user's. Where a sandbox has one user only, by that one. */
 void envd_file_request(const Sandbox *sb, const EnvdUser *user, FileOperation operation, FileRequest *ret);

@@ -46,15 +46,14 @@ static int check_signature(ApiRequest *q, const char *operation, const char *tok
 
 int envd_files_allow(ApiRequest *q, const char *operation) {
         const char *given = http_header(q->http, "X-Access-Token"), *signature = http_query(q->http, "signature");
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record = e2b_record(q->sandbox);
         char token[E2B_TOKEN_MAX];
-        int r = e2b_record_read(q->sandbox, &record);
 
-        if (r < 0) {
-                (void) e2b_errno(q, r, NULL);
-                return r;
+        if (!record) {
+                (void) e2b_errno(q, -ENOMEM, NULL);
+                return -ENOMEM;
         }
-        if (!record.secure && q->sandbox->spec.dialect)
+        if (!record->secure && q->sandbox->spec.dialect)
                 return 0; /* of one that another surface has made nothing was said that would open it */
         e2b_access_token(q->api, q->sandbox->id, token);
         if (given && given[0] != '\0')

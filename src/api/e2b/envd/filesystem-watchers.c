@@ -198,7 +198,7 @@ static int watcher_new(FsCall *c, Sandbox *sb, FsWatchers *all, FsWatcher **ret)
 
 static void create_ready(FsCall *c, Sandbox *sb, FileRequest *g) {
         static const FileOpHandlers handlers = { .entry = filesystem_watchers_on_ahead, .event = filesystem_watchers_on_event, .end = filesystem_watchers_on_end };
-        FsWatchers *all = connect_request(c->call)->api->watchers;
+        FsWatchers *all = fs_watchers_of(connect_request(c->call)->api);
         Error error = { 0 };
         FsWatcher *w;
         int r;
@@ -235,7 +235,7 @@ void fs_create_watcher(ConnectCall *call, const ProtobufCMessage *request) {
 
 /* Another sandbox's is not there. */
 static FsWatcher *find_watcher(ConnectCall *call, const char *id) {
-        FsWatchers *all = connect_request(call)->api->watchers;
+        FsWatchers *all = fs_watchers_of(connect_request(call)->api);
         FsWatcher *w = NULL;
 
         if (id)

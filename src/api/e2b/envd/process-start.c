@@ -7,7 +7,7 @@
 
 #include "api/e2b/envd/envd.h"
 #include "api/e2b/envd/process.h"
-#include "core/profile.h"
+#include "core/allowance.h"
 
 #define ARGS_MAX    4096
 #define COLUMNS     80
@@ -85,16 +85,14 @@ static int process_start_read_texts(Start *s, const Process__StartRequest *m, Er
         return !s->cwd || (m->tag && !s->spec.tag) ? -ENOMEM : 0;
 }
 
-/* Said, or none at all; a profile's ceiling is one here as well, and ends it as a time that was asked for would. */
-static void process_start_read_time(Start *s) {
+/* Clients send a time by themselves, and expect no refusal of it: what is beyond a ceiling is lowered, and ends as a time that was asked for would. */
+static int process_start_read_time(Start *s, Error *reterr) {
         const ApiRequest *q = connect_request(s->call);
-        usec_t ceiling = profile_execution_ceiling(q->manager->settings, q->sandbox), wanted = 0;
+        TimeAsked asked = { .lower = true };
 
-        (void) connect_deadline(s->call, &wanted);
-        if (ceiling > 0 && (wanted == 0 || wanted > ceiling))
-                wanted = ceiling;
+        asked.said = connect_deadline(s->call, &asked.usec);
         s->spec.has_timeout = true;
-        s->spec.timeout_usec = wanted;
+        return sandbox_execution_time(q->sandbox, &q->who, &asked, &s->spec.timeout_usec, reterr);
 }
 
 static int process_start_read_request(Start *s, const Process__StartRequest *m, Error *reterr) {
@@ -109,8 +107,7 @@ static int process_start_read_request(Start *s, const Process__StartRequest *m, 
         if (r < 0)
                 return r;
         s->spec.stdin_open = !s->spec.pty && (!m->has_stdin || m->stdin);
-        process_start_read_time(s);
-        return 0;
+        return process_start_read_time(s, reterr);
 }
 
 /* What everything inside is told. What the sandbox was made with says it better, and is laid over it by the core: so only what it does not have is said here. */

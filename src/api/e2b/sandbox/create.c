@@ -7,6 +7,7 @@
 
 #include "api/e2b/sandbox/control.h"
 #include "api/make.h"
+#include "base/shape.h"
 #include "config/config.h"
 #include "core/admission.h"
 #include "core/limits.h"
@@ -166,10 +167,10 @@ static int add_mounts(ApiRequest *q, const E2bCreateBody *b, SandboxSpec *spec, 
 static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, JsonComplaints *c) {
         const E2bConfig *settings = &q->manager->settings->e2b;
         Error error = { 0 };
-        int r = sandbox_text_set(&spec->template_name, t->name);
+        int r = shape_text_set(&spec->template_name, t->name);
 
         if (r >= 0)
-                r = sandbox_text_set(&spec->profile, settings->profile[0] ? settings->profile : NULL);
+                r = shape_text_set(&spec->profile, settings->profile[0] ? settings->profile : NULL);
         if (r >= 0)
                 r = api_make_profile(q, spec, c);
         if (r < 0 || json_has_complaints(c))
@@ -187,7 +188,7 @@ static int fresh_spec(ApiRequest *q, const E2bTemplate *t, SandboxSpec *spec, Js
         r = template_apply(q->manager, spec, /* user_given= */ false, /* workdir_given= */ spec->workdir != NULL, &error);
         if (r < 0 && r != -ENOMEM)
                 return json_complain(c, "templateID", "%s", error.text);
-        return r >= 0 && !spec->workdir ? sandbox_text_set(&spec->workdir, WORKDIR) : r;
+        return r >= 0 && !spec->workdir ? shape_text_set(&spec->workdir, WORKDIR) : r;
 }
 
 /* One more of what was once, with its environment; what it was called and for how long it lived were another's words. */
@@ -200,10 +201,10 @@ static int snapshot_again(const Snapshot *n, SandboxSpec *spec, JsonComplaints *
                 return r == -ENOMEM ? r : json_complain(c, "templateID", "%s", error.text);
         sandbox_spec_done(spec);
         *spec = base;
-        r = sandbox_text_set(&spec->snapshot, n->id);
+        r = shape_text_set(&spec->snapshot, n->id);
         if (r >= 0)
-                r = sandbox_text_set(&spec->metadata, NULL);
-        return r >= 0 ? sandbox_text_set(&spec->policy, NULL) : r;
+                r = shape_text_set(&spec->metadata, NULL);
+        return r >= 0 ? shape_text_set(&spec->policy, NULL) : r;
 }
 
 static bool has_gate(const ApiRequest *q) {
@@ -248,7 +249,7 @@ static int set_record(const E2bCreateBody *b, SandboxSpec *spec) {
 }
 
 static int set_rest(ApiRequest *q, E2bCreateBody *b, SandboxSpec *spec, JsonComplaints *c) {
-        int r = sandbox_text_set(&spec->tenant, q->who.tenant ? q->who.tenant : spec->tenant ? spec->tenant : "");
+        int r = shape_text_set(&spec->tenant, q->who.tenant ? q->who.tenant : spec->tenant ? spec->tenant : "");
 
         if (r >= 0)
                 r = e2b_create_add_env(spec, &b->env);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/e2b/sandbox/control.h"
+#include "api/page.h"
 #include "api/percent.h"
 #include "base/parse.h"
 #include "core/tally.h"
@@ -29,8 +30,7 @@ typedef struct E2bListFilter {
         const char *template_id;
         bool ascending;
         uint64_t limit;
-        usec_t token_at;
-        char token_id[SANDBOX_ID_LENGTH + 1]; /* "": from the first */
+        ApiPlace after; /* its id is "": from the first */
 } E2bListFilter;
 
 static void e2b_list_filter_done(E2bListFilter *f) {
@@ -137,14 +137,9 @@ static int e2b_list_parse_time(const char *text, usec_t *ret) {
 
 static int read_token(ApiRequest *q, E2bListFilter *f) {
         const char *text = http_query(q->http, "nextToken");
-        char *end;
 
-        if (!text || !*text)
-                return 0;
-        f->token_at = strtoull(text, &end, 16);
-        if (end == text || *end != (f->ascending ? '+' : '-') || strlen(end + 1) != SANDBOX_ID_LENGTH)
+        if (text && *text && api_place_read(text, f->ascending ? '+' : '-', &f->after) < 0)
                 return e2b_error(q, 400, "nextToken: '%.80s' is none of ours, or of another order", text), -EINVAL;
-        memcpy(f->token_id, end + 1, sizeof(f->token_id));
         return 0;
 }
 
@@ -189,15 +184,15 @@ static bool e2b_list_metadata_fits(const E2bListFilter *f, const Sandbox *sb) {
 }
 
 static bool template_fits(const E2bListFilter *f, const Sandbox *sb) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record = f->template_id ? e2b_record(sb) : NULL;
         size_t n;
 
         if (!f->template_id)
                 return true;
-        if (e2b_record_read(sb, &record) < 0)
+        if (!record)
                 return false;
-        n = strcspn(record.template_id, ":");
-        return strcmp(record.template_id, f->template_id) == 0 || (strlen(f->template_id) == n && strncmp(record.template_id, f->template_id, n) == 0) ||
+        n = strcspn(record->template_id, ":");
+        return strcmp(record->template_id, f->template_id) == 0 || (strlen(f->template_id) == n && strncmp(record->template_id, f->template_id, n) == 0) ||
                         (sb->spec.template_name && !sb->spec.snapshot && strcmp(sb->spec.template_name, f->template_id) == 0);
 }
 
@@ -242,12 +237,11 @@ static int by_start_down(const void *a, const void *b) {
 
 /* Told on a page before. */
 static bool is_past(const E2bListFilter *f, const Sandbox *sb) {
-        usec_t at = e2b_started_at(sb);
         int order;
 
-        if (!f->token_id[0])
+        if (!f->after.id[0])
                 return false;
-        order = at != f->token_at ? (at < f->token_at ? -1 : 1) : strcmp(sb->id, f->token_id);
+        order = api_place_compare(e2b_started_at(sb), sb->id, &f->after);
         return f->ascending ? order <= 0 : order >= 0;
 }
 
@@ -270,14 +264,14 @@ static int e2b_list_collect(const E2bListFilter *f, Sandbox ***ret, size_t *ret_
 
 static void e2b_list_add_headers(ApiRequest *q, const E2bListFilter *f, Sandbox **list, size_t n, size_t told) {
         ManagerStats stats;
-        char text[64];
+        char text[API_PLACE_BYTES];
 
         manager_stats(q->manager, &q->who, &stats);
         (void) snprintf(text, sizeof(text), "%" PRIu64, stats.active);
         (void) http_add_header(q->http, "X-Total-Running", text);
         if (told == n)
                 return;
-        (void) snprintf(text, sizeof(text), "%" PRIx64 "%c%s", e2b_started_at(list[told - 1]), f->ascending ? '+' : '-', list[told - 1]->id);
+        api_place_print(e2b_started_at(list[told - 1]), list[told - 1]->id, f->ascending ? '+' : '-', text);
         (void) http_add_header(q->http, "X-Next-Token", text);
 }
 

@@ -82,14 +82,16 @@ static void e2b_network_on_set(Sandbox *sb, const Error *error, void *userdata) 
 
 /* One that another surface has made stays that: with a record it would have this one's rules, and ports that are everybody's. */
 static int e2b_network_remember(Sandbox *sb, const NetworkBody *b) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
-        int r = sb->spec.dialect ? e2b_record_read(sb, &record) : 0;
-        json_t *network;
+        const E2bRecord *before = sb->spec.dialect ? e2b_record(sb) : NULL;
+        _cleanup_json_ json_t *network = NULL;
+        E2bRecord record;
 
-        if (r < 0 || !sb->spec.dialect)
-                return r;
-        network = e2b_network_merge(record.network, b);
-        json_decref(record.network);
+        if (!sb->spec.dialect)
+                return 0;
+        if (!before)
+                return -ENOMEM;
+        network = e2b_network_merge(before->network, b);
+        record = *before;
         record.network = network;
         record.no_internet = b->internet == E2B_OFF;
         return e2b_record_write(sb, &record);

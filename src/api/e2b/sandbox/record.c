@@ -6,6 +6,7 @@
 
 #include "api/e2b/e2b.h"
 #include "base/log.h"
+#include "base/shape.h"
 
 void e2b_record_done(E2bRecord *r) {
         free(r->template_id);
@@ -32,7 +33,7 @@ static bool *flag_at(const E2bRecord *r, size_t i) {
 
 static int defaults(const Sandbox *sb, E2bRecord *ret) {
         *ret = (E2bRecord) { .secure = true };
-        return sandbox_text_set(&ret->template_id, sb->spec.template_name ? sb->spec.template_name : "host");
+        return shape_text_set(&ret->template_id, sb->spec.template_name ? sb->spec.template_name : "host");
 }
 
 static int e2b_record_fill(E2bRecord *r, json_t *j) {
@@ -42,23 +43,41 @@ static int e2b_record_fill(E2bRecord *r, json_t *j) {
         for (size_t i = 0; i < ELEMENTSOF(flags); i++)
                 *flag_at(r, i) = json_is_true(json_object_get(j, flags[i].name));
         if (id)
-                k = sandbox_text_set(&r->template_id, id);
+                k = shape_text_set(&r->template_id, id);
         if (k >= 0 && mask)
-                k = sandbox_text_set(&r->mask_host, mask);
+                k = shape_text_set(&r->mask_host, mask);
         if (json_is_object(json_object_get(j, "network")))
                 r->network = json_incref(json_object_get(j, "network"));
         return k;
 }
 
-int e2b_record_read(const Sandbox *sb, E2bRecord *ret) {
+static int e2b_record_read(const Sandbox *sb, E2bRecord *ret) {
         _cleanup_json_ json_t *whole = sb->spec.dialect ? json_loads(sb->spec.dialect, 0, NULL) : NULL;
         json_t *ours = json_object_get(whole, "e2b");
         int r = defaults(sb, ret);
 
-        if (r >= 0 && ours)
-                r = e2b_record_fill(ret, ours);
-        if (r < 0)
-                e2b_record_done(ret);
+        return r >= 0 && ours ? e2b_record_fill(ret, ours) : r;
+}
+
+static void e2b_record_free(void *record) {
+        e2b_record_done(record);
+        free(record);
+}
+
+const E2bRecord *e2b_record(const Sandbox *sb) {
+        Sandbox *keeper = (Sandbox *) (uintptr_t) sb; /* to the caller it is the same as before */
+        E2bRecord *r;
+
+        if (sb->dialect)
+                return sb->dialect;
+        r = calloc(1, sizeof(*r));
+        if (!r || e2b_record_read(sb, r) < 0) {
+                if (r)
+                        e2b_record_free(r);
+                return NULL;
+        }
+        keeper->dialect = r;
+        keeper->dialect_free = e2b_record_free;
         return r;
 }
 

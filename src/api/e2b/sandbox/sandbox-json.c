@@ -48,15 +48,15 @@ static json_t *common_json(const Sandbox *sb, const E2bRecord *record) {
 }
 
 json_t *e2b_sandbox_json(const Sandbox *sb, const Api *api) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record = e2b_record(sb);
         json_t *o;
 
-        if (e2b_record_read(sb, &record) < 0)
+        if (!record)
                 return NULL;
-        o = common_json(sb, &record);
-        if (record.secure)
+        o = common_json(sb, record);
+        if (record->secure)
                 e2b_sandbox_json_put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
-        e2b_sandbox_json_put(o, "trafficAccessToken", record.private_traffic ? token_json(sb, api, e2b_traffic_token) : json_null());
+        e2b_sandbox_json_put(o, "trafficAccessToken", record->private_traffic ? token_json(sb, api, e2b_traffic_token) : json_null());
         e2b_sandbox_json_put(o, "domain", domain_json(api));
         return o;
 }
@@ -93,25 +93,25 @@ static json_t *listed_json(const Sandbox *sb, const E2bRecord *record) {
 }
 
 json_t *e2b_listed_json(const Sandbox *sb, const Api *api) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record = e2b_record(sb);
 
-        return e2b_record_read(sb, &record) < 0 ? NULL : listed_json(sb, &record);
+        return record ? listed_json(sb, record) : NULL;
 }
 
 json_t *e2b_detail_json(const Sandbox *sb, const Api *api, const Principal *who) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record = e2b_record(sb);
         json_t *o;
 
-        if (e2b_record_read(sb, &record) < 0)
+        if (!record)
                 return NULL;
-        o = listed_json(sb, &record);
-        if (record.secure && who->scope >= SCOPE_USE)
+        o = listed_json(sb, record);
+        if (record->secure && who->scope >= SCOPE_USE)
                 e2b_sandbox_json_put(o, "envdAccessToken", token_json(sb, api, e2b_access_token));
-        e2b_sandbox_json_put(o, "allowInternetAccess", json_boolean(!record.no_internet && sb->spec.network != 0));
+        e2b_sandbox_json_put(o, "allowInternetAccess", json_boolean(!record->no_internet && sb->spec.network != 0));
         e2b_sandbox_json_put(o, "domain", domain_json(api));
-        if (record.network)
-                e2b_sandbox_json_put(o, "network", json_incref(record.network));
-        e2b_sandbox_json_put(o, "lifecycle", json_pack("{s:b, s:s}", "autoResume", record.auto_resume, "onTimeout",
+        if (record->network)
+                e2b_sandbox_json_put(o, "network", json_incref(record->network));
+        e2b_sandbox_json_put(o, "lifecycle", json_pack("{s:b, s:s}", "autoResume", record->auto_resume, "onTimeout",
                         sb->spec.on_timeout == ON_TIMEOUT_KILL ? "kill" : "pause"));
         return o;
 }

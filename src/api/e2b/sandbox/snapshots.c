@@ -1,13 +1,14 @@
 /* snapshots.c: snapshots of sandboxes, which the dialect treats as templates. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/e2b/sandbox/control.h"
+#include "api/page.h"
 #include "base/parse.h"
+#include "core/name.h"
 #include "state/state.h"
 
 #define TAG       ":default"
@@ -70,12 +71,13 @@ static void e2b_snapshots_on_taken(Snapshot *n, const Error *error, void *userda
 /* Nobody else's tag is known here. */
 static int e2b_snapshots_check_name(ApiRequest *q, char *name) {
         size_t n = name ? strlen(name) : 0;
+        Error error = { 0 };
 
         if (n > strlen(TAG) && strcmp(name + n - strlen(TAG), TAG) == 0)
                 name[n - strlen(TAG)] = '\0';
-        if (!name || snapshot_name_is_valid(name))
+        if (!name || object_name_check(name, SNAPSHOT_NAME_MAX, &error) >= 0)
                 return 0;
-        (void) e2b_error(q, 400, "'%.100s' is no name for a snapshot: up to %d small letters and digits, with '-', '_', '.' inside", name, SNAPSHOT_NAME_MAX);
+        (void) e2b_error(q, 400, "%s", error.text);
         return -EINVAL;
 }
 
@@ -106,8 +108,7 @@ typedef struct E2bSnapshotsPage {
         const char *sandbox;
         char name[SNAPSHOT_NAME_MAX + 1]; /* "": any */
         uint64_t limit;
-        usec_t after_at;
-        char after_id[SNAPSHOT_ID_LENGTH + 1]; /* "": from the first */
+        ApiPlace after; /* its id is "": from the first */
 } E2bSnapshotsPage;
 
 static void e2b_snapshots_read_name(ApiRequest *q, E2bSnapshotsPage *p) {
@@ -121,18 +122,13 @@ static void e2b_snapshots_read_name(ApiRequest *q, E2bSnapshotsPage *p) {
 
 static int read_page(ApiRequest *q, E2bSnapshotsPage *p) {
         const char *limit = http_query(q->http, "limit"), *token = http_query(q->http, "nextToken"), *sandbox = http_query(q->http, "sandboxID");
-        char *end;
 
         p->limit = LIMIT_MAX;
         p->sandbox = sandbox && *sandbox ? sandbox : NULL;
         if (limit && parse_uint64(limit, 1, LIMIT_MAX, &p->limit) < 0)
                 return e2b_error(q, 400, "limit: '%.60s' is no number from 1 to %d", limit, LIMIT_MAX), -EINVAL;
-        if (token && *token) {
-                p->after_at = strtoull(token, &end, 16);
-                if (end == token || *end != '-' || strlen(end + 1) != SNAPSHOT_ID_LENGTH)
-                        return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token), -EINVAL;
-                memcpy(p->after_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
-        }
+        if (token && *token && api_place_read(token, '-', &p->after) < 0)
+                return e2b_error(q, 400, "nextToken: '%.80s' is none of ours", token), -EINVAL;
         e2b_snapshots_read_name(q, p);
         return 0;
 }
@@ -141,8 +137,8 @@ static Snapshot *next_of(ApiRequest *q, const E2bSnapshotsPage *p, const Snapsho
         Snapshot *n = (Snapshot *) (uintptr_t) after;
 
         do {
-                usec_t at = n ? n->created_at : p->after_at;
-                const char *id = n ? n->id : p->after_id[0] ? p->after_id : NULL;
+                usec_t at = n ? n->created_at : p->after.at;
+                const char *id = n ? n->id : p->after.id[0] ? p->after.id : NULL;
 
                 n = snapshot_next(q->api->rooms.state, &q->who, p->sandbox, at, id);
         } while (n && p->name[0] && (!n->name || strcmp(n->name, p->name) != 0));
@@ -153,7 +149,7 @@ void e2b_snapshot_list(ApiRequest *q) {
         const Snapshot *n, *last = NULL;
         E2bSnapshotsPage p = { 0 };
         json_t *list;
-        char token[64];
+        char token[API_PLACE_BYTES];
 
         if (read_page(q, &p) < 0)
                 return;
@@ -164,7 +160,7 @@ void e2b_snapshot_list(ApiRequest *q) {
                 last = n;
         }
         if (n && last) {
-                (void) snprintf(token, sizeof(token), "%" PRIx64 "-%s", last->created_at, last->id);
+                api_place_print(last->created_at, last->id, '-', token);
                 (void) http_add_header(q->http, "X-Next-Token", token);
         }
         (void) api_answer(q, 200, list);

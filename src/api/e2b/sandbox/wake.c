@@ -129,7 +129,7 @@ static Wake *wake_new(ApiRequest *q, Sandbox *sb) {
 }
 
 int e2b_wake(ApiRequest *q) {
-        _cleanup_(e2b_record_done) E2bRecord record = { 0 };
+        const E2bRecord *record;
         Sandbox *sb = sandbox_unless_gone(q->about);
         Wake *w;
 
@@ -137,7 +137,8 @@ int e2b_wake(ApiRequest *q) {
                 q->sandbox = sb;
                 return 0;
         }
-        if (!sb || e2b_record_read(sb, &record) < 0 || !e2b_may_wake(sb, &record)) {
+        record = sb ? e2b_record(sb) : NULL;
+        if (!record || !e2b_may_wake(sb, record)) {
                 (void) e2b_proxy_missing(q, q->sandbox_id);
                 return -ENOENT;
         }

@@ -9,6 +9,7 @@
 #include "api/e2b/volume/volumes.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/shape.h"
 #include "core/acquire.h"
 
 #define IDLE_USEC   (60 * USEC_PER_SEC)
@@ -142,15 +143,15 @@ static int volume_call_make_spec(const Volume *v, SandboxSpec *ret) {
         e2b_volume_helper_name(v, name);
         (void) snprintf(metadata, sizeof(metadata), "{\"volumeFiles\":\"%s\"}", v->id);
         sandbox_spec_defaults(ret);
-        r = sandbox_text_set(&ret->template_name, "host");
+        r = shape_text_set(&ret->template_name, "host");
         if (r >= 0)
-                r = sandbox_text_set(&ret->tenant, v->tenant);
+                r = shape_text_set(&ret->tenant, v->tenant);
         if (r >= 0)
-                r = sandbox_text_set(&ret->name, name);
+                r = shape_text_set(&ret->name, name);
         if (r >= 0)
-                r = sandbox_text_set(&ret->metadata, metadata);
+                r = shape_text_set(&ret->metadata, metadata);
         if (r >= 0)
-                r = sandbox_text_set(&ret->workdir, "/");
+                r = shape_text_set(&ret->workdir, "/");
         if (r >= 0)
                 r = sandbox_spec_add_volume(ret, v->name, v->id, E2B_VOLUME_PLACE, /* writable= */ true);
         ret->uid = ret->gid = 0;

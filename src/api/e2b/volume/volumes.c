@@ -59,22 +59,6 @@ static const ShapeField make_fields[] = {
 };
 static const Shape make_shape = SHAPE_BODY(make_fields);
 
-/* All of a tenant's together fit into what it may have on disk. */
-static bool is_over_quota(ApiRequest *q, State *s, uint64_t bytes) {
-        const Tenant *t = q->who.tenant ? access_tenant(q->manager->access, q->who.tenant) : NULL;
-        uint64_t sum = bytes;
-
-        if (!t || t->disk_bytes_max == 0)
-                return false;
-        for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->created_at, v->id))
-                sum += v->limit;
-        if (sum <= t->disk_bytes_max)
-                return false;
-        (void) e2b_error(q, 429, "team '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: remove some", q->who.tenant, (double) t->disk_bytes_max / MIB,
-                        (double) sum / MIB);
-        return true;
-}
-
 static void e2b_volumes_on_made(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
 
@@ -96,14 +80,9 @@ void e2b_volume_make(ApiRequest *q) {
                 return;
         }
         q->destroy = e2b_volumes_forget;
-        if (!snapshot_name_is_valid(b.name))
-                (void) e2b_error(q, 400, "'%.100s' is no name of a volume: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", b.name,
-                                VOLUME_NAME_MAX);
-        else if (!is_over_quota(q, s, bytes)) {
-                r = volume_make(s, q->who.tenant, b.name, bytes, e2b_volumes_on_made, q, &error);
-                if (r < 0)
-                        (void) e2b_errno(q, r, error.text);
-        }
+        r = volume_make(s, &q->who, b.name, bytes, e2b_volumes_on_made, q, &error);
+        if (r < 0)
+                (void) e2b_errno(q, r, error.text);
         free(b.name);
 }
 

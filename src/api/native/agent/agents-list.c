@@ -11,6 +11,7 @@
 #include "api/native/agent/agents.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/values.h"
+#include "api/page.h"
 #include "base/parse.h"
 
 #define LIMIT_DEFAULT 100
@@ -56,7 +57,7 @@ void native_agent_list(ApiRequest *q) {
         AgentsListPage page = { .agents = agent_room(q) };
         JobFilter f = { .tenant = q->who.tenant, .task_id = http_query(q->http, "taskId") };
         const char *type = http_query(q->http, "agentType");
-        char lower[TYPE_MAX], cursor[24];
+        char lower[TYPE_MAX];
         uint64_t limit = LIMIT_DEFAULT, next = 0;
         int r;
 
@@ -81,10 +82,8 @@ void native_agent_list(ApiRequest *q) {
                 (void) json_array_remove(page.list, (size_t) limit);
                 next = page.last + 1;
         }
-        if (next > 0) {
-                (void) snprintf(cursor, sizeof(cursor), "%" PRIu64, next);
-                (void) http_add_header(q->http, "X-Next-Cursor", cursor);
-        }
+        if (next > 0)
+                (void) api_page_next_number(q, next);
         (void) api_answer(q, 200, page.list);
 }
 

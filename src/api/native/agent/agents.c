@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "api/native/sandbox/sandbox.h"
+#include "api/native/values.h"
 #include "core/limits.h"
 #include "core/profile.h"
 
@@ -27,8 +28,8 @@ typedef struct AgentsExecuteBody {
         char *context, *code, *language, *webhook;
         Strv command, env, capture;
         SandboxLimits limits;
-        bool has_timeout, has_retries;
-        usec_t timeout_usec;
+        bool has_retries;
+        TimeAsked time;
         uint32_t retries;
         int priority;
         bool async, capture_files, keep_sandbox;
@@ -77,11 +78,6 @@ static int field_command(const ShapeField *f, json_t *v, const char *name, void 
         return r < 0 ? r : strv_push(&b->command, script);
 }
 
-static int agents_field_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        ((AgentsExecuteBody *) target)->has_timeout = true;
-        return shape_parse(f, v, name, target, c);
-}
-
 static int field_retries(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((AgentsExecuteBody *) target)->has_retries = true;
         return shape_parse(f, v, name, target, c);
@@ -106,8 +102,8 @@ static const ShapeField native_agent_fields[] = {
         { "language",        SHAPE_TEXT,   AT(language),      SHAPE_NULLABLE, .min = 1, .max = 32                          },
         { "env",             SHAPE_ENV,    AT(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX                       },
         { "template",        SHAPE_TEXT,   AT(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX            },
-        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &native_limit_shape                 },
-        { "timeoutSeconds",  SHAPE_UINT64, AT(timeout_usec),  SHAPE_NULLABLE, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(agents_field_timeout) },
+        { "limits",          SHAPE_OBJECT, AT(limits),        SHAPE_NULLABLE, .shape = &sandbox_limits_shape                 },
+        { "timeoutSeconds",  SHAPE_UINT64, AT(time.usec),     SHAPE_NULLABLE, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
         { "maxRetries",      SHAPE_UINT32, AT(retries),       SHAPE_NULLABLE, .max = JOB_RETRIES_MAX, .json = SHAPE_PARSE(field_retries) },
         { "priority",        SHAPE_CUSTOM, 0,                 SHAPE_NULLABLE, .json = SHAPE_PARSE(field_priority)          },
         { "async",           SHAPE_BOOL,   AT(async),         SHAPE_NULLABLE                                               },
@@ -233,8 +229,7 @@ static AgentRequest agents_make_request(ApiRequest *q, const AgentsExecuteBody *
                 .env = &b->env,
                 .template_name = b->template_name,
                 .limits = b->limits,
-                .has_timeout = b->has_timeout,
-                .timeout_usec = b->timeout_usec,
+                .time = b->time,
                 .has_retries = b->has_retries,
                 .retries = b->retries,
                 .priority = b->priority,

@@ -8,6 +8,7 @@
 
 #include "api/native/native.h"
 #include "api/native/values.h"
+#include "api/page.h"
 #include "artifact/artifact.h"
 #include "base/fd.h"
 
@@ -74,7 +75,6 @@ void native_artifact_list(ApiRequest *q) {
         };
         uint64_t limit = LIMIT_DEFAULT;
         NativeArtifactsPage page = { 0 };
-        char cursor[32];
         int r;
 
         if (!artifacts || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0 || api_query_uint(q, "cursor", 0, INT64_MAX, &query.after) < 0)
@@ -87,10 +87,8 @@ void native_artifact_list(ApiRequest *q) {
                 (void) native_core_error(q, r, NULL);
                 return;
         }
-        if (json_array_size(page.list) == limit) {
-                (void) snprintf(cursor, sizeof(cursor), "%llu", (unsigned long long) page.last);
-                (void) http_add_header(q->http, "X-Next-Cursor", cursor);
-        }
+        if (json_array_size(page.list) == limit)
+                (void) api_page_next_number(q, page.last);
         (void) api_answer(q, 200, page.list);
 }
 

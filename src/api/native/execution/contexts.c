@@ -27,13 +27,13 @@ const Shape native_context_shape = SHAPE_BODY(native_context_fields);
 typedef struct CodeBody {
         char *code;
         Strv env;
-        usec_t timeout_usec;
+        TimeAsked time;
 } CodeBody;
 
 static const ShapeField native_code_fields[] = {
         { "code",           SHAPE_TEXT,   offsetof(CodeBody, code),         SHAPE_MANDATORY, .max = (double) CONTEXT_CODE_MAX          },
         { "env",            SHAPE_ENV,    offsetof(CodeBody, env),          SHAPE_NULLABLE,  .max = SANDBOX_ENV_MAX                    },
-        { "timeoutSeconds", SHAPE_UINT64, offsetof(CodeBody, timeout_usec), SHAPE_NULLABLE,  .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS },
+        { "timeoutSeconds", SHAPE_UINT64, offsetof(CodeBody, time.usec),    SHAPE_NULLABLE,  .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
 };
 const Shape native_code_shape = SHAPE_BODY(native_code_fields);
 
@@ -209,9 +209,11 @@ void native_context_run(ApiRequest *q) {
                 (void) contexts_find(q);
                 return;
         }
+        if (native_time(q, &b.time) < 0)
+                return;
         options.code = b.code;
         options.env = &b.env;
-        options.timeout_usec = b.timeout_usec;
+        options.timeout_usec = b.time.usec;
         options.format = type == 0 ? CODE_JSON : type == 1 ? CODE_NDJSON : CODE_SSE;
         if (options.format == CODE_SSE) {
                 options.keepalive = ": keep-alive\n\n";

@@ -21,8 +21,7 @@ typedef struct ExecBody {
         Strv args, env;
         bool has_args;
         NativeUser user;
-        bool has_timeout;
-        usec_t timeout_usec;
+        TimeAsked time;
         bool stdin_open;
         char *stdin_data; /* written, then closed; NULL: nothing is */
         size_t stdin_size;
@@ -43,11 +42,6 @@ static void exec_body_done(ExecBody *b) {
 
 static int field_args(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         ((ExecBody *) target)->has_args = true;
-        return shape_parse(f, v, name, target, c);
-}
-
-static int exec_field_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        ((ExecBody *) target)->has_timeout = true;
         return shape_parse(f, v, name, target, c);
 }
 
@@ -95,7 +89,7 @@ static const ShapeField native_exec_fields[] = {
         { "cwd",            SHAPE_TEXT,   AT(cwd),          SHAPE_NULLABLE, .min = 1, .max = NATIVE_PATH_MAX             },
         { "user",           SHAPE_CUSTOM, AT(user),         SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user)       },
         { "stdin",          SHAPE_CUSTOM, 0,                SHAPE_NULLABLE, .json = SHAPE_PARSE(field_stdin)             },
-        { "timeoutSeconds", SHAPE_UINT64, AT(timeout_usec), SHAPE_NULLABLE, .min = 0, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(exec_field_timeout) },
+        { "timeoutSeconds", SHAPE_UINT64, AT(time.usec),    SHAPE_NULLABLE, .min = 0, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS, .json = SHAPE_PARSE(native_field_time) },
         { "background",     SHAPE_BOOL,   AT(background),   SHAPE_NULLABLE                                               },
         { "pty",            SHAPE_OBJECT, 0,                SHAPE_NULLABLE, .shape = &pty_shape, .json = SHAPE_PARSE(field_pty) },
         { "tag",            SHAPE_TEXT,   AT(tag),          SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX                      },
@@ -173,8 +167,8 @@ static int exec_make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
                 .has_user = b->user.given,
                 .uid = b->user.uid,
                 .gid = b->user.gid,
-                .has_timeout = b->has_timeout,
-                .timeout_usec = b->timeout_usec,
+                .has_timeout = b->time.said,
+                .timeout_usec = b->time.usec,
                 .stdin_open = b->stdin_open,
                 .pty = b->pty,
                 .columns = b->columns,
@@ -189,22 +183,6 @@ static int exec_make_spec(const Sandbox *sb, ExecBody *b, ExecutionSpec *spec) {
                         return -ENOMEM;
         }
         return push_command(spec, b);
-}
-
-/* A profile's execution time is a ceiling here as well. */
-static int exec_check_time(ApiRequest *q, const ExecBody *b) {
-        usec_t ceiling = profile_execution_ceiling(q->manager->settings, q->sandbox);
-        char asked[32] = "no limit";
-
-        if (!b->has_timeout || ceiling == 0 || principal_may_loosen(&q->who) || (b->timeout_usec > 0 && b->timeout_usec <= ceiling))
-                return 0;
-        if (b->timeout_usec > 0)
-                (void) snprintf(asked, sizeof(asked), "%.15g", (double) b->timeout_usec / (double) USEC_PER_SEC);
-        (void) api_error(q, 403, "beyond_profile", NULL,
-                        "timeoutSeconds: %s is more than the %.15g that profile '%s' allows: ask for that or less, or use a key that "
-                        "may loosen",
-                        asked, (double) ceiling / (double) USEC_PER_SEC, q->sandbox->spec.profile);
-        return -EPERM;
 }
 
 static int exec_start(ApiRequest *q, ExecBody *b, Execution **ret) {
@@ -252,7 +230,7 @@ void native_exec(ApiRequest *q) {
                                 "None of the types in Accept can be given");
                 return;
         }
-        if (exec_read_body(q, &b) < 0 || exec_check_time(q, &b) < 0 || exec_start(q, &b, &x) < 0)
+        if (exec_read_body(q, &b) < 0 || native_time(q, &b.time) < 0 || exec_start(q, &b, &x) < 0)
                 return;
         if (type > 0)
                 (void) events_answer(q, x, &(EventOptions) {

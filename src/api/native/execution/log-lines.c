@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "api/native/execution/logs.h"
+#include "base/shape.h"
 #include "core/events.h"
 
 #define NSEC_PER_USEC INT64_C(1000)
@@ -35,11 +36,6 @@ void log_queue_done(LogQueue *q) {
                 log_event_done(q->events + i);
         free(q->events);
         *q = (LogQueue) { 0 };
-}
-
-static int log_lines_copy_text(const char *text, char **ret) {
-        *ret = text ? strdup(text) : NULL;
-        return text && !*ret ? -ENOMEM : 0;
 }
 
 static int queue_grow(LogQueue *q) {
@@ -64,11 +60,11 @@ static int log_lines_queue_add(const StoreEvent *row, void *userdata) {
         int r = queue_grow(q);
 
         if (r >= 0)
-                r = log_lines_copy_text(row->type, &e.type);
+                r = shape_text_set(&e.type, row->type);
         if (r >= 0)
-                r = log_lines_copy_text(row->execution_id, &e.execution);
+                r = shape_text_set(&e.execution, row->execution_id);
         if (r >= 0)
-                r = log_lines_copy_text(row->text, &e.text);
+                r = shape_text_set(&e.text, row->text);
         if (r < 0) {
                 log_event_done(&e);
                 return r;

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "api/native/execution/exec.h"
-#include "core/enforce.h"
-#include "core/profile.h"
 
 /* A login shell reads the profile, which is what people expect of a terminal; bash where there is one. */
 static const char default_command[] = "[ -x /bin/bash ] && exec /bin/bash -l; exec /bin/sh -l";
@@ -58,6 +56,7 @@ static int native_terminal_set_command(ApiRequest *q, ExecutionSpec *spec) {
 void native_terminal(ApiRequest *q) {
         _cleanup_(execution_spec_done) ExecutionSpec spec = { .env = STRV_INIT(SANDBOX_ENV_MAX), .has_timeout = true };
         AttachOptions options = { .start = true };
+        TimeAsked time = { 0 }; /* nobody says one, and people think */
         Error error = { 0 };
         Execution *x;
         int r;
@@ -65,9 +64,9 @@ void native_terminal(ApiRequest *q) {
         if (attach_check(q) < 0 || set_size(q, &spec) < 0 || set_place(q, &spec) < 0 || native_terminal_set_command(q, &spec) < 0 ||
             api_query_bool(q, "bind", &options.bind) < 0)
                 return;
-        if (!principal_may_loosen(&q->who)) /* else it has no limit: people think */
-                spec.timeout_usec = profile_execution_ceiling(q->manager->settings, q->sandbox);
-        spec.timeout_usec = enforce_clamp_time(q->sandbox, spec.timeout_usec);
+        if (native_time(q, &time) < 0)
+                return;
+        spec.timeout_usec = time.usec;
         r = execution_start(q->sandbox, &spec, &x, &error);
         if (r < 0)
                 (void) native_core_error(q, r, error.text);

@@ -4,8 +4,7 @@
  *      PUT     body ── pipe ── cove-archive unpack ── channel ── worker inside
  *
  * The archive program is started for one request, and killed when its client goes away. Its last line on stderr is an errno
- * and a sentence. The answer to a GET begins with its first bytes, so that what is wrong from the start has a status of its
- * own. */
+ * and a sentence. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +17,12 @@
 #include <unistd.h>
 
 #include "api/native/files/files.h"
+#include "api/pipe.h"
 #include "base/fd.h"
 #include "base/parse.h"
 #include "base/program.h"
 
 #define PROGRAM      "cove-archive"
-#define PIPE_SIZE    (1 << 20)
-#define FIRST_SIZE   65536
 #define LAST_LINE_MAX 1024
 
 typedef struct NativeArchive {
@@ -34,13 +32,10 @@ typedef struct NativeArchive {
         const char *type; /* of what is packed */
         int in, out, err; /* our ends of its pipes; -EBADF: none, or closed */
         sd_event_source *child;
-        sd_event_source *ready; /* in can be written, out can be read */
+        sd_event_source *ready; /* in can be written */
         bool exited;
         int status; /* its exit status; -1: killed */
-
-        /* pack: what came before there was an answer to put it into */
-        char *first;
-        size_t first_size, first_sent;
+        ApiPipe packed;
 } NativeArchive;
 
 static void archive_destroy(ApiRequest *q, bool answered) {
@@ -52,7 +47,7 @@ static void archive_destroy(ApiRequest *q, bool answered) {
         (void) fd_close(a->in);
         (void) fd_close(a->out);
         (void) fd_close(a->err);
-        free(a->first);
+        api_pipe_done(&a->packed);
         free(a);
         q->state = NULL;
 }
@@ -84,61 +79,6 @@ static void archive_answer_failure(NativeArchive *a) {
 
 static int wait_ready(NativeArchive *a) {
         return sd_event_source_set_enabled(a->ready, SD_EVENT_ONESHOT);
-}
-
-/* Pack. */
-
-static ssize_t archive_take_first(NativeArchive *a, void *buffer, size_t size) {
-        size_t n = MIN_OF(size, a->first_size - a->first_sent);
-
-        memcpy(buffer, a->first + a->first_sent, n);
-        a->first_sent += n;
-        return (ssize_t) n;
-}
-
-static ssize_t pack_next(HttpRequest *http, uint64_t position, void *buffer, size_t size, void *userdata) {
-        NativeArchive *a = userdata;
-        ssize_t n;
-
-        if (a->first_sent < a->first_size)
-                return archive_take_first(a, buffer, size);
-        do
-                n = a->out >= 0 ? read(a->out, buffer, size) : 0;
-        while (n < 0 && errno == EINTR);
-        if (n > 0)
-                return n;
-        if (n < 0)
-                return errno == EAGAIN ? wait_ready(a) : -errno;
-        a->ready = sd_event_source_disable_unref(a->ready);
-        a->out = fd_close(a->out); /* whether that was the end, its exit status tells */
-        if (!a->exited)
-                return 0;
-        return a->status == 0 ? HTTP_STREAM_END : -EIO;
-}
-
-static void pack_answer(NativeArchive *a) {
-        a->q->answered = true;
-        (void) http_answer_stream(a->q->http, 200, a->type, UINT64_MAX, pack_next, a);
-}
-
-/* Before the answer: the first bytes decide. */
-static void pack_begin(NativeArchive *a) {
-        ssize_t n;
-
-        a->first = malloc(FIRST_SIZE);
-        if (!a->first) {
-                (void) api_errno(a->q, -ENOMEM, NULL);
-                return;
-        }
-        n = read(a->out, a->first, FIRST_SIZE);
-        if (n <= 0) {
-                free(TAKE_PTR(a->first));
-                if (n < 0 && errno == EAGAIN)
-                        (void) wait_ready(a);
-                return; /* else it ends, and that is heard next */
-        }
-        a->first_size = (size_t) n;
-        pack_answer(a);
 }
 
 /* Unpack. */
@@ -195,10 +135,7 @@ ssize_t native_archive_put_data(ApiRequest *q, const void *data, size_t size) {
 static int archive_on_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
         NativeArchive *a = userdata;
 
-        if (!a->unpacks && !a->q->answered)
-                pack_begin(a);
-        else
-                http_request_continue(a->q->http);
+        http_request_continue(a->q->http);
         return 0;
 }
 
@@ -208,29 +145,15 @@ static int archive_on_exited(sd_event_source *source, const siginfo_t *si, void 
         a->exited = true;
         a->status = si->si_code == CLD_EXITED ? si->si_status : -1;
         fileop_tell_end(a->op, /* done= */ a->status == 0);
-        if (!a->unpacks && !a->q->answered && a->status == 0)
-                pack_begin(a); /* all of it may be in the pipe still */
-        if (a->q->answered)
+        if (!a->unpacks) {
+                if (!api_pipe_ended(&a->packed, a->status == 0 ? 0 : -EIO))
+                        archive_answer_failure(a);
+        } else if (a->q->answered)
                 http_request_continue(a->q->http);
         else if (a->status != 0)
                 archive_answer_failure(a);
-        else if (a->unpacks)
-                unpack_answer(a);
         else
-                pack_answer(a);
-        return 0;
-}
-
-static int archive_make_pipe(int *ret_ours, int *ret_theirs, bool we_write) {
-        int fds[2];
-
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return -errno;
-        *ret_ours = fds[we_write];
-        *ret_theirs = fds[!we_write];
-        if (fcntl(*ret_ours, F_SETFL, O_NONBLOCK) < 0)
-                return -errno;
-        (void) fcntl(*ret_ours, F_SETPIPE_SZ, PIPE_SIZE); /* there may be a ceiling on all pipes of a user together */
+                unpack_answer(a);
         return 0;
 }
 
@@ -247,13 +170,13 @@ static int start_program(NativeArchive *a, const char *const *argv) {
         if (channel < 0)
                 return channel;
         if (a->unpacks)
-                r = archive_make_pipe(&a->in, &in, /* we_write= */ true);
+                r = api_pipe_make(/* we_write= */ true, &a->in, &in);
         else
                 in = r = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (r >= 0)
-                r = archive_make_pipe(&a->out, &out, /* we_write= */ false);
+                r = a->unpacks ? api_pipe_make(/* we_write= */ false, &a->out, &out) : api_pipe_open(&a->packed, a->q, a->type, &out);
         if (r >= 0)
-                r = archive_make_pipe(&a->err, &err, /* we_write= */ false);
+                r = api_pipe_make(/* we_write= */ false, &a->err, &err);
         if (r >= 0)
                 r = program_start(path, argv, /* environment= */ NULL, (const int[]) { in, out, err, channel }, 4, &pid);
         if (r < 0)
@@ -265,11 +188,10 @@ static int start_program(NativeArchive *a, const char *const *argv) {
                 return r;
         }
         (void) sd_event_source_set_child_process_own(a->child, true);
-        r = sd_event_add_io(a->q->manager->event, &a->ready, a->unpacks ? a->in : a->out, a->unpacks ? EPOLLOUT : EPOLLIN,
-                        archive_on_ready, a);
-        if (r < 0)
-                return r;
-        return sd_event_source_set_enabled(a->ready, a->unpacks ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+        if (!a->unpacks)
+                return 0;
+        r = sd_event_add_io(a->q->manager->event, &a->ready, a->in, EPOLLOUT, archive_on_ready, a);
+        return r < 0 ? r : sd_event_source_set_enabled(a->ready, SD_EVENT_OFF);
 }
 
 static void archive_start(ApiRequest *q, FileOperation operation, const char *type, const char *const *argv) {
@@ -293,6 +215,7 @@ static void archive_start(ApiRequest *q, FileOperation operation, const char *ty
                 .in = -EBADF,
                 .out = -EBADF,
                 .err = -EBADF,
+                .packed = API_PIPE_EMPTY,
         };
         q->state = a;
         q->destroy = archive_destroy;

@@ -1,7 +1,6 @@
 /* routes.c: every route of the native surface. docs/openapi.yaml says the same, and test/api/contract compares. */
 
 #include "api/native/routes/routes.h"
-#include "api/e2b/e2b.h"
 
 const Shape native_empty_shape;
 
@@ -80,7 +79,7 @@ const ApiRoute native_routes[] = {
         { 0 },
 };
 
-const ApiRoute *const api_tables[] = {
+const ApiRoute *const native_tables[] = {
         native_routes,
         profiles_routes,
         agents_routes,
@@ -98,9 +97,10 @@ const ApiRoute *const api_tables[] = {
         volumes_routes,
         changes_routes,
         contexts_routes,
-        e2b_control_routes,
-        e2b_template_routes,
-        e2b_volume_routes,
-        e2b_secret_routes,
         NULL,
+};
+
+const ApiSurface native_surface = {
+        .name = "native",
+        .tables = native_tables,
 };

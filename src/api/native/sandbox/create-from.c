@@ -5,12 +5,23 @@
 #include <string.h>
 
 #include "api/native/sandbox/create.h"
+#include "base/shape.h"
 
 static void inherit_text(char **said, char **base) {
         if (*said)
                 return;
         *said = *base;
         *base = NULL;
+}
+
+/* All that a snapshot keeps and that was not said. */
+static void inherit_numbers(SandboxSpec *spec, const SandboxSpec *base) {
+        for (size_t i = 0; i < sandbox_spec_shape.n_fields; i++) {
+                const ShapeField *f = sandbox_spec_shape.fields + i;
+
+                if (shape_is_number(f) && f->flags & SPEC_OF_SNAPSHOT && !shape_is_said(&sandbox_spec_shape, spec, f))
+                        (void) shape_set(f, spec, shape_get(f, base));
+        }
 }
 
 /* Name by name: what is said wins. */
@@ -30,8 +41,10 @@ static int inherit_env(Strv *said, const Strv *base) {
 }
 
 static void inherit_policy(CreateBody *b, SandboxSpec *base) {
-        if (b->policy || b->network || b->spec.profile)
+        if (b->policy || b->network || b->spec.profile) {
+                b->spec.network = 0; /* whatever they will say */
                 return;
+        }
         inherit_text(&b->spec.policy, &base->policy);
         inherit_text(&b->spec.group, &base->group);
         b->spec.network = base->network;
@@ -53,7 +66,7 @@ static int inherit_template(CreateBody *b, SandboxSpec *base, JsonComplaints *c)
 
         if (spec->template_name && strcmp(spec->template_name, base->template_name ? base->template_name : "host") != 0)
                 return json_complain(c, "template", "the snapshot stands on '%s': leave this out", base->template_name ? base->template_name : "host");
-        if (b->persistent == NATIVE_FLAG_OFF)
+        if (sandbox_spec_said(spec, "persistent") && !spec->persistent)
                 return json_complain(c, "persistent", "what begins as a snapshot keeps its disk: leave this out");
         inherit_text(&spec->template_name, &base->template_name);
         inherit_text(&spec->layer, &base->layer);
@@ -70,6 +83,7 @@ static int create_from_inherit(CreateBody *b, SandboxSpec *base, JsonComplaints 
 
         if (r < 0)
                 return r;
+        inherit_numbers(spec, base);
         inherit_policy(b, base);
         if (!spec->profile) {
                 spec->limits = base->limits;
@@ -82,17 +96,7 @@ static int create_from_inherit(CreateBody *b, SandboxSpec *base, JsonComplaints 
         inherit_text(&spec->metadata, &base->metadata);
         inherit_text(&spec->dialect, &base->dialect);
         inherit_volumes(spec, base);
-        if (!b->user.given) {
-                spec->uid = base->uid;
-                spec->gid = base->gid;
-        }
-        if (spec->timeout_usec == USEC_INFINITY)
-                spec->timeout_usec = base->timeout_usec;
-        if (spec->on_timeout == _ON_TIMEOUT_INVALID)
-                spec->on_timeout = base->on_timeout;
-        spec->critical = base->critical;
         spec->record |= base->record;
-        spec->sudo = base->sudo;
         b->inherits = true;
         return inherit_env(&spec->env, &base->env);
 }
@@ -114,7 +118,7 @@ static int create_from_find_base(ApiRequest *q, CreateBody *b, SandboxSpec *ret,
                 (void) json_complain(c, "snapshot", "%s", error.text);
                 return -ENOENT;
         }
-        return sandbox_text_set(&b->spec.snapshot, n->id);
+        return shape_text_set(&b->spec.snapshot, n->id);
 }
 
 int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
@@ -125,7 +129,7 @@ int native_create_inherit(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
                 return 0;
         r = create_from_find_base(q, b, &base, c);
         if (r >= 0 && !q->who.tenant) /* whoever it belongs to */
-                r = sandbox_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
+                r = shape_text_set(&b->spec.tenant, base.tenant ? base.tenant : "");
         if (r >= 0)
                 r = create_from_inherit(b, &base, c);
         sandbox_spec_done(&base);

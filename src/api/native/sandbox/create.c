@@ -13,16 +13,10 @@
 #include "base/path.h"
 #include "config/config.h"
 #include "core/limits.h"
+#include "core/name.h"
 #include "core/profile.h"
 #include "core/template.h"
 
-#define MB_MAX       1073741824.0 /* 2^50 bytes */
-#define CPU_MIN      0.001
-#define CPU_MAX      4096
-#define PIDS_MAX     4194303
-#define NOFILE_MAX   1048576
-#define SECONDS_MAX  (10 * 365 * 86400.0)
-#define OUTPUT_MAX   1125899906842624.0
 #define WORKDIR_MAX  1023 /* what the spawner takes */
 #define WAIT_MAX     86400.0
 
@@ -30,8 +24,6 @@ void native_create_init(CreateBody *b) {
         *b = (CreateBody) { .wait_usec = USEC_INFINITY };
         sandbox_spec_defaults(&b->spec);
         limits_unsaid(&b->limits);
-        b->spec.timeout_usec = USEC_INFINITY; /* unsaid, like the next */
-        b->spec.on_timeout = _ON_TIMEOUT_INVALID;
 }
 
 void native_create_done(CreateBody *b) {
@@ -43,31 +35,11 @@ void native_create_done(CreateBody *b) {
 
 /* Fields that have a form of their own. */
 
-static bool is_name_letter(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool native_create_is_name(const char *text) {
-        size_t n = strlen(text);
-
-        if (n == 0 || !is_name_letter(text[0]) || !is_name_letter(text[n - 1]))
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (!is_name_letter(text[i]) && !strchr("-_.", text[i]))
-                        return false;
-        return true;
-}
-
-static bool looks_like_id(const char *text) {
-        return strlen(text) == SANDBOX_ID_LENGTH && text[0] >= 'a' && text[0] <= 'z' &&
-                        strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == SANDBOX_ID_LENGTH;
-}
-
 /* A word that stands in a path where ids and names do: its sandbox could not be asked for by name. */
 static bool native_create_is_reserved(const char *text) {
         static const char before[] = "/api/sandbox/";
 
-        for (const ApiRoute *const *table = api_tables; *table; table++)
+        for (const ApiRoute *const *table = native_tables; *table; table++)
                 for (const ApiRoute *route = *table; route->method; route++) {
                         const char *word = route->path + strlen(before);
                         size_t n = strlen(text);
@@ -80,21 +52,19 @@ static bool native_create_is_reserved(const char *text) {
 }
 
 bool native_name_is_valid(const char *text) {
-        return strlen(text) <= SANDBOX_NAME_MAX && native_create_is_name(text) && !native_create_is_reserved(text) && !looks_like_id(text);
+        return object_name_is_valid(text, SANDBOX_NAME_MAX) && !native_create_is_reserved(text);
 }
 
 static int native_create_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
+        Error error = { 0 };
 
-        if (text && *text && strlen(text) == json_string_length(v) && strlen(text) <= SANDBOX_NAME_MAX) {
-                if (!native_create_is_name(text))
-                        return json_complain(c, name, "'%s' is no name: small letters and digits, with '-', '_', '.' inside",
-                                        text);
-                if (native_create_is_reserved(text))
-                        return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
-                if (looks_like_id(text))
-                        return json_complain(c, name, "'%s' could be an id: choose a longer or a shorter name", text);
-        }
+        if (!text || !*text || strlen(text) != json_string_length(v) || strlen(text) > SANDBOX_NAME_MAX)
+                return shape_parse(f, v, name, target, c);
+        if (object_name_check(text, SANDBOX_NAME_MAX, &error) < 0)
+                return json_complain(c, name, "%s", error.text);
+        if (native_create_is_reserved(text))
+                return json_complain(c, name, "'%s' is a word of the API: choose another name", text);
         return shape_parse(f, v, name, target, c);
 }
 
@@ -134,45 +104,20 @@ static int field_later(const ShapeField *f, json_t *v, const char *name, void *t
         return 0;
 }
 
-#define LIMIT(field) offsetof(SandboxLimits, field)
-static const ShapeField native_limit_fields[] = {
-        { "memoryMB",       SHAPE_UINT64, LIMIT(memory_bytes),      SHAPE_NULLABLE, .min = 4, .max = MB_MAX, .unit = SHAPE_MEGABYTES },
-        { "cpuCores",       SHAPE_UINT32, LIMIT(cpu_milli),         SHAPE_NULLABLE, .min = CPU_MIN, .max = CPU_MAX, .unit = SHAPE_CORES },
-        { "cpuTimeSeconds", SHAPE_UINT64, LIMIT(cpu_time_usec),     SHAPE_NULLABLE, .max = SECONDS_MAX, .unit = SHAPE_SECONDS    },
-        { "diskMB",         SHAPE_UINT64, LIMIT(disk_bytes),        SHAPE_NULLABLE, .min = 1, .max = MB_MAX, .unit = SHAPE_MEGABYTES },
-        { "pids",           SHAPE_UINT32, LIMIT(pids),              SHAPE_NULLABLE, .min = 1, .max = PIDS_MAX                    },
-        { "timeoutSeconds", SHAPE_UINT64, LIMIT(exec_timeout_usec), SHAPE_NULLABLE, .max = SECONDS_MAX, .unit = SHAPE_SECONDS    },
-        { "outputBytes",    SHAPE_UINT64, LIMIT(output_bytes),      SHAPE_NULLABLE, .min = 1, .max = OUTPUT_MAX                  },
-        { "nofile",         SHAPE_UINT64, LIMIT(nofile),            SHAPE_NULLABLE, .min = 3, .max = NOFILE_MAX                  },
-};
-const Shape native_limit_shape = SHAPE_BODY(native_limit_fields);
-
 #define SPEC(field) offsetof(CreateBody, spec.field)
-/* All that may be said of a sandbox; a fork says the same of each. */
+#define BODY(field) offsetof(CreateBody, field)
+/* All that may be said of a sandbox; a fork says the same of each. The rest of the spec says for itself what callers may write. */
 #define CREATE_FIELDS \
-        { "name", SHAPE_TEXT,              SPEC(name),          SHAPE_NULLABLE, .min = 1, .max = SANDBOX_NAME_MAX, .json = SHAPE_PARSE(native_create_field_name) }, \
-        { "template", SHAPE_TEXT,       SPEC(template_name), SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
-        { "profile", SHAPE_TEXT,       SPEC(profile),       SHAPE_NULLABLE, .min = 1, .max = PROFILE_NAME_MAX }, \
-        { "agentType", SHAPE_TEXT,             SPEC(agent_type),    SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX, .json = SHAPE_PARSE(field_lower) }, \
-        { "taskId", SHAPE_TEXT,       SPEC(task_id),       SHAPE_NULLABLE, .max = SANDBOX_TEXT_MAX           }, \
-        { "limits", SHAPE_OBJECT,       offsetof(CreateBody, limits), SHAPE_NULLABLE, \
-          .shape = &native_limit_shape }, \
-        { "env", SHAPE_ENV,          SPEC(env),           SHAPE_NULLABLE, .max = SANDBOX_ENV_MAX            }, \
-        { "workdir", SHAPE_TEXT,           SPEC(workdir),       SHAPE_NULLABLE, .min = 1, .max = WORKDIR_MAX, .json = SHAPE_PARSE(field_workdir) }, \
-        { "user", SHAPE_CUSTOM,       offsetof(CreateBody, user), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) }, \
-        { "sudo", SHAPE_CUSTOM,       offsetof(CreateBody, sudo), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_flag) }, \
-        { "metadata", SHAPE_JSON,         SPEC(metadata),      SHAPE_NULLABLE, .max = SANDBOX_METADATA_MAX       }, \
-        { "critical", SHAPE_CUSTOM,       offsetof(CreateBody, critical), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_flag) }, \
-        { "timeoutSeconds", SHAPE_UINT64,      SPEC(timeout_usec),  SHAPE_NULLABLE, .max = SECONDS_MAX, .unit = SHAPE_SECONDS }, \
-        { "onTimeout", SHAPE_CUSTOM, SPEC(on_timeout),    SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_on_timeout) }, \
-        { "persistent", SHAPE_CUSTOM,       offsetof(CreateBody, persistent), SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_flag) }, \
-        { "snapshot", SHAPE_TEXT,       SPEC(snapshot),      SHAPE_NULLABLE, .min = 1, .max = SANDBOX_TEXT_MAX }, \
-        { "record", SHAPE_BOOL,         SPEC(record),        SHAPE_NULLABLE                                    }, \
-        { "volumes", SHAPE_CUSTOM,             offsetof(CreateBody, volumes), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
-        { "waitSeconds", SHAPE_UINT64,      offsetof(CreateBody, wait_usec), SHAPE_NULLABLE, .max = WAIT_MAX, .unit = SHAPE_SECONDS }, \
-        { "policy", SHAPE_CUSTOM,             offsetof(CreateBody, policy), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
-        { "network", SHAPE_CUSTOM,             offsetof(CreateBody, network), SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
-
+        { "name",        SHAPE_TEXT,   SPEC(name),       SHAPE_NULLABLE, 1, SANDBOX_NAME_MAX, .json = SHAPE_PARSE(native_create_field_name) }, \
+        { "agentType",   SHAPE_TEXT,   SPEC(agent_type), SHAPE_NULLABLE, 0, SANDBOX_TEXT_MAX, .json = SHAPE_PARSE(field_lower) }, \
+        { "workdir",     SHAPE_TEXT,   SPEC(workdir),    SHAPE_NULLABLE, 1, WORKDIR_MAX, .json = SHAPE_PARSE(field_workdir) }, \
+        { "limits",      SHAPE_OBJECT, BODY(limits),     SHAPE_NULLABLE, .shape = &sandbox_limits_shape }, \
+        { "user",        SHAPE_CUSTOM, BODY(user),       SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_user) }, \
+        { "volumes",     SHAPE_CUSTOM, BODY(volumes),    SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
+        { "waitSeconds", SHAPE_UINT64, BODY(wait_usec),  SHAPE_NULLABLE, .max = WAIT_MAX, .unit = SHAPE_SECONDS }, \
+        { "policy",      SHAPE_CUSTOM, BODY(policy),     SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
+        { "network",     SHAPE_CUSTOM, BODY(network),    SHAPE_NULLABLE, .json = SHAPE_PARSE(field_later) }, \
+        { NULL,          SHAPE_OBJECT, BODY(spec),       SHAPE_BEARER, .shape = &sandbox_spec_shape },
 
 static const ShapeField native_sandbox_fields[] = {
         CREATE_FIELDS
@@ -188,7 +133,17 @@ const Shape native_fork_shape = SHAPE_BODY(native_fork_fields);
 
 /* What the fields cannot know. */
 
-static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
+/* What the caller has said counts against profiles and templates, also where it says no. */
+static void native_create_restore(SandboxSpec *spec, const SandboxSpec *said) {
+        for (size_t i = 0; i < sandbox_spec_shape.n_fields; i++) {
+                const ShapeField *f = sandbox_spec_shape.fields + i;
+
+                if (f->kind == SHAPE_BOOL && shape_is_said(&sandbox_spec_shape, said, f))
+                        (void) shape_set(f, spec, shape_get(f, said));
+        }
+}
+
+static int check_template(ApiRequest *q, CreateBody *b, const SandboxSpec *said, JsonComplaints *c) {
         Error error = { 0 };
         int r;
 
@@ -197,26 +152,13 @@ static int check_template(ApiRequest *q, CreateBody *b, JsonComplaints *c) {
         if (!b->spec.template_name)
                 return -ENOMEM;
         r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
-        if (b->sudo != NATIVE_FLAG_UNSAID) /* a word against the template's counts */
-                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
+        native_create_restore(&b->spec, said);
         return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
-}
-
-static void settle_unsaid(CreateBody *b) {
-        if (b->persistent != NATIVE_FLAG_UNSAID)
-                b->spec.persistent = b->persistent == NATIVE_FLAG_ON;
-        if (b->sudo != NATIVE_FLAG_UNSAID)
-                b->spec.sudo = b->sudo == NATIVE_FLAG_ON;
-        if (b->critical != NATIVE_FLAG_UNSAID)
-                b->spec.critical = b->critical == NATIVE_FLAG_ON;
-        if (b->spec.timeout_usec == USEC_INFINITY)
-                b->spec.timeout_usec = 0;
-        if (b->spec.on_timeout == _ON_TIMEOUT_INVALID)
-                b->spec.on_timeout = ON_TIMEOUT_KILL;
 }
 
 int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
         CreateBody *b = target;
+        const SandboxSpec said = b->spec; /* its numbers; the texts stay the body's */
         int r;
 
         b->spec.tenant = strdup(q->who.tenant ? q->who.tenant : "");
@@ -224,11 +166,11 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
                 return -ENOMEM;
         r = native_create_inherit(q, b, c);
         if (r >= 0 && !b->inherits_profile)
-                r = api_make_profile(q, &b->spec, c); /* the agent type is a label and no profile: who wants the limits of one says so */
+                r = api_make_profile(q, &b->spec, c);
         if (r < 0)
                 return r;
         limits_lay_over(&b->spec.limits, &b->limits);
-        settle_unsaid(b);
+        native_create_restore(&b->spec, &said);
         if (b->user.given) {
                 b->spec.uid = b->user.uid;
                 b->spec.gid = b->user.gid;
@@ -238,7 +180,7 @@ int native_create_check(ApiRequest *q, void *target, JsonComplaints *c) {
         r = b->inherits_policy ? 0 : api_make_policy(q, b->policy, b->network, &b->limits, &b->spec, c);
         if (r >= 0)
                 r = native_create_volumes(q, b, c);
-        return r < 0 || b->inherits ? r : check_template(q, b, c);
+        return r < 0 || b->inherits ? r : check_template(q, b, &said, c);
 }
 
 /* A profile is a ceiling, except for those who may lift it. */

@@ -9,7 +9,6 @@ typedef struct CreateBody {
         SandboxSpec spec;
         SandboxLimits limits; /* what was said of them */
         NativeUser user;
-        NativeFlag persistent, critical, sudo;
         usec_t wait_usec;
         json_t *policy, *network, *volumes; /* as they came; read when the rest is known */
         const Sandbox *of;        /* a fork's: the live one that gives what is not said, */

@@ -8,6 +8,7 @@
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
+#include "base/shape.h"
 
 typedef struct NativeForkForking {
         Fork *fork;  /* under way */
@@ -63,7 +64,7 @@ static int native_fork_make_specs(CreateBody *b, const Strv *names, SandboxSpec 
         for (size_t i = 0; i < n && r >= 0; i++) {
                 r = sandbox_spec_copy(&b->spec, specs + i);
                 if (r >= 0 && i < names->n)
-                        r = sandbox_text_set(&specs[i].name, names->items[i]);
+                        r = shape_text_set(&specs[i].name, names->items[i]);
         }
         return r;
 }

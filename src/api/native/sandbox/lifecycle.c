@@ -22,19 +22,9 @@ typedef struct NativeLifecycleTimeoutBody {
         OnTimeout on_timeout;
 } NativeLifecycleTimeoutBody;
 
-int native_field_on_timeout(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
-        const char *text = json_string_value(v);
-        OnTimeout o = text ? on_timeout_from_name(text) : _ON_TIMEOUT_INVALID;
-
-        if (o < 0)
-                return json_complain(c, name, "must be 'kill', 'pause' or 'park'");
-        *(OnTimeout *) (void *) ((char *) target + f->offset) = o;
-        return 0;
-}
-
 static const ShapeField native_timeout_fields[] = {
         { "timeoutSeconds", SHAPE_UINT64, offsetof(NativeLifecycleTimeoutBody, timeout_usec), SHAPE_MANDATORY, .max = TIMEOUT_MAX, .unit = SHAPE_SECONDS   },
-        { "onTimeout",      SHAPE_CUSTOM, offsetof(NativeLifecycleTimeoutBody, on_timeout),   SHAPE_NULLABLE, .json = SHAPE_PARSE(native_field_on_timeout) },
+        { "onTimeout",      SHAPE_ENUM,   offsetof(NativeLifecycleTimeoutBody, on_timeout),   SHAPE_NULLABLE, .names = &on_timeout_names },
 };
 const Shape native_timeout_shape = SHAPE_BODY(native_timeout_fields);
 

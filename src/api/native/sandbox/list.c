@@ -5,12 +5,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/native/sandbox/sandbox.h"
+#include "api/page.h"
 #include "core/tally.h"
 
 #define LIMIT_DEFAULT   1000
@@ -117,43 +117,6 @@ static bool native_list_filter_fits(const NativeListFilter *f, const Sandbox *sb
 
 /* Places. */
 
-typedef struct NativeListPlace {
-        uint64_t created_at;
-        char id[SANDBOX_ID_LENGTH + 1];
-} NativeListPlace;
-
-static int place_compare(uint64_t created_at, const char *id, const NativeListPlace *p) {
-        if (created_at != p->created_at)
-                return created_at < p->created_at ? -1 : 1;
-        return strcmp(id, p->id);
-}
-
-static void cursor_print(const Sandbox *sb, char *ret, size_t size) {
-        (void) snprintf(ret, size, "%" PRIx64 "-%s", sb->created_at, sb->id);
-}
-
-static int cursor_read(ApiRequest *q, NativeListPlace *ret) {
-        const char *text = http_query(q->http, "cursor");
-        char again[64], *end;
-        Sandbox like = { 0 };
-
-        *ret = (NativeListPlace) { 0 };
-        if (!text)
-                return 0;
-        ret->created_at = strtoull(text, &end, 16);
-        if (*end == '-' && strlen(end + 1) == SANDBOX_ID_LENGTH) {
-                memcpy(ret->id, end + 1, SANDBOX_ID_LENGTH);
-                like.created_at = ret->created_at;
-                memcpy(like.id, ret->id, sizeof(like.id));
-                cursor_print(&like, again, sizeof(again));
-                if (strcmp(again, text) == 0)
-                        return 1;
-        }
-        (void) api_error(q, 400, "invalid", "take it from X-Next-Cursor of the page before, or leave it out",
-                        "cursor: '%.80s' is none of ours", text);
-        return -EINVAL;
-}
-
 static int by_creation(const void *a, const void *b) {
         const Sandbox *x = *(const Sandbox *const *) a, *y = *(const Sandbox *const *) b;
 
@@ -211,8 +174,7 @@ static int native_list_add_headers(ApiRequest *q, Sandbox **list, size_t n, size
         r = http_add_header(q->http, "X-Total-Count", text);
         if (r < 0 || end == n)
                 return r;
-        cursor_print(list[end - 1], text, sizeof(text));
-        return http_add_header(q->http, "X-Next-Cursor", text);
+        return api_page_next(q, list[end - 1]->created_at, list[end - 1]->id);
 }
 
 /* A page that is not whole is none. */
@@ -246,12 +208,12 @@ void native_sandbox_list(ApiRequest *q) {
         _cleanup_free_ Sandbox **list = NULL;
         uint64_t limit = LIMIT_DEFAULT;
         size_t n, first = 0, wanted = SIZE_MAX;
-        NativeListPlace after;
+        ApiPlace after;
         int has_cursor;
 
         if (native_list_filter_read(q, &filter) < 0 || api_query_uint(q, "limit", 1, LIMIT_MAX, &limit) < 0)
                 return;
-        has_cursor = cursor_read(q, &after);
+        has_cursor = api_page_cursor(q, &after);
         if (has_cursor < 0)
                 return;
         /* The first page of everything, which is what most people ask for, does not look at the rest. */
@@ -261,7 +223,7 @@ void native_sandbox_list(ApiRequest *q) {
                 (void) api_errno(q, -ENOMEM, NULL);
                 return;
         }
-        while (has_cursor && first < n && place_compare(list[first]->created_at, list[first]->id, &after) <= 0)
+        while (has_cursor && first < n && api_place_compare(list[first]->created_at, list[first]->id, &after) <= 0)
                 first++;
         native_list_answer_page(q, list, n, first, (size_t) limit, wanted == SIZE_MAX ? n : native_list_count(q->manager, &filter));
 }

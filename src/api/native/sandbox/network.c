@@ -1,12 +1,12 @@
 /* network.c: what a sandbox may reach: its policy while it runs, what was denied and what was learned. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/native/sandbox/sandbox.h"
+#include "api/page.h"
 #include "api/policy.h"
 #include "config/config.h"
 #include "gatekeeper/gatekeeper.h"
@@ -245,17 +245,13 @@ static int native_network_add_denial(const NetworkDenial *d, void *userdata) {
 }
 
 static void native_network_answer_page(ApiRequest *q, NativeNetworkPage *p, int r) {
-        char cursor[24];
-
         if (r < 0) {
                 json_decref(p->list);
                 (void) api_errno(q, r, NULL);
                 return;
         }
-        if (p->more) {
-                (void) snprintf(cursor, sizeof(cursor), "%" PRIu64, p->last);
-                (void) http_add_header(q->http, "X-Next-Cursor", cursor);
-        }
+        if (p->more)
+                (void) api_page_next_number(q, p->last);
         (void) api_answer(q, 200, p->list);
 }
 

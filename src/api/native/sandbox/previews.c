@@ -31,7 +31,7 @@ static bool is_up(ApiRequest *q) {
 }
 
 static bool has_previews(ApiRequest *q) {
-        if (q->api->rooms.previews && q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS))
+        if (previews_of(q->api) && q->api->rooms.gatekeeper && provider_has(q->manager->provider, PROVIDER_PORTS))
                 return true;
         (void) api_error(q, 501, "unsupported", NULL, "ports of sandboxes cannot be reached with this provider");
         return false;
@@ -40,11 +40,11 @@ static bool has_previews(ApiRequest *q) {
 /* expires: UINT64_MAX, no link is made. */
 static json_t *preview_json(const ApiRequest *q, uint16_t port, uint64_t expires) {
         const char *id = q->sandbox->id;
-        bool public = previews_is_public(q->api->rooms.previews, id, port), signed_ = !public && expires != UINT64_MAX;
+        bool public = previews_is_public(previews_of(q->api), id, port), signed_ = !public && expires != UINT64_MAX;
         char url[PREVIEW_URL_MAX], path_url[PREVIEW_URL_MAX], token[PREVIEW_TOKEN_MAX];
 
         if (signed_)
-                preview_sign(previews_key(q->api->rooms.previews), id, port, expires, token);
+                preview_sign(previews_key(previews_of(q->api)), id, port, expires, token);
         preview_url(q, id, port, signed_ ? token : NULL, url);
         preview_path_url(q, id, port, signed_ ? token : NULL, path_url);
         return json_pack("{s:i,s:s,s:s,s:b,s:o}", "port", port, "url", url, "pathUrl", path_url, "public", public, "expiresAt",
@@ -168,7 +168,7 @@ void native_sandbox_url_set(ApiRequest *q) {
 
         if (!has_previews(q) || !is_up(q) || native_previews_take_port(q, &port) < 0 || api_read(q, &body) < 0 || take_expiry(q, &expires) < 0)
                 return;
-        r = previews_set_public(q->api->rooms.previews, q->sandbox, port, body.public, &error);
+        r = previews_set_public(previews_of(q->api), q->sandbox, port, body.public, &error);
         if (r < 0)
                 (void) api_errno(q, r, error.text);
         else

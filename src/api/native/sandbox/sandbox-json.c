@@ -56,17 +56,7 @@ static json_t *sandbox_json_milliseconds(usec_t usec) {
 }
 
 json_t *native_limits_json(const SandboxLimits *l) {
-        Object o = object_new();
-
-        native_sandbox_json_put(&o, "memoryMB", sandbox_json_megabytes(l->memory_bytes));
-        native_sandbox_json_put(&o, "cpuCores", l->cpu_milli == 0 ? json_null() : sandbox_json_number(l->cpu_milli / 1000.0, 1000));
-        native_sandbox_json_put(&o, "cpuTimeSeconds", sandbox_json_seconds_or_null(l->cpu_time_usec));
-        native_sandbox_json_put(&o, "diskMB", sandbox_json_megabytes(l->disk_bytes));
-        native_sandbox_json_put(&o, "pids", json_integer(l->pids));
-        native_sandbox_json_put(&o, "timeoutSeconds", sandbox_json_seconds_or_null(l->exec_timeout_usec));
-        native_sandbox_json_put(&o, "outputBytes", json_integer((json_int_t) l->output_bytes));
-        native_sandbox_json_put(&o, "nofile", json_integer((json_int_t) l->nofile));
-        return object_end(&o);
+        return shape_show(&sandbox_limits_shape, l);
 }
 
 static json_t *env_json(const Strv *env) {
@@ -153,14 +143,11 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         Object o = object_new();
 
         native_sandbox_json_put(&o, "id", json_string_nocheck(sb->id));
-        native_sandbox_json_put(&o, "name", sandbox_json_text_or_null(spec->name));
+        if (shape_show_into(o.json, &sandbox_spec_shape, spec) < 0) /* what was asked for; below is what has become of it */
+                o.failed = true;
         native_sandbox_json_put(&o, "status", json_string_nocheck(sandbox_status_name(sb->status)));
         native_sandbox_json_put(&o, "reason", sandbox_json_text_or_null(sb->reason));
         native_sandbox_json_put(&o, "template", json_text_or_null(spec->template_name ? spec->template_name : "host"));
-        native_sandbox_json_put(&o, "profile", sandbox_json_text_or_null(spec->profile));
-        native_sandbox_json_put(&o, "agent_type", sandbox_json_text_or_null(spec->agent_type));
-        native_sandbox_json_put(&o, "task_id", sandbox_json_text_or_null(spec->task_id));
-        native_sandbox_json_put(&o, "tenant", sandbox_json_text_or_null(spec->tenant));
         native_sandbox_json_put(&o, "created_at", json_time(sb->created_at));
         native_sandbox_json_put(&o, "age_minutes", sandbox_json_number(now > since ? (double) (now - since) / USEC_PER_MINUTE : 0, 100));
         native_sandbox_json_put(&o, "pooled", json_boolean(sb->claimed_at != 0));
@@ -168,22 +155,11 @@ json_t *api_sandbox_json(const Sandbox *sb) {
         native_sandbox_json_put(&o, "ready_at", json_time(sb->ready_at));
         native_sandbox_json_put(&o, "ended_at", json_time(sb->ended_at));
         native_sandbox_json_put(&o, "expires_at", json_time(sb->expires_at));
-        native_sandbox_json_put(&o, "onTimeout", json_string_nocheck(on_timeout_name(spec->on_timeout)));
-        native_sandbox_json_put(&o, "persistent", json_boolean(spec->persistent));
         native_sandbox_json_put(&o, "parked", json_boolean(sb->parked));
         native_sandbox_json_put(&o, "reclaimedMB", sb->status == SANDBOX_PAUSED && sb->memory_reclaimed > 0 ? sandbox_json_megabytes(sb->memory_reclaimed) : json_null());
-        native_sandbox_json_put(&o, "snapshot", sandbox_json_text_or_null(spec->snapshot));
-        native_sandbox_json_put(&o, "parent", sandbox_json_text_or_null(spec->parent));
-        native_sandbox_json_put(&o, "templateDigest", sandbox_json_text_or_null(spec->digest));
         native_sandbox_json_put(&o, "volumes", volumes_json(spec));
-        native_sandbox_json_put(&o, "record", json_boolean(spec->record));
-        native_sandbox_json_put(&o, "critical", json_boolean(spec->critical));
         native_sandbox_json_put(&o, "workdir", json_text_or_null(workdir_of(sb)));
         native_sandbox_json_put(&o, "user", user_json(spec->uid, spec->gid));
-        native_sandbox_json_put(&o, "sudo", json_boolean(spec->sudo));
-        native_sandbox_json_put(&o, "limits", native_limits_json(&spec->limits));
-        native_sandbox_json_put(&o, "env", env_json(&spec->env));
-        native_sandbox_json_put(&o, "metadata", native_sandbox_json_metadata(spec->metadata));
         native_sandbox_json_put(&o, "executions", sandbox_json_counts(sb));
         native_sandbox_json_put(&o, "operations", json_integer((json_int_t) sb->operations));
         native_sandbox_json_put(&o, "network", network_json(sb));

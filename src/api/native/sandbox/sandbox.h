@@ -9,4 +9,3 @@ void call_answer_sandbox(Sandbox *sb, const Error *error, void *userdata);
 json_t *native_limits_json(const SandboxLimits *l);
 
 /* create.c: of a SandboxLimits */
-extern const Shape native_limit_shape;

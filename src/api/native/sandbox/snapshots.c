@@ -1,13 +1,14 @@
 /* snapshots.c: taken, listed, checked, removed, restored. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/native/sandbox/sandbox.h"
 #include "api/native/sandbox/snapshots.h"
+#include "api/page.h"
+#include "core/name.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
@@ -65,10 +66,10 @@ typedef struct NativeSnapshotsBody {
 
 static int native_snapshots_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
+        Error error = { 0 };
 
-        if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
-                return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
-                                SNAPSHOT_NAME_MAX);
+        if (text && strlen(text) == json_string_length(v) && object_name_check(text, SNAPSHOT_NAME_MAX, &error) < 0)
+                return json_complain(c, name, "%s", error.text);
         return shape_parse(f, v, name, target, c);
 }
 
@@ -112,49 +113,27 @@ void native_snapshot_take(ApiRequest *q) {
 
 /* GET /api/snapshots */
 
-static int native_snapshots_read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
-        const char *text = http_query(q->http, "cursor");
-        char *end;
-
-        ret_id[0] = '\0';
-        if (!text)
-                return 0;
-        *ret_at = strtoull(text, &end, 16);
-        if (end == text || *end != '-' || strlen(end + 1) != SNAPSHOT_ID_LENGTH)
-                return native_complain(q, "cursor", "'%.100s' is none that was given out", text);
-        memcpy(ret_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
-        return 0;
-}
-
-static void put_cursor(ApiRequest *q, const Snapshot *n) {
-        char text[64];
-
-        (void) snprintf(text, sizeof(text), "%" PRIx64 "-%s", n->created_at, n->id);
-        (void) http_add_header(q->http, "X-Next-Cursor", text);
-}
-
 void native_snapshot_list(ApiRequest *q) {
         State *s = state_of(q);
         const char *of = http_query(q->http, "sandbox");
         const Sandbox *sb = of ? manager_find(q->manager, &q->who, of) : NULL;
-        char id[SNAPSHOT_ID_LENGTH + 1];
         uint64_t limit = LIST_DEFAULT;
-        usec_t at = 0;
+        ApiPlace after;
         json_t *list;
         Snapshot *n;
 
-        if (!s || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || native_snapshots_read_cursor(q, &at, id) < 0)
+        if (!s || api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || api_page_cursor(q, &after) < 0)
                 return;
         if (sb)
                 of = sb->id; /* by its name as well, while it is there */
         list = json_array();
-        n = snapshot_next(s, &q->who, of, at, id[0] ? id : NULL);
+        n = snapshot_next(s, &q->who, of, after.at, after.id[0] ? after.id : NULL);
         while (n) {
                 Snapshot *next = snapshot_next(s, &q->who, of, n->created_at, n->id);
 
                 (void) json_array_append_new(list, native_snapshots_json(n));
                 if (next && json_array_size(list) >= limit) {
-                        put_cursor(q, n);
+                        (void) api_page_next(q, n->created_at, n->id);
                         break;
                 }
                 n = next;

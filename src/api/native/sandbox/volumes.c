@@ -1,13 +1,14 @@
 /* volumes.c: volumes: made, listed, removed, and given to sandboxes. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/native/sandbox/create.h"
 #include "api/native/sandbox/snapshots.h"
+#include "api/page.h"
+#include "core/name.h"
 
 #define LIST_DEFAULT 100
 #define LIST_MAX     1000
@@ -53,10 +54,10 @@ typedef struct NativeVolumesBody {
 
 static int native_volumes_field_name(const ShapeField *f, json_t *v, const char *name, void *target, JsonComplaints *c) {
         const char *text = json_string_value(v);
+        Error error = { 0 };
 
-        if (text && strlen(text) == json_string_length(v) && !snapshot_name_is_valid(text))
-                return json_complain(c, name, "'%.100s' is no name: up to %d small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text,
-                                VOLUME_NAME_MAX);
+        if (text && strlen(text) == json_string_length(v) && object_name_check(text, VOLUME_NAME_MAX, &error) < 0)
+                return json_complain(c, name, "%s", error.text);
         return shape_parse(f, v, name, target, c);
 }
 
@@ -65,22 +66,6 @@ static const ShapeField native_volume_fields[] = {
         { "sizeMB", SHAPE_UINT64, offsetof(NativeVolumesBody, bytes), SHAPE_NULLABLE, .min = 1, .max = (double) VOLUME_BYTES_MAX / MIB, .unit = SHAPE_MEGABYTES },
 };
 const Shape native_volume_shape = SHAPE_BODY(native_volume_fields);
-
-/* All of a tenant's together fit into what it may have on disk. */
-static int native_volumes_check_quota(ApiRequest *q, State *s, uint64_t bytes) {
-        const Tenant *t = q->who.tenant ? access_tenant(q->manager->access, q->who.tenant) : NULL;
-        uint64_t sum = bytes;
-
-        if (!t || t->disk_bytes_max == 0)
-                return 0;
-        for (const Volume *v = volume_next(s, &q->who, 0, NULL); v; v = volume_next(s, &q->who, v->created_at, v->id))
-                sum += v->limit;
-        if (sum <= t->disk_bytes_max)
-                return 0;
-        (void) api_error(q, 429, "quota", NULL, "tenant '%s' may have %.15g MB on disk, and its volumes would have %.15g MB: make a smaller one, or remove some",
-                        q->who.tenant, (double) t->disk_bytes_max / MIB, (double) sum / MIB);
-        return -EDQUOT;
-}
 
 static void native_volumes_on_made(Volume *v, const Error *error, void *userdata) {
         ApiRequest *q = userdata;
@@ -104,55 +89,32 @@ void native_volume_make(ApiRequest *q) {
         if (!s || api_read(q, &b) < 0)
                 return;
         q->destroy = native_volumes_forget;
-        r = native_volumes_check_quota(q, s, b.bytes);
-        if (r >= 0) {
-                r = volume_make(s, q->who.tenant, b.name, b.bytes, native_volumes_on_made, q, &error);
-                if (r < 0)
-                        (void) api_errno(q, r, error.text);
-        }
+        r = volume_make(s, &q->who, b.name, b.bytes, native_volumes_on_made, q, &error);
+        if (r < 0)
+                (void) api_errno(q, r, error.text);
         free(b.name);
 }
 
 /* GET: how full they are is asked of all at once. */
 
-static int native_volumes_read_cursor(ApiRequest *q, usec_t *ret_at, char ret_id[static SNAPSHOT_ID_LENGTH + 1]) {
-        const char *text = http_query(q->http, "cursor");
-        char *end;
-
-        ret_id[0] = '\0';
-        if (!text)
-                return 0;
-        *ret_at = strtoull(text, &end, 16);
-        if (end == text || *end != '-' || strlen(end + 1) != SNAPSHOT_ID_LENGTH)
-                return native_complain(q, "cursor", "'%.100s' is none that was given out", text);
-        memcpy(ret_id, end + 1, SNAPSHOT_ID_LENGTH + 1);
-        return 0;
-}
-
-static json_t *cursor_json(const Volume *v) {
-        char text[64];
-
-        (void) snprintf(text, sizeof(text), "%" PRIx64 "-%s", v->created_at, v->id);
-        return json_string_nocheck(text);
-}
-
 static void answer_list(ApiRequest *q, State *s) {
-        char id[SNAPSHOT_ID_LENGTH + 1];
+        char next_cursor[API_PLACE_BYTES];
         uint64_t limit = LIST_DEFAULT;
-        usec_t at = 0;
         json_t *list, *more = NULL;
+        ApiPlace after;
         Volume *v;
 
-        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || native_volumes_read_cursor(q, &at, id) < 0)
+        if (api_query_uint(q, "limit", 1, LIST_MAX, &limit) < 0 || api_page_cursor(q, &after) < 0)
                 return;
         list = json_array();
-        v = volume_next(s, &q->who, at, id[0] ? id : NULL);
+        v = volume_next(s, &q->who, after.at, after.id[0] ? after.id : NULL);
         while (v) {
                 Volume *next = volume_next(s, &q->who, v->created_at, v->id);
 
                 (void) json_array_append_new(list, native_volumes_json(v));
                 if (next && json_array_size(list) >= limit) {
-                        more = cursor_json(v);
+                        api_place_print(v->created_at, v->id, '-', next_cursor);
+                        more = json_string(next_cursor);
                         break;
                 }
                 v = next;

@@ -11,6 +11,7 @@
 #include "api/native/values.h"
 #include "api/policy.h"
 #include "base/fd.h"
+#include "base/shape.h"
 #include "build/build.h"
 #include "build/recipe.h"
 #include "config/config.h"
@@ -145,7 +146,7 @@ static int take_query(const char *name, const char *value, void *userdata) {
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 if (strcmp(texts[i].name, name) == 0 && *value)
-                        return sandbox_text_set(texts[i].place, value);
+                        return shape_text_set(texts[i].place, value);
         if (strcmp(name, "arg") == 0)
                 return strchr(value, '=') && *value != '=' ? strv_set_env(&b->request.arguments, value) : -EINVAL;
         if (strcmp(name, "network") == 0 && *value) {

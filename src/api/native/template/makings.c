@@ -8,6 +8,7 @@
 
 #include "api/native/template/templates.h"
 #include "api/native/values.h"
+#include "api/page.h"
 #include "base/fd.h"
 
 #define LIMIT_DEFAULT 100
@@ -65,7 +66,6 @@ static int makings_read_word(ApiRequest *q, const char *name, int (*from_name)(c
 void native_making_list(ApiRequest *q) {
         Images *i = native_images(q);
         MakingsPage p = { .limit = LIMIT_DEFAULT };
-        char cursor[24];
         int r;
 
         if (!i || makings_read_word(q, "kind", making_kind_from_name, &p.kind) < 0 || makings_read_word(q, "status", making_status_from_name, &p.status) < 0 ||
@@ -78,10 +78,8 @@ void native_making_list(ApiRequest *q) {
                 (void) api_errno(q, r, NULL);
                 return;
         }
-        if (p.more) {
-                (void) snprintf(cursor, sizeof(cursor), "%llu", (unsigned long long) (p.skip + p.limit));
-                (void) http_add_header(q->http, "X-Next-Cursor", cursor);
-        }
+        if (p.more)
+                (void) api_page_next_number(q, p.skip + p.limit);
         (void) api_answer(q, 200, p.list);
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/native/template/templates.h"
 #include "api/native/values.h"
+#include "api/page.h"
 #include "base/fd.h"
 #include "config/config.h"
 
@@ -80,7 +81,6 @@ void native_template_list(ApiRequest *q) {
         const char *tenant = i ? native_template_tenant(q) : NULL;
         uint64_t from = 0;
         TemplatesPage p = { .images = i, .limit = LIMIT_DEFAULT };
-        char cursor[24];
         int r;
 
         if (!tenant || api_query_uint(q, "limit", 1, LIMIT_MAX, &p.limit) < 0 || api_query_uint(q, "cursor", 0, UINT32_MAX, &from) < 0)
@@ -93,10 +93,8 @@ void native_template_list(ApiRequest *q) {
                 (void) api_errno(q, r, NULL);
                 return;
         }
-        if (p.more) {
-                (void) snprintf(cursor, sizeof(cursor), "%llu", (unsigned long long) (from + p.limit));
-                (void) http_add_header(q->http, "X-Next-Cursor", cursor);
-        }
+        if (p.more)
+                (void) api_page_next_number(q, from + p.limit);
         (void) api_answer(q, 200, p.list);
 }
 

@@ -46,9 +46,19 @@ export async function a_directory_that_is_not_there() {
 
 export async function callbacks_stream() {
   const seen = []
-  await sandbox.commands.run('for i in 1 2 3; do echo $i; sleep 0.2; done', { onStdout: (d) => void seen.push([d, Date.now()]) })
-  assert.equal(seen.map((s) => s[0]).join(''), '1\n2\n3\n')
-  assert.ok(seen[seen.length - 1][1] - seen[0][1] >= 250)
+  const file = `/tmp/heard-${Date.now()}`
+  let tell
+  const first = new Promise((resolve) => (tell = resolve))
+  const run = sandbox.commands.run(`echo 1; until [ -e ${file} ]; do sleep 0.05; done; echo 2`, {
+    onStdout: (d) => {
+      seen.push(d)
+      tell()
+    },
+  })
+  await first // while the command waits
+  await sandbox.files.write(file, '')
+  await run
+  assert.equal(seen.join(''), '1\n2\n')
 }
 
 export async function much_output() {
@@ -98,16 +108,18 @@ export async function a_deadline() {
 export async function disconnecting_leaves_it_running() {
   const handle = await sandbox.commands.run('sleep 2; echo late > /tmp/late', { background: true, timeoutMs: 0 })
   await handle.disconnect()
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 60_000
   while (!(await sandbox.files.exists('/tmp/late')) && Date.now() < deadline) await new Promise((r) => setTimeout(r, 200))
   assert.equal(await sandbox.files.exists('/tmp/late'), true)
 }
 
 export async function a_sandbox_that_dies_under_a_command() {
   const s = await Sandbox.create()
-  const running = s.commands.run('sleep 60')
-  running.catch(() => {})
-  await new Promise((r) => setTimeout(r, 500))
+  let running
+  await new Promise((resolve) => {
+    running = s.commands.run('echo on; sleep 600', { onStdout: resolve, timeoutMs: 0 })
+    running.catch(() => {})
+  })
   await s.kill()
   await assert.rejects(running, TimeoutError)
 }
@@ -117,7 +129,7 @@ async function terminal(opts = {}) {
   const decoder = new TextDecoder()
   const handle = await sandbox.pty.create({ cols: 80, rows: 24, onData: (d) => void (output += decoder.decode(d, { stream: true })), ...opts })
   const until = async (what) => {
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + 60_000
     while (!output.includes(what) && Date.now() < deadline) await new Promise((r) => setTimeout(r, 50))
     assert.ok(output.includes(what), `waited for ${what} in ${JSON.stringify(output)}`)
   }
@@ -140,8 +152,8 @@ export async function terminals_and_sudo() {
   const t = await terminal()
   await t.type('sudo sh -c "tty; stty size; echo root-\\$(id -u)"\n')
   await t.until('root-0')
-  await t.type('sudo sleep 100\n')
-  await new Promise((r) => setTimeout(r, 700))
+  await t.type("sudo sh -c 'echo on-$((1+1)); exec sleep 100'\n")
+  await t.until('on-2')
   await t.type('\x03')
   await t.type('echo back-$?\n')
   await t.until('back-1')
@@ -154,7 +166,7 @@ export async function connecting_to_a_terminal() {
   const handle = await sandbox.pty.connect(t.handle.pid, { onData: (d) => void (other += new TextDecoder().decode(d)) })
   await t.type('echo both-$((40+2))\n')
   await t.until('both-42')
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 60_000
   while (!other.includes('both-42') && Date.now() < deadline) await new Promise((r) => setTimeout(r, 50))
   assert.ok(other.includes('both-42'))
   assert.equal(await sandbox.pty.kill(handle.pid), true)

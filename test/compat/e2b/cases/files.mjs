@@ -123,7 +123,7 @@ export async function watching() {
   await sandbox.files.write('watched/later/file', 'x')
   await sandbox.files.remove('watched/new.txt')
   const has = (name, type) => seen.some((e) => e.name === name && e.type === type)
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 60_000
   while (Date.now() < deadline && !(has('new.txt', FilesystemEventType.REMOVE) && has('later/file', FilesystemEventType.CREATE))) await new Promise((r) => setTimeout(r, 50))
   assert.ok(has('sub/deep.txt', FilesystemEventType.CREATE), JSON.stringify(seen))
   assert.ok(has('later/file', FilesystemEventType.CREATE), JSON.stringify(seen))

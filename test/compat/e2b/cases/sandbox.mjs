@@ -100,7 +100,7 @@ export async function kill_ends_it_at_once() {
 
 export async function a_timeout_ends_it() {
   const brief = await Sandbox.create({ metadata: { mark }, timeoutMs: 2000 })
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 60_000
   while ((await brief.isRunning()) && Date.now() < deadline) await new Promise((r) => setTimeout(r, 200))
   assert.equal(await brief.isRunning(), false)
   await assert.rejects(Sandbox.getInfo(brief.sandboxId), SandboxNotFoundError)
@@ -135,7 +135,7 @@ export async function pause_without_memory_is_another_boot() {
 export async function a_timeout_can_pause() {
   const s = await Sandbox.create({ metadata: { mark }, timeoutMs: 2000, lifecycle: { onTimeout: 'pause' } })
   await s.files.write('kept.txt', 'kept')
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 60_000
   while ((await s.getInfo()).state !== 'paused' && Date.now() < deadline) await new Promise((r) => setTimeout(r, 200))
   assert.equal((await s.getInfo()).state, 'paused')
   await s.connect({ timeoutMs: 60_000 })
@@ -178,7 +178,7 @@ export async function forks() {
 }
 
 export async function metrics() {
-  const deadline = Date.now() + 40_000
+  const deadline = Date.now() + 60_000
   let metrics = await sandbox.getMetrics()
   while (metrics.length === 0 && Date.now() < deadline) {
     await new Promise((r) => setTimeout(r, 500))

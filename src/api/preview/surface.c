@@ -1,0 +1,29 @@
+/* surface.c: what this surface registers. It has no routes: the address of a request says that it is for a preview. */
+
+#include "api/preview/preview.h"
+
+static int preview_start(const Api *api, void **ret, Error *reterr) {
+        Previews *p;
+        int r = previews_new(api->manager, &p, reterr);
+
+        if (r < 0)
+                return r;
+        *ret = p;
+        return 0;
+}
+
+static void preview_stop(void *state) {
+        (void) previews_free(state);
+}
+
+Previews *previews_of(const Api *api) {
+        return api_surface_state(api, &preview_surface);
+}
+
+const ApiSurface preview_surface = {
+        .name = "preview",
+        .claims = preview_find,
+        .admit = preview_admit,
+        .start = preview_start,
+        .stop = preview_stop,
+};

@@ -1,0 +1,76 @@
+#include "core/allowance.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "core/enforce.h"
+#include "core/manager.h"
+#include "core/observer.h"
+#include "core/profile.h"
+
+static double allowance_seconds(usec_t usec) {
+        return (double) usec / (double) USEC_PER_SEC;
+}
+
+static bool allowance_is_within(usec_t wanted, usec_t ceiling) {
+        return ceiling == 0 || (wanted > 0 && wanted <= ceiling);
+}
+
+int allowance_time(const Principal *who, const TimeAsked *asked, usec_t ceiling, const char *whose, usec_t *ret, Error *reterr) {
+        char wanted[40] = "no limit";
+
+        if (principal_may_loosen(who) || allowance_is_within(asked->usec, ceiling)) {
+                *ret = asked->usec;
+                return 0;
+        }
+        if (!asked->said || asked->lower) {
+                *ret = ceiling;
+                return 0;
+        }
+        if (asked->usec > 0)
+                (void) snprintf(wanted, sizeof(wanted), "%.15g s", allowance_seconds(asked->usec));
+        return error_set(reterr, -EPERM, "%s is more than the %.15g s that %s allows: ask for that or less, or use a key that may loosen", wanted,
+                        allowance_seconds(ceiling), whose);
+}
+
+/* How long one execution in the sandbox may be asked to run; 0: as long as anybody likes. What its profile allows, or what it was made
+ * with, where that is more. */
+static usec_t allowance_ceiling(const Sandbox *sb) {
+        const Profile *p = sb->spec.profile && *sb->spec.profile ? profile_find(sb->manager->settings, sb->spec.profile) : NULL;
+        usec_t own = sb->spec.limits.exec_timeout_usec;
+
+        if (!p || p->limits.exec_timeout_usec == 0 || own == 0)
+                return 0;
+        return MAX_OF(p->limits.exec_timeout_usec, own);
+}
+
+/* Without a policy that can be read nothing runs: whoever starts the execution says so. */
+static int allowance_policy(Sandbox *sb, const TimeAsked *asked, usec_t *time, Error *reterr) {
+        const Enforce *e = sandbox_enforce(sb);
+        Error error = { 0 };
+        int r;
+
+        if (!e || allowance_is_within(*time, e->execution_time_max))
+                return 0;
+        if (!asked->said || asked->lower) {
+                *time = e->execution_time_max;
+                return 0;
+        }
+        r = enforce_check_time(e, *time, &error);
+        observe_security(sb->manager, "policy", sb, "%s", error.text);
+        return error_set(reterr, r, "%s", error.text);
+}
+
+int sandbox_execution_time(Sandbox *sb, const Principal *who, const TimeAsked *asked, usec_t *ret, Error *reterr) {
+        char whose[PROFILE_NAME_MAX + sizeof("profile ''")];
+        usec_t time;
+        int r;
+
+        (void) snprintf(whose, sizeof(whose), "profile '%.*s'", PROFILE_NAME_MAX, sb->spec.profile ? sb->spec.profile : "");
+        r = allowance_time(who, asked, allowance_ceiling(sb), whose, &time, reterr);
+        if (r >= 0)
+                r = allowance_policy(sb, asked, &time, reterr);
+        if (r >= 0)
+                *ret = time;
+        return r;
+}

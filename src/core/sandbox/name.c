@@ -1,0 +1,24 @@
+#include "core/name.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/id.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
+
+static bool name_is_well_formed(const char *text, size_t max) {
+        size_t n = strspn(text, NAME_LETTERS "-_.");
+
+        return n > 0 && n <= max && text[n] == '\0' && strchr(NAME_LETTERS, text[0]) && strchr(NAME_LETTERS, text[n - 1]);
+}
+
+bool object_name_is_valid(const char *text, size_t max) {
+        return name_is_well_formed(text, max) && !id_is_valid(text);
+}
+
+int object_name_check(const char *text, size_t max, Error *reterr) {
+        if (object_name_is_valid(text, max))
+                return 0;
+        return error_set(reterr, -EINVAL, "'%.100s' is no name: up to %zu small letters and digits, with '-', '_', '.' inside, and nothing that could be an id", text, max);
+}
