@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/execution/events.h"
+#include "client/lines.h"
 
 typedef struct Record {
         char text[4096];
@@ -130,4 +131,37 @@ TEST(what_the_taker_says_comes_back) {
         Record record = { .answer = -EPIPE };
 
         check_result("answer", feed("{\"type\":\"stdout\",\"data\":\"x\",\"offset\":0}\n", 100, &record), -EPIPE);
+}
+
+/* Lines, whatever the portions: each with a bar behind it. */
+static int add_line(void *userdata, const char *line, size_t size) {
+        char *text = userdata;
+
+        (void) snprintf(text + strlen(text), 64 - strlen(text), "%.*s|", (int) size, line);
+        return 0;
+}
+
+TEST(lines_of_any_portions) {
+        static const char whole[] = "one\n\ntwo three\nrest";
+        static const size_t n = sizeof(whole) - 1;
+
+        for (size_t portion = 1; portion <= n; portion++) {
+                char text[64] = "";
+                _cleanup_lines_ LineReader r = { .line = add_line, .userdata = text, .max = 16 };
+
+                for (size_t at = 0; at < n; at += portion)
+                        check_result("fed", line_reader_feed(&r, whole + at, at + portion < n ? portion : n - at), 0);
+                check_string("lines", text, "one||two three|");
+                check_result("end", line_reader_end(&r), 0);
+                check_string("with the rest", text, "one||two three|rest|");
+        }
+}
+
+TEST(a_line_that_is_too_long) {
+        char text[64] = "";
+        _cleanup_lines_ LineReader r = { .line = add_line, .userdata = text, .max = 4 };
+
+        check_result("fits", line_reader_feed(&r, "abcd\nab", 7), 0);
+        check_result("grows too long", line_reader_feed(&r, "cde", 3), -EFBIG);
+        check_string("lines", text, "abcd|");
 }

@@ -172,6 +172,10 @@ TEST(urls_are_encoded) {
         check_string("url", u.text, "/api/sandbox/a%2Fb%20c/exec/e1/output?path=%2Fx%26y%3D%C3%A9&from=18446744073709551615");
         check_int("error", u.error, 0);
         url_done(&u);
+        url_fill(&u, "/api/sandbox/%/exec/%?limit=9", (char *const[]) { (char *) "a b", (char *) "x/%" });
+        url_query(&u, "q", "1");
+        check_string("filled", u.text, "/api/sandbox/a%20b/exec/x%2F%25?limit=9&q=1");
+        url_done(&u);
 }
 
 TEST(base64) {
