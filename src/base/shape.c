@@ -173,6 +173,10 @@ void shape_done(const Shape *shape, void *object) {
                         shape_member_done(shape->fields + i, object);
 }
 
+bool shape_owns(const ShapeField *f) {
+        return f->kind == SHAPE_TEXT || f->kind == SHAPE_JSON || f->kind == SHAPE_STRV || f->kind == SHAPE_ENV || f->kind == SHAPE_LIST;
+}
+
 int shape_text_set(char **at, const char *text) {
         char *copy = text ? strdup(text) : NULL;
 

@@ -148,6 +148,7 @@ bool shape_is_said(const Shape *shape, const void *object, const ShapeField *fie
 /* Members that are not described are left alone. On failure `to` owns nothing. Fields with SHAPE_ONCE are zero in the copy. */
 int shape_copy(const Shape *shape, const void *from, void *to);
 void shape_done(const Shape *shape, void *object); /* frees and zeroes what is described */
+bool shape_owns(const ShapeField *f);              /* the member has memory of its own */
 
 /* Whether fields with one of these flags (0: all) are the same; objects within are looked into. */
 bool shape_equal(const Shape *shape, const void *a, const void *b, unsigned flags);

@@ -55,7 +55,7 @@ int table_bind(const FieldTable *t, sqlite3_stmt *st, size_t n, const void *row)
 /* From the columns first, first + 1, …; -EBADMSG: what is there was not written by us. What was loaded before the failure
  * has to be freed as well. */
 int table_load(const FieldTable *t, sqlite3_stmt *st, int first, void *row);
-void table_done(const FieldTable *t, void *row);
+void table_done(const FieldTable *t, void *row); /* frees texts and lists; the rest stays */
 
 /* SQL; the caller frees. NULL: no memory. */
 char *table_insert_sql(const FieldTable *t, const char *tail);

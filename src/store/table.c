@@ -66,7 +66,8 @@ void table_done(const FieldTable *t, void *row) {
         size_t n = table_list(t, columns);
 
         for (size_t i = 0; i < n; i++)
-                shape_done(&(const Shape) { .fields = columns[i].field, .n_fields = 1 }, (char *) row + columns[i].base);
+                if (shape_owns(columns[i].field))
+                        shape_done(&(const Shape) { .fields = columns[i].field, .n_fields = 1 }, (char *) row + columns[i].base);
 }
 
 /* Names of tables and columns are our own literals: nothing has to be quoted. */
