@@ -245,8 +245,11 @@ static int shape_member_copy(const ShapeField *f, const void *from, void *to) {
         case SHAPE_OBJECT: return shape_copy(f->shape, at, ret);
         case SHAPE_LIST: return shape_list_copy(f, from, to);
         case SHAPE_ARRAY: return shape_array_copy(f, from, to);
-        case SHAPE_VIEW: *shape_count(f, to) = *shape_count(f, from); /* fall through */
-        default: memcpy(ret, at, shape_plain_size(f)); return 0;
+        default:
+                if (f->kind == SHAPE_VIEW)
+                        *shape_count(f, to) = *shape_count(f, from);
+                memcpy(ret, at, shape_plain_size(f));
+                return 0;
         }
 }
 
