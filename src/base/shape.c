@@ -43,7 +43,7 @@ int64_t shape_get(const ShapeField *f, const void *object) {
         const void *at = shape_at(f, object);
 
         switch (f->kind) {
-        case SHAPE_BOOL: return *(const bool *) at;
+        case SHAPE_BOOL: /* a flag of a message may be a uint8_t, of any value */
         case SHAPE_UINT8: return *(const uint8_t *) at;
         case SHAPE_UINT16: return *(const uint16_t *) at;
         case SHAPE_UINT32: return *(const uint32_t *) at;

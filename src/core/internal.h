@@ -42,6 +42,7 @@ typedef enum SandboxCallKind {
 } SandboxCallKind;
 
 int sandbox_call_add(Sandbox *sb, SandboxCallKind kind, SandboxDone done, void *userdata);
+void sandbox_call_withdraw(Sandbox *sb, SandboxCallKind kind, void *userdata);
 /* All of that kind; done may be NULL, then nobody is told. False: one of them has deleted the sandbox, and it is gone. */
 bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error);
 bool sandbox_call_waits(const Sandbox *sb, SandboxCallKind kind); /* somebody does */

@@ -26,7 +26,7 @@ static const struct {
 };
 
 bool provider_has(const Provider *p, ProviderCapability what) {
-        return p && *(const void *const *) ((const char *) p + capabilities[what].table);
+        return p && *(const void *const *) (const void *) ((const char *) p + capabilities[what].table);
 }
 
 const char *provider_capability_name(ProviderCapability what) {

@@ -111,9 +111,9 @@ int native_sockets_init(Native *n) {
 
         if (r >= 0)
                 r = sd_event_source_set_priority(n->stock, SD_EVENT_PRIORITY_IDLE);
-        while (r >= 0 && n->n_sockets < NATIVE_SOCKETS && native_guest_on_idle(n->stock, n) >= 0)
-                if (n->sockets[n->n_sockets - 1] < 0)
-                        break;
+        for (size_t before = 0; r >= 0 && n->n_sockets < NATIVE_SOCKETS; before = n->n_sockets)
+                if (native_guest_on_idle(n->stock, n) < 0 || n->n_sockets == before)
+                        break; /* no room for one: each is made when it is needed */
         return r >= 0 ? sd_event_source_set_enabled(n->stock, SD_EVENT_OFF) : r;
 }
 

@@ -68,6 +68,8 @@ typedef struct Spawner {
         Depot depot; /* the trees that outlive sandboxes */
         bool depot_tried; /* what could be made of it, was */
         bool depot_busy;  /* somebody opens or sweeps it: everybody waits */
+        bool sweep_again; /* who swept died in the middle of it */
+        unsigned n_sweeps_died;
         int tree_program_fd; /* cove-tree */
         char *sudo_program;  /* cove-sudo: its path; NULL: it is not installed */
         TreeJob *tree_jobs;  /* who waits and who runs */

@@ -17,6 +17,7 @@
 #include "wire/channel.h"
 
 #define WAITING_MAX 4096
+#define SWEEPS_MAX 8 /* that are tried again; one that always dies does not hold up everybody */
 #define OTHERS_MAX  (TREES_RUNNING_MAX - TREE_RUNS_MAX)
 #define ITEMS_TURN  256 /* in a row, before anybody else has a turn */
 
@@ -250,6 +251,7 @@ static bool job_hear(Spawner *s, TreeJob *j) {
                         TreeOutcome died = { .status = DEPOT_NONE };
 
                         depot_clean_after(&s->depot, j->pid);
+                        s->sweep_again = j->errand == ERRAND_SWEEP && s->n_sweeps_died++ < SWEEPS_MAX;
                         (void) error_set(&died.error, -EIO, "who worked on the tree died");
                         trees_finish(s, j, &died);
                         return true;
@@ -280,6 +282,10 @@ void tree_jobs_handle(Spawner *s, const struct pollfd *fds, size_t n) {
                         some = true;
                 } else
                         place = &j->next;
+        }
+        if (s->sweep_again) { /* before anybody's request: what is to be swept must not be taken for theirs */
+                s->sweep_again = false;
+                send_errand(s, ERRAND_SWEEP);
         }
         if (some)
                 start_some(s);

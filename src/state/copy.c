@@ -20,13 +20,15 @@ typedef struct StateCopy {
         Sandbox *sandbox;
         char scratch[SNAPSHOT_ID_LENGTH + 1];
         CopyDone done;
+        bool held; /* the sandbox, by this copy */
 } StateCopy;
 
 static void free_copy(Work *w) {
         StateCopy *c = (StateCopy *) w;
 
         sandbox_forget_caller(c->sandbox, c);
-        sandbox_release(c->sandbox);
+        if (c->held)
+                sandbox_release(c->sandbox);
         (void) sandbox_unref(c->sandbox);
         free(c);
 }
@@ -66,6 +68,7 @@ static void state_copy_on_held(Sandbox *sb, const Error *error, void *userdata) 
         TreeRef scratch = tree_ref(TREE_SCRATCH, c->scratch), disk = tree_ref(TREE_DISK, c->sandbox->id);
         Error failure = { 0 };
 
+        c->held = !error && sb->activity == ACTIVITY_HELD; /* a paused one stands still by itself */
         if (error)
                 state_copy_finish(c, error);
         else if (trees_make(c->work.state->manager, &scratch, &disk, /* limit= */ 0, state_copy_on_copied, c, &c->work.call, &failure) < 0)

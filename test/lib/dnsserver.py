@@ -16,6 +16,7 @@
 Names it does not know do not exist. `python3 dnsserver.py` checks it by itself, with dig where there is one. Standard library only.
 """
 
+import errno
 import ipaddress
 import shutil
 import socket
@@ -207,12 +208,25 @@ class DnsServer:
                 pass
 
 
+def sockets_of_one_port():
+    """A free port of UDP may be taken for TCP by somebody else: another one, then."""
+    while True:
+        udp, tcp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            udp.bind(("127.0.0.1", 0))
+            tcp.bind(udp.getsockname())
+            return udp, tcp
+        except OSError as e:
+            udp.close()
+            tcp.close()
+            if e.errno != errno.EADDRINUSE:
+                raise
+
+
 def self_check():
     """On loopback, by the same bytes that others speak."""
-    udp, tcp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    udp.bind(("127.0.0.1", 0))
+    udp, tcp = sockets_of_one_port()
     port = udp.getsockname()[1]
-    tcp.bind(("127.0.0.1", port))
     tcp.listen()
     server = DnsServer(udp, tcp)
 

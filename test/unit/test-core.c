@@ -428,6 +428,52 @@ TEST(a_hold_delays_stop_and_pause) {
         world_close(&w);
 }
 
+/* What was asked for is done, also when nobody waits for the answer any more. */
+TEST(a_stop_outlives_who_asked_for_it) {
+        World w;
+        Answer held = { 0 }, stopped = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "outlives");
+        sb = create_ready(&w, NULL);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        sandbox_stop(sb, 0, on_done, &stopped);
+        sandbox_forget_caller(sb, &stopped);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        sandbox_release(sb);
+        w.fake.provider.events->frozen(sb, false, NULL, w.manager);
+        check_true("stops", w.fake.stopped == sb && sb->activity == ACTIVITY_STOPPING);
+        w.fake.provider.events->stopped(sb, w.manager);
+        check_true("stopped, and nobody is told", sb->status == SANDBOX_STOPPED && stopped.n == 0);
+        world_close(&w);
+}
+
+/* A hold and a pause wait for a stop that fails to come: the hold is first, so that both are answered. */
+TEST(a_hold_goes_before_a_pause) {
+        World w;
+        Answer held = { 0 }, paused = { 0 };
+        Error error = { 0 };
+        Sandbox *sb;
+
+        world_new(&w, "before");
+        sb = create_ready(&w, NULL);
+        check_result("connecting", sandbox_set_activity(sb, ACTIVITY_CONNECTING), 0);
+        sandbox_pause(sb, on_done, &paused);
+        check_result("hold", sandbox_hold(sb, on_done, &held, &error), 0);
+        check_result("connected", sandbox_set_activity(sb, ACTIVITY_NONE), 0);
+        sandbox_serve_waiting(sb);
+        check_true("held first", sb->activity == ACTIVITY_HOLDING);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_true("told", held.n == 1 && held.code == 0);
+        sandbox_release(sb);
+        w.fake.provider.events->frozen(sb, false, NULL, w.manager);
+        check_true("then paused", sb->activity == ACTIVITY_FREEZING);
+        w.fake.provider.events->frozen(sb, true, NULL, w.manager);
+        check_true("told", paused.n == 1 && paused.code == 0 && sb->status == SANDBOX_PAUSED);
+        world_close(&w);
+}
+
 TEST(a_stop_delays_a_hold) {
         World w;
         Answer held = { 0 }, stopped = { 0 };

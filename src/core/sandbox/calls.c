@@ -65,11 +65,30 @@ bool sandbox_call_finish(Sandbox *sb, SandboxCallKind kind, const Error *error) 
 void sandbox_forget_caller(Sandbox *sb, void *userdata) {
         SandboxCall *call, *next;
 
-        DL_FOREACH_SAFE(sb->calls, call, next)
-                if (call->userdata == userdata) {
-                        DL_DELETE(sb->calls, call);
-                        free(call);
+        DL_FOREACH_SAFE(sb->calls, call, next) {
+                if (!userdata || call->userdata != userdata)
+                        continue;
+                if (call->kind == CALL_PAUSE || call->kind == CALL_STOP) { /* what was asked for is done, whoever still listens */
+                        call->done = NULL;
+                        call->userdata = NULL;
+                        continue;
                 }
+                DL_DELETE(sb->calls, call);
+                free(call);
+        }
+}
+
+/* The one that was added last: it could not be served. */
+void sandbox_call_withdraw(Sandbox *sb, SandboxCallKind kind, void *userdata) {
+        SandboxCall *call, *last = NULL;
+
+        DL_FOREACH(sb->calls, call)
+                if (call->kind == kind && call->userdata == userdata)
+                        last = call;
+        if (!last)
+                return;
+        DL_DELETE(sb->calls, last);
+        free(last);
 }
 
 void sandbox_calls_free(Sandbox *sb) {

@@ -155,8 +155,8 @@ static bool fail_creators(Sandbox *sb) {
 /* Its row is gone. */
 static void ending_let_go(Sandbox *sb) {
         journals_recycle(sb);
-        (void) sandbox_call_finish(sb, CALL_DELETE, NULL);
-        sandbox_drop(sb);
+        if (sandbox_call_finish(sb, CALL_DELETE, NULL))
+                sandbox_drop(sb);
 }
 
 void sandbox_on_destroyed(Manager *m, const char *id, const Error *error) {

@@ -23,8 +23,8 @@ void sandbox_hold_now(Sandbox *sb) {
 
         if (r >= 0)
                 (void) sandbox_set_activity(sb, ACTIVITY_HOLDING);
-        else
-                (void) sandbox_call_finish(sb, CALL_HOLD, &(Error) { r, "cannot hold the sandbox still" });
+        else if (sandbox_call_finish(sb, CALL_HOLD, &(Error) { r, "cannot hold the sandbox still" }))
+                sandbox_serve_waiting(sb);
 }
 
 int sandbox_hold(Sandbox *sb, SandboxDone done, void *userdata, Error *reterr) {

@@ -64,10 +64,10 @@ void sandbox_serve_waiting(Sandbox *sb) {
                 return;
         if (sandbox_call_waits(sb, CALL_STOP))
                 lifecycle_stop_now(sb);
+        else if (sandbox_call_waits(sb, CALL_HOLD)) /* before a pause, in which nothing is held */
+                sandbox_hold_now(sb);
         else if (sandbox_call_waits(sb, CALL_PAUSE))
                 lifecycle_pause_now(sb);
-        else if (sandbox_call_waits(sb, CALL_HOLD))
-                sandbox_hold_now(sb);
 }
 
 void sandbox_pause(Sandbox *sb, SandboxDone done, void *userdata) {
@@ -107,7 +107,7 @@ void sandbox_resume(Sandbox *sb, SandboxDone done, void *userdata) {
         if (r >= 0 && sb->activity != ACTIVITY_THAWING)
                 r = sandbox_freeze(sb, /* freeze= */ false, NULL);
         if (r < 0) {
-                sandbox_forget_caller(sb, userdata);
+                sandbox_call_withdraw(sb, CALL_RESUME, userdata);
                 core_lifecycle_answer(sb, r, "cannot resume the sandbox", done, userdata);
                 return;
         }

@@ -143,7 +143,7 @@ void sandbox_park(Sandbox *sb, const SandboxParking *how, SandboxDone done, void
         }
         if (r >= 0)
                 return;
-        sandbox_forget_caller(sb, userdata);
+        sandbox_call_withdraw(sb, CALL_PARK, userdata);
         if (error.code == 0)
                 (void) error_set(&error, r, "cannot pause the sandbox to disk: %m");
         if (done)

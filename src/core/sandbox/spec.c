@@ -98,6 +98,7 @@ static const ShapeField sandbox_spec_fields[] = {
         { .kind = SHAPE_CHARS, SHAPE_AT(SandboxSpec, scratch), .flags = SHAPE_ONCE                                                            },
         { HIDDEN,           SHAPE_BOOL,   SPEC(takes_scratch), SHAPE_ONCE                                                                     },
 };
+_Static_assert(ELEMENTSOF(sandbox_spec_fields) <= 64, "a bit for each field that was said");
 const Shape sandbox_spec_shape = { "SandboxSpec", sandbox_spec_fields, ELEMENTSOF(sandbox_spec_fields), sizeof(SandboxSpec),
                                    .said = SPEC(said), .remembers = true };
 

@@ -11,6 +11,7 @@
 
 #define CPU_CHECK_MIN (20 * USEC_PER_MSEC)
 #define ACCURACY      (10 * USEC_PER_MSEC)
+#define BUSY_RETRY    USEC_PER_SEC
 
 typedef struct SandboxTimers {
         sd_event_source *expiry; /* of a live one: its timeout; of an ended one: its row goes */
@@ -36,6 +37,12 @@ void sandbox_timers_free(Sandbox *sb) {
 static void timers_on_parked(Sandbox *sb, const Error *error, void *userdata) {
         if (!error || sb->status == SANDBOX_PAUSED || sandbox_is_ending(sb))
                 return;
+        if (error->code == -EBUSY) { /* its disk is being copied, or it is stopped: in a moment */
+                sb->expires_at = clock_wall_usec() + BUSY_RETRY;
+                (void) store_sandbox_update(sb->manager->store, sb);
+                (void) sandbox_arm_timers(sb);
+                return;
+        }
         log_error("sandbox %s: cannot be paused to disk at its timeout: %s", sb->id, error->text);
         sandbox_end(sb, SANDBOX_TERMINATED, /* delete= */ false, "timeout");
 }

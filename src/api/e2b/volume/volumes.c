@@ -138,6 +138,7 @@ static void on_helper_gone(Sandbox *sb, const Error *error, void *userdata) {
         Volume *v = e2b_volumes_of(q, s);
 
         q->state = sandbox_unref(q->state);
+        q->destroy = e2b_volumes_forget; /* no sandbox is waited for any more, also when another request has removed the volume */
         if (v)
                 remove_it(q, s, v);
 }

@@ -133,12 +133,14 @@ const Shape native_fork_shape = SHAPE_BODY(native_fork_fields);
 
 /* What the fields cannot know. */
 
-/* What the caller has said counts against profiles and templates, also where it says no. */
+/* What the caller has said counts against a profile, also where it says no. */
 static void native_create_restore(SandboxSpec *spec, const SandboxSpec *said) {
-        for (size_t i = 0; i < sandbox_spec_shape.n_fields; i++) {
-                const ShapeField *f = sandbox_spec_shape.fields + i;
+        static const char *const names[] = { "persistent", "critical", "sudo" };
 
-                if (f->kind == SHAPE_BOOL && shape_is_said(&sandbox_spec_shape, said, f))
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                const ShapeField *f = shape_find(&sandbox_spec_shape, names[i]);
+
+                if (shape_is_said(&sandbox_spec_shape, said, f))
                         (void) shape_set(f, spec, shape_get(f, said));
         }
 }
@@ -152,7 +154,8 @@ static int check_template(ApiRequest *q, CreateBody *b, const SandboxSpec *said,
         if (!b->spec.template_name)
                 return -ENOMEM;
         r = template_apply(q->manager, &b->spec, b->user.given, /* workdir_given= */ b->spec.workdir != NULL, &error);
-        native_create_restore(&b->spec, said);
+        if (sandbox_spec_said(said, "sudo")) /* a word against the template's counts; a template that needs a disk has one */
+                b->spec.sudo = said->sudo;
         return r < 0 && r != -ENOMEM ? json_complain(c, "template", "%s", error.text) : r;
 }
 
